@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 from metl_gui.core.edits.review import ConfirmBlock
 from metl_gui.core.edits.versions import RemoveVersion
 from metl_gui.core.trees.nodes import Side
-from metl_gui.workbench.importing import import_sources
+from metl_gui.workbench.importing.schema_import import import_sources
 from metl_gui.workbench.session import Door, Workbench
 from tests.helpers import worked_examples as examples
 
 if TYPE_CHECKING:
-    from metl_gui.ui.window import Window
+    from metl_gui.ui.shell.window import Window
 
 Step = tuple[str, Callable[[Workbench, Path], object]]
 
@@ -80,7 +80,7 @@ EXAMPLES: dict[str, tuple[Callable[[Path], Workbench], tuple[Step, ...]]] = {
 
 def take(project: Path, target: Path, name: str, size: tuple[int, int]) -> Iterator[Path]:
     """Save the pages of a project as it stands."""
-    from metl_gui.ui.screenshot import posed_window, save_picture
+    from metl_gui.ui.shell.screenshot import posed_window, save_picture
 
     for theme in ("light", "dark"):
         with posed_window(project, theme, size) as window:

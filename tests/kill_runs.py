@@ -14,9 +14,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from metl_gui.workbench.production import LiveRun, follow_events, resume_production, start_production
-from metl_gui.workbench.running import RunRequest, run_mapping
-from metl_gui.workbench.sample import fresh_copy
+from metl_gui.workbench.demo.sample import fresh_copy
+from metl_gui.workbench.runs.mapping_run import RunRequest, run_mapping
+from metl_gui.workbench.runs.production import LiveRun, follow_events, resume_production, start_production
 from metl_gui.workbench.session import Workbench
 from tests.helpers.killing import committed, end_everything, kill_after_a_batch, places, wait_for
 

@@ -19,8 +19,8 @@ from types import SimpleNamespace
 from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Side
-from metl_gui.workbench.mapping import import_mapping
-from metl_gui.workbench.publishing import publish
+from metl_gui.workbench.mapping.table import import_mapping
+from metl_gui.workbench.publishing.publication import publish
 from metl_gui.workbench.session import Workbench
 from tests.helpers.event_files import SCHEMA, make
 from tests.helpers.killing import below, command_of

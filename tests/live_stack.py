@@ -15,19 +15,18 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from metl_gui.cli.output import Output
-from metl_gui.engine.protection import SECRET
-from metl_gui.engine.targets import TOKEN
+from metl_gui.core.progress import Watch
+from metl_gui.engine.runs.target import TOKEN
+from metl_gui.engine.spark.protection import SECRET
 from metl_gui.errors import RunCancelled, UserError
 from metl_gui.packaged import sample_projects
-from metl_gui.workbench.components.apicurio import ApicurioRegistry
-from metl_gui.workbench.components.component import keep
-from metl_gui.workbench.components.connect import ConnectWorker
-from metl_gui.workbench.components.kafka import KafkaBroker
-from metl_gui.workbench.components.postgres import PostgresServer
-from metl_gui.workbench.components.spark import SparkConnect, SparkMaster
-from metl_gui.workbench.live_demo.servers import Servers
-from metl_gui.workbench.live_demo.shop import Shop
-from metl_gui.workbench.progress import Watch
+from metl_gui.stack.apicurio import ApicurioRegistry
+from metl_gui.stack.component import keep
+from metl_gui.stack.connect import ConnectWorker
+from metl_gui.stack.kafka import KafkaBroker
+from metl_gui.stack.postgres import PostgresServer
+from metl_gui.stack.spark import SparkConnect, SparkMaster
+from metl_gui.workbench.live import Servers, Shop
 
 NAMES = ("postgres", "kafka", "connect", "apicurio", "spark-master", "spark-connect")
 _LOOK_SECONDS = 0.2

@@ -1,23 +1,34 @@
-"""The command that shows the program at work: ``demo``."""
+"""The command that shows the program at work: ``demo``.
+
+``metl demo --live``: real servers, a lane in production, and releases that it must meet.
+"""
 
 from __future__ import annotations
 
 import argparse
 import os
+import secrets
+import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from metl_gui.cli.commands import DONE, Commands
+from metl_gui.cli.commands import AT_FAULT, DONE, Commands
 from metl_gui.cli.output import Output
 from metl_gui.cli.reviews import review_lines
-from metl_gui.cli.run_lines import report_lines
+from metl_gui.cli.runs import report_lines
 from metl_gui.cli.schemas import import_lines
+from metl_gui.core.progress import Progress, Watch
+from metl_gui.errors import RunCancelled, SetupError
 
 if TYPE_CHECKING:
-    from metl_gui.workbench.demo import PreparedDemo
+    from metl_gui.workbench.demo.live_story import Rows, Story
+    from metl_gui.workbench.demo.sample import PreparedDemo
+
 
 _SCREENSHOT_SECONDS = 60
 _OPENING_SECONDS = 15.0
@@ -46,8 +57,6 @@ def run_demo_command(arguments: argparse.Namespace, out: Output) -> int:
     """Show the main job in the window, or do it without one."""
     wants_window = not (arguments.no_window or out.as_json)
     if arguments.live:
-        from metl_gui.cli.live_demo import run_live_demo
-
         if wants_window and not has_display():
             out.note("There is no display here, so what happens is told instead of shown.")
         return run_live_demo(out, wants_window and has_display())
@@ -65,7 +74,7 @@ def has_display() -> bool:
 
 def _shown_in_window(out: Output) -> bool:
     """Open the prepared sample in the window and wait until it is closed; false when it does not open."""
-    from metl_gui.workbench.demo import prepare_demo
+    from metl_gui.workbench.demo.sample import prepare_demo
 
     with out.watching() as watch:
         prepared = prepare_demo(watch)
@@ -80,7 +89,7 @@ def _shown_in_window(out: Output) -> bool:
 
 
 def _done_without_window(out: Output) -> int:
-    from metl_gui.workbench.demo import run_demo
+    from metl_gui.workbench.demo.sample import run_demo
 
     with out.watching() as watch:
         done = run_demo(watch=watch)
@@ -121,3 +130,104 @@ def _screenshot(project: Path, target: Path, out: Output) -> Path | None:
 def window_command(project: Path, *options: str) -> list[str]:
     """Return what opens the window on a project."""
     return [sys.executable, "-m", "metl_gui.ui.main", str(project), *options]
+
+
+def run_live_demo(out: Output, has_window: bool) -> int:
+    """Show the whole loop, in the window or told in text; everything that is started ends with it.
+
+    Args:
+        out: takes what happens, as it happens.
+        has_window: open the window and let the person decide.
+    """
+    from metl_gui.workbench.demo.live_story import Story
+
+    _refuse_missing()
+    with ExitStack() as stack:
+        # Left last, so that who is impatient while all ends breaks that off, and the guard ends the rest.
+        watch = stack.enter_context(out.watching())
+        story = Story(out.tell, watch, stack)
+        story.begin()
+        if has_window:
+            return _shown(story, out)
+        return _told(story, out)
+
+
+def _refuse_missing() -> None:
+    from metl_gui.workbench.live import missing_for_demo
+
+    missing = missing_for_demo()
+    if missing:
+        raise SetupError(
+            f"The live demo needs what is not here: {', '.join(check.name for check in missing)}.",
+            " ".join(f"{check.name}: {check.found}. {check.hint}" for check in missing),
+            "Run metl doctor --live --fix, which installs it or says how.",
+        )
+
+
+def _told(story: Story, out: Output) -> int:
+    from metl_gui.workbench.demo.live_decisions import decide
+    from metl_gui.workbench.demo.live_story import RELEASES
+
+    replays = [decide(story, release) for release in RELEASES]
+    out.tell("The shop closes, and everything that it wrote is waited for.", "")
+    rows = story.end()
+    is_whole = all(each.are_equal for each in rows.values())
+    document = {
+        "project": str(story.path),
+        "run_id": story.lane.run.run_id,
+        "state": story.lane.state,
+        "replays": [report.as_json() for report in replays],
+        "rows": {name: {"tables": each.in_tables, "topic": each.in_topic} for name, each in rows.items()},
+    }
+    out.result(document, [*_row_lines(rows), f"All servers end now. The project stays: {story.path}"])
+    return DONE if is_whole else AT_FAULT
+
+
+def _row_lines(rows: dict[str, Rows]) -> list[str]:
+    lines = ["Rows counted in PostgreSQL, and as the messages in the topics leave them:"]
+    lines += [
+        f"  {name:<12} {each.in_tables:>6,} {each.in_topic:>6,}{'' if each.are_equal else '  DIFFERENT'}"
+        for name, each in rows.items()
+    ]
+    return lines
+
+
+def _shown(story: Story, out: Output) -> int:
+    """Open the window on the lane and lead the person; ends when the window is closed."""
+    from metl_gui.workbench.demo.live_decisions import lead
+
+    window = _open_window(story.path, story.stack)
+    outer = story.watch
+    story.watch = Watch(_tell_on(outer), lambda: outer.is_cancelled or window.poll() is not None)
+    try:
+        lead(story)
+    except RunCancelled:
+        if outer.is_cancelled:
+            raise
+    out.tell("The window is closed; all servers end now.", f"The project stays: {story.path}")
+    if window.returncode not in {0, None}:
+        raise SetupError("The window ended badly.", hint="Run metl doctor, or metl demo --live --no-window.")
+    return DONE
+
+
+def _tell_on(watch: Watch) -> Callable[[Progress], None]:
+    return lambda progress: watch.tell(progress.text, progress.done, progress.total)
+
+
+def _open_window(project: Path, stack: ExitStack) -> subprocess.Popen[bytes]:
+    """Open the window on the lane; it ends with the demo, and the demo with it."""
+    from metl_gui.workbench.live import GuardedProcess
+
+    mark = secrets.token_hex(8)
+    environment = {**os.environ, **GuardedProcess.environment(mark)}
+    window = subprocess.Popen(window_command(project, "--live"), env=environment, start_new_session=True)
+    guarded = GuardedProcess(window.pid, mark, signal.SIGTERM)
+    guarded.begin()
+
+    def close() -> None:
+        guarded.end(is_alive=window.poll() is None)
+        window.wait()
+        guarded.release()
+
+    stack.callback(close)
+    return window

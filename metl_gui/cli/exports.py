@@ -11,7 +11,7 @@ from metl_gui.cli.output import Output
 from metl_gui.errors import UserError
 
 if TYPE_CHECKING:
-    from metl_gui.workbench.exporting import ExportResult
+    from metl_gui.workbench.exports.files import ExportResult
 
 OPTIONS: dict[str, str] = {
     "dialect": "sql, dbt: the database that the queries are for, such as postgres, spark, snowflake or bigquery",
@@ -55,8 +55,8 @@ def register(commands: Commands) -> None:
 
 def run_export(arguments: argparse.Namespace, out: Output) -> int:
     """Write the matrix of one state to a file or folder."""
-    from metl_gui.workbench.exporting import export_published
     from metl_gui.workbench.exports import Choices, find_export
+    from metl_gui.workbench.exports.files import export_published
     from metl_gui.workbench.session import Workbench
 
     if arguments.list:

@@ -1,4 +1,7 @@
-"""The command about fast lanes: ``lane``."""
+"""The command about fast lanes: ``lane``.
+
+The command about initial loads: ``load``.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +16,14 @@ from metl_gui.cli.commands import DONE, FOUND, Commands, add_project, seconds, w
 from metl_gui.cli.output import Output
 
 if TYPE_CHECKING:
-    from metl_gui.engine.lanes.setting_back import PartitionBack
-    from metl_gui.workbench.lanes import Agreement, Lane
-    from metl_gui.workbench.lanes_set_back import SetBackDone
+    from metl_gui.engine.lanes.load_control import LoadProgress
+    from metl_gui.engine.lanes.offset_reset import PartitionBack
+    from metl_gui.workbench.lanes.control import Agreement, Lane
+    from metl_gui.workbench.lanes.offset_reset import SetBackDone
     from metl_gui.workbench.session import Workbench
 
-_MORE = (
+
+_LANE_HELP = (
     "The lanes of a project on one Kafka cluster agree on the state that they map with, wherever they run. `list` "
     "shows them; `freeze` lets newly published states wait, `unfreeze` lets them be taken up again; "
     "`roll-back --state N` takes all of them to a published state, until something is published anew; "
@@ -29,9 +34,9 @@ _MORE = (
 _SHOWN = 40
 
 
-def register(commands: Commands) -> None:
+def register_lane(commands: Commands) -> None:
     """Add ``lane``."""
-    parser = commands.add("lane", run_lane, "look at fast lanes that run, and order them", _MORE)
+    parser = commands.add("lane", run_lane, "look at fast lanes that run, and order them", _LANE_HELP)
     parser.add_argument("action", choices=[*_ACTIONS])
     add_project(parser)
     parser.add_argument("lane", nargs="?", default="", metavar="RUN", help="the run of a lane, where there are several")
@@ -61,7 +66,7 @@ def run_lane(arguments: argparse.Namespace, out: Output) -> int:
 
 
 def _list(workbench: Workbench, _arguments: argparse.Namespace, out: Output) -> int:
-    from metl_gui.workbench.lanes import lanes
+    from metl_gui.workbench.lanes.control import lanes
 
     found = lanes(workbench)
     lines = [line for lane in found for line in _lane_lines(lane)]
@@ -70,7 +75,7 @@ def _list(workbench: Workbench, _arguments: argparse.Namespace, out: Output) -> 
 
 
 def _freeze(workbench: Workbench, arguments: argparse.Namespace, out: Output) -> int:
-    from metl_gui.workbench.lanes import find_lane, freeze, unfreeze
+    from metl_gui.workbench.lanes.control import find_lane, freeze, unfreeze
 
     lane = find_lane(workbench, arguments.lane, for_all=True)
     is_freezing = arguments.action == "freeze"
@@ -91,9 +96,9 @@ def _freeze_text(lane: Lane, *, is_freezing: bool) -> str:
 
 
 def _roll_back(workbench: Workbench, arguments: argparse.Namespace, out: Output) -> int:
-    from metl_gui.workbench.lanes import agreement, find_lane, roll_back
-    from metl_gui.workbench.lanes_set_back import repeated_since
-    from metl_gui.workbench.publishing import production_document
+    from metl_gui.workbench.lanes.control import agreement, find_lane, roll_back
+    from metl_gui.workbench.lanes.offset_reset import repeated_since
+    from metl_gui.workbench.publishing.publication import production_document
 
     lane = find_lane(workbench, arguments.lane, for_all=True)
     if not arguments.yes:
@@ -121,8 +126,8 @@ def _roll_back(workbench: Workbench, arguments: argparse.Namespace, out: Output)
 
 
 def _set_back(workbench: Workbench, arguments: argparse.Namespace, out: Output) -> int:
-    from metl_gui.workbench.lanes import find_lane
-    from metl_gui.workbench.lanes_set_back import set_back
+    from metl_gui.workbench.lanes.control import find_lane
+    from metl_gui.workbench.lanes.offset_reset import set_back
 
     plan = set_back(find_lane(workbench, arguments.lane), arguments.to)
     if not arguments.yes:
@@ -138,7 +143,7 @@ def _set_back(workbench: Workbench, arguments: argparse.Namespace, out: Output) 
 
 
 def _wait(workbench: Workbench, arguments: argparse.Namespace, out: Output) -> int:
-    from metl_gui.workbench.lanes import find_lane, wait_for_state
+    from metl_gui.workbench.lanes.control import find_lane, wait_for_state
 
     lane = find_lane(workbench, arguments.lane, for_all=True)
     with out.watching() as watch:
@@ -194,7 +199,7 @@ def _agreed_lines(agreed: Agreement) -> Iterator[str]:
 
 
 def _agreed_json(agreed: Agreement) -> dict[str, object]:
-    from metl_gui.workbench.lanes import member_json
+    from metl_gui.workbench.lanes.control import member_json
 
     return {
         "state": agreed.in_force,
@@ -231,3 +236,120 @@ def _done_lines(done: SetBackDone) -> Iterator[str]:
 
 def _time(time_ms: int) -> str:
     return datetime.fromtimestamp(time_ms / 1000, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+_LOAD_HELP = (
+    "Map all existing rows of tables once, through the matrix of a fast lane that goes on meanwhile; no row is lost, "
+    "and none is put back to an older value. The rows come from the database (--from postgresql), from what the topics "
+    "held before the lane began (--from beginning), or from the connector (--from debezium). Without --yes it says "
+    "what it would do and ends with 3. Ends with 3 too when rows were left out whose changes leave out large values."
+)
+
+
+def register_load(commands: Commands) -> None:
+    """Add ``load``."""
+    parser = commands.add("load", run_load, "load the existing rows of tables while a lane runs", _LOAD_HELP)
+    add_project(parser)
+    parser.add_argument("lane", nargs="?", default="", metavar="RUN", help="the run of a lane, where there are several")
+    parser.add_argument("--tables", default="", metavar="T,...", help="schema.table, with commas between")
+    parser.add_argument(
+        "--from",
+        dest="way",
+        choices=("postgresql", "beginning", "debezium"),
+        default="postgresql",
+        help="where the rows come from (default: postgresql)",
+    )
+    parser.add_argument(
+        "--database", default="", metavar="URL", help="postgresql://user@host:port/database or @PROFILE"
+    )
+    parser.add_argument("--slot", default="", metavar="NAME", help="the replication slot of the connector")
+    parser.add_argument("--driver", default="", metavar="JAR", help="PostgreSQL's JDBC driver (default: fetch it once)")
+    parser.add_argument(
+        "--signal", default="", metavar="WHERE", help="where the connector takes signals: schema.table or kafka:TOPIC"
+    )
+    parser.add_argument("--status", action="store_true", help="say how far loads are")
+    parser.add_argument("--give-up", action="store_true", help="take no more rows of the loads of --tables")
+    parser.add_argument("--yes", action="store_true", help="do it, instead of saying what it would do")
+
+
+def run_load(arguments: argparse.Namespace, out: Output) -> int:
+    """Load, or say what would be loaded, or how far loads are."""
+    from metl_gui.workbench.lanes.control import find_lane
+    from metl_gui.workbench.session import Workbench
+
+    if not arguments.status:
+        if not arguments.tables:
+            wrong_usage(arguments, "name the tables with --tables")
+        has_place = arguments.database or arguments.signal.startswith("kafka:") or arguments.way == "beginning"
+        if not has_place and not arguments.give_up:
+            wrong_usage(arguments, f"--from {arguments.way} needs --database")
+    with Workbench.open(Path(arguments.project), for_editing=False) as workbench:
+        lane = find_lane(workbench, arguments.lane)
+        if arguments.status:
+            return _status(lane, out)
+        return _give_up(lane, arguments, out) if arguments.give_up else _load(workbench, lane, arguments, out)
+
+
+def _load(workbench: Workbench, lane: Lane, arguments: argparse.Namespace, out: Output) -> int:
+    from metl_gui.workbench.lanes.initial_load import LoadRequest, as_json, plan_load
+
+    request = LoadRequest(
+        _tables(arguments), arguments.way, arguments.database, arguments.slot, arguments.driver, arguments.signal
+    )
+    with out.watching() as watch:
+        plan = plan_load(workbench, lane, request, watch)
+    head = [*(table.text for table in plan.tables), plan.says]
+    if not arguments.yes:
+        told = [
+            {"table": one.table, "topic": one.topic, "rows": one.records, "checked": one.checked} for one in plan.tables
+        ]
+        out.result({"done": False, "tables": told, "says": plan.says}, [*head, "Nothing is done yet; add --yes."])
+        return FOUND
+    with out.watching() as watch:
+        done = plan.do(watch)
+    lines = [line for one in done for line in lines_of(one)]
+    out.result({"done": True, "loads": [as_json(one) for one in done]}, lines or [plan.says])
+    return FOUND if any(one.superseded_partly or one.is_given_up for one in done) else DONE
+
+
+def _give_up(lane: Lane, arguments: argparse.Namespace, out: Output) -> int:
+    from metl_gui.workbench.lanes.initial_load import as_json, give_up
+
+    tables = _tables(arguments)
+    if not arguments.yes:
+        says = "The lane takes no more rows of the loads; what it mapped of them stays."
+        out.result({"done": False, "tables": list(tables), "says": says}, [says, "Nothing is done yet; add --yes."])
+        return FOUND
+    with out.watching() as watch:
+        done = give_up(lane, tables, watch)
+    out.result(
+        {"done": True, "loads": [as_json(one) for one in done]}, [line for one in done for line in lines_of(one)]
+    )
+    return DONE
+
+
+def _tables(arguments: argparse.Namespace) -> tuple[str, ...]:
+    return tuple(filter(None, (each.strip() for each in arguments.tables.split(","))))
+
+
+def _status(lane: Lane, out: Output) -> int:
+    from metl_gui.workbench.lanes.initial_load import as_json, loads_of
+
+    found = loads_of(lane)
+    lines = [line for one in found for line in lines_of(one)]
+    out.result({"loads": [as_json(one) for one in found]}, lines or ["Nothing was loaded yet."])
+    return DONE
+
+
+def lines_of(one: LoadProgress) -> list[str]:
+    """Say how far a load is, or what became of it."""
+    state = "given up" if one.is_given_up else "loaded" if one.is_done else "loading"
+    lines = [f"{one.changes}: {state}, {one.done:,} of {one.rows:,} rows."]
+    if one.superseded:
+        lines.append(f"  {one.superseded:,} were left out, as a change of the row was mapped.")
+    if one.superseded_partly:
+        lines.append(
+            f"  {one.superseded_partly:,} were left out although their changes leave out large values that did not "
+            "change: load once more, or set REPLICA IDENTITY FULL."
+        )
+    return lines

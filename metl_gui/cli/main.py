@@ -31,9 +31,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(argv: Sequence[str] | None) -> int:
-    from metl_gui.cli.outcomes import finished
-    from metl_gui.cli.output import Output
-    from metl_gui.cli.plain_text import PlainFormatter
+    from metl_gui.cli.commands import finished
+    from metl_gui.cli.output import Output, PlainFormatter
 
     if isinstance(sys.stdout, io.TextIOWrapper):
         # A file name that is not UTF-8 must not break the output; written like this it is also valid JSON.
@@ -41,7 +40,7 @@ def _run(argv: Sequence[str] | None) -> int:
     if logging.lastResort is not None:  # which says on stderr what goes wrong aside
         logging.lastResort.setFormatter(PlainFormatter())
     arguments = build_parser().parse_args(argv)
-    from metl_gui.workbench.places import close_to_others
+    from metl_gui.workbench.user_folders import close_to_others
 
     close_to_others()
     out = Output(as_json=arguments.json, stdout=sys.stdout, stderr=sys.stderr)
@@ -63,48 +62,42 @@ def build_parser() -> argparse.ArgumentParser:
     """Build the parser of the program and of all its commands, in the order of the help."""
     # Loaded here rather than above, so that whoever changes their mind at once meets no traceback.
     from metl_gui.cli import (
-        computer,
+        comparison,
         demo,
-        differences,
+        environment,
         exports,
         lanes,
-        loads,
         mappings,
-        merges,
         owners,
         past_runs,
-        profiles,
-        publishing,
         reviews,
         runs,
         samples,
         schemas,
         states,
-        suggestions,
-        watching,
     )
     from metl_gui.cli.commands import Commands, Parser, common_options
 
-    groups = (
-        computer,
-        demo,
-        schemas,
-        watching,
-        owners,
-        mappings,
-        suggestions,
-        reviews,
-        states,
-        publishing,
-        exports,
-        differences,
-        merges,
-        runs,
-        samples,
-        past_runs,
-        lanes,
-        loads,
-        profiles,
+    registrations = (
+        environment.register_doctor,
+        demo.register,
+        schemas.register,
+        schemas.register_watch,
+        owners.register,
+        mappings.register,
+        mappings.register_suggest,
+        reviews.register,
+        states.register,
+        states.register_publish,
+        exports.register,
+        comparison.register_diff,
+        comparison.register_merge,
+        runs.register,
+        samples.register,
+        past_runs.register,
+        lanes.register_lane,
+        lanes.register_load,
+        environment.register_profile,
     )
     parser: argparse.ArgumentParser = Parser(
         prog="metl",
@@ -116,8 +109,8 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"metl {__version__}")
     common_options(parser, json=False, debug=False)
     commands = Commands(parser.add_subparsers(dest="command", metavar="COMMAND", required=True))
-    for group in groups:
-        group.register(commands)
+    for register in registrations:
+        register(commands)
     return parser
 
 

@@ -1,9 +1,14 @@
-"""The commands about the matrix: ``map``, ``search`` and ``check``."""
+"""The commands about the matrix: ``map``, ``search`` and ``check``.
+
+The command about what may be mapped: ``suggest``.
+"""
 
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,10 +18,12 @@ from metl_gui.errors import UserError
 
 if TYPE_CHECKING:
     from metl_gui.core.search.problems import Problem
-    from metl_gui.workbench.checking import CheckResult
-    from metl_gui.workbench.mapping import MapMode, MapResult
-    from metl_gui.workbench.searching import Answers, VersionProgression
-    from metl_gui.workbench.trying import Trial
+    from metl_gui.workbench.importing.dry_run import Trial
+    from metl_gui.workbench.mapping.search import Answers, VersionProgression
+    from metl_gui.workbench.mapping.suggestions import Suggestions
+    from metl_gui.workbench.mapping.table import MapMode, MapResult
+    from metl_gui.workbench.publishing.checks import CheckResult
+
 
 _CHANGES = {"other": "not the same ones"}
 
@@ -77,7 +84,7 @@ def _register_map(commands: Commands) -> None:
 
 def run_map(arguments: argparse.Namespace, out: Output) -> int:
     """Bring a mapping table into the matrix."""
-    from metl_gui.workbench.mapping import import_mapping
+    from metl_gui.workbench.mapping.table import import_mapping
     from metl_gui.workbench.session import Workbench
 
     with Workbench.open(Path(arguments.project)) as workbench, out.watching() as watch:
@@ -102,7 +109,7 @@ def run_map(arguments: argparse.Namespace, out: Output) -> int:
 
 
 def _mode(arguments: argparse.Namespace) -> MapMode:
-    from metl_gui.workbench.mapping import MapMode
+    from metl_gui.workbench.mapping.table import MapMode
 
     if arguments.replace:
         return MapMode.REPLACE
@@ -120,7 +127,7 @@ def _map_lines(done: MapResult) -> list[str]:
 
 def run_search(arguments: argparse.Namespace, out: Output) -> int:
     """Answer one question to the matrix."""
-    from metl_gui.workbench import searching
+    from metl_gui.workbench.mapping import search as searching
     from metl_gui.workbench.session import Workbench
 
     with Workbench.open(Path(arguments.project), for_editing=False) as workbench:
@@ -168,9 +175,9 @@ def run_check(arguments: argparse.Namespace, out: Output) -> int:
 
 
 def _checked(arguments: argparse.Namespace) -> CheckResult:
-    from metl_gui.workbench.checking import check_project
-    from metl_gui.workbench.checking_exports import check_export
-    from metl_gui.workbench.comparing import is_project
+    from metl_gui.workbench.comparison.diff import is_project
+    from metl_gui.workbench.exports.files import check_export
+    from metl_gui.workbench.publishing.checks import check_project
     from metl_gui.workbench.session import Workbench
 
     path = Path(arguments.project)
@@ -196,11 +203,11 @@ def problem_line(problem: Problem) -> str:
 def _try(arguments: argparse.Namespace, out: Output) -> int:
     from metl_gui.core.project.refusals import NO_RENAMES_REFUSED
     from metl_gui.core.trees.nodes import Side
-    from metl_gui.registry.formats import parse_format
+    from metl_gui.registry.files.format_detection import parse_format
     from metl_gui.registry.matrix_export import read_export
-    from metl_gui.workbench.comparing import is_project
+    from metl_gui.workbench.comparison.diff import is_project
+    from metl_gui.workbench.importing.dry_run import try_sources
     from metl_gui.workbench.session import Workbench
-    from metl_gui.workbench.trying import try_sources
 
     try:
         parse_format(arguments.format)
@@ -234,3 +241,74 @@ def trial_lines(found: Trial) -> Iterator[str]:
     blocks = len(found.blocks)
     would = f"{blocks} block{'' if blocks == 1 else 's'} would need a decision" if blocks else "nothing would be lost"
     yield f"{len(found.added)} new{known}: {would}{sources}. Nothing was written."
+
+
+_LEAST_SHOWN = 0.05
+"""Less likely ones are in the JSON document only."""
+
+
+def register_suggest(commands: Commands) -> None:
+    """Add ``suggest``."""
+    parser = commands.add(
+        "suggest",
+        run_suggest,
+        "propose elements for what is unmapped, with scores and reasons",
+        "Sets nothing unless told to by --accept-best. Without an entity, the entities that a schema is most alike are "
+        "looked at; without a schema, the newest version of each.",
+    )
+    add_project(parser)
+    parser.add_argument("--schema", metavar="S", help="for this schema only")
+    parser.add_argument("--entity", metavar="E", help="for this entity only")
+    parser.add_argument("--version", metavar="V", help="for this version of the schema instead of the newest")
+    parser.add_argument(
+        "--accept-best",
+        type=score,
+        metavar="N",
+        help="set those of the best 1:1 sets scored N or more (0 to 1), unconfirmed, as one undo step",
+    )
+
+
+def score(text: str) -> float:
+    """Read a score: more than 0, at most 1."""
+    try:
+        number = float(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number") from error
+    if math.isnan(number) or not 0 < number <= 1:
+        raise argparse.ArgumentTypeError(f"{text} is not a score: more than 0, at most 1, 0.9 for example")
+    return number
+
+
+def run_suggest(arguments: argparse.Namespace, out: Output) -> int:
+    """Propose elements, and set the best where that was asked for."""
+    from metl_gui.workbench.mapping.suggestions import Asked, accept_best, suggest
+    from metl_gui.workbench.samples.project_samples import SampleShelf
+    from metl_gui.workbench.session import Workbench
+
+    if arguments.version is not None and arguments.schema is None:
+        wrong_usage(arguments, "--version needs the --schema that it is a version of")
+    asked = Asked(arguments.schema, arguments.entity, arguments.version)
+    least: float | None = arguments.accept_best
+    with Workbench.open(Path(arguments.project), for_editing=least is not None) as workbench, out.watching() as watch:
+        document, shelf = workbench.document, SampleShelf(workbench)
+        refused = workbench.kept.refused_suggestions.all()
+        found = suggest(document, asked, refused, watch, lambda key: shelf.alike(document, document, key))
+        if least is not None:
+            found = accept_best(workbench, found, least)
+    out.result(found.as_json(), list(_lines(found, least)))
+    return DONE
+
+
+def _lines(found: Suggestions, least: float | None) -> Iterator[str]:
+    for block, suggestions in groupby(found.suggestions, key=lambda each: each.block):
+        yield str(block)
+        for each in (each for each in suggestions if each.is_best or each.score >= _LEAST_SHOWN):
+            mark = "*" if each.is_best else " "
+            yield f"  {each.score:.2f} {mark} {each.names.from_path} -> {each.names.to_path}  ({each.reason})"
+    if not found.suggestions:
+        yield "Nothing that is unmapped looks alike."
+    if least is not None:
+        was = f"; {found.unconfirmed} blocks that were confirmed are not any more" if found.unconfirmed else ""
+        yield f"{found.set} elements set, unconfirmed{was}; state {found.state}"
+    elif found.suggestions:
+        yield "* is in the best 1:1 set of its block. Nothing was set; --accept-best 0.9 sets those scored 0.9 or more."

@@ -1,19 +1,148 @@
-"""What a command says: its result on stdout as text or as one JSON document, everything else on stderr."""
+"""What a command says: its result on stdout as text or as one JSON document, everything else on stderr.
+
+Text that a terminal prints and does not obey, and in which nothing is unseen: names come from anywhere.
+
+Control characters are written out, and so is what is there and not seen: what turns the direction of writing, has no
+width, or is ignored where it is shown, by which a name looks like another one. JSON says them in its own escapes, so
+whoever reads it gets the same values.
+
+Source: Unicode 16, general categories Cc, Cf, Zl, Zp, Cs, and the property Default_Ignorable_Code_Point.
+
+Progress of long work: a bar that redraws itself on a terminal, a line now and then elsewhere.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import json
+import logging
+import re
 import signal
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import FrameType
 from typing import TextIO
 
-from metl_gui.cli.plain_text import printable, printable_json
-from metl_gui.cli.progress_bar import ProgressBar
+from metl_gui.core.progress import Progress, Watch
 from metl_gui.errors import UserError
-from metl_gui.workbench.progress import Progress, Watch
+from metl_gui.workbench.cancellable_queries import cancellable_queries
+
+_BREAKS = "\t\n"
+_UNSEEN = re.compile(
+    "[\x00-\x1f\x7f-\x9f\xad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u17b4\u17b5\u180b-\u180f"
+    "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
+    "\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+
+
+def printable(line: str) -> str:
+    """Write out what is not to be seen in a line; tabs stay."""
+    return _UNSEEN.sub(_in_text, line)
+
+
+def printable_json(document: str) -> str:
+    """Write out what is not to be seen in a JSON document; its values stay what they are, and so does its layout."""
+    return _UNSEEN.sub(_in_json, document)
+
+
+class PlainFormatter(logging.Formatter):
+    """Writes what is logged such that a terminal prints it."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Write one record; its lines stay lines."""
+        return "\n".join(map(printable, super().format(record).split("\n")))
+
+
+def _in_text(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    if found[0] == "\t":
+        return "\t"
+    if 0xDC80 <= code < 0xDD00:  # bytes of a file name that are no text come from Python as halves of characters
+        return f"\\x{code - 0xDC00:02x}"
+    if code > 0xFFFF:
+        return f"\\U{code:08x}"
+    return f"\\u{code:04x}" if code > 0xFF else f"\\x{code:02x}"
+
+
+def _in_json(found: re.Match[str]) -> str:
+    if found[0] in _BREAKS:
+        return found[0]
+    units = found[0].encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at] << 8 | units[at + 1]:04x}" for at in range(0, len(units), 2))
+
+
+_WIDTH = 24
+_REDRAW_SECONDS = 0.1
+_LINE_SECONDS = 5.0
+
+
+class ProgressBar:
+    """Shows how far one piece of work is.
+
+    Args:
+        stream: where to; a terminal gets the bar.
+        clock: seconds, ever growing.
+    """
+
+    def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
+        self._stream = stream
+        self._clock = clock
+        self._terminal = stream.isatty()
+        self._shown = ""
+        self._text = ""
+        self._last = -_LINE_SECONDS
+
+    def show(self, progress: Progress) -> None:
+        """Show the progress, unless something was shown a moment ago."""
+        now = self._clock()
+        if not self._due(progress, now):
+            return
+        self._last, self._text = now, progress.text
+        if self._terminal:
+            line = printable(bar(progress))
+            self._write(f"\r{line}{' ' * (len(self._shown) - len(line))}")
+            self._shown = line
+        else:
+            self._write(printable(f"{progress.text}{_counts(progress)}") + "\n")
+
+    def clear(self) -> None:
+        """Take the bar off the terminal so that other words can be written."""
+        if self._shown:
+            self._write(f"\r{' ' * len(self._shown)}\r")
+            self._shown = ""
+
+    def _write(self, text: str) -> None:
+        # A terminal that is gone, or a pipe that nobody reads, does not end the work.
+        with contextlib.suppress(OSError):
+            self._stream.write(text)
+            self._stream.flush()
+
+    def _due(self, progress: Progress, now: float) -> bool:
+        wait = _REDRAW_SECONDS if self._terminal else _LINE_SECONDS
+        if now - self._last >= wait:
+            return True
+        if self._terminal:
+            is_finished = progress.total is not None and progress.done >= progress.total
+            return is_finished or progress.text != self._text
+        # Another kind of work begins: say what is waited for, since no counts may follow soon.
+        return progress.total is None and progress.text.split(" ")[0] != self._text.split(" ")[0]
+
+
+def bar(progress: Progress) -> str:
+    """Draw progress on one line."""
+    if not progress.total:
+        return f"{progress.text}{_counts(progress)}"
+    part = min(1.0, progress.done / progress.total)
+    full = round(part * _WIDTH)
+    return f"[{'#' * full}{'.' * (_WIDTH - full)}] {part:4.0%} {progress.text}{_counts(progress)}"
+
+
+def _counts(progress: Progress) -> str:
+    if progress.total:
+        return f" {progress.done:,}/{progress.total:,}"
+    return f" {progress.done:,}" if progress.done else ""
+
 
 _ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -107,7 +236,7 @@ class Output:
         before = {number: signal.signal(number, interrupted) for number in taken}
         watch = Watch(self._told, stop.is_set)
         try:
-            with watch.over_queries():
+            with cancellable_queries(watch):
                 yield watch
         finally:
             for number, handler in before.items():

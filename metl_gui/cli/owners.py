@@ -11,8 +11,8 @@ from metl_gui.cli.output import Output
 
 if TYPE_CHECKING:
     from metl_gui.core.trees.nodes import Side
-    from metl_gui.workbench.effects import EditOutcome
-    from metl_gui.workbench.entities import EntityContent
+    from metl_gui.workbench.model.edit_effects import EditOutcome
+    from metl_gui.workbench.model.entities import EntityContent
 
 _PREVIEW = "only say which blocks would change"
 _FORM = "PATH:TYPE[!]"
@@ -108,7 +108,7 @@ def _register_entity(commands: Commands) -> None:
 
 def run_entity_show(arguments: argparse.Namespace, out: Output) -> int:
     """List what entities hold."""
-    from metl_gui.workbench.entities import content, contents
+    from metl_gui.workbench.model.entities import content, contents
     from metl_gui.workbench.session import Workbench
 
     with Workbench.open(Path(arguments.project), for_editing=False) as workbench:
@@ -121,7 +121,7 @@ def run_entity_show(arguments: argparse.Namespace, out: Output) -> int:
 
 def run_entity_add(arguments: argparse.Namespace, out: Output) -> int:
     """Add an entity, or attributes to one."""
-    from metl_gui.workbench.entities import add_entity
+    from metl_gui.workbench.model.entities import add_entity
     from metl_gui.workbench.session import Workbench
 
     with Workbench.open(Path(arguments.project), for_editing=not arguments.dry_run) as workbench:
@@ -131,7 +131,7 @@ def run_entity_add(arguments: argparse.Namespace, out: Output) -> int:
 
 def run_entity_change(arguments: argparse.Namespace, out: Output) -> int:
     """Make the next version of an entity."""
-    from metl_gui.workbench.entities import EntityChanges, change_entity
+    from metl_gui.workbench.model.entities import EntityChanges, change_entity
     from metl_gui.workbench.session import Workbench
 
     changes = EntityChanges(
@@ -154,7 +154,7 @@ def run_entity_change(arguments: argparse.Namespace, out: Output) -> int:
 
 def run_link(arguments: argparse.Namespace, out: Output) -> int:
     """Join two lineages."""
-    from metl_gui.workbench.linking import link
+    from metl_gui.workbench.model.lineages import link
     from metl_gui.workbench.session import Workbench
 
     with Workbench.open(Path(arguments.project), for_editing=not arguments.dry_run) as workbench:
@@ -164,7 +164,7 @@ def run_link(arguments: argparse.Namespace, out: Output) -> int:
 
 def run_unlink(arguments: argparse.Namespace, out: Output) -> int:
     """Split a lineage."""
-    from metl_gui.workbench.linking import unlink
+    from metl_gui.workbench.model.lineages import unlink
     from metl_gui.workbench.session import Workbench
 
     with Workbench.open(Path(arguments.project), for_editing=not arguments.dry_run) as workbench:
@@ -174,7 +174,7 @@ def run_unlink(arguments: argparse.Namespace, out: Output) -> int:
 
 def run_comment(arguments: argparse.Namespace, out: Output) -> int:
     """List, write or remove comments."""
-    from metl_gui.workbench import commenting
+    from metl_gui.workbench.model import comments
     from metl_gui.workbench.session import Workbench
 
     if arguments.remove is not None and arguments.place is not None:
@@ -182,10 +182,10 @@ def run_comment(arguments: argparse.Namespace, out: Output) -> int:
     writes = arguments.remove is not None or arguments.text is not None
     with Workbench.open(Path(arguments.project), for_editing=writes) as workbench:
         if arguments.remove is not None:
-            commenting.remove(workbench, arguments.remove)
+            comments.remove(workbench, arguments.remove)
         elif arguments.text is not None:
-            commenting.say(workbench, arguments.place, arguments.text)
-        found = commenting.listed(workbench, arguments.place)
+            comments.say(workbench, arguments.place, arguments.text)
+        found = comments.listed(workbench, arguments.place)
     lines = [
         line
         for each in found

@@ -11,14 +11,12 @@ from typing import TYPE_CHECKING
 
 from metl_gui.cli.commands import DONE, Commands, add_project, positive, wrong_usage
 from metl_gui.cli.output import Output
-from metl_gui.cli.production import attached, told
-from metl_gui.cli.run_lines import report_lines
+from metl_gui.cli.runs import attached, report_lines, told
 from metl_gui.errors import RunError
 
 if TYPE_CHECKING:
-    from metl_gui.workbench.past_run import PastRun
-    from metl_gui.workbench.production import LiveRun
-    from metl_gui.workbench.run_comparison import Figure, RunComparison
+    from metl_gui.workbench.runs.history import Figure, PastRun, RunComparison
+    from metl_gui.workbench.runs.production import LiveRun
     from metl_gui.workbench.session import Workbench
 
 _STOP_SECONDS = 30.0
@@ -71,7 +69,7 @@ def run_runs(arguments: argparse.Namespace, out: Output) -> int:
 
 
 def _list(workbench: Workbench, limit: int, out: Output) -> int:
-    from metl_gui.workbench.run_history import runs
+    from metl_gui.workbench.runs.history import runs
 
     found = runs(workbench, limit)
     lines = [_row(run) for run in found] or [
@@ -91,7 +89,7 @@ def _row(run: PastRun) -> str:
 
 
 def _show(workbench: Workbench, run_id: str, out: Output) -> int:
-    from metl_gui.workbench.run_history import find_past
+    from metl_gui.workbench.runs.history import find_past
 
     run = find_past(workbench, run_id)
     lines = [*report_lines(run.report), f"It {_became(run)}."]
@@ -115,7 +113,7 @@ def _became(run: PastRun) -> str:
 
 
 def _compare(workbench: Workbench, ids: list[str], out: Output) -> int:
-    from metl_gui.workbench.run_history import compare_runs, find_past
+    from metl_gui.workbench.runs.history import compare_runs, find_past
 
     found = compare_runs(find_past(workbench, ids[0]), find_past(workbench, ids[1]))
     out.result(found.as_json(), list(_comparison_lines(found)))
@@ -153,8 +151,8 @@ def _with_process(workbench: Workbench, run_id: str) -> LiveRun:
     Raises:
         UserError: there is no such run, or it has nothing that could be attached to, stopped or gone on with.
     """
-    from metl_gui.workbench.production import processes
-    from metl_gui.workbench.run_history import find_past
+    from metl_gui.workbench.runs.history import find_past
+    from metl_gui.workbench.runs.production import processes
 
     past = find_past(workbench, run_id)
     for run in processes(workbench.project_id):
@@ -177,7 +175,7 @@ def _attach(workbench: Workbench, run_id: str, out: Output) -> int:
 
 
 def _stop(workbench: Workbench, run_id: str, out: Output) -> int:
-    from metl_gui.workbench.production import stop_run
+    from metl_gui.workbench.runs.production import stop_run
 
     run = _with_process(workbench, run_id)
     was_alive = run.is_alive
@@ -190,7 +188,7 @@ def _stop(workbench: Workbench, run_id: str, out: Output) -> int:
 
 
 def _resume(workbench: Workbench, arguments: argparse.Namespace, out: Output) -> int:
-    from metl_gui.workbench.production import resume_production
+    from metl_gui.workbench.runs.production import resume_production
 
     with out.watching() as watch:
         run = resume_production(workbench, _with_process(workbench, arguments.resume).run_id, watch)

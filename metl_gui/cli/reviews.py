@@ -1,21 +1,97 @@
-"""The command about what waits for a person: ``review``."""
+"""The command about what waits for a person: ``review``.
+
+The part of ``review`` about versions that messages showed and nobody has imported.
+"""
 
 from __future__ import annotations
 
 import argparse
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from metl_gui.cli import version_tasks
 from metl_gui.cli.commands import DONE, FOUND, Commands, add_project, positive, wrong_usage
 from metl_gui.cli.output import Output
+from metl_gui.cli.schemas import import_lines
 
 if TYPE_CHECKING:
-    from metl_gui.workbench.answers import AnswersTaken
-    from metl_gui.workbench.review_wanted import Wanted
-    from metl_gui.workbench.reviewing import Decision, ReviewEntry, ReviewList
+    from metl_gui.workbench.importing.version_tasks import TaskEntry
+    from metl_gui.workbench.review.answer_sheet import AnswersTaken
+    from metl_gui.workbench.review.assignments import Wanted
+    from metl_gui.workbench.review.decisions import Decision, ReviewEntry, ReviewList
     from metl_gui.workbench.session import Workbench
+
+
+_SHOWN = 12
+DECISIONS = ("add_version", "dismiss_version")
+
+
+def add_decisions(decision: argparse._MutuallyExclusiveGroup) -> None:
+    """Add the decisions about version tasks."""
+    decision.add_argument("--add-version", type=positive, metavar="ID", help="import a version that messages showed")
+    decision.add_argument("--dismiss-version", type=positive, metavar="ID", help="take it off the list")
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add what can be said with ``--add-version``."""
+    parser.add_argument("--continues", metavar="SCHEMA", help="with --add-version: it is a version of this schema")
+    parser.add_argument("--label", metavar="TEXT", help="with --add-version: what the version is called")
+
+
+def is_meant(arguments: argparse.Namespace) -> bool:
+    """Say whether a version task is decided, and refuse options that need one."""
+    if arguments.add_version is None and (arguments.continues or arguments.label):
+        wrong_usage(arguments, "--continues and --label belong to --add-version ID")
+    return arguments.add_version is not None or arguments.dismiss_version is not None
+
+
+def decide(arguments: argparse.Namespace, out: Output) -> int:
+    """Import the version of a task, or take the task off the list."""
+    from metl_gui.workbench.importing.version_tasks import accept_task, dismiss_task, task_of, waiting_stores
+    from metl_gui.workbench.session import Workbench
+
+    with Workbench.open(Path(arguments.project)) as workbench:
+        if arguments.dismiss_version is not None:
+            task = task_of(workbench, arguments.dismiss_version)
+            dismiss_task(workbench, task.id)
+            out.result({"dismissed": task.id}, [f"The version of {task.schema} is not asked about any more."])
+            return DONE
+        task = task_of(workbench, arguments.add_version)
+        continues, label = arguments.continues or "", arguments.label or ""
+        done = accept_task(workbench, task.id, continues=continues, label=label)
+        stores = waiting_stores(task)
+    lines = list(import_lines(done, Path(arguments.project)))
+    lines += [f"Map what waits: metl replay {_quoted(arguments.project)} --errors {_quoted(store)}" for store in stores]
+    out.result({**done.as_json(), "errors": list(stores)}, lines)
+    return DONE
+
+
+def task_lines(tasks: tuple[TaskEntry, ...]) -> Iterator[str]:
+    """Say in lines which versions messages showed."""
+    for entry in tasks:
+        task = entry.task
+        what = "a schema" if entry.is_new_schema else "a version of it"
+        yield f"{task.schema}  {what} that nobody has imported, {task.records:,} records wait"
+        paths = [attribute.path for attribute in task.declaration.attributes]
+        yield f"  has {_named(paths)}"
+        if entry.new_attributes:
+            yield f"  new: {_named(entry.new_attributes)}"
+        if entry.gone_attributes:
+            yield f"  gone: {_named(entry.gone_attributes)}"
+        continued = f" --continues {_quoted(entry.continues.name)}" if entry.continues is not None else ""
+        if entry.continues is not None:
+            yield f"  perhaps it continues {entry.continues.name} ({entry.continues.score:.2f})"
+        yield f"  import it: metl review PROJECT --add-version {task.id}{continued}"
+
+
+def _named(paths: list[str] | tuple[str, ...]) -> str:
+    more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
+    return ", ".join(paths[:_SHOWN]) + more
+
+
+def _quoted(text: str) -> str:
+    return shlex.quote(str(text))
 
 
 _UNCONFIRMED = "unconfirmed"
@@ -34,7 +110,7 @@ _DECISIONS = (
     "assign",
     "sheet",
     "answers",
-    *version_tasks.DECISIONS,
+    *DECISIONS,
 )
 _WITH_PARTS = ("rename", "not_renamed", "map", "accept_loss")
 _FILTERS = ("schema", "entity", "verdict", "older_than", "assigned", "text")
@@ -51,7 +127,7 @@ def register(commands: Commands) -> None:
     )
     add_project(parser)
     _add_decisions(parser)
-    version_tasks.add_options(parser)
+    add_options(parser)
     parser.add_argument("--comment", default="", metavar="TEXT", help="kept with the decision")
     parser.add_argument("--to", metavar="NAME", help="who is to decide, with --assign; an empty name for nobody")
     parser.add_argument("--dry-run", action="store_true", help="with --answers: say what it would do, do nothing")
@@ -94,7 +170,7 @@ def _add_decisions(parser: argparse.ArgumentParser) -> None:
     decision.add_argument("--assign", nargs="+", metavar="BLOCK", help="say who is to decide; needs --to NAME")
     decision.add_argument("--sheet", metavar="OUT.xlsx", help="write what waits to a workbook that can be sent out")
     decision.add_argument("--answers", metavar="IN.xlsx", help="read such a workbook back, one undo step")
-    version_tasks.add_decisions(decision)
+    add_decisions(decision)
 
 
 def run_review(arguments: argparse.Namespace, out: Output) -> int:
@@ -103,8 +179,8 @@ def run_review(arguments: argparse.Namespace, out: Output) -> int:
 
     _check_usage(arguments)
     path = Path(arguments.project)
-    if version_tasks.is_meant(arguments):
-        return version_tasks.decide(arguments, out)
+    if is_meant(arguments):
+        return decide(arguments, out)
     if not any(getattr(arguments, name) is not None for name in _DECISIONS):
         return _list(arguments, out, path)
     if arguments.sheet is not None:
@@ -123,7 +199,7 @@ def run_review(arguments: argparse.Namespace, out: Output) -> int:
 
 
 def _confirm_unconfirmed(arguments: argparse.Namespace, out: Output, workbench: Workbench) -> int:
-    from metl_gui.workbench.confirming import confirm_unconfirmed
+    from metl_gui.workbench.review.decisions import confirm_unconfirmed
 
     done = confirm_unconfirmed(workbench, arguments.comment)
     left = f"; {done.own:,} of your own wait for somebody else" if done.own else ""
@@ -150,17 +226,17 @@ def _check_usage(arguments: argparse.Namespace) -> None:
 
 def _wanted(arguments: argparse.Namespace, workbench: Workbench) -> Wanted:
     from metl_gui.core.review.query import Order, query_of
-    from metl_gui.workbench.review_wanted import wanted_in
+    from metl_gui.workbench.review.assignments import wanted_in
 
     names = (arguments.schema, arguments.entity, arguments.verdict, arguments.older_than, arguments.assigned)
     return wanted_in(workbench, query_of(*names, arguments.text), Order(arguments.sort))
 
 
 def _list(arguments: argparse.Namespace, out: Output, path: Path) -> int:
-    from metl_gui.workbench.reviewing import review_list
-    from metl_gui.workbench.sample_shelf import SampleShelf
+    from metl_gui.workbench.importing.version_tasks import entries
+    from metl_gui.workbench.review.decisions import review_list
+    from metl_gui.workbench.samples.project_samples import SampleShelf
     from metl_gui.workbench.session import Workbench
-    from metl_gui.workbench.version_tasks import entries
 
     with Workbench.open(path, for_editing=False) as workbench:
         now, shelf = workbench.document, SampleShelf(workbench)
@@ -168,12 +244,12 @@ def _list(arguments: argparse.Namespace, out: Output, path: Path) -> int:
         waiting = review_list(now, refused, wanted, lambda id_: shelf.for_renames(now, now, id_))
         tasks = entries(workbench)
     document = {**waiting.as_json(), "version_tasks": [task.as_json() for task in tasks]}
-    out.result(document, [*version_tasks.task_lines(tasks), *review_lines(waiting)])
+    out.result(document, [*task_lines(tasks), *review_lines(waiting)])
     return DONE
 
 
 def _assign(arguments: argparse.Namespace, out: Output, workbench: Workbench) -> int:
-    from metl_gui.workbench.assigning import assign
+    from metl_gui.workbench.review.assignments import assign
 
     count = assign(workbench, arguments.assign, arguments.to)
     whose = f"assigned to {arguments.to}" if arguments.to.strip() else "assigned to nobody"
@@ -183,7 +259,7 @@ def _assign(arguments: argparse.Namespace, out: Output, workbench: Workbench) ->
 
 
 def _write_sheet(arguments: argparse.Namespace, out: Output, path: Path) -> int:
-    from metl_gui.workbench.answer_sheet import write_sheet
+    from metl_gui.workbench.review.answer_sheet import write_sheet
     from metl_gui.workbench.session import Workbench
 
     with Workbench.open(path, for_editing=False) as workbench, out.watching() as watch:
@@ -195,7 +271,7 @@ def _write_sheet(arguments: argparse.Namespace, out: Output, path: Path) -> int:
 
 def _take_answers(arguments: argparse.Namespace, out: Output, path: Path) -> int:
     """Take an answer sheet; rows that are not clear end with exit code 3."""
-    from metl_gui.workbench.answers import read_answers, take_answers
+    from metl_gui.workbench.review.answer_sheet import read_answers, take_answers
     from metl_gui.workbench.session import Workbench
 
     sheet = Path(arguments.answers)
@@ -221,25 +297,25 @@ def _taken_lines(taken: AnswersTaken, is_dry: bool) -> Iterator[str]:
 
 
 def _decide(arguments: argparse.Namespace, workbench: Workbench) -> Decision:
-    from metl_gui.workbench import reviewing
+    from metl_gui.workbench.review import decisions
 
     comment = arguments.comment
     if arguments.confirm is not None:
-        return reviewing.confirm(workbench, arguments.confirm, comment)
+        return decisions.confirm(workbench, arguments.confirm, comment)
     if arguments.confirm_all is not None:
         wanted = _wanted(arguments, workbench)
-        return reviewing.confirm_all(workbench, arguments.confirm_all, comment, wanted=wanted)
+        return decisions.confirm_all(workbench, arguments.confirm_all, comment, wanted=wanted)
     if arguments.rename is not None:
-        return reviewing.rename(workbench, arguments.rename[0], arguments.rename[1:], comment)
+        return decisions.rename(workbench, arguments.rename[0], arguments.rename[1:], comment)
     if arguments.not_renamed is not None:
-        return reviewing.refuse_renames(workbench, arguments.not_renamed[0], arguments.not_renamed[1:])
+        return decisions.refuse_renames(workbench, arguments.not_renamed[0], arguments.not_renamed[1:])
     if arguments.map is not None:
-        return reviewing.map_instead(workbench, arguments.map[0], arguments.map[1:], comment)
+        return decisions.map_instead(workbench, arguments.map[0], arguments.map[1:], comment)
     if arguments.accept_loss is not None:
-        return reviewing.accept_losses(workbench, arguments.accept_loss[0], arguments.accept_loss[1:], comment)
+        return decisions.accept_losses(workbench, arguments.accept_loss[0], arguments.accept_loss[1:], comment)
     if arguments.retire is not None:
-        return reviewing.retire(workbench, arguments.retire, comment)
-    return reviewing.postpone(workbench, arguments.later, comment)
+        return decisions.retire(workbench, arguments.retire, comment)
+    return decisions.postpone(workbench, arguments.later, comment)
 
 
 def review_lines(waiting: ReviewList) -> Iterator[str]:

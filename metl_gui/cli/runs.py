@@ -1,22 +1,124 @@
-"""The commands that map messages: ``run`` and ``replay``."""
+"""The commands that map messages: ``run`` and ``replay``.
+
+Follow a production run on the command line, and say what became of it.
+
+The report of a run in lines.
+"""
 
 from __future__ import annotations
 
 import argparse
 import shlex
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from metl_gui.cli.commands import DONE, FOUND, Commands, add_project, positive, seconds, wrong_usage
-from metl_gui.cli.outcomes import CANCELLED
+from metl_gui.cli.commands import (
+    AT_FAULT,
+    CANCELLED,
+    DONE,
+    FOUND,
+    Commands,
+    add_project,
+    positive,
+    seconds,
+    wrong_usage,
+)
 from metl_gui.cli.output import Output
-from metl_gui.cli.production import attached, told
-from metl_gui.cli.run_lines import report_lines
+from metl_gui.engine.kafka.servers import is_kafka
+from metl_gui.errors import BugError
 from metl_gui.formats.record_delimiting import LIMIT_BYTES
 
 if TYPE_CHECKING:
-    from metl_gui.workbench.running import RunRequest, RunResult
+    from metl_gui.engine.runs.report import RunReport
+    from metl_gui.workbench.runs.mapping_run import RunRequest, RunResult
+    from metl_gui.workbench.runs.production import LiveRun
     from metl_gui.workbench.session import Workbench
+
+
+def report_lines(report: RunReport) -> Iterator[str]:
+    """Say in lines what became of the records."""
+    yield (
+        f"{'Replay' if report.is_replay else 'Run'} {report.run_id} of state {report.state} on {report.spark}: "
+        f"{report.read:,} records in {report.seconds:.1f} s ({report.records_per_second:,.0f} a second)"
+    )
+    yield f"  mapped    {report.mapped:>9,}  into {report.messages_out:,} messages{_named(report.by_entity)}"
+    yield f"  filtered  {report.filtered:>9,}"
+    yield f"  set aside {report.set_aside:>9,}{_named(report.by_reason)}"
+    yield f"  skipped   {report.skipped:>9,}{_named(report.by_skip)}"
+    if report.from_unreviewed:
+        yield f"  from blocks that nobody has confirmed{_named(report.from_unreviewed)}"
+    yield from (f"  note: {problem}" for problem in report.problems)
+    if report.outputs:
+        form = "" if is_kafka(report.outputs) else f" ({report.format})"
+        yield f"Messages{form}: {report.outputs}"
+    if report.errors:
+        yield f"Set aside: {report.errors}"
+
+
+def _named(counts: Mapping[str, int]) -> str:
+    return f": {', '.join(f'{name} {count:,}' for name, count in sorted(counts.items()))}" if counts else ""
+
+
+def attached(run: LiveRun, out: Output, *, is_stopped_by_interrupt: bool) -> RunReport | None:
+    """Show the progress of a run until its end and return its report.
+
+    Args:
+        run: the run.
+        out: where progress is shown.
+        is_stopped_by_interrupt: Ctrl-C ends the run in order; else it ends only this.
+
+    Returns:
+        ``None`` when only the following ended.
+    """
+    from metl_gui.engine.runs.events import (
+        EngineEvent,
+        LaneProgressed,
+        LaneTroubled,
+        RunFailed,
+        SourceTroubled,
+        StateChanged,
+    )
+    from metl_gui.workbench.runs.mapping_run import tell
+    from metl_gui.workbench.runs.production import follow_events, stop_run
+
+    with out.watching() as watch:
+        is_asked, state = False, run.order.spec.state
+
+        def take(event: EngineEvent) -> None:
+            nonlocal state
+            tell(watch, event)
+            if isinstance(event, SourceTroubled | LaneTroubled):
+                out.note(event.text)
+            elif isinstance(event, LaneProgressed) and event.state != state:
+                state = event.state
+                out.note(f"The lane maps with state {state} now.")
+            elif isinstance(event, StateChanged):
+                out.note(f"State {event.state} was published; from batch {event.batch} on it is mapped with.")
+            elif isinstance(event, RunFailed):
+                out.note(f"{event.title} {event.text}".rstrip())
+
+        def is_over() -> bool:
+            nonlocal is_asked
+            if watch.is_cancelled and is_stopped_by_interrupt and not is_asked:
+                is_asked = True
+                stop_run(run, 0)
+            return watch.is_cancelled and not is_stopped_by_interrupt
+
+        return follow_events(run, take, is_over)
+
+
+def told(report: RunReport | None, out: Output, *, is_strict: bool = False, is_interrupted: bool = False) -> int:
+    """Print the report of a run that is over and return the exit code."""
+    if report is None:
+        raise BugError("a production run has ended and there is no report of it")
+    out.result(report.as_json(), list(report_lines(report)))
+    if report.failure:
+        out.note(f"error: {report.failure}")
+        return AT_FAULT
+    if is_interrupted:
+        return CANCELLED
+    return FOUND if is_strict and report.set_aside else DONE
 
 
 def register(commands: Commands) -> None:
@@ -189,8 +291,8 @@ def _add_mapping(parser: argparse.ArgumentParser) -> None:
 
 def run_run(arguments: argparse.Namespace, out: Output) -> int:
     """Map a source and print the report."""
-    from metl_gui.engine.runs import BATCH_BYTES
-    from metl_gui.workbench.running import PRODUCTION, RunRequest, run_mapping
+    from metl_gui.engine.runs.run_spec import BATCH_BYTES
+    from metl_gui.workbench.runs.mapping_run import PRODUCTION, RunRequest, run_mapping
     from metl_gui.workbench.session import Workbench
 
     if arguments.detach and arguments.mode != PRODUCTION:
@@ -233,7 +335,7 @@ def run_run(arguments: argparse.Namespace, out: Output) -> int:
 
 def _create_topics(workbench: Workbench, request: RunRequest, out: Output) -> None:
     """Print the topics that are missing, then make them."""
-    from metl_gui.workbench.topics import make_topics, topics_wanted
+    from metl_gui.workbench.runs.topics import make_topics, topics_wanted
 
     plans = topics_wanted(workbench, request)
     for plan in plans:
@@ -243,7 +345,7 @@ def _create_topics(workbench: Workbench, request: RunRequest, out: Output) -> No
 
 def _in_process(workbench: Workbench, request: RunRequest, arguments: argparse.Namespace, out: Output) -> int:
     """Start a production run as a process of its own and follow it, unless it is left to itself."""
-    from metl_gui.workbench.production import start_production
+    from metl_gui.workbench.runs.production import start_production
 
     with out.watching() as watch:
         run = start_production(workbench, request, watch)
@@ -259,7 +361,7 @@ def _in_process(workbench: Workbench, request: RunRequest, arguments: argparse.N
 
 def run_replay(arguments: argparse.Namespace, out: Output) -> int:
     """Map again what waits in an error store and print the report."""
-    from metl_gui.workbench.replaying import ReplayRequest, make_topics, replay
+    from metl_gui.workbench.runs.replay import ReplayRequest, make_topics, replay
     from metl_gui.workbench.session import Workbench
 
     request = ReplayRequest(

@@ -12,9 +12,8 @@ from metl_gui.cli.commands import DONE, Commands, add_project, positive
 from metl_gui.cli.output import Output
 
 if TYPE_CHECKING:
-    from metl_gui.workbench.previewing import PreviewedSource
-    from metl_gui.workbench.sample_overview import SchemaSamples
-    from metl_gui.workbench.samples import KeptSamples
+    from metl_gui.workbench.samples.kept_samples import KeptSamples, SchemaSamples
+    from metl_gui.workbench.samples.preview import PreviewedSource
     from metl_gui.workbench.session import Workbench
 
 _LIMIT = 10
@@ -64,7 +63,7 @@ def _register_preview(commands: Commands) -> None:
 
 def run_samples(arguments: argparse.Namespace, out: Output) -> int:
     """Do what is asked with the samples, then list them."""
-    from metl_gui.workbench.sample_overview import sample_overview
+    from metl_gui.workbench.samples.kept_samples import sample_overview
     from metl_gui.workbench.session import Workbench
 
     changes_project = bool(arguments.include or arguments.exclude)
@@ -77,7 +76,7 @@ def run_samples(arguments: argparse.Namespace, out: Output) -> int:
 
 
 def _change(arguments: argparse.Namespace, out: Output, workbench: Workbench) -> tuple[dict[str, object], list[str]]:
-    from metl_gui.workbench.samples import exclude_samples, forget_samples, include_samples, keep_samples
+    from metl_gui.workbench.samples.kept_samples import exclude_samples, forget_samples, include_samples, keep_samples
 
     if arguments.keep is not None:
         with out.watching() as watch:
@@ -123,7 +122,7 @@ def _overview(schemas: tuple[SchemaSamples, ...]) -> Iterator[str]:
 
 def run_preview(arguments: argparse.Namespace, out: Output) -> int:
     """Map a few messages and print what becomes of them."""
-    from metl_gui.workbench.previewing import preview_source, preview_stream
+    from metl_gui.workbench.samples.preview import preview_source, preview_stream
     from metl_gui.workbench.session import Workbench
 
     with Workbench.open(Path(arguments.project), for_editing=False) as workbench:

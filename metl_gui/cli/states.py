@@ -1,12 +1,30 @@
-"""The commands about the states of a project: ``history``, ``undo``, ``redo`` and ``show``."""
+"""The commands about the states of a project: ``history``, ``undo``, ``redo`` and ``show``.
+
+What ``metl history --of`` prints: who set what, in which state and why.
+
+The command that makes a state the one production uses: ``publish``.
+"""
 
 from __future__ import annotations
 
 import argparse
+import shlex
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from metl_gui.cli.commands import DONE, Commands, add_project, positive, wrong_usage
 from metl_gui.cli.output import Output
+from metl_gui.errors import EditError
+
+if TYPE_CHECKING:
+    from metl_gui.core.differences.document_difference import Difference
+    from metl_gui.core.matrix.blocks import BlockKey
+    from metl_gui.core.matrix.document import Document
+    from metl_gui.workbench.history.blame import Blame, Event
+    from metl_gui.workbench.publishing.publication import Published
+    from metl_gui.workbench.session import Workbench
 
 
 def register(commands: Commands) -> None:
@@ -42,13 +60,11 @@ def run_history(arguments: argparse.Namespace, out: Output) -> int:
         if arguments.of is not None or arguments.limit is not None:
             wrong_usage(arguments, "--compact takes the whole log, so neither --of nor --limit")
         return _compact(arguments, out)
-    from metl_gui.workbench.history import history
+    from metl_gui.workbench.history.states import history
     from metl_gui.workbench.session import Workbench
 
     with Workbench.open(Path(arguments.project), for_editing=False) as workbench:
         if arguments.of is not None:
-            from metl_gui.cli.blaming import history_of
-
             out.result(*history_of(workbench, arguments.of))
             return DONE
         found = history(workbench, arguments.limit)
@@ -66,7 +82,7 @@ def run_history(arguments: argparse.Namespace, out: Output) -> int:
 
 
 def _compact(arguments: argparse.Namespace, out: Output) -> int:
-    from metl_gui.workbench.history import compact
+    from metl_gui.workbench.history.states import compact
     from metl_gui.workbench.session import Workbench
 
     with Workbench.open(Path(arguments.project)) as workbench, out.watching() as watch:
@@ -87,7 +103,7 @@ def run_redo(arguments: argparse.Namespace, out: Output) -> int:
 
 
 def _step(arguments: argparse.Namespace, out: Output, *, back: bool) -> int:
-    from metl_gui.workbench import history
+    from metl_gui.workbench.history import states as history
     from metl_gui.workbench.session import Workbench
 
     with Workbench.open(Path(arguments.project)) as workbench:
@@ -101,7 +117,7 @@ def _step(arguments: argparse.Namespace, out: Output, *, back: bool) -> int:
 
 def run_show(arguments: argparse.Namespace, out: Output) -> int:
     """Summarise one state."""
-    from metl_gui.workbench.history import show
+    from metl_gui.workbench.history.states import show
     from metl_gui.workbench.session import Workbench
 
     with Workbench.open(Path(arguments.project), for_editing=False) as workbench:
@@ -117,3 +133,181 @@ def run_show(arguments: argparse.Namespace, out: Output) -> int:
         ],
     )
     return DONE
+
+
+Answer = tuple[dict[str, Any], list[str]]
+"""The JSON document and the lines."""
+
+
+def history_of(workbench: Workbench, of: Sequence[str]) -> Answer:
+    """Answer ``--of BLOCK``, ``--of BLOCK FROM=TO`` or ``--of SCHEMA.ATTRIBUTE``.
+
+    Raises:
+        EditError: there is no such thing.
+    """
+    from metl_gui.workbench.addresses import cuts_at_equals, find_block, find_leaf
+    from metl_gui.workbench.history import blame
+
+    state = workbench.document.state
+    if len(of) == 1 and not _is_block(workbench.document, of[0]):
+        side, version, attribute = find_leaf(workbench.document, of[0])
+        events = blame.attribute_history(workbench, side, version.schema_id, attribute.lineage)
+        return _told(state, events)
+    key = find_block(workbench.document, of[0])
+    if len(of) == 1:
+        block = workbench.document.matrix.block(*key)
+        found = blame.blame(workbench, key) if block is not None else ()
+        events = blame.block_history(workbench, key)
+        lines = [*_blame_lines(found), *([""] if found else []), *_event_lines(events)]
+        elements = [each.as_json() for each in found]
+        return {"state": state, "elements": elements, "events": [event.as_json() for event in events]}, lines
+    cuts = cuts_at_equals(of[1])
+    if not cuts or len(of) > 2:
+        raise EditError(f"{' '.join(of[1:])!r} names no element.", hint="Write one element as FROM=TO.")
+    return _told(state, blame.element_history(workbench, key, _lineages(workbench.document, key, cuts)))
+
+
+def _is_block(document: Document, text: str) -> bool:
+    """Tell a block from an attribute; names may hold any sign, so what is there decides first."""
+    from metl_gui.workbench.addresses import find_block, find_leaf
+
+    if ":" not in text:
+        return False
+    for find, outcome in ((find_block, True), (find_leaf, False)):
+        try:
+            find(document, text)
+        except EditError:
+            continue
+        return outcome
+    return "@" in text
+
+
+def _lineages(document: Document, key: BlockKey, cuts: Sequence[tuple[str, str]]) -> tuple[int, int]:
+    """Find an element of a block by the paths of its ends, one that it has lost too; paths may hold the sign itself."""
+    from metl_gui.workbench.addresses import find_attribute
+
+    block = document.matrix.block(*key)
+    for loss in block.losses if block is not None else ():
+        if (loss.from_path, loss.to_path) in cuts:
+            return loss.lineages
+    version, entity_version = document.extraction.version(key[0]), document.cdm.version(key[1])
+    known = (cut for cut in cuts if version.at_path(cut[0]) is not None and entity_version.at_path(cut[1]) is not None)
+    source, target = next(known, cuts[0])
+    p = find_attribute(version, document.extraction.schema(version.schema_id).name, source)
+    q = find_attribute(entity_version, document.cdm.schema(entity_version.schema_id).name, target)
+    return q.lineage, p.lineage
+
+
+def _told(state: int, events: Sequence[Event]) -> Answer:
+    lines = list(_event_lines(events)) or ["The log tells nothing of it."]
+    return {"state": state, "events": [event.as_json() for event in events]}, lines
+
+
+def _blame_lines(found: Sequence[Blame]) -> Iterator[str]:
+    for each in found:
+        name = f"{each.element.from_path} -> {each.element.to_path}"
+        if each.origin is None:
+            yield f"     ?  {name}: set before the log begins"
+            continue
+        by = f", carried along by {', '.join(str(event.state) for event in each.carried)}" if each.carried else ""
+        yield f"{each.origin.state:>6}  {each.origin.when}  {each.origin.who}  {name}: {each.origin.title}{by}"
+        if each.origin.comment:
+            yield f"        comment: {each.origin.comment}"
+
+
+def _event_lines(events: Sequence[Event]) -> Iterator[str]:
+    for event in events:
+        where = f" in {event.block}" if event.block is not None else ""
+        merged = f", one of {event.states} states up to here" if event.states > 1 else ""
+        yield f"{event.state:>6}  {event.when}  {event.who}  {event.what}{where}{merged}: {event.title}"
+        for words in (event.reason, f"comment: {event.comment}" if event.comment else ""):
+            if words:
+                yield f"        {words}"
+
+
+_SHOWN, _LINES = 10, 60
+
+
+def register_publish(commands: Commands) -> None:
+    """Add ``publish``."""
+    parser = commands.add(
+        "publish",
+        run_publish,
+        "make a state the one that production runs and exports use",
+        "The checks come first: an error refuses it, warnings and notes are told. Publishing an older state takes "
+        "production back to it.",
+    )
+    add_project(parser)
+    parser.add_argument("--state", type=int, metavar="N", help="this state instead of the current one")
+    parser.add_argument(
+        "--announce",
+        default="",
+        metavar="KAFKA",
+        help="tell the fast lanes on these servers too that see no project file, as kafka://host:port or kafka://@NAME",
+    )
+    parser.add_argument("--name", default="", metavar="TEXT", help="a name for the state, as the history shows it")
+
+
+def run_publish(arguments: argparse.Namespace, out: Output) -> int:
+    """Publish a state and say what that changes in production."""
+    from metl_gui.engine.kafka.servers import is_kafka
+    from metl_gui.workbench.lanes.control import announce_live, following
+    from metl_gui.workbench.publishing.publication import publish
+    from metl_gui.workbench.session import Workbench
+
+    if arguments.announce and not is_kafka(arguments.announce):
+        wrong_usage(arguments, "--announce takes kafka://host:port or kafka://@NAME")
+    with Workbench.open(Path(arguments.project)) as workbench:
+        done = publish(workbench, arguments.state, arguments.name)
+        lanes = following(workbench)
+        is_announced = announce_live(workbench, arguments.announce) if arguments.announce else None
+    lines = [*_lines(done), *_lane_lines(arguments.project, done, lanes, is_announced)]
+    out.result(done.as_json() | {"lanes": list(lanes), "announced": is_announced}, lines)
+    return DONE
+
+
+def _lane_lines(project: str, done: Published, lanes: tuple[str, ...], is_announced: bool | None) -> Iterator[str]:
+    path = shlex.quote(project)
+    if lanes and done.is_new:
+        named = f"{len(lanes)} fast lane{'s' * (len(lanes) != 1)}"
+        yield f"  {named} will take it up; wait for it: metl lane wait {path} --state {done.state}"
+    elif lanes:
+        yield f"  lanes that were taken back from it go forward by: metl lane roll-back {path} --state {done.state}"
+    if is_announced is not None:
+        yield "  announced to all lanes there" if is_announced else "  not taken up there: lanes know something newer"
+
+
+def _lines(done: Published) -> Iterator[str]:
+    named = f" [{done.name}]" if done.name else ""
+    if not done.is_new:
+        yield f"State {done.state}{named} is live already."
+        return
+    told = [problem for problem in done.problems if problem.severity.value != "note"]
+    for problem in told[:_SHOWN]:
+        yield f"{problem.severity.value} {problem.code} {problem.place}: {problem.message}"
+    if len(told) > _SHOWN:
+        yield f"and {len(told) - _SHOWN} more: see metl check"
+    if done.difference is not None:
+        yield from _difference_lines(done.difference, done.was_live)
+    before = f"; before it state {done.was_live} was" if done.was_live is not None else ""
+    yield f"State {done.state}{named} is live{before}."
+    yield f"  {_count(done.blocks)} used"
+    if done.held:
+        yield f"  {_count(done.held)} held: their messages wait until somebody has decided (metl review --list)"
+    if done.unconfirmed:
+        yield f"  {_count(done.unconfirmed)} left out: nobody has confirmed {'it' if done.unconfirmed == 1 else 'them'}"
+
+
+def _difference_lines(difference: Difference, was_live: int | None) -> Iterator[str]:
+    from metl_gui.workbench.history.difference_text import difference_lines, difference_summary
+
+    lines = difference_lines(difference)
+    yield from islice(lines, _LINES)
+    more = sum(1 for _ in lines)
+    if more:
+        yield f"and {more:,} lines more: see metl diff PROJECT@{was_live} PROJECT"
+    yield difference_summary(difference)
+
+
+def _count(number: int) -> str:
+    return f"{number:,} block{'' if number == 1 else 's'}"

@@ -19,8 +19,11 @@ from typing import BinaryIO
 
 import msgspec
 
-from metl_gui.engine.commands import CancelRun, Command, StartRun, StartSession
-from metl_gui.engine.events import (
+from metl_gui.engine.execution.bounded_run import Execution
+from metl_gui.engine.kernel.compiled import build
+from metl_gui.engine.lanes.run import LaneRun
+from metl_gui.engine.runs.commands import CancelRun, Command, StartRun, StartSession
+from metl_gui.engine.runs.events import (
     EngineEvent,
     RunFailed,
     RunFinished,
@@ -31,14 +34,11 @@ from metl_gui.engine.events import (
     SessionStarting,
     encode_event,
 )
-from metl_gui.engine.execution import Execution
-from metl_gui.engine.kernel.compiled import build
-from metl_gui.engine.lanes.lane_run import LaneRun
-from metl_gui.engine.report import RunReport
-from metl_gui.engine.runs import RunFolder, RunSpec
-from metl_gui.engine.runtimes import Runtime, start_runtime
-from metl_gui.engine.streaming.stream_run import StreamRun
-from metl_gui.engine.targets import Target, check_target
+from metl_gui.engine.runs.report import RunReport
+from metl_gui.engine.runs.run_spec import RunFolder, RunSpec
+from metl_gui.engine.runs.target import Target, check_target
+from metl_gui.engine.spark.sessions.runtime import Runtime, start_runtime
+from metl_gui.engine.streaming.run import StreamRun
 from metl_gui.errors import RunCancelled, SetupError, UserError
 
 _log = logging.getLogger(__name__)

@@ -64,8 +64,8 @@ def _mapped(asked: argparse.Namespace, kernel: Path, plan: Path) -> dict[str, An
     from pyspark import SparkConf
     from pyspark.sql import SparkSession
 
-    from metl_gui.engine.protection import asking
-    from metl_gui.engine.submitted import run_job
+    from metl_gui.engine.execution.submitted_run import run_job
+    from metl_gui.engine.spark.protection import asking
 
     conf = SparkConf()
     conf.setAll(list(asking(dict(conf.getAll())).items()))

@@ -1,4 +1,7 @@
-"""The project file as the rest of the program sees it: open, read, commit, undo, runs."""
+"""The project file as the rest of the program sees it: open, read, commit, undo, runs.
+
+The newest document, read whole: both trees, and the dense set from the compact one (A4).
+"""
 
 from __future__ import annotations
 
@@ -6,33 +9,77 @@ import logging
 import sqlite3
 import threading
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
+from dataclasses import astuple
 from pathlib import Path
-from typing import Self
+from typing import Self, TypeAlias
 
 import msgspec
 
 from metl_gui.core.changes.draft import Change, Stamp, Transition
 from metl_gui.core.changes.rewind import rewound
-from metl_gui.core.matrix.document import Document
+from metl_gui.core.matrix.document import Document, Ids
 from metl_gui.core.project.project_data import BesideChange
+from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import BugError, ProjectChangedError, ProjectError, ProjectHeldError, RunCancelled
-from metl_gui.store import lease, log, shape
-from metl_gui.store.block_rows import write_blocks
-from metl_gui.store.change_packs import Touched
-from metl_gui.store.compaction import KEEPING, Keeping, compact, is_worth_it
-from metl_gui.store.connection import FileConnection, connect, enter_editing_mode, leave_editing_mode, reading, writing
-from metl_gui.store.failures import damaged, translated
-from metl_gui.store.interning import Interned
-from metl_gui.store.log import LoggedEdit, LoggedGroup
-from metl_gui.store.making import bring_up_to_date, copy_open, make_file, newer, require_free
-from metl_gui.store.presence import Loss, Presence
+from metl_gui.store import edit_log, lease, schema_validation
+from metl_gui.store.creation import bring_up_to_date, copy_open, make_file, newer, require_free
+from metl_gui.store.edit_log import KEEPING, Keeping, LoggedEdit, LoggedGroup, compact, is_worth_it
+from metl_gui.store.file_identity import Loss, Presence
 from metl_gui.store.repositories.project_data import Repositories
 from metl_gui.store.repositories.sessions import Sessions
+from metl_gui.store.rows.block_rows import read_matrix, write_blocks
+from metl_gui.store.rows.packed_changes import Touched
+from metl_gui.store.rows.packed_rows import Interned
+from metl_gui.store.rows.tree_rows import read_tree, write_trees
+from metl_gui.store.sqlite.connection import (
+    FileConnection,
+    connect,
+    enter_editing_mode,
+    leave_editing_mode,
+    reading,
+    writing,
+)
+from metl_gui.store.sqlite.failures import damaged, translated
 from metl_gui.store.tables import VERSION, file_version
-from metl_gui.store.tree_rows import write_trees
-from metl_gui.store.whole import Told, read_document, told_nobody
+
+_MOST_IDS = 2**31 - 1
+"""What columns of 32 bits hold."""
+
+Told: TypeAlias = Callable[[int, int], None]
+"""Follows reading: (versions read, versions in all)."""
+
+
+def told_nobody(_done: int, _total: int) -> None:
+    """Follow nothing."""
+
+
+def read_document(connection: sqlite3.Connection, state: int, told: Told) -> Document:
+    """Read the newest document.
+
+    Args:
+        connection: to the file.
+        state: its number.
+        told: called with (versions read, versions in all); what it raises ends the reading.
+    """
+    # The condition makes it a query of many steps: a bare count is one, in which nothing can be cancelled.
+    total = int(connection.execute("SELECT count(*) FROM versions WHERE id > 0").fetchone()[0])
+    done = 0
+
+    def count(more: int) -> None:
+        nonlocal done
+        done += more
+        told(done, total)
+
+    trees = {side: read_tree(connection, side, count) for side in Side}
+    rows = connection.execute("SELECT side, schema, version, attribute, lineage FROM next_ids")
+    ids = {Side(side): Ids(*numbers) for side, *numbers in rows}
+    if any(not 0 < number <= _MOST_IDS for each in ids.values() for number in astuple(each)):
+        raise ValueError("next ids that can never be")
+    matrix = read_matrix(connection, trees[Side.EXTRACTION], trees[Side.CDM])
+    return Document(state, trees[Side.EXTRACTION], trees[Side.CDM], matrix, ids[Side.EXTRACTION], ids[Side.CDM])
+
 
 _log = logging.getLogger(__name__)
 
@@ -92,9 +139,9 @@ class ProjectFile:
                     raise newer(path, found)
                 if found not in range(1, VERSION + 1):
                     raise damaged(path, f"It says that it has version {found}, which never was")
-                shape.require_shape(connection, path, shape.shape_of(found))
+                schema_validation.require_shape(connection, path, schema_validation.shape_of(found))
                 if not is_sound:
-                    shape.require_soundness(connection, path)
+                    schema_validation.require_soundness(connection, path)
                 backup = None
                 if holder is not None or found < VERSION:
                     backup = bring_up_to_date(connection, path)
@@ -187,7 +234,9 @@ class ProjectFile:
                 self._require_state(connection, state)
             document = read_document(connection, newest, told)
             return (
-                document if state is None else rewound(document, log.change_between(connection, state, newest), state)
+                document
+                if state is None
+                else rewound(document, edit_log.change_between(connection, state, newest), state)
             )
 
     def change_between(self, state: int, later: int) -> Change:
@@ -201,17 +250,17 @@ class ProjectFile:
         with self._reading() as connection:
             for each in (state, later):
                 self._require_state(connection, each)
-            return log.change_between(connection, state, later)
+            return edit_log.change_between(connection, state, later)
 
     def touching(self, wanted: Touched) -> list[tuple[LoggedEdit, Change]]:
         """Read the edits that may have touched something, newest first, each with what it changed."""
         with self._reading() as connection:
-            return list(log.touching(connection, wanted))
+            return list(edit_log.touching(connection, wanted))
 
     def commit(
         self,
         transition: Transition,
-        door: str = log.WINDOW,
+        door: str = edit_log.WINDOW,
         group: int | None = None,
         undoes: int | None = None,
         beside: BesideChange = BesideChange(),  # noqa: B008 - frozen
@@ -236,7 +285,7 @@ class ProjectFile:
         with self._editing() as connection:
             found = _state(connection)
             if found != transition.before.state:
-                who = log.last_writer(connection)
+                who = edit_log.last_writer(connection)
                 raise ProjectChangedError(
                     f"{self.path.name} was changed by {who} since.",
                     f"This edit was built on state {transition.before.state}; the file has state {found}.",
@@ -248,41 +297,41 @@ class ProjectFile:
             kept = Repositories.within(connection)
             kept.assignments.follow(transition)
             kept.data.change(beside)
-            group = log.append(connection, transition, door, group, undoes)
+            group = edit_log.append(connection, transition, door, group, undoes)
             connection.execute("UPDATE project SET state = ?", (transition.after.state,))
             self._has_edited = True
         self._presence.newest_state = transition.after.state
         return group
 
-    def undo_candidate(self, doors: Collection[str] = (log.WINDOW,)) -> LoggedGroup | None:
+    def undo_candidate(self, doors: Collection[str] = (edit_log.WINDOW,)) -> LoggedGroup | None:
         """Find the newest group of edits that undo takes back, made through one of the doors."""
         with self._reading() as connection:
-            return log.undo_candidate(connection, doors)
+            return edit_log.undo_candidate(connection, doors)
 
-    def redo_candidate(self, doors: Collection[str] = (log.WINDOW,)) -> LoggedGroup | None:
+    def redo_candidate(self, doors: Collection[str] = (edit_log.WINDOW,)) -> LoggedGroup | None:
         """Find the newest undo that redo takes back; none after a new edit."""
         with self._reading() as connection:
-            return log.redo_candidate(connection, doors)
+            return edit_log.redo_candidate(connection, doors)
 
     def group_of(self, state: int) -> LoggedGroup | None:
         """Find the group of edits that made a state, to take it back from the history."""
         with self._reading() as connection:
-            return log.group_of(connection, state)
+            return edit_log.group_of(connection, state)
 
     def taken_back_by(self, group: LoggedGroup) -> LoggedGroup | None:
         """Find the group that took another one back."""
         with self._reading() as connection:
-            return log.taken_back_by(connection, group.group)
+            return edit_log.taken_back_by(connection, group.group)
 
     def change_of(self, group: LoggedGroup) -> Change:
         """Read what a group of edits changed, as one change."""
         with self._reading() as connection:
-            return log.change_of_group(connection, group.group)
+            return edit_log.change_of_group(connection, group.group)
 
     def history(self, limit: int | None = None, below: int | None = None) -> list[LoggedEdit]:
         """Read the history, newest first; pages are made with the last row's state as ``below``."""
         with self._reading() as connection:
-            return list(log.history(connection, limit, below))
+            return list(edit_log.history(connection, limit, below))
 
     def name_state(self, state: int, name: str, stamp: Stamp) -> None:
         """Give a state a name, or another one."""
@@ -302,7 +351,7 @@ class ProjectFile:
     def is_compacted(self) -> bool:
         """Whether older edits cannot be taken back any more, because the log was compacted."""
         with self._reading() as connection:
-            return log.is_compacted(connection)
+            return edit_log.is_compacted(connection)
 
     def give_room_back(self) -> None:
         """Make the file as small as what it holds, as far as nobody reads it just now; linear in the file."""
@@ -402,8 +451,8 @@ class ProjectFile:
             raise ProjectError(
                 f"There is no state {state} in {self.path.name}.", hint=f"Its states go from 0 to {newest}."
             )
-        if not log.has_state(connection, state):
-            below, above = log.nearest(connection, state)
+        if not edit_log.has_state(connection, state):
+            below, above = edit_log.nearest(connection, state)
             raise ProjectError(
                 f"State {state} of {self.path.name} cannot be looked at any more.",
                 f"When the log was compacted it was merged into state {above}.",

@@ -1,15 +1,23 @@
-"""The tables of a project file, and the steps from older versions to this one."""
+"""The tables of a project file, and the steps from older versions to this one.
+
+From version 3 to 4 of the project file: attributes and block records go from rows of their own into packs.
+"""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
 
-from metl_gui.store.connection import APPLICATION_ID
+from metl_gui.core.matrix.blocks import Block, Status, Verdict
+from metl_gui.core.trees.nodes import Attribute
+from metl_gui.store.rows.packed_rows import Interned, pack_attributes, pack_blocks
+from metl_gui.store.sqlite.connection import APPLICATION_ID
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
+
 
 VERSION = 6
 """The version this program writes (``PRAGMA user_version``)."""
@@ -218,7 +226,7 @@ def _add_decisions(database: Database) -> None:
 
 
 def _pack_log(database: Database) -> None:
-    from metl_gui.store.change_packs import packed_text
+    from metl_gui.store.rows.packed_changes import packed_text
 
     database.execute("DROP VIEW undo_steps")
     database.execute("ALTER TABLE edits RENAME TO old_edits")
@@ -246,7 +254,6 @@ def parts(text: str) -> tuple[str, ...]:
 
 
 def _pack(database: Database) -> None:
-    from metl_gui.store.packing import pack_bulk_tables
 
     pack_bulk_tables(database.conn, parts(_PACKED))
 
@@ -374,3 +381,66 @@ def migrate(connection: sqlite3.Connection) -> None:
     for version in range(file_version(connection), VERSION):
         MIGRATIONS[version](database)
     database.execute(f"PRAGMA user_version={VERSION}")
+
+
+_ATTRIBUTES = (
+    "SELECT side, version_id, id, path, type, lineage, logical, scale, optional, doc FROM attributes"
+    " ORDER BY side, version_id, position"
+)
+_BLOCKS = (
+    "SELECT versions.schema_id, old.entity_version, old.version, old.status, old.verdict, old.came_version,"
+    " old.came_entity_version, old.who, old.when_ms FROM old_blocks AS old"
+    " JOIN versions ON versions.side = 'extraction' AND versions.id = old.version"
+    " ORDER BY versions.schema_id, old.entity_version, old.version"
+)
+_DETAILS = (
+    "INSERT INTO block_details SELECT version, entity_version, losses, waits, retired, postponed, comment"
+    " FROM old_blocks WHERE coalesce(losses, waits, retired) IS NOT NULL OR postponed OR comment <> ''"
+)
+
+
+def pack_bulk_tables(connection: sqlite3.Connection, tables: tuple[str, ...]) -> None:
+    """Pack what stood in the tables ``attributes`` and ``blocks``; inside a transaction.
+
+    Args:
+        connection: to the file.
+        tables: the statements that make the new tables.
+    """
+    connection.execute("ALTER TABLE blocks RENAME TO old_blocks")
+    for statement in tables:
+        connection.execute(statement)
+    interned = Interned(connection)
+    connection.execute("ALTER TABLE versions ADD COLUMN attributes BLOB NOT NULL DEFAULT x''")
+    for side, version_id, attributes in _versions(connection):
+        connection.execute(
+            "UPDATE versions SET attributes = ? WHERE side = ? AND id = ?",
+            (pack_attributes(attributes, interned), side, version_id),
+        )
+    for group, blocks in _groups(connection):
+        connection.execute("INSERT INTO blocks VALUES (?, ?, ?)", (*group, pack_blocks(blocks, interned)))
+    connection.execute(_DETAILS)
+    connection.execute("DROP TABLE attributes")
+    connection.execute("DROP TABLE old_blocks")
+
+
+def _versions(connection: sqlite3.Connection) -> Iterator[tuple[str, int, list[Attribute]]]:
+    for (side, version_id), rows in groupby(connection.execute(_ATTRIBUTES), key=lambda row: row[:2]):
+        yield side, version_id, [_attribute(*row[2:]) for row in rows]
+
+
+def _attribute(
+    id_: int, path: str, type_: str, lineage: int, logical: str, scale: int | None, optional: int, doc: str
+) -> Attribute:
+    return Attribute(id_, path, type_, lineage, logical, scale, bool(optional), doc)
+
+
+def _groups(connection: sqlite3.Connection) -> Iterator[tuple[tuple[int, int], list[Block]]]:
+    for group, rows in groupby(connection.execute(_BLOCKS), key=lambda row: row[:2]):
+        yield group, [_block(*row[1:]) for row in rows]
+
+
+def _block(
+    entity_version: int, version: int, status: str, verdict: str, came_v: int | None, came_w: int | None, *stamp: Any
+) -> Block:
+    came = None if came_v is None or came_w is None else (came_v, came_w)
+    return Block(version, entity_version, (), Status(status), Verdict(verdict), came, who=stamp[0], when_ms=stamp[1])

@@ -27,7 +27,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         argv: the arguments after the program's name; by default those of this process.
     """
     arguments = _parser().parse_args(argv)
-    from metl_gui.workbench.places import close_to_others
+    from metl_gui.workbench.user_folders import close_to_others
 
     close_to_others()
     try:
@@ -55,9 +55,9 @@ def run(project: Path | None, source: str = "", shows_live: bool = False) -> int
         from PySide6.QtCore import qInstallMessageHandler
         from PySide6.QtWidgets import QApplication
 
-        from metl_gui.ui.dressing import dress
-        from metl_gui.ui.settings import ViewSettings, stored_settings
-        from metl_gui.ui.window import Window
+        from metl_gui.ui.project.settings import ViewSettings, stored_settings
+        from metl_gui.ui.shell.theme_controller import dress
+        from metl_gui.ui.shell.window import Window
     except ImportError as error:
         raise SetupError("The window cannot be loaded.", f"{error}.", _HINT) from error
     qInstallMessageHandler(_last_words)
@@ -101,7 +101,7 @@ def picture(project: Path | None, target: Path) -> int:
     if project is None:
         raise SetupError("There is nothing to take a picture of.", hint="Name a project too.")
     try:
-        from metl_gui.ui.screenshot import take_screenshot
+        from metl_gui.ui.shell.screenshot import take_screenshot
     except ImportError as error:
         raise SetupError("The window cannot be loaded.", f"{error}.", _HINT) from error
     take_screenshot(project, target)

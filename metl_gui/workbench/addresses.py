@@ -13,7 +13,7 @@ from metl_gui.core.matrix.blocks import Block, BlockKey, Element
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Attribute, Schema, Side, Version
 from metl_gui.errors import EditError, near_names
-from metl_gui.workbench.documents import Written
+from metl_gui.workbench.json_results import Written
 
 _NOUNS = {Side.EXTRACTION: "schema", Side.CDM: "entity"}
 _PLURALS = {Side.EXTRACTION: "schemas", Side.CDM: "entities"}

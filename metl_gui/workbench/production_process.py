@@ -16,25 +16,25 @@ from types import FrameType
 
 import msgspec
 
-from metl_gui.engine.client import SparkProcess
-from metl_gui.engine.entity_places import refuse_shared_places
-from metl_gui.engine.failures import SPARK_FAILED
-from metl_gui.engine.lanes.lane_place import lane_target
-from metl_gui.engine.report import RunReport
-from metl_gui.engine.runs import RunFolder, RunSpec
+from metl_gui.core.progress import UNWATCHED, do_here
+from metl_gui.engine.checks.destinations import refuse_shared_places
+from metl_gui.engine.execution.client import SparkProcess
+from metl_gui.engine.runs.report import RunReport
+from metl_gui.engine.runs.run_spec import RunFolder, RunSpec
+from metl_gui.engine.runs.target import lane_target
+from metl_gui.engine.spark.task_errors import SPARK_FAILED
 from metl_gui.engine.streaming.checkpoint import Checkpoint
 from metl_gui.errors import MetlError, RunCancelled, RunError, UserError
-from metl_gui.store.connection import number_of
 from metl_gui.store.lease import Holder
 from metl_gui.store.project_file import ProjectFile
-from metl_gui.workbench.lanes import announce_pinned
-from metl_gui.workbench.live_process import HEARTBEAT_SECONDS, STOP, Phase, ProcessFacts, write_facts
-from metl_gui.workbench.production import PLAN, ProductionOrder, read_order, report_so_far
-from metl_gui.workbench.profiles import find_target
-from metl_gui.workbench.progress import UNWATCHED, do_here
-from metl_gui.workbench.running import PRODUCTION, looked_into, pin, servers_of
+from metl_gui.store.sqlite.connection import number_of
+from metl_gui.workbench.importing.version_tasks import REASONS
+from metl_gui.workbench.lanes.control import announce_pinned
+from metl_gui.workbench.profiles.saved_profiles import find_target
+from metl_gui.workbench.runs.mapping_run import PRODUCTION, looked_into, pin, servers_of
+from metl_gui.workbench.runs.production import PLAN, ProductionOrder, read_order, report_so_far
 from metl_gui.workbench.session import Workbench, person
-from metl_gui.workbench.version_tasks import REASONS
+from metl_gui.workbench.user_folders import HEARTBEAT_SECONDS, STOP, Phase, ProcessFacts, write_facts
 
 _log = logging.getLogger(__name__)
 _LOOK_SECONDS = 0.1
@@ -237,7 +237,7 @@ def _has_ended(spark: SparkProcess) -> bool:
 
 def _into_project(order: ProductionOrder, report: RunReport) -> None:
     """Put the report into the project; where that cannot be done now, whoever opens it next does it."""
-    from metl_gui.workbench.run_history import collect
+    from metl_gui.workbench.runs.history import collect
 
     try:
         with Workbench.open(Path(order.project), for_editing=False) as workbench:

@@ -21,17 +21,17 @@ from metl_gui.core.changes.draft import Change, Edit, Stamp, Transition, perform
 from metl_gui.core.edits.revert import Revert
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.merge.merged_document import MergeTheirs
+from metl_gui.core.progress import UNWATCHED, Watch
 from metl_gui.core.project.comments import Subject
 from metl_gui.core.project.project_data import BesideChange
 from metl_gui.core.project.refusals import Refusal
 from metl_gui.errors import EditError, ProjectChangedError
-from metl_gui.store import log
-from metl_gui.store.change_packs import Touched
-from metl_gui.store.log import LoggedEdit, LoggedGroup
+from metl_gui.store import edit_log as log
+from metl_gui.store.edit_log import LoggedEdit, LoggedGroup
 from metl_gui.store.project_file import ProjectFile
 from metl_gui.store.repositories.project_data import Repositories
-from metl_gui.workbench.past import Past
-from metl_gui.workbench.progress import UNWATCHED, Watch
+from metl_gui.store.rows.packed_changes import Touched
+from metl_gui.workbench.earlier_states import Past
 
 SECOND_PERSON_CONFIRMS = "second_person_confirms"
 """Name of the project setting; ``yes`` or absent."""

@@ -1,4 +1,8 @@
-"""Settings of schemas and entities, and the two deletions, by names.
+"""Settings of the whole project; no part of a state, so they are not undone.
+
+Source: dmm.md §9 (second person confirms), contract.md §1 (``metl set``).
+
+Settings of schemas and entities, and the two deletions, by names.
 
 Source: contract.md §1 (``metl set``, ``metl remove``).
 """
@@ -12,13 +16,87 @@ from metl_gui.core.edits.settings import SetSettings
 from metl_gui.core.edits.versions import RemoveVersion
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.project.masks import MASK
+from metl_gui.core.project.writer_schemas import FRAMINGS
 from metl_gui.core.review.items import review_items
 from metl_gui.core.trees import paths
 from metl_gui.core.trees.nodes import Schema, Side
 from metl_gui.errors import EditError, near_names
 from metl_gui.workbench.addresses import find_schema, find_version
-from metl_gui.workbench.documents import Written
-from metl_gui.workbench.session import Door, Workbench
+from metl_gui.workbench.json_results import Written
+from metl_gui.workbench.session import DEFAULT_KEPT_RUNS, KEPT_RUNS, SECOND_PERSON_CONFIRMS, Door, Workbench
+
+YES, NO = "yes", "no"
+MOST_KEPT_RUNS = 10_000
+FRAMING = "framing"
+KNOWN: dict[str, tuple[str, ...]] = {
+    SECOND_PERSON_CONFIRMS: (NO, YES),
+    KEPT_RUNS: (str(DEFAULT_KEPT_RUNS),),
+    FRAMING: FRAMINGS,
+}
+"""The settings by name, with their values, the default first; how many runs are kept is any number."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectSettings(Written):
+    """The settings of a project.
+
+    Args:
+        state: the current state, which they are no part of.
+        settings: value by name, defaults included.
+    """
+
+    state: int
+    settings: dict[str, str]
+
+    @property
+    def second_person_confirms(self) -> bool:
+        """Whether what a person sets stays unconfirmed until somebody else confirms it."""
+        return self.settings[SECOND_PERSON_CONFIRMS] == YES
+
+
+def project_settings(workbench: Workbench) -> ProjectSettings:
+    """Read the settings of the project."""
+    kept = workbench.kept.settings.all()
+    return ProjectSettings(
+        workbench.document.state, {name: kept.get(name, values[0]) for name, values in KNOWN.items()}
+    )
+
+
+def set_project_settings(workbench: Workbench, assignments: Sequence[str]) -> ProjectSettings:
+    """Change settings of the project, each written ``NAME=VALUE``; an empty value puts the default back.
+
+    Raises:
+        EditError: a setting or value is not known; then nothing was set.
+        ProjectHeldError: the project is open read only.
+    """
+    values = dict(_assignment(text) for text in assignments)
+    if values:
+        workbench.kept.settings.put(values)
+    return project_settings(workbench)
+
+
+def _assignment(text: str) -> tuple[str, str]:
+    name, sign, value = (part.strip() for part in text.partition("="))
+    if not sign or not name:
+        raise EditError(
+            f"{text!r} is no setting.", hint="Write it as NAME=VALUE; an empty value puts the default back."
+        )
+    if name not in KNOWN:
+        hint = near_names(name, KNOWN) or "Settings of a schema or an entity need --schema or --entity."
+        raise EditError(f"A project has no setting {name!r}.", f"It has {', '.join(KNOWN)}.", hint)
+    if name == KEPT_RUNS and value:
+        return name, _kept_runs(value)
+    if value and value not in KNOWN[name]:
+        *others, last = KNOWN[name]
+        raise EditError(f"{name} cannot be {value!r}.", hint=f"Values are {', '.join(others)} and {last}.")
+    return name, "" if value == KNOWN[name][0] else value
+
+
+def _kept_runs(value: str) -> str:
+    if not (value.isascii() and value.isdigit() and 1 <= int(value) <= MOST_KEPT_RUNS):
+        raise EditError(f"{KEPT_RUNS} cannot be {value!r}.", hint=f"Give a number from 1 to {MOST_KEPT_RUNS:,}.")
+    return "" if int(value) == DEFAULT_KEPT_RUNS else str(int(value))
+
 
 _PATH_SETTINGS = ("version_field",)
 
@@ -72,7 +150,7 @@ def set_settings(
     """
     document = workbench.document
     schema = find_schema(document, side, name)
-    values = tuple(_assignment(document, side, schema, text) for text in assignments)
+    values = tuple(_schema_assignment(document, side, schema, text) for text in assignments)
     if not values:
         return settings_of(workbench.document, schema.name, side)
     edit = SetSettings(side, schema.id, values)
@@ -109,7 +187,7 @@ def remove_version(workbench: Workbench, side: Side, name: str, label: str, door
     )
 
 
-def _assignment(document: Document, side: Side, schema: Schema, text: str) -> tuple[str, str]:
+def _schema_assignment(document: Document, side: Side, schema: Schema, text: str) -> tuple[str, str]:
     name, sign, value = text.partition("=")
     name, value = name.strip(), value.strip()
     if not sign or not name:

@@ -17,8 +17,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import IO, Any, TypeAlias
 
-from metl_gui.registry.safe_cells import has_formula
-from metl_gui.workbench.progress import UNWATCHED, Watch
+from metl_gui.core.progress import UNWATCHED, Watch
+from metl_gui.registry.tables.cells import has_formula
 
 _Sheet: TypeAlias = Any
 """A sheet that is written as its rows come, which the stubs know only half of."""

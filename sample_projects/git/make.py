@@ -10,11 +10,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from metl_gui.core.trees.nodes import Side
-from metl_gui.workbench.exporting import export_published
 from metl_gui.workbench.exports import EXPORTS
-from metl_gui.workbench.importing import import_sources
-from metl_gui.workbench.mapping import import_mapping
-from metl_gui.workbench.publishing import publish
+from metl_gui.workbench.exports.files import export_published
+from metl_gui.workbench.importing.schema_import import import_sources
+from metl_gui.workbench.mapping.table import import_mapping
+from metl_gui.workbench.publishing.publication import publish
 from metl_gui.workbench.session import Workbench
 
 HERE = Path(__file__).resolve().parent

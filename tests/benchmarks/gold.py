@@ -22,7 +22,7 @@ from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Side, Version
 from metl_gui.core.trees.schema_names import label_order
-from metl_gui.registry import folders
+from metl_gui.registry.files import sources as folders
 from tests.benchmarks.perturbed_names import SEED, perturb
 from tests.helpers.shared import ROOT
 

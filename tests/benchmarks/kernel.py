@@ -20,10 +20,10 @@ from typing import Any
 import orjson
 
 from metl_gui.core.trees.declarations import fingerprint
-from metl_gui.engine.kernel.kernel import Kernel
 from metl_gui.engine.kernel.outcomes import Outcome
 from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan
 from metl_gui.engine.kernel.records import Records
+from metl_gui.engine.mapping.kernel import Kernel
 from metl_gui.formats.connect_schema import declare
 from tests.benchmarks.harness import Case, paired
 from tests.benchmarks.kernel_loads import TRAFFIC, Load, loads, many_versions

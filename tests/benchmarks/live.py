@@ -20,11 +20,11 @@ from pathlib import Path
 
 import msgspec
 
-from metl_gui.engine.java import find_java
-from metl_gui.engine.kafka.listing import LATEST, Lister
+from metl_gui.engine.kafka.offsets import LATEST_OFFSET, Lister
 from metl_gui.engine.kafka.servers import KafkaAddress, KafkaServers
-from metl_gui.workbench.components.jars import fetch
-from metl_gui.workbench.components.kafka import KAFKA_JARS, KafkaBroker
+from metl_gui.engine.spark.java import find_java
+from metl_gui.stack.jars import fetch
+from metl_gui.stack.kafka import KAFKA_JARS, KafkaBroker
 from tests.benchmarks.harness import OPEN, QUICK_ROUNDS, ROUNDS, Case, compared, figure
 from tests.benchmarks.live_load import RENAMES
 from tests.lane_trial.faults import FAULTS
@@ -172,7 +172,7 @@ def _fill(servers: KafkaServers, topic: str, versions: int, count: int) -> None:
     if start(Load(servers.bootstrap, topic, count, 0.0, versions)).wait() != 0:
         raise RuntimeError("the load could not be written")
     lister = Lister(servers, KafkaAddress(topics=(topic,)))
-    if sum(lister.offsets(lister.places(), LATEST).values()) != count:
+    if sum(lister.offsets(lister.places(), LATEST_OFFSET).values()) != count:
         raise AssertionError("the load was not written whole")
 
 

@@ -17,7 +17,7 @@ import orjson
 
 from metl_gui.core.project.writer_schemas import AVRO
 from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan, WireSchema
-from metl_gui.engine.kernel.schema_halves import schema_half
+from metl_gui.engine.kernel.wire_format import schema_half
 from tests.benchmarks.kernel_loads import envelope
 
 TOPIC_SCHEMA = "shop.public.orders"

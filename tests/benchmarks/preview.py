@@ -25,8 +25,8 @@ from metl_gui.core.matrix.document import Document, Ids
 from metl_gui.core.matrix.matrix import Dpm
 from metl_gui.core.trees.nodes import Attribute, Schema, Side, Version
 from metl_gui.core.trees.trees import Tree
-from metl_gui.workbench.preview import Previews, preview
-from metl_gui.workbench.sample_cache import KeptSample, SampleCache
+from metl_gui.workbench.samples.cache import KeptSample, SampleCache
+from metl_gui.workbench.samples.preview import Previews, preview
 from metl_gui.workbench.session import Workbench
 from tests.benchmarks.harness import Case
 from tests.benchmarks.sizes import ATTRIBUTES, DESIGN, STRETCH, Size, build
@@ -75,10 +75,10 @@ class _Bench:
     def __init__(self, size: Size, folder: Path) -> None:
         from PySide6.QtWidgets import QApplication
 
-        from metl_gui.ui import theme as themes
-        from metl_gui.ui.document import OpenProject
         from metl_gui.ui.preview.panel import PreviewPanel
-        from metl_gui.ui.selection import Selected, Selection, place_of_version
+        from metl_gui.ui.project.document import OpenProject
+        from metl_gui.ui.project.selection import Selected, Selection, place_of_version
+        from metl_gui.ui.theming import theme as themes
 
         found = QApplication.instance()
         self._app = found if isinstance(found, QApplication) else QApplication([])
@@ -117,7 +117,7 @@ class _Bench:
 
     def edits(self, count: int) -> list[float]:
         """Time edits: the document is changed before, as that is no part of the preview."""
-        from metl_gui.ui.document import Changed
+        from metl_gui.ui.project.document import Changed
 
         times = []
         for turn in range(count):

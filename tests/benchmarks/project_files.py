@@ -18,9 +18,9 @@ from metl_gui.core.matrix.document import Document
 from metl_gui.core.matrix.matrix import STATUSES, VERDICTS, DpmBase
 from metl_gui.core.trees.nodes import Side
 from metl_gui.core.trees.trees import TreeBase
-from metl_gui.store import block_packs
-from metl_gui.store.attribute_packs import FIELDS
 from metl_gui.store.project_file import ProjectFile
+from metl_gui.store.rows import packed_rows
+from metl_gui.store.rows.packed_rows import FIELDS
 
 
 def write_project(path: Path, document: Document) -> None:
@@ -98,11 +98,11 @@ def _write_matrix(connection: sqlite3.Connection, document: Document) -> None:
 
 def _groups(tree: TreeBase, matrix: DpmBase) -> Iterator[tuple[int, int, bytes]]:
     schema = tree.schema_id[np.searchsorted(tree.version_id, matrix.version)]
-    records = np.zeros(len(matrix.version), block_packs.RECORD)
+    records = np.zeros(len(matrix.version), packed_rows.RECORD)
     for name in ("version", "came_version", "came_entity_version", "who", "when_ms"):
         records[name] = getattr(matrix, name)
-    records["status"] = np.array([block_packs.STATUSES.index(s) for s in STATUSES], np.uint8)[matrix.status]
-    records["verdict"] = np.array([block_packs.VERDICTS.index(v) for v in VERDICTS], np.uint8)[matrix.verdict]
+    records["status"] = np.array([packed_rows.STATUSES.index(s) for s in STATUSES], np.uint8)[matrix.status]
+    records["verdict"] = np.array([packed_rows.VERDICTS.index(v) for v in VERDICTS], np.uint8)[matrix.verdict]
     order = np.lexsort((matrix.version, matrix.entity_version, schema))
     keys = np.stack([schema, matrix.entity_version], axis=1)[order]
     is_first = np.ones(len(keys), np.bool_)

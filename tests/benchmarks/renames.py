@@ -25,7 +25,7 @@ from metl_gui.core.matrix.document import Document
 from metl_gui.core.review.rename_proposals import best_proposals
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Side
-from metl_gui.registry import folders
+from metl_gui.registry.files import sources
 from tests.benchmarks.harness import Case, figure
 from tests.benchmarks.perturbed_histories import KINDS, Attributes, Step, step
 from tests.helpers.shared import ROOT
@@ -128,7 +128,7 @@ def perturbed_steps(kind: str, *, is_for_judging: bool, every: int = 1) -> Itera
 def histories(dataset: str) -> Mapping[str, list[VersionDeclaration]]:
     """Read all versions of a data set, by schema."""
     found: dict[str, list[VersionDeclaration]] = defaultdict(list)
-    for declaration in folders.read([ROOT / "real-schemas" / dataset]).declarations:
+    for declaration in sources.read([ROOT / "real-schemas" / dataset]).declarations:
         found[declaration.name].append(declaration)
     return found
 

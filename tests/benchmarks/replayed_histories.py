@@ -22,9 +22,9 @@ from metl_gui.core.review.items import review_items
 from metl_gui.core.review.rename_proposals import best_proposals
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Side, Version
-from metl_gui.registry import folders
-from metl_gui.registry.reading import Reading
-from metl_gui.workbench.importing import add_reading
+from metl_gui.registry.files import sources
+from metl_gui.registry.reader_result import Reading
+from metl_gui.workbench.importing.schema_import import add_reading
 from metl_gui.workbench.session import Workbench
 from tests.helpers.shared import ROOT
 
@@ -67,7 +67,7 @@ class Replay:
 def histories(dataset: str) -> dict[str, list[VersionDeclaration]]:
     """Read the versions of every schema of a data set, oldest first."""
     found: dict[str, list[VersionDeclaration]] = defaultdict(list)
-    for declaration in folders.read([ROOT / "real-schemas" / dataset]).declarations:
+    for declaration in sources.read([ROOT / "real-schemas" / dataset]).declarations:
         found[declaration.name].append(declaration)
     return found
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 
-from metl_gui.core.mapping_rows import Column, MappingRows
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.search.attribute_facts import AttributeUses
 from metl_gui.core.search.filters import Filtering
@@ -19,6 +18,7 @@ from metl_gui.core.search.query import Kind, Query, Term, parse
 from metl_gui.core.trees.nodes import Attribute, Side
 from metl_gui.core.trees.tree_columns import columns_of
 from metl_gui.core.trees.trees import Tree
+from metl_gui.ui.table.rows import Column, MappingRows
 from tests.benchmarks.harness import Case, figure, paired, single
 from tests.benchmarks.sizes import ATTRIBUTES, DESIGN, STRETCH, VERSIONS, Size, build
 

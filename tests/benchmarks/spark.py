@@ -28,15 +28,15 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from metl_gui.engine.client import SparkProcess
-from metl_gui.engine.execution import Execution
+from metl_gui.engine.execution.bounded_run import Execution
+from metl_gui.engine.execution.client import SparkProcess
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.kernel.plan import Plan
-from metl_gui.engine.report import RunReport
-from metl_gui.engine.runs import RunSpec, new_run_id
-from metl_gui.engine.session import SparkRuntime
+from metl_gui.engine.runs.report import RunReport
+from metl_gui.engine.runs.run_spec import RunSpec, new_run_id
 from metl_gui.engine.sources.files import cut_ranges, list_files
-from metl_gui.engine.sources.reading import Reading
+from metl_gui.engine.sources.source import Reading
+from metl_gui.engine.spark.sessions.local import SparkRuntime
 from tests.benchmarks.harness import OPEN, ROUNDS, Case, figure, paired
 from tests.benchmarks.kernel import _event, _plan
 from tests.helpers.killing import WORKER

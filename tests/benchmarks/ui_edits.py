@@ -25,10 +25,10 @@ from metl_gui.core.matrix.document import Document, Ids
 from metl_gui.core.matrix.matrix import Dpm, DpmBase
 from metl_gui.core.trees.nodes import Schema, Side
 from metl_gui.core.trees.trees import TextTable, Tree, TreeBase, TypeFacts, VersionFacts
-from metl_gui.ui import theme as themes
-from metl_gui.ui.jobs import SynchronousJobs
-from metl_gui.ui.selection import CellRange, Place, Selected, place_of_version
-from metl_gui.ui.window import Window
+from metl_gui.ui.jobs.jobs import SynchronousJobs
+from metl_gui.ui.project.selection import CellRange, Place, Selected, place_of_version
+from metl_gui.ui.shell.window import Window
+from metl_gui.ui.theming import theme as themes
 from metl_gui.workbench.session import Workbench
 from tests.benchmarks.project_files import write_project
 from tests.benchmarks.sizes import DESIGN, VERSIONS, build

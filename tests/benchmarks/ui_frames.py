@@ -21,13 +21,13 @@ from PySide6.QtWidgets import QAbstractScrollArea, QApplication
 
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui import theme as themes
-from metl_gui.ui.matrix.camera import MARGIN_PX
-from metl_gui.ui.matrix.content import Content, content_of
-from metl_gui.ui.matrix.headers import left_px, top_px
-from metl_gui.ui.matrix.memory import plane_memory
+from metl_gui.ui.matrix.labels.headers import left_px, top_px
+from metl_gui.ui.matrix.layout.camera import MARGIN_PX
+from metl_gui.ui.matrix.layout.content import Content, content_of
 from metl_gui.ui.matrix.view import MatrixView
-from metl_gui.ui.selection import Selected, place_of_version
+from metl_gui.ui.project.selection import Selected, place_of_version
+from metl_gui.ui.theming import theme as themes
+from tests.benchmarks.plane_memory import plane_memory
 from tests.benchmarks.sizes import DESIGN, STRETCH, build
 from tests.benchmarks.ui_path import TIMED, Step, recorded
 

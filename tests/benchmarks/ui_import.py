@@ -26,14 +26,14 @@ def main() -> int:
     from PySide6.QtWidgets import QApplication
 
     from metl_gui.core.trees.nodes import Side
-    from metl_gui.ui import asking
-    from metl_gui.ui import theme as themes
-    from metl_gui.ui.window import Window
+    from metl_gui.ui.shell.window import Window
+    from metl_gui.ui.theming import theme as themes
+    from metl_gui.ui.widgets import dialogs
     from metl_gui.workbench.session import Workbench
 
     app = QApplication(["metl-gui"])
     themes.apply(app, themes.load("light"))
-    setattr(asking, "ask", lambda *_, **__: "")  # noqa: B010 - nobody is there to read what was refused
+    setattr(dialogs, "ask", lambda *_, **__: "")  # noqa: B010 - nobody is there to read what was refused
     gaps: list[float] = []
     last = [0.0]
 

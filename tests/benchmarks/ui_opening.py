@@ -40,7 +40,7 @@ def _watch(note: Any) -> None:
     from PySide6.QtWidgets import QApplication
 
     from metl_gui.ui.matrix.view import MatrixView
-    from metl_gui.ui.window import Window
+    from metl_gui.ui.shell.window import Window
 
     show: Callable[[Window, Any], None] = Window.showEvent
     paint: Callable[[MatrixView, Any], None] = MatrixView.paintEvent

@@ -9,7 +9,7 @@ from typing import Any
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QComboBox, QDockWidget, QHeaderView, QMainWindow, QMenu, QTreeView
 
-from metl_gui.ui.window import Window
+from metl_gui.ui.shell.window import Window
 
 RESIZED = 0
 """A column of the mapping list."""

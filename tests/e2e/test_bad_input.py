@@ -18,7 +18,7 @@ import pytest
 
 from metl_gui import packaged
 from metl_gui.cli.main import main
-from metl_gui.workbench.sample import SampleFolder, build_project
+from metl_gui.workbench.demo.sample import SampleFolder, build_project
 from metl_gui.workbench.session import Workbench
 
 METL = [sys.executable, "-m", "metl_gui.cli.main"]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from metl_gui.workbench.demo import DemoResult, run_demo
+from metl_gui.workbench.demo.sample import DemoResult, run_demo
 from metl_gui.workbench.session import Workbench
 from tests.helpers.expected_runs import Expected, expect, flat
 

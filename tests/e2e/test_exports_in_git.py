@@ -13,10 +13,10 @@ import pytest
 import yaml
 
 from metl_gui.packaged import sample_projects
-from metl_gui.workbench.exporting import export_published
 from metl_gui.workbench.exports import EXPORTS
-from metl_gui.workbench.mapping import import_mapping
-from metl_gui.workbench.publishing import publish
+from metl_gui.workbench.exports.files import export_published
+from metl_gui.workbench.mapping.table import import_mapping
+from metl_gui.workbench.publishing.publication import publish
 from metl_gui.workbench.session import Workbench
 from tests.unit.workbench.conftest import fill, write_table
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from metl_gui import packaged
-from metl_gui.workbench.sample import SampleFolder, build_project
+from metl_gui.workbench.demo.sample import SampleFolder, build_project
 
 METL = [sys.executable, "-m", "metl_gui.cli.main"]
 HOSTILE = packaged.sample_projects() / "fx" / "cdc" / "hostile.jsonl"

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from metl_gui.own_files import make_folder
-from metl_gui.workbench.sample import SampleFolder, fresh_copy
+from metl_gui.workbench.demo.sample import SampleFolder, fresh_copy
 from tests.helpers.killing import HOST, below, command_of
 
 _SECONDS = 180.0

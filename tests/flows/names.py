@@ -30,9 +30,9 @@ def open_window(project: Path, settings: Path) -> QMainWindow:
     from PySide6.QtCore import QSettings
     from PySide6.QtWidgets import QApplication
 
-    from metl_gui.ui import theme
-    from metl_gui.ui.jobs import Jobs
-    from metl_gui.ui.window import Window
+    from metl_gui.ui.jobs.jobs import Jobs
+    from metl_gui.ui.shell.window import Window
+    from metl_gui.ui.theming import theme
 
     app = QApplication.instance()
     if not isinstance(app, QApplication):

@@ -23,8 +23,7 @@ from metl_gui.engine.kafka.records import records_of
 from metl_gui.engine.kernel.avro_values import AvroReader
 from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan, WireSchema
 from metl_gui.engine.kernel.records import Records
-from metl_gui.engine.kernel.schema_halves import half_of_avro
-from metl_gui.engine.kernel.wire import Wire
+from metl_gui.engine.kernel.wire_format import Wire, half_of_avro
 from metl_gui.errors import RecordError
 from metl_gui.formats.avro_types import rabin_fingerprint, read_avro
 from metl_gui.formats.record_wrapper import SINGLE_OBJECT
@@ -223,7 +222,7 @@ def _batch(dice: Random, messages: list[Message]) -> Records:
 
 def differing_values(seed: str, count: int = 200) -> tuple[int, list[str]]:
     """Write values of one schema by machine code; return how many are as the reference writes them, and the others."""
-    from metl_gui.engine.kernel.compiled.unframing import Unframer
+    from metl_gui.engine.kernel.compiled.avro_records import Unframer
 
     dice = Random(seed)
     schema = Drawer(dice).row(_COLUMNS[: dice.randrange(1, 5)])

@@ -14,14 +14,13 @@ from random import Random
 
 from confluent_kafka import TIMESTAMP_CREATE_TIME, TIMESTAMP_NOT_AVAILABLE, Message
 
-from metl_gui.engine.kafka.machine import MACHINE
+from metl_gui.engine.kafka.machine_code import MACHINE
 from metl_gui.engine.kafka.records import headers_json, is_whole, records_of
-from metl_gui.engine.kernel.gathering import Gathering
-from metl_gui.engine.kernel.kernel import Kernel
-from metl_gui.engine.kernel.outcomes import Outcome, error_row
+from metl_gui.engine.kernel.outcomes import BatchOutput, Outcome, error_row
 from metl_gui.engine.kernel.plan import Plan
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.kernel.reference import Found
+from metl_gui.engine.mapping.kernel import Kernel
 from metl_gui.errors import RecordError
 from metl_gui.formats.record_wrapper import Wrapped, unwrap
 from tests.fuzz.differences import differences
@@ -109,7 +108,7 @@ def _faults_of(message: Message, raw: bytes, place: str) -> list[str]:
 def expected_outcome(plan: Plan, messages: list[Message], records: Records) -> Outcome:
     """Map the parts of messages by the reference, with no wrapper between."""
     reference = Kernel(plan, choice="reference").reference
-    gathering = Gathering()
+    gathering = BatchOutput()
     gathering.begin(len(messages))
     for number, message in enumerate(messages):
         found = Found(records.place(number))

@@ -9,7 +9,7 @@ from metl_gui.engine.kernel.compiled.driver import Driver, _Batch, _runs
 from metl_gui.engine.kernel.compiled.memory import load64, store64, violations
 from metl_gui.engine.kernel.compiled.tables import address_of
 from metl_gui.engine.kernel.compiled.writing import map_record
-from metl_gui.engine.kernel.gathering import Gathering
+from metl_gui.engine.kernel.outcomes import BatchOutput
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.kernel.reference import Reference
 from metl_gui.errors import RecordError
@@ -81,7 +81,7 @@ class _Idle(Reference):
         self.driver = driver
         self.real = driver.reference
 
-    def map_record(self, raw: bytes, place: str, outcome: Gathering) -> None:
+    def map_record(self, raw: bytes, place: str, outcome: BatchOutput) -> None:
         """Map a record for the proof, and set any other aside unseen."""
         if outcome is self.driver._proof:
             self.real.map_record(raw, place, outcome)

@@ -13,8 +13,8 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-from metl_gui.workbench.live_process import read_facts
-from metl_gui.workbench.production import LiveRun
+from metl_gui.workbench.runs.production import LiveRun
+from metl_gui.workbench.user_folders import read_facts
 
 _WAIT_SECONDS = 90
 

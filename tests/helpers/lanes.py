@@ -16,27 +16,27 @@ import msgspec
 from confluent_kafka import OFFSET_BEGINNING, Consumer, IsolationLevel, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec  # type: ignore[attr-defined]
 
-from metl_gui.engine.kafka.asking import AWAY
-from metl_gui.engine.kafka.listing import Lister
+from metl_gui.engine.kafka.clients import AWAY
+from metl_gui.engine.kafka.offsets import Lister
 from metl_gui.engine.kafka.outgoing import PARTITIONER
 from metl_gui.engine.kafka.servers import KafkaAddress, KafkaServers
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan
-from metl_gui.engine.lanes.agreement import begin_lane
-from metl_gui.engine.lanes.committed import Committed
-from metl_gui.engine.lanes.exchange import end_left_open
-from metl_gui.engine.lanes.lane_order import Failure, LaneOrder, Place, failed_key, stop_key
-from metl_gui.engine.lanes.lane_task import LaneTask
-from metl_gui.engine.lanes.lane_topic import LaneWords, make_topic
-from metl_gui.engine.lanes.members import PlanState
-from metl_gui.engine.lanes.offset_notes import OffsetNote
-from metl_gui.engine.report import Tally
-from metl_gui.engine.runs import RunSpec
+from metl_gui.engine.lanes.committed_offsets import Committed
+from metl_gui.engine.lanes.coordination.announcements import begin_lane
+from metl_gui.engine.lanes.coordination.records import PlanState
+from metl_gui.engine.lanes.offset_metadata import OffsetMetadata
+from metl_gui.engine.lanes.order import Failure, LaneOrder, PartitionId, failed_key, stop_key
+from metl_gui.engine.lanes.task import LaneTask
+from metl_gui.engine.lanes.topic import LaneTopic, make_topic
+from metl_gui.engine.lanes.transactional_client import end_left_open
+from metl_gui.engine.runs.report import Tally
+from metl_gui.engine.runs.run_spec import RunSpec
 from metl_gui.errors import RunError
 from metl_gui.store.lease import Holder
-from metl_gui.workbench.lanes import Lane
-from metl_gui.workbench.live_process import Phase, ProcessFacts, write_facts
-from metl_gui.workbench.production import LiveRun, ProductionOrder
+from metl_gui.workbench.lanes.control import Lane
+from metl_gui.workbench.runs.production import LiveRun, ProductionOrder
+from metl_gui.workbench.user_folders import Phase, ProcessFacts, write_facts
 
 SECONDS = 180.0
 _LOOK_SECONDS = 0.02
@@ -197,7 +197,7 @@ class LaneWorld:
         """What asks for what the lane committed."""
         return Committed(Lister(self.servers, KafkaAddress(topics=(self.source,))), self.name)
 
-    def notes(self) -> dict[Place, tuple[int, OffsetNote]]:
+    def notes(self) -> dict[PartitionId, tuple[int, OffsetMetadata]]:
         """Return where the lane is."""
         return self.committed.notes(f"run-{self.name}")
 
@@ -271,7 +271,7 @@ class LaneThreads:
     def __init__(self, order: LaneOrder, plan: bytes, tasks: int = 1) -> None:
         self.order = order
         self.tasks = [LaneTask(order, number, plan) for number in range(tasks)]
-        self.words = LaneWords(order.servers, order.lane_topic)
+        self.words = LaneTopic(order.servers, order.lane_topic)
         self._threads = [threading.Thread(target=task.run, daemon=True) for task in self.tasks]
 
     def __enter__(self) -> Self:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import gzip
 from pathlib import Path
 
-from metl_gui.engine.event_tail import EventTail
-from metl_gui.engine.events import RunProgressed
-from metl_gui.workbench.places import runs_folder
+from metl_gui.engine.runs.event_log import EventTail
+from metl_gui.engine.runs.events import RunProgressed
+from metl_gui.workbench.user_folders import runs_folder
 
 
 def many_files(messages: Path, folder: Path, times: int) -> Path:

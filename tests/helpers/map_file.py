@@ -8,7 +8,7 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-from metl_gui.engine.kernel.kernel import Kernel
+from metl_gui.engine.mapping.kernel import Kernel
 from metl_gui.engine.sources.batches import read_batches
 from metl_gui.engine.sources.files import FileRange, list_files
 from tests.helpers.plans import FATES, plan_of

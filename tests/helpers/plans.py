@@ -7,10 +7,10 @@ from typing import Any
 
 import msgspec
 
-from metl_gui.engine.kernel.kernel import Kernel
 from metl_gui.engine.kernel.outcomes import Fate, Outcome
 from metl_gui.engine.kernel.plan import Plan
 from metl_gui.engine.kernel.records import Records
+from metl_gui.engine.mapping.kernel import Kernel
 
 FATES = {Fate.MAPPED: "mapped", Fate.FILTERED: "filtered", Fate.SET_ASIDE: "set_aside", Fate.SKIPPED: "skipped"}
 

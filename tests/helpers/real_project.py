@@ -11,7 +11,7 @@ from metl_gui.core.matrix.blocks import Element
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.declarations import VersionDeclaration
 from metl_gui.core.trees.nodes import Schema, Side, Version
-from metl_gui.workbench.importing import import_sources
+from metl_gui.workbench.importing.schema_import import import_sources
 from metl_gui.workbench.session import Door, Workbench
 from tests.benchmarks.gold import Table, tables
 from tests.helpers.shared import ROOT

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from metl_gui.workbench.components.spark import SparkConnect, SparkMaster
+from metl_gui.stack.spark import SparkConnect, SparkMaster
 from tests.helpers.machine_code import kernel_cache
 
 _OURS = ("metl_gui", "_editable_impl_metl", "__editable__")

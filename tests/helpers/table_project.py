@@ -10,7 +10,7 @@ from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.matrix.blocks import Element
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Side
-from metl_gui.workbench.publishing import publish
+from metl_gui.workbench.publishing.publication import publish
 from metl_gui.workbench.session import Workbench
 
 

@@ -10,16 +10,16 @@ from typing import Any, Self, cast
 
 import msgspec
 
-from metl_gui.engine.events import EngineEvent
-from metl_gui.engine.execution import Execution
-from metl_gui.engine.remote_jobs import MapByNumber
-from metl_gui.engine.report import RunReport
-from metl_gui.engine.runs import RunSpec, new_run_id
-from metl_gui.engine.runtimes import Runtime
-from metl_gui.engine.sources.reading import Reading
-from metl_gui.engine.streaming.stream_run import StreamRun
-from metl_gui.engine.targets import Target
-from metl_gui.engine.task import TaskOrder
+from metl_gui.engine.execution.bounded_run import Execution
+from metl_gui.engine.runs.events import EngineEvent
+from metl_gui.engine.runs.report import RunReport
+from metl_gui.engine.runs.run_spec import RunSpec, new_run_id
+from metl_gui.engine.runs.target import Target
+from metl_gui.engine.sources.source import Reading
+from metl_gui.engine.spark.sessions.remote_jobs import MapByNumber
+from metl_gui.engine.spark.sessions.runtime import Runtime
+from metl_gui.engine.streaming.run import StreamRun
+from metl_gui.engine.tasks.task import TaskOrder
 from tests.helpers.lanes import LaneWorld, order_plan
 
 _SECONDS = 60.0

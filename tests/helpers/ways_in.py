@@ -11,8 +11,8 @@ from pathlib import Path
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.admin._scram import ScramCredentialInfo, ScramMechanism, UserScramCredentialUpsertion
 
-from metl_gui.workbench.components.component import free_port
-from metl_gui.workbench.components.kafka import KafkaBroker
+from metl_gui.stack.component import free_port
+from metl_gui.stack.kafka import KafkaBroker
 from tests.helpers.web_servers import Certificates, make_certificates
 
 USER, SCRAMMER, PASSWORD = "tess", "scrammer", "hush-1"

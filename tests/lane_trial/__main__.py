@@ -7,8 +7,8 @@ import sys
 from typing import get_args
 
 from metl_gui.engine.kafka.servers import KafkaServers
-from metl_gui.engine.runs import Lane
-from metl_gui.workbench.components.kafka import KafkaBroker
+from metl_gui.engine.runs.run_spec import Lane
+from metl_gui.stack.kafka import KafkaBroker
 from tests.lane_trial.faults import FAULTS
 from tests.lane_trial.load import Form
 from tests.lane_trial.trial import Result, Wanted, measure

@@ -13,8 +13,9 @@ from pathlib import Path
 import msgspec
 
 from metl_gui.engine.kafka.servers import KafkaServers
-from metl_gui.engine.lanes.agreement import AgreementSettings, StateMember
-from metl_gui.engine.lanes.members import PlanState
+from metl_gui.engine.lanes.coordination.coordinator import StateCoordinator
+from metl_gui.engine.lanes.coordination.member import CoordinationSettings
+from metl_gui.engine.lanes.coordination.records import PlanState
 
 
 class MemberOrder(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,9 +75,9 @@ def main(order: MemberOrder) -> None:
             time.sleep(0.005)
 
     started_with = msgspec.structs.replace(plan_of(order.state), publication=order.publication)
-    settings = AgreementSettings(lane=order.instance.split("/")[0], session_seconds=order.session_seconds)
+    settings = CoordinationSettings(lane=order.instance.split("/")[0], session_seconds=order.session_seconds)
     servers = KafkaServers(bootstrap=order.bootstrap)
-    member = StateMember(servers, order.matrix, order.instance, started_with, settings, prepare)
+    member = StateCoordinator(servers, order.matrix, order.instance, started_with, settings, prepare)
     taken, said = started_with, None
     while not is_over.is_set():
         taken = member.poll() or taken

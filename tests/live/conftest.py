@@ -15,14 +15,14 @@ from pathlib import Path
 
 import pytest
 
-from metl_gui.engine.java import find_java
+from metl_gui.engine.spark.java import find_java
 from metl_gui.errors import SetupError
 from metl_gui.own_files import cache_folder
-from metl_gui.workbench.components.apicurio import APICURIO_JARS, ApicurioRegistry, find_newer_java
-from metl_gui.workbench.components.connect import Connector, ConnectWorker
-from metl_gui.workbench.components.jars import JarSet, find_maven
-from metl_gui.workbench.components.kafka import KAFKA_JARS, KafkaBroker
-from metl_gui.workbench.components.postgres import PostgresServer, find_programs
+from metl_gui.stack.apicurio import APICURIO_JARS, ApicurioRegistry, find_newer_java
+from metl_gui.stack.connect import Connector, ConnectWorker
+from metl_gui.stack.jars import JarSet, find_maven
+from metl_gui.stack.kafka import KAFKA_JARS, KafkaBroker
+from metl_gui.stack.postgres import PostgresServer, find_programs
 from tests.helpers.ways_in import WaysIn, add_scrammer
 
 WatchTables = Callable[..., Connector]

@@ -17,13 +17,13 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
     ResourceType,
 )
 
-from metl_gui.engine.client import SparkProcess
-from metl_gui.engine.events import EngineEvent, LaneProgressed
-from metl_gui.engine.java import find_java
+from metl_gui.engine.execution.client import SparkProcess
 from metl_gui.engine.kafka.servers import KafkaServers
-from metl_gui.engine.report import RunReport
+from metl_gui.engine.runs.events import EngineEvent, LaneProgressed
+from metl_gui.engine.runs.report import RunReport
+from metl_gui.engine.spark.java import find_java
 from metl_gui.errors import RunError
-from metl_gui.workbench.components.kafka import KAFKA_JARS, KafkaBroker
+from metl_gui.stack.kafka import KAFKA_JARS, KafkaBroker
 from tests.helpers.ways_in import PASSWORD, USER, WaysIn
 from tests.lane_trial.load import Load, start
 from tests.lane_trial.topics import TrialTopics, trial_topics

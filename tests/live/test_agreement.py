@@ -16,12 +16,12 @@ import msgspec
 import pytest
 from confluent_kafka import Producer
 
-from metl_gui.engine.lanes import agreement_log as log
-from metl_gui.engine.lanes.agreement import AgreementWatch, announce
-from metl_gui.engine.lanes.agreement_topic import read_fold
-from metl_gui.engine.lanes.announcing import announce_again, freeze
-from metl_gui.engine.lanes.members import PlanState
-from metl_gui.workbench.components.kafka import KafkaBroker
+from metl_gui.engine.lanes.coordination import records as log
+from metl_gui.engine.lanes.coordination.announcements import announce, announce_again, freeze
+from metl_gui.engine.lanes.coordination.coordinator import CoordinationWatch
+from metl_gui.engine.lanes.coordination.records import PlanState
+from metl_gui.engine.lanes.coordination.topic import read_state
+from metl_gui.stack.kafka import KafkaBroker
 from tests.live.agreement_member import MemberLine, MemberOrder, plan_of
 
 pytestmark = pytest.mark.live
@@ -141,7 +141,7 @@ def test_a_member_killed_in_the_middle_of_a_change_is_waited_for_until_its_sessi
     hold.touch()
     meeting.announce(2)
     until(lambda: Path(f"{hold}.seen").exists())
-    watch = AgreementWatch(meeting.broker.servers, meeting.matrix)
+    watch = CoordinationWatch(meeting.broker.servers, meeting.matrix)
     try:
         until(lambda: sum(one.ready_for == 2 for one in watch.members()) == 2)
         assert (watch.in_force, watch.pending) == (1, 2)
@@ -232,4 +232,4 @@ def test_hostile_records_and_a_damaged_plan_stop_nobody_and_announcing_again_men
     assert first.maps_with(1)
     assert announce_again(meeting.broker.servers, meeting.matrix, damaged)
     meeting.all_map_with(2)
-    assert read_fold(meeting.broker.servers, topic).unread[0] > 0
+    assert read_state(meeting.broker.servers, topic).unread[0] > 0

@@ -15,11 +15,11 @@ import pytest
 from confluent_kafka import Consumer, Producer
 
 from metl_gui.errors import SetupError
-from metl_gui.workbench.components import guard
-from metl_gui.workbench.components.apicurio import ApicurioRegistry
-from metl_gui.workbench.components.asking import ask
-from metl_gui.workbench.components.kafka import KafkaBroker
-from metl_gui.workbench.components.postgres import PostgresServer
+from metl_gui.stack import guard
+from metl_gui.stack.apicurio import ApicurioRegistry
+from metl_gui.stack.component import ask
+from metl_gui.stack.kafka import KafkaBroker
+from metl_gui.stack.postgres import PostgresServer
 from tests.live.conftest import WatchTables
 
 pytestmark = pytest.mark.live
@@ -200,7 +200,7 @@ def test_a_statement_that_postgresql_refuses_is_told_with_its_words(postgres: Po
 def test_all_ends_with_a_program_that_is_killed(tmp_path: Path) -> None:
     script = (
         "import sys, time\n"
-        "from metl_gui.workbench.components.postgres import PostgresServer\n"
+        "from metl_gui.stack.postgres import PostgresServer\n"
         "server = PostgresServer().start()\n"
         "server.pause()\n"
         "print(server.process.pid, server.folder, flush=True)\n"

@@ -9,13 +9,18 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Producer
 
-from metl_gui.engine.kafka.sampling import first_records
-from metl_gui.engine.kafka.standing import rows_standing
-from metl_gui.workbench.components.kafka import KafkaBroker
-from metl_gui.workbench.replaying import StillWaiting, what_waits
-from metl_gui.workbench.running import PRODUCTION
+from metl_gui.engine.kafka.inspection import first_records, rows_standing
+from metl_gui.stack.kafka import KafkaBroker
+from metl_gui.workbench.importing.version_tasks import (
+    accept_task,
+    collect_tasks,
+    sample_records,
+    version_tasks,
+    waiting_stores,
+)
+from metl_gui.workbench.runs.mapping_run import PRODUCTION
+from metl_gui.workbench.runs.replay import StillWaiting, what_waits
 from metl_gui.workbench.session import Workbench
-from metl_gui.workbench.version_tasks import accept_task, collect_tasks, sample_records, version_tasks, waiting_stores
 
 pytestmark = pytest.mark.live
 

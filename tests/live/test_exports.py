@@ -26,17 +26,17 @@ from metl_gui.core.matrix.blocks import Element
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Side
-from metl_gui.engine.java import find_java
+from metl_gui.engine.spark.java import find_java
 from metl_gui.errors import SetupError
 from metl_gui.packaged import sample_projects
-from metl_gui.workbench.components.component import HOST
-from metl_gui.workbench.components.jars import fetch
-from metl_gui.workbench.components.kafka import KAFKA_JARS
-from metl_gui.workbench.components.postgres import OWNER, PostgresServer
-from metl_gui.workbench.exporting import export, export_published
+from metl_gui.stack.component import HOST
+from metl_gui.stack.jars import fetch
+from metl_gui.stack.kafka import KAFKA_JARS
+from metl_gui.stack.postgres import OWNER, PostgresServer
+from metl_gui.workbench.demo.sample import FX, SampleFolder, build_project
 from metl_gui.workbench.exports import EXPORTS, Choices
-from metl_gui.workbench.running import RunRequest, run_mapping
-from metl_gui.workbench.sample import FX, SampleFolder, build_project
+from metl_gui.workbench.exports.files import export, export_published
+from metl_gui.workbench.runs.mapping_run import RunRequest, run_mapping
 from metl_gui.workbench.session import Workbench
 from tests.helpers.odd_documents import one_to_one
 from tests.helpers.odd_names import HOSTILE

@@ -17,13 +17,13 @@ from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-def
 
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan
-from metl_gui.workbench.components.jars import fetch
-from metl_gui.workbench.components.kafka import KAFKA_JARS, KafkaBroker
-from metl_gui.workbench.components.postgres import PostgresServer
-from metl_gui.workbench.lanes import Lane, find_lane
-from metl_gui.workbench.loading import DEBEZIUM, LoadRequest, plan_load
-from metl_gui.workbench.production import start_production, stop_run
-from metl_gui.workbench.running import RunRequest
+from metl_gui.stack.jars import fetch
+from metl_gui.stack.kafka import KAFKA_JARS, KafkaBroker
+from metl_gui.stack.postgres import PostgresServer
+from metl_gui.workbench.lanes.control import Lane, find_lane
+from metl_gui.workbench.lanes.initial_load import DEBEZIUM, LoadRequest, plan_load
+from metl_gui.workbench.runs.mapping_run import RunRequest
+from metl_gui.workbench.runs.production import start_production, stop_run
 from metl_gui.workbench.session import Workbench
 from tests.helpers.killing import end_everything
 from tests.helpers.lanes import LaneThreads, LaneWorld, until

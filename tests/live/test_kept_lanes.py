@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from metl_gui.workbench.components.kafka import KafkaBroker
-from metl_gui.workbench.production import find_run, stop_run
+from metl_gui.stack.kafka import KafkaBroker
+from metl_gui.workbench.runs.production import find_run, stop_run
 from metl_gui.workbench.session import Workbench
 from tests.compatibility.installed import Installed, install
 from tests.compatibility.topics import (

@@ -11,10 +11,10 @@ from typing import Self
 import msgspec
 import pytest
 
-from metl_gui.engine.lanes.agreement import AgreementWatch, announce, begin_lane
-from metl_gui.engine.lanes.announcing import announce_again
-from metl_gui.engine.lanes.members import PlanState
-from metl_gui.workbench.components.kafka import KafkaBroker
+from metl_gui.engine.lanes.coordination.announcements import announce, announce_again, begin_lane
+from metl_gui.engine.lanes.coordination.coordinator import CoordinationWatch
+from metl_gui.engine.lanes.coordination.records import PlanState
+from metl_gui.stack.kafka import KafkaBroker
 from tests.helpers.lanes import LaneThreads, LaneWorld, again, change, order_plan, until
 
 pytestmark = pytest.mark.live
@@ -64,7 +64,7 @@ def test_two_instances_go_through_states_together_amid_the_flow_and_no_partition
     first = world.order(plan, matrix=own_name)
     second = msgspec.structs.replace(first, run_id=f"other-{own_name}", token=f"other {first.token}")
     states = {state: plan_state(world, state) for state in (7, 8, 9)}
-    watch = AgreementWatch(kafka.servers, own_name)
+    watch = CoordinationWatch(kafka.servers, own_name)
 
     def all_map_with(state: int) -> bool:
         members = watch.members()
@@ -113,7 +113,7 @@ def test_lanes_started_with_different_states_map_with_the_newest_and_none_goes_b
     kafka: KafkaBroker, own_name: str
 ) -> None:
     world = LaneWorld(kafka.servers, own_name, partitions=4)
-    watch = AgreementWatch(kafka.servers, own_name)
+    watch = CoordinationWatch(kafka.servers, own_name)
 
     def map_with(state: int, count: int) -> bool:
         members = [one for one in watch.members() if one.is_alive]

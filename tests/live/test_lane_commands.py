@@ -16,10 +16,10 @@ from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.matrix.blocks import Element
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Side
-from metl_gui.workbench.components.kafka import KafkaBroker
-from metl_gui.workbench.production import live_runs, start_production, stop_run
-from metl_gui.workbench.publishing import publish
-from metl_gui.workbench.running import RunRequest
+from metl_gui.stack.kafka import KafkaBroker
+from metl_gui.workbench.publishing.publication import publish
+from metl_gui.workbench.runs.mapping_run import RunRequest
+from metl_gui.workbench.runs.production import live_runs, start_production, stop_run
 from metl_gui.workbench.session import Workbench
 from tests.helpers.killing import end_everything
 from tests.helpers.lanes import LaneWorld, Sent, change

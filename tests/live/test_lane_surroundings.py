@@ -15,19 +15,19 @@ from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.matrix.blocks import Element
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Side
-from metl_gui.engine.lanes.agreement import announce, begin_lane
-from metl_gui.engine.lanes.members import PlanState
-from metl_gui.workbench.components.apicurio import ApicurioRegistry
-from metl_gui.workbench.components.asking import ask
-from metl_gui.workbench.components.connect import ConnectWorker
-from metl_gui.workbench.components.kafka import KafkaBroker
-from metl_gui.workbench.components.postgres import PostgresServer
-from metl_gui.workbench.confirming import confirm_unconfirmed
-from metl_gui.workbench.publishing import publish
-from metl_gui.workbench.remote_sources import Choice
-from metl_gui.workbench.running import PRODUCTION, pin
+from metl_gui.engine.lanes.coordination.announcements import announce, begin_lane
+from metl_gui.engine.lanes.coordination.records import PlanState
+from metl_gui.stack.apicurio import ApicurioRegistry
+from metl_gui.stack.component import ask
+from metl_gui.stack.connect import ConnectWorker
+from metl_gui.stack.kafka import KafkaBroker
+from metl_gui.stack.postgres import PostgresServer
+from metl_gui.workbench.importing.remote_sources import Choice
+from metl_gui.workbench.importing.source_watch import CameBack, VersionsAdded, Watcher, WatchEvent, WentAway, into_file
+from metl_gui.workbench.publishing.publication import publish
+from metl_gui.workbench.review.decisions import confirm_unconfirmed
+from metl_gui.workbench.runs.mapping_run import PRODUCTION, pin
 from metl_gui.workbench.session import Workbench
-from metl_gui.workbench.watching import CameBack, VersionsAdded, Watcher, WatchEvent, WentAway, into_file
 from tests.helpers.lanes import LaneThreads, LaneWorld, again, change, order_plan, until
 from tests.live.conftest import WatchTables
 

@@ -19,16 +19,16 @@ import pytest
 from confluent_kafka import TopicPartition
 from confluent_kafka.admin import NewPartitions  # type: ignore[attr-defined]
 
-from metl_gui.engine.client import SparkProcess
-from metl_gui.engine.events import EngineEvent, LaneProgressed, RunFinished
-from metl_gui.engine.lanes.announcing import announce, order_set_back
-from metl_gui.engine.lanes.lane_order import LaneOrder, Place, Trouble, lane_topic, trouble_key
-from metl_gui.engine.lanes.lane_report import lane_report
-from metl_gui.engine.lanes.lane_start import LaneStart
-from metl_gui.engine.lanes.members import PlanState, SetBackOrder
-from metl_gui.engine.runs import RunSpec
+from metl_gui.engine.execution.client import SparkProcess
+from metl_gui.engine.lanes.coordination.announcements import announce, order_set_back
+from metl_gui.engine.lanes.coordination.records import PlanState, SetBackOrder
+from metl_gui.engine.lanes.order import LaneOrder, PartitionId, Trouble, lane_topic, trouble_key
+from metl_gui.engine.lanes.report import lane_report
+from metl_gui.engine.lanes.start import LaneStart
+from metl_gui.engine.runs.events import EngineEvent, LaneProgressed, RunFinished
+from metl_gui.engine.runs.run_spec import RunSpec
 from metl_gui.errors import RunError
-from metl_gui.workbench.components.kafka import KafkaBroker
+from metl_gui.stack.kafka import KafkaBroker
 from tests.helpers.killing import WORKER, below, command_of
 from tests.helpers.lanes import LaneThreads, LaneWorld, again, change, order_plan, until
 
@@ -113,7 +113,7 @@ def test_a_record_of_a_version_that_is_not_known_waits_with_its_partition_and_is
         (1, "7"), (2, "8"), (1, "8"), (2, "8"),
     ]  # fmt: skip
     assert not world.sent(world.errors)
-    assert world.notes()[Place(world.source, 0)][1].states == (7, 8)
+    assert world.notes()[PartitionId(world.source, 0)][1].states == (7, 8)
 
 
 def test_a_version_that_nobody_publishes_is_set_aside_after_the_wait_and_not_waited_for_twice(

@@ -9,9 +9,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from metl_gui.engine.targets import Target
-from metl_gui.workbench.components.kafka import KafkaBroker
-from metl_gui.workbench.components.spark import SparkMaster
+from metl_gui.engine.runs.target import Target
+from metl_gui.stack.kafka import KafkaBroker
+from metl_gui.stack.spark import SparkMaster
 from tests.helpers.spark_fixtures import make_python
 from tests.lane_trial.trial import Trial, Wanted, measure
 

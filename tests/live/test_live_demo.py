@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from metl_gui.workbench.components.guard import stat_of
-from metl_gui.workbench.components.jars import find_maven
-from metl_gui.workbench.components.kafka import KAFKA_JARS
-from metl_gui.workbench.components.postgres import find_programs
-from metl_gui.workbench.live_process import PROCESS, read_facts
+from metl_gui.stack.guard import stat_of
+from metl_gui.stack.jars import find_maven
+from metl_gui.stack.kafka import KAFKA_JARS
+from metl_gui.stack.postgres import find_programs
+from metl_gui.workbench.user_folders import PROCESS, read_facts
 from tests.helpers.killing import below, command_of
 from tests.live.conftest import need
 from tests.live.test_components import until

@@ -17,13 +17,21 @@ import pytest
 from metl_gui.core.project.writer_schemas import AVRO
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.kernel.plan import WireSchema
-from metl_gui.engine.lanes.lane_order import LOAD_TOPICS, LaneOrder, Place
-from metl_gui.engine.loading import lane_loads
-from metl_gui.engine.loading.lane_loads import LoadProgress
+from metl_gui.engine.lanes import load_control
+from metl_gui.engine.lanes.load_control import LoadProgress
+from metl_gui.engine.lanes.order import LOAD_TOPICS, LaneOrder, PartitionId
 from metl_gui.errors import RunError
-from metl_gui.workbench.components.kafka import KafkaBroker
-from metl_gui.workbench.lanes import Lane
-from metl_gui.workbench.loading import BEGINNING, Loadable, LoadRequest, give_up, loadables, loads_of, plan_load
+from metl_gui.stack.kafka import KafkaBroker
+from metl_gui.workbench.lanes.control import Lane
+from metl_gui.workbench.lanes.initial_load import (
+    BEGINNING,
+    Loadable,
+    LoadRequest,
+    give_up,
+    loadables,
+    loads_of,
+    plan_load,
+)
 from metl_gui.workbench.session import Workbench
 from tests.helpers.lanes import LaneThreads, LaneWorld, TaskProcess, again, change, order_plan, until
 
@@ -59,8 +67,8 @@ def amounts(world: LaneWorld) -> dict[int, list[int]]:
 def begun(world: LaneWorld, plan: bytes, rows: int, changed: range, make: MakeChange = change) -> LaneOrder:
     """Begin a lane behind rows that stand in its topic, and map changes of some of them."""
     world.send(make(key, "u", amount=count) for count in range(3) for key in range(rows))
-    starts = lane_loads.ends(world.servers, world.source)
-    world.committed.begin_at({Place(world.source, number): start for number, start in enumerate(starts)})
+    starts = load_control.ends(world.servers, world.source)
+    world.committed.begin_at({PartitionId(world.source, number): start for number, start in enumerate(starts)})
     order = world.order(plan, matrix=world.name)
     world.send(make(key, "u", amount=3) for key in changed)
     with LaneThreads(order, plan):
@@ -71,18 +79,18 @@ def begun(world: LaneWorld, plan: bytes, rows: int, changed: range, make: MakeCh
 
 
 def firsts(world: LaneWorld) -> dict[int, int]:
-    return lane_loads.first_mapped(world.servers, world.name, world.name, world.source)
+    return load_control.first_mapped(world.servers, world.name, world.name, world.source)
 
 
 class ProgressOf:
     """How far the load is that is ordered now."""
 
     def __init__(self, lane: Lane, world: LaneWorld) -> None:
-        self.orders = lane_loads.ordered(lane.servers, lane.group)
+        self.orders = load_control.ordered(lane.servers, lane.group)
         self.committed, self.run_id = world.committed, lane.run_id
 
     def __call__(self) -> LoadProgress:
-        (found,) = lane_loads.progress(self.committed, self.orders, self.run_id)
+        (found,) = load_control.progress(self.committed, self.orders, self.run_id)
         return found
 
 
@@ -108,7 +116,7 @@ def test_what_a_topic_held_before_is_mapped_once_while_tasks_are_killed_and_stay
     waiting = threading.Thread(target=lambda: done.extend(load.do()))
     waiting.start()
     were_killed_at = []
-    until(lambda: lane_loads.ordered(lane.servers, lane.group), "the order of the load")
+    until(lambda: load_control.ordered(lane.servers, lane.group), "the order of the load")
     progress = ProgressOf(lane, world)
     for kill in range(3):
         with TaskProcess(order, plan):
@@ -149,11 +157,11 @@ def test_a_load_that_is_given_up_leaves_what_it_mapped_counted_and_makes_room_fo
     plan = order_plan(world.source)
     order = begun(world, plan, 100, range(0, 100, 2))
     lane = world.lane(order, tmp_path / "run")
-    progress = lane_loads.rows_topic("l1", world.source)
-    lane_loads.make_rows_topic(kafka.servers, progress, 2)
-    one, other = lane_loads.orders_of_beginning("l1", world.source, progress, [0, 0], firsts(world))
+    progress = load_control.rows_topic("l1", world.source)
+    load_control.make_rows_topic(kafka.servers, progress, 2)
+    one, other = load_control.orders_of_beginning("l1", world.source, progress, [0, 0], firsts(world))
     # The lane never comes as far as the second has to wait for.
-    lane_loads.order(kafka.servers, own_name, [one, msgspec.structs.replace(other, after=1_000_000)])
+    load_control.order(kafka.servers, own_name, [one, msgspec.structs.replace(other, after=1_000_000)])
     so_far = ProgressOf(lane, world)
     with LaneThreads(order, plan):
         until(lambda: so_far().done == one.end, "the first partition")

@@ -21,17 +21,15 @@ from pathlib import Path
 import pytest
 from confluent_kafka.admin import AdminClient
 
-from metl_gui.engine.kafka.sampling import first_records
-from metl_gui.engine.kafka.standing import rows_standing
-from metl_gui.workbench.components.apicurio import ApicurioRegistry
-from metl_gui.workbench.components.asking import ask
-from metl_gui.workbench.components.component import HOST
-from metl_gui.workbench.components.connect import JSON_CONVERTER, ConnectWorker
-from metl_gui.workbench.components.kafka import KafkaBroker
-from metl_gui.workbench.components.postgres import OWNER, PostgresServer
-from metl_gui.workbench.live_demo.shop import ADDED_COLUMN, SERVICE, TABLES, Shop
-from metl_gui.workbench.live_process import PROCESS
-from metl_gui.workbench.remote_sources import offers
+from metl_gui.engine.kafka.inspection import first_records, rows_standing
+from metl_gui.stack.apicurio import ApicurioRegistry
+from metl_gui.stack.component import HOST, ask
+from metl_gui.stack.connect import JSON_CONVERTER, ConnectWorker
+from metl_gui.stack.kafka import KafkaBroker
+from metl_gui.stack.postgres import OWNER, PostgresServer
+from metl_gui.workbench.importing.remote_sources import offers
+from metl_gui.workbench.live import ADDED_COLUMN, SERVICE, TABLES, Shop
+from metl_gui.workbench.user_folders import PROCESS
 from tests.helpers import documents
 from tests.helpers.keyrings import FileKeyring
 from tests.helpers.killing import end_process_of

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from metl_gui.engine.kafka import reach
+from metl_gui.engine.kafka import connection_test
 from metl_gui.own_files import settings_folder
-from metl_gui.workbench.components.postgres import PostgresServer
-from metl_gui.workbench.profile_check import ProfileCheck, test_profile
-from metl_gui.workbench.profiles import Profile, save_profile
+from metl_gui.stack.postgres import PostgresServer
+from metl_gui.workbench.profiles.connection_test import ProfileCheck, test_profile
+from metl_gui.workbench.profiles.saved_profiles import Profile, save_profile
 from tests.helpers.ways_in import PASSWORD, SCRAM, SCRAMMER, USER, WaysIn
 
 pytestmark = [pytest.mark.live, pytest.mark.usefixtures("kafka")]
@@ -89,7 +89,7 @@ def test_tls_with_a_login_and_our_own_certificate_is_let_in(ways_in: WaysIn) -> 
 def test_what_is_wrong_with_servers_is_told_by_the_step_where_it_shows(
     ways_in: WaysIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reach, "SECONDS", 3.0)  # silence lasts so long
+    monkeypatch.setattr(connection_test, "SECONDS", 3.0)  # silence lasts so long
     trusting = {"security.protocol": "ssl", "ssl.ca.location": str(ways_in.certificates.authority)}
     login = {"security.protocol": "sasl_plaintext", "sasl.username": USER}
     cases = {

@@ -11,17 +11,18 @@ from confluent_kafka import Consumer
 
 from metl_gui.core.trees.declarations import VersionDeclaration
 from metl_gui.core.trees.nodes import Side
-from metl_gui.registry import folders, sql_files
-from metl_gui.registry.places import parse_database
+from metl_gui.registry.addresses import parse_database
+from metl_gui.registry.files import sources
 from metl_gui.registry.remote.catalogue import read_catalogue
-from metl_gui.workbench.components.apicurio import ApicurioRegistry
-from metl_gui.workbench.components.connect import with_schemas
-from metl_gui.workbench.components.kafka import KafkaBroker
-from metl_gui.workbench.components.postgres import PostgresServer
-from metl_gui.workbench.importing import import_sources
-from metl_gui.workbench.remote_sources import Choice, offers, read_remote
+from metl_gui.registry.sql import files
+from metl_gui.stack.apicurio import ApicurioRegistry
+from metl_gui.stack.connect import with_schemas
+from metl_gui.stack.kafka import KafkaBroker
+from metl_gui.stack.postgres import PostgresServer
+from metl_gui.workbench.importing.remote_sources import Choice, offers, read_remote
+from metl_gui.workbench.importing.schema_import import import_sources
+from metl_gui.workbench.importing.source_watch import CameBack, VersionsAdded, Watcher, WatchEvent, WentAway, into_file
 from metl_gui.workbench.session import Workbench
-from metl_gui.workbench.watching import CameBack, VersionsAdded, Watcher, WatchEvent, WentAway, into_file
 from tests.live.conftest import WatchTables
 from tests.live.test_components import until
 
@@ -93,13 +94,13 @@ def test_the_catalogue_and_files_of_sql_declare_what_the_first_event_will_show(
     names = [own_name, *(f"{own_name}_{table}" for table in ("lines", "unique", "some"))]
     debezium([f"public.{name}" for name in names], own_name, with_schemas())
     first_records(kafka, [f"{own_name}.public.{name}" for name in names], tmp_path / "first.jsonl")
-    shown = {one.name: one for one in folders.read([tmp_path / "first.jsonl"]).declarations}
+    shown = {one.name: one for one in sources.read([tmp_path / "first.jsonl"]).declarations}
     assert len(shown) == len(names)
 
     place = msgspec.structs.replace(parse_database(postgres.url), prefix=own_name)
     catalogue = read_catalogue(place, [f"public.{own_name}*"])
     (tmp_path / "tables.sql").write_text(statements)
-    written = sql_files.read([(tmp_path / "tables.sql", "tables.sql")], prefix=own_name)
+    written = files.read([(tmp_path / "tables.sql", "tables.sql")], prefix=own_name)
     for source in (catalogue, written):
         assert {one.name for one in source.declarations} == set(shown)
         for declared in source.declarations:
@@ -166,7 +167,7 @@ def offers_of(apicurio: ApicurioRegistry, prefix: str) -> list[str]:
 def test_a_watched_registry_that_is_stopped_and_started_brings_what_came_meanwhile(
     apicurio: ApicurioRegistry, own_name: str, tmp_path: Path
 ) -> None:
-    from metl_gui.workbench.components.asking import ask
+    from metl_gui.stack.component import ask
 
     path = tmp_path / "watched.metl"
     Workbench.create(path).close()

@@ -7,14 +7,14 @@ from collections.abc import Mapping
 
 import pytest
 
-from metl_gui.engine.loading.values import writer_of
+from metl_gui.engine.loading.debezium_values import writer_of
 from metl_gui.formats.connect_schema import declare, row_of
 from metl_gui.formats.table_columns import TableColumn
-from metl_gui.registry.places import parse_database
-from metl_gui.registry.postgres_snapshot import open_snapshot
-from metl_gui.workbench.components.connect import with_schemas
-from metl_gui.workbench.components.kafka import KafkaBroker
-from metl_gui.workbench.components.postgres import PostgresServer
+from metl_gui.registry.addresses import parse_database
+from metl_gui.registry.remote.snapshot import open_snapshot
+from metl_gui.stack.connect import with_schemas
+from metl_gui.stack.kafka import KafkaBroker
+from metl_gui.stack.postgres import PostgresServer
 from tests.live.conftest import WatchTables
 from tests.live.test_components import read
 

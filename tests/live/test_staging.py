@@ -10,17 +10,16 @@ import msgspec
 import pytest
 from confluent_kafka import Consumer, Message
 
-from metl_gui.engine.loading.partitioning import is_by_key
-from metl_gui.engine.loading.staging import RowForm, StagingOrder, stage
-from metl_gui.engine.targets import Target
+from metl_gui.engine.loading.staging import RowForm, StagingOrder, is_by_key, stage
+from metl_gui.engine.runs.target import Target
 from metl_gui.formats.connect_schema import declare, row_of
 from metl_gui.formats.table_columns import TableColumn
-from metl_gui.registry.places import parse_database
-from metl_gui.registry.postgres_snapshot import open_snapshot, parts_of, select_of
-from metl_gui.workbench.components.connect import with_schemas
-from metl_gui.workbench.components.jars import fetch
-from metl_gui.workbench.components.kafka import KAFKA_JARS, KafkaBroker
-from metl_gui.workbench.components.postgres import OWNER, PostgresServer
+from metl_gui.registry.addresses import parse_database
+from metl_gui.registry.remote.snapshot import open_snapshot, parts_of, select_of
+from metl_gui.stack.connect import with_schemas
+from metl_gui.stack.jars import fetch
+from metl_gui.stack.kafka import KAFKA_JARS, KafkaBroker
+from metl_gui.stack.postgres import OWNER, PostgresServer
 from tests.live.conftest import WatchTables
 from tests.live.test_row_values import make_table
 

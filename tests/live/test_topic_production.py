@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from metl_gui.cli.main import main
-from metl_gui.workbench.components.kafka import KafkaBroker
-from metl_gui.workbench.components.postgres import PostgresServer
-from metl_gui.workbench.production import live_runs, resume_production, start_production, stop_run
-from metl_gui.workbench.running import RunRequest
+from metl_gui.stack.kafka import KafkaBroker
+from metl_gui.stack.postgres import PostgresServer
+from metl_gui.workbench.runs.mapping_run import RunRequest
+from metl_gui.workbench.runs.production import live_runs, resume_production, start_production, stop_run
 from metl_gui.workbench.session import Workbench
 from tests.helpers.killing import committed, end_everything, kill
 from tests.helpers.lanes import LaneWorld, Sent

@@ -19,17 +19,17 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]  # its own nam
 )
 
 from metl_gui.core.trees.nodes import Side
-from metl_gui.engine.compile import compile_plan
-from metl_gui.engine.events import BatchCommitted, EngineEvent, SourceTroubled
-from metl_gui.engine.kafka.checks import check_topics, topics_to_make
-from metl_gui.engine.kafka.consuming import RangeReader, Wanted, let_go
+from metl_gui.engine.checks.topic_checks import check_topics, topics_to_make
+from metl_gui.engine.kafka.consumer import RangeReader, Wanted, let_go
 from metl_gui.engine.kafka.topics import create_topics
 from metl_gui.engine.kernel import plan as plans
-from metl_gui.engine.runs import ReplayOrder
+from metl_gui.engine.mapping.plan_compiler import compile_plan
+from metl_gui.engine.runs.events import BatchCommitted, EngineEvent, SourceTroubled
+from metl_gui.engine.runs.run_spec import ReplayOrder
 from metl_gui.engine.sources.first_messages import first_messages
 from metl_gui.errors import RunError
-from metl_gui.workbench.components.kafka import KafkaBroker
-from metl_gui.workbench.importing import import_sources
+from metl_gui.stack.kafka import KafkaBroker
+from metl_gui.workbench.importing.schema_import import import_sources
 from metl_gui.workbench.session import Workbench
 from tests.helpers.lanes import LaneWorld, again, change, order_plan
 from tests.helpers.sample_projects import fill

@@ -14,19 +14,17 @@ from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from metl_gui.ui import asking
-from metl_gui.ui import theme as themes
-from metl_gui.ui.jobs import Jobs
-from metl_gui.ui.kafka.making_dialog import MakingDialog
-from metl_gui.ui.kafka.sink_dialog import TopicSink
-from metl_gui.ui.kafka.source_dialog import SourceDialog, TopicSource
-from metl_gui.ui.lanes.orders import FREEZE, SET_BACK
-from metl_gui.ui.lanes.set_back_dialog import SetBackDialog
+from metl_gui.stack.kafka import KafkaBroker
+from metl_gui.ui.jobs.jobs import Jobs
+from metl_gui.ui.kafka.sink_dialog import NewTopicsDialog, TopicSinkChoice
+from metl_gui.ui.kafka.source_dialog import SourceDialog, TopicSourceChoice
+from metl_gui.ui.lanes.orders import FREEZE, SET_BACK, SetBackDialog
 from metl_gui.ui.run.head import LANE
-from metl_gui.ui.window import Window
-from metl_gui.workbench.components.kafka import KafkaBroker
-from metl_gui.workbench.production import live_runs, stop_run
-from metl_gui.workbench.running import PRODUCTION
+from metl_gui.ui.shell.window import Window
+from metl_gui.ui.theming import theme as themes
+from metl_gui.ui.widgets import dialogs
+from metl_gui.workbench.runs.mapping_run import PRODUCTION
+from metl_gui.workbench.runs.production import live_runs, stop_run
 from tests.helpers.killing import below, end_everything, wait_for
 from tests.helpers.lanes import LaneWorld, change
 from tests.helpers.table_project import table_project
@@ -71,7 +69,7 @@ def window(qapp: QApplication, world: LaneWorld, tmp_path: Path, monkeypatch: py
 
 def choose_source(window: Window, servers: str, world: LaneWorld, qtbot: QtBot) -> None:
     """Look into the topic among those on the servers, and take it as the source of the run."""
-    choosing = SourceDialog(window.jobs, lambda: window.project.value, TopicSource(servers, ""), parent=window)
+    choosing = SourceDialog(window.jobs, lambda: window.project.value, TopicSourceChoice(servers, ""), parent=window)
     qtbot.waitUntil(lambda: bool(choosing.table.rows.shown), timeout=_PATIENCE_MS)
     names = [row.name for row in choosing.table.rows.shown]
     assert world.source in names
@@ -93,17 +91,19 @@ def test_a_lane_set_up_in_the_window_makes_its_topics_maps_is_frozen_and_set_bac
         asked.append(f"{title} {text}")
         return answers[0][0]
 
-    monkeypatch.setattr(asking, "ask", answer)
+    monkeypatch.setattr(dialogs, "ask", answer)
     page, servers = window.run_page, kafka.address("").rstrip("/")
     choose_source(window, servers, world, qtbot)
 
     # topics are made when a person agrees, and not before
-    page.setup.places.take_sink(TopicSink(f"{servers}/{own_name}.out.{{entity}}", f"{servers}/{own_name}.aside"))
+    page.setup.places.take_sink(TopicSinkChoice(f"{servers}/{own_name}.out.{{entity}}", f"{servers}/{own_name}.aside"))
     page.setup.mode.choose(PRODUCTION)
     page.setup.target.choose("local[2]")
     page.run_chosen()
-    qtbot.waitUntil(lambda: any(each.isVisible() for each in window.findChildren(MakingDialog)), timeout=_PATIENCE_MS)
-    making = next(each for each in window.findChildren(MakingDialog) if each.isVisible())
+    qtbot.waitUntil(
+        lambda: any(each.isVisible() for each in window.findChildren(NewTopicsDialog)), timeout=_PATIENCE_MS
+    )
+    making = next(each for each in window.findChildren(NewTopicsDialog) if each.isVisible())
     assert [plan.name for plan in making.plans] == [f"{own_name}.out.order", f"{own_name}.aside"]
     assert asked == []
     making.make.click()

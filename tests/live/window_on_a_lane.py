@@ -13,14 +13,14 @@ import msgspec
 from PySide6.QtCore import QSettings, QTimer
 from PySide6.QtWidgets import QApplication
 
-from metl_gui.ui import asking
-from metl_gui.ui import theme as themes
-from metl_gui.ui.jobs import Jobs
-from metl_gui.ui.kafka.sink_dialog import TopicSink
-from metl_gui.ui.kafka.source_dialog import TopicSource
+from metl_gui.ui.jobs.jobs import Jobs
+from metl_gui.ui.kafka.sink_dialog import TopicSinkChoice
+from metl_gui.ui.kafka.source_dialog import TopicSourceChoice
 from metl_gui.ui.run.head import LANE
-from metl_gui.ui.window import Window
-from metl_gui.workbench.running import PRODUCTION
+from metl_gui.ui.shell.window import Window
+from metl_gui.ui.theming import theme as themes
+from metl_gui.ui.widgets import dialogs
+from metl_gui.workbench.runs.mapping_run import PRODUCTION
 from metl_gui.workbench.session import Workbench
 
 _LOOK_MS = 100
@@ -47,13 +47,13 @@ def main(order: WindowOrder) -> int:
     """Show the project, start its lane as the buttons do, and stay."""
     app = QApplication(sys.argv[:1])
     themes.apply(app, themes.load("light"))
-    asking.ask = lambda _title, _text, answers, *_rest: answers[0][0]  # nobody is there
+    dialogs.ask = lambda _title, _text, answers, *_rest: answers[0][0]  # nobody is there
     window = Window(QSettings(order.settings, QSettings.Format.IniFormat), Jobs(), warms_up=True)
     window.show()
     window.show_project(Workbench.open(Path(order.project)))
     page = window.run_page
-    page.setup.places.take_source(TopicSource(order.source, "earliest"))
-    page.setup.places.take_sink(TopicSink(order.sink, order.errors))
+    page.setup.places.take_source(TopicSourceChoice(order.source, "earliest"))
+    page.setup.places.take_sink(TopicSinkChoice(order.sink, order.errors))
     page.setup.mode.choose(PRODUCTION)
     page.setup.target.choose("local[2]")
     page.run_chosen()

@@ -15,15 +15,15 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from pytestqt.wait_signal import SignalBlocker
 
-from metl_gui.engine.lanes import lane_report
+from metl_gui.engine.lanes import report
 from metl_gui.errors import RunError
 from metl_gui.packaged import sample_projects
-from metl_gui.ui import asking
-from metl_gui.ui import theme as themes
-from metl_gui.ui.jobs import Jobs, SynchronousJobs
-from metl_gui.ui.lanes import ordering
-from metl_gui.ui.window import Window
-from metl_gui.workbench.sample import SampleFolder, add_waiting, build_project
+from metl_gui.ui.jobs.jobs import Jobs, SynchronousJobs
+from metl_gui.ui.run import lane_commands
+from metl_gui.ui.shell.window import Window
+from metl_gui.ui.theming import theme as themes
+from metl_gui.ui.widgets import dialogs
+from metl_gui.workbench.demo.sample import SampleFolder, add_waiting, build_project
 from metl_gui.workbench.session import Workbench
 
 _PATIENCE_MS = 180_000
@@ -64,10 +64,10 @@ def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def no_unexpected_dialog(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a question that a test does not answer fail it, where it would wait for ever."""
 
-    def refuse(question: asking.Question) -> int:
+    def refuse(question: dialogs.Question) -> int:
         raise AssertionError(f"nobody answers: {question.windowTitle()}")
 
-    monkeypatch.setattr(asking.Question, "exec", refuse)
+    monkeypatch.setattr(dialogs.Question, "exec", refuse)
 
 
 @pytest.fixture(autouse=True)
@@ -87,8 +87,8 @@ def no_broker(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> NoReturn:
         raise RunError("127.0.0.1:29092 does not answer.")
 
-    monkeypatch.setattr(ordering, "find_lane", refuse)
-    monkeypatch.setattr(lane_report, "lane_report", refuse)
+    monkeypatch.setattr(lane_commands, "find_lane", refuse)
+    monkeypatch.setattr(report, "lane_report", refuse)
 
 
 @pytest.fixture(scope="session")

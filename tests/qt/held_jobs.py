@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from metl_gui.ui.jobs import Job, Jobs, Task
+from metl_gui.ui.jobs.jobs import Job, Jobs, Task
 
 
 class HeldJobs(Jobs):

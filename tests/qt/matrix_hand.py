@@ -11,11 +11,11 @@ from PySide6.QtWidgets import QApplication
 
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui.matrix.camera import Camera
-from metl_gui.ui.matrix.hits import Cell
+from metl_gui.ui.matrix.input.hit_test import Cell
+from metl_gui.ui.matrix.layout.camera import Camera
 from metl_gui.ui.matrix.view import MatrixView
-from metl_gui.ui.selection import Place, Selected, place_of_version
-from metl_gui.ui.window import Window
+from metl_gui.ui.project.selection import Place, Selected, place_of_version
+from metl_gui.ui.shell.window import Window
 
 LEFT, MIDDLE = Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton
 CONTROL, SHIFT, ALT, NONE = (

@@ -7,7 +7,8 @@ from typing import Any
 
 import msgspec
 
-from metl_gui.engine.events import (
+from metl_gui.engine.lanes.coordination.records import MemberFigures
+from metl_gui.engine.runs.events import (
     EngineEvent,
     LaneProgressed,
     LaneTroubled,
@@ -16,8 +17,7 @@ from metl_gui.engine.events import (
     PartitionFigures,
     RunStarted,
 )
-from metl_gui.engine.lanes.members import MemberFigures
-from metl_gui.workbench.production import ORDER, LiveRun, ProductionOrder, find_run
+from metl_gui.workbench.runs.production import ORDER, LiveRun, ProductionOrder, find_run
 from metl_gui.workbench.session import Workbench
 from tests.qt.recorded_runs import TICK, append, keep_live, tally_at
 

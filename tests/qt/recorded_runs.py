@@ -9,15 +9,13 @@ from typing import Any
 
 import msgspec
 
-from metl_gui.engine.events import EngineEvent, RunProgressed, RunStarted, encode_event
-from metl_gui.engine.kernel_figures import KernelFigures, bucket_of
-from metl_gui.engine.report import RunReport, Tally, check_sums
-from metl_gui.engine.runs import RunSpec
+from metl_gui.engine.runs.events import EngineEvent, RunProgressed, RunStarted, encode_event
+from metl_gui.engine.runs.report import KernelFigures, RunReport, Tally, bucket_of, check_sums
+from metl_gui.engine.runs.run_spec import RunSpec
 from metl_gui.store.lease import Holder, process_start
-from metl_gui.workbench.live_process import PROCESS, Phase, ProcessFacts
-from metl_gui.workbench.places import run_folder
-from metl_gui.workbench.production import ORDER, LiveRun, ProductionOrder, find_run
+from metl_gui.workbench.runs.production import ORDER, LiveRun, ProductionOrder, find_run
 from metl_gui.workbench.session import Workbench
+from metl_gui.workbench.user_folders import PROCESS, Phase, ProcessFacts, run_folder
 
 TICK = 0.25
 _A_TICK = 1_000

@@ -13,7 +13,6 @@ from PySide6.QtTest import QAbstractItemModelTester, QTest
 from PySide6.QtWidgets import QApplication, QStyleOptionViewItem, QWidget
 from pytestqt.qtbot import QtBot
 
-from metl_gui.core.block_lists import ListOrder
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.review import RetireBlock
 from metl_gui.core.edits.versions import AddVersion
@@ -22,14 +21,14 @@ from metl_gui.core.project.comments import element_subject, node_subject
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.block.attribute_list import AttributeList
-from metl_gui.ui.block.delegate import RowDelegate
-from metl_gui.ui.block.geometry import ROW_PX
+from metl_gui.ui.block.attribute_rows import AttributeDelegate
+from metl_gui.ui.block.lines import ROW_PX
 from metl_gui.ui.block.panel import BlockPanel
-from metl_gui.ui.dragging import Dragged, to_mime
-from metl_gui.ui.matrix.ghosts import Ghost
-from metl_gui.ui.matrix.hits import Cell
-from metl_gui.ui.selection import Place, Selected, place_of_version
-from metl_gui.ui.window import Window
+from metl_gui.ui.matrix.input.hit_test import Cell
+from metl_gui.ui.matrix.painting.overlay import Ghost
+from metl_gui.ui.project.block_lists import ListOrder
+from metl_gui.ui.project.selection import Dragged, Place, Selected, place_of_version, to_mime
+from metl_gui.ui.shell.window import Window
 from metl_gui.workbench.session import Door, Workbench
 
 LEFT = Qt.MouseButton.LeftButton
@@ -277,7 +276,7 @@ def test_a_line_whose_end_is_scrolled_away_becomes_a_stub_with_the_name(wide: Bl
 def test_only_what_is_in_sight_is_painted(wide: BlockPanel) -> None:
     painted: list[str] = []
 
-    class Counting(RowDelegate):
+    class Counting(AttributeDelegate):
         def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: AnyIndex) -> None:
             painted.append(str(index.data()))
             super().paint(painter, option, index)

@@ -13,16 +13,15 @@ from metl_gui.core.edits.versions import RemoveVersion
 from metl_gui.core.matrix.blocks import Element
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui import theme as themes
-from metl_gui.ui.matrix.arrangement import Arrangement
-from metl_gui.ui.matrix.arranging import arranged
-from metl_gui.ui.matrix.camera import Camera
-from metl_gui.ui.matrix.content import content_of
-from metl_gui.ui.matrix.look import Sign
-from metl_gui.ui.matrix.marks_of_difference import ElementMark, difference_words, marks_of, placed_marks
+from metl_gui.ui.matrix.layout.camera import Camera
+from metl_gui.ui.matrix.layout.content import Arrangement, content_of
+from metl_gui.ui.matrix.layout.sort_and_filter import arranged
+from metl_gui.ui.matrix.painting.difference import ElementMark, difference_words, marks_of, placed_marks
+from metl_gui.ui.matrix.painting.paint_context import Sign
 from metl_gui.ui.matrix.view import MatrixView
-from metl_gui.ui.selection import Selected
-from metl_gui.ui.window import Window
+from metl_gui.ui.project.selection import Selected
+from metl_gui.ui.shell.window import Window
+from metl_gui.ui.theming import theme as themes
 from tests.helpers.world import World
 from tests.qt.conftest import activate
 from tests.qt.matrix_hand import LEFT

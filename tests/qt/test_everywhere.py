@@ -9,8 +9,8 @@ from pytestqt.qtbot import QtBot
 
 from metl_gui.core.project.comments import node_subject
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui.search.hits import Hit
-from metl_gui.ui.window import Window
+from metl_gui.ui.palette.search_hits import Hit
+from metl_gui.ui.shell.window import Window
 
 
 @pytest.fixture

@@ -14,12 +14,12 @@ from pytestqt.qtbot import QtBot
 
 from metl_gui.core.matrix.blocks import BlockKey, Element
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui import asking
-from metl_gui.ui.incoming.parts import Act
-from metl_gui.ui.matrix.axis import Level
-from metl_gui.ui.matrix.camera import Camera
-from metl_gui.ui.matrix.lost_cells import LostCell
-from metl_gui.ui.window import Window
+from metl_gui.ui.drop.sheet import Act
+from metl_gui.ui.matrix.layout.axis import Level
+from metl_gui.ui.matrix.layout.camera import Camera
+from metl_gui.ui.matrix.layout.content import LostCell
+from metl_gui.ui.shell.window import Window
+from metl_gui.ui.widgets import dialogs
 from metl_gui.workbench.session import Workbench
 from tests.helpers import worked_examples as examples
 from tests.qt.conftest import activate
@@ -242,7 +242,7 @@ def test_example_c_removing_the_first_version_loses_no_later_one_and_undo_brings
         asked.append(f"{title} {text}")
         return answers[0][0]
 
-    monkeypatch.setattr(asking, "ask", remove)
+    monkeypatch.setattr(dialogs, "ask", remove)
     user.choose(EXTRACTION, ("s1", "1"))
     user.do("Schema", "Remove the selected version")
     assert asked == ["Remove s1 1? 1 block with 1 element go with it. It can be undone."]

@@ -12,14 +12,14 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QCheckBox, QFileDialog, QLabel, QLineEdit
 
-from metl_gui.ui import asking
-from metl_gui.ui import theme as themes
-from metl_gui.ui.choice import Choice
-from metl_gui.ui.exporting.dialog import ExportDialog
+from metl_gui.ui.exports.dialog import ExportDialog
 from metl_gui.ui.history.publish_dialog import PublishDialog
-from metl_gui.ui.window import Window
+from metl_gui.ui.shell.window import Window
+from metl_gui.ui.theming import theme as themes
+from metl_gui.ui.widgets import dialogs
+from metl_gui.ui.widgets.choice import Choice
 from metl_gui.workbench.exports import EXPORTS
-from metl_gui.workbench.publishing import live_state, publish
+from metl_gui.workbench.publishing.publication import live_state, publish
 from metl_gui.workbench.session import Workbench
 
 from .conftest import activate
@@ -157,7 +157,7 @@ def test_a_file_of_somebody_else_is_replaced_only_when_the_person_says_so(
         asked.append(title)
         return answers.pop(0)
 
-    monkeypatch.setattr(asking, "ask", answer)
+    monkeypatch.setattr(dialogs, "ask", answer)
     dialog = ask(window)
     choose(dialog, "csv")
     export(dialog, path)
@@ -197,7 +197,7 @@ def test_a_place_that_cannot_be_written_is_told_and_the_dialog_stays(
     window: Window, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[str] = []
-    monkeypatch.setattr(asking, "tell", lambda error, _parent: told.append(str(error)))
+    monkeypatch.setattr(dialogs, "tell", lambda error, _parent: told.append(str(error)))
     dialog = ask(window)
     choose(dialog, "csv")
     export(dialog, tmp_path / "no" / "such" / "a.csv")

@@ -8,11 +8,11 @@ from PySide6.QtTest import QTest
 
 from metl_gui.core.matrix.blocks import Element
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui.matrix.ghost_lines import GhostLine, LostHere
-from metl_gui.ui.matrix.headers import top_px
-from metl_gui.ui.matrix.lost_words import loss_tip
-from metl_gui.ui.matrix.notches import GHOST
-from metl_gui.ui.window import Window
+from metl_gui.ui.matrix.input.selected_content import loss_tip
+from metl_gui.ui.matrix.labels.headers import top_px
+from metl_gui.ui.matrix.layout.ghost_lines import GhostLine, LostHere
+from metl_gui.ui.matrix.layout.placement import GHOST
+from metl_gui.ui.shell.window import Window
 from tests.qt.matrix_hand import CONTROL, SHIFT, at_cell, drag, elements, move, press, release, select
 
 

@@ -13,15 +13,14 @@ from metl_gui.core.matrix.document import Document
 from metl_gui.core.merge.merged_document import MergeTheirs
 from metl_gui.core.search.filters import FilterResult
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui import theme as themes
-from metl_gui.ui.matrix.arrangement import Arrangement, Order
-from metl_gui.ui.matrix.arranging import arranged
-from metl_gui.ui.matrix.axis import Axis, Level
-from metl_gui.ui.matrix.camera import Camera
-from metl_gui.ui.matrix.content import Content, content_after, content_of
-from metl_gui.ui.matrix.look import Look, Sign
-from metl_gui.ui.matrix.notches import GHOST
-from metl_gui.ui.matrix.tiles import paint_plane
+from metl_gui.ui.matrix.layout.axis import Axis, Level
+from metl_gui.ui.matrix.layout.camera import Camera
+from metl_gui.ui.matrix.layout.content import Arrangement, Content, Order, content_after, content_of
+from metl_gui.ui.matrix.layout.placement import GHOST
+from metl_gui.ui.matrix.layout.sort_and_filter import arranged
+from metl_gui.ui.matrix.painting.paint_context import PaintContext, Sign
+from metl_gui.ui.matrix.painting.plane import paint_plane
+from metl_gui.ui.theming import theme as themes
 from tests.helpers.world import World
 from tests.qt.random_documents import some_document
 
@@ -188,7 +187,7 @@ def test_a_conflict_of_a_merge_stands_in_its_cell_without_a_ghost_and_names_its_
 def test_both_squares_of_a_conflict_are_crossed_and_the_legend_says_so(dressed: QApplication) -> None:
     assert dressed is not None
     world, theme = merged_in_conflict(), themes.load("light")
-    look = Look(content_of(world.document), Camera(-0.4, -0.4, 27, 25), (300, 120), 1.0, theme)
+    look = PaintContext(content_of(world.document), Camera(-0.4, -0.4, 27, 25), (300, 120), 1.0, theme)
     image = QImage(300, 120, QImage.Format.Format_RGB32)
     painter = QPainter(image)
     signs = paint_plane(painter, look)
@@ -208,7 +207,7 @@ def test_a_ghost_is_hatched_wherever_its_axis_shows_single_attributes(dressed: Q
     begin = float(content.columns.ghosts.begins[0])
     signs = {}
     for scale_y in (25.0, 4.0, 0.6, 0.05):
-        look = Look(content, Camera(begin - 5, -0.4, 27, scale_y), (400, 200), 1.0, theme)
+        look = PaintContext(content, Camera(begin - 5, -0.4, 27, scale_y), (400, 200), 1.0, theme)
         image = QImage(400, 200, QImage.Format.Format_RGB32)
         painter = QPainter(image)
         signs[scale_y] = Sign.REMOVED in paint_plane(painter, look), look.levels[1]

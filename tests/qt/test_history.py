@@ -17,21 +17,21 @@ from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.matrix.blocks import Block, Element
 from metl_gui.core.project.comments import node_subject
 from metl_gui.core.trees.nodes import Side
-from metl_gui.store.making import copy_file
-from metl_gui.ui import asking
-from metl_gui.ui.history.difference_model import DifferenceModel
-from metl_gui.ui.history.looking import Looking
-from metl_gui.ui.history.state_model import PAGE, StateModel
+from metl_gui.store.creation import copy_file
+from metl_gui.ui.history.difference import DifferenceModel
+from metl_gui.ui.history.earlier_state import EarlierStateController
+from metl_gui.ui.history.state_list import PAGE, StateModel
 from metl_gui.ui.history.why_panel import WhyPanel
-from metl_gui.ui.jobs import Jobs, SynchronousJobs
-from metl_gui.ui.moments import ago
-from metl_gui.ui.selection import Selected, place_of_version
-from metl_gui.ui.window import Window
-from metl_gui.workbench.project_settings import set_project_settings
-from metl_gui.workbench.running import RunRequest
-from metl_gui.workbench.sample import SampleFolder
+from metl_gui.ui.jobs.jobs import Jobs, SynchronousJobs
+from metl_gui.ui.project.selection import Selected, place_of_version
+from metl_gui.ui.project.text import ago
+from metl_gui.ui.shell.window import Window
+from metl_gui.ui.widgets import dialogs
+from metl_gui.workbench.demo.sample import SampleFolder
+from metl_gui.workbench.history.states import StateFilter
+from metl_gui.workbench.runs.mapping_run import RunRequest
 from metl_gui.workbench.session import Door, Workbench
-from metl_gui.workbench.timeline import StateFilter
+from metl_gui.workbench.settings import set_project_settings
 
 from .conftest import activate
 from .held_jobs import HeldJobs
@@ -82,12 +82,12 @@ def answer(monkeypatch: pytest.MonkeyPatch, id_: str) -> list[str]:
     """Let every question be answered so; the titles of those that were asked are returned."""
     asked: list[str] = []
 
-    def execute(question: asking.Question) -> int:
+    def execute(question: dialogs.Question) -> int:
         asked.append(question.windowTitle())
         question.answer = id_
         return 0
 
-    monkeypatch.setattr(asking.Question, "exec", execute)
+    monkeypatch.setattr(dialogs.Question, "exec", execute)
     return asked
 
 
@@ -255,7 +255,7 @@ class Held(Jobs):
 def test_a_quick_hand_sees_what_is_ready_and_ends_where_it_stopped(window: Window, qtbot: QtBot) -> None:
     """Of many wishes in a row the first and the last are rebuilt; none is rebuilt beside another one."""
     jobs = Held()
-    looking = Looking(window.project, window.selection, jobs)
+    looking = EarlierStateController(window.project, window.selection, jobs)
     shown: list[int | None] = []
     window.project.looked.connect(lambda: shown.append(window.project.looks_back))
     try:
@@ -274,7 +274,7 @@ def test_a_quick_hand_sees_what_is_ready_and_ends_where_it_stopped(window: Windo
 
 def test_coming_back_forgets_what_is_still_being_rebuilt(window: Window, qtbot: QtBot) -> None:
     jobs = Held()
-    looking = Looking(window.project, window.selection, jobs)
+    looking = EarlierStateController(window.project, window.selection, jobs)
     try:
         looking.look_at(20)
         looking.come_back()

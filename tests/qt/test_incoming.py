@@ -15,23 +15,22 @@ from pytestqt.qtbot import QtBot
 
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import RunCancelled
-from metl_gui.registry.reading import Reading
-from metl_gui.ui import asking
-from metl_gui.ui.incoming.parts import Act, Offer
-from metl_gui.ui.incoming.reception import files_in
-from metl_gui.ui.incoming.sheet import IncomingSheet
-from metl_gui.ui.incoming.trial_sheet import TrialSheet
-from metl_gui.ui.jobs import Jobs
-from metl_gui.ui.window import Window
-from metl_gui.workbench import recognizing
-from metl_gui.workbench.importing import add_reading
-from metl_gui.workbench.sample import SampleFolder
+from metl_gui.registry.reader_result import Reading
+from metl_gui.ui.drop.controller import files_in
+from metl_gui.ui.drop.dry_run import DryRunSheet
+from metl_gui.ui.drop.sheet import Act, DropOffer, DropSheet
+from metl_gui.ui.jobs.jobs import Jobs
+from metl_gui.ui.shell.window import Window
+from metl_gui.ui.widgets import dialogs
+from metl_gui.workbench.demo.sample import SampleFolder
+from metl_gui.workbench.importing import dropped_files
+from metl_gui.workbench.importing.schema_import import add_reading
 from metl_gui.workbench.session import Workbench
 from tests.qt.conftest import activate, end
 from tests.unit.workbench.test_resuming import MANY, stop_after
 
 
-def drop(window: Window, *paths: Path) -> IncomingSheet:
+def drop(window: Window, *paths: Path) -> DropSheet:
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
     buttons, keys = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
@@ -43,13 +42,13 @@ def drop(window: Window, *paths: Path) -> IncomingSheet:
     return sheet_of(window)
 
 
-def sheet_of(window: Window) -> IncomingSheet:
-    found = [sheet for sheet in window.findChildren(IncomingSheet) if sheet.isVisible()]
+def sheet_of(window: Window) -> DropSheet:
+    found = [sheet for sheet in window.findChildren(DropSheet) if sheet.isVisible()]
     assert len(found) == 1
     return found[0]
 
 
-def press(sheet: IncomingSheet, act: Act) -> Offer:
+def press(sheet: DropSheet, act: Act) -> DropOffer:
     offer, button = next((offer, button) for offer, button in sheet.buttons if offer.act is act)
     QTest.mouseClick(button, Qt.MouseButton.LeftButton)
     QApplication.processEvents()
@@ -63,7 +62,7 @@ def opened(make_window: Callable[[], Window], sample: SampleFolder) -> Window:
     return made
 
 
-def texts(sheet: IncomingSheet) -> str:
+def texts(sheet: DropSheet) -> str:
     return "\n".join(label.text() for label in sheet.findChildren(QLabel))
 
 
@@ -83,8 +82,8 @@ def test_a_dropped_schema_changes_nothing_until_its_button_is_pressed(opened: Wi
     assert "1 version added" in opened.notice.words.text()
 
 
-def trial_of(window: Window) -> TrialSheet:
-    found = [sheet for sheet in window.findChildren(TrialSheet) if sheet.isVisible()]
+def trial_of(window: Window) -> DryRunSheet:
+    found = [sheet for sheet in window.findChildren(DryRunSheet) if sheet.isVisible()]
     assert len(found) == 1
     return found[0]
 
@@ -289,9 +288,9 @@ def test_a_folder_of_hostile_files_lists_some_and_counts_the_others(opened: Wind
 def test_a_folder_with_too_many_files_is_refused_before_it_is_read(
     opened: Window, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recognizing, "MOST_FILES", 3)
+    monkeypatch.setattr(dropped_files, "MOST_FILES", 3)
     told: list[str] = []
-    monkeypatch.setattr(asking, "tell", lambda error, _parent: told.append(str(error)))
+    monkeypatch.setattr(dialogs, "tell", lambda error, _parent: told.append(str(error)))
     for number in range(5):
         (tmp_path / f"{number}.json").write_text("{}")
     opened.reception.look_at([tmp_path])
@@ -348,8 +347,8 @@ def test_files_are_looked_at_in_the_worker_process(
     assert dressed.styleSheet()
     window.show()
     window.reception.look_at([sample.canonical_model, sample.mapping, sample.project, tmp_path / "gone"])
-    qtbot.waitUntil(lambda: window.findChildren(IncomingSheet) != [])
-    sheet = window.findChildren(IncomingSheet)[0]
+    qtbot.waitUntil(lambda: window.findChildren(DropSheet) != [])
+    sheet = window.findChildren(DropSheet)[0]
     acts = [offer.act for offer, _ in sheet.buttons]
     assert acts == [Act.OPEN, Act.ADD_EXTRACTION, Act.ADD_CDM, Act.ONLY_TRY, Act.ADD_TABLE]
     sheet.reject()

@@ -12,12 +12,11 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from shiboken6 import delete
 
+from metl_gui.core.progress import Progress, Watch
 from metl_gui.errors import BugError, EditError
 from metl_gui.store.project_file import ProjectFile
-from metl_gui.ui.jobs import Jobs, Outcome, SynchronousJobs
-from metl_gui.ui.newest_job import NewestJob
-from metl_gui.ui.window import Window
-from metl_gui.workbench.progress import Progress, Watch
+from metl_gui.ui.jobs.jobs import Jobs, NewestJob, Outcome, SynchronousJobs
+from metl_gui.ui.shell.window import Window
 
 pytestmark = pytest.mark.usefixtures("qapp")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QApplication
 
-from metl_gui.ui.window import Window
+from metl_gui.ui.shell.window import Window
 from metl_gui.workbench.session import Workbench
 from tests.compatibility.answers import lacking
 from tests.compatibility.installed import Installed

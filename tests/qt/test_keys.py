@@ -10,11 +10,10 @@ from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 from PySide6.QtWidgets import QApplication, QDialog
 
-from metl_gui.ui.keys.dialog import KeysDialog
-from metl_gui.ui.keys.keymap import Keymap
-from metl_gui.ui.keys.sheet import KeySheet
-from metl_gui.ui.settings import ViewSettings
-from metl_gui.ui.window import Window
+from metl_gui.ui.actions.keymap import Keymap
+from metl_gui.ui.actions.shortcut_sheet import KeysDialog, KeySheet
+from metl_gui.ui.project.settings import ViewSettings
+from metl_gui.ui.shell.window import Window
 from tests.qt.conftest import activate
 
 CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier

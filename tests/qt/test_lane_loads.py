@@ -12,20 +12,20 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit
 from pytestqt.qtbot import QtBot
 
+from metl_gui.core.progress import Watch
 from metl_gui.engine.kafka.servers import KafkaServers
+from metl_gui.engine.lanes.load_control import LoadProgress
 from metl_gui.engine.lanes.loads import LoadOrder
-from metl_gui.engine.loading.lane_loads import LoadProgress
 from metl_gui.errors import RunError
-from metl_gui.ui.jobs import SynchronousJobs
-from metl_gui.ui.lanes import load_dialog, loading, ordering
-from metl_gui.ui.lanes.load_dialog import LoadDialog
-from metl_gui.ui.lanes.load_words import newest_words, stopped_words
-from metl_gui.ui.lanes.partitions import PartitionPanel
-from metl_gui.ui.window import Window
-from metl_gui.workbench.lanes import Lane
-from metl_gui.workbench.loading import Loadable, LoadPlan, LoadRequest, TableLoad
-from metl_gui.workbench.profiles import Profile, save_profile
-from metl_gui.workbench.progress import Watch
+from metl_gui.ui.jobs.jobs import SynchronousJobs
+from metl_gui.ui.lanes import load_dialog
+from metl_gui.ui.lanes.load_dialog import LoadDialog, newest_words, stopped_words
+from metl_gui.ui.lanes.panel import PartitionPanel
+from metl_gui.ui.run import lane_commands
+from metl_gui.ui.shell.window import Window
+from metl_gui.workbench.lanes.control import Lane
+from metl_gui.workbench.lanes.initial_load import Loadable, LoadPlan, LoadRequest, TableLoad
+from metl_gui.workbench.profiles.saved_profiles import Profile, save_profile
 from metl_gui.workbench.session import Workbench
 from tests.qt.recorded_lanes import keep_lane, lane_progress, partition_at
 
@@ -176,9 +176,9 @@ def test_the_lane_view_begins_what_was_agreed_to_and_says_what_became_of_it(
     assert window.project.workbench is not None
     lane = lane_of(window.project.workbench)
     said: list[str] = []
-    for module in (loading, ordering):
+    for module in (lane_commands, lane_commands):
         monkeypatch.setattr(module, "find_lane", lambda *_: lane)
-    monkeypatch.setattr(loading, "loadables", lambda _lane: (Loadable(ORDERS),))
+    monkeypatch.setattr(lane_commands, "loadables", lambda _lane: (Loadable(ORDERS),))
     monkeypatch.setattr(window, "notify", lambda words, **_: said.append(words))
     window.run_page.production.look()
     window.show_page(2)

@@ -8,11 +8,11 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
-from metl_gui.ui.run import aside
-from metl_gui.ui.window import Window
-from metl_gui.workbench.production import ORDER, LiveRun, find_run
-from metl_gui.workbench.replaying import ReplayRequest, StillWaiting
-from metl_gui.workbench.sample import SampleFolder
+from metl_gui.ui.run import set_aside
+from metl_gui.ui.shell.window import Window
+from metl_gui.workbench.demo.sample import SampleFolder
+from metl_gui.workbench.runs.production import ORDER, LiveRun, find_run
+from metl_gui.workbench.runs.replay import ReplayRequest, StillWaiting
 from metl_gui.workbench.session import Workbench
 from tests.qt.recorded_lanes import keep_lane
 
@@ -35,7 +35,7 @@ def test_what_a_lane_set_aside_is_offered_for_a_replay_into_its_own_topics_while
         looked.append((errors, mode))
         return StillWaiting(("unknown_version",), is_untouched=False)
 
-    monkeypatch.setattr(aside, "what_waits", look)
+    monkeypatch.setattr(set_aside, "what_waits", look)
     monkeypatch.setattr(window.spark, "replay", lambda _workbench, request: replayed.append(request))
     workbench = window.project.workbench
     assert workbench is not None

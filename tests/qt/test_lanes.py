@@ -15,24 +15,32 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from metl_gui.engine.events import LaneTroubled, LatencyFigures, MembersChanged, PartitionFigures
 from metl_gui.engine.kafka.servers import KafkaServers
-from metl_gui.engine.lanes.setting_back import PartitionBack
-from metl_gui.engine.report import Tally
+from metl_gui.engine.lanes.offset_reset import PartitionBack
+from metl_gui.engine.runs.events import LaneTroubled, LatencyFigures, MembersChanged, PartitionFigures
+from metl_gui.engine.runs.report import Tally
 from metl_gui.store.repositories.states import NamedState
-from metl_gui.ui import asking
-from metl_gui.ui.jobs import SynchronousJobs
-from metl_gui.ui.lanes import ordering, set_back_dialog
-from metl_gui.ui.lanes.course import LAG, LATENCIES, RATE, WAITING, LaneCourse, partition_line
-from metl_gui.ui.lanes.now import LaneNow, members_words
-from metl_gui.ui.lanes.roll_back_dialog import RollBack, RollBackDialog
-from metl_gui.ui.lanes.set_back_dialog import SetBackDialog
-from metl_gui.ui.lanes.views import PARTITION_LAG
+from metl_gui.ui.jobs.jobs import SynchronousJobs
+from metl_gui.ui.lanes import orders
+from metl_gui.ui.lanes.orders import RollBack, RollBackDialog, SetBackDialog
+from metl_gui.ui.lanes.panel import PARTITION_LAG
+from metl_gui.ui.lanes.progress import (
+    LAG,
+    LATENCIES,
+    RATE,
+    WAITING,
+    LaneProgress,
+    LaneSeries,
+    members_words,
+    partition_line,
+)
+from metl_gui.ui.run import lane_commands
 from metl_gui.ui.run.head import LANE
-from metl_gui.ui.window import Window
-from metl_gui.workbench.lanes import Agreement, Lane
-from metl_gui.workbench.lanes_set_back import SetBackPlan
-from metl_gui.workbench.production import LiveRun
+from metl_gui.ui.shell.window import Window
+from metl_gui.ui.widgets import dialogs
+from metl_gui.workbench.lanes.control import Agreement, Lane
+from metl_gui.workbench.lanes.offset_reset import SetBackPlan
+from metl_gui.workbench.runs.production import LiveRun
 from tests.qt.recorded_lanes import keep_lane, lane_course, lane_progress, member, partition_at
 from tests.qt.recorded_runs import TICK, append, keep_recorded
 
@@ -47,7 +55,7 @@ _TICKS = 40
 @settings(max_examples=20, deadline=None)
 @given(st.integers(5_000, 9_000), st.integers(1, 4_999))
 def test_a_lane_of_days_keeps_its_peaks_in_bounded_room(ticks: int, peak: int) -> None:
-    made = LaneCourse()
+    made = LaneSeries()
     for tick in range(1, ticks):
         parts = (partition_at(tick, 0, lag=9_999 if tick == peak else 3),)
         made.take(lane_progress(_RUN, tick, partitions=parts))
@@ -59,7 +67,7 @@ def test_a_lane_of_days_keeps_its_peaks_in_bounded_room(ticks: int, peak: int) -
 
 
 def test_the_lines_of_a_lane_are_the_sums_over_its_partitions() -> None:
-    made = LaneCourse()
+    made = LaneSeries()
     told = lane_progress(_RUN, 5, waiting=4)
     made.take(told)
     assert made.latest(LAG) == sum(each.lag for each in told.partitions)
@@ -70,7 +78,7 @@ def test_the_lines_of_a_lane_are_the_sums_over_its_partitions() -> None:
 
 
 def test_a_change_of_state_is_marked_where_it_was_told_first_and_once() -> None:
-    made = LaneCourse()
+    made = LaneSeries()
     for event in lane_course(_RUN, _TICKS):
         made.take(event)
     assert [(mark.second, mark.words) for mark in made.marks] == [((_TICKS / 2 + 1) * TICK, "state 8")]
@@ -95,7 +103,7 @@ def test_who_is_waited_for_is_said_in_a_sentence(members: tuple[object, ...], wo
 
 
 def test_a_trouble_that_repeats_is_one_line_and_is_over_with_the_next_progress() -> None:
-    lane = LaneNow()
+    lane = LaneProgress()
     lane.take(lane_progress(_RUN, 1))
     for _ in range(3):
         lane.take(LaneTroubled(_RUN, "The broker does not answer."))
@@ -255,9 +263,9 @@ def test_what_freezing_and_following_do_is_said_before_they_are_done(
         return dataclasses.replace(lane.agreement, is_frozen=True, frozen_by="Ada")
 
     later = lane_of(attached.run, is_frozen=True, frozen_by="Ada", pending=9)
-    monkeypatch.setattr(asking, "ask", answer)
-    monkeypatch.setattr(ordering, "find_lane", lambda *_: later if done else lane)
-    monkeypatch.setattr(ordering, "freeze", frozen)
+    monkeypatch.setattr(dialogs, "ask", answer)
+    monkeypatch.setattr(lane_commands, "find_lane", lambda *_: later if done else lane)
+    monkeypatch.setattr(lane_commands, "freeze", frozen)
     panel = attached.window.run_page.lane
     panel.buttons["freeze"].click()
     assert done == ["freeze"]
@@ -278,7 +286,7 @@ def test_setting_back_says_what_it_repeats_and_forgets_it_when_another_place_is_
         asked.append(to)
         return SetBackPlan(lane, to, (back(0, 100, 40, 1_700_000_000_000), back(1, 50, 50)), is_live=True)
 
-    monkeypatch.setattr(set_back_dialog, "set_back", looked)
+    monkeypatch.setattr(orders, "set_back", looked)
     dialog = SetBackDialog(SynchronousJobs(attached.window), lane)
     qtbot.addWidget(dialog)
     dialog.show()

@@ -14,14 +14,13 @@ from pytestqt.qtbot import QtBot
 from metl_gui.core.matrix.blocks import Element
 from metl_gui.core.project.comments import element_subject
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui import theme as themes
-from metl_gui.ui.matrix.chosen import box_shown
-from metl_gui.ui.matrix.hits import position_of
-from metl_gui.ui.selection import Place, Selected, place_of_version
-from metl_gui.ui.trees.panel import TreePanel
-from metl_gui.ui.trees.strip import STRIP_PX
-from metl_gui.ui.window import Window
-from metl_gui.workbench.sample import SampleFolder
+from metl_gui.ui.matrix.input.hit_test import position_of
+from metl_gui.ui.matrix.input.selected_content import box_shown
+from metl_gui.ui.project.selection import Place, Selected, place_of_version
+from metl_gui.ui.shell.window import Window
+from metl_gui.ui.theming import theme as themes
+from metl_gui.ui.trees.panel import STRIP_PX, TreePanel
+from metl_gui.workbench.demo.sample import SampleFolder
 from metl_gui.workbench.session import Workbench
 from tests.qt.matrix_hand import at_cell, blocks, elements, ends, select
 from tests.qt.test_tree_gestures import LEFT, OFFSCREEN

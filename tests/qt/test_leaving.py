@@ -13,15 +13,15 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from metl_gui.engine.events import EngineEvent, RunProgressed
-from metl_gui.ui import theme as themes
-from metl_gui.ui.leaving import QUITTING, RunQuestion
-from metl_gui.ui.run.followed import FollowedRun
-from metl_gui.ui.window import Window
-from metl_gui.workbench.replaying import ReplayRequest
-from metl_gui.workbench.run_history import PastRun, runs
-from metl_gui.workbench.running import RunRequest
-from metl_gui.workbench.sample import SampleFolder
+from metl_gui.engine.runs.events import EngineEvent, RunProgressed
+from metl_gui.ui.run.progress import FollowedRun
+from metl_gui.ui.shell.shutdown import QUITTING, RunQuestion
+from metl_gui.ui.shell.window import Window
+from metl_gui.ui.theming import theme as themes
+from metl_gui.workbench.demo.sample import SampleFolder
+from metl_gui.workbench.runs.history import PastRun, runs
+from metl_gui.workbench.runs.mapping_run import RunRequest
+from metl_gui.workbench.runs.replay import ReplayRequest
 from metl_gui.workbench.session import Workbench
 from tests.helpers.killing import below, command_of
 from tests.helpers.long_runs import many_files

@@ -10,17 +10,17 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 
 from metl_gui.core.edits.elements import SetElements
-from metl_gui.core.mapping_rows import Column
 from metl_gui.core.matrix.blocks import Block
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.search.lineage_search import Step
 from metl_gui.core.trees.nodes import Side
+from metl_gui.ui.project.selection import Place, Selected, place_of_version
 from metl_gui.ui.search.answer_panel import AnswerPanel
-from metl_gui.ui.selection import Place, Selected, place_of_version
+from metl_gui.ui.shell.window import Window
 from metl_gui.ui.table import panel as table_panel
-from metl_gui.ui.table.model import COLUMNS
-from metl_gui.ui.window import Window
-from metl_gui.workbench.searching import forward, reverse, versions
+from metl_gui.ui.table.rows import Column
+from metl_gui.ui.table.view import COLUMNS
+from metl_gui.workbench.mapping.search import forward, reverse, versions
 from metl_gui.workbench.session import Workbench
 
 

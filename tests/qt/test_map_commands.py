@@ -14,14 +14,14 @@ from pytestqt.qtbot import QtBot
 
 from metl_gui.core.matrix.blocks import BlockKey, Element
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui import asking
-from metl_gui.ui.matrix.arrangement import Order
-from metl_gui.ui.matrix.axis import Level
-from metl_gui.ui.matrix.camera import Camera
-from metl_gui.ui.selection import Place, Selected, place_of_version
-from metl_gui.ui.window import Window
-from metl_gui.workbench.commenting import say
-from metl_gui.workbench.sample import SampleFolder
+from metl_gui.ui.matrix.layout.axis import Level
+from metl_gui.ui.matrix.layout.camera import Camera
+from metl_gui.ui.matrix.layout.content import Order
+from metl_gui.ui.project.selection import Place, Selected, place_of_version
+from metl_gui.ui.shell.window import Window
+from metl_gui.ui.widgets import dialogs
+from metl_gui.workbench.demo.sample import SampleFolder
+from metl_gui.workbench.model.comments import say
 from metl_gui.workbench.session import Workbench
 from tests.qt.conftest import activate
 from tests.qt.matrix_hand import at_cell, blocks, cell, elements, emptied, ends, select
@@ -224,7 +224,7 @@ def test_a_table_with_a_conflict_is_listed_and_nothing_is_written(
     document, shown = window.project.value, []
     target = document.cdm.version(key[1]).attributes[0]
     QGuiApplication.clipboard().setText(f"no_such_field\t{target.path}\n")
-    monkeypatch.setattr(asking, "ask", lambda title, text, *_: shown.append((title, text)))
+    monkeypatch.setattr(dialogs, "ask", lambda title, text, *_: shown.append((title, text)))
     window.selection.choose(versions(window, key))
     window.actions_table["paste_block"].trigger()
     assert not elements(window, key)

@@ -17,13 +17,12 @@ from PySide6.QtWidgets import QApplication
 
 from metl_gui.core.matrix.blocks import Block, Element
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui.dragging import Dragged, to_mime
-from metl_gui.ui.matrix.axis import Level
-from metl_gui.ui.matrix.camera import Camera, level_at
-from metl_gui.ui.matrix.headers import top_bands
+from metl_gui.ui.matrix.labels.headers import top_bands
+from metl_gui.ui.matrix.layout.axis import Level
+from metl_gui.ui.matrix.layout.camera import Camera, level_at
 from metl_gui.ui.matrix.view import MatrixView
-from metl_gui.ui.selection import Place, Selected, place_of_version
-from metl_gui.ui.window import Window
+from metl_gui.ui.project.selection import Dragged, Place, Selected, place_of_version, to_mime
+from metl_gui.ui.shell.window import Window
 from tests.qt.matrix_hand import (
     ALT,
     CONTROL,

@@ -8,9 +8,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from metl_gui.core.matrix.blocks import Element
-from metl_gui.ui.matrix.camera import Camera
+from metl_gui.ui.matrix.layout.camera import Camera
 from metl_gui.ui.matrix.view import MatrixView
-from metl_gui.ui.window import Window
+from metl_gui.ui.shell.window import Window
 from tests.qt.matrix_hand import (
     ALT,
     CONTROL,

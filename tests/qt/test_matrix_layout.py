@@ -11,14 +11,13 @@ from hypothesis import strategies as st
 from metl_gui.core.changes.draft import perform
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.matrix.blocks import Element, Status
-from metl_gui.ui.matrix.axes import columns_of, rows_of
-from metl_gui.ui.matrix.axis import Level
-from metl_gui.ui.matrix.block_index import BlockTile
-from metl_gui.ui.matrix.camera import TALLEST_CELL, WIDEST_CELL, Camera, Frame, fitted, level_at, looking_at
-from metl_gui.ui.matrix.content import Content, content_after, content_of
-from metl_gui.ui.matrix.gestures import Pan, Press
-from metl_gui.ui.matrix.names_apart import apart
-from metl_gui.ui.matrix.pyramid import Tile, Tiles
+from metl_gui.ui.matrix.input.gestures import Pan, Press
+from metl_gui.ui.matrix.labels.headers import spaced_names
+from metl_gui.ui.matrix.layout.axis import Level, columns_of, rows_of
+from metl_gui.ui.matrix.layout.block_index import BlockTile
+from metl_gui.ui.matrix.layout.camera import TALLEST_CELL, WIDEST_CELL, Camera, Frame, fitted, level_at, looking_at
+from metl_gui.ui.matrix.layout.content import Content, content_after, content_of
+from metl_gui.ui.matrix.layout.tile_counts import Tile, Tiles
 from tests.qt.random_documents import some_document
 
 DOCUMENT = some_document()
@@ -198,7 +197,7 @@ def test_names_above_a_raster_never_run_into_each_other_and_the_one_pointed_at_i
     ends = np.cumsum(lengths).tolist()
     items = [(item, end - length, end) for item, (length, end) in enumerate(zip(lengths, ends, strict=True))]
     first = pointed % len(items)
-    named = apart(items, len(items), ends[-1], room, first)
+    named = spaced_names(items, len(items), ends[-1], room, first)
     middles = [(begin + end) / 2 for _, begin, end in named]
     assert all(after - before >= room for before, after in pairwise(middles))
     assert first in [item for item, _, _ in named]
@@ -206,7 +205,7 @@ def test_names_above_a_raster_never_run_into_each_other_and_the_one_pointed_at_i
 
 def test_names_above_a_raster_stay_while_one_pans() -> None:
     items = [(item, 3.0 * item, 3.0 * item + 3.0) for item in range(200)]
-    whole = {item for item, _, _ in apart(items, 200, 600.0, 14.0)}
-    part = {item for item, _, _ in apart(items[60:120], 200, 600.0, 14.0)}
+    whole = {item for item, _, _ in spaced_names(items, 200, 600.0, 14.0)}
+    part = {item for item, _, _ in spaced_names(items[60:120], 200, 600.0, 14.0)}
     assert part == {item for item in whole if 60 <= item < 120}
     assert len(part) >= 5

@@ -15,22 +15,21 @@ from PySide6.QtTest import QTest
 
 from metl_gui.core.matrix.blocks import Status
 from metl_gui.core.matrix.document import Document
-from metl_gui.ui import theme as themes
-from metl_gui.ui.contrast import contrast, luminance
-from metl_gui.ui.matrix import tinting
-from metl_gui.ui.matrix.axis import Level
-from metl_gui.ui.matrix.boxes import Boxes
-from metl_gui.ui.matrix.camera import Camera
-from metl_gui.ui.matrix.changes import changes_within
-from metl_gui.ui.matrix.content import Content, content_of
-from metl_gui.ui.matrix.legend import paint_legend
-from metl_gui.ui.matrix.look import Look, Sign, zero_of
-from metl_gui.ui.matrix.pixels import PixelLine, palette, plates
-from metl_gui.ui.matrix.pyramid import Tile
-from metl_gui.ui.matrix.spans import ItemSpans
-from metl_gui.ui.matrix.tiles import paint_plane
-from metl_gui.ui.matrix.tinting import Overlay, Tinting
-from metl_gui.ui.window import Window
+from metl_gui.ui.matrix.labels.legend import paint_legend
+from metl_gui.ui.matrix.layout.axis import Level
+from metl_gui.ui.matrix.layout.camera import Camera
+from metl_gui.ui.matrix.layout.content import Content, content_of
+from metl_gui.ui.matrix.layout.spans import ItemSpans
+from metl_gui.ui.matrix.layout.tile_counts import Tile
+from metl_gui.ui.matrix.painting import paint_context
+from metl_gui.ui.matrix.painting.paint_context import Overlay, PaintContext, Sign, Tinting, zero_of
+from metl_gui.ui.matrix.painting.plane import paint_plane
+from metl_gui.ui.matrix.painting.raster import PixelLine, palette, plates
+from metl_gui.ui.matrix.painting.shapes import BoxPainter
+from metl_gui.ui.matrix.painting.version_changes import changes_within
+from metl_gui.ui.shell.window import Window
+from metl_gui.ui.theming import theme as themes
+from metl_gui.ui.theming.theme import contrast, luminance
 from tests.qt.random_documents import some_document
 
 SIZE = (1400, 800)
@@ -45,7 +44,7 @@ def theme(request: pytest.FixtureRequest) -> themes.Theme:
     return themes.load(request.param)
 
 
-def painted(look: Look) -> tuple[QImage, frozenset[Sign]]:
+def painted(look: PaintContext) -> tuple[QImage, frozenset[Sign]]:
     """Paint a plane and return the picture with the signs that were used."""
     image = QImage(round(look.size[0] * look.ratio), round(look.size[1] * look.ratio), QImage.Format.Format_RGB32)
     image.setDevicePixelRatio(look.ratio)
@@ -113,7 +112,7 @@ def test_a_tile_has_its_colour_inside_rounded_corners_and_the_ground_between_til
 def test_the_tint_of_a_tile_is_its_share_and_of_an_empty_one_that_of_zero(
     theme: themes.Theme, camera: Camera, level: Level, ratio: float
 ) -> None:
-    look = Look(CONTENT, camera, SIZE, ratio, theme)
+    look = PaintContext(CONTENT, camera, SIZE, ratio, theme)
     assert look.levels == (level, Level.VERSION)
     image, _ = painted(look)
     for box, tile in tiles(CONTENT, level, Level.VERSION):
@@ -135,7 +134,7 @@ def test_zero_and_the_least_tint_and_the_ground_are_three_colours(theme: themes.
 
 
 def test_a_tile_in_which_a_block_waits_is_outlined_in_amber(theme: themes.Theme) -> None:
-    image, signs = painted(Look(CONTENT, VERSIONS, SIZE, 1.0, theme))
+    image, signs = painted(PaintContext(CONTENT, VERSIONS, SIZE, 1.0, theme))
     assert Sign.REVIEW in signs
     box = next(box for box, tile in tiles(CONTENT, Level.VERSION) if tile.waiting)
     x, y = VERSIONS.on_screen(box[0], (box[2] + box[3]) / 2)
@@ -143,7 +142,7 @@ def test_a_tile_in_which_a_block_waits_is_outlined_in_amber(theme: themes.Theme)
 
 
 def test_a_mapped_cell_has_a_square_of_the_accent_and_an_empty_one_has_none(theme: themes.Theme) -> None:
-    image, signs = painted(Look(CONTENT, CELLS, SIZE, 1.0, theme))
+    image, signs = painted(PaintContext(CONTENT, CELLS, SIZE, 1.0, theme))
     assert Sign.SHARE not in signs
     elements = CONTENT.elements_within(range(40), range(20))
     plain = [(x, y) for x, y, mark in elements if not mark & 5]
@@ -161,7 +160,7 @@ def test_a_block_that_waits_has_an_amber_ground_at_cell_level(theme: themes.Them
     blocks = CONTENT.blocks_within(range(len(wide)), range(len(tall)))
     block = next(b for b in blocks if b.status is Status.NEEDS_REVIEW)
     camera = Camera(wide.begin(block.x) - 1, tall.begin(block.y) - 1, 27, 25)
-    image, signs = painted(Look(CONTENT, camera, SIZE, 1.0, theme))
+    image, signs = painted(PaintContext(CONTENT, camera, SIZE, 1.0, theme))
     assert {Sign.REVIEW, Sign.LOST} <= signs
     inside = camera.on_screen(wide.begin(block.x), tall.begin(block.y))
     assert near(image.pixelColor(round(inside[0]) + 5, round(inside[1]) + 4), theme.reviewbg, 16)
@@ -203,10 +202,10 @@ def test_what_changed_is_what_the_version_before_had_not_or_had_more() -> None:
 @pytest.mark.parametrize("overlay", [overlay for overlay in Overlay if overlay is not Overlay.NONE])
 def test_an_overlay_tints_tiles_and_blocks_and_says_its_scale_in_words(theme: themes.Theme, overlay: Overlay) -> None:
     chosen = Tinting(overlay, 1_700_000_000_000 + 40 * 86_400_000)
-    scale = tinting.scale_of(chosen, theme, CONTENT.people)
+    scale = paint_context.scale_of(chosen, theme, CONTENT.people)
     assert all(step.words for step in scale)
     allowed = [step.colour for step in scale]
-    plain = Look(CONTENT, VERSIONS, SIZE, 1.0, theme)
+    plain = PaintContext(CONTENT, VERSIONS, SIZE, 1.0, theme)
     image, signs = painted(replace(plain, tinting=chosen))
     assert Sign.SHARE not in signs
     for box, tile in tiles(CONTENT, Level.VERSION):
@@ -220,7 +219,7 @@ def test_an_overlay_tints_tiles_and_blocks_and_says_its_scale_in_words(theme: th
 def test_the_steps_of_a_ramp_differ_in_lightness_for_eyes_that_see_no_colour(
     theme: themes.Theme, overlay: Overlay
 ) -> None:
-    scale = tinting.scale_of(Tinting(overlay), theme, ("",))[:5]
+    scale = paint_context.scale_of(Tinting(overlay), theme, ("",))[:5]
     light = [luminance(step.colour) for step in scale]
     assert light == sorted(light, reverse=not theme.dark)
     assert len({round(each, 3) for each in light}) == len(light)
@@ -228,7 +227,7 @@ def test_the_steps_of_a_ramp_differ_in_lightness_for_eyes_that_see_no_colour(
 
 def test_the_words_of_a_tile_can_be_read_on_every_tint(theme: themes.Theme) -> None:
     for overlay in Overlay:
-        for step in tinting.scale_of(Tinting(overlay), theme, ("", *"ABCDEFGH")):
+        for step in paint_context.scale_of(Tinting(overlay), theme, ("", *"ABCDEFGH")):
             assert contrast(theme.on_tint(step.colour), step.colour) >= 4.5, (overlay, step.words)
 
 
@@ -237,14 +236,14 @@ def test_ages_are_counted_in_days_to_the_moment_that_was_chosen() -> None:
     chosen = Tinting(Overlay.AGE, 1000 * day)
     newest = np.array([1000 * day, 998 * day, 980 * day, 800 * day, 1 * day, 0], np.int64)
     zeros = np.zeros(6, np.int64)
-    told = tinting.Told(zeros, zeros.astype(np.float64), zeros, zeros, newest, zeros)
-    assert tinting.steps_of(chosen, told, ("",)).tolist() == [0, 1, 2, 3, 4, 5]
+    told = paint_context.Told(zeros, zeros.astype(np.float64), zeros, zeros, newest, zeros)
+    assert paint_context.steps_of(chosen, told, ("",)).tolist() == [0, 1, 2, 3, 4, 5]
 
 
 @pytest.mark.parametrize("camera", [VERSIONS, CELLS, replace(CELLS, scale_y=3.0), Camera(0, 0, 0.2, 0.2)])
 def test_a_matrix_without_elements_is_painted_as_zeros_at_every_level(theme: themes.Theme, camera: Camera) -> None:
     empty = content_of(Document(1, DOCUMENT.extraction, DOCUMENT.cdm))
-    image, signs = painted(Look(empty, camera, SIZE, 1.0, theme))
+    image, signs = painted(PaintContext(empty, camera, SIZE, 1.0, theme))
     assert signs <= {Sign.DENSITY}
     colours = {image.pixel(x, y) for x in range(0, SIZE[0], 7) for y in range(0, SIZE[1], 7)}
     assert not any(near(QColor(colour), theme.accent, 40) for colour in colours)
@@ -293,7 +292,7 @@ def test_a_box_looks_as_qt_draws_it(size: tuple[int, int], ratio: float, width: 
         image.fill(QColor("white"))
         painter = QPainter(image)
         box = QRectF(10, 10, *size)
-        Boxes(painter, ratio, 4.0, is_vector=is_vector).draw(box, fill, outline, width)
+        BoxPainter(painter, ratio, 4.0, is_vector=is_vector).draw(box, fill, outline, width)
         painter.end()
         return image
 

@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QApplication
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.matrix.blocks import BlockKey, Element
 from metl_gui.core.review.items import ReviewItem
-from metl_gui.ui.matrix.notches import GHOST
+from metl_gui.ui.matrix.layout.placement import GHOST
 from metl_gui.ui.review.matrix_pane import MatrixPane
-from metl_gui.ui.window import Window
+from metl_gui.ui.shell.window import Window
 from tests.qt.matrix_hand import LEFT, at_cell, elements, select
 
 

@@ -12,17 +12,15 @@ from PySide6.QtWidgets import QApplication, QDialogButtonBox, QFileDialog
 
 from metl_gui.core.trees.schema_names import name_in_group
 from metl_gui.errors import ProjectError
-from metl_gui.ui import theme as themes
-from metl_gui.ui.matrix.arrangement import Arrangement
-from metl_gui.ui.matrix.arranging import arranged
-from metl_gui.ui.matrix.axis import Level
-from metl_gui.ui.matrix.camera import Camera
-from metl_gui.ui.matrix.content import content_of
-from metl_gui.ui.matrix.look import Look, Sign
+from metl_gui.ui.matrix.layout.axis import Level
+from metl_gui.ui.matrix.layout.camera import Camera
+from metl_gui.ui.matrix.layout.content import Arrangement, content_of
+from metl_gui.ui.matrix.layout.sort_and_filter import arranged
+from metl_gui.ui.matrix.painting.paint_context import NO_TINTING, PaintContext, Sign
 from metl_gui.ui.matrix.picture import MOST_PX, Sheet, refuse_if_too_large, save, whole
-from metl_gui.ui.matrix.picture_dialog import PictureDialog, fits, sheets_of, size_words
-from metl_gui.ui.matrix.tinting import NO_TINTING
-from metl_gui.ui.window import Window
+from metl_gui.ui.shell.picture_export import PictureDialog, fits, sheets_of, size_words
+from metl_gui.ui.shell.window import Window
+from metl_gui.ui.theming import theme as themes
 from tests.benchmarks.sizes import DESIGN, STRETCH, Size, build
 from tests.benchmarks.ui_path import STEPS, TIMED, record, recorded
 from tests.qt.random_documents import some_document
@@ -35,7 +33,7 @@ CONTENT = content_of(some_document())
 @pytest.mark.parametrize("level", [Level.ATTRIBUTE, Level.VERSION, Level.SCHEMA, Level.GROUP])
 def test_a_picture_of_everything_shows_the_chosen_level_of_the_columns(level: Level, tmp_path: Path) -> None:
     sheet = whole(CONTENT, level, themes.load("light"))
-    assert Look(CONTENT, sheet.camera, sheet.size, 1.0, sheet.theme).levels[0] is level
+    assert PaintContext(CONTENT, sheet.camera, sheet.size, 1.0, sheet.theme).levels[0] is level
     image = QImage(str(save(sheet, tmp_path / "matrix.png")))
     scale = 2 if max(sheet.width, sheet.height) * 2 <= MOST_PX else 1
     assert (image.width(), image.height()) == (sheet.width * scale, sheet.height * scale)
@@ -115,9 +113,9 @@ def test_an_overlay_of_the_view_menu_tints_the_matrix_and_is_marked(window: Wind
 def test_what_is_left_out_is_marked_by_dots_and_explained() -> None:
     part = arranged(CONTENT.document, Arrangement(is_relevant_only=True))
     assert part.columns.is_partial
-    look = Look(part, Camera(-0.4, -0.4, 27, 25), (1400, 800), 1.0, themes.load("light"))
+    look = PaintContext(part, Camera(-0.4, -0.4, 27, 25), (1400, 800), 1.0, themes.load("light"))
     assert Sign.HIDDEN in painted(look)[1]
-    everything = Look(CONTENT, look.camera, look.size, 1.0, look.theme)
+    everything = PaintContext(CONTENT, look.camera, look.size, 1.0, look.theme)
     assert Sign.HIDDEN not in painted(everything)[1]
 
 

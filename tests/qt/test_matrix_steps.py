@@ -7,16 +7,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui.dragging import MIME_TYPE, Dragged, from_mime, to_mime
-from metl_gui.ui.matrix.axis import Level
-from metl_gui.ui.matrix.camera import TALLEST_CELL, WIDEST_CELL, Camera, Frame, fitted
-from metl_gui.ui.matrix.content import content_of
-from metl_gui.ui.matrix.gestures import Button, Click, Drag, Keys, Pan, Press, SpaceKey, Stretch, wheel_factors
-from metl_gui.ui.matrix.hits import Hits, node_of
-from metl_gui.ui.matrix.places import Anchor, PlanePlace, Trail, camera_of, place_of
-from metl_gui.ui.matrix.steps import drilled, raised, stepped
-from metl_gui.ui.matrix.trial import proposal, run, takers_of
-from metl_gui.ui.selection import CellRange, Place, Selected
+from metl_gui.ui.matrix.input.cursor import drilled, raised, stepped
+from metl_gui.ui.matrix.input.gesture_preview import proposal, run, takers_of
+from metl_gui.ui.matrix.input.gestures import Button, Click, Drag, Keys, Pan, Press, SpaceKey, Stretch, wheel_factors
+from metl_gui.ui.matrix.input.hit_test import Hits, node_of
+from metl_gui.ui.matrix.layout.axis import Level
+from metl_gui.ui.matrix.layout.camera import (
+    TALLEST_CELL,
+    WIDEST_CELL,
+    Anchor,
+    Camera,
+    Frame,
+    PlanePlace,
+    Trail,
+    camera_of,
+    fitted,
+    place_of,
+)
+from metl_gui.ui.matrix.layout.content import content_of
+from metl_gui.ui.project.selection import MIME_TYPE, CellRange, Dragged, Place, Selected, from_mime, to_mime
 from tests.qt.random_documents import some_document
 
 CONTENT = content_of(some_document())

@@ -11,12 +11,12 @@ from pytestqt.qtbot import QtBot
 
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui.conflict import Conflict, toggle
-from metl_gui.ui.matrix.axis import Level
-from metl_gui.ui.matrix.camera import Camera, fitted, level_at
+from metl_gui.ui.map.conflict import ElementConflict, toggle
+from metl_gui.ui.matrix.layout.axis import Level
+from metl_gui.ui.matrix.layout.camera import Camera, fitted, level_at
 from metl_gui.ui.matrix.view import MatrixView
-from metl_gui.ui.selection import Selected, place_of_version
-from metl_gui.ui.window import Window
+from metl_gui.ui.project.selection import Selected, place_of_version
+from metl_gui.ui.shell.window import Window
 from tests.qt.matrix_hand import double_click
 
 
@@ -106,7 +106,7 @@ def test_a_conflict_with_one_element_cannot_be_swapped(window: Window) -> None:
     free = free_element(window, block)
     assert free is not None
     meant = toggle(window.project.value, block.key, Element(block.elements[0].q, free.p))
-    assert isinstance(meant, Conflict)
+    assert isinstance(meant, ElementConflict)
     assert not meant.can_swap
 
 

@@ -8,9 +8,9 @@ from itertools import pairwise
 import pytest
 from PySide6.QtWidgets import QMenu
 
-from metl_gui.ui.actions import MENUS
-from metl_gui.ui.menu_order import ORDER, SUB_MENU
-from metl_gui.ui.window import Window
+from metl_gui.ui.actions.menus import ORDER, SUB_MENU
+from metl_gui.ui.actions.table import MENUS
+from metl_gui.ui.shell.window import Window
 
 LONGEST = 26
 """Entries that still stand on the smallest screen, lines between them left out."""

@@ -10,10 +10,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from metl_gui.core.matrix.blocks import Status
-from metl_gui.store.making import copy_file
-from metl_gui.ui.window import Window
-from metl_gui.workbench.mapping import import_mapping
-from metl_gui.workbench.merging import merge_files
+from metl_gui.store.creation import copy_file
+from metl_gui.ui.shell.window import Window
+from metl_gui.workbench.comparison.merge import merge_files
+from metl_gui.workbench.mapping.table import import_mapping
 from metl_gui.workbench.session import Workbench
 from tests.qt.conftest import activate
 from tests.unit.workbench.conftest import fill, write_table

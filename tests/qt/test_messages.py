@@ -17,15 +17,13 @@ from pytestqt.qtbot import QtBot
 
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Side
-from metl_gui.engine.compile import compile_plan
-from metl_gui.engine.results import MappedRecord, SentMessage, SetAsideRecord
-from metl_gui.ui.run.indent import indented
-from metl_gui.ui.run.linked import BETWEEN, Link, links_between
-from metl_gui.ui.run.members import members_of
-from metl_gui.ui.run.message_pairs import pair_of
-from metl_gui.ui.run.messages import MessageSides, MessageText
-from metl_gui.ui.selection import Selected, place_of_version
-from metl_gui.ui.window import Window
+from metl_gui.engine.mapping.plan_compiler import compile_plan
+from metl_gui.engine.tasks.results import MappedRecord, SentMessage, SetAsideRecord
+from metl_gui.ui.messages.json_layout import indented, members_of
+from metl_gui.ui.messages.pairs import BETWEEN, RecordLink, links_between, pair_of
+from metl_gui.ui.messages.view import MessageSides, MessageText
+from metl_gui.ui.project.selection import Selected, place_of_version
+from metl_gui.ui.shell.window import Window
 from tests.qt.conftest import activate
 
 ORDERS = "fx.payments.orders"
@@ -87,7 +85,7 @@ def elements_of(document: Document) -> dict[str, str]:
     return {a.path: targets[e.q] for a in v.attributes for e in block.elements if e.p == a.id}
 
 
-def ends(link: Link, before: str, after: str) -> tuple[str, str]:
+def ends(link: RecordLink, before: str, after: str) -> tuple[str, str]:
     return before[link.before.start : link.before.stop], after[link.after.start : link.after.stop]
 
 
@@ -165,7 +163,7 @@ def test_pointing_at_one_side_brightens_the_partner_and_names_both(sides: Messag
 
 
 def test_a_click_on_a_marked_part_asks_for_its_cell_and_one_beside_it_for_nothing(sides: MessageSides) -> None:
-    asked: list[Link] = []
+    asked: list[RecordLink] = []
     sides.cell_wanted.connect(asked.append)
     link = sides.links[0]
     text = sides.before
@@ -177,7 +175,7 @@ def test_a_click_on_a_marked_part_asks_for_its_cell_and_one_beside_it_for_nothin
 
 
 def test_the_keyboard_reaches_a_marked_part_and_enter_asks_for_its_cell(sides: MessageSides) -> None:
-    asked: list[Link] = []
+    asked: list[RecordLink] = []
     sides.cell_wanted.connect(asked.append)
     sides.before.setFocus()
     for _ in range(sides.links[0].before.start + 1):

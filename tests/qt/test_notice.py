@@ -6,7 +6,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from metl_gui.ui.window import Window
+from metl_gui.ui.shell.window import Window
 
 
 def test_a_notice_leaves_the_focus_where_it_is(window: Window) -> None:

@@ -12,10 +12,10 @@ from PySide6.QtWidgets import QApplication, QLabel
 from metl_gui.core.project.refusals import Refusal
 from metl_gui.core.review.items import ReviewItem
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui.pill import KeyButton
-from metl_gui.ui.review.fresh import FreshRows
-from metl_gui.ui.window import Window
-from metl_gui.workbench.sample import SampleFolder
+from metl_gui.ui.review.new_attributes import FreshRows
+from metl_gui.ui.shell.window import Window
+from metl_gui.ui.widgets.pill import KeyButton
+from metl_gui.workbench.demo.sample import SampleFolder
 from metl_gui.workbench.session import Workbench
 
 

@@ -13,14 +13,14 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from metl_gui.core.progress import Watch
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui import asking
-from metl_gui.ui.jobs import Jobs
-from metl_gui.ui.selection import Selected, place_of_version
-from metl_gui.ui.settings import ViewSettings, stored_settings
-from metl_gui.ui.window import Window
-from metl_gui.workbench.progress import Watch
-from metl_gui.workbench.sample import SampleFolder
+from metl_gui.ui.jobs.jobs import Jobs
+from metl_gui.ui.project.selection import Selected, place_of_version
+from metl_gui.ui.project.settings import ViewSettings, stored_settings
+from metl_gui.ui.shell.window import Window
+from metl_gui.ui.widgets import dialogs
+from metl_gui.workbench.demo.sample import SampleFolder
 from metl_gui.workbench.session import Workbench
 from tests.qt.conftest import activate, end
 
@@ -282,7 +282,7 @@ def test_a_test_run_of_a_project_that_cannot_be_opened_is_not_made_of_the_next_o
     make_window: Callable[[], Window], sample: SampleFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     window, runs = make_window(), list[str]()
-    monkeypatch.setattr(asking, "tell", lambda *_what: None)
+    monkeypatch.setattr(dialogs, "tell", lambda *_what: None)
     monkeypatch.setattr(window, "run", lambda: runs.append(window.run_page.setup.source.text()))
     window.projects.open_path(tmp_path / "gone.metl", "messages")
     window.show_project(Workbench.open(sample.project))

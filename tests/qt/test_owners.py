@@ -21,18 +21,17 @@ from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Side
-from metl_gui.engine.results import MappedRecord, SentMessage
-from metl_gui.ui import asking
-from metl_gui.ui.jobs import Jobs
+from metl_gui.engine.tasks.results import MappedRecord, SentMessage
+from metl_gui.ui.jobs.jobs import Jobs
+from metl_gui.ui.messages.pairs import pair_of
 from metl_gui.ui.owners.entity_dialog import EntityDialog
 from metl_gui.ui.owners.entity_table import DOC, PATH, REQUIRED, TYPE, EntityTable
-from metl_gui.ui.owners.line_model import LineModel
 from metl_gui.ui.owners.lineage_dialog import LineageDialog
-from metl_gui.ui.owners.preview_pane import PreviewPane
-from metl_gui.ui.run.message_pairs import pair_of
-from metl_gui.ui.selection import Place, Selected
-from metl_gui.ui.two_lines import TwoLines
-from metl_gui.ui.window import Window
+from metl_gui.ui.project.selection import Place, Selected
+from metl_gui.ui.shell.window import Window
+from metl_gui.ui.widgets import dialogs
+from metl_gui.ui.widgets.edit_preview import PreviewPane
+from metl_gui.ui.widgets.two_line_list import LineModel, TwoLines
 from metl_gui.workbench.session import Workbench
 
 ORDERS = "fx.payments.orders"
@@ -228,7 +227,7 @@ def test_changes_are_not_left_for_another_entity_unasked(
     entity_dialog: EntityDialog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answers = ["stay", "leave"]
-    monkeypatch.setattr(asking, "ask", lambda *_: answers.pop(0))
+    monkeypatch.setattr(dialogs, "ask", lambda *_: answers.pop(0))
     refund = entity_dialog.chooser.findText("refund")
     entity_dialog.chooser.setCurrentIndex(refund)
     assert len(answers) == 2

@@ -7,10 +7,8 @@ from PySide6.QtTest import QAbstractItemModelTester, QTest
 from PySide6.QtWidgets import QApplication
 
 from metl_gui.core.glossary import WORDS
-from metl_gui.ui.glossary import Glossary
-from metl_gui.ui.palette.dialog import Palette
-from metl_gui.ui.palette.fuzzy import score
-from metl_gui.ui.window import Window
+from metl_gui.ui.palette.dialog import Glossary, Palette, score
+from metl_gui.ui.shell.window import Window
 from tests.qt.conftest import activate
 
 

@@ -14,24 +14,23 @@ import pytest
 from PySide6.QtCore import QByteArray, QSettings
 from PySide6.QtWidgets import QDockWidget, QMainWindow
 
-from metl_gui.core.mapping_rows import Column
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui import dragging
-from metl_gui.ui.action_rooms import all_rows
-from metl_gui.ui.actions import SCOPES
-from metl_gui.ui.dragging import Dragged
-from metl_gui.ui.head_bar import PAGES
+from metl_gui.ui.actions.menus import all_rows
+from metl_gui.ui.actions.table import SCOPES
 from metl_gui.ui.map.clipboard import BLOCK_MIME
-from metl_gui.ui.matrix.arrangement import Order
-from metl_gui.ui.matrix.places import Anchor, PlanePlace
-from metl_gui.ui.palette.entries import entries_of
-from metl_gui.ui.registries.watching import Watched, watched_of
-from metl_gui.ui.selection import Place, Selected
-from metl_gui.ui.settings import ViewSettings, stored_settings
+from metl_gui.ui.matrix.layout.camera import Anchor, PlanePlace
+from metl_gui.ui.matrix.layout.content import Order
+from metl_gui.ui.palette.dialog import entries_of
+from metl_gui.ui.project import selection
+from metl_gui.ui.project.selection import Dragged, Place, Selected
+from metl_gui.ui.project.settings import ViewSettings, stored_settings
+from metl_gui.ui.registries.controller import Watched, watched_of
+from metl_gui.ui.shell.head_bar import PAGES
+from metl_gui.ui.shell.view_state import visit_of
+from metl_gui.ui.shell.window import Window
 from metl_gui.ui.table import panel as mapping_list
-from metl_gui.ui.visit import visit_of
-from metl_gui.ui.window import Window
-from metl_gui.workbench.remote_sources import Choice
+from metl_gui.ui.table.rows import Column
+from metl_gui.workbench.importing.remote_sources import Choice
 from tests.helpers.persisted import rows
 
 _PLACE = PlanePlace(Anchor(3, 1.5), Anchor(None, 2.5), 4.0, 0.5, Selected(Place(1, 2, 3), Place(4)))
@@ -47,13 +46,13 @@ _NAMES: Mapping[str, Callable[[], object]] = {
     "orders of columns and rows": lambda: [order.value for order in Order],
     "a place on the plane": _PLACE.as_json,
     "what is watched": _WATCHED.as_json,
-    "kinds of what is copied and dragged": lambda: [dragging.MIME_TYPE, BLOCK_MIME],
+    "kinds of what is copied and dragged": lambda: [selection.MIME_TYPE, BLOCK_MIME],
     "nodes that are dragged": lambda: json.loads(_data(_DRAGGED)),
 }
 
 
 def _data(dragged: Dragged) -> bytes:
-    return bytes(dragging.to_mime(dragged).data(dragging.MIME_TYPE).data())
+    return bytes(selection.to_mime(dragged).data(selection.MIME_TYPE).data())
 
 
 def _keep(settings: ViewSettings) -> None:
@@ -126,7 +125,7 @@ def test_the_settings_of_a_user_lie_where_they_lay_before() -> None:
 def test_places_and_what_is_watched_are_read_as_they_were_kept_before() -> None:
     assert PlanePlace.of_json(rows("window")["a place on the plane"]) == _PLACE
     assert watched_of(rows("window")["what is watched"]) == _WATCHED
-    assert dragging.from_mime(dragging.to_mime(_DRAGGED)) == _DRAGGED
+    assert selection.from_mime(selection.to_mime(_DRAGGED)) == _DRAGGED
 
 
 def test_docks_and_pages_have_the_names_under_which_layouts_were_kept_before(window: Window) -> None:

@@ -9,19 +9,15 @@ from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QWidget
 
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui.glossary import Glossary
-from metl_gui.ui.incoming.parts import Part, parts_of
-from metl_gui.ui.incoming.sheet import IncomingSheet
-from metl_gui.ui.keys.dialog import KeysDialog
-from metl_gui.ui.keys.sheet import KeySheet
-from metl_gui.ui.palette.dialog import Palette
-from metl_gui.ui.palette.entries import entries_of
-from metl_gui.ui.selection import Selected, place_of_version
-from metl_gui.ui.window import Window
-from metl_gui.workbench.recognizing import FoundTable, Recognized
+from metl_gui.ui.actions.shortcut_sheet import KeysDialog, KeySheet
+from metl_gui.ui.drop.sheet import DroppedPart, DropSheet, parts_of
+from metl_gui.ui.palette.dialog import Glossary, Palette, entries_of
+from metl_gui.ui.project.selection import Selected, place_of_version
+from metl_gui.ui.shell.window import Window
+from metl_gui.workbench.importing.dropped_files import FoundTable, Recognized
 
 
-def dropped(window: Window) -> tuple[Part, ...]:
+def dropped(window: Window) -> tuple[DroppedPart, ...]:
     path = Path("mapping.csv")
     found = Recognized(projects=(path,), tables=(FoundTable(path, 3, 1),), messages=(path,), message_source="cdc")
     return parts_of(found, window.project.value, "", has_project=True)
@@ -53,7 +49,7 @@ PANELS = {
     "keys": lambda w: KeySheet(w.actions_table.keymap, w),
     "change keys": lambda w: KeysDialog(w.actions_table.keymap, w),
     "glossary": lambda w: Glossary("", w),
-    "dropped files": lambda w: IncomingSheet(dropped(w), ["x.bin: It is empty."], w),
+    "dropped files": lambda w: DropSheet(dropped(w), ["x.bin: It is empty."], w),
     "notice": noticed,
 }
 PAGES = {"review list": 1, "before": 1, "after": 1, "card": 1, "run setup": 2, "figures": 2, "chart": 2, "messages": 2}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from metl_gui.ui.place_label import PlaceLabel, shortened
+from metl_gui.ui.widgets.labels import PlaceLabel, shortened
 
 WORDS = "com.snowplowanalytics.snowplow/client_session 1-0-2 <b>sessionId</b> → customer &amp;co <b>identity</b>"
 

@@ -15,10 +15,10 @@ from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.matrix.blocks import Element
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui.pill import Pill
-from metl_gui.ui.plain import plain_tip
-from metl_gui.ui.selection import Selected, place_of_version
-from metl_gui.ui.window import Window
+from metl_gui.ui.project.selection import Selected, place_of_version
+from metl_gui.ui.shell.window import Window
+from metl_gui.ui.widgets.pill import Pill
+from metl_gui.ui.widgets.plain_text import plain_tip
 from metl_gui.workbench.session import Workbench
 
 

@@ -12,12 +12,11 @@ from metl_gui.core.changes.draft import Edit, perform
 from metl_gui.core.edits.versions import RemoveVersion
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui.document import Changed
 from metl_gui.ui.map import planes as module
 from metl_gui.ui.map.planes import Planes
-from metl_gui.ui.matrix.arrangement import Arrangement, Order
-from metl_gui.ui.matrix.arranging import arranged
-from metl_gui.ui.matrix.content import Content
+from metl_gui.ui.matrix.layout.content import Arrangement, Content, Order
+from metl_gui.ui.matrix.layout.sort_and_filter import arranged
+from metl_gui.ui.project.document import Changed
 from tests.qt.held_jobs import HeldJobs
 from tests.qt.random_documents import some_document
 from tests.unit.ui.random_edits import some_edit

@@ -15,16 +15,15 @@ from PySide6.QtWidgets import QApplication
 from metl_gui.core.edits.settings import MaskAttribute
 from metl_gui.core.matrix.blocks import BlockKey
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui import asking
-from metl_gui.ui.preview.laid import Spot
-from metl_gui.ui.preview.paste_dialog import PasteDialog
+from metl_gui.ui.preview.samples import PasteDialog
+from metl_gui.ui.preview.text import ValueSpan
+from metl_gui.ui.project.selection import Place, Selected, place_of_version
 from metl_gui.ui.review.card import cards_of
-from metl_gui.ui.review.choice_rows import Choosable
-from metl_gui.ui.review.chooser import Chooser
-from metl_gui.ui.selection import Place, Selected, place_of_version
-from metl_gui.ui.window import Window
-from metl_gui.workbench.sample import SampleFolder
-from metl_gui.workbench.sample_cache import SampleCache
+from metl_gui.ui.shell.window import Window
+from metl_gui.ui.widgets import dialogs
+from metl_gui.ui.widgets.choice import ChoiceRow, Chooser
+from metl_gui.workbench.demo.sample import SampleFolder
+from metl_gui.workbench.samples.cache import SampleCache
 from metl_gui.workbench.session import Workbench
 from tests.qt.conftest import activate
 
@@ -76,7 +75,7 @@ def count(window: Window) -> int:
     return len(window.preview.panel.samples)
 
 
-def spot(window: Window, side: Side, value: str) -> Spot:
+def spot(window: Window, side: Side, value: str) -> ValueSpan:
     return next(each for each in window.preview.panel.text.laid.spots if each.side is side and each.value == value)
 
 
@@ -271,7 +270,7 @@ def test_forgetting_asks_first_and_leaves_an_empty_preview(previewed: Window, mo
         asked.append(title)
         return next(answers)
 
-    monkeypatch.setattr(asking, "ask", answer)
+    monkeypatch.setattr(dialogs, "ask", answer)
     previewed.actions_table["forget_samples"].trigger()
     assert count(previewed) == 3
     previewed.actions_table["forget_samples"].trigger()
@@ -290,7 +289,7 @@ def test_including_says_plainly_who_can_read_the_samples_then(
         asked.append(f"{title} {words}")
         return "include"
 
-    monkeypatch.setattr(asking, "ask", include)
+    monkeypatch.setattr(dialogs, "ask", include)
     action = previewed.actions_table["include_samples"]
     action.trigger()
     workbench = previewed.project.workbench
@@ -335,7 +334,7 @@ def told(window: Window) -> list[str]:
             found += [tree._values.tip(place), tree._values.beside(place)]
     chooser = window.preview.choose()
     assert chooser is not None
-    found += [f"{c.words.title} {c.words.facts}" for c in chooser.model.rows if isinstance(c, Choosable)]
+    found += [f"{c.words.title} {c.words.facts}" for c in chooser.model.rows if isinstance(c, ChoiceRow)]
     chooser.reject()
     window.suggest.suggestions.want(True)
     found += [each.reason for each in window.suggest.suggestions.found.candidates]

@@ -9,16 +9,16 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit
 
-from metl_gui.ui import asking
-from metl_gui.ui.choice import Choice
-from metl_gui.ui.configuring import profiles_dialog
-from metl_gui.ui.configuring.profiles_dialog import ProfilesDialog
-from metl_gui.ui.jobs import Outcome
-from metl_gui.ui.window import Window
-from metl_gui.workbench.profile_check import CheckStep, ProfileCheck
-from metl_gui.workbench.profile_kinds import Kind
-from metl_gui.workbench.profiles import Profile, find_kafka, find_target, profiles, save_profile
-from metl_gui.workbench.progress import Progress, Watch
+from metl_gui.core.progress import Progress, Watch
+from metl_gui.ui.jobs.jobs import Outcome
+from metl_gui.ui.settings_dialogs import profiles_dialog
+from metl_gui.ui.settings_dialogs.profiles_dialog import ProfilesDialog
+from metl_gui.ui.shell.window import Window
+from metl_gui.ui.widgets import dialogs
+from metl_gui.ui.widgets.choice import Choice
+from metl_gui.workbench.profiles.connection_test import CheckStep, ProfileCheck
+from metl_gui.workbench.profiles.kinds import Kind
+from metl_gui.workbench.profiles.saved_profiles import Profile, find_kafka, find_target, profiles, save_profile
 from tests.helpers.keyrings import MemoryKeyring, keyring_in_memory
 
 from .screen import words_in
@@ -120,7 +120,7 @@ def test_changes_are_not_left_behind_unasked(window: Window, monkeypatch: pytest
         asked.append(title)
         return next(answers)
 
-    monkeypatch.setattr(asking, "ask", answer)
+    monkeypatch.setattr(dialogs, "ask", answer)
     dialog = opened(window)
     dialog.form.target.setFocus()
     QTest.keyClick(dialog.form.target, Qt.Key.Key_X)
@@ -136,7 +136,7 @@ def test_changes_are_not_left_behind_unasked(window: Window, monkeypatch: pytest
 @pytest.mark.usefixtures("keyring")
 def test_a_removed_profile_is_offered_no_more(window: Window, monkeypatch: pytest.MonkeyPatch) -> None:
     save_profile(Profile(name="lab", target="local[2]"))
-    monkeypatch.setattr(asking, "ask", lambda *_: "remove")
+    monkeypatch.setattr(dialogs, "ask", lambda *_: "remove")
     dialog = opened(window)
     dialog.remove.click()
     assert profiles() == ()

@@ -15,10 +15,9 @@ from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.search.problems import Problem, Severity
 from metl_gui.ui.history import publish_dialog
 from metl_gui.ui.history.publish_dialog import PublishDialog
-from metl_gui.ui.window import Window
-from metl_gui.workbench.judging import Judgement
-from metl_gui.workbench.publishing import live_state, publish
-from metl_gui.workbench.sample import SampleFolder
+from metl_gui.ui.shell.window import Window
+from metl_gui.workbench.demo.sample import SampleFolder
+from metl_gui.workbench.publishing.publication import Judgement, live_state, publish
 from metl_gui.workbench.session import Workbench
 
 from .conftest import activate

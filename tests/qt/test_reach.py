@@ -14,13 +14,13 @@ from pytestqt.qtbot import QtBot
 
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import UserError
-from metl_gui.ui import asking
-from metl_gui.ui import theme as themes
-from metl_gui.ui.keys.dialog import KeysDialog
+from metl_gui.ui.actions.shortcut_sheet import KeysDialog
 from metl_gui.ui.palette.dialog import Palette
-from metl_gui.ui.panels import takes_focus
-from metl_gui.ui.selection import Selected, place_of_version
-from metl_gui.ui.window import Window
+from metl_gui.ui.project.selection import Selected, place_of_version
+from metl_gui.ui.shell.layout import takes_focus
+from metl_gui.ui.shell.window import Window
+from metl_gui.ui.theming import theme as themes
+from metl_gui.ui.widgets import dialogs
 from tests.qt.conftest import activate
 
 _MOST_STEPS = 300
@@ -133,7 +133,7 @@ def test_tab_reaches_everything_in_every_dialog_that_an_action_opens(
         monkeypatch.setattr(QFileDialog, name, lambda *_, answer=answer: answer)
     monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: "")
     monkeypatch.setattr(QInputDialog, "getText", lambda *_: ("", False))
-    for kind in (QDialog, asking.Question):
+    for kind in (QDialog, dialogs.Question):
         monkeypatch.setattr(kind, "exec", QDialog.open)  # nobody would answer
     monkeypatch.setattr(QDialog, "deleteLater", lambda _self: None)
     activate(window)
@@ -154,8 +154,8 @@ def test_tab_reaches_everything_in_every_dialog_that_an_action_opens(
 @pytest.mark.usefixtures("dressed")
 def test_the_buttons_of_a_question_have_names_and_are_reached() -> None:
     error = UserError("It is gone.", "Somebody moved it.", "Look elsewhere.")
-    title, text = asking.words_of(error)
-    question = asking.Question(title, text, [("again", "Try again"), ("close", "Close")])
+    title, text = dialogs.words_of(error)
+    question = dialogs.Question(title, text, [("again", "Try again"), ("close", "Close")])
     question.show()
     question.activateWindow()
     assert QTest.qWaitForWindowActive(question)

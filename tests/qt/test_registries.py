@@ -13,19 +13,19 @@ from pytestqt.qtbot import QtBot
 
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import AwayError
-from metl_gui.registry import folders
-from metl_gui.registry.reading import Reading
-from metl_gui.registry.remote.changes import Mark
-from metl_gui.ui import asking
-from metl_gui.ui.jobs import Outcome, SynchronousJobs
+from metl_gui.registry.files import sources
+from metl_gui.registry.reader_result import Reading
+from metl_gui.registry.remote.registry_reader import Mark
+from metl_gui.ui.jobs.jobs import Outcome, SynchronousJobs
 from metl_gui.ui.registries import browser
 from metl_gui.ui.registries.browser import RegistryBrowser, RemoteImport
-from metl_gui.ui.registries.watching import Watched, watched_of
-from metl_gui.ui.window import Window
-from metl_gui.workbench import importing, watching
-from metl_gui.workbench.profiles import Profile, save_profile
-from metl_gui.workbench.remote_sources import Choice, Offer, OfferedVersion
-from metl_gui.workbench.sample import SampleFolder
+from metl_gui.ui.registries.controller import Watched, watched_of
+from metl_gui.ui.shell.window import Window
+from metl_gui.ui.widgets import dialogs as asking
+from metl_gui.workbench.demo.sample import SampleFolder
+from metl_gui.workbench.importing import schema_import, source_watch
+from metl_gui.workbench.importing.remote_sources import Choice, Offer, OfferedVersion
+from metl_gui.workbench.profiles.saved_profiles import Profile, save_profile
 from metl_gui.workbench.session import Workbench
 
 _OFFERS = (
@@ -112,7 +112,7 @@ def registry(monkeypatch: pytest.MonkeyPatch) -> list[Reading]:
             raise AwayError("The registry does not answer.", "Connection refused.", "Look there.")
         return has[-1], Mark()
 
-    monkeypatch.setattr(watching, "read_new", read_new)
+    monkeypatch.setattr(source_watch, "read_new", read_new)
     has.append(Reading())
     return has
 
@@ -132,7 +132,7 @@ def test_a_new_version_of_a_watched_registry_stands_on_the_review_list_and_the_n
     plain.registries.watch.begin(Watched("@names"))
     assert plain.status.watched.text() == "Watches @names"
     assert len(plain.project.review_items()) == before
-    registry.append(folders.read([sample.waiting]))
+    registry.append(sources.read([sample.waiting]))
     plain.registries.watch._look_at(plain.registries.watch._tasks["@names"])
     items = plain.project.review_items()
     assert len(items) > before
@@ -202,9 +202,9 @@ def test_an_import_from_a_registry_runs_as_a_job_and_says_what_came(
 
     def read_remote(source: str, choice: Choice, _watch: object) -> Reading:
         asked.append((source, choice))
-        return folders.read([sample.waiting])
+        return sources.read([sample.waiting])
 
-    monkeypatch.setattr(importing, "read_remote", read_remote)
+    monkeypatch.setattr(schema_import, "read_remote", read_remote)
     wanted = RemoteImport("https://registry.example.com", Side.EXTRACTION, Choice(("fx.*",)), is_watched=True)
     plain.registries._import(wanted)
     assert asked == [("https://registry.example.com", Choice(("fx.*",)))]

@@ -14,7 +14,7 @@ from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.matrix.blocks import Element
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui.window import Window
+from metl_gui.ui.shell.window import Window
 from metl_gui.workbench.addresses import element_names, find_block
 from metl_gui.workbench.session import Workbench
 from tests.qt.conftest import activate

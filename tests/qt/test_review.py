@@ -11,10 +11,10 @@ from PySide6.QtWidgets import QApplication
 
 from metl_gui.core.matrix.blocks import Status
 from metl_gui.core.review.loss_choices import loss_name
-from metl_gui.ui import asking
 from metl_gui.ui.review.card import LossCard
-from metl_gui.ui.window import Window
-from metl_gui.workbench.sample import SampleFolder
+from metl_gui.ui.shell.window import Window
+from metl_gui.ui.widgets import dialogs
+from metl_gui.workbench.demo.sample import SampleFolder
 from metl_gui.workbench.session import Workbench
 
 
@@ -96,7 +96,7 @@ def test_confirming_with_open_cards_names_the_losses_and_asks_once(
         texts.append(f"{title} {text}")
         return "confirm"
 
-    monkeypatch.setattr(asking, "ask", reply)
+    monkeypatch.setattr(dialogs, "ask", reply)
     window.review.comment.setText("nobody needs it")
     window.review.confirm()
     assert len(texts) == 1
@@ -108,7 +108,7 @@ def test_confirming_with_open_cards_names_the_losses_and_asks_once(
 
 def test_not_confirming_after_all_leaves_the_item_on_the_list(window: Window, monkeypatch: pytest.MonkeyPatch) -> None:
     open_item(window, with_proposal=True)
-    monkeypatch.setattr(asking, "ask", lambda *_: "cancel")
+    monkeypatch.setattr(dialogs, "ask", lambda *_: "cancel")
     state = window.project.value.state
     window.review.confirm()
     assert window.project.value.state == state
@@ -153,7 +153,7 @@ def test_a_loss_is_named_by_an_end_that_no_other_loss_has(window: Window) -> Non
 def test_without_anything_to_decide_the_page_says_what_it_is_for(
     window: Window, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(asking, "ask", lambda *_: "confirm")
+    monkeypatch.setattr(dialogs, "ask", lambda *_: "confirm")
     window.show_page(1)
     while window.project.review_items():
         window.review.confirm()

@@ -19,13 +19,12 @@ from metl_gui.core.matrix.blocks import Block, Element
 from metl_gui.core.project.version_tasks import ValueProfile, VersionTask, Waiting
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui.incoming.parts import Act
-from metl_gui.ui.incoming.sheet import IncomingSheet
-from metl_gui.ui.review.answers_dialog import AnswersDialog
+from metl_gui.ui.drop.sheet import Act, DropSheet
 from metl_gui.ui.review.card import LossCard
-from metl_gui.ui.review.chooser import Chooser
-from metl_gui.ui.review.task_sheet import TaskSheet
-from metl_gui.ui.window import Window
+from metl_gui.ui.review.commands import AnswersDialog
+from metl_gui.ui.review.version_tasks import TaskSheet
+from metl_gui.ui.shell.window import Window
+from metl_gui.ui.widgets.choice import Chooser
 from metl_gui.workbench.session import Workbench
 from tests.helpers.waiting_project import build_waiting
 from tests.qt.conftest import activate
@@ -265,13 +264,13 @@ def test_every_button_says_what_it_is_about_to_screen_readers(deciding: Window) 
 # answer sheets
 
 
-def drop(window: Window, path: Path) -> IncomingSheet:
+def drop(window: Window, path: Path) -> DropSheet:
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile(str(path))])
     at, buttons, keys = window.rect().center(), LEFT, Qt.KeyboardModifier.NoModifier
     QApplication.sendEvent(window, QDragEnterEvent(at, Qt.DropAction.CopyAction, data, buttons, keys))
     QApplication.sendEvent(window, QDropEvent(QPointF(at), Qt.DropAction.CopyAction, data, buttons, keys))
-    (sheet,) = [each for each in window.findChildren(IncomingSheet) if each.isVisible()]
+    (sheet,) = [each for each in window.findChildren(DropSheet) if each.isVisible()]
     return sheet
 
 

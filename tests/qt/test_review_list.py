@@ -12,13 +12,13 @@ from PySide6.QtWidgets import QApplication
 
 from metl_gui.core.matrix.blocks import Block, Status
 from metl_gui.core.review.query import Grouping, Order
-from metl_gui.ui import asking
-from metl_gui.ui.moments import now_ms
-from metl_gui.ui.review.chooser import Chooser
-from metl_gui.ui.review.headed import Heading
-from metl_gui.ui.review.list import ReviewList
-from metl_gui.ui.window import Window
-from metl_gui.workbench import assigning
+from metl_gui.ui.project.text import now_ms
+from metl_gui.ui.review.list import ReviewListPanel
+from metl_gui.ui.shell.window import Window
+from metl_gui.ui.widgets import dialogs
+from metl_gui.ui.widgets.choice import Chooser
+from metl_gui.ui.widgets.two_line_list import Heading
+from metl_gui.workbench.review import assignments
 from metl_gui.workbench.session import Workbench
 from tests.helpers.waiting_project import build_waiting
 from tests.qt.conftest import activate
@@ -38,12 +38,12 @@ def full(make_window: MakeWindow, tmp_path: Path) -> Window:
     return made
 
 
-def names(review: ReviewList) -> list[str]:
+def names(review: ReviewListPanel) -> list[str]:
     """Return the schemas of what is shown, in order."""
     return [facts.schema.rpartition(".")[2] for facts in review.model.items]
 
 
-def headings(review: ReviewList) -> list[str]:
+def headings(review: ReviewListPanel) -> list[str]:
     return [entry.words for entry in review.model.entries if isinstance(entry, Heading)]
 
 
@@ -162,7 +162,7 @@ def test_confirming_all_that_are_shown_names_the_count_and_is_one_undo_step(
         asked.append(f"{title} {text}")
         return "confirm"
 
-    monkeypatch.setattr(asking, "ask", reply)
+    monkeypatch.setattr(dialogs, "ask", reply)
     full.review.list.box.setText("verdict:emptied")
     QTest.keyClick(
         full.review.list.view,
@@ -179,7 +179,7 @@ def test_confirming_all_that_are_shown_names_the_count_and_is_one_undo_step(
 
 
 def test_not_confirming_all_after_all_changes_nothing(full: Window, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asking, "ask", lambda *_: "cancel")
+    monkeypatch.setattr(dialogs, "ask", lambda *_: "cancel")
     state = full.project.value.state
     full.review_commands.confirm_shown()
     assert full.project.value.state == state
@@ -208,7 +208,7 @@ def test_a_person_is_named_by_key_shown_in_the_row_and_found_by_the_filter(full:
     assert len(review.model.items) == 1
     workbench = full.project.workbench
     assert workbench is not None
-    assert assigning.assignments(workbench).names == ("Bob Example",)
+    assert assignments.assignments(workbench).names == ("Bob Example",)
 
 
 def test_all_that_are_shown_are_assigned_and_nobody_takes_it_back(full: Window) -> None:
@@ -228,7 +228,7 @@ def test_what_a_command_assigned_meanwhile_is_there_when_the_page_is_shown(full:
     workbench = full.project.workbench
     assert workbench is not None
     full.show_page(0)
-    assigning.assign_items(workbench, full.project.review_items()[:1], "Zoe")
+    assignments.assign_items(workbench, full.project.review_items()[:1], "Zoe")
     full.show_page(1)
     full.review.list.box.setText("assigned:zoe")
     assert len(full.review.list.model.items) == 1

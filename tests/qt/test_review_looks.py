@@ -18,12 +18,11 @@ from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.matrix.blocks import Element
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui.block.picture import picture_of
-from metl_gui.ui.elided import Elided
+from metl_gui.ui.block.sketch import picture_of
 from metl_gui.ui.history.publish_dialog import PublishDialog
-from metl_gui.ui.place_label import fitted
 from metl_gui.ui.review.cards import AT_ONCE
-from metl_gui.ui.window import Window
+from metl_gui.ui.shell.window import Window
+from metl_gui.ui.widgets.labels import Elided, fitted
 from metl_gui.workbench.session import Workbench
 
 from .conftest import activate

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from metl_gui.workbench.assigning import assignments
-from metl_gui.workbench.sample import SampleFolder
+from metl_gui.workbench.demo.sample import SampleFolder
+from metl_gui.workbench.review.assignments import assignments
 from tests.qt.test_ten_tasks import Sit, kept, pairs, sit
 
 __all__ = ["sit"]

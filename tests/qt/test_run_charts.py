@@ -13,30 +13,29 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from metl_gui.engine.events import BatchCommitted, RunStarted
-from metl_gui.engine.report import Tally
-from metl_gui.ui.run.amounts import amount, duration, duration_ns, share, size
-from metl_gui.ui.run.chart import RunChart
-from metl_gui.ui.run.chart_views import BATCHES, ENTITIES
-from metl_gui.ui.run.course import BATCH_MS, Course, Stretch, entity_line
-from metl_gui.ui.run.followed import FollowedRun
-from metl_gui.ui.run.plots import Plots
-from metl_gui.ui.window import Window
+from metl_gui.engine.runs.events import BatchCommitted, RunStarted
+from metl_gui.engine.runs.report import Tally
+from metl_gui.ui.charts.chart import RunChart
+from metl_gui.ui.charts.plots import Plots
+from metl_gui.ui.charts.series import BATCH_MS, BATCHES, ENTITIES, ProgressSeries, SeriesSpan, entity_line
+from metl_gui.ui.project.text import amount, duration, duration_ns, share, size
+from metl_gui.ui.run.progress import FollowedRun
+from metl_gui.ui.shell.window import Window
 from tests.qt.conftest import activate
 from tests.qt.recorded_runs import TICK, course, progress, tally_at
 
 # the course
 
 
-def of(ticks: int) -> Course:
-    made = Course()
+def of(ticks: int) -> ProgressSeries:
+    made = ProgressSeries()
     for event in course("r", ticks):
         made.take(event)
     return made
 
 
 def test_a_rate_is_what_was_added_over_the_time_it_took() -> None:
-    made = Course()
+    made = ProgressSeries()
     made.add(1.0, Tally(read=100, mapped=80))
     made.add(3.0, Tally(read=500, mapped=480, filtered=10))
     seconds, rates = made.line("in")
@@ -45,14 +44,14 @@ def test_a_rate_is_what_was_added_over_the_time_it_took() -> None:
 
 
 def test_counts_that_arrive_late_are_left_out() -> None:
-    made = Course()
+    made = ProgressSeries()
     made.add(2.0, Tally(read=100))
     made.add(1.0, Tally(read=50))
     assert made.line("in")[0].tolist() == [0.0, 2.0]
 
 
 def test_an_entity_that_comes_later_begins_at_nothing() -> None:
-    made = Course()
+    made = ProgressSeries()
     made.add(1.0, Tally(by_entity={"a": 5}))
     made.add(2.0, Tally(by_entity={"a": 6, "b": 40}))
     assert made.entities == ("b", "a")
@@ -62,10 +61,10 @@ def test_an_entity_that_comes_later_begins_at_nothing() -> None:
 @settings(max_examples=25)
 @given(st.integers(2, 5_000), st.floats(0, 3_000), st.floats(0, 3_000))
 def test_what_is_drawn_of_a_long_run_adds_up_to_what_was_counted(rows: int, one: float, other: float) -> None:
-    made = Course()
+    made = ProgressSeries()
     for at in range(1, rows):
         made.add(at * TICK, Tally(read=at * at))
-    stretch = Stretch(min(one, other), max(one, other))
+    stretch = SeriesSpan(min(one, other), max(one, other))
     seconds, rates = made.line("in", stretch)
     assert len(seconds) <= 603
     assert (np.diff(seconds) > 0).all()
@@ -90,13 +89,13 @@ def test_the_time_of_a_batch_is_that_of_the_whole_batch_in_a_run_in_batches() ->
 
 
 def test_a_run_without_progress_is_drawn_as_one_stretch() -> None:
-    made = Course()
+    made = ProgressSeries()
     made.finish({"seconds": 2.0, "read": 10, "mapped": 8, "filtered": 0, "set_aside": 2, "by_entity": {"a": 8}})
     assert made.line("in")[1].tolist() == [5.0, 5.0]
 
 
 def test_a_table_for_copying_has_a_row_for_each_point_that_is_drawn() -> None:
-    lines = of(3).table(("in", "set_aside"), Stretch(0, 10)).splitlines()
+    lines = of(3).table(("in", "set_aside"), SeriesSpan(0, 10)).splitlines()
     assert lines[0] == "seconds\tin\tset aside"
     assert lines[2] == "0.250\t4000.000\t20.000"
     assert len(lines) == 5

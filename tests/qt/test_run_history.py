@@ -13,24 +13,22 @@ from PySide6.QtTest import QAbstractItemModelTester, QTest
 from PySide6.QtWidgets import QApplication, QTableView
 from pytestqt.qtbot import QtBot
 
-from metl_gui.engine.events import StateChanged
-from metl_gui.engine.report import RunReport
-from metl_gui.engine.runs import RunFolder
+from metl_gui.engine.runs.events import StateChanged
+from metl_gui.engine.runs.report import RunReport
+from metl_gui.engine.runs.run_spec import RunFolder
 from metl_gui.errors import RunError
-from metl_gui.ui import asking
-from metl_gui.ui.jobs import Jobs, Outcome
-from metl_gui.ui.run.entries import entry_of_past
-from metl_gui.ui.run.followed import FollowedRun
-from metl_gui.ui.run.history_model import HistoryModel
+from metl_gui.ui.jobs.jobs import Jobs, Outcome
+from metl_gui.ui.run.history import RunListModel, entry_of_past
 from metl_gui.ui.run.page import RunPage
-from metl_gui.ui.window import Window
-from metl_gui.workbench import production
-from metl_gui.workbench.live_process import STOP, Phase
-from metl_gui.workbench.places import run_folder
-from metl_gui.workbench.production import LiveRun, live_runs
-from metl_gui.workbench.run_history import runs
-from metl_gui.workbench.sample import SampleFolder
+from metl_gui.ui.run.progress import FollowedRun
+from metl_gui.ui.shell.window import Window
+from metl_gui.ui.widgets import dialogs
+from metl_gui.workbench.demo.sample import SampleFolder
+from metl_gui.workbench.runs import production
+from metl_gui.workbench.runs.history import runs
+from metl_gui.workbench.runs.production import LiveRun, live_runs
 from metl_gui.workbench.session import Workbench
+from metl_gui.workbench.user_folders import STOP, Phase, run_folder
 from tests.qt.conftest import activate, end
 from tests.qt.recorded_runs import append, course, keep_errors, keep_live, keep_recorded, progress, say_phase
 
@@ -104,7 +102,7 @@ def test_every_run_is_listed_with_what_became_of_it(ran: Window) -> None:
 
 
 def test_the_model_keeps_qts_rules_while_runs_come_change_and_go(ran: Window) -> None:
-    model = HistoryModel()
+    model = RunListModel()
     QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
     entries = [entry_of_past(run) for run in page_of(ran).past_runs]
     for shown in ([], entries[1:], entries, entries[:1], entries[::-1], []):
@@ -456,7 +454,7 @@ def test_production_asks_once_and_names_the_state_the_places_and_that_it_outlive
         asked.append(f"{title}\n{text}")
         return answer
 
-    monkeypatch.setattr(asking, "ask", reply)
+    monkeypatch.setattr(dialogs, "ask", reply)
     monkeypatch.setattr(page.production, "start", lambda _workbench, request: started.append(request))
     page.setup.mode.choose("production")
     page.setup.sink.setText("/out/messages")
@@ -549,7 +547,7 @@ def report_of(run: LiveRun) -> RunReport:
 def test_a_real_production_run_is_started_followed_and_outlives_the_window(
     dressed: QApplication, sample: SampleFolder, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(asking, "ask", lambda *_: "start")
+    monkeypatch.setattr(dialogs, "ask", lambda *_: "start")
     source = Path(shutil.copytree(sample.messages, tmp_path / "source"))
     assert dressed.styleSheet()
     window = Window(QSettings(str(tmp_path / "view.ini"), QSettings.Format.IniFormat), Jobs(), warms_up=False)

@@ -12,19 +12,19 @@ from PySide6.QtWidgets import QApplication, QFileDialog
 from pytestqt.qtbot import QtBot
 
 from metl_gui.core.edits.review import ConfirmBlock
-from metl_gui.engine.compile import compile_plan
-from metl_gui.engine.kernel.kernel import Kernel
 from metl_gui.engine.kernel.records import Records
-from metl_gui.engine.report import RunReport
-from metl_gui.ui import asking
-from metl_gui.ui.jobs import Outcome
-from metl_gui.ui.run.aside import AsidePanel
-from metl_gui.ui.window import Window
-from metl_gui.workbench.replaying import ReplayRequest
-from metl_gui.workbench.running import RunRequest
-from metl_gui.workbench.sample import SampleFolder
+from metl_gui.engine.mapping.kernel import Kernel
+from metl_gui.engine.mapping.plan_compiler import compile_plan
+from metl_gui.engine.runs.report import RunReport
+from metl_gui.ui.jobs.jobs import Outcome
+from metl_gui.ui.run.set_aside import AsidePanel
+from metl_gui.ui.shell.window import Window
+from metl_gui.ui.widgets import dialogs
+from metl_gui.workbench.demo.sample import SampleFolder
+from metl_gui.workbench.importing.version_tasks import collect_tasks, version_tasks
+from metl_gui.workbench.runs.mapping_run import RunRequest
+from metl_gui.workbench.runs.replay import ReplayRequest
 from metl_gui.workbench.session import Workbench
-from metl_gui.workbench.version_tasks import collect_tasks, version_tasks
 from tests.helpers.fx_files import content
 from tests.qt.conftest import activate
 
@@ -126,7 +126,7 @@ def test_production_without_a_folder_is_refused_in_words(window: Window, monkeyp
         said.append(title)
         return "close"
 
-    monkeypatch.setattr(asking, "ask", reply)
+    monkeypatch.setattr(dialogs, "ask", reply)
     window.run_page.setup.mode.choose("production")
     window.run_page.run_chosen()
     assert said == ["Production needs a place for its messages."]
@@ -211,7 +211,7 @@ def test_a_renamed_table_is_asked_about_and_may_become_another_name_of_the_schem
         asked.append(f"{title} {text}")
         return answer
 
-    monkeypatch.setattr(asking, "ask", reply)
+    monkeypatch.setattr(dialogs, "ask", reply)
     before = len(window.project.value.extraction.schemas())
     (task,) = window.run_commands.tasks()
     window.review_commands.add_version(task)

@@ -9,15 +9,15 @@ from pytestqt.qtbot import QtBot
 
 from metl_gui.core.matrix.blocks import Element
 from metl_gui.core.trees.nodes import Side
-from metl_gui.engine.results import SetAsideRecord
-from metl_gui.ui import asking
-from metl_gui.ui.jobs import Outcome
-from metl_gui.ui.matrix.hits import Cell
-from metl_gui.ui.run.indent import indented
-from metl_gui.ui.run.message_pairs import readable, unwrapped
-from metl_gui.ui.window import Window
-from metl_gui.workbench.places import runs_folder
-from metl_gui.workbench.sample import SampleFolder
+from metl_gui.engine.tasks.results import SetAsideRecord
+from metl_gui.ui.jobs.jobs import Outcome
+from metl_gui.ui.matrix.input.hit_test import Cell
+from metl_gui.ui.messages.json_layout import indented
+from metl_gui.ui.messages.pairs import readable, unwrapped
+from metl_gui.ui.shell.window import Window
+from metl_gui.ui.widgets import dialogs
+from metl_gui.workbench.demo.sample import SampleFolder
+from metl_gui.workbench.user_folders import runs_folder
 
 
 def test_indenting_touches_no_digit_and_no_escape() -> None:
@@ -45,7 +45,7 @@ def test_without_messages_a_run_says_what_to_choose(window: Window, monkeypatch:
         said.append(f"{title} {text}")
         return "close"
 
-    monkeypatch.setattr(asking, "ask", reply)
+    monkeypatch.setattr(dialogs, "ask", reply)
     window.run_page.setup.source.clear()
     window.actions_table["run"].trigger()
     assert said == ["Nothing to map yet. No messages are chosen.\nChoose a file, a folder or topics under From."]
@@ -78,7 +78,7 @@ def test_the_whole_loop_from_the_waiting_version_to_the_counts_of_a_run(
     threaded: Window, sample: SampleFolder, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answers = iter(["confirm", "confirm"])
-    monkeypatch.setattr(asking, "ask", lambda *_: next(answers))
+    monkeypatch.setattr(dialogs, "ask", lambda *_: next(answers))
     window = threaded
     with qtbot.waitSignal(window.project.changed):
         window.commands.import_schemas(Side.EXTRACTION, [sample.waiting])

@@ -9,11 +9,11 @@ from PySide6.QtWidgets import QApplication
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.matrix.blocks import Element, Status
 from metl_gui.core.trees.nodes import Schema, Side
-from metl_gui.ui.configuring.project_dialog import ProjectSettingsDialog
-from metl_gui.ui.configuring.schema_dialog import SchemaSettingsDialog
-from metl_gui.ui.selection import Place, Selected, place_of_version
-from metl_gui.ui.window import Window
-from metl_gui.workbench.project_settings import project_settings
+from metl_gui.ui.project.selection import Place, Selected, place_of_version
+from metl_gui.ui.settings_dialogs.project_dialog import ProjectSettingsDialog
+from metl_gui.ui.settings_dialogs.schema_dialog import SchemaSettingsDialog
+from metl_gui.ui.shell.window import Window
+from metl_gui.workbench.settings import project_settings
 
 from .conftest import activate
 

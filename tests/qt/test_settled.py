@@ -13,12 +13,12 @@ from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.review.settled import Settled, Settlement
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui import asking
-from metl_gui.ui.moments import now_ms
-from metl_gui.ui.review import settling
-from metl_gui.ui.review.settled_detail import SettledDetail
-from metl_gui.ui.review.settled_strip import SettledStrip
-from metl_gui.ui.window import Window
+from metl_gui.ui.project.text import now_ms
+from metl_gui.ui.review import resolved
+from metl_gui.ui.review.resolved import SettledDetail
+from metl_gui.ui.review.resolved_list import SettledStrip
+from metl_gui.ui.shell.window import Window
+from metl_gui.ui.widgets import dialogs
 from tests.qt.screen import words_in
 
 
@@ -110,7 +110,7 @@ def test_nothing_is_drawn_where_nothing_was_settled(
     window: Window, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     later = now_ms() + 3_600_000
-    monkeypatch.setattr(settling, "midnight_ms", lambda _now: later)
+    monkeypatch.setattr(resolved, "midnight_ms", lambda _now: later)
     window.review_commands.settling._opened_ms = later
     window.show_page(1)
     strip = strip_of(window, qtbot)
@@ -177,8 +177,8 @@ def test_undoing_asks_once_with_the_name_of_the_edit_and_says_what_stands_in_the
         asked.append(title)
         return "undo"
 
-    monkeypatch.setattr(asking, "ask", agree)
-    monkeypatch.setattr(asking, "tell", lambda error, *_: told.append(str(error)))
+    monkeypatch.setattr(dialogs, "ask", agree)
+    monkeypatch.setattr(dialogs, "tell", lambda error, *_: told.append(str(error)))
     state = window.project.value.state
     QTest.mouseClick(detail_of(window).undo_button, Qt.MouseButton.LeftButton)
     assert len(asked) == 1
@@ -197,7 +197,7 @@ def test_a_version_that_stayed_the_same_goes_again_when_its_row_is_undone(
     settled = click(strip, strip.model.rows[0].key)
     assert settled.how is Settlement.SAME
     assert detail_of(window).again_button.isHidden()  # it never waited
-    monkeypatch.setattr(asking, "ask", lambda *_: "undo")
+    monkeypatch.setattr(dialogs, "ask", lambda *_: "undo")
     QTest.mouseClick(detail_of(window).undo_button, Qt.MouseButton.LeftButton)
     assert strip_of(window, qtbot).model.rows == before
     assert not window.project.value.extraction.has_version(settled.key[0])

@@ -9,13 +9,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu, QWidget
 
+from metl_gui.core.progress import Progress
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui.panels import stops
-from metl_gui.ui.selection import Selected, place_of_version
-from metl_gui.ui.status import time_left
-from metl_gui.ui.window import Window
-from metl_gui.workbench.progress import Progress
-from metl_gui.workbench.sample import SampleFolder
+from metl_gui.ui.project.selection import Selected, place_of_version
+from metl_gui.ui.shell.layout import stops
+from metl_gui.ui.shell.status_bar import time_left
+from metl_gui.ui.shell.window import Window
+from metl_gui.workbench.demo.sample import SampleFolder
 from metl_gui.workbench.session import Workbench
 from tests.qt.conftest import activate
 

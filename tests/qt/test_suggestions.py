@@ -15,13 +15,13 @@ from pytestqt.qtbot import QtBot
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.matrix.blocks import Block, BlockKey, Status
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui import theme as themes
-from metl_gui.ui.selection import Selected, place_of_version
-from metl_gui.ui.suggest.panel import Part
-from metl_gui.ui.suggest.rows import Row
+from metl_gui.ui.project.selection import Selected, place_of_version
+from metl_gui.ui.shell.window import Window
+from metl_gui.ui.suggest.panel import PanelSection
+from metl_gui.ui.suggest.rows import SuggestionRow
 from metl_gui.ui.suggest.suggestions import Suggestions
-from metl_gui.ui.window import Window
-from metl_gui.workbench.sample import SampleFolder
+from metl_gui.ui.theming import theme as themes
+from metl_gui.workbench.demo.sample import SampleFolder
 from metl_gui.workbench.session import Workbench
 from tests.qt.conftest import activate
 from tests.qt.held_jobs import HeldJobs
@@ -74,7 +74,7 @@ def block_at(window: Window, key: BlockKey) -> Block:
     return block
 
 
-def shown(window: Window) -> list[Row]:
+def shown(window: Window) -> list[SuggestionRow]:
     return list(window.suggest.panel.model.rows)
 
 
@@ -146,11 +146,11 @@ def test_delete_in_the_list_refuses_for_all_versions_and_restore_brings_it_back(
     window.project.open(Workbench.open(waiting_sample.project))
     choose(window, key)
     assert refused.title not in titles(window)
-    QTest.mouseClick(panel.parts[Part.REFUSED], Qt.MouseButton.LeftButton)
+    QTest.mouseClick(panel.parts[PanelSection.REFUSED], Qt.MouseButton.LeftButton)
     assert len(shown(window)) == 1
     assert panel.accept.text() == "Restore"
     QTest.mouseClick(panel.accept, Qt.MouseButton.LeftButton)
-    QTest.mouseClick(panel.parts[Part.BLOCK], Qt.MouseButton.LeftButton)
+    QTest.mouseClick(panel.parts[PanelSection.BLOCK], Qt.MouseButton.LeftButton)
     assert refused.title in titles(window)
 
 
@@ -267,7 +267,7 @@ def test_with_a_schema_alone_the_panel_ranks_entities_and_enter_goes_to_the_bloc
 def test_the_part_for_an_attribute_lists_all_its_candidates(window: Window, key: BlockKey) -> None:
     window.suggest.show()
     panel = window.suggest.panel
-    QTest.mouseClick(panel.parts[Part.ATTRIBUTE], Qt.MouseButton.LeftButton)
+    QTest.mouseClick(panel.parts[PanelSection.ATTRIBUTE], Qt.MouseButton.LeftButton)
     assert shown(window) == []
     assert "Select an attribute" in panel.empty.text()
     choose(window, key, target="name.given")
@@ -340,7 +340,7 @@ def test_the_model_keeps_qts_rules_through_edits_undo_and_another_project(
     window.suggest.suggestions.accept(window.suggest.suggestions.best[0])
     window.project.undo()
     window.suggest.suggestions.refuse(window.suggest.suggestions.best[0])
-    for part in Part:
+    for part in PanelSection:
         window.suggest.panel.show_part(part)
     window.project.close()
     window.project.open(Workbench.open(waiting_sample.project))

@@ -14,9 +14,9 @@ from pytestqt.qtbot import QtBot
 
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Side, Version
-from metl_gui.ui.jobs import Jobs
-from metl_gui.ui.window import Window
-from metl_gui.workbench.sample import SampleFolder
+from metl_gui.ui.jobs.jobs import Jobs
+from metl_gui.ui.shell.window import Window
+from metl_gui.workbench.demo.sample import SampleFolder
 from metl_gui.workbench.session import Workbench
 from tests.helpers.real_project import build_real_project
 from tests.helpers.shared import shared

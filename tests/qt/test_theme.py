@@ -6,8 +6,8 @@ import pytest
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QApplication
 
-from metl_gui.ui import theme as themes
-from metl_gui.ui.contrast import contrast
+from metl_gui.ui.theming import theme as themes
+from metl_gui.ui.theming.theme import contrast
 
 WORDS = [
     ("text", ("bg", "panel", "band", "sel", "accentbg", "reviewbg", "goodbg", "badbg")),

@@ -11,8 +11,8 @@ from pytestqt.qtbot import QtBot
 
 from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.history.time_strip import TimeStrip
-from metl_gui.ui.selection import Selected, place_of_version
-from metl_gui.ui.window import Window
+from metl_gui.ui.project.selection import Selected, place_of_version
+from metl_gui.ui.shell.window import Window
 
 from .conftest import activate
 from .held_jobs import HeldJobs

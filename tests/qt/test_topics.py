@@ -12,15 +12,14 @@ from pytestqt.qtbot import QtBot
 
 from metl_gui.core.matrix.document import Document
 from metl_gui.engine.kafka.topics import TopicPlan
-from metl_gui.ui import asking
-from metl_gui.ui.jobs import Outcome, SynchronousJobs
-from metl_gui.ui.kafka.making_dialog import MakingDialog
-from metl_gui.ui.kafka.sink_dialog import SinkDialog, TopicSink
-from metl_gui.ui.kafka.source_dialog import SourceDialog, TopicSource
-from metl_gui.ui.run.mode import ModeSwitch
-from metl_gui.ui.window import Window
-from metl_gui.workbench.running import PRODUCTION, RunRequest
-from metl_gui.workbench.topics import ShownMessage, TopicLook, TopicThere
+from metl_gui.ui.jobs.jobs import Outcome, SynchronousJobs
+from metl_gui.ui.kafka.sink_dialog import NewTopicsDialog, SinkDialog, TopicSinkChoice
+from metl_gui.ui.kafka.source_dialog import SourceDialog, TopicSourceChoice
+from metl_gui.ui.run.setup import ModeSwitch
+from metl_gui.ui.shell.window import Window
+from metl_gui.ui.widgets import dialogs as asking
+from metl_gui.workbench.runs.mapping_run import PRODUCTION, RunRequest
+from metl_gui.workbench.runs.topics import ShownMessage, TopicLook, TopicThere
 
 from .screen import words_in
 
@@ -31,7 +30,7 @@ _THERE = tuple(TopicThere(f"shop.public.{name}", at + 1) for at, name in enumera
 @pytest.fixture
 def source(dressed: QApplication, qtbot: QtBot) -> SourceDialog:
     """Return a dialog that has heard which topics there are; nobody was asked."""
-    dialog = SourceDialog(SynchronousJobs(dressed), Document, TopicSource("", ""))
+    dialog = SourceDialog(SynchronousJobs(dressed), Document, TopicSourceChoice("", ""))
     qtbot.addWidget(dialog)
     dialog.show()
     dialog.servers.line.setText("127.0.0.1:9")
@@ -47,11 +46,11 @@ def test_topics_found_by_search_stay_chosen_while_others_are_searched(source: So
         source.table.setFocus()
         source.table.setCurrentIndex(source.table.rows.index(0, 0))
         QTest.keyClick(source.table, Qt.Key.Key_Space)
-    found: list[TopicSource] = []
+    found: list[TopicSourceChoice] = []
     source.chosen.connect(found.append)
     assert source.take.text() == "Read 2 topics"
     source.take.click()
-    assert found == [TopicSource(f"{_SERVERS}/shop.public.orders,shop.public.carts", "earliest")]
+    assert found == [TopicSourceChoice(f"{_SERVERS}/shop.public.orders,shop.public.carts", "earliest")]
 
 
 def test_a_pattern_says_while_it_is_written_how_many_topics_it_fits_whole(source: SourceDialog) -> None:
@@ -65,7 +64,7 @@ def test_a_pattern_says_while_it_is_written_how_many_topics_it_fits_whole(source
         "2 of 3 topics fit, 3 partitions",
         "1 of 3 topics fit, 3 partitions",
     ]
-    assert source.source == TopicSource(rf"{_SERVERS}/^.*\.orders", "earliest")
+    assert source.source == TopicSourceChoice(rf"{_SERVERS}/^.*\.orders", "earliest")
     source.line.setText("(")
     assert source.count.text().startswith("✗ The pattern is no regular expression.")
 
@@ -77,7 +76,7 @@ def test_a_start_that_cannot_be_read_keeps_the_dialog_open_and_says_why(source: 
     assert not source.take.isEnabled()
     assert "✗" in source.start.fault.text()
     source.start.line.setText("2026-11-22T05:00:00Z")
-    assert source.source == TopicSource(f"{_SERVERS}/shop.public.orders", "2026-11-22T05:00:00Z")
+    assert source.source == TopicSourceChoice(f"{_SERVERS}/shop.public.orders", "2026-11-22T05:00:00Z")
 
 
 def test_what_lies_in_a_topic_is_shown_with_keys_and_tombstones(source: SourceDialog) -> None:
@@ -94,7 +93,7 @@ def test_what_lies_in_a_topic_is_shown_with_keys_and_tombstones(source: SourceDi
 
 
 def test_a_chosen_address_is_shown_again_as_it_was_chosen(dressed: QApplication, qtbot: QtBot) -> None:
-    now = TopicSource(r"kafka://127.0.0.1:9/^shop\..*", "latest")
+    now = TopicSourceChoice(r"kafka://127.0.0.1:9/^shop\..*", "latest")
     dialog = SourceDialog(SynchronousJobs(dressed), Document, now)
     qtbot.addWidget(dialog)
     assert (dialog.ways[1].isChecked(), dialog.line.text()) == (True, r"shop\..*")
@@ -102,7 +101,7 @@ def test_a_chosen_address_is_shown_again_as_it_was_chosen(dressed: QApplication,
 
 
 def test_a_sink_names_a_topic_for_each_entity_and_says_which_are_missing(dressed: QApplication, qtbot: QtBot) -> None:
-    dialog = SinkDialog(SynchronousJobs(dressed), ("Order", "customer"), TopicSink(""))
+    dialog = SinkDialog(SynchronousJobs(dressed), ("Order", "customer"), TopicSinkChoice(""))
     qtbot.addWidget(dialog)
     assert not dialog.take.isEnabled()
     dialog.servers.line.setText("127.0.0.1:9")
@@ -115,7 +114,7 @@ def test_a_sink_names_a_topic_for_each_entity_and_says_which_are_missing(dressed
         ["metl.errors", "what is set aside", "not there yet"],
     ]
     assert dialog.facts.text().startswith("1 of 3 topics are there.")
-    assert dialog.sink == TopicSink("kafka://127.0.0.1:9/cdm.{entity}", "kafka://127.0.0.1:9/metl.errors")
+    assert dialog.sink == TopicSinkChoice("kafka://127.0.0.1:9/cdm.{entity}", "kafka://127.0.0.1:9/metl.errors")
     dialog.errors.setText("aside.{entity}")
     assert not dialog.take.isEnabled()
     dialog.errors.setText("")
@@ -128,7 +127,7 @@ def test_topics_to_be_made_keep_their_settings_and_take_the_partitions_that_are_
         TopicPlan("cdm.order", 1, 1, (), "messages of the mapping"),
         TopicPlan("metl.errors", 1, 1, (("retention.ms", "5"),), "records that are set aside"),
     )
-    dialog = MakingDialog(plans, "127.0.0.1:9")
+    dialog = NewTopicsDialog(plans, "127.0.0.1:9")
     qtbot.addWidget(dialog)
     agreed: list[tuple[TopicPlan, ...]] = []
     dialog.agreed.connect(agreed.append)
@@ -146,8 +145,8 @@ def topics(window: Window) -> Window:
     """Return a window whose fields lead from topics to topics."""
     window.show_page(2)
     places = window.run_page.setup.places
-    places.take_source(TopicSource("kafka://127.0.0.1:9/shop.orders", "latest"))
-    places.take_sink(TopicSink("kafka://127.0.0.1:9/cdm.{entity}", "kafka://127.0.0.1:9/cdm.errors", True))
+    places.take_source(TopicSourceChoice("kafka://127.0.0.1:9/shop.orders", "latest"))
+    places.take_sink(TopicSinkChoice("kafka://127.0.0.1:9/cdm.{entity}", "kafka://127.0.0.1:9/cdm.errors", True))
     return window
 
 
@@ -189,7 +188,7 @@ def test_a_fast_lane_without_an_error_topic_is_refused_with_the_way_to_one(
 ) -> None:
     told: list[str] = []
     monkeypatch.setattr(asking, "tell", lambda error, *_: told.append(f"{error.title} {error.hint}"))
-    topics.run_page.setup.places.take_sink(TopicSink("kafka://127.0.0.1:9/cdm.{entity}"))
+    topics.run_page.setup.places.take_sink(TopicSinkChoice("kafka://127.0.0.1:9/cdm.{entity}"))
     published_mode(topics)
     topics.run_page.run_chosen()
     assert len(told) == 1

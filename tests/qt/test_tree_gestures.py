@@ -11,16 +11,14 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu, QToolTip
 from pytestqt.qtbot import QtBot
 
-from metl_gui.core.block_lists import Note
 from metl_gui.core.trees.nodes import Side, Version
-from metl_gui.ui.dragging import Dragged, from_mime, to_mime
-from metl_gui.ui.map.folding import NARROW_PX
-from metl_gui.ui.selection import CellRange, Place, Selected, place_of_version
-from metl_gui.ui.trees.drag_picture import drag_picture, drag_words
-from metl_gui.ui.trees.panel import TreePanel
-from metl_gui.ui.trees.strip import STRIP_PX
-from metl_gui.ui.trees.tips import tip_of
-from metl_gui.ui.window import Window
+from metl_gui.ui.map.tree_collapse import NARROW_PX
+from metl_gui.ui.project.block_lists import Note
+from metl_gui.ui.project.selection import CellRange, Dragged, Place, Selected, from_mime, place_of_version, to_mime
+from metl_gui.ui.shell.window import Window
+from metl_gui.ui.trees.node import tip_of
+from metl_gui.ui.trees.panel import STRIP_PX, TreePanel
+from metl_gui.ui.trees.view import drag_picture, drag_words
 
 LEFT = Qt.MouseButton.LeftButton
 NONE = Qt.KeyboardModifier.NoModifier

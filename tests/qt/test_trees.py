@@ -19,14 +19,13 @@ from metl_gui.core.search.filters import FilterResult
 from metl_gui.core.search.query import parse
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui.document import Changed
-from metl_gui.ui.marks import MarkShape
-from metl_gui.ui.selection import Place
-from metl_gui.ui.trees import reading
-from metl_gui.ui.trees.facts import RowFacts
-from metl_gui.ui.trees.model import FACTS_ROLE, TreeModel
-from metl_gui.ui.trees.node_ids import ROOT
-from metl_gui.ui.window import Window
+from metl_gui.ui.project.document import Changed
+from metl_gui.ui.project.selection import Place
+from metl_gui.ui.shell.window import Window
+from metl_gui.ui.theming.marks import MarkShape
+from metl_gui.ui.trees import contents
+from metl_gui.ui.trees.model import FACTS_ROLE, ROOT, TreeModel
+from metl_gui.ui.trees.node import RowFacts
 from metl_gui.workbench.session import Workbench
 from tests.qt.random_documents import some_document
 
@@ -199,7 +198,7 @@ def test_a_large_tree_is_read_and_filtered_between_the_events_of_the_window(
 ) -> None:
     document = some_document()
     expected = _filtered_rows(document, Side.EXTRACTION, "id")
-    monkeypatch.setattr(reading, "_AT_ONCE_ATTRIBUTES", 1)
+    monkeypatch.setattr(contents, "_AT_ONCE_ATTRIBUTES", 1)
     model = TreeModel(Side.EXTRACTION)
     tester = QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
     with qtbot.waitSignal(model.filled):
@@ -216,7 +215,7 @@ def test_a_large_tree_is_read_and_filtered_between_the_events_of_the_window(
 def test_a_large_tree_says_that_it_is_read_and_how_much_there_is(
     window: Window, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading, "_AT_ONCE_ATTRIBUTES", 0)
+    monkeypatch.setattr(contents, "_AT_ONCE_ATTRIBUTES", 0)
     panel, whole = window.map.sources, len(window.project.value.extraction.schemas())
     told: list[tuple[int, int]] = []
     panel.counted.connect(told.append)
@@ -232,7 +231,7 @@ def test_a_large_tree_that_is_read_again_keeps_its_rows_meanwhile(
     qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     document = some_document()
-    monkeypatch.setattr(reading, "_AT_ONCE_ATTRIBUTES", 1)
+    monkeypatch.setattr(contents, "_AT_ONCE_ATTRIBUTES", 1)
     model = TreeModel(Side.EXTRACTION)
     tester = QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
     with qtbot.waitSignal(model.filled):

@@ -17,15 +17,15 @@ from metl_gui.core.differences.document_difference import compare_by_names
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.matrix.blocks import Element
+from metl_gui.core.progress import Watch
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import ProjectError
-from metl_gui.ui import asking
-from metl_gui.ui.jobs import Jobs, Outcome
-from metl_gui.ui.selection import Selected, place_of_version
-from metl_gui.ui.window import Window
-from metl_gui.workbench.progress import Watch
-from metl_gui.workbench.sample import SampleFolder
+from metl_gui.ui.jobs.jobs import Jobs, Outcome
+from metl_gui.ui.project.selection import Selected, place_of_version
+from metl_gui.ui.shell.window import Window
+from metl_gui.ui.widgets import dialogs
+from metl_gui.workbench.demo.sample import SampleFolder
 from metl_gui.workbench.session import Workbench
 
 from .held_jobs import HeldJobs
@@ -165,7 +165,7 @@ def test_a_folder_of_schemas_is_imported_whole(
     empty: Window, sample: SampleFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: str(sample.schemas))
-    monkeypatch.setattr(asking, "ask", lambda *_: "close")
+    monkeypatch.setattr(dialogs, "ask", lambda *_: "close")
     empty.actions_table["import_folder"].trigger()
     assert len(empty.project.value.extraction.schemas()) == 15
     assert empty.project.undo_title is not None
@@ -175,7 +175,7 @@ def test_an_edit_of_a_project_whose_file_is_gone_is_refused_in_words(
     window: Window, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[str] = []
-    monkeypatch.setattr(asking, "tell", lambda error, _parent: told.append(str(error)))
+    monkeypatch.setattr(dialogs, "tell", lambda error, _parent: told.append(str(error)))
     workbench, before = window.project.workbench, window.project.value
     assert workbench is not None
     workbench.path.rename(workbench.path.with_name("elsewhere.metl"))
@@ -216,7 +216,7 @@ def test_an_action_that_asks_a_file_which_is_gone_says_so(
     window: Window, monkeypatch: pytest.MonkeyPatch, id_: str
 ) -> None:
     told: list[str] = []
-    monkeypatch.setattr(asking, "tell", lambda error, _parent: told.append(str(error)))
+    monkeypatch.setattr(dialogs, "tell", lambda error, _parent: told.append(str(error)))
     workbench = window.project.workbench
     assert workbench is not None
     window.history.looking.look_at(2)
@@ -245,7 +245,7 @@ def test_closing_a_project_gives_up_what_is_being_imported_and_says_so(
     empty: Window, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
-    monkeypatch.setattr(asking, "ask", lambda title, *_rest, **_more: asked.append(title))
+    monkeypatch.setattr(dialogs, "ask", lambda title, *_rest, **_more: asked.append(title))
     source = tmp_path / "orders.json"
     source.write_text('{"type": "object", "properties": {"id": {"type": "string"}}}')
 
@@ -253,7 +253,7 @@ def test_closing_a_project_gives_up_what_is_being_imported_and_says_so(
         empty.commands.close_project()
         raise ProjectError("it is closed")
 
-    monkeypatch.setattr("metl_gui.ui.commands.import_sources", import_and_close)
+    monkeypatch.setattr("metl_gui.ui.shell.commands.import_sources", import_and_close)
     empty.commands.import_schemas(Side.EXTRACTION, [source])
     assert empty.project.workbench is None
     assert asked == []

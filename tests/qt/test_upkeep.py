@@ -11,12 +11,12 @@ from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.matrix.blocks import Status
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui import upkeep
-from metl_gui.ui.naming import selected_words
-from metl_gui.ui.selection import Place, Selected
-from metl_gui.ui.upkeep import Upkeep
-from metl_gui.ui.window import Window
-from metl_gui.workbench.sample import SampleFolder
+from metl_gui.ui.project.selection import Place, Selected
+from metl_gui.ui.project.text import selected_words
+from metl_gui.ui.shell import projects
+from metl_gui.ui.shell.projects import Maintenance
+from metl_gui.ui.shell.window import Window
+from metl_gui.workbench.demo.sample import SampleFolder
 from metl_gui.workbench.session import Workbench
 
 
@@ -44,10 +44,10 @@ def test_many_edited_blocks_are_merged_when_the_window_is_idle_and_nothing_shown
     before, plane = window.project.value, window.map.planes.whole
     assert plane is not None
     assert len(plane.edited) == 1
-    monkeypatch.setattr(upkeep, "MANY_EDITED", 0)
+    monkeypatch.setattr(projects, "MANY_EDITED", 0)
     window.upkeep.look()
     assert window.project.value is before
-    monkeypatch.setattr(upkeep, "_IDLE_MS", 0)
+    monkeypatch.setattr(projects, "_IDLE_MS", 0)
     told: list[object] = []
     window.project.changed.connect(told.append)
     window.upkeep.look()
@@ -77,7 +77,7 @@ def test_a_file_that_is_gone_is_said_once_in_a_notice(window: Window, sample: Sa
 
 def test_nothing_is_looked_at_without_a_project(window: Window) -> None:
     window.actions_table["close"].trigger()
-    Upkeep(window.project, window.jobs, window).look()
+    Maintenance(window.project, window.jobs, window).look()
     assert window.notice.isHidden()
 
 

@@ -16,16 +16,17 @@ from PySide6.QtWidgets import QApplication
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import MetlError
-from metl_gui.ui import asking, main
-from metl_gui.ui import theme as themes
-from metl_gui.ui.action_rooms import all_rows
-from metl_gui.ui.actions import MENUS, SCOPES
-from metl_gui.ui.conditions import always, can_begin
-from metl_gui.ui.contrast import contrast
-from metl_gui.ui.keys.table import lines_of
-from metl_gui.ui.selection import Place, Selected, still_there
-from metl_gui.ui.window import Window
-from metl_gui.workbench.sample import SampleFolder
+from metl_gui.ui import main
+from metl_gui.ui.actions.conditions import always, can_begin
+from metl_gui.ui.actions.menus import all_rows
+from metl_gui.ui.actions.shortcut_sheet import lines_of
+from metl_gui.ui.actions.table import MENUS, SCOPES
+from metl_gui.ui.project.selection import Place, Selected, still_there
+from metl_gui.ui.shell.window import Window
+from metl_gui.ui.theming import theme as themes
+from metl_gui.ui.theming.theme import contrast
+from metl_gui.ui.widgets import dialogs
+from metl_gui.workbench.demo.sample import SampleFolder
 from metl_gui.workbench.session import Workbench
 
 
@@ -38,7 +39,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         said.append(f"{title} {text}")
         return answers[-1][0]
 
-    monkeypatch.setattr(asking, "ask", reply)
+    monkeypatch.setattr(dialogs, "ask", reply)
     return said
 
 
@@ -89,7 +90,7 @@ def test_a_project_that_somebody_else_edits_is_opened_as_the_person_says(
 ) -> None:
     with Workbench.open(sample.project, who="Grace"):
         window = make_window()
-        monkeypatch.setattr(asking, "ask", lambda *_: "read")
+        monkeypatch.setattr(dialogs, "ask", lambda *_: "read")
         window.commands.open(sample.project)
         assert window.project.workbench is not None
         assert not window.project.workbench.is_for_editing
@@ -234,7 +235,7 @@ def test_removing_a_version_names_what_goes_and_forgets_its_selection(
         texts.append(f"{title} {text}")
         return "remove"
 
-    monkeypatch.setattr(asking, "ask", reply)
+    monkeypatch.setattr(dialogs, "ask", reply)
     window.commands.remove_version()
     assert schema.name in texts[0]
     assert "elements go with it" in texts[0]
@@ -286,8 +287,8 @@ def test_confirming_by_key_on_another_page_only_shows_the_review(window: Window)
 
 @pytest.mark.usefixtures("dressed")
 def test_a_dialog_says_title_text_and_hint_of_an_error() -> None:
-    question = asking.Question("Gone.", "The file is gone.\nLook elsewhere.", [("close", "Close")])
+    question = dialogs.Question("Gone.", "The file is gone.\nLook elsewhere.", [("close", "Close")])
     question.buttons["close"].click()
     assert question.answer == "close"
-    assert asking.words_of(MetlError("x"))[0] == "Something went wrong inside METL Workbench"
+    assert dialogs.words_of(MetlError("x"))[0] == "Something went wrong inside METL Workbench"
     question.deleteLater()

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from metl_gui.core.progress import Progress, Watch
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import BugError, RunCancelled, SchemaError
-from metl_gui.ui.worker import Worker
-from metl_gui.workbench.importing import import_sources
-from metl_gui.workbench.progress import Progress, Watch
+from metl_gui.ui.jobs.worker import Worker
+from metl_gui.workbench.importing.schema_import import import_sources
 from metl_gui.workbench.session import Workbench
 
 

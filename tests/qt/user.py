@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from metl_gui.ui.window import Window
+from metl_gui.ui.shell.window import Window
 from tests.qt.screen import name_of, plain, text_of, visible, with_keyboard, words_in
 
 T = TypeVar("T", bound=QWidget)

@@ -15,7 +15,7 @@ import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 
-from metl_gui.workbench.components import guarding
+from metl_gui.stack import component
 from tests.soak.checks import Check, checks
 from tests.soak.faults import FAULTS
 from tests.soak.servers import start_servers
@@ -33,7 +33,7 @@ def main(arguments: list[str]) -> int:
     )
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="metl-soak-")))
-        guarding.guard_folder(folder)
+        component.guard_folder(folder)
         servers = start_servers(stack)
         os.environ["PGPASSWORD"] = servers.postgres.password
         soak = Soak(wanted, servers, folder, teller)

@@ -14,11 +14,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from metl_gui.engine.event_tail import EventTail
-from metl_gui.engine.events import LaneProgressed, LaneTroubled, RunFailed
+from metl_gui.engine.runs.event_log import EventTail
+from metl_gui.engine.runs.events import LaneProgressed, LaneTroubled, RunFailed
 from metl_gui.errors import RunError
-from metl_gui.workbench.components import guard, guarding
-from metl_gui.workbench.live_process import read_facts
+from metl_gui.stack import component, guard
+from metl_gui.workbench.user_folders import read_facts
 from tests.helpers.killing import HOST, PRODUCTION, WORKER, command_of
 from tests.helpers.machine_code import kernel_cache
 from tests.soak.servers import Servers
@@ -206,7 +206,7 @@ class Lane:
         return Memory(**found)
 
     def _guard(self) -> None:
-        guarding.guard_process(self.process_id, self._mark, signal.SIGTERM)
+        component.guard_process(self.process_id, self._mark, signal.SIGTERM)
 
 
 def resident(process_id: int) -> int:

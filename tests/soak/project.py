@@ -11,14 +11,13 @@ from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import ProjectError, RunError
-from metl_gui.workbench.confirming import confirm_unconfirmed
-from metl_gui.workbench.importing import ImportResult, import_sources
-from metl_gui.workbench.mapping import MapMode, import_mapping
-from metl_gui.workbench.publishing import publish
-from metl_gui.workbench.remote_sources import Choice
-from metl_gui.workbench.reviewing import ReviewEntry, accept_losses, rename, review_list
+from metl_gui.workbench.importing.remote_sources import Choice
+from metl_gui.workbench.importing.schema_import import ImportResult, import_sources
+from metl_gui.workbench.importing.version_tasks import accept_task, collect_tasks, version_tasks
+from metl_gui.workbench.mapping.table import MapMode, import_mapping
+from metl_gui.workbench.publishing.publication import publish
+from metl_gui.workbench.review.decisions import ReviewEntry, accept_losses, confirm_unconfirmed, rename, review_list
 from metl_gui.workbench.session import Workbench
-from metl_gui.workbench.version_tasks import accept_task, collect_tasks, version_tasks
 from tests.soak.tables import PREFIX, SPARES, Release, Table
 
 _HEAD = "schema,schema_version,attribute,entity,entity_version,cdm_attribute"

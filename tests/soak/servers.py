@@ -7,11 +7,11 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 from metl_gui.errors import SetupError
-from metl_gui.workbench.components.component import keep
-from metl_gui.workbench.components.connect import JSON_CONVERTER, Connector, ConnectWorker
-from metl_gui.workbench.components.jars import fetch
-from metl_gui.workbench.components.kafka import KAFKA_JARS, KafkaBroker
-from metl_gui.workbench.components.postgres import PostgresServer
+from metl_gui.stack.component import keep
+from metl_gui.stack.connect import JSON_CONVERTER, Connector, ConnectWorker
+from metl_gui.stack.jars import fetch
+from metl_gui.stack.kafka import KAFKA_JARS, KafkaBroker
+from metl_gui.stack.postgres import PostgresServer
 from tests.soak.tables import PREFIX
 
 _WORKER = {

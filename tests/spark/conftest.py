@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from metl_gui.engine.client import SparkProcess
+from metl_gui.engine.execution.client import SparkProcess
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan
-from metl_gui.engine.runs import RunSpec, new_run_id
+from metl_gui.engine.runs.run_spec import RunSpec, new_run_id
 
 SpecOf = Callable[..., RunSpec]
 

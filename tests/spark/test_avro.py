@@ -12,10 +12,10 @@ import fastavro
 import pytest
 
 from metl_gui.core.trees.nodes import Side
-from metl_gui.engine.client import SparkProcess
-from metl_gui.workbench.importing import import_sources
-from metl_gui.workbench.replaying import ReplayRequest, replay
-from metl_gui.workbench.running import RunRequest, run_mapping
+from metl_gui.engine.execution.client import SparkProcess
+from metl_gui.workbench.importing.schema_import import import_sources
+from metl_gui.workbench.runs.mapping_run import RunRequest, run_mapping
+from metl_gui.workbench.runs.replay import ReplayRequest, replay
 from metl_gui.workbench.session import Workbench
 from tests.helpers.sample_projects import fill
 

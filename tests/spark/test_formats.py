@@ -18,13 +18,13 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pytest
 
-from metl_gui.engine.client import SparkProcess
-from metl_gui.engine.entity_plans import entity_plans
+from metl_gui.engine.execution.client import SparkProcess
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.kernel.plan import ColumnPlan, EntityPlan, SourceType
-from metl_gui.engine.report import RunReport
-from metl_gui.workbench.running import RunRequest, RunResult, run_mapping
-from metl_gui.workbench.sample import SampleFolder, fresh_copy
+from metl_gui.engine.mapping.plan_compiler import entity_plans
+from metl_gui.engine.runs.report import RunReport
+from metl_gui.workbench.demo.sample import SampleFolder, fresh_copy
+from metl_gui.workbench.runs.mapping_run import RunRequest, RunResult, run_mapping
 from metl_gui.workbench.session import Workbench
 from tests.spark.conftest import SpecOf, order_record
 
@@ -32,7 +32,7 @@ _READ = """
 import os, sys
 import pyarrow as pa
 sys.path.insert(0, sys.argv[3])
-from metl_gui.engine.java import find_java
+from metl_gui.engine.spark.java import find_java
 os.environ.update(JAVA_HOME=str(find_java().path), SPARK_LOCAL_IP="127.0.0.1")
 from pyspark.sql import SparkSession
 settings = {"spark.ui.enabled": "false", "spark.sql.session.timeZone": "UTC"}

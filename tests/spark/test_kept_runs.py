@@ -10,11 +10,11 @@ import msgspec
 import pyarrow.parquet as pq
 import pytest
 
-from metl_gui.engine.client import SparkProcess
-from metl_gui.engine.report import RunReport, Tally
-from metl_gui.workbench.production import find_run, follow_events, stop_run
-from metl_gui.workbench.replaying import ReplayRequest, replay
-from metl_gui.workbench.running import RunRequest, run_mapping
+from metl_gui.engine.execution.client import SparkProcess
+from metl_gui.engine.runs.report import RunReport, Tally
+from metl_gui.workbench.runs.mapping_run import RunRequest, run_mapping
+from metl_gui.workbench.runs.production import find_run, follow_events, stop_run
+from metl_gui.workbench.runs.replay import ReplayRequest, replay
 from metl_gui.workbench.session import Workbench
 from tests.compatibility.installed import Installed
 from tests.compatibility.messages import messages_in

@@ -18,14 +18,14 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from metl_gui.engine.client import SparkProcess
-from metl_gui.engine.runs import RunSpec, new_run_id
-from metl_gui.engine.targets import Target, parse_target
+from metl_gui.engine.execution.client import SparkProcess
+from metl_gui.engine.runs.run_spec import RunSpec, new_run_id
+from metl_gui.engine.runs.target import Target, parse_target
 from metl_gui.errors import RunError
-from metl_gui.workbench.components.guard import children_of
-from metl_gui.workbench.components.spark import SparkConnect, SparkMaster
-from metl_gui.workbench.profile_check import test_profile
-from metl_gui.workbench.profiles import Profile, save_profile
+from metl_gui.stack.guard import children_of
+from metl_gui.stack.spark import SparkConnect, SparkMaster
+from metl_gui.workbench.profiles.connection_test import test_profile
+from metl_gui.workbench.profiles.saved_profiles import Profile, save_profile
 from tests.helpers.killing import WORKER
 from tests.spark.conftest import order_record
 
@@ -284,7 +284,7 @@ _HOLDING = """
 import sys
 from pathlib import Path
 
-from metl_gui.engine.session import SparkRuntime
+from metl_gui.engine.spark.sessions.local import SparkRuntime
 
 runtime = SparkRuntime("local[1]", Path(sys.argv[1]))
 context = runtime.spark.sparkContext

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from metl_gui.engine.client import SparkProcess
-from metl_gui.engine.events import EngineEvent, RunFailed, RunProgressed, RunStopped, SessionFailed
-from metl_gui.engine.java import find_java
+from metl_gui.engine.execution.client import SparkProcess
+from metl_gui.engine.runs.events import EngineEvent, RunFailed, RunProgressed, RunStopped, SessionFailed
+from metl_gui.engine.spark.java import find_java
 from metl_gui.errors import RunCancelled, RunError, SetupError
-from metl_gui.workbench.components.guard import children_of
+from metl_gui.stack.guard import children_of
 from tests.spark.conftest import SpecOf, order_record
 
 _LONG = 400_000
@@ -208,7 +208,7 @@ def test_stop_while_the_session_still_starts_leaves_no_process_and_no_folder() -
 
 def test_a_client_that_is_killed_takes_everything_along() -> None:
     script = (
-        "from metl_gui.engine.client import SparkProcess\n"
+        "from metl_gui.engine.execution.client import SparkProcess\n"
         "spark = SparkProcess('local[1]').start()\n"
         "spark.wait_until_ready()\n"
         "print(spark.folder, flush=True)\n"

@@ -15,16 +15,16 @@ import pytest
 
 from metl_gui.core.edits.settings import SetSettings
 from metl_gui.core.trees.nodes import Side
-from metl_gui.engine.client import SparkProcess
-from metl_gui.engine.report import RunReport
+from metl_gui.engine.execution.client import SparkProcess
+from metl_gui.engine.runs.report import RunReport
 from metl_gui.errors import RunError
-from metl_gui.workbench.publishing import publish
-from metl_gui.workbench.replaying import ReplayRequest, replay, what_waits
-from metl_gui.workbench.reviewing import confirm_all
-from metl_gui.workbench.running import RunRequest, run_mapping
-from metl_gui.workbench.sample import SampleFolder, add_waiting, fresh_copy
+from metl_gui.workbench.demo.sample import SampleFolder, add_waiting, fresh_copy
+from metl_gui.workbench.importing.version_tasks import accept_task, entries, sample_records, version_tasks
+from metl_gui.workbench.publishing.publication import publish
+from metl_gui.workbench.review.decisions import confirm_all
+from metl_gui.workbench.runs.mapping_run import RunRequest, run_mapping
+from metl_gui.workbench.runs.replay import ReplayRequest, replay, what_waits
 from metl_gui.workbench.session import Workbench
-from metl_gui.workbench.version_tasks import accept_task, entries, sample_records, version_tasks
 from tests.helpers import fx_files
 from tests.helpers.expected_runs import Expected, expect, flat
 

@@ -10,10 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from metl_gui.engine.client import SparkProcess
-from metl_gui.engine.events import BatchCommitted, EngineEvent, StateChanged
+from metl_gui.engine.execution.client import SparkProcess
+from metl_gui.engine.runs.events import BatchCommitted, EngineEvent, StateChanged
 from metl_gui.errors import RunError
-from metl_gui.workbench.production import (
+from metl_gui.workbench.demo.sample import SampleFolder, fresh_copy
+from metl_gui.workbench.publishing.publication import publish
+from metl_gui.workbench.runs.history import RunStatus, compare_runs, events_of, runs
+from metl_gui.workbench.runs.mapping_run import RunRequest, run_mapping
+from metl_gui.workbench.runs.production import (
     died_runs,
     follow_events,
     live_runs,
@@ -21,10 +25,6 @@ from metl_gui.workbench.production import (
     start_production,
     stop_run,
 )
-from metl_gui.workbench.publishing import publish
-from metl_gui.workbench.run_history import RunStatus, compare_runs, events_of, runs
-from metl_gui.workbench.running import RunRequest, run_mapping
-from metl_gui.workbench.sample import SampleFolder, fresh_copy
 from metl_gui.workbench.session import Workbench
 from tests.helpers.killing import end_everything, kill_after_a_batch, places, wait_for
 

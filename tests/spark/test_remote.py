@@ -14,19 +14,19 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from metl_gui.engine.client import SparkProcess
-from metl_gui.engine.events import EngineEvent, RunProgressed, RunStopped
-from metl_gui.engine.java import find_java
-from metl_gui.engine.report import RunReport
-from metl_gui.engine.targets import Target
+from metl_gui.engine.execution.client import SparkProcess
+from metl_gui.engine.runs.events import EngineEvent, RunProgressed, RunStopped
+from metl_gui.engine.runs.report import RunReport
+from metl_gui.engine.runs.target import Target
+from metl_gui.engine.spark.java import find_java
 from metl_gui.errors import RunCancelled, RunError
 from metl_gui.packaged import sample_projects
-from metl_gui.workbench.components.guard import children_of
-from metl_gui.workbench.components.spark import SparkConnect, SparkMaster, spark_home
-from metl_gui.workbench.exporting import export_published
+from metl_gui.stack.guard import children_of
+from metl_gui.stack.spark import SparkConnect, SparkMaster, spark_home
+from metl_gui.workbench.demo.sample import FX, SampleFolder, build_project
 from metl_gui.workbench.exports import EXPORTS
-from metl_gui.workbench.running import RunRequest, run_mapping
-from metl_gui.workbench.sample import FX, SampleFolder, build_project
+from metl_gui.workbench.exports.files import export_published
+from metl_gui.workbench.runs.mapping_run import RunRequest, run_mapping
 from tests.helpers.machine_code import kernel_cache
 from tests.helpers.spark_fixtures import make_python
 from tests.spark.conftest import SpecOf, order_record

@@ -8,18 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from metl_gui.engine.client import SparkProcess
-from metl_gui.engine.events import EngineEvent, RunFinished, RunStarted
-from metl_gui.engine.sinks.ownership import holding
+from metl_gui.core.progress import Progress, Watch
+from metl_gui.engine.execution.client import SparkProcess
+from metl_gui.engine.runs.events import EngineEvent, RunFinished, RunStarted
+from metl_gui.engine.runs.folder_lock import holding
 from metl_gui.errors import ProjectError, RunCancelled, RunError, UserError
 from metl_gui.packaged import sample_projects
-from metl_gui.workbench.past_run import RunStatus
-from metl_gui.workbench.preview import Previews
-from metl_gui.workbench.progress import Progress, Watch
-from metl_gui.workbench.run_history import runs
-from metl_gui.workbench.running import RunRequest, run_mapping
-from metl_gui.workbench.sample import SampleFolder, add_waiting, fresh_copy
-from metl_gui.workbench.sample_overview import sample_overview
+from metl_gui.workbench.demo.sample import SampleFolder, add_waiting, fresh_copy
+from metl_gui.workbench.runs.history import RunStatus, runs
+from metl_gui.workbench.runs.mapping_run import RunRequest, run_mapping
+from metl_gui.workbench.samples.kept_samples import sample_overview
+from metl_gui.workbench.samples.preview import Previews
 from metl_gui.workbench.session import Workbench
 
 

@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
-from metl_gui.engine.client import SparkProcess
-from metl_gui.engine.events import EngineEvent, RunProgressed
+from metl_gui.engine.execution.client import SparkProcess
+from metl_gui.engine.runs.events import EngineEvent, RunProgressed
 from metl_gui.errors import RunError
-from metl_gui.workbench.running import RunRequest, run_mapping
-from metl_gui.workbench.sample import SampleFolder, fresh_copy
+from metl_gui.workbench.demo.sample import SampleFolder, fresh_copy
+from metl_gui.workbench.runs.mapping_run import RunRequest, run_mapping
 from metl_gui.workbench.session import Workbench
 from tests.helpers.killing import HOST, below, command_of, wait_for
 from tests.helpers.long_runs import counted, many_files

@@ -15,13 +15,13 @@ BOUNDS = {"max_length", "decompressed_size"}
 STREAMS = {"GzipFile", "BZ2File", "LZMAFile", "CompressedInputStream", "ZipFile", "TarFile", "load_workbook"}
 OPENERS = {"gzip", "bz2", "lzma", "tarfile"}
 KNOWN = {
-    "core/packing.py": "streams, read in pieces of fixed size by all who read them",
-    "core/avro_container.py": "a block, read in pieces up to the largest that is read",
-    "registry/workbook.py": "all parts are unpacked piece by piece and counted before anything else reads them",
-    "workbench/components/jars.py": "an archive whose checksum was compared",
-    "workbench/components/connect.py": "writes",
-    "engine/shipping.py": "writes",
-    "engine/unpacking.py": "what this program packed for its executors",
+    "formats/compression.py": "streams, read in pieces of fixed size by all who read them",
+    "formats/avro_container.py": "a block, read in pieces up to the largest that is read",
+    "registry/tables/workbook.py": "all parts are unpacked piece by piece and counted before anything else reads them",
+    "stack/jars.py": "an archive whose checksum was compared",
+    "stack/connect.py": "writes",
+    "engine/spark/archive.py": "writes",
+    "engine/spark/archive_entrance.py": "what this program packed for its executors",
 }
 """Where packed streams and archives are opened, and what bounds them."""
 

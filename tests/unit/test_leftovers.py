@@ -50,8 +50,8 @@ def test_a(monkeypatch, tmp_path):
 
 WRITERS = {"update", "setdefault", "pop", "popitem", "clear", "putenv", "unsetenv", "chdir", "fchdir"}
 OWN_PROCESSES = {
-    "engine/session.py": "puts back what stood there as soon as Java is started",
-    "engine/unpacking.py": "is in a Python worker of Spark, which has no other work",
+    "engine/spark/sessions/local.py": "puts back what stood there as soon as Java is started",
+    "engine/spark/archive_entrance.py": "is in a Python worker of Spark, which has no other work",
 }
 
 

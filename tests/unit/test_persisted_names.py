@@ -17,15 +17,22 @@ from pathlib import Path
 
 import pytest
 
-from metl_gui.engine import commands, progress, targets, task, worker_check
-from metl_gui.engine.kafka import listing, looking, orders, servers, starting, topics
-from metl_gui.engine.lanes import lane_order, members, membership, setting_back
-from metl_gui.engine.loading import lane_loads, staging
-from metl_gui.engine.sources import files, reading
-from metl_gui.engine.streaming import known_files, stream_source, topics_order
-from metl_gui.registry import places
-from metl_gui.ui.run import heads
-from metl_gui.workbench import topics as shown_topics
+from metl_gui.engine.kafka import inspection, offsets, servers, topics
+from metl_gui.engine.kafka import servers as orders
+from metl_gui.engine.lanes import load_control, offset_reset, order
+from metl_gui.engine.lanes.coordination import member as membership
+from metl_gui.engine.lanes.coordination import records
+from metl_gui.engine.loading import staging
+from metl_gui.engine.runs import commands, progress, target
+from metl_gui.engine.sources import files
+from metl_gui.engine.sources import source as reading
+from metl_gui.engine.spark import worker_check
+from metl_gui.engine.streaming import file_states, planner
+from metl_gui.engine.streaming import source as stream_source
+from metl_gui.engine.tasks import task
+from metl_gui.registry import addresses as places
+from metl_gui.ui.messages import pairs
+from metl_gui.workbench.runs import topics as shown_topics
 from tests.helpers import documents, killing
 from tests.helpers.killing import WORKER
 from tests.helpers.persisted import choices_in, classes_in, rows
@@ -39,7 +46,7 @@ INTERNAL: dict[str, tuple[type, ...]] = {
         commands.CancelRun,
         commands.StartRun,
         commands.StartSession,
-        targets.Target,
+        target.Target,
     ),
     "between the driver of a run and its tasks, which run the code that it ships": (
         task.TaskOrder,
@@ -51,8 +58,8 @@ INTERNAL: dict[str, tuple[type, ...]] = {
         orders.WaitingRecords,
         stream_source.StreamOrder,
         stream_source.BatchOutcome,
-        topics_order.TopicsOrder,
-        lane_order.LaneOrder,
+        planner.TopicsOrder,
+        order.LaneOrder,
         worker_check.Look,
     ),
     "between a load and the process that reads its table": (
@@ -63,29 +70,29 @@ INTERNAL: dict[str, tuple[type, ...]] = {
     ),
     "within one process": (
         files.FileListing,
-        known_files.Piece,
-        known_files.SeenFile,
-        lane_loads.Example,
-        listing.ListedPartition,
-        looking.Newest,
-        looking.SeenMessage,
-        members.PlanState,
-        membership.AgreementSettings,
+        file_states.Piece,
+        file_states.SeenFile,
+        load_control.Example,
+        offsets.ListedPartition,
+        inspection.Newest,
+        inspection.SeenMessage,
+        records.PlanState,
+        membership.CoordinationSettings,
         places.DatabasePlace,
         places.RegistryPlace,
         servers.KafkaAddress,
-        setting_back.LaneGroup,
-        setting_back.PartitionBack,
+        offset_reset.LaneGroup,
+        offset_reset.PartitionBack,
         shown_topics.ShownMessage,
         shown_topics.TopicLook,
         shown_topics.TopicThere,
-        starting.Start,
+        offsets.Start,
         topics.TopicPlan,
     ),
 }
 """Structs whose bytes, where they have any, are read by the same version of the program; no name of theirs counts."""
 
-READ_BY_THE_WINDOW = (heads.Head,)
+READ_BY_THE_WINDOW = (pairs.MessageHead,)
 """What the window reads of messages; its row is ``the head of a message as the window reads it``."""
 
 WRITTEN = [
@@ -131,7 +138,9 @@ def deriving_from(root: str) -> set[str]:
 
 
 def test_every_struct_has_a_row_of_bytes_or_stays_within_one_version() -> None:
-    structs = deriving_from("msgspec.Struct") - {"metl_gui.engine.events.Event"}  # the base of those that have rows
+    structs = deriving_from("msgspec.Struct") - {
+        "metl_gui.engine.runs.events.Event"
+    }  # the base of those that have rows
     written = {name_of(cls) for cls in classes_in(*WRITTEN)}
     internal = {name_of(cls) for kinds in INTERNAL.values() for cls in kinds}
     assert len(structs) > 100
@@ -141,13 +150,13 @@ def test_every_struct_has_a_row_of_bytes_or_stays_within_one_version() -> None:
 
 def test_every_result_of_a_command_has_a_row_of_what_it_prints() -> None:
     printed = {name_of(kind) for kind in workbench.RESULTS.values()}
-    assert deriving_from("metl_gui.workbench.documents.Written") - printed == set()
+    assert deriving_from("metl_gui.workbench.json_results.Written") - printed == set()
 
 
 @pytest.mark.parametrize("cls", READ_BY_THE_WINDOW)
 def test_the_window_reads_of_a_message_what_it_read_before(cls: type) -> None:
     text = rows("messages_shown")["the head of a message as the window reads it"]
-    head = heads._HEAD.decode(text)
+    head = pairs._HEAD.decode(text)
     assert isinstance(head, cls)
     assert (head.entity, head.version, head.state, head.op) == ("payment", "2", 17, "c")
     source = head.source

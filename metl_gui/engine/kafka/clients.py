@@ -2,24 +2,111 @@
 
 No client writes into the log by itself: librdkafka would repeat settings there, and its errors come back as errors.
 Settings of ours that decide what is read or kept win over those of a profile; all others may be set there.
+
+Questions that are asked again while servers choose who answers for a partition or a group.
+
+Right after a topic was made, and whenever a broker comes or goes, the server that a client asks may not know yet that
+it is the one who answers. It says so, librdkafka asks it at most a few times within milliseconds, and gives up. What
+readers are told of this among their messages goes by itself (``passes``).
+
+Clients that a process keeps between two uses: connecting takes longer than a small batch.
+
+They are kept for less than a minute, and only those that came to the end of what they were used for.
+
+Whether Kafka servers are there and take part in their cluster.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, Final
+import threading
+import time
+from collections.abc import Callable, Hashable, Iterator
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from confluent_kafka import KafkaError, KafkaException
+from confluent_kafka.admin import AdminClient
 
-from metl_gui.engine.kafka.asking import AWAY, CHOOSING
 from metl_gui.engine.kafka.outgoing import PARTITIONER
 from metl_gui.engine.kafka.servers import KafkaServers
 from metl_gui.errors import RunError
 
 if TYPE_CHECKING:
-    from confluent_kafka import Consumer, Message, Producer
+    from confluent_kafka import Consumer, Message, Producer, TopicPartition
     from confluent_kafka.admin import AdminClient
+
+
+NO_LEADER: Final = frozenset(
+    {
+        KafkaError.NOT_LEADER_FOR_PARTITION,
+        KafkaError.LEADER_NOT_AVAILABLE,
+        KafkaError.FENCED_LEADER_EPOCH,
+        KafkaError.UNKNOWN_LEADER_EPOCH,
+        KafkaError.OFFSET_NOT_AVAILABLE,
+        KafkaError.REPLICA_NOT_AVAILABLE,
+    }
+)
+"""What servers say of a partition while they choose who answers for it."""
+
+NO_COORDINATOR: Final = frozenset(
+    {
+        KafkaError.NOT_COORDINATOR,
+        KafkaError.COORDINATOR_NOT_AVAILABLE,
+        KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
+        KafkaError._WAIT_COORD,
+    }
+)
+"""What they say of a group meanwhile."""
+
+CHOOSING: Final = NO_LEADER | NO_COORDINATOR
+
+AWAY: Final = frozenset(
+    {KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN, KafkaError._RESOLVE, KafkaError._TIMED_OUT}
+)
+"""What a client says of servers that it cannot reach, and goes on trying."""
+
+_PASSING: Final = AWAY | NO_LEADER | {KafkaError._MAX_POLL_EXCEEDED}
+_AGAIN_SECONDS = 0.1
+_Answer = TypeVar("_Answer")
+
+
+def passes(error: KafkaError) -> bool:
+    """Say whether a reader that is told this among its messages goes on by itself."""
+    return not error.fatal() and (error.retriable() or error.code() in _PASSING)
+
+
+def patiently(ask: Callable[[], _Answer], seconds: float) -> _Answer:
+    """Ask again for so many seconds while servers choose who answers.
+
+    Raises:
+        KafkaException: they have not chosen until then, or say something else.
+    """
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            return ask()
+        except KafkaException as error:
+            if error.args[0].code() not in CHOOSING or time.monotonic() > end:
+                raise
+        time.sleep(_AGAIN_SECONDS)
+
+
+def bounds(client: Consumer, partition: TopicPartition, seconds: float) -> tuple[int, int]:
+    """Return the first offset that a partition holds now, and the one behind its last.
+
+    Args:
+        client: what asks; what it remembers of the partition is not used.
+        partition: its topic and number.
+        seconds: how long servers may choose who answers, and how long their answer may take.
+
+    Raises:
+        KafkaException: the servers do not answer, or refuse.
+    """
+    found: tuple[int, int] = patiently(
+        lambda: client.get_watermark_offsets(partition, timeout=seconds, cached=False), seconds
+    )
+    return found
+
 
 ANSWER_SECONDS: Final = 6.0
 """How long servers may take to answer a question before a run starts."""
@@ -50,7 +137,7 @@ _FORBIDDEN = {
 """What an access list of the servers keeps a user from."""
 
 
-class Said:
+class ClientErrorLog:
     """What a client said of its connections last, for a sentence that explains a silence."""
 
     def __init__(self) -> None:
@@ -70,14 +157,14 @@ class Said:
         return self.texts[-1] if self.texts else ""
 
 
-def admin(servers: KafkaServers, said: Said | None = None) -> AdminClient:
+def admin(servers: KafkaServers, said: ClientErrorLog | None = None) -> AdminClient:
     """Make a client that asks and changes what topics there are."""
     from confluent_kafka.admin import AdminClient
 
     return AdminClient(_settings(servers, said))
 
 
-def consumer(servers: KafkaServers, said: Said | None = None, **own: Any) -> Consumer:
+def consumer(servers: KafkaServers, said: ClientErrorLog | None = None, **own: Any) -> Consumer:
     """Make a client that reads what is committed, from where it is told, and commits nothing by itself.
 
     Args:
@@ -104,7 +191,7 @@ def consumer(servers: KafkaServers, said: Said | None = None, **own: Any) -> Con
 
 def producer(
     servers: KafkaServers,
-    said: Said | None = None,
+    said: ClientErrorLog | None = None,
     on_delivery: Callable[[KafkaError | None, Message], None] | None = None,
     **own: Any,
 ) -> Producer:
@@ -130,12 +217,12 @@ def producer(
     return Producer({**settings, **{name.replace("_", "."): value for name, value in own.items()}})
 
 
-def _settings(servers: KafkaServers, said: Said | None) -> dict[str, Any]:
-    return {**_QUIET, **servers.client_settings, "error_cb": said or Said()}
+def _settings(servers: KafkaServers, said: ClientErrorLog | None) -> dict[str, Any]:
+    return {**_QUIET, **servers.client_settings, "error_cb": said or ClientErrorLog()}
 
 
 @contextlib.contextmanager
-def in_words(servers: KafkaServers, said: Said | None = None, about: str = "") -> Iterator[None]:
+def in_words(servers: KafkaServers, said: ClientErrorLog | None = None, about: str = "") -> Iterator[None]:
     """Say in words what a client raises.
 
     Args:
@@ -150,7 +237,9 @@ def in_words(servers: KafkaServers, said: Said | None = None, about: str = "") -
         raise explained(servers, error, said, about) from error
 
 
-def explained(servers: KafkaServers, error: KafkaException, said: Said | None = None, about: str = "") -> RunError:
+def explained(
+    servers: KafkaServers, error: KafkaException, said: ClientErrorLog | None = None, about: str = ""
+) -> RunError:
     """Put an exception of a client into words.
 
     Args:
@@ -211,3 +300,66 @@ def _forbidden(servers: KafkaServers, refusal: KafkaError, about: str) -> RunErr
 def _refused(servers: KafkaServers, why: str) -> RunError:
     way = f"Mend the profile @{servers.profile}." if servers.profile else "Make a profile with user and password."
     return RunError("The Kafka servers refuse the connection.", f"{servers.shown}: {why.rstrip('.')}.", way)
+
+
+_Client = TypeVar("_Client")
+_KEPT_SECONDS = 45.0
+
+
+class KeptClients(Generic[_Client]):
+    """Some clients of one kind.
+
+    Args:
+        close: ends one.
+        most: how many are kept.
+    """
+
+    def __init__(self, close: Callable[[_Client], None], most: int) -> None:
+        self._close = close
+        self._most = most
+        self._kept: list[tuple[Hashable, float, _Client]] = []
+        self._changing = threading.Lock()
+
+    def take(self, key: Hashable) -> _Client | None:
+        """Return a client that was kept under a key; it is the caller's from now on."""
+        with self._changing:
+            self._drop_old()
+            for at, (own, _, client) in enumerate(self._kept):
+                if own == key:
+                    del self._kept[at]
+                    return client
+        return None
+
+    def keep(self, key: Hashable, client: _Client) -> None:
+        """Keep a client for the next use; the oldest goes when there are too many."""
+        with self._changing:
+            self._kept.append((key, time.monotonic(), client))
+            self._drop_old()
+
+    def let_go(self) -> None:
+        """End all of them."""
+        with self._changing:
+            while self._kept:
+                self._close(self._kept.pop()[2])
+
+    def _drop_old(self) -> None:
+        end = time.monotonic() - _KEPT_SECONDS
+        while self._kept and (len(self._kept) > self._most or self._kept[0][1] < end):
+            self._close(self._kept.pop(0)[2])
+
+
+_SECONDS = 2.0
+
+
+def has_brokers(servers: KafkaServers, seconds: float = _SECONDS) -> bool:
+    """Ask for the brokers that are at work: one that is starting is not among them yet.
+
+    Args:
+        servers: whom to ask.
+        seconds: how long to wait for an answer.
+    """
+    settings: dict[str, Any] = {**servers.client_settings, "log_level": 0}
+    try:
+        return bool(AdminClient(settings).list_topics(timeout=seconds).brokers)
+    except KafkaException:
+        return False

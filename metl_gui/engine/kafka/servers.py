@@ -6,6 +6,8 @@ An address is one of these:
     kafka://host:port/^shop\..*                     topics by pattern, a regular expression that begins with ^
     kafka://host:port/metl.{entity}                 one topic for each entity, as a sink
     kafka://@name/topic                             hosts, settings and secrets of a profile
+
+What tasks are told of topics. It holds secrets, so it travels in the closure of a job and is never written down.
 """
 
 from __future__ import annotations
@@ -131,3 +133,57 @@ def _checked_pattern(pattern: str) -> str:
             "The pattern of topics is no regular expression.", f"{pattern[:200]}: {error}.", "Write it like ^shop\\..*"
         ) from error
     return pattern
+
+
+PATIENCE_SECONDS = 120.0
+"""How long a task waits for servers that say nothing: long enough for a broker to be started again."""
+
+
+class WaitingRecords(msgspec.Struct, frozen=True):
+    """Which records of an error topic are meant.
+
+    Args:
+        reasons: only these; all when empty.
+        behind: by partition as ``topic/partition`` and reason: up to where its records were replayed.
+        is_again: what runs themselves set aside, whatever was replayed of it; else what replays set aside again too.
+        is_with_large: records that were too large are meant too.
+    """
+
+    reasons: tuple[str, ...] = ()
+    behind: dict[str, dict[str, int]] = {}
+    is_again: bool = False
+    is_with_large: bool = False
+
+
+class TopicReading(msgspec.Struct, frozen=True):
+    """How topics are read; the ranges are those of a ``Reading``, whose files are partitions and places offsets.
+
+    Args:
+        servers: where they are.
+        waiting: the topics are error topics, and these of their records are meant.
+        patience_seconds: see above.
+    """
+
+    servers: KafkaServers
+    waiting: WaitingRecords | None = None
+    patience_seconds: float = PATIENCE_SECONDS
+
+
+class TopicOrder(msgspec.Struct, frozen=True):
+    """Where messages or set-aside records go.
+
+    Args:
+        servers: where the topics are.
+        topic: the topic, which may hold ``{entity}``.
+        limits: how many bytes a message may have, by topic; nothing is known of the others.
+        compacted: those topics that take no message without a key.
+        has_tombstones: send a null value after each delete.
+        patience_seconds: how long servers may take to answer.
+    """
+
+    servers: KafkaServers
+    topic: str
+    limits: dict[str, int] = {}
+    compacted: tuple[str, ...] = ()
+    has_tombstones: bool = False
+    patience_seconds: float = PATIENCE_SECONDS

@@ -13,10 +13,9 @@ import msgspec
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import ConfigResource, NewTopic, ResourceType  # type: ignore[attr-defined]  # as in listing
 
-from metl_gui.engine.kafka.clients import ANSWER_SECONDS, Said, admin, explained, in_words
-from metl_gui.engine.kafka.orders import TopicOrder
+from metl_gui.engine.kafka.clients import ANSWER_SECONDS, ClientErrorLog, admin, explained, in_words
 from metl_gui.engine.kafka.outgoing import topic_of
-from metl_gui.engine.kafka.servers import KafkaAddress, KafkaServers
+from metl_gui.engine.kafka.servers import KafkaAddress, KafkaServers, TopicOrder
 from metl_gui.errors import RunError
 
 if TYPE_CHECKING:
@@ -76,7 +75,7 @@ def missing_topics(
     Raises:
         RunError: the servers do not answer or refuse.
     """
-    said = Said()
+    said = ClientErrorLog()
     with in_words(servers, said):
         client = admin(servers, said)
         cluster, missing = _looked_for(client, tuple(dict.fromkeys(names)), _AGAIN_SECONDS)
@@ -97,7 +96,7 @@ def create_topics(servers: KafkaServers, plans: Sequence[TopicPlan]) -> None:
     Raises:
         RunError: the servers do not answer or refuse; the error names the topic.
     """
-    said = Said()
+    said = ClientErrorLog()
     with in_words(servers, said):
         client = admin(servers, said)
         wanted = [NewTopic(plan.name, plan.partitions, plan.replication, config=dict(plan.settings)) for plan in plans]

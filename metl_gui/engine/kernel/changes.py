@@ -16,10 +16,8 @@ from msgspec import Raw
 
 from metl_gui.core.project.writer_schemas import of_content, of_global
 from metl_gui.core.trees import schema_names as names
-from metl_gui.engine.kernel.framings import is_framed
-from metl_gui.engine.kernel.layout import ORIGIN_NAMES
-from metl_gui.engine.kernel.schema_halves import SchemaHalf, schema_half
-from metl_gui.engine.kernel.wire import Wire, Written
+from metl_gui.engine.kernel.message_layout import ORIGIN_NAMES
+from metl_gui.engine.kernel.wire_format import InlineSchema, Wire, Written, is_framed, schema_half
 from metl_gui.errors import RecordError
 from metl_gui.formats.json_text import (
     BLANK,
@@ -140,7 +138,7 @@ def _read_text(
     if text.strip(BLANK) == NULL:
         return Kind.TOMBSTONE
     found = members(text)
-    half = SchemaHalf() if written is None else written.half
+    half = InlineSchema() if written is None else written.half
     if (written is None or not written.is_plain) and is_with_schema(found):
         if is_null(found["payload"]):
             return Kind.TOMBSTONE
@@ -176,7 +174,7 @@ def _unframed(wire: Wire, topic: str, headers: bytes, key: bytes) -> bytes | Non
     return key if written is None else written.text
 
 
-def _change(kind: Kind, found: Members, wrapped: Wrapped, half: SchemaHalf, wire: Wire | None) -> Change | Kind:
+def _change(kind: Kind, found: Members, wrapped: Wrapped, half: InlineSchema, wire: Wire | None) -> Change | Kind:
     if kind is Kind.CHANGE:
         change: Change | Kind = _of_envelope(found, wrapped.topic, half)
     elif kind is Kind.FLATTENED:
@@ -191,7 +189,7 @@ def _change(kind: Kind, found: Members, wrapped: Wrapped, half: SchemaHalf, wire
     return change
 
 
-def _of_envelope(found: Members, topic: str, half: SchemaHalf) -> Change:
+def _of_envelope(found: Members, topic: str, half: InlineSchema) -> Change:
     op = op_of(text_of(found["op"]))
     source = _object(found, "source")
     origin = {name: bytes(source[name]) for name in ORIGIN_NAMES if name in source}
@@ -219,7 +217,7 @@ def _refuse_rowless(found: Members, op: str) -> None:
     raise malformed(f"a change with op {op} carries no row")
 
 
-def _of_flattened(found: Members, topic: str, half: SchemaHalf) -> Change:
+def _of_flattened(found: Members, topic: str, half: InlineSchema) -> Change:
     # The transform writes text; a cast behind it, as many pipelines have, makes it a boolean.
     is_deleted = text_of(found.get("__deleted")) == "true" or bytes(found.get("__deleted", b"")) == b"true"
     op = "d" if is_deleted else op_of(text_of(found.get("__op")))
@@ -244,7 +242,7 @@ def _metadata(found: Members, name: str, *prefixes: str) -> bytes | None:
     return next((bytes(found[prefix + name]) for prefix in prefixes if prefix + name in found), None)
 
 
-def _of_cloud_event(found: Members, topic: str, half: SchemaHalf, wire: Wire | None) -> Change | Kind:
+def _of_cloud_event(found: Members, topic: str, half: InlineSchema, wire: Wire | None) -> Change | Kind:
     op = op_of(text_of(found.get("iodebeziumop")))
     if op == "m":
         return Kind.MESSAGE
@@ -271,7 +269,7 @@ def _of_cloud_event(found: Members, topic: str, half: SchemaHalf, wire: Wire | N
     )
 
 
-def _event_data(found: Members, topic: str, wire: Wire | None) -> tuple[Members, SchemaHalf | None, Written | None]:
+def _event_data(found: Members, topic: str, wire: Wire | None) -> tuple[Members, InlineSchema | None, Written | None]:
     """Return the rows in the data of a CloudEvent, and what their own schema says of them where they have one."""
     data = found.get("data", found.get("data_base64"))
     if is_null(data) or data is None:

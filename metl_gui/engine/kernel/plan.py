@@ -1,6 +1,6 @@
 """The plan: everything the kernel knows of one state of the matrix, as plain values that travel as JSON.
 
-Compiled once for each state (``engine.compile``), sent to every executor, never changed.
+Compiled once for each state (``mapping.plan_compiler``), sent to every executor, never changed.
 """
 
 from __future__ import annotations

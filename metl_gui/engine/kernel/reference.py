@@ -1,25 +1,67 @@
 """The reference kernel: maps each record by the letter of contract.md §5 and dmm.md §4 (A6).
 
 Slow parts are kept by shape (``versions``).
+
+The shapes in which an unavailable value stands in a row (cdc-formats.md §4).
 """
 
 from __future__ import annotations
 
+import base64
+import json
 from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from metl_gui.core.trees.paths import escape, split
 from metl_gui.engine.kernel.changes import Change, read_wrapped
-from metl_gui.engine.kernel.gathering import Gathering, Sent
-from metl_gui.engine.kernel.layout import MESSAGE, REPLAYED, write_nested, write_origin, write_unchanged
-from metl_gui.engine.kernel.outcomes import error_row
-from metl_gui.engine.kernel.placeholders import forms_of
+from metl_gui.engine.kernel.message_layout import MESSAGE, REPLAYED, write_nested, write_origin, write_unchanged
+from metl_gui.engine.kernel.outcomes import BatchOutput, Sent, error_row
 from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan, version_name
 from metl_gui.engine.kernel.versions import Versions, value_at
-from metl_gui.engine.kernel.wire import Wire, Written
+from metl_gui.engine.kernel.wire_format import Wire, Written
 from metl_gui.errors import RecordError
 from metl_gui.formats.json_text import NULL, Members, quoted
 from metl_gui.formats.record_wrapper import Wrapped, unwrap
+
+_HEX = "hex:"
+
+
+@lru_cache(maxsize=256)
+def forms_of(placeholder: str) -> frozenset[bytes]:
+    """Return every JSON value that means "unchanged": text, list of text, list of codes, base64, and maps.
+
+    Lists and maps are known as connectors write them and as tools write them that put a space behind each separator.
+
+    Args:
+        placeholder: the text that the connector is set to, with ``hex:`` before hexadecimal digits.
+    """
+    content = _content(placeholder)
+    text = content.decode("utf-8", "replace")
+    as_map = {text: text}
+    values = (
+        text,
+        [text],
+        list(content),
+        base64.b64encode(content).decode(),
+        base64.urlsafe_b64encode(content).decode(),
+        as_map,
+        json.dumps(as_map, separators=(",", ":"), ensure_ascii=False),
+        json.dumps(as_map, ensure_ascii=False),
+    )
+    spellings = ((",", ":"), (", ", ": "))
+    written = (json.dumps(value, separators=spelling, ensure_ascii=False) for value in values for spelling in spellings)
+    return frozenset(text.encode() for text in written) | {json.dumps(placeholder, ensure_ascii=False).encode()}
+
+
+def _content(placeholder: str) -> bytes:
+    if placeholder.startswith(_HEX):
+        try:
+            return bytes.fromhex(placeholder.removeprefix(_HEX))
+        except ValueError:
+            return placeholder.encode()
+    return placeholder.encode()
+
 
 Mode: TypeAlias = Literal["test", "production"]
 
@@ -45,7 +87,7 @@ class Reference:
         self.decoding = Wire(plan)
         self.wire = self.decoding if plan.wire else None
 
-    def map_record(self, raw: bytes, place: str, outcome: Gathering) -> None:
+    def map_record(self, raw: bytes, place: str, outcome: BatchOutput) -> None:
         """Map one record.
 
         Args:
@@ -60,7 +102,7 @@ class Reference:
             where = found.schema, found.version, found.position
             outcome.put_aside(error, error_row(error, self.plan.state, where, raw))
 
-    def map_wrapped(self, wrapped: Wrapped, found: Found, outcome: Gathering, written: Written | None = None) -> None:
+    def map_wrapped(self, wrapped: Wrapped, found: Found, outcome: BatchOutput, written: Written | None = None) -> None:
         """Map one record that was taken apart; ``written`` is its value where somebody decoded it before.
 
         Raises:
@@ -75,7 +117,7 @@ class Reference:
         else:
             outcome.skip(change)
 
-    def map_change(self, change: Change, found: Found, outcome: Gathering) -> None:
+    def map_change(self, change: Change, found: Found, outcome: BatchOutput) -> None:
         """Map one change, whole or not at all.
 
         Raises:

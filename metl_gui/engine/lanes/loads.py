@@ -34,20 +34,19 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
-from metl_gui.engine.kafka.asking import bounds, passes
-from metl_gui.engine.kafka.clients import Said, consumer
-from metl_gui.engine.lanes.lane_order import LaneOrder, Place
-from metl_gui.engine.lanes.lane_topic import LaneWords
-from metl_gui.engine.lanes.mapping import Mapped, Mappers
-from metl_gui.engine.lanes.offset_notes import Counts, OffsetNote
-from metl_gui.engine.lanes.share import Commit, Share
-from metl_gui.engine.loading.template import has_placeholder
-from metl_gui.engine.report import Tally
+from metl_gui.engine.kafka.clients import ClientErrorLog, bounds, consumer, passes
+from metl_gui.engine.lanes.mapper import Mapped, Mappers
+from metl_gui.engine.lanes.offset_metadata import Counts, OffsetMetadata
+from metl_gui.engine.lanes.order import LaneOrder, PartitionId
+from metl_gui.engine.lanes.partition_state import Commit, PartitionState
+from metl_gui.engine.lanes.topic import LaneTopic
+from metl_gui.engine.loading.row_template import has_placeholder
+from metl_gui.engine.runs.report import Tally
 
 if TYPE_CHECKING:
     from confluent_kafka import Consumer, Message
 
-    from metl_gui.engine.lanes.exchange import Exchange
+    from metl_gui.engine.lanes.transactional_client import TransactionalClient
 
 _log = logging.getLogger(__name__)
 
@@ -93,10 +92,10 @@ class LoadOrder(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def key(self) -> str:
         """Where the topic of a lane holds it."""
-        return load_key(Place(self.changes, self.partition))
+        return load_key(PartitionId(self.changes, self.partition))
 
 
-def load_key(changes: Place) -> str:
+def load_key(changes: PartitionId) -> str:
     """Return where the topic of a lane holds what a load orders of a partition."""
     return f"{LOAD}{changes.topic}/{changes.partition}"
 
@@ -110,7 +109,7 @@ class _Phase(Enum):
     """Changes were gone before their keys were noted: nobody knows any more which rows are older than they."""
 
 
-class LoadShare(Share):
+class LoadShare(PartitionState):
     """The rows of one partition.
 
     Args:
@@ -119,8 +118,10 @@ class LoadShare(Share):
         position, note, counts: as of ``Share``.
     """
 
-    def __init__(self, order: LoadOrder, changes: Share, position: int, note: OffsetNote, counts: Counts) -> None:
-        super().__init__(Place(order.progress, order.partition), max(position, order.begin), note, counts)
+    def __init__(
+        self, order: LoadOrder, changes: PartitionState, position: int, note: OffsetMetadata, counts: Counts
+    ) -> None:
+        super().__init__(PartitionId(order.progress, order.partition), max(position, order.begin), note, counts)
         self.order = order
         self.changes = changes
         self.topic = order.changes
@@ -233,20 +234,20 @@ class Loads:
     def __init__(
         self,
         order: LaneOrder,
-        words: LaneWords,
-        known_of: Callable[[Sequence[TopicPartition]], Mapping[Place, tuple[int, OffsetNote, Counts]]],
-        lost: Callable[[Place, str], None],
+        words: LaneTopic,
+        known_of: Callable[[Sequence[TopicPartition]], Mapping[PartitionId, tuple[int, OffsetMetadata, Counts]]],
+        lost: Callable[[PartitionId, str], None],
     ) -> None:
         self.order = order
         self.words = words
         self._known_of = known_of
         self._lost = lost
-        self._loads: dict[Place, LoadShare] = {}
+        self._loads: dict[PartitionId, LoadShare] = {}
         self._reader: Consumer | None = None
-        self._said = Said()
+        self._said = ClientErrorLog()
         self._ask_at = 0.0
 
-    def look(self, shares: Mapping[Place, Share], exchange: Exchange) -> None:
+    def look(self, shares: Mapping[PartitionId, PartitionState], exchange: TransactionalClient) -> None:
         """Take up what is ordered of the partitions that the task has, and let go of the others.
 
         Raises:
@@ -268,10 +269,15 @@ class Loads:
             self._assign()
 
     def _taken_up(
-        self, orders: Mapping[Place, LoadOrder], shares: Mapping[Place, Share], exchange: Exchange
-    ) -> dict[Place, LoadShare]:
+        self,
+        orders: Mapping[PartitionId, LoadOrder],
+        shares: Mapping[PartitionId, PartitionState],
+        exchange: TransactionalClient,
+    ) -> dict[PartitionId, LoadShare]:
         there = {topic for topic in {order.progress for order in orders.values()} if _is_there(exchange, topic)}
-        places = {Place(one.progress, place.partition): place for place, one in orders.items() if one.progress in there}
+        places = {
+            PartitionId(one.progress, place.partition): place for place, one in orders.items() if one.progress in there
+        }
         if len(places) < len(orders):
             # Whoever removes the topic of a load that is through takes the order back too; that may be heard later.
             self._ask_at = time.monotonic() + _ASK_AGAIN_SECONDS
@@ -281,12 +287,14 @@ class Loads:
             for progress, known in self._known_of(committed).items()
         }
 
-    def note(self, place: Place, messages: Iterable[Message]) -> None:
+    def note(self, place: PartitionId, messages: Iterable[Message]) -> None:
         """Note the keys of changes that are about to be mapped."""
         if load := self._loads.get(place):
             load.note_changes(messages)
 
-    def batch(self, shares: Mapping[Place, Share], wait_seconds: float) -> dict[Share, list[Message]]:
+    def batch(
+        self, shares: Mapping[PartitionId, PartitionState], wait_seconds: float
+    ) -> dict[PartitionState, list[Message]]:
         """Return the rows that may be mapped now.
 
         Args:
@@ -301,7 +309,7 @@ class Loads:
         self._read()
         if sum(load.advance() for load in self._loads.values()):  # each of them, not up to the first
             self._assign()
-        batch: dict[Share, list[Message]] = {}
+        batch: dict[PartitionState, list[Message]] = {}
         for place, load in self._loads.items():
             if shares.get(place) is not load.changes:
                 continue
@@ -337,12 +345,14 @@ class Loads:
     def _read(self) -> None:
         if self._reader is None:
             return
-        by_place = {Place(reads.topic, reads.partition): load for load in self._loads.values() if (reads := load.reads)}
+        by_place = {
+            PartitionId(reads.topic, reads.partition): load for load in self._loads.values() if (reads := load.reads)
+        }
         if not by_place or sum(len(load.arrived) for load in by_place.values()) > 2 * _MOST_ROWS:
             return
         is_noting = any(load.phase is _Phase.NOTING for load in by_place.values())
         for message in self._reader.consume(_MOST_NOTED if is_noting else _MOST_ROWS, 0.0):
-            load = by_place.get(Place(message.topic() or "", message.partition() or 0))
+            load = by_place.get(PartitionId(message.topic() or "", message.partition() or 0))
             if load is not None:
                 self._hear(self._reader, load, message)
 
@@ -355,7 +365,7 @@ class Loads:
         elif error.code() in (KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE):
             if (reads := load.reads) is not None:
                 first, _ = bounds(reader, reads, _ASK_SECONDS)
-                self._lost(Place(reads.topic, reads.partition), load.gone(first))
+                self._lost(PartitionId(reads.topic, reads.partition), load.gone(first))
                 self._assign()
         elif not passes(error):
             raise KafkaException(error)
@@ -372,7 +382,7 @@ def read_order(text: bytes | None) -> LoadOrder | None:
         return None
 
 
-def _is_there(exchange: Exchange, topic: str) -> bool:
+def _is_there(exchange: TransactionalClient, topic: str) -> bool:
     return exchange.consumer.list_topics(topic, _ASK_SECONDS).topics[topic].error is None
 
 

@@ -7,6 +7,8 @@ Each part of a table is read by one task on one connection that joins the snapsh
 rows into the topic again: the same rows of the same moment, so that nothing is other than before.
 
 Cost: every row is read once and sent once; memory holds a batch of rows for each task.
+
+Which partition a key belongs to, by the rule of Kafka's own clients.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,14 +28,15 @@ import msgspec
 from metl_gui.engine.kafka.outgoing import PARTITIONER
 from metl_gui.engine.kafka.servers import KafkaServers
 from metl_gui.engine.kernel.compiled import build
-from metl_gui.engine.loading.template import RowTemplate
-from metl_gui.engine.runtimes import start_runtime
-from metl_gui.engine.targets import Target
+from metl_gui.engine.loading.row_template import RowTemplate
+from metl_gui.engine.runs.target import Target
+from metl_gui.engine.spark.sessions.runtime import start_runtime
 from metl_gui.errors import RunError, UserError
 from metl_gui.formats.table_columns import TableColumn
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
 
 _FETCH_ROWS = "2000"
 _FLUSH_SECONDS = 60.0
@@ -241,3 +244,31 @@ def _end_with_input(is_done: threading.Event) -> None:
         pass
     if not is_done.is_set():
         os._exit(1)  # Java ends with its own standard input, which closes now
+
+
+_MASK = 0xFFFFFFFF
+_SEED, _FACTOR, _SHIFT = 0x9747B28C, 0x5BD1E995, 24
+
+
+def murmur2(key: bytes) -> int:
+    """Return the hash that clients in Java choose a partition by. Source: MurmurHash2, 32 bits, Austin Appleby."""
+    value = (_SEED ^ len(key)) & _MASK
+    whole = len(key) & ~3
+    for place in range(0, whole, 4):
+        part = int.from_bytes(key[place : place + 4], "little") * _FACTOR & _MASK
+        part = (part ^ part >> _SHIFT) * _FACTOR & _MASK
+        value = value * _FACTOR & _MASK ^ part
+    if rest := key[whole:]:
+        value = (value ^ int.from_bytes(rest, "little")) * _FACTOR & _MASK
+    value = (value ^ value >> 13) * _FACTOR & _MASK
+    return value ^ value >> 15
+
+
+def partition_of(key: bytes, partitions: int) -> int:
+    """Return the partition of a key among so many."""
+    return (murmur2(key) & 0x7FFFFFFF) % partitions
+
+
+def is_by_key(placed: Iterable[tuple[bytes, int]], partitions: int) -> bool:
+    """Say whether all keys lie where the rule puts them."""
+    return all(partition_of(key, partitions) == partition for key, partition in placed)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from metl_gui.engine.kernel.outcomes import Outcome
 from metl_gui.engine.sinks import patterns as at
 from metl_gui.engine.sinks.cells import Cells
-from metl_gui.engine.sinks.machine import MACHINE
+from metl_gui.engine.sinks.machine_code import MACHINE
 from metl_gui.engine.sinks.patterns import Patterns
 from metl_gui.engine.sinks.rows import Rows
 

@@ -19,8 +19,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from metl_gui.engine.kernel.compiled.keeping import Locator, keep
-from metl_gui.engine.sinks.machine import stamp
+from metl_gui.engine.kernel.compiled.jit_cache import Locator, keep
+from metl_gui.engine.sinks.machine_code import stamp
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 _Bytes: TypeAlias = Any

@@ -12,12 +12,9 @@ from typing import IO
 
 import msgspec
 
-from metl_gui.engine.failures import TaskError
 from metl_gui.engine.kernel.outcomes import Outcome
-from metl_gui.engine.sinks.dates import date_folder
-from metl_gui.engine.sinks.names import folder_name
-from metl_gui.engine.sinks.sink import Refusal
-from metl_gui.engine.sinks.writing import unwritable
+from metl_gui.engine.sinks.sink import Refusal, date_folder, folder_name, unwritable
+from metl_gui.engine.spark.task_errors import TaskError
 from metl_gui.errors import UserError
 from metl_gui.own_files import make_below, open_file
 

@@ -11,6 +11,11 @@ A folder for each entity version, because versions have columns of different typ
 
 Memory: parts wait in memory until they have ``HELD_BYTES`` together; then the largest are written. A row group has at
 most ``GROUP_BYTES``. One file is open at a time, however many folders there are.
+
+Which columns of a Parquet file get a dictionary: those whose values repeat.
+
+A dictionary of values that hardly repeat takes time and room: without, such files are a quarter smaller and written
+in half the time.
 """
 
 from __future__ import annotations
@@ -21,20 +26,35 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from metl_gui.engine.kernel.outcomes import Outcome
 from metl_gui.engine.kernel.plan import EntityPlan, Plan
 from metl_gui.engine.sinks.cut_rows import begin_with
-from metl_gui.engine.sinks.dates import DAY_MS, UNKNOWN, date_folder
-from metl_gui.engine.sinks.encoding import repeating
-from metl_gui.engine.sinks.names import folder_name
-from metl_gui.engine.sinks.sink import Refusal
+from metl_gui.engine.sinks.sink import DAY_MS, UNKNOWN, Refusal, date_folder, folder_name, unwritable
 from metl_gui.engine.sinks.typed_rows import TypedRows
-from metl_gui.engine.sinks.writing import unwritable
 from metl_gui.formats.json_text import quoted
 from metl_gui.own_files import make_below, open_file
+
+_SAMPLE = 1024
+_REPEATED = 4
+"""How often each value of a sample must come on average."""
+
+
+def repeating(table: pa.Table) -> list[str]:
+    """Return the columns whose values repeat, by their paths in the file."""
+    rows = table.num_rows
+    sample = table if rows <= _SAMPLE else table.take(np.linspace(0, rows - 1, _SAMPLE).astype(np.int64))
+    while any(pa.types.is_struct(type_) for type_ in sample.schema.types):
+        sample = sample.flatten()
+    return [
+        name
+        for name, column in zip(sample.column_names, sample.columns, strict=True)
+        if not pa.types.is_list(column.type) and pc.count_distinct(column).as_py() * _REPEATED <= sample.num_rows
+    ]
+
 
 HELD_BYTES = 64 << 20
 GROUP_BYTES = 16 << 20

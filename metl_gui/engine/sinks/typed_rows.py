@@ -19,7 +19,7 @@ from metl_gui.engine.sinks import readers
 from metl_gui.engine.sinks.cells import Cells
 from metl_gui.engine.sinks.columns import Column, column
 from metl_gui.engine.sinks.cut_rows import CutRows, Places, by_source, cut
-from metl_gui.engine.sinks.machine import MACHINE
+from metl_gui.engine.sinks.machine_code import MACHINE
 from metl_gui.engine.sinks.patterns import Patterns
 from metl_gui.engine.sinks.readers import Reader
 from metl_gui.engine.sinks.rows import Rows, joined

@@ -24,7 +24,7 @@ from pathlib import Path
 
 import msgspec
 
-from metl_gui.engine.sinks.staging import Staging
+from metl_gui.engine.runs.staging import Staging
 from metl_gui.engine.sources.files import FileRange, SourceFile, range_bytes
 from metl_gui.engine.sources.large_records import TOO_LARGE
 from metl_gui.errors import RunError

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from metl_gui.engine.kafka.consuming import RangeReader, Wanted, let_go
-from metl_gui.engine.kafka.listing import ListedPartition, Lister
+from metl_gui.engine.kafka.consumer import RangeReader, Wanted, let_go
+from metl_gui.engine.kafka.offsets import ListedPartition, Lister
 from metl_gui.engine.kafka.records import records_of
 from metl_gui.engine.kafka.servers import KafkaServers, parse_address
-from metl_gui.engine.sources.first_records import FirstRecord
+from metl_gui.engine.sources.batches import FirstRecord
 from metl_gui.formats.record_delimiting import LIMIT_BYTES
 
 _PATIENCE_SECONDS = 15.0

@@ -17,8 +17,7 @@ import msgspec
 
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.sources.batches import Batch
-from metl_gui.engine.sources.compression import CHUNK_BYTES, plain_bytes, shrunken
-from metl_gui.engine.sources.files import SourceFile
+from metl_gui.engine.sources.files import CHUNK_BYTES, SourceFile, plain_bytes, shrunken
 from metl_gui.errors import RunError
 from metl_gui.formats.compression import Codec
 from metl_gui.formats.json_text import NULL, quoted

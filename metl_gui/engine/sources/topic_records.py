@@ -12,13 +12,13 @@ import gc
 from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, TYPE_CHECKING, Final, NamedTuple
 
-from metl_gui.engine.kafka.consuming import RangeReader, Wanted
-from metl_gui.engine.kafka.orders import TopicReading, WaitingRecords
+from metl_gui.engine.kafka.consumer import RangeReader, Wanted
 from metl_gui.engine.kafka.outgoing import CUT, FORM, OF_SET_ASIDE, POSITION, REASON, RECORD, REPLAYED, TIMESTAMP
 from metl_gui.engine.kafka.records import headers_json, records_of, records_of_columns
+from metl_gui.engine.kafka.servers import TopicReading, WaitingRecords
 from metl_gui.engine.kernel.records import Parts, Records
 from metl_gui.engine.sources.large_records import TOO_LARGE, LargeRecords
-from metl_gui.engine.sources.reading import Reading, partition_of
+from metl_gui.engine.sources.source import Reading, partition_of
 from metl_gui.formats.json_text import quoted
 
 if TYPE_CHECKING:

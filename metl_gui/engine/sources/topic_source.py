@@ -13,18 +13,15 @@ from typing import Final
 
 from confluent_kafka import Consumer, TopicPartition
 
-from metl_gui.engine.kafka.asking import patiently
-from metl_gui.engine.kafka.clients import ANSWER_SECONDS, Said, admin, consumer, in_words
-from metl_gui.engine.kafka.consuming import Wanted
-from metl_gui.engine.kafka.listing import Lister
-from metl_gui.engine.kafka.orders import TopicReading, WaitingRecords
-from metl_gui.engine.kafka.servers import KafkaServers, is_kafka, parse_address
-from metl_gui.engine.kafka.starting import parse_start, start_offsets
-from metl_gui.engine.runs import RunSpec
-from metl_gui.engine.sinks.staging import Staging
+from metl_gui.engine.kafka.clients import ANSWER_SECONDS, ClientErrorLog, admin, consumer, in_words, patiently
+from metl_gui.engine.kafka.consumer import Wanted
+from metl_gui.engine.kafka.offsets import Lister, parse_start, start_offsets
+from metl_gui.engine.kafka.servers import KafkaServers, TopicReading, WaitingRecords, is_kafka, parse_address
+from metl_gui.engine.runs.run_spec import RunSpec
+from metl_gui.engine.runs.staging import Staging
 from metl_gui.engine.sources.files import FileRange, SourceFile
 from metl_gui.engine.sources.large_records import TOO_LARGE
-from metl_gui.engine.sources.reading import partition_file
+from metl_gui.engine.sources.source import partition_file
 from metl_gui.formats.record_delimiting import LIMIT_BYTES
 
 MIN_RANGE_RECORDS: Final = 20_000
@@ -155,7 +152,7 @@ class ErrorTopicSource(TopicSource):
 
     def _known_reasons(self) -> Sequence[str]:
         """Return the reasons of which replays have left a mark."""
-        head, said = self._group(_ALL) + ".", Said()
+        head, said = self._group(_ALL) + ".", ClientErrorLog()
         with in_words(self.servers, said):
             # Nobody answers any more once the client is gone.
             client = admin(self.servers, said)
@@ -174,7 +171,7 @@ class ErrorTopicSource(TopicSource):
     @contextlib.contextmanager
     def _client(self, reason: str) -> Iterator[Consumer]:
         """Ask as the group that marks how far replays for a reason are."""
-        said = Said()
+        said = ClientErrorLog()
         with in_words(self.servers, said, f"group {self._group(reason)}"):
             client = consumer(self.servers, said, group_id=self._group(reason))
             try:

@@ -1,6 +1,6 @@
 """Runs in batches: a folder that fills is read batch after batch, and each is in place whole or not at all.
 
 Spark's Structured Streaming drives the batches and keeps its checkpoint. What a batch reads is planned in the ledger
-(``ledger``), mapped where it is read (``stream_source``), and put in place under one record (``batches``). Everything
+(``ledger``), mapped where it is read (``source``), and put in place under one record (``batches``). Everything
 that a run needs to go on after a kill lies in its checkpoint folder (``checkpoint``). May import what engine imports.
 """

@@ -12,9 +12,8 @@ from pathlib import Path
 import msgspec
 
 from metl_gui.engine.sources.files import FileRange, SourceFile
-from metl_gui.engine.streaming.checkpoint import PlanInUse
-from metl_gui.engine.streaming.known_files import KnownFile
-from metl_gui.engine.streaming.whole_files import damaged, read_whole, sync_folder, write_whole
+from metl_gui.engine.streaming.checkpoint import PlanInUse, damaged, read_whole, sync_folder, write_whole
+from metl_gui.engine.streaming.file_states import KnownFile
 
 GATHERED = "gathered.json"
 GATHERED_EVERY = 50

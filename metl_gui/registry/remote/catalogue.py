@@ -13,9 +13,9 @@ from typing import Any
 
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.paths import escape
-from metl_gui.registry.places import DatabasePlace
+from metl_gui.registry.addresses import DatabasePlace
 from metl_gui.registry.postgres_types import ConnectType, Modes, array_type, connect_type, modes_of
-from metl_gui.registry.reading import Reading, Refusal
+from metl_gui.registry.reader_result import Reading, Refusal
 from metl_gui.registry.remote.database import connected
 
 _TABLES = """

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from metl_gui.errors import SchemaError
-from metl_gui.registry.places import Api, RegistryPlace
-from metl_gui.registry.remote.web import Web
-from metl_gui.registry.schema_entries import Entry, Reference
+from metl_gui.registry.addresses import Api, RegistryPlace
+from metl_gui.registry.remote.http import Web
+from metl_gui.registry.schemas.registry_entries import Entry, Reference
 
 PAGE = 500
 LONGEST_NAME = 500

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from metl_gui.errors import AwayError, SchemaError
-from metl_gui.registry.places import DatabasePlace
+from metl_gui.registry.addresses import DatabasePlace
 
 if TYPE_CHECKING:
     import psycopg

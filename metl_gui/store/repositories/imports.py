@@ -15,7 +15,7 @@ from metl_gui.core.project.writer_schemas import WireSchema
 from metl_gui.core.trees.declarations import VersionDeclaration
 from metl_gui.core.trees.nodes import Side
 from metl_gui.store.repositories.sessions import Sessions
-from metl_gui.store.unpacking import Unpacking
+from metl_gui.store.rows.decompression import Unpacking
 
 _TOGETHER = 100
 _QUICK = 1

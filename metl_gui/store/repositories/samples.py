@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from metl_gui.core.changes.draft import Stamp
 from metl_gui.core.project.sample_profiles import SchemaProfile, decode, encode
 from metl_gui.store.repositories.sessions import Sessions
-from metl_gui.store.unpacking import Unpacking
+from metl_gui.store.rows.decompression import Unpacking
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,11 +17,10 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractItemView, QApplication, QFrame, QListView, QWidget
 
-from metl_gui.core.block_lists import ListRow
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui.block.delegate import RowDelegate
-from metl_gui.ui.block.model import ListModel
-from metl_gui.ui.dragging import from_mime
+from metl_gui.ui.block.attribute_rows import AttributeDelegate, ListModel
+from metl_gui.ui.project.block_lists import ListRow
+from metl_gui.ui.project.selection import from_mime
 
 Index: TypeAlias = QModelIndex | QPersistentModelIndex
 
@@ -56,7 +55,7 @@ class AttributeList(QListView):
         self._pulls = False
         self._is_showing = False
         self.setModel(self.rows)
-        self._delegate = RowDelegate(side)
+        self._delegate = AttributeDelegate(side)
         self.setItemDelegate(self._delegate)
         self.setAccessibleName("Attributes of the schema" if side is Side.EXTRACTION else "Attributes of the entity")
         self.setUniformItemSizes(True)

@@ -1,40 +1,87 @@
-"""The block editor: follows the selection, shows one block as two lists or as its versions, and wishes for edits."""
+"""The block editor: follows the selection, shows one block as two lists or as its versions, and wishes for edits.
+
+The few controls of the block editor that stand in the title line of its dock.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from PySide6.QtCore import QPoint, QRect, Qt, Signal
-from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtGui import QAction, QKeySequence, QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
-from metl_gui.core.block_lists import BlockLists, ListOrder, lists_of
-from metl_gui.core.block_walk import neighbour
 from metl_gui.core.edits.review import ConfirmBlock
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element, Status
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.review.rename_proposals import best_proposals
 from metl_gui.core.search.super_block import super_block
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui.block.geometry import Link
-from metl_gui.ui.block.tools import BlockTools
+from metl_gui.ui.block.attribute_rows import note_words, status_words
+from metl_gui.ui.block.lines import RowLink
 from metl_gui.ui.block.two_lists import TwoLists
 from metl_gui.ui.block.version_strip import VersionStrip
-from metl_gui.ui.block.words import note_words, status_words
-from metl_gui.ui.choice import Choice
-from metl_gui.ui.document import OpenProject
-from metl_gui.ui.dragging import Dragged
-from metl_gui.ui.elided import Elided
-from metl_gui.ui.matrix.ghosts import Ghost
-from metl_gui.ui.matrix.hits import Cell
-from metl_gui.ui.naming import block_words, number_of
-from metl_gui.ui.notes import notes_of
-from metl_gui.ui.pill import KeyButton
-from metl_gui.ui.plain import plain_label, plain_tip
-from metl_gui.ui.sample_values import SampleWords
-from metl_gui.ui.selection import Place, Selected, Selection, block_meant, place_of_version
-from metl_gui.ui.surface import Surface
-from metl_gui.ui.trees.menu import action_named, node_menu
+from metl_gui.ui.matrix.input.hit_test import Cell
+from metl_gui.ui.matrix.painting.overlay import Ghost
+from metl_gui.ui.project.block_lists import BlockLists, ListOrder, lists_of, neighbour
+from metl_gui.ui.project.document import OpenProject
+from metl_gui.ui.project.notes import SampleWords, notes_of
+from metl_gui.ui.project.selection import Dragged, Place, Selected, Selection, block_meant, place_of_version
+from metl_gui.ui.project.text import block_words, number_of
+from metl_gui.ui.trees.node import action_named, node_menu
+from metl_gui.ui.widgets.choice import Choice
+from metl_gui.ui.widgets.dock import Surface
+from metl_gui.ui.widgets.labels import Elided
+from metl_gui.ui.widgets.pill import KeyButton
+from metl_gui.ui.widgets.plain_text import plain_label, plain_tip
+
+
+class BlockTools(QWidget):
+    """Previous and next block, and the switch to the versions.
+
+    Signals:
+        stepped: how many blocks further, -1 or 1.
+    """
+
+    stepped = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.back = _button("\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK}", "Previous block of this schema")
+        self.forward = _button("\N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK}", "Next block of this schema")
+        self.versions = _button("Versions", "How this block changed from version to version")
+        self.versions.setCheckable(True)
+        self.row = QHBoxLayout(self)
+        self.row.setContentsMargins(0, 0, 0, 0)
+        self.row.setSpacing(2)
+        for button in (self.back, self.forward, self.versions):
+            self.row.addWidget(button)
+        self.back.clicked.connect(self._go_back)
+        self.forward.clicked.connect(self._go_forward)
+
+    def say_keys(self, action_named: Callable[[str], QAction | None]) -> None:
+        """Say in the tooltips by which keys the buttons can be had, as a person may have changed them."""
+        names = {"previous_block": self.back, "next_block": self.forward, "block_versions": self.versions}
+        for name, button in names.items():
+            action = action_named(name)
+            keys = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText) if action is not None else ""
+            what = button.accessibleName()
+            button.setToolTip(f"{what} ({keys})" if keys else what)
+
+    def _go_back(self) -> None:
+        self.stepped.emit(-1)
+
+    def _go_forward(self) -> None:
+        self.stepped.emit(1)
+
+
+def _button(words: str, what: str) -> QPushButton:
+    button = QPushButton(words)
+    button.setProperty("kind", "quiet")
+    button.setAccessibleName(what)
+    button.setCursor(Qt.CursorShape.PointingHandCursor)
+    return button
+
 
 _MOST_LOSSES = 60
 """New names of more lost attributes than these are not looked for here, which takes a while; the review list does."""
@@ -227,17 +274,17 @@ class BlockPanel(Surface):
         self._count()
         self._show_view()
 
-    def _links(self, lists: BlockLists, block: Block | None) -> tuple[Link, ...]:
+    def _links(self, lists: BlockLists, block: Block | None) -> tuple[RowLink, ...]:
         """Return the elements, then the suggestions: those of the matrix, and new names of what is lost."""
         document, key = self._project.value, lists.key
         comments = self._project.comments()
-        links = {e: Link(e) for e in lists.elements}
+        links = {e: RowLink(e) for e in lists.elements}
         for e in links if len(comments) else ():
-            links[e] = Link(e, said="\n".join(c.text for c in comments.of_element(key, e)))
+            links[e] = RowLink(e, said="\n".join(c.text for c in comments.of_element(key, e)))
         for ghost in self._ghosts:
             if ghost.key == key:
                 links.setdefault(
-                    ghost.element, Link(ghost.element, f"{ghost.score:.2f}", ghost.is_current, ghost.reason)
+                    ghost.element, RowLink(ghost.element, f"{ghost.score:.2f}", ghost.is_current, ghost.reason)
                 )
         version, target = document.extraction.version(key[0]), document.cdm.version(key[1])
         asks = block is not None and 0 < len(block.open_losses) <= _MOST_LOSSES
@@ -247,7 +294,7 @@ class BlockPanel(Surface):
             source, end = version.at_path(proposal.candidate), target.of_lineage(loss.q_lineage)
             if source is not None and end is not None:
                 element = Element(end.id, source.id)
-                links.setdefault(element, Link(element, f"rename? {proposal.score:.2f}", said=proposal.reason))
+                links.setdefault(element, RowLink(element, f"rename? {proposal.score:.2f}", said=proposal.reason))
         return tuple(links.values())
 
     def _offer(self, block: Block | None) -> None:

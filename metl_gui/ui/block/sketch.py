@@ -1,6 +1,11 @@
-"""A block as two lists with lines, for what was and what is, side by side; where it is allowed a line can be drawn."""
+"""A block as two lists with lines, for what was and what is, side by side; where it is allowed a line can be drawn.
+
+A block as two lists with lines: what stands in them, worked out apart from painting.
+"""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
@@ -16,13 +21,99 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QScrollArea, QToolTip, QWidget
 
-from metl_gui.core.matrix.blocks import Element
-from metl_gui.ui import theme as themes
-from metl_gui.ui.block.picture import BlockPicture, Entry, Link
-from metl_gui.ui.contrast import mixed
-from metl_gui.ui.marks import paint_cross
-from metl_gui.ui.pill import paint_pill, pill_width
-from metl_gui.ui.plain import plain_tip
+from metl_gui.core.matrix.blocks import Block, BlockKey, Element, Loss
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.project.refusals import NO_RENAMES_REFUSED
+from metl_gui.core.review.rename_proposals import Refused, best_proposals
+from metl_gui.core.suggest.renames import Values
+from metl_gui.core.trees.nodes import Attribute
+from metl_gui.core.trees.types import is_readable
+from metl_gui.ui.theming import theme as themes
+from metl_gui.ui.theming.marks import paint_cross
+from metl_gui.ui.theming.theme import mixed
+from metl_gui.ui.widgets.pill import paint_pill, pill_width
+from metl_gui.ui.widgets.plain_text import plain_tip
+
+
+@dataclass(frozen=True)
+class PictureEntry:
+    """A line of one of the lists.
+
+    Args:
+        id: the attribute, 0 for what is gone.
+        words: what is read.
+        is_lost: it lost its element, or is gone itself.
+        is_new: no earlier version had it.
+        tip: more words.
+    """
+
+    id: int
+    words: str
+    is_lost: bool = False
+    is_new: bool = False
+    tip: str = ""
+
+
+@dataclass(frozen=True)
+class PictureLink:
+    """A line between entries of both lists, by position.
+
+    Args:
+        left, right: positions.
+        words: of a proposed line, empty for one that is.
+        type_differs: values of the one cannot be read as the other.
+    """
+
+    left: int
+    right: int
+    words: str = ""
+    type_differs: bool = False
+
+
+@dataclass(frozen=True)
+class BlockPicture:
+    """Both lists and the lines between them."""
+
+    left: tuple[PictureEntry, ...]
+    right: tuple[PictureEntry, ...]
+    links: tuple[PictureLink, ...]
+
+
+def picture_of(
+    document: Document, key: BlockKey, refused: Refused = NO_RENAMES_REFUSED, values: Values | None = None
+) -> BlockPicture:
+    """Draw a block of a document; a block of zeros has lists without lines.
+
+    Arguments as of ``review.rename_proposals.proposals``.
+    """
+    version, entity_version = document.extraction.find_version(key[0]), document.cdm.find_version(key[1])
+    if version is None or entity_version is None:
+        return BlockPicture((), (), ())
+    block = document.matrix.block(*key) or Block(*key)
+    losses = {end.id: loss for loss in block.open_losses if (end := entity_version.of_lineage(loss.q_lineage))}
+    left = [_entry(a, None) for a in version.attributes]
+    right = [_entry(a, losses.get(a.id)) for a in entity_version.attributes]
+    left_at = {entry.id: at for at, entry in enumerate(left)}
+    right_at = {entry.id: at for at, entry in enumerate(right)}
+    links = [
+        PictureLink(left_at[p.id], right_at[q.id], type_differs=not is_readable(p, q))
+        for element in block.elements
+        if (p := version.attribute(element.p)) is not None and (q := entity_version.attribute(element.q)) is not None
+    ]
+    for loss, proposal in best_proposals(document, block, refused, values).items():
+        source = version.at_path(proposal.candidate)
+        target = entity_version.of_lineage(loss.q_lineage)
+        if source is not None and target is not None:
+            links.append(PictureLink(left_at[source.id], right_at[target.id], f"rename? {proposal.score:.2f}"))
+    return BlockPicture(tuple(left), tuple(right), tuple(links))
+
+
+def _entry(attribute: Attribute, loss: Loss | None) -> PictureEntry:
+    tip = f"{attribute.path}\n{attribute.type_text}"
+    if loss is None:
+        return PictureEntry(attribute.id, attribute.path, tip=tip)
+    return PictureEntry(attribute.id, attribute.path, is_lost=True, tip=f"{tip}\n{loss.reason}")
+
 
 _ROW_PX = 26
 _BOX_PX = 22
@@ -153,7 +244,7 @@ class BlockLines(QWidget):
         left = 8.0 if is_left else self.width() - 8.0 - self._width()
         return QRectF(left, 6 + at * themes.px(_ROW_PX), self._width(), themes.px(_BOX_PX))
 
-    def _entry_at(self, place: QPointF) -> tuple[bool, Entry] | None:
+    def _entry_at(self, place: QPointF) -> tuple[bool, PictureEntry] | None:
         at = self._row_at(place.y())
         for is_left, entries in ((True, self.picture.left), (False, self.picture.right)):
             if 0 <= at < len(entries) and self._box(at, is_left).contains(place):
@@ -169,7 +260,7 @@ class BlockLines(QWidget):
         painter.setPen(QPen(theme.good, 1.8))
         painter.drawLine(QPointF(box.right(), box.center().y()), end)
 
-    def _paint_entry(self, painter: QPainter, box: QRectF, entry: Entry, is_chosen: bool) -> None:
+    def _paint_entry(self, painter: QPainter, box: QRectF, entry: PictureEntry, is_chosen: bool) -> None:
         theme = themes.current()
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(theme.sel if is_chosen else theme.band)
@@ -193,7 +284,7 @@ class BlockLines(QWidget):
         words = metrics.elidedText(words, Qt.TextElideMode.ElideMiddle, inner.width())
         painter.drawText(inner, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, words)
 
-    def _paint_link(self, painter: QPainter, link: Link) -> None:
+    def _paint_link(self, painter: QPainter, link: PictureLink) -> None:
         theme = themes.current()
         start, end = self._box(link.left, is_left=True), self._box(link.right, is_left=False)
         a, b = QPointF(start.right(), start.center().y()), QPointF(end.left(), end.center().y())

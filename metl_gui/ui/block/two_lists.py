@@ -6,13 +6,12 @@ from PySide6.QtCore import QPoint, QPointF, QRect, Qt, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 from PySide6.QtWidgets import QHBoxLayout, QScrollBar, QWidget
 
-from metl_gui.core.block_lists import BlockLists, ListOrder, ListRow, arranged
 from metl_gui.core.matrix.blocks import Element, Status
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui import theme as themes
 from metl_gui.ui.block.attribute_list import AttributeList
-from metl_gui.ui.block.canvas import Canvas, Drawn, Rubber
-from metl_gui.ui.block.geometry import ROW_PX, Link, Sight, Stub
+from metl_gui.ui.block.lines import ROW_PX, Canvas, Drawn, RowLink, Rubber, Stub, VisibleRows
+from metl_gui.ui.project.block_lists import BlockLists, ListOrder, ListRow, arranged
+from metl_gui.ui.theming import theme as themes
 
 _EDGE_PX = 20
 
@@ -39,7 +38,7 @@ class TwoLists(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.lists = BlockLists((0, 0))
-        self._links: tuple[Link, ...] = ()
+        self._links: tuple[RowLink, ...] = ()
         self._paths: dict[Side, dict[int, str]] = {}
         self._status: Status | None = None
         self._order, self._text = ListOrder.SOURCE, ""
@@ -61,7 +60,7 @@ class TwoLists(QWidget):
 
     # what is shown
 
-    def show_lists(self, lists: BlockLists, links: tuple[Link, ...], status: Status | None) -> None:
+    def show_lists(self, lists: BlockLists, links: tuple[RowLink, ...], status: Status | None) -> None:
         """Show a block with its elements and suggestions; a line that is being drawn to another one is given up."""
         if lists.key != self.lists.key:
             self.abandon()
@@ -163,14 +162,16 @@ class TwoLists(QWidget):
         taken = frozenset(self._taken(wanted)) if wanted is not None else frozenset()
         self.canvas.show_drawn(Drawn(self._links, self._paths, current, taken, self._rubber(end, taken)))
 
-    def _sights(self) -> tuple[Sight, Sight]:
+    def _sights(self) -> tuple[VisibleRows, VisibleRows]:
         return self._sight(self.left), self._sight(self.right)
 
     @staticmethod
-    def _sight(view: AttributeList) -> Sight:
+    def _sight(view: AttributeList) -> VisibleRows:
         """Tell what is in sight of a list; its frame lies above the first row."""
         seen = view.viewport()
-        return Sight(view.rows.place, view.verticalScrollBar().value() - seen.y(), seen.height(), themes.px(ROW_PX))
+        return VisibleRows(
+            view.rows.place, view.verticalScrollBar().value() - seen.y(), seen.height(), themes.px(ROW_PX)
+        )
 
     # the line that is being drawn
 
@@ -291,7 +292,7 @@ class TwoLists(QWidget):
         if element is not None and element in self.lists.elements:
             self.clear_wanted.emit(element)
 
-    def _picked_link(self, link: Link) -> None:
+    def _picked_link(self, link: RowLink) -> None:
         self.left.stand_on(link.element.p)
         self.right.stand_on(link.element.q)
         self.left.setFocus(Qt.FocusReason.MouseFocusReason)

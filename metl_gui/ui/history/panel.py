@@ -17,21 +17,20 @@ from PySide6.QtWidgets import (
 )
 
 from metl_gui.errors import MetlError
-from metl_gui.registry.safe_cells import safe
-from metl_gui.ui import theme as themes
-from metl_gui.ui.document import OpenProject
-from metl_gui.ui.history.difference_pane import Asked, DifferencePane
-from metl_gui.ui.history.live import Live
-from metl_gui.ui.history.looking import Looking
-from metl_gui.ui.history.state_delegate import StateDelegate
-from metl_gui.ui.history.state_model import StateModel
-from metl_gui.ui.jobs import Jobs
-from metl_gui.ui.moments import on
-from metl_gui.ui.pause import pause
-from metl_gui.ui.pill import KeyButton
-from metl_gui.ui.plain import plain_label
-from metl_gui.ui.surface import Surface
-from metl_gui.workbench.timeline import PastState, StateFilter, Weight
+from metl_gui.registry.tables.cells import safe
+from metl_gui.ui.history.difference import ComparisonRequest, DifferencePane
+from metl_gui.ui.history.earlier_state import EarlierStateController
+from metl_gui.ui.history.production_state import ProductionState
+from metl_gui.ui.history.state_list import StateDelegate, StateModel
+from metl_gui.ui.jobs.jobs import Jobs
+from metl_gui.ui.jobs.timers import pause
+from metl_gui.ui.project.document import OpenProject
+from metl_gui.ui.project.text import on
+from metl_gui.ui.theming import theme as themes
+from metl_gui.ui.widgets.dock import Surface
+from metl_gui.ui.widgets.pill import KeyButton
+from metl_gui.ui.widgets.plain_text import plain_label
+from metl_gui.workbench.history.states import PastState, StateFilter, Weight
 
 _DELAY_MS = 150
 _NARROW_PX = 560
@@ -57,7 +56,12 @@ class HistoryPanel(Surface):
     told = Signal(object)
 
     def __init__(
-        self, project: OpenProject, looking: Looking, live: Live, jobs: Jobs, parent: QWidget | None = None
+        self,
+        project: OpenProject,
+        looking: EarlierStateController,
+        live: ProductionState,
+        jobs: Jobs,
+        parent: QWidget | None = None,
     ) -> None:
         super().__init__("panel", (640, 300), parent, share=(1.0, 0.36))
         self._project, self._looking, self._live = project, looking, live
@@ -95,7 +99,7 @@ class HistoryPanel(Surface):
         workbench = self._project.workbench
         self._asking.stop()
         if workbench is not None:
-            self.difference.ask(workbench, Asked(title, before, after))
+            self.difference.ask(workbench, ComparisonRequest(title, before, after))
 
     def compare_file(self, path: Path) -> None:
         """Compare another project or export with what the window has now."""
@@ -206,10 +210,12 @@ class HistoryPanel(Surface):
         newest, oldest = chosen[0], chosen[-1]
         if newest is not oldest:
             title = f"From state {oldest.state:,} to state {newest.state:,}"
-            self.difference.ask(workbench, Asked(title, oldest.state, newest.state))
+            self.difference.ask(workbench, ComparisonRequest(title, oldest.state, newest.state))
             return
         which = f"states {newest.before + 1:,} to {newest.state:,}" if newest.states > 1 else f"state {newest.state:,}"
-        self.difference.ask(workbench, Asked(f"What {which} changed", newest.before, newest.state, is_step=True))
+        self.difference.ask(
+            workbench, ComparisonRequest(f"What {which} changed", newest.before, newest.state, is_step=True)
+        )
 
     def _ask_menu(self, at: QPoint) -> None:
         if self.chosen:
@@ -272,7 +278,7 @@ class HistoryPanel(Surface):
         copying.setContext(Qt.ShortcutContext.WidgetShortcut)
 
 
-def _live(state: PastState, live: Live) -> tuple[str, ...]:
+def _live(state: PastState, live: ProductionState) -> tuple[str, ...]:
     return ("live",) if state.state == live.number else ()
 
 

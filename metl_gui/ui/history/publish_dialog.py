@@ -8,17 +8,15 @@ from PySide6.QtWidgets import QDialog, QFormLayout, QHBoxLayout, QLineEdit, QSpl
 
 from metl_gui.core.search.problems import Problem, Severity
 from metl_gui.store.repositories.states import NamedState
-from metl_gui.ui import asking
-from metl_gui.ui import theme as themes
-from metl_gui.ui.history.difference_pane import Asked, DifferencePane
-from metl_gui.ui.jobs import Jobs, Outcome
-from metl_gui.ui.naming import number_of
-from metl_gui.ui.newest_job import NewestJob
-from metl_gui.ui.owners.line_model import LineModel, line_view
-from metl_gui.ui.pill import KeyButton
-from metl_gui.ui.plain import plain_label
-from metl_gui.ui.two_lines import TwoLines
-from metl_gui.workbench.judging import Judgement, judge
+from metl_gui.ui.history.difference import ComparisonRequest, DifferencePane
+from metl_gui.ui.jobs.jobs import Jobs, NewestJob, Outcome
+from metl_gui.ui.project.text import number_of
+from metl_gui.ui.theming import theme as themes
+from metl_gui.ui.widgets import dialogs
+from metl_gui.ui.widgets.pill import KeyButton
+from metl_gui.ui.widgets.plain_text import plain_label
+from metl_gui.ui.widgets.two_line_list import LineModel, TwoLines, line_view
+from metl_gui.workbench.publishing.publication import Judgement, judge
 from metl_gui.workbench.session import Workbench
 
 _SHOWN = 500
@@ -95,13 +93,13 @@ class PublishDialog(QDialog):
             self.difference.say("It is live already", "Publishing it again changes its name only.")
         else:
             title = f"What changes against what is live, state {live.state:,}"
-            self.difference.ask(workbench, Asked(title, live.state, self._state))
+            self.difference.ask(workbench, ComparisonRequest(title, live.state, self._state))
 
     def _judged(self, outcome: Outcome[Judgement]) -> None:
         found = outcome.value
         if found is None:
             if outcome.error is not None:
-                self.checks.setText(" ".join(asking.words_of(outcome.error)))
+                self.checks.setText(" ".join(dialogs.words_of(outcome.error)))
             return
         self.meaning.setText(_meaning(found))
         rows = [(TwoLines(p.message, _facts(p), p.severity.value, _KINDS[p.severity]), p) for p in found.problems]

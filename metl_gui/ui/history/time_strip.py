@@ -1,23 +1,198 @@
-"""The strip under the matrix with the slider over the states; it is read when it is first seen and grows with them."""
+"""The strip under the matrix with the slider over the states; it is read when it is first seen and grows with them.
+
+A slider over all states, oldest at the left, with marks where a state has a name, was published or was run.
+"""
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QWidget
+from bisect import bisect_left, bisect_right
+from itertools import groupby
 
-from metl_gui.ui import theme as themes
-from metl_gui.ui.document import OpenProject
-from metl_gui.ui.elided import Elided
-from metl_gui.ui.history.live import Live
-from metl_gui.ui.history.looking import Looking
-from metl_gui.ui.history.time_slider import TimeSlider
-from metl_gui.ui.jobs import Jobs, Outcome
-from metl_gui.ui.moments import ago
-from metl_gui.ui.newest_job import NewestJob
-from metl_gui.ui.pause import pause
-from metl_gui.ui.pill import KeyButton
-from metl_gui.workbench.timeline import Timeline, timeline
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSignalBlocker, QSize, Qt, Signal
+from PySide6.QtGui import QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QAbstractSlider, QFrame, QHBoxLayout, QSizePolicy, QToolTip, QWidget
+
+from metl_gui.ui.history.earlier_state import EarlierStateController
+from metl_gui.ui.history.production_state import ProductionState
+from metl_gui.ui.history.state_list import tip_of
+from metl_gui.ui.jobs.jobs import Jobs, NewestJob, Outcome
+from metl_gui.ui.jobs.timers import pause
+from metl_gui.ui.project.document import OpenProject
+from metl_gui.ui.project.text import ago
+from metl_gui.ui.theming import theme as themes
+from metl_gui.ui.widgets.labels import Elided
+from metl_gui.ui.widgets.pill import KeyButton
+from metl_gui.ui.widgets.plain_text import plain_tip
+from metl_gui.workbench.history.states import PastState, Timeline, Weight, timeline
+
+_HEIGHT_PX = 28
+_EDGE_PX = 10.0
+_NEAR_PX = 5.0
+_KEYS = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
+
+
+class TimeSlider(QAbstractSlider):
+    """Its value is the place of a state among all states.
+
+    A dot is a name, a flag what was published (filled where it is live), a line below a run. Left and Right step from
+    state to state, Ctrl+Left and Ctrl+Right from mark to mark, Home and End go to the ends.
+
+    Signals:
+        wanted: the number of the state that a hand or a key went to.
+    """
+
+    wanted = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setOrientation(Qt.Orientation.Horizontal)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName("Time slider over the states")
+        self.line = Timeline()
+        self.live: int | None = None
+        self.valueChanged.connect(self._moved)
+
+    def sizeHint(self) -> QSize:
+        """As wide as there is room for."""
+        return QSize(320, themes.px(_HEIGHT_PX))
+
+    def show_timeline(self, line: Timeline, state: int, live: int | None) -> None:
+        """Show other states; telling nobody.
+
+        Args:
+            line: all states.
+            state: the number of the one that is shown.
+            live: the number of the one that production uses.
+        """
+        self.line, self.live = line, live
+        with QSignalBlocker(self):
+            self.setRange(0, max(len(line.states) - 1, 0))
+            self.setPageStep(max(len(line.states) // 10, 1))
+        self.show_state(state)
+
+    def show_state(self, state: int) -> None:
+        """Stand at a state, or at the one before it where it was not kept; telling nobody."""
+        with QSignalBlocker(self):
+            self.setValue(max(bisect_right(self.line.states, state) - 1, 0))
+        self.setAccessibleDescription(f"State {state:,}, {len(self.line.states):,} in all")
+        self.update()
+
+    def step_mark(self, direction: int) -> None:
+        """Go to the next state with a mark (1), or to the one before (-1); from the last one to the end."""
+        here = self.state_at(self.value())
+        numbers = [past.state for past in self.line.weighty]
+        at = bisect_right(numbers, here) if direction > 0 else bisect_left(numbers, here) - 1
+        if 0 <= at < len(numbers):
+            self.setValue(bisect_left(self.line.states, numbers[at]))
+        else:
+            self.setValue(self.maximum() if direction > 0 else self.minimum())
+
+    def state_at(self, value: int) -> int:
+        """Return the number of the state at a place."""
+        return self.line.states[value] if 0 <= value < len(self.line.states) else 0
+
+    def x_of(self, value: int) -> float:
+        """Return where the state at a place stands, in pixels from the left."""
+        span = self.width() - 2 * _EDGE_PX
+        return _EDGE_PX + span * value / max(self.maximum(), 1)
+
+    # events
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Step from mark to mark with Ctrl; the other keys are those of every slider."""
+        step = _KEYS.get(Qt.Key(event.key()))
+        if step is not None and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            self.step_mark(step)
+        else:
+            super().keyPressEvent(event)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Go where it was pressed; a mark near by draws the hand to it."""
+        if event.button() is Qt.MouseButton.LeftButton:
+            self.setSliderDown(True)
+            near = self._mark_near(event.position().x())
+            self.setValue(self._value_at(event.position().x()) if near is None else self._place(near))
+        else:
+            super().mousePressEvent(event)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Follow the hand."""
+        if self.isSliderDown():
+            self.setValue(self._value_at(event.position().x()))
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Let go."""
+        self.setSliderDown(False)
+
+    def event(self, event: QEvent) -> bool:
+        """Say what stands under the pointer."""
+        if event.type() is QEvent.Type.ToolTip and isinstance(event, QHelpEvent) and self.line.states:
+            near = self._mark_near(event.pos().x())
+            words = f"State {self.state_at(self._value_at(event.pos().x())):,}"
+            QToolTip.showText(event.globalPos(), plain_tip(tip_of(near, self.live)) if near else words, self)
+            return True
+        return super().event(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the line, the marks and the thumb."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        theme, middle, here = themes.current(), self.height() / 2, self.x_of(self.value())
+        painter.setPen(QPen(theme.line, 2))
+        painter.drawLine(QPointF(_EDGE_PX, middle), QPointF(self.width() - _EDGE_PX, middle))
+        painter.setPen(QPen(theme.accent, 2))
+        painter.drawLine(QPointF(_EDGE_PX, middle), QPointF(here, middle))
+        self._paint_marks(painter, middle)
+        thumb = QRectF(here - 4, middle - 8, 8, 16)
+        painter.setPen(QPen(theme.panel, 1.5))
+        painter.setBrush(theme.accent)
+        painter.drawRoundedRect(thumb, 3, 3)
+        if self.hasFocus():
+            painter.setPen(QPen(theme.accent, 2))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 4, 4)
+        painter.end()
+
+    def _paint_marks(self, painter: QPainter, middle: float) -> None:
+        """Paint one mark of each kind for each pixel that has any."""
+        theme = themes.current()
+        placed = ((round(self.x_of(self._place(past))), past) for past in self.line.weighty)
+        for x, pasts in groupby(placed, key=lambda pair: pair[0]):
+            here = [past for _, past in pasts]
+            held = frozenset().union(*(past.weights for past in here))
+            if Weight.PUBLISHED in held:
+                is_live = any(past.state == self.live for past in here)
+                colour = theme.good if is_live else theme.dim
+                painter.setPen(QPen(colour, 1.4))
+                painter.setBrush(colour if is_live else theme.panel)
+                painter.drawLine(QPointF(x, middle - 11), QPointF(x, middle - 2))
+                painter.drawPolygon([QPointF(x, middle - 11), QPointF(x + 6, middle - 8.5), QPointF(x, middle - 6)])
+            elif Weight.NAMED in held:
+                painter.setPen(Qt.PenStyle.NoPen)
+                painter.setBrush(theme.text)
+                painter.drawEllipse(QPointF(x, middle - 7), 2.6, 2.6)
+            if held & {Weight.RUN, Weight.EXPORTED}:
+                painter.setPen(QPen(theme.dim, 1.4))
+                painter.drawLine(QPointF(x, middle + 3), QPointF(x, middle + 9))
+
+    # where a state stands
+
+    def _moved(self, value: int) -> None:
+        if self.line.states:
+            self.wanted.emit(self.state_at(value))
+
+    def _value_at(self, x: float) -> int:
+        span = max(self.width() - 2 * _EDGE_PX, 1.0)
+        return min(max(round((x - _EDGE_PX) / span * self.maximum()), 0), self.maximum())
+
+    def _place(self, past: PastState) -> int:
+        return bisect_left(self.line.states, past.state)
+
+    def _mark_near(self, x: float) -> PastState | None:
+        near = min(self.line.weighty, key=lambda past: abs(self.x_of(self._place(past)) - x), default=None)
+        return near if near is not None and abs(self.x_of(self._place(near)) - x) <= _NEAR_PX else None
+
 
 _DELAY_MS = 300
 _WORDS_PX, _WORDS_SHARE = 300, 0.28
@@ -34,7 +209,12 @@ class TimeStrip(QFrame):
     """
 
     def __init__(
-        self, project: OpenProject, looking: Looking, live: Live, jobs: Jobs, parent: QWidget | None = None
+        self,
+        project: OpenProject,
+        looking: EarlierStateController,
+        live: ProductionState,
+        jobs: Jobs,
+        parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         self._project, self._looking, self._live = project, looking, live

@@ -13,21 +13,18 @@ from metl_gui.core.matrix.blocks import BlockKey
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import EditError
-from metl_gui.ui import asking
-from metl_gui.ui.document import OpenProject
-from metl_gui.ui.elided import Elided
-from metl_gui.ui.history.looking import Looking
-from metl_gui.ui.jobs import Jobs, Outcome
-from metl_gui.ui.moments import ago
-from metl_gui.ui.naming import block_words, number_of, path_of, schema_name
-from metl_gui.ui.newest_job import NewestJob
-from metl_gui.ui.owners.line_model import LineModel, line_view
-from metl_gui.ui.pause import pause
-from metl_gui.ui.plain import plain_label
-from metl_gui.ui.selection import Place, Selected, Selection
-from metl_gui.ui.surface import Surface
-from metl_gui.ui.two_lines import TwoLines
-from metl_gui.workbench.blame import (
+from metl_gui.ui.history.earlier_state import EarlierStateController
+from metl_gui.ui.jobs.jobs import Jobs, NewestJob, Outcome
+from metl_gui.ui.jobs.timers import pause
+from metl_gui.ui.project.document import OpenProject
+from metl_gui.ui.project.selection import Place, Selected, Selection
+from metl_gui.ui.project.text import ago, block_words, number_of, path_of, schema_name
+from metl_gui.ui.widgets import dialogs
+from metl_gui.ui.widgets.dock import Surface
+from metl_gui.ui.widgets.labels import Elided
+from metl_gui.ui.widgets.plain_text import plain_label
+from metl_gui.ui.widgets.two_line_list import LineModel, TwoLines, line_view
+from metl_gui.workbench.history.blame import (
     CARRIED,
     CLEARED,
     CONFIRMED,
@@ -75,7 +72,7 @@ class WhyPanel(Surface):
         self,
         project: OpenProject,
         selection: Selection,
-        looking: Looking,
+        looking: EarlierStateController,
         jobs: Jobs,
         parent: QWidget | None = None,
     ) -> None:
@@ -124,7 +121,7 @@ class WhyPanel(Surface):
                 self._shown = now
                 self._show(asked, outcome.value)
             elif outcome.error is not None:
-                self._say(asked.title, "\n".join(asking.words_of(outcome.error)), asked.where)
+                self._say(asked.title, "\n".join(dialogs.words_of(outcome.error)), asked.where)
 
         self._reading.start("Asking the history", lambda _watch: _events(workbench, asked), done)
 

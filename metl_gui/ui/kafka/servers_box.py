@@ -7,11 +7,11 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLineEdit, QWidget
 
 from metl_gui.engine.kafka.servers import SCHEME, is_kafka, parse_address
 from metl_gui.errors import UserError
-from metl_gui.ui.choice import Choice
-from metl_gui.ui.pill import KeyButton
-from metl_gui.ui.plain import plain_label
-from metl_gui.workbench.profile_kinds import Kind
-from metl_gui.workbench.profiles import SIGN, profiles
+from metl_gui.ui.widgets.choice import Choice
+from metl_gui.ui.widgets.pill import KeyButton
+from metl_gui.ui.widgets.plain_text import plain_label
+from metl_gui.workbench.profiles.kinds import Kind
+from metl_gui.workbench.profiles.saved_profiles import SIGN, profiles
 
 _EXAMPLE = "host:port, or @ and the name of a connection"
 

@@ -1,25 +1,34 @@
-"""Where messages go in Kafka: one topic for each entity, and perhaps one for what is set aside."""
+"""Where messages go in Kafka: one topic for each entity, and perhaps one for what is set aside.
+
+Topics that a run needs and that are not there: shown with their settings, and made when a person says so.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+import msgspec
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QCheckBox, QDialog, QGridLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QDialog, QGridLayout, QHBoxLayout, QHeaderView, QLineEdit, QVBoxLayout, QWidget
 
 from metl_gui.engine.kafka.servers import ENTITY, is_kafka, parse_address
 from metl_gui.errors import UserError
-from metl_gui.ui import asking
-from metl_gui.ui import theme as themes
-from metl_gui.ui.jobs import Jobs, Outcome
+from metl_gui.ui.jobs.jobs import Jobs, NewestJob, Outcome
 from metl_gui.ui.kafka.servers_box import ServersBox, servers_of
-from metl_gui.ui.naming import number_of
-from metl_gui.ui.newest_job import NewestJob
-from metl_gui.ui.pill import KeyButton
-from metl_gui.ui.plain import plain_label
-from metl_gui.ui.run.tables import TableCell, TableModel, make_table
-from metl_gui.workbench.topics import TopicThere, topics_there
+from metl_gui.ui.project.text import number_of
+from metl_gui.ui.theming import theme as themes
+from metl_gui.ui.widgets import dialogs
+from metl_gui.ui.widgets.choice import Choice
+from metl_gui.ui.widgets.pill import KeyButton
+from metl_gui.ui.widgets.plain_text import plain_label
+from metl_gui.ui.widgets.table import TableCell, TableModel, make_table
+from metl_gui.workbench.runs.topics import TopicThere, topics_there
+
+if TYPE_CHECKING:
+    from metl_gui.engine.kafka.topics import TopicPlan
+
 
 _SIZE = (760, 540)
 _PATTERN = f"metl.{ENTITY}"
@@ -35,7 +44,7 @@ _KEY_WORDS = "Keyed by the mapped key, so that the messages of a row stay in ord
 
 
 @dataclass(frozen=True)
-class TopicSink:
+class TopicSinkChoice:
     """Where messages go.
 
     Args:
@@ -70,7 +79,7 @@ class SinkDialog(QDialog):
         self,
         jobs: Jobs,
         entities: Sequence[str],
-        now: TopicSink,
+        now: TopicSinkChoice,
         also: tuple[str, ...] = (),
         parent: QWidget | None = None,
     ) -> None:
@@ -96,12 +105,14 @@ class SinkDialog(QDialog):
             self._ask()
 
     @property
-    def sink(self) -> TopicSink | None:
+    def sink(self) -> TopicSinkChoice | None:
         """What is chosen; ``None`` while messages could not go there."""
         servers, pattern, errors = self.servers.address, self.pattern.text().strip(), self.errors.text().strip()
         if not servers or not pattern:
             return None
-        found = TopicSink(f"{servers}/{pattern}", f"{servers}/{errors}" if errors else "", self.tombstones.isChecked())
+        found = TopicSinkChoice(
+            f"{servers}/{pattern}", f"{servers}/{errors}" if errors else "", self.tombstones.isChecked()
+        )
         try:
             addresses = [parse_address(each) for each in (found.address, found.errors) if each]
         except UserError:
@@ -109,7 +120,7 @@ class SinkDialog(QDialog):
         is_one = all(len(each.topics) == 1 and not each.pattern for each in addresses)
         return found if is_one and ENTITY not in errors else None
 
-    def _show_now(self, now: TopicSink, also: tuple[str, ...]) -> None:
+    def _show_now(self, now: TopicSinkChoice, also: tuple[str, ...]) -> None:
         self.servers.offer(*filter(servers_of, (now.address, *also)))
         self.tombstones.setChecked(now.has_tombstones)
         for address, line in ((now.address, self.pattern), (now.errors, self.errors)):
@@ -130,7 +141,7 @@ class SinkDialog(QDialog):
             self._known = {each.name: each.partitions for each in outcome.value}
             self._say()
         elif outcome.error is not None:
-            title, text = asking.words_of(outcome.error)
+            title, text = dialogs.words_of(outcome.error)
             self.facts.setText(f"✗ {title} {text}".replace("\n", " "))
 
     def _say(self, _what: object = None) -> None:
@@ -224,3 +235,100 @@ class SinkDialog(QDialog):
         layout.addWidget(self.table, 1)
         layout.addLayout(foot)
         self.resize(themes.px(_SIZE[0]), themes.px(_SIZE[1]))
+
+
+_NEW_TOPICS_SIZE = (900, 420)
+_PARTITIONS = (0, 1, 2, 3, 4, 6, 8, 12, 24, 48, 96)
+_AS_SET = "as the servers are set"
+
+
+class NewTopicsDialog(QDialog):
+    """Shows plans of topics.
+
+    Signals:
+        agreed: the plans as they are to be made, in a tuple.
+
+    Args:
+        plans: what is missing.
+        where: the servers, in words.
+    """
+
+    agreed = Signal(object)
+
+    def __init__(self, plans: Sequence[TopicPlan], where: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Topics to be made")
+        self._plans = tuple(plans)
+        headers = ("topic", "partitions", "copies", "settings", "for")
+        self.model = TableModel([TableCell(words, is_number=at in (1, 2)) for at, words in enumerate(headers)])
+        self.table = make_table("Topics to be made", self.model)
+        columns = self.table.horizontalHeader()
+        columns.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        columns.setSectionResizeMode(3, QHeaderView.ResizeMode.Stretch)
+        self.partitions = Choice()
+        for many in _PARTITIONS:
+            self.partitions.addItem(f"{many:,}" if many else _AS_SET, many)
+        self.partitions.setAccessibleName("Partitions of each topic of messages")
+        topics = number_of(len(self._plans), "topic")
+        self.make = KeyButton(f"Make {topics} and start", kind="primary")
+        self.close_button = KeyButton("Cancel", "Esc")
+        title = f"{topics} {'is' if len(self._plans) == 1 else 'are'} not there yet."
+        text = f"The run would write there. Nothing is made on {where} before you say so."
+        self._build(title, text)
+        self.partitions.currentIndexChanged.connect(self._show)
+        self.make.clicked.connect(self._agree)
+        self.close_button.clicked.connect(self.reject)
+        self._show()
+        self.make.setFocus()
+
+    @property
+    def plans(self) -> tuple[TopicPlan, ...]:
+        """The plans with the partitions that are chosen; an error topic keeps its own."""
+        wanted = int(self.partitions.currentData())
+        if not wanted:
+            return self._plans
+        return tuple(
+            plan if plan.settings else msgspec.structs.replace(plan, partitions=wanted) for plan in self._plans
+        )
+
+    def _show(self, _many: int = 0) -> None:
+        self.model.show_rows([_cells(plan) for plan in self.plans])
+
+    def _agree(self) -> None:
+        self.accept()
+        self.agreed.emit(self.plans)
+
+    def _build(self, title: str, text: str) -> None:
+        words = plain_label(text, "dim")
+        words.setWordWrap(True)
+        label = plain_label("Partitions of the topics of messages")
+        label.setBuddy(self.partitions)
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        row.addWidget(label)
+        row.addWidget(self.partitions)
+        row.addStretch(1)
+        foot = QHBoxLayout()
+        foot.addStretch(1)
+        for button in (self.make, self.close_button):
+            foot.addWidget(button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(20, 16, 20, 16)
+        layout.setSpacing(10)
+        for part in (plain_label(title, "title"), words):
+            layout.addWidget(part)
+        layout.addWidget(self.table, 1)
+        layout.addLayout(row)
+        layout.addLayout(foot)
+        self.resize(themes.px(_NEW_TOPICS_SIZE[0]), themes.px(_NEW_TOPICS_SIZE[1]))
+
+
+def _cells(plan: TopicPlan) -> tuple[TableCell, ...]:
+    settings = ", ".join(f"{name}={value}" for name, value in plan.settings) or "the servers' own"
+    return (
+        TableCell(plan.name, tip=plan.name),
+        TableCell("as set" if plan.partitions < 0 else f"{plan.partitions:,}", is_number=True),
+        TableCell("as set" if plan.replication < 0 else f"{plan.replication:,}", is_number=True),
+        TableCell(settings, tip=settings),
+        TableCell(plan.why, tip=plan.why),
+    )

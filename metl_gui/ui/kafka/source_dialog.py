@@ -1,29 +1,207 @@
-"""Choosing topics to read: from a list or by a pattern, where to begin, and a look at what lies there."""
+"""Choosing topics to read: from a list or by a pattern, where to begin, and a look at what lies there.
+
+Where topics are read from when nothing says where an earlier run ended.
+
+What lies in a topic: the newest messages, with their keys.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QButtonGroup, QDialog, QHBoxLayout, QLineEdit, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QButtonGroup,
+    QDialog,
+    QHBoxLayout,
+    QHeaderView,
+    QLineEdit,
+    QPlainTextEdit,
+    QSplitter,
+    QVBoxLayout,
+    QWidget,
+)
 
 from metl_gui.core.matrix.document import Document
 from metl_gui.engine.kafka.servers import is_kafka, parse_address
-from metl_gui.errors import UserError
-from metl_gui.ui import asking
-from metl_gui.ui import theme as themes
-from metl_gui.ui.chosen_table import Choosable, ChosenTable
-from metl_gui.ui.elided import Elided
-from metl_gui.ui.jobs import Jobs, Outcome
-from metl_gui.ui.kafka.look_pane import LookPane
+from metl_gui.errors import MetlError, UserError
+from metl_gui.ui.jobs.jobs import Jobs, NewestJob, Outcome
 from metl_gui.ui.kafka.servers_box import ServersBox, servers_of
-from metl_gui.ui.kafka.start_row import StartRow
-from metl_gui.ui.naming import number_of
-from metl_gui.ui.newest_job import NewestJob
-from metl_gui.ui.pill import KeyButton
-from metl_gui.ui.plain import plain_label
-from metl_gui.workbench.topics import TopicLook, TopicThere, look_into, pattern_fits, topics_there
+from metl_gui.ui.project.text import ago, number_of
+from metl_gui.ui.theming import theme as themes
+from metl_gui.ui.widgets import dialogs
+from metl_gui.ui.widgets.choice import Choice
+from metl_gui.ui.widgets.labels import Elided
+from metl_gui.ui.widgets.pill import KeyButton
+from metl_gui.ui.widgets.plain_text import plain_label
+from metl_gui.ui.widgets.table import CheckRow, CheckTable, TableCell, TableModel, make_table
+from metl_gui.workbench.runs.topics import ShownMessage, TopicLook, TopicThere, look_into, pattern_fits, topics_there
+
+_EARLIEST, _LATEST, _TIME, _OFFSETS = range(4)
+_CHOICES = (
+    "with the earliest record that is there",
+    "with what comes from now on",
+    "with the first record at or after a time",
+    "with offsets",
+)
+_EXAMPLES = {_TIME: "2026-11-22T05:00:00Z", _OFFSETS: "topic/partition/offset, with commas between"}
+
+
+class StartRow(QWidget):
+    """A choice, and a line where the choice needs one.
+
+    Signals:
+        changed: something else is chosen.
+    """
+
+    changed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.choice, self.line, self.fault = Choice(), QLineEdit(), Elided("", "small")
+        self.choice.addItems(_CHOICES)
+        self.choice.setAccessibleName("Where to begin")
+        label = plain_label("Begin")
+        label.setBuddy(self.choice)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(8)
+        for part, share in ((label, 0), (self.choice, 0), (self.line, 2), (self.fault, 3)):
+            row.addWidget(part, share)
+        self.choice.currentIndexChanged.connect(self._choose)
+        self.line.textChanged.connect(self._tell)
+        self._choose(_EARLIEST)
+
+    @property
+    def text(self) -> str:
+        """Where to begin, as a run is told."""
+        at = self.choice.currentIndex()
+        return {_EARLIEST: "earliest", _LATEST: "latest"}.get(at, self.line.text().strip())
+
+    @property
+    def is_good(self) -> bool:
+        """Whether it can be read."""
+        return not self.fault.text()
+
+    def show_start(self, text: str) -> None:
+        """Show where to begin."""
+        at = {"": _EARLIEST, "earliest": _EARLIEST, "latest": _LATEST}.get(text, -1)
+        if at < 0:
+            at = _OFFSETS if "/" in text else _TIME
+        self.choice.setCurrentIndex(at)
+        if at in _EXAMPLES:
+            self.line.setText(text)
+
+    def _choose(self, at: int) -> None:
+        self.line.setVisible(at in _EXAMPLES)
+        self.line.setPlaceholderText(_EXAMPLES.get(at, ""))
+        self.line.setAccessibleName(_CHOICES[at].removeprefix("with ").capitalize())
+        self.line.setText(f"{datetime.now(UTC) - timedelta(hours=1):%Y-%m-%dT%H:00:00Z}" if at == _TIME else "")
+        self._tell()
+
+    def _tell(self, _text: str = "") -> None:
+        from metl_gui.engine.kafka.offsets import parse_start  # loads Kafka's client, which no page needs before
+
+        try:
+            parse_start(self.text)
+            is_missing = self.choice.currentIndex() in _EXAMPLES and not self.text
+            self.fault.setText("Say where." if is_missing else "")
+        except UserError as error:
+            self.fault.setText(f"✗ {error.title}")
+        self.changed.emit()
+
+
+_NOTHING = "Stand on a topic to see what lies in it."
+_EMPTY = "Nothing lies in it now."
+
+
+class TopicPane(QWidget):
+    """A table of messages, and the whole of the one that is chosen."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.title, self.facts = Elided("", "heading"), plain_label(_NOTHING, "small")
+        self.facts.setWordWrap(True)  # what to do about servers that do not answer takes more than a line
+        self.model = TableModel([TableCell("position"), TableCell("key"), TableCell("value")])
+        self.table = make_table("Newest messages", self.model)
+        self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        columns = self.table.horizontalHeader()
+        for at in (0, 1):
+            columns.setSectionResizeMode(at, QHeaderView.ResizeMode.Interactive)
+        columns.setSectionResizeMode(2, QHeaderView.ResizeMode.Stretch)
+        self.table.setTextElideMode(Qt.TextElideMode.ElideRight)
+        self.whole = QPlainTextEdit()
+        self.whole.setReadOnly(True)
+        self.whole.setAccessibleName("Message")
+        self.whole.setTabChangesFocus(True)
+        self.whole.setFont(themes.mono())
+        self._messages: tuple[ShownMessage, ...] = ()
+        parts = QSplitter(Qt.Orientation.Vertical)
+        parts.setProperty("surface", "clear")
+        parts.setChildrenCollapsible(False)
+        parts.addWidget(self.table)
+        parts.addWidget(self.whole)
+        parts.setSizes([3_000, 2_000])
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(4)
+        layout.addWidget(self.title)
+        layout.addWidget(self.facts)
+        layout.addWidget(parts, 1)
+        self.table.selectionModel().currentRowChanged.connect(self._show_whole)
+
+    def say(self, title: str, facts: str) -> None:
+        """Show words and no messages."""
+        self.title.setText(title)
+        self.facts.setText(facts)
+        self._messages = ()
+        self.model.show_rows([])
+        self.whole.clear()
+
+    def show_nothing(self) -> None:
+        """Show that no topic was looked into."""
+        self.say("", _NOTHING)
+
+    def show_outcome(self, outcome: Outcome[TopicLook]) -> None:
+        """Show what was found in a topic, or why nothing was."""
+        if outcome.value is None:
+            self.say(self.title.text(), _words_of(outcome.error) if outcome.error is not None else "")
+            return
+        look = outcome.value
+        counted = f"{number_of(look.partitions, 'partition')}, {look.offsets:,} offsets"
+        newest = look.messages[0].time_ms if look.messages else 0
+        when = f" · newest {ago(newest)}" if newest else ""
+        self.say(look.topic, f"{counted}{when}" if look.messages else f"{counted}. {_EMPTY}")
+        self._messages = look.messages
+        self.model.show_rows([_cells(each) for each in look.messages])
+        self.table.setColumnWidth(0, themes.px(70))
+        self.table.setColumnWidth(1, themes.px(110))
+        if look.messages:
+            self.table.selectRow(0)
+
+    def _show_whole(self) -> None:
+        row = self.table.currentIndex().row()
+        if 0 <= row < len(self._messages):
+            each = self._messages[row]
+            self.whole.setPlainText(each.value or "No value: a tombstone.")
+
+
+def _cells(each: ShownMessage) -> tuple[TableCell, ...]:
+    value = TableCell("tombstone", pill="plain") if each.kind == "tombstone" else TableCell(_line(each.value))
+    place = each.position.split("/", 1)[1]
+    return TableCell(place, tip=each.position), TableCell(_line(each.key), tip=each.key[:400]), value
+
+
+def _line(text: str) -> str:
+    return " ".join(text[:400].split())
+
+
+def _words_of(error: MetlError) -> str:
+    return " ".join(dialogs.words_of(error)).replace("\n", " ")
+
 
 _SIZE = (1_000, 620)
 _COLUMNS = ("Topics", ("topic", "partitions"), (1,))
@@ -33,7 +211,7 @@ _HINTS = ("Search the topics", "a pattern that fits whole names, like shop\\.pub
 
 
 @dataclass(frozen=True)
-class TopicSource:
+class TopicSourceChoice:
     """What is read.
 
     Args:
@@ -66,7 +244,7 @@ class SourceDialog(QDialog):
         self,
         jobs: Jobs,
         document: Callable[[], Document],
-        now: TopicSource,
+        now: TopicSourceChoice,
         also: tuple[str, ...] = (),
         parent: QWidget | None = None,
     ) -> None:
@@ -76,7 +254,7 @@ class SourceDialog(QDialog):
         self._listing, self._looking = NewestJob(jobs, self), NewestJob(jobs, self)
         self._known: tuple[TopicThere, ...] = ()
         self._listed = ""
-        self.servers, self.table, self.look, self.start = ServersBox(), ChosenTable(*_COLUMNS), LookPane(), StartRow()
+        self.servers, self.table, self.look, self.start = ServersBox(), CheckTable(*_COLUMNS), TopicPane(), StartRow()
         self.ways = [KeyButton(words, kind="segment") for words in _WAYS]
         self._group = QButtonGroup(self)
         self.line, self.count, self.address = QLineEdit(), Elided("", "small"), Elided("", "dim")
@@ -89,19 +267,19 @@ class SourceDialog(QDialog):
             self._ask()
 
     @property
-    def source(self) -> TopicSource | None:
+    def source(self) -> TopicSourceChoice | None:
         """What is chosen; ``None`` while nothing could be read."""
         servers = self._listed or self.servers.address
         topics = f"^{self.line.text().strip()}" if self._is_pattern else ",".join(self.table.rows.chosen)
         if not servers or topics in ("", "^") or not self.start.is_good:
             return None
-        return TopicSource(f"{servers}/{topics}", self.start.text)
+        return TopicSourceChoice(f"{servers}/{topics}", self.start.text)
 
     @property
     def _is_pattern(self) -> bool:
         return self.ways[_PATTERN].isChecked()
 
-    def _show_now(self, now: TopicSource, also: tuple[str, ...]) -> None:
+    def _show_now(self, now: TopicSourceChoice, also: tuple[str, ...]) -> None:
         self.servers.offer(*filter(servers_of, (now.address, *also)))
         self.start.show_start(now.start)
         self.ways[_LIST].setChecked(True)
@@ -135,7 +313,7 @@ class SourceDialog(QDialog):
             if self.isVisible() and self.servers.line.hasFocus():
                 self.line.setFocus()
         elif outcome.error is not None:
-            title, text = asking.words_of(outcome.error)
+            title, text = dialogs.words_of(outcome.error)
             self.count.setText("")
             self.look.say(f"✗ {title}", text.replace("\n", " "))
 
@@ -158,7 +336,7 @@ class SourceDialog(QDialog):
         else:
             shown = [each for each in self._known if text.lower() in each.name.lower()]
             self.count.setText(f"{len(shown):,} of {number_of(len(self._known), 'topic')} shown")
-        rows = [Choosable(each.name, (f"{each.partitions:,}",)) for each in shown]
+        rows = [CheckRow(each.name, (f"{each.partitions:,}",)) for each in shown]
         self.table.rows.show_rows(rows, can_choose=not self._is_pattern)
         self._say()
 

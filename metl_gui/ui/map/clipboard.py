@@ -12,15 +12,14 @@ from metl_gui.core.edits.copying import CopyPlan, plan_copy
 from metl_gui.core.matrix.blocks import BlockKey
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import SchemaError
-from metl_gui.ui.document import OpenProject
-from metl_gui.ui.jobs import Jobs
-from metl_gui.ui.map.chosen_nodes import blocks_of
+from metl_gui.ui.jobs.jobs import CommandResult, Jobs, work_out
+from metl_gui.ui.map.mapper import blocks_of
 from metl_gui.ui.map.planes import Planes
-from metl_gui.ui.map.said import Said, work_out
-from metl_gui.ui.matrix.chosen import Elements, box_shown, elements_in, nodes_in
-from metl_gui.ui.naming import block_words, number_of
-from metl_gui.ui.selection import Selection
-from metl_gui.workbench.pasting import Paste, plan_paste, snippet
+from metl_gui.ui.matrix.input.selected_content import Elements, box_shown, elements_in, nodes_in
+from metl_gui.ui.project.document import OpenProject
+from metl_gui.ui.project.selection import Selection
+from metl_gui.ui.project.text import block_words, number_of
+from metl_gui.workbench.mapping.clipboard import Paste, plan_paste, snippet
 
 BLOCK_MIME = "application/x-metl-block"
 _SHOWN = 8
@@ -57,7 +56,9 @@ class Clipboard(QObject):
         elements, key = self._chosen()
         count = sum(len(own) for own in elements.values())
         if not count:
-            self.said.emit(Said("There is no element to copy: select a block or a rectangle of cells.", is_good=False))
+            self.said.emit(
+                CommandResult("There is no element to copy: select a block or a rectangle of cells.", is_good=False)
+            )
             return
         data = QMimeData()
         data.setText(snippet(self._project.value, elements))
@@ -66,7 +67,7 @@ class Clipboard(QObject):
             data.setData(BLOCK_MIME, json.dumps(origin).encode())
         QGuiApplication.clipboard().setMimeData(data)
         what = f"{block_words(self._project.value, key)} copied" if key is not None else "Copied"
-        self.said.emit(Said(f"{what}: {number_of(count, 'element')}."))
+        self.said.emit(CommandResult(f"{what}: {number_of(count, 'element')}."))
 
     def paste(self) -> None:
         """Paste a copied block onto the selected blocks, or a table into the mapping."""
@@ -78,7 +79,7 @@ class Clipboard(QObject):
         elif data.hasText() and data.text().strip():
             self._paste_table(data.text())
         else:
-            self.said.emit(Said("The clipboard holds neither a block nor a table.", is_good=False))
+            self.said.emit(CommandResult("The clipboard holds neither a block nor a table.", is_good=False))
 
     def _chosen_blocks(self) -> tuple[BlockKey, ...]:
         """Return the blocks of the chosen nodes, or those that the chosen rectangle touches."""
@@ -123,7 +124,7 @@ class Clipboard(QObject):
             title = f"Copy {done.copied:,} elements of {block_words(document, from_)} to {goal}"
             if not self._project.do(Several(title, done.edits)):
                 return
-        self.said.emit(Said(_words(done, goal), is_good=bool(done.edits) and not done.unplaced))
+        self.said.emit(CommandResult(_words(done, goal), is_good=bool(done.edits) and not done.unplaced))
 
     def _paste_table(self, text: str) -> None:
         document, block = self._project.value, self._selection.current.block
@@ -139,7 +140,7 @@ class Clipboard(QObject):
 
     def _take_table(self, done: Paste | SchemaError) -> None:
         if isinstance(done, SchemaError):
-            self.said.emit(Said(str(done), is_good=False))
+            self.said.emit(CommandResult(str(done), is_good=False))
         elif done.conflicts:
             lines = [f"Line {conflict.line}: {conflict.reason}" for conflict in done.conflicts[:_SHOWN]]
             lines += [f"and {len(done.conflicts) - _SHOWN:,} more"] if len(done.conflicts) > _SHOWN else []
@@ -148,7 +149,9 @@ class Clipboard(QObject):
             self.refused.emit((f"Nothing was pasted: {noun} cannot be followed", "\n".join(lines)))
         elif done.edit is None or self._project.do(done.edit):
             same = f", {done.unchanged:,} mapped already" if done.unchanged else ""
-            self.said.emit(Said(f"{done.changed:,} mapped from the clipboard{same}.", is_good=done.changed > 0))
+            self.said.emit(
+                CommandResult(f"{done.changed:,} mapped from the clipboard{same}.", is_good=done.changed > 0)
+            )
 
 
 def _words(done: CopyPlan, goal: str) -> str:

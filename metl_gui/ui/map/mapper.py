@@ -1,6 +1,8 @@
 """What people do to the mapping from the Map page: set, clear, run, drop, map and unmap what is chosen.
 
 Every act is one undo step with a title; what could not be done is said in numbers. Only an end that is taken asks.
+
+What the chosen nodes of the trees stand for: attributes by version; a schema stands for its newest version.
 """
 
 from __future__ import annotations
@@ -17,18 +19,74 @@ from metl_gui.core.edits.entities import CreateAndMap
 from metl_gui.core.edits.lineages import Leaf
 from metl_gui.core.edits.pairing import Chosen, Pairing, Plan, by_name, by_position, plan, plan_pairs
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element
+from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui.conflict import Answer, Conflict, toggle
-from metl_gui.ui.document import OpenProject
-from metl_gui.ui.dragging import Dragged
-from metl_gui.ui.jobs import Jobs
-from metl_gui.ui.map.chosen_nodes import chosen_on, elements_between
+from metl_gui.ui.jobs.jobs import CommandResult, Jobs, work_out
+from metl_gui.ui.map.conflict import ConflictAnswer, ElementConflict, toggle
 from metl_gui.ui.map.planes import Planes
-from metl_gui.ui.map.said import Said, work_out
-from metl_gui.ui.matrix.chosen import box_of, box_shown, elements_in, nodes_in, shown_of
-from metl_gui.ui.matrix.hits import Cell
-from metl_gui.ui.naming import block_words, number_of, path_of, schema_name, version_words
-from metl_gui.ui.selection import Place, Selection
+from metl_gui.ui.matrix.input.hit_test import Cell
+from metl_gui.ui.matrix.input.selected_content import box_of, box_shown, elements_in, nodes_in, shown_of
+from metl_gui.ui.project.document import OpenProject
+from metl_gui.ui.project.selection import Dragged, Place, Selected, Selection
+from metl_gui.ui.project.text import block_words, number_of, path_of, schema_name, version_words
+
+
+def chosen_on(document: Document, side: Side, places: Iterable[Place]) -> tuple[Chosen, ...]:
+    """Return the attributes of some nodes, by version in the order in which the versions first come."""
+    tree = document.tree(side)
+    found: dict[int, set[int] | None] = {}
+    for place in places:
+        schema = tree.find_schema(place.schema)
+        version = place.version if place.version is not None else schema.version_ids[-1] if schema else None
+        if version is None or tree.find_version(version) is None:
+            continue
+        if place.attribute is None:
+            found[version] = None
+        else:
+            some = found.setdefault(version, set())
+            if some is not None:
+                some.add(place.attribute)
+    return tuple(Chosen(version, _ordered(document, side, version, ids)) for version, ids in found.items())
+
+
+def blocks_of(document: Document, selected: Selected) -> tuple[BlockKey, ...]:
+    """Return the blocks that the chosen nodes make: every chosen version with every chosen entity version."""
+    sources = chosen_on(document, Side.EXTRACTION, selected.sources)
+    targets = chosen_on(document, Side.CDM, selected.targets)
+    return tuple((one.version, other.version) for one in sources for other in targets)
+
+
+def elements_between(
+    document: Document, sources: tuple[Chosen, ...], targets: tuple[Chosen, ...]
+) -> dict[BlockKey, tuple[Element, ...]]:
+    """Return the elements between chosen nodes; with nodes on one side only, all elements of theirs.
+
+    Cost: the column sets or row sets of the chosen versions.
+    """
+    ps = {one.version: set(one.attributes) for one in sources}
+    qs = {other.version: set(other.attributes) for other in targets}
+    if sources:
+        keys = [key for v in ps for key in document.matrix.column_keys(v) if not qs or key[1] in qs]
+    else:
+        keys = [key for w in qs for key in document.matrix.row_keys(w)]
+    found: dict[BlockKey, tuple[Element, ...]] = {}
+    for key in keys:
+        block = document.matrix.block(*key)
+        p, q = ps.get(key[0]), qs.get(key[1])
+        inside = (
+            [e for e in block.elements if (not ps or (p and e.p in p)) and (not qs or (q and e.q in q))]
+            if block
+            else []
+        )
+        if inside:
+            found[key] = tuple(inside)
+    return found
+
+
+def _ordered(document: Document, side: Side, version: int, ids: set[int] | None) -> tuple[int, ...]:
+    attributes = document.tree(side).version(version).attributes
+    return tuple(a.id for a in attributes if ids is None or a.id in ids)
+
 
 _MOST_BLOCKS = 2_000
 _AT_ONCE = 50
@@ -36,11 +94,11 @@ _AT_ONCE = 50
 
 
 @dataclass(frozen=True)
-class Question:
+class EditQuestion:
     """A conflict that waits for an answer, and what an answer does."""
 
-    conflict: Conflict
-    answered: Callable[[Answer], object]
+    conflict: ElementConflict
+    answered: Callable[[ConflictAnswer], object]
 
 
 class Mapper(QObject):
@@ -79,7 +137,7 @@ class Mapper(QObject):
     def toggle(self, cell: Cell) -> None:
         """Set or clear an element; where an end is taken, ask what to do."""
         meant = toggle(self._project.value, cell.key, cell.element)
-        if isinstance(meant, Conflict):
+        if isinstance(meant, ElementConflict):
             self._ask(meant)
         else:
             self._perform(meant)
@@ -284,14 +342,14 @@ class Mapper(QObject):
             return False
         return self._project.do(edit)
 
-    def _ask(self, conflict: Conflict) -> None:
+    def _ask(self, conflict: ElementConflict) -> None:
         document = self._project.value
 
-        def answered(answer: Answer) -> None:
+        def answered(answer: ConflictAnswer) -> None:
             if self._project.value is document:
-                self._perform(conflict.swap() if answer is Answer.SWAP else conflict.replace())
+                self._perform(conflict.swap() if answer is ConflictAnswer.SWAP else conflict.replace())
 
-        self.asked.emit(Question(conflict, answered))
+        self.asked.emit(EditQuestion(conflict, answered))
 
     def _pair(self, cell: Cell) -> str:
         document, block = self._project.value, Block(*cell.key)
@@ -301,7 +359,7 @@ class Mapper(QObject):
     def _say(
         self, text: str, is_good: bool = True, action: str = "", callback: Callable[[], object] | None = None
     ) -> None:
-        self.said.emit(Said(text, action, callback, is_good))
+        self.said.emit(CommandResult(text, action, callback, is_good))
 
 
 def _single(chosen: tuple[Chosen, ...]) -> tuple[int, int] | None:

@@ -1,43 +1,120 @@
-"""The Map page: trees left and right, the matrix between them, the block panel below."""
+"""The Map page: trees left and right, the matrix between them, the block panel below.
+
+What stands where the matrix will be, until there is something on both sides to map.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from PySide6.QtCore import QRect, Qt, Signal
-from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QLabel, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
 from metl_gui.core.matrix.blocks import BlockKey, Element
+from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui import asking
 from metl_gui.ui.block.panel import BlockPanel
-from metl_gui.ui.conflict_sheet import ConflictSheet
-from metl_gui.ui.dock import Dock
-from metl_gui.ui.document import Changed, OpenProject
-from metl_gui.ui.dragging import Dragged
-from metl_gui.ui.jobs import Jobs
-from metl_gui.ui.map import words
-from metl_gui.ui.map.banner import Banner
-from metl_gui.ui.map.bookmarks import Bookmarks
+from metl_gui.ui.jobs.jobs import CommandResult, Jobs
+from metl_gui.ui.map import descriptions as words
 from metl_gui.ui.map.clipboard import Clipboard
-from metl_gui.ui.map.empty import EmptyMap
-from metl_gui.ui.map.folding import Folding
-from metl_gui.ui.map.going import Going
-from metl_gui.ui.map.mapper import Mapper, Question
-from metl_gui.ui.map.planes import Planes
-from metl_gui.ui.map.said import Said
-from metl_gui.ui.matrix.arrangement import Order
-from metl_gui.ui.matrix.chosen import extent_of, lies_within
-from metl_gui.ui.matrix.content import Content, axis_of
-from metl_gui.ui.matrix.dropping import Landing
-from metl_gui.ui.matrix.hits import Cell, position_range
+from metl_gui.ui.map.conflict import ConflictSheet
+from metl_gui.ui.map.mapper import EditQuestion, Mapper
+from metl_gui.ui.map.navigation import Bookmarks, NavigationController
+from metl_gui.ui.map.planes import Banner, Planes
+from metl_gui.ui.map.tree_collapse import TreeCollapseController
+from metl_gui.ui.matrix.drop_controller import Landing
+from metl_gui.ui.matrix.input.hit_test import Cell, position_range
+from metl_gui.ui.matrix.input.selected_content import extent_of, lies_within
+from metl_gui.ui.matrix.layout.content import Content, Order, axis_of
 from metl_gui.ui.matrix.view import MatrixView
-from metl_gui.ui.notes import PlaceNotes
-from metl_gui.ui.sample_values import PlaceValues
-from metl_gui.ui.selection import CellRange, Place, Selected, Selection, place_of_version, still_there
-from metl_gui.ui.settings import ViewSettings
+from metl_gui.ui.project.document import Changed, OpenProject
+from metl_gui.ui.project.notes import PlaceNotes, PlaceValues
+from metl_gui.ui.project.selection import CellRange, Dragged, Place, Selected, Selection, place_of_version, still_there
+from metl_gui.ui.project.settings import ViewSettings
 from metl_gui.ui.trees.panel import TreePanel
+from metl_gui.ui.widgets import dialogs
+from metl_gui.ui.widgets.dock import Dock
+from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.workbench.session import Workbench
+
+
+class EmptyMap(QWidget):
+    """Says what the place is for and offers what fills it.
+
+    Signals:
+        import_wanted: the ``Side`` whose button was pressed.
+        entity_wanted: an entity is to be made by hand.
+    """
+
+    import_wanted = Signal(object)
+    entity_wanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("page")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.is_needed = True
+        self.title, self.text = QLabel(), QLabel()
+        self.title.setProperty("kind", "title")
+        self.text.setProperty("kind", "dim")
+        for label in (self.title, self.text):
+            label.setAlignment(Qt.AlignmentFlag.AlignCenter)
+            label.setWordWrap(True)
+        self.sources = KeyButton("Import extraction schemas…", kind="primary")
+        self.targets = KeyButton("Import the canonical model…", kind="primary")
+        self.by_hand = KeyButton("New entity…")
+        self.by_hand.clicked.connect(self.entity_wanted)
+        self.sources.clicked.connect(self._sources_pressed)
+        self.targets.clicked.connect(self._targets_pressed)
+        buttons = QHBoxLayout()
+        buttons.setSpacing(10)
+        buttons.addStretch(1)
+        buttons.addWidget(self.sources)
+        buttons.addWidget(self.targets)
+        buttons.addStretch(1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(20, 20, 20, 20)
+        layout.setSpacing(10)
+        layout.addStretch(1)
+        layout.addWidget(self.title)
+        layout.addWidget(self.text)
+        layout.addSpacing(6)
+        layout.addLayout(buttons)
+        layout.addWidget(self.by_hand, 0, Qt.AlignmentFlag.AlignHCenter)
+        layout.addStretch(1)
+
+    def show_document(self, document: Document, looks_back: bool = False) -> None:
+        """Offer what a document still lacks; an earlier state lacks it for ever."""
+        has_sources, has_targets = (document.tree(side).has_schemas for side in (Side.EXTRACTION, Side.CDM))
+        self.is_needed = not (has_sources and has_targets)
+        self.sources.setVisible(not has_sources and not looks_back)
+        self.targets.setVisible(not has_targets and not looks_back)
+        self.by_hand.setVisible(not has_targets and not looks_back)
+        if looks_back:
+            sides = (("extraction schema", has_sources), ("entity", has_targets))
+            lacking = " and no ".join(words for words, is_there in sides if not is_there)
+            words = "Nothing to map in this state", f"There was no {lacking} then."
+        elif has_sources:
+            words = "No canonical model yet", "Its entities are the rows of the matrix."
+        elif has_targets:
+            words = "No extraction schemas yet", "Their attributes, version by version, are the columns of the matrix."
+        else:
+            words = "Nothing to map yet", "Columns are the attributes of extraction schemas, rows those of entities."
+        self.title.setText(words[0])
+        self.text.setText(words[1])
+
+    def show_keys(self, keys: dict[str, str]) -> None:
+        """Show the keys that actions have now, by the actions' ids."""
+        buttons = {"import_schema": self.sources, "import_cdm": self.targets, "new_entity": self.by_hand}
+        for id_, button in buttons.items():
+            button.key = keys[id_]
+            button.updateGeometry()
+
+    def _sources_pressed(self) -> None:
+        self.import_wanted.emit(Side.EXTRACTION)
+
+    def _targets_pressed(self) -> None:
+        self.import_wanted.emit(Side.CDM)
 
 
 class MapPage(QMainWindow):
@@ -80,7 +157,7 @@ class MapPage(QMainWindow):
         self.planes = Planes(jobs, self)
         self.mapper = Mapper(project, selection, self.planes, jobs, self)
         self.clipboard = Clipboard(project, selection, self.planes, jobs, self)
-        self.going = Going(project, selection, self.matrix, Bookmarks(settings), self)
+        self.going = NavigationController(project, selection, self.matrix, Bookmarks(settings), self)
         self.sources = TreePanel(Side.EXTRACTION, project, selection)
         self.targets = TreePanel(Side.CDM, project, selection)
         self.block = BlockPanel(project, selection)
@@ -89,7 +166,9 @@ class MapPage(QMainWindow):
         self.block_dock = Dock("blockDock", "Block", self.block)
         self.block_dock.line.title_comes_first = True
         self.block_dock.add_tools(self.block.tools)
-        self.folding = Folding(self, ((self.source_dock, self.sources), (self.target_dock, self.targets)))
+        self.folding = TreeCollapseController(
+            self, ((self.source_dock, self.sources), (self.target_dock, self.targets))
+        )
         self._build()
         self._connect()
 
@@ -244,7 +323,7 @@ class MapPage(QMainWindow):
                 continue
             if position_range(axis_of(whole, side), place):
                 words = "This is hidden in the matrix just now."
-                self.said.emit(Said(words, "Show everything", self.planes.switch_everything, is_good=False))
+                self.said.emit(CommandResult(words, "Show everything", self.planes.switch_everything, is_good=False))
                 return
 
     def _lies_within(self, cells: CellRange, side: Side, place: Place) -> bool:
@@ -287,7 +366,7 @@ class MapPage(QMainWindow):
 
     # asking
 
-    def _ask(self, question: Question) -> None:
+    def _ask(self, question: EditQuestion) -> None:
         """Ask beside the cell: in the block panel when one works there, else over the matrix."""
         focus = QApplication.focusWidget()
         view = next((each for each in self.views if each.isVisible()), self.matrix)
@@ -315,7 +394,7 @@ class MapPage(QMainWindow):
             sheet.close_unanswered()
 
     def _tell_refused(self, refusal: tuple[str, str]) -> None:
-        asking.ask(*refusal, [("close", "Close")], self)
+        dialogs.ask(*refusal, [("close", "Close")], self)
 
     def _tell_block(self) -> None:
         title, pill, kind, facts = self.block.told

@@ -1,22 +1,26 @@
-"""What the matrix shows of the open project: everything, or what filters and relevance leave, in an order."""
+"""What the matrix shows of the open project: everything, or what filters and relevance leave, in an order.
+
+The line over the matrix that says what it does not show; hidden must never look deleted.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 import numpy as np
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QWidget
 
 from metl_gui.core.matrix.blocks import BlockKey
 from metl_gui.core.matrix.document import Document
+from metl_gui.core.progress import UNWATCHED, Watch
 from metl_gui.core.search.filters import FilterResult
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui.document import Changed
-from metl_gui.ui.jobs import Jobs, Outcome
-from metl_gui.ui.matrix.arrangement import Arrangement, Order
-from metl_gui.ui.matrix.arranging import arranged, needs_arranging
-from metl_gui.ui.matrix.content import Content, content_after, rebased
-from metl_gui.workbench.progress import UNWATCHED, Watch
+from metl_gui.ui.jobs.jobs import Jobs, Outcome
+from metl_gui.ui.matrix.layout.content import Arrangement, Content, Order, content_after, rebased
+from metl_gui.ui.matrix.layout.sort_and_filter import arranged, needs_arranging
+from metl_gui.ui.project.document import Changed
+from metl_gui.ui.widgets.pill import KeyButton
 
 _AT_ONCE = 100_000
 """So many elements are arranged between two events; more of them are a job."""
@@ -176,3 +180,46 @@ def _is_same(one: FilterResult, other: FilterResult) -> bool:
         and np.array_equal(one.schemas, other.schemas)
         and np.array_equal(one.attributes, other.attributes)
     )
+
+
+class Banner(QFrame):
+    """Follows what the planes hide.
+
+    Signals:
+        switched: everything is to be shown, or what was hidden is to be hidden again.
+    """
+
+    switched = Signal()
+
+    def __init__(self, planes: Planes, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._planes = planes
+        self.setProperty("surface", "banner")
+        self.setAccessibleName("What the matrix hides")
+        self.words = QLabel()
+        self.words.setTextFormat(Qt.TextFormat.PlainText)
+        self.words.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.switch = KeyButton("Show everything", "H", "link")
+        self.switch.set_height(24)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(10, 2, 6, 2)
+        row.setSpacing(8)
+        row.addWidget(self.words, 1)
+        row.addWidget(self.switch)
+        self.switch.clicked.connect(self.switched)
+        planes.arranged.connect(self.refresh)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Say what is hidden now, or that it is shown for now."""
+        now = self._planes.arrangement
+        self.setVisible(now.hides)
+        parts = [result.words for result in (now.columns, now.rows) if result is not None]
+        parts += ["only what is mapped or waits"] if now.is_relevant_only else []
+        if self._planes.shows_everything:
+            self.words.setText(f"Everything is shown for now ({', '.join(parts)} otherwise)")
+            self.switch.setText("Hide it again")
+        else:
+            self.words.setText(f"Shown: {', '.join(parts)}. Nothing is deleted.")
+            self.switch.setText("Show everything")
+        self.switch.updateGeometry()

@@ -14,15 +14,14 @@ from PySide6.QtGui import QImage, QPainter
 
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import ProjectError
-from metl_gui.ui.matrix.axis import Axis, Level
-from metl_gui.ui.matrix.camera import MARGIN_PX, TALLEST_CELL, WIDEST_CELL, Camera, level_at
-from metl_gui.ui.matrix.content import Content
-from metl_gui.ui.matrix.headers import Strip, left_px, paint_left, paint_top, top_px
-from metl_gui.ui.matrix.legend import legend_px, paint_legend
-from metl_gui.ui.matrix.look import Look
-from metl_gui.ui.matrix.tiles import paint_plane
-from metl_gui.ui.matrix.tinting import NO_TINTING, Tinting
-from metl_gui.ui.theme import Theme
+from metl_gui.ui.matrix.labels.headers import Strip, left_px, paint_left, paint_top, top_px
+from metl_gui.ui.matrix.labels.legend import legend_px, paint_legend
+from metl_gui.ui.matrix.layout.axis import Axis, Level
+from metl_gui.ui.matrix.layout.camera import MARGIN_PX, TALLEST_CELL, WIDEST_CELL, Camera, level_at
+from metl_gui.ui.matrix.layout.content import Content
+from metl_gui.ui.matrix.painting.paint_context import NO_TINTING, PaintContext, Tinting
+from metl_gui.ui.matrix.painting.plane import paint_plane
+from metl_gui.ui.theming.theme import Theme
 
 MOST_PX = 16_000
 """The longest side of a picture; most programs show none that is larger."""
@@ -121,7 +120,7 @@ def paint(painter: QPainter, sheet: Sheet, ratio: float, *, is_vector: bool = Fa
     width, height = sheet.size
     painter.fillRect(QRectF(0, 0, sheet.width, sheet.height), sheet.theme.panel)
     content, camera = sheet.content, sheet.camera
-    look = Look(content, camera, sheet.size, ratio, sheet.theme, sheet.tinting, is_vector)
+    look = PaintContext(content, camera, sheet.size, ratio, sheet.theme, sheet.tinting, is_vector)
     painter.save()
     painter.translate(left_px(), top_px())
     painter.setClipRect(QRectF(0, 0, width, height))
@@ -175,7 +174,7 @@ def _save_vector(sheet: Sheet, path: Path) -> bool:
 
 def _tiles(sheet: Sheet) -> int:
     """Count the shapes of the plane; at cell level blocks with their lines."""
-    look = Look(sheet.content, sheet.camera, sheet.size, 1.0, sheet.theme)
+    look = PaintContext(sheet.content, sheet.camera, sheet.size, 1.0, sheet.theme)
     counts = []
     for axis, level, low, high in zip(
         (sheet.content.columns, sheet.content.rows), look.levels, look.box[:2], look.box[2:], strict=True

@@ -10,17 +10,16 @@ from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QPainter, Q
 from PySide6.QtWidgets import QFrame, QGraphicsScene, QGraphicsView, QWidget
 
 from metl_gui.core.matrix.blocks import BlockKey, Element
-from metl_gui.ui.matrix.camera import Camera, Frame, fitted, looking_at
-from metl_gui.ui.matrix.content import Content
-from metl_gui.ui.matrix.ghost_lines import LostHere
-from metl_gui.ui.matrix.headers import left_px, top_px
-from metl_gui.ui.matrix.hits import Cell, Hits
-from metl_gui.ui.matrix.overlay import Pointer
-from metl_gui.ui.matrix.panes import Panes, Sight
-from metl_gui.ui.matrix.places import PlanePlace, Trail, camera_of, place_of
-from metl_gui.ui.matrix.steps import drilled, raised
-from metl_gui.ui.matrix.tiles import TileCache
-from metl_gui.ui.selection import Selected
+from metl_gui.ui.matrix.input.cursor import drilled, raised
+from metl_gui.ui.matrix.input.hit_test import Cell, Hits
+from metl_gui.ui.matrix.labels.headers import left_px, top_px
+from metl_gui.ui.matrix.layout.camera import Camera, Frame, PlanePlace, Trail, camera_of, fitted, looking_at, place_of
+from metl_gui.ui.matrix.layout.content import Content
+from metl_gui.ui.matrix.layout.ghost_lines import LostHere
+from metl_gui.ui.matrix.painting.overlay import Pointer
+from metl_gui.ui.matrix.painting.plane import TileCache
+from metl_gui.ui.matrix.scene import Panes, Sight
+from metl_gui.ui.project.selection import Selected
 
 
 def _says_nothing(_selected: Selected) -> str:

@@ -19,21 +19,19 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QToolTip, QWidget
 
-from metl_gui.ui.matrix.camera import looking_at
-from metl_gui.ui.matrix.content import Content
-from metl_gui.ui.matrix.dropping import Drops
-from metl_gui.ui.matrix.ghosts import Ghost
-from metl_gui.ui.matrix.keyboard import Keyboard
-from metl_gui.ui.matrix.look import Sign
-from metl_gui.ui.matrix.lost_words import loss_tip
-from metl_gui.ui.matrix.marks_of_difference import ElementMark
-from metl_gui.ui.matrix.mouse import Hand
-from metl_gui.ui.matrix.next_things import next_thing
-from metl_gui.ui.matrix.paint_comments import Commented
+from metl_gui.ui.matrix.drop_controller import DropController
+from metl_gui.ui.matrix.input.gesture_preview import GesturePreview
+from metl_gui.ui.matrix.input.selected_content import loss_tip
+from metl_gui.ui.matrix.keyboard_controller import KeyboardController
+from metl_gui.ui.matrix.layout.camera import looking_at
+from metl_gui.ui.matrix.layout.content import Content
+from metl_gui.ui.matrix.mouse_controller import MouseController
+from metl_gui.ui.matrix.painting.difference import ElementMark
+from metl_gui.ui.matrix.painting.overlay import Commented, Focus, Ghost
+from metl_gui.ui.matrix.painting.paint_context import Sign
 from metl_gui.ui.matrix.plane_view import PlaneView
-from metl_gui.ui.matrix.trial import Trial
-from metl_gui.ui.matrix.veil import Focus
-from metl_gui.ui.selection import CellRange, Selected
+from metl_gui.ui.matrix.scene import next_thing
+from metl_gui.ui.project.selection import CellRange, Selected
 
 
 def _says_nothing(_selected: Selected) -> str:
@@ -67,9 +65,9 @@ class MatrixView(PlaneView):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.viewport().setMouseTracking(True)
-        self.hand = Hand(self)
-        self.keyboard = Keyboard(self)
-        self.drops = Drops(self)
+        self.hand = MouseController(self)
+        self.keyboard = KeyboardController(self)
+        self.drops = DropController(self)
         self.tip: Callable[[Selected], str] = _says_nothing
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAcceptDrops(True)
@@ -103,7 +101,7 @@ class MatrixView(PlaneView):
             self.sight.commented = commented
             self.panes.repaint_marks()
 
-    def show_trial(self, trial: Trial | None) -> None:
+    def show_trial(self, trial: GesturePreview | None) -> None:
         """Show what a gesture would do."""
         if trial != self.sight.trial:
             self.sight.trial = trial

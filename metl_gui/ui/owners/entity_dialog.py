@@ -21,16 +21,24 @@ from metl_gui.core.changes.draft import Edit
 from metl_gui.core.edits.entities import AddEntity, ChangeEntity, check_name, declared
 from metl_gui.core.matrix.document import Document
 from metl_gui.errors import EditError
-from metl_gui.ui import asking
-from metl_gui.ui import theme as themes
-from metl_gui.ui.choice import Choice
-from metl_gui.ui.document import OpenProject
-from metl_gui.ui.jobs import Jobs
-from metl_gui.ui.owners.entity_cells import CellDelegate, RequiredDelegate, TypeDelegate
-from metl_gui.ui.owners.entity_table import DOC, PATH, REQUIRED, TYPE, EntityTable
-from metl_gui.ui.owners.preview_pane import PreviewPane
-from metl_gui.ui.pill import KeyButton
-from metl_gui.workbench.effects import EditOutcome
+from metl_gui.ui.jobs.jobs import Jobs
+from metl_gui.ui.owners.entity_table import (
+    DOC,
+    PATH,
+    REQUIRED,
+    TYPE,
+    EntityCellDelegate,
+    EntityTable,
+    RequiredDelegate,
+    TypeDelegate,
+)
+from metl_gui.ui.project.document import OpenProject
+from metl_gui.ui.theming import theme as themes
+from metl_gui.ui.widgets import dialogs
+from metl_gui.ui.widgets.choice import Choice
+from metl_gui.ui.widgets.edit_preview import PreviewPane
+from metl_gui.ui.widgets.pill import KeyButton
+from metl_gui.workbench.model.edit_effects import EditOutcome
 
 NEW_ENTITY = 0
 """Stands for an entity that is yet to be made."""
@@ -173,7 +181,7 @@ class EntityDialog(QDialog):
     def _leaves_changes(self, name: str) -> bool:
         answers = [("leave", "Leave them"), ("stay", "Stay here")]
         text = "They have not been made yet: nothing of them is kept."
-        return asking.ask(f"Leave the changes of {name}?", text, answers, self) == "leave"
+        return dialogs.ask(f"Leave the changes of {name}?", text, answers, self) == "leave"
 
     def _touched(self) -> None:
         self._is_touched = True
@@ -299,7 +307,7 @@ def _table_view(table: EntityTable) -> QTableView:
     view = QTableView()
     view.setAccessibleName("Attributes of the entity")
     view.setModel(table)
-    view.setItemDelegate(CellDelegate(view))
+    view.setItemDelegate(EntityCellDelegate(view))
     view.setItemDelegateForColumn(TYPE, TypeDelegate(view))
     view.setItemDelegateForColumn(REQUIRED, RequiredDelegate(view))
     view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)

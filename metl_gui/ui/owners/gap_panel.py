@@ -10,23 +10,21 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QStackedLayout, QVBoxLayout, QWidget
 
 from metl_gui.core.matrix.document import Document
+from metl_gui.core.progress import Watch
 from metl_gui.core.search import gaps as room
 from metl_gui.core.search.gaps import Gap
 from metl_gui.core.search.problems import Severity
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui import theme as themes
-from metl_gui.ui.document import Changed, OpenProject
-from metl_gui.ui.jobs import Jobs, Outcome
-from metl_gui.ui.newest_job import NewestJob
-from metl_gui.ui.owners.line_model import LineModel, line_view
-from metl_gui.ui.pause import pause
-from metl_gui.ui.pill import KeyButton
-from metl_gui.ui.plain import plain_label
-from metl_gui.ui.selection import Place, Selected, Selection
-from metl_gui.ui.surface import Surface
-from metl_gui.ui.two_lines import TwoLines
-from metl_gui.workbench.checking import seen_in_runs
-from metl_gui.workbench.progress import Watch
+from metl_gui.ui.jobs.jobs import Jobs, NewestJob, Outcome
+from metl_gui.ui.jobs.timers import pause
+from metl_gui.ui.project.document import Changed, OpenProject
+from metl_gui.ui.project.selection import Place, Selected, Selection
+from metl_gui.ui.theming import theme as themes
+from metl_gui.ui.widgets.dock import Surface
+from metl_gui.ui.widgets.pill import KeyButton
+from metl_gui.ui.widgets.plain_text import plain_label
+from metl_gui.ui.widgets.two_line_list import LineModel, TwoLines, line_view
+from metl_gui.workbench.publishing.checks import seen_in_runs
 from metl_gui.workbench.session import Workbench
 
 KINDS = {

@@ -1,9 +1,18 @@
-"""The palette as a dialog: a box, the list of what fits, Enter does it."""
+"""The palette as a dialog: a box, the list of what fits, Enter does it.
+
+What the palette offers: the actions that make sense now, the panels of the page in front, words of the glossary.
+
+How well a few letters name a text: the letters in order, the better the closer they stand to beginnings of words.
+
+Help > Glossary: the words of the program, searched as you type.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import (
     QAbstractListModel,
@@ -25,18 +34,161 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import (
     QDialog,
+    QDockWidget,
+    QHBoxLayout,
     QLabel,
     QLineEdit,
     QListView,
+    QMainWindow,
     QStyledItemDelegate,
     QStyleOptionViewItem,
+    QTextBrowser,
     QVBoxLayout,
     QWidget,
 )
 
-from metl_gui.ui import theme as themes
-from metl_gui.ui.palette.entries import Entry, found
-from metl_gui.ui.row_background import paint_row_background
+from metl_gui.core.glossary import WORDS, Word
+from metl_gui.ui.theming import theme as themes
+from metl_gui.ui.widgets.pill import KeyButton
+from metl_gui.ui.widgets.two_line_list import paint_row_background
+
+if TYPE_CHECKING:
+    from metl_gui.ui.shell.window import Window
+
+
+_BEGINS_WORD = 8.0
+_FOLLOWS = 5.0
+_FIRST = 4.0
+_GAP = 0.3
+_LENGTH = 0.05
+
+
+def score(letters: str, text: str) -> float | None:
+    """Rate a text for what was typed, ``None`` when the letters do not occur in this order.
+
+    Each word that was typed is looked for by itself, so their order does not matter.
+
+    Source: the usual subsequence match of editors' palettes; of the places where a word can begin the best counts.
+    """
+    lowered = text.lower()
+    total = 0.0
+    for word in letters.lower().split():
+        starts = [at for at, letter in enumerate(lowered) if letter == word[0]]
+        rated = [rate for at in starts if (rate := _score_from(word, lowered, at)) is not None]
+        if not rated:
+            return None
+        total += max(rated)
+    return total - _LENGTH * len(text)
+
+
+def _score_from(word: str, text: str, start: int) -> float | None:
+    rate, before = _FIRST if start == 0 else 0.0, start - 1
+    for offset, letter in enumerate(word):
+        at = text.find(letter, before + 1)
+        if at < 0:
+            return None
+        if at == 0 or not text[at - 1].isalnum():
+            rate += _BEGINS_WORD
+        elif offset and at == before + 1:
+            rate += _FOLLOWS
+        if offset:
+            rate -= _GAP * (at - before - 1)
+        before = at
+    return rate
+
+
+_LESS_LIKELY = 12.0
+"""What a word of the glossary is rated below an action that matches as well."""
+
+
+@dataclass(frozen=True)
+class PaletteEntry:
+    """One line of the palette.
+
+    Args:
+        id: of an action; of anything else a name that begins with its kind and a colon.
+        words: what it does.
+        where: its menu.
+        keys: its keys.
+        does: what choosing it does.
+        handicap: how much less likely it is meant than an action.
+    """
+
+    id: str
+    words: str
+    where: str
+    keys: str
+    does: Callable[[], object]
+    handicap: float = 0.0
+
+
+def entries_of(window: Window) -> tuple[PaletteEntry, ...]:
+    """Collect what makes sense now."""
+    return (*_actions(window), *_panels(window), *_words(window))
+
+
+def found(entries: Sequence[PaletteEntry], letters: str, recent: Sequence[str]) -> tuple[PaletteEntry, ...]:
+    """Return the entries that letters name, the likeliest first.
+
+    Order: without letters the recently used actions first, then as given, without the glossary; with letters by how
+    well they name an entry, at equal rates the recently used first.
+    """
+    rank = {id_: at for at, id_ in enumerate(recent)}
+    if not letters.strip():
+        wanted = [entry for entry in entries if not entry.handicap]
+        return tuple(sorted(wanted, key=lambda entry: rank.get(entry.id, len(rank))))
+    rated = []
+    for entry in entries:
+        rate = score(letters, entry.words)
+        wider = score(letters, f"{entry.words} {entry.where}")
+        best = rate if rate is not None else wider - _LESS_LIKELY / 2 if wider is not None else None
+        if best is not None:
+            rated.append((-(best - entry.handicap), rank.get(entry.id, len(rank)), entry))
+    rated.sort(key=lambda one: one[:2])
+    return tuple(entry for _, _, entry in rated)
+
+
+def _actions(window: Window) -> list[PaletteEntry]:
+    table = window.actions_table
+    table.refresh()
+    entries = []
+    for row in table.rows.values():
+        if row.is_hint or row.id == "palette" or not table[row.id].isEnabled():
+            continue
+        action = table[row.id]
+        words = action.text().removesuffix("…")
+        keys = ", ".join(sequence.toString() for sequence in table.keymap.sequences(row.id))
+        entries.append(PaletteEntry(row.id, words, row.menu, keys, action.trigger))
+    return entries
+
+
+def _panels(window: Window) -> list[PaletteEntry]:
+    page = window.stack.currentWidget()
+    if not isinstance(page, QMainWindow):
+        return []
+    return [
+        PaletteEntry(
+            f"panel:{dock.objectName()}",
+            f"{'Hide' if dock.isVisible() else 'Show'} the panel {dock.windowTitle()}",
+            "View > Panels",
+            "",
+            dock.toggleViewAction().trigger,
+        )
+        for dock in page.findChildren(QDockWidget)
+    ]
+
+
+def _words(window: Window) -> list[PaletteEntry]:
+    def show(word: str) -> Callable[[], object]:
+        return lambda: window.commands.show_glossary(word)
+
+    return [
+        PaletteEntry(
+            f"word:{entry.word}", f"What is: {entry.word}", "Help > Glossary", "", show(entry.word), _LESS_LIKELY
+        )
+        for entry in WORDS
+    ]
+
 
 _NOWHERE = QModelIndex()
 _ROW_PX = 28
@@ -48,9 +200,9 @@ class PaletteModel(QAbstractListModel):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.entries: tuple[Entry, ...] = ()
+        self.entries: tuple[PaletteEntry, ...] = ()
 
-    def show_entries(self, entries: tuple[Entry, ...]) -> None:
+    def show_entries(self, entries: tuple[PaletteEntry, ...]) -> None:
         """Show others."""
         self.beginResetModel()
         self.entries = entries
@@ -84,7 +236,7 @@ class EntryDelegate(QStyledItemDelegate):
     ) -> None:
         """Paint one line."""
         entry = index.data(int(Qt.ItemDataRole.UserRole))
-        if not isinstance(entry, Entry):
+        if not isinstance(entry, PaletteEntry):
             return
         theme, pad = themes.current(), themes.px(_PAD_PX)
         painter.save()
@@ -117,7 +269,7 @@ class Palette(QDialog):
 
     chosen = Signal(object)
 
-    def __init__(self, entries: Sequence[Entry], recent: Sequence[str], parent: QWidget | None = None) -> None:
+    def __init__(self, entries: Sequence[PaletteEntry], recent: Sequence[str], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("Do what?")
         self._entries, self._recent = entries, recent
@@ -181,9 +333,59 @@ class Palette(QDialog):
 
     def _take(self) -> None:
         entry = self.view.currentIndex().data(int(Qt.ItemDataRole.UserRole))
-        if isinstance(entry, Entry):
+        if isinstance(entry, PaletteEntry):
             self.accept()
             self.chosen.emit(entry)
 
     def _clicked(self, _index: QModelIndex) -> None:
         self._take()
+
+
+class Glossary(QDialog):
+    """The words that hold what was typed, with what they mean.
+
+    Args:
+        word: what is looked up at first; empty for everything.
+    """
+
+    def __init__(self, word: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Glossary")
+        heading = QLabel("Glossary")
+        heading.setProperty("kind", "heading")
+        self.box = QLineEdit(word)
+        self.box.setPlaceholderText("Find a word")
+        self.box.setAccessibleName("Find a word")
+        self.box.setClearButtonEnabled(True)
+        self.text = QTextBrowser()
+        self.text.setAccessibleName("Words and what they mean")
+        self.text.setProperty("surface", "clear")
+        self.close_button = KeyButton("Close", "Esc")
+        self.close_button.clicked.connect(self.reject)
+        foot = QHBoxLayout()
+        foot.addStretch(1)
+        foot.addWidget(self.close_button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(20, 18, 20, 16)
+        layout.setSpacing(10)
+        layout.addWidget(heading)
+        layout.addWidget(self.box)
+        layout.addWidget(self.text, 1)
+        layout.addLayout(foot)
+        self.resize(themes.px(640), themes.px(600))
+        self.box.setFocus()
+        self.box.textChanged.connect(self._show)
+        self._show(word)
+
+    def _show(self, text: str) -> None:
+        words = words_for(text)
+        lines = [f"<p><b>{escape(word.word)}</b><br>{escape(word.means)}</p>" for word in words]
+        self.text.setHtml("".join(lines) or "<p>No word of the program holds this.</p>")
+
+
+def words_for(text: str) -> tuple[Word, ...]:
+    """Return the words that hold every part of a text in themselves or in their meaning, best first."""
+    parts = text.lower().split()
+    held = [word for word in WORDS if all(part in f"{word.word} {word.means}".lower() for part in parts)]
+    exact = text.strip().lower()
+    return tuple(sorted(held, key=lambda word: (word.word.lower() != exact, exact not in word.word.lower())))

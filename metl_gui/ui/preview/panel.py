@@ -1,26 +1,140 @@
-"""The preview panel: follows the selection, shows a sample of it and what becomes of it, anew after every edit."""
+"""The preview panel: follows the selection, shows a sample of it and what becomes of it, anew after every edit.
+
+The few controls of the preview that stand in the title line of its dock.
+"""
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QShowEvent
-from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
+from collections.abc import Callable
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QAction, QKeySequence, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QLayout, QPushButton, QSizePolicy, QStackedWidget, QVBoxLayout, QWidget
 
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Side
 from metl_gui.formats.value_profiles import shown_value
-from metl_gui.ui.document import Changed, OpenProject
-from metl_gui.ui.pill import KeyButton
-from metl_gui.ui.plain import plain_label
-from metl_gui.ui.preview.choices import Wanted, key_of, note_of, samples_for, wanted
-from metl_gui.ui.preview.laid import Laid, Spot, lay_out
-from metl_gui.ui.preview.text import Ends, PreviewText
-from metl_gui.ui.preview.tools import PreviewTools
-from metl_gui.ui.selection import Selected, Selection, place_of_version
-from metl_gui.ui.surface import Surface
-from metl_gui.ui.trees.menu import action_named
-from metl_gui.workbench.preview import Preview, Previews
-from metl_gui.workbench.sample_shelf import Sample
+from metl_gui.ui.preview.samples import SampleRequest, key_of, note_of, samples_for, wanted
+from metl_gui.ui.preview.text import Ends, PreviewLayout, PreviewText, ValueSpan, lay_out
+from metl_gui.ui.project.document import Changed, OpenProject
+from metl_gui.ui.project.selection import Selected, Selection, place_of_version
+from metl_gui.ui.trees.node import action_named
+from metl_gui.ui.widgets.dock import Surface
+from metl_gui.ui.widgets.pill import KeyButton
+from metl_gui.ui.widgets.plain_text import plain_label
+from metl_gui.workbench.samples.preview import Preview, Previews
+from metl_gui.workbench.samples.project_samples import Sample
+
+_LONG, _SHORT = "sample {:,} of {:,}", "{:,} of {:,}"
+_GAP_PX, _PAD_PX = 2, 8
+
+
+class PreviewTools(QWidget):
+    """Which sample, the samples before and after it, whole records, and a message of one's own.
+
+    Signals:
+        stepped: how many samples further, -1 or 1.
+        choice_wanted: the list of the samples.
+        paste_wanted: a message is to be pasted.
+    """
+
+    stepped = Signal(object)
+    choice_wanted = Signal()
+    paste_wanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.count = _button("", "Choose a sample")
+        self.back = _button("\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK}", "Previous sample")
+        self.forward = _button("\N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK}", "Next sample")
+        self.whole = _button("Whole", "Show whole records, with their envelopes")
+        self.whole.setCheckable(True)
+        self.paste = _button("Paste", "Paste a message")
+        self._at, self._whole = 0, 0
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(_GAP_PX)
+        row.setSizeConstraint(QLayout.SizeConstraint.SetNoConstraint)
+        row.addStretch(1)
+        for button in (self.count, self.back, self.forward, self.whole, self.paste):
+            row.addWidget(button)
+        self.back.clicked.connect(self._go_back)
+        self.forward.clicked.connect(self._go_forward)
+        self.count.clicked.connect(self.choice_wanted)
+        self.paste.clicked.connect(self.paste_wanted)
+
+    def show_count(self, at: int, whole: int) -> None:
+        """Show which sample of how many is shown; none without any."""
+        self._at, self._whole = at, whole
+        self.count.setAccessibleName(f"sample {at + 1:,} of {whole:,}, choose a sample")
+        self.count.setVisible(whole > 0)
+        for button in (self.back, self.forward):
+            button.setVisible(whole > 0)
+            button.setEnabled(whole > 1)
+        self._fit()
+        self.updateGeometry()
+
+    def sizeHint(self) -> QSize:
+        """Ask for room for everything."""
+        return self._room(_LONG, [*self._steps, self.whole, self.paste])
+
+    def minimumSizeHint(self) -> QSize:
+        """Get along with room for the steps; the rest has keys and stands in the menu."""
+        return self._room(_SHORT, self._steps)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Leave out what there is no room for."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def say_keys(self, action_named: Callable[[str], QAction | None]) -> None:
+        """Say in the tooltips by which keys the buttons can be had, as a person may have changed them."""
+        names = {
+            "previous_sample": (self.back, "Previous sample"),
+            "next_sample": (self.forward, "Next sample"),
+            "choose_sample": (self.count, "Choose a sample"),
+            "paste_message": (self.paste, "Paste a message"),
+            "whole_sample": (self.whole, "Show whole records, with their envelopes"),
+        }
+        for name, (button, what) in names.items():
+            action = action_named(name)
+            keys = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText) if action is not None else ""
+            button.setToolTip(f"{what} ({keys})" if keys else what)
+
+    @property
+    def _steps(self) -> list[QPushButton]:
+        return [self.back, self.forward] if self._whole else []
+
+    def _room(self, words: str, buttons: list[QPushButton]) -> QSize:
+        of_count = self.count.fontMetrics().horizontalAdvance(self._words(words)) + 2 * _PAD_PX if self._whole else 0
+        width = of_count + sum(button.sizeHint().width() + _GAP_PX for button in buttons)
+        return QSize(width, self.back.sizeHint().height())
+
+    def _words(self, words: str) -> str:
+        return words.format(self._at + 1, self._whole)
+
+    def _fit(self) -> None:
+        is_narrow = self.width() < self.sizeHint().width()
+        self.count.setText(self._words(_SHORT if is_narrow else _LONG))
+        for button in (self.whole, self.paste):
+            button.setVisible(not is_narrow)
+
+    def _go_back(self) -> None:
+        self.stepped.emit(-1)
+
+    def _go_forward(self) -> None:
+        self.stepped.emit(1)
+
+
+def _button(words: str, what: str) -> QPushButton:
+    button = QPushButton(words)
+    button.setProperty("kind", "quiet")
+    button.setAccessibleName(what)
+    button.setToolTip(what)
+    button.setCursor(Qt.CursorShape.PointingHandCursor)
+    return button
+
 
 _TEXT, _EMPTY = range(2)
 _NOTHING = "Select a schema, an entity or a cell to see what becomes of its messages."
@@ -44,9 +158,9 @@ class PreviewPanel(Surface):
         self._project = project
         self._selection = selection
         self._previews = Previews()
-        self._asked: Wanted | None = None
-        self._at: dict[Wanted, int] = {}
-        self._pasted: tuple[bytes, Wanted | None] | None = None
+        self._asked: SampleRequest | None = None
+        self._at: dict[SampleRequest, int] = {}
+        self._pasted: tuple[bytes, SampleRequest | None] | None = None
         self._choice: Sample | None = None
         self.samples: tuple[Sample, ...] = ()
         self.preview: Preview | None = None
@@ -129,7 +243,7 @@ class PreviewPanel(Surface):
         return {(s.side, s.version, s.attribute): shown_value(s.value.encode()) for s in spots}
 
     @property
-    def asked(self) -> Wanted | None:
+    def asked(self) -> SampleRequest | None:
         """What the selection asks samples of."""
         return self._asked
 
@@ -205,7 +319,7 @@ class PreviewPanel(Surface):
 
     def _show_empty(self) -> None:
         self.preview = None
-        self.text.show_laid(Laid(), frozenset())
+        self.text.show_laid(PreviewLayout(), frozenset())
         schema = self._project.value.extraction.find_schema(self._asked.schema) if self._asked is not None else None
         is_entity = schema is None and self._selection.current.target is not None
         words = _NOTHING
@@ -225,7 +339,7 @@ class PreviewPanel(Surface):
         self.told = "pasted message" if self._pasted is not None else ""
         self.retold.emit()
 
-    def _picked(self, spot: Spot) -> None:
+    def _picked(self, spot: ValueSpan) -> None:
         """Select the attribute of a value, and the one at the other end where there is a single one."""
         document = self._project.value
         selected = self._selection.current.with_place(

@@ -20,22 +20,20 @@ from PySide6.QtWidgets import (
 
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import UserError
-from metl_gui.registry.places import is_database
-from metl_gui.ui import asking
-from metl_gui.ui import theme as themes
-from metl_gui.ui.choice import Choice
-from metl_gui.ui.chosen_table import Choosable, ChosenTable
-from metl_gui.ui.elided import Elided
-from metl_gui.ui.jobs import Jobs, Outcome
-from metl_gui.ui.naming import number_of
-from metl_gui.ui.newest_job import NewestJob
-from metl_gui.ui.pill import KeyButton
-from metl_gui.ui.plain import plain_label
-from metl_gui.ui.run.tables import TableCell, TableModel, make_table
-from metl_gui.workbench.profile_kinds import Kind
-from metl_gui.workbench.profiles import SIGN, profiles
-from metl_gui.workbench.remote_sources import Choice as Wanted
-from metl_gui.workbench.remote_sources import Offer, OfferedVersion, offers, versions_of
+from metl_gui.registry.addresses import is_database
+from metl_gui.ui.jobs.jobs import Jobs, NewestJob, Outcome
+from metl_gui.ui.project.text import number_of
+from metl_gui.ui.theming import theme as themes
+from metl_gui.ui.widgets import dialogs
+from metl_gui.ui.widgets.choice import Choice
+from metl_gui.ui.widgets.labels import Elided
+from metl_gui.ui.widgets.pill import KeyButton
+from metl_gui.ui.widgets.plain_text import plain_label
+from metl_gui.ui.widgets.table import CheckRow, CheckTable, TableCell, TableModel, make_table
+from metl_gui.workbench.importing.remote_sources import Choice as Wanted
+from metl_gui.workbench.importing.remote_sources import Offer, OfferedVersion, offers, versions_of
+from metl_gui.workbench.profiles.kinds import Kind
+from metl_gui.workbench.profiles.saved_profiles import SIGN, profiles
 
 _SIZE = (940, 620)
 _EXAMPLE = "@ and the name of a connection, https://registry.example.com, or postgresql://user@host/database"
@@ -91,7 +89,7 @@ class RegistryBrowser(QDialog):
         self.sides = {side: KeyButton(words, kind="segment") for side, words in _SIDES.items()}
         self._group = QButtonGroup(self)
         self.search, self.count = QLineEdit(), Elided("", "small")
-        self.table = ChosenTable("What there is", ("subject or table", "kind", "changed"))
+        self.table = CheckTable("What there is", ("subject or table", "kind", "changed"))
         self.versions = TableModel([TableCell("version"), TableCell("created"), TableCell("")])
         self.version_table = make_table("Versions", self.versions)
         columns = self.version_table.horizontalHeader()
@@ -168,7 +166,7 @@ class RegistryBrowser(QDialog):
             if self.isVisible() and self.source_line.hasFocus():
                 self.search.setFocus()
         elif outcome.error is not None:
-            title, text = asking.words_of(outcome.error)
+            title, text = dialogs.words_of(outcome.error)
             self.count.setText("")
             self._say_versions(f"✗ {title}", text.replace("\n", " "))
 
@@ -185,7 +183,7 @@ class RegistryBrowser(QDialog):
     def _looked(self, outcome: Outcome[list[OfferedVersion]]) -> None:
         name = self.version_title.text()
         if outcome.error is not None:
-            title, text = asking.words_of(outcome.error)
+            title, text = dialogs.words_of(outcome.error)
             self._say_versions(name, f"✗ {title} {text}".replace("\n", " "))
         elif outcome.value is not None:
             self.version_facts.setText(f"{number_of(len(outcome.value), 'version')}, the oldest first")
@@ -321,9 +319,9 @@ def _row_of(*parts: tuple[QWidget, int]) -> QHBoxLayout:
     return row
 
 
-def _row(offer: Offer) -> Choosable:
+def _row(offer: Offer) -> CheckRow:
     kind = offer.kind.capitalize() if offer.kind.isupper() else offer.kind
-    return Choosable(offer.name, (kind, offer.changed[:10]), "" if offer.is_readable else _UNREAD)
+    return CheckRow(offer.name, (kind, offer.changed[:10]), "" if offer.is_readable else _UNREAD)
 
 
 def _fits(offer: Offer, words: list[str]) -> bool:

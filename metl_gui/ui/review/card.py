@@ -1,4 +1,7 @@
-"""One card for each lost element: what was lost, why, and the answers as buttons, each with its key."""
+"""One card for each lost element: what was lost, why, and the answers as buttons, each with its key.
+
+The edit that each answer of a review means.
+"""
 
 from __future__ import annotations
 
@@ -9,22 +12,24 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
-from metl_gui.core.matrix.blocks import Block, Loss
+from metl_gui.core.changes.draft import Edit
+from metl_gui.core.edits.review import AcceptLosses, RenameLost, TakeLost, mapped_in_place
+from metl_gui.core.matrix.blocks import Block, Element, Loss
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.project.refusals import NO_RENAMES_REFUSED, RefusedRenames
 from metl_gui.core.review.feeders import other_feeders
-from metl_gui.core.review.loss_choices import LossChoices, loss_choices, lost_path
+from metl_gui.core.review.loss_choices import LossChoices, loss_choices, loss_name, lost_path, rename_name
 from metl_gui.core.review.rename_proposals import Proposal, best_proposals
 from metl_gui.core.suggest.renames import Values
 from metl_gui.core.trees.nodes import Attribute, Side
-from metl_gui.ui.elided import Elided
-from metl_gui.ui.naming import number_of
-from metl_gui.ui.pill import KeyButton
-from metl_gui.ui.plain import plain_label, plain_tip
-from metl_gui.ui.review.choice_rows import Choosable
-from metl_gui.ui.review.chooser import Chooser
-from metl_gui.ui.showing import show
-from metl_gui.ui.two_lines import TwoLines
+from metl_gui.errors import BugError
+from metl_gui.ui.project.text import number_of
+from metl_gui.ui.widgets.choice import ChoiceRow, Chooser
+from metl_gui.ui.widgets.dialogs import show
+from metl_gui.ui.widgets.labels import Elided
+from metl_gui.ui.widgets.pill import KeyButton
+from metl_gui.ui.widgets.plain_text import plain_label, plain_tip
+from metl_gui.ui.widgets.two_line_list import TwoLines
 
 _VALUES_SHOWN = 3
 
@@ -190,16 +195,16 @@ class LossCard(QFrame):
         """Return the card and its buttons in the order in which Tab goes through them."""
         return [self, *self._in_order]
 
-    def choosables(self) -> list[Choosable]:
+    def choosables(self) -> list[ChoiceRow]:
         """List what may stand in its place: proposed names first, then what is free."""
         side, lost = self.facts.choices.side, self.facts.lost
         found = [
-            Choosable(TwoLines(p.candidate, p.reason, f"{p.score:.2f}", "good"), p, f"Perhaps {lost} is called so now")
+            ChoiceRow(TwoLines(p.candidate, p.reason, f"{p.score:.2f}", "good"), p, f"Perhaps {lost} is called so now")
             for p in self.facts.choices.renames
         ]
         section = "Not mapped in this block" if side is Side.EXTRACTION else f"{lost} is called so now"
         return found + [
-            Choosable(TwoLines(a.path, f"{a.type_text}{f' · {a.doc}' if a.doc else ''}"), a, section)
+            ChoiceRow(TwoLines(a.path, f"{a.type_text}{f' · {a.doc}' if a.doc else ''}"), a, section)
             for a in self.facts.choices.free
         ]
 
@@ -271,3 +276,33 @@ class LossCard(QFrame):
             self.answered.emit(CardAnswer(self.facts.loss, AnswerKind.RENAMED, value.path))
         elif isinstance(value, Attribute):
             self.answered.emit(CardAnswer(self.facts.loss, AnswerKind.ANOTHER, attribute=value))
+
+
+def edit_of(document: Document, block: Block, answer: CardAnswer, comment: str = "") -> Edit:
+    """Turn an answer into an edit; what was not renamed is no edit."""
+    name = loss_name(block, answer.loss)
+    match answer.kind:
+        case AnswerKind.LOST:
+            return AcceptLosses(block.key, (name,), comment)
+        case AnswerKind.RENAMED:
+            again = _again(document, block, answer)
+            taken = mapped_in_place(document, block.key, (again,), comment) if again is not None else None
+            if isinstance(taken, TakeLost):
+                return taken
+            return RenameLost(block.key, rename_name(document, block, answer.loss), answer.new_path, comment)
+        case AnswerKind.ANOTHER:
+            target = document.cdm.version(block.entity_version).of_lineage(answer.loss.q_lineage)
+            if answer.attribute is None or target is None:
+                raise BugError("another attribute was chosen for a CDM attribute that is gone")
+            return mapped_in_place(document, block.key, (Element(target.id, answer.attribute.id),), comment)
+        case AnswerKind.NOT_RENAMED:
+            raise BugError("a refusal is kept beside the states, it is no edit")
+
+
+def _again(document: Document, block: Block, answer: CardAnswer) -> Element | None:
+    """Return the lost element itself where its versions have both ends of it, as after a merge."""
+    source = document.extraction.version(block.version).of_lineage(answer.loss.p_lineage)
+    target = document.cdm.version(block.entity_version).of_lineage(answer.loss.q_lineage)
+    if source is None or target is None or answer.new_path not in {source.path, target.path}:
+        return None
+    return Element(target.id, source.id)

@@ -1,4 +1,7 @@
-"""What the Review page does beside single answers: assign, decide on all that are shown, send sheets out, read them."""
+"""What the Review page does beside single answers: assign, decide on all that are shown, send sheets out, read them.
+
+What an answer sheet would do, row by row, before anything is done.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPoint, QTimer
-from PySide6.QtWidgets import QFileDialog, QMenu
+from PySide6.QtCore import QPoint, Qt, QTimer, Signal
+from PySide6.QtWidgets import QDialog, QFileDialog, QHBoxLayout, QListView, QMenu, QVBoxLayout, QWidget
 
 from metl_gui.core.changes.draft import Edit
 from metl_gui.core.edits.composite import Several
@@ -15,28 +18,114 @@ from metl_gui.core.edits.review import ConfirmBlock, Postpone
 from metl_gui.core.project.version_tasks import VersionTask
 from metl_gui.core.review.items import ReviewItem
 from metl_gui.errors import UserError
-from metl_gui.ui import asking
-from metl_gui.ui.jobs import Outcome
-from metl_gui.ui.naming import block_words, number_of
-from metl_gui.ui.newest_job import NewestJob
-from metl_gui.ui.review.answers_dialog import AnswersDialog
-from metl_gui.ui.review.choice_rows import Choosable
-from metl_gui.ui.review.chooser import Chooser
-from metl_gui.ui.review.offering import OfferingRoom
-from metl_gui.ui.review.settling import SettlingRoom
-from metl_gui.ui.review.task_sheet import TaskSheet
-from metl_gui.ui.showing import show_about
-from metl_gui.ui.two_lines import TwoLines
-from metl_gui.workbench.answer_sheet import SheetMade, write_sheet
-from metl_gui.workbench.answers import AnswersTaken, read_answers, take_answers
-from metl_gui.workbench.assigning import assign_items, known_people
-from metl_gui.workbench.importing import ImportResult
-from metl_gui.workbench.review_wanted import wanted_in
+from metl_gui.ui.jobs.jobs import NewestJob, Outcome
+from metl_gui.ui.project.text import block_words, number_of
+from metl_gui.ui.review.new_attributes import NewAttributeController
+from metl_gui.ui.review.resolved import ResolvedController
+from metl_gui.ui.review.version_tasks import TaskSheet
+from metl_gui.ui.theming import theme as themes
+from metl_gui.ui.widgets import dialogs
+from metl_gui.ui.widgets.choice import ChoiceModel, ChoiceRow, Chooser
+from metl_gui.ui.widgets.dialogs import show_about
+from metl_gui.ui.widgets.pill import KeyButton
+from metl_gui.ui.widgets.plain_text import plain_label
+from metl_gui.ui.widgets.two_line_list import HeadedDelegate, TwoLines
+from metl_gui.workbench.importing.schema_import import ImportResult
+from metl_gui.workbench.importing.version_tasks import accept_task, dismiss_task, entry_of, sample_records
+from metl_gui.workbench.review.answer_sheet import (
+    AnswersTaken,
+    SheetMade,
+    TakenRow,
+    read_answers,
+    take_answers,
+    write_sheet,
+)
+from metl_gui.workbench.review.assignments import assign_items, known_people, wanted_in
 from metl_gui.workbench.session import Door
-from metl_gui.workbench.version_tasks import accept_task, dismiss_task, entry_of, sample_records
 
 if TYPE_CHECKING:
-    from metl_gui.ui.window import Window
+    from metl_gui.ui.shell.window import Window
+
+
+_SIZE_PX = (680, 480)
+
+
+class AnswersDialog(QDialog):
+    """Lists the rows that are not clear, those that are taken, and those that were decided meanwhile.
+
+    Args:
+        taken: what the sheet would do.
+        can_edit: whether it may be done.
+
+    Signals:
+        wanted: the path of the sheet whose answers are to be taken; by then this is hidden.
+    """
+
+    wanted = Signal(object)
+
+    def __init__(self, taken: AnswersTaken, can_edit: bool, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Answers")
+        self._path = taken.path
+        does_something = bool(taken.answered) or bool(taken.assigned)
+        title = plain_label(f"{taken.path.name}: {_counts(taken)}", "heading")
+        title.setWordWrap(True)
+        self.model = ChoiceModel(self)
+        self.model.show_rows(
+            [
+                *_rows(taken.unclear, "Not clear: nothing is done for these", "not clear", "review"),
+                *_rows(taken.answered, "Will be done, as one step that can be undone", "", "plain"),
+                *_rows(taken.ignored, "Decided meanwhile: left as they are", "ignored", "plain"),
+            ]
+        )
+        self.view = QListView()
+        self.view.setAccessibleName("Rows of the answer sheet")
+        self.view.setModel(self.model)
+        self.view.setItemDelegate(HeadedDelegate(self.view))
+        self.view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        nothing = plain_label("No row of it has an answer.", "dim")
+        nothing.setVisible(not self.model.rows)
+        self.take = KeyButton(f"Take {number_of(len(taken.answered), 'answer')}", "", "primary")
+        if not taken.answered and taken.assigned:
+            self.take.setText(f"Assign {number_of(taken.assigned, 'item')}")
+        self.take.setEnabled(can_edit and does_something)
+        self.take.setDefault(does_something)
+        self.take.clicked.connect(self._take)
+        self.cancel = KeyButton("Cancel" if does_something else "Close", "Esc")
+        self.cancel.setAutoDefault(not does_something)
+        self.cancel.clicked.connect(self.reject)
+        foot = QHBoxLayout()
+        foot.addStretch(1)
+        foot.addWidget(self.take)
+        foot.addWidget(self.cancel)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(16, 14, 16, 14)
+        layout.setSpacing(10)
+        layout.addWidget(title)
+        layout.addWidget(nothing)
+        layout.addWidget(self.view, 1)
+        layout.addLayout(foot)
+        self.view.setVisible(bool(self.model.rows))
+        width, height = (themes.px(size) for size in _SIZE_PX)
+        self.resize(width, height if self.model.rows else self.sizeHint().height())
+
+    def _take(self) -> None:
+        self.accept()
+        self.wanted.emit(self._path)
+
+
+def _counts(taken: AnswersTaken) -> str:
+    parts = [number_of(len(taken.answered), "answer")]
+    parts += [f"{number_of(len(taken.unclear), 'row')} not clear"] if taken.unclear else []
+    parts += [f"{number_of(len(taken.ignored), 'row')} decided meanwhile"] if taken.ignored else []
+    parts += [f"{number_of(taken.assigned, 'item')} assigned anew"] if taken.assigned else []
+    parts += [f"{number_of(taken.empty, 'row')} left empty"] if taken.empty else []
+    return ", ".join(parts)
+
+
+def _rows(rows: tuple[TakenRow, ...], section: str, pill: str, kind: str) -> list[ChoiceRow]:
+    return [ChoiceRow(TwoLines(row.words, f"Row {row.number}", pill, kind), row, section) for row in rows]
+
 
 _WORKBOOKS = "Workbook (*.xlsx)"
 _NOBODY = "Nobody"
@@ -51,8 +140,8 @@ class ReviewCommands:
         self._project = window.project
         self._looking = NewestJob(window.jobs, window)
         self._page.tell = window.notify
-        self.offering = OfferingRoom(window)
-        self.settling = SettlingRoom(window)
+        self.offering = NewAttributeController(window)
+        self.settling = ResolvedController(window)
         self._page.detail.assign_wanted.connect(self.assign)
         self._page.list.bulk.clicked.connect(self.open_bulk)
         self._page.list.tasks.add_wanted.connect(self.add_version)
@@ -79,8 +168,8 @@ class ReviewCommands:
         if workbench is None or not self._project.can_edit:
             return None
         names = known_people(workbench)
-        choices = [Choosable(TwoLines(name, "you" if name == workbench.who else ""), name) for name in names]
-        choices.append(Choosable(TwoLines(_NOBODY, "take it away again"), ""))
+        choices = [ChoiceRow(TwoLines(name, "you" if name == workbench.who else ""), name) for name in names]
+        choices.append(ChoiceRow(TwoLines(_NOBODY, "take it away again"), ""))
         chooser = Chooser(title, choices, self._page, typed="Assign to {}")
         chooser.chosen.connect(partial(self._assign, items))
         show_about(self._project, chooser)
@@ -93,7 +182,7 @@ class ReviewCommands:
         try:
             count = assign_items(workbench, items, name)
         except UserError as error:
-            asking.tell(error, self._window)
+            dialogs.tell(error, self._window)
             return
         self._page.refresh()
         whose = f"assigned to {name}" if name else "assigned to nobody"
@@ -114,7 +203,7 @@ class ReviewCommands:
             self._project.catch_up()
             self._page.refresh()
             if outcome.error is not None:
-                asking.tell(outcome.error, self._window)
+                dialogs.tell(outcome.error, self._window)
             elif outcome.value is not None:
                 waiting = outcome.value.needs_review
                 more = f" {waiting:,} decision{' waits' if waiting == 1 else 's wait'}." if waiting else ""
@@ -160,7 +249,7 @@ class ReviewCommands:
             return ""
         answers = [("continues", f"It continues {similar.name}"), ("new", "It is a new schema"), ("cancel", "Cancel")]
         text = f"Its columns are nearly those of {similar.name}: the table may have been renamed."
-        answer = asking.ask(f"What is {task.schema}?", text, answers, self._window)
+        answer = dialogs.ask(f"What is {task.schema}?", text, answers, self._window)
         return {"continues": similar.name, "new": ""}.get(answer)
 
     def dismiss(self, task: VersionTask) -> None:
@@ -171,7 +260,7 @@ class ReviewCommands:
         try:
             dismiss_task(workbench, task.id)
         except UserError as error:
-            asking.tell(error, self._window)
+            dialogs.tell(error, self._window)
         self._page.refresh()
         self._window.notify(f"The version of {task.schema} is not asked about again; its records stay set aside.")
 
@@ -216,7 +305,7 @@ class ReviewCommands:
         text += f", in {number_of(later, 'later version')} too." if later else "."
         text += f"\nThey are the ones that are shown: {limits}." if limits else "\nNothing is filtered: these are all."
         answers = [("confirm", f"Confirm {blocks}"), ("cancel", "Cancel")]
-        if asking.ask(f"Confirm {blocks}?", text, answers, self._window) == "confirm":
+        if dialogs.ask(f"Confirm {blocks}?", text, answers, self._window) == "confirm":
             name = f"Confirm all {len(items):,} blocks{f' that are {limits}' if limits else ''}"
             self._do_all(name, [ConfirmBlock(item.key) for item in items])
 
@@ -235,7 +324,7 @@ class ReviewCommands:
         def done(outcome: Outcome[object]) -> None:
             self._project.catch_up()
             if outcome.error is not None:
-                asking.tell(outcome.error, self._window)
+                dialogs.tell(outcome.error, self._window)
             elif outcome.value is not None:
                 self._window.notify(f"{name}.", "Undo", self._project.undo)
 
@@ -266,7 +355,7 @@ class ReviewCommands:
 
         def done(outcome: Outcome[SheetMade]) -> None:
             if outcome.error is not None:
-                asking.tell(outcome.error, self._window)
+                dialogs.tell(outcome.error, self._window)
             elif outcome.value is not None:
                 made = outcome.value
                 left = f"; {number_of(made.left_out, 'item')} that lost nothing left out" if made.left_out else ""
@@ -296,7 +385,7 @@ class ReviewCommands:
 
         def done(outcome: Outcome[AnswersTaken]) -> None:
             if outcome.error is not None:
-                asking.tell(outcome.error, self._window)
+                dialogs.tell(outcome.error, self._window)
             elif outcome.value is not None and self._project.workbench is workbench:
                 self.show_answers(outcome.value)
 
@@ -318,7 +407,7 @@ class ReviewCommands:
             self._project.catch_up()
             self._page.refresh()
             if outcome.error is not None:
-                asking.tell(outcome.error, self._window)
+                dialogs.tell(outcome.error, self._window)
             elif outcome.value is not None:
                 taken = outcome.value
                 words = f"{number_of(len(taken.answered), 'answer')} taken from {path.name}"

@@ -24,18 +24,15 @@ from metl_gui.core.review.items import ReviewItem
 from metl_gui.core.review.query import ReviewFacts
 from metl_gui.core.suggest.renames import Values
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui import theme as themes
-from metl_gui.ui.block.picture import BlockPicture, picture_of
-from metl_gui.ui.block.sketch import BlockLines, scrolled
-from metl_gui.ui.elided import Elided
-from metl_gui.ui.moments import ago
-from metl_gui.ui.naming import block_words, number_of, version_words
-from metl_gui.ui.pill import VERDICT_KINDS, KeyButton, Pill
+from metl_gui.ui.block.sketch import BlockLines, BlockPicture, picture_of, scrolled
+from metl_gui.ui.project.text import ago, block_words, number_of, version_words
 from metl_gui.ui.review.card import LossCard, cards_of
-from metl_gui.ui.review.cards import LossCards
-from metl_gui.ui.review.fresh import FreshRows
-from metl_gui.ui.review.groups import GroupCards
+from metl_gui.ui.review.cards import GroupCards, LossCards
 from metl_gui.ui.review.matrix_pane import MatrixPane
+from metl_gui.ui.review.new_attributes import FreshRows
+from metl_gui.ui.theming import theme as themes
+from metl_gui.ui.widgets.labels import Elided
+from metl_gui.ui.widgets.pill import VERDICT_KINDS, KeyButton, Pill
 
 _MATRIX_LEAST_PX = 300
 _LEAST_LISTS_PX = 200

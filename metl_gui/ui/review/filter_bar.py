@@ -10,8 +10,8 @@ from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QWidget
 
 from metl_gui.core.review.query import NOBODY, Grouping, Order, ReviewQuery, parse_review_query
-from metl_gui.ui.pill import KeyButton
-from metl_gui.ui.plain import plain_entry
+from metl_gui.ui.widgets.pill import KeyButton
+from metl_gui.ui.widgets.plain_text import plain_entry
 
 _AGES = (1, 7, 30)
 _VERDICTS = ("smaller", "emptied", "same")

@@ -12,19 +12,19 @@ from metl_gui.core.matrix.blocks import BlockKey
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.review.items import ReviewItem
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui.document import OpenProject
-from metl_gui.ui.elided import Elided
-from metl_gui.ui.map import words
-from metl_gui.ui.matrix.camera import MARGIN_PX, TALLEST_CELL, looking_at
-from metl_gui.ui.matrix.content import Content, content_of
-from metl_gui.ui.matrix.headers import top_px
-from metl_gui.ui.matrix.hits import Box, Cell
-from metl_gui.ui.matrix.legend import legend_px
-from metl_gui.ui.matrix.veil import Focus, box_of_block
+from metl_gui.ui.map import descriptions
+from metl_gui.ui.matrix.input.hit_test import Box, Cell
+from metl_gui.ui.matrix.labels.headers import top_px
+from metl_gui.ui.matrix.labels.legend import legend_px
+from metl_gui.ui.matrix.layout.camera import MARGIN_PX, TALLEST_CELL, looking_at
+from metl_gui.ui.matrix.layout.content import Content, content_of
+from metl_gui.ui.matrix.painting.overlay import Focus, box_of_block
 from metl_gui.ui.matrix.view import MatrixView
-from metl_gui.ui.naming import block_words
-from metl_gui.ui.notes import PlaceNotes
-from metl_gui.ui.selection import Selected, Selection, still_there
+from metl_gui.ui.project.document import OpenProject
+from metl_gui.ui.project.notes import PlaceNotes
+from metl_gui.ui.project.selection import Selected, Selection, still_there
+from metl_gui.ui.project.text import block_words
+from metl_gui.ui.widgets.labels import Elided
 
 _ROWS = 11
 _LEAST_CELL = 18.0
@@ -181,13 +181,13 @@ class MatrixPane(QWidget):
 
     def _spoken(self, selected: Selected) -> str:
         content = self.matrix.content
-        return words.spoken(content, selected, ()) if content is not None else ""
+        return descriptions.spoken(content, selected, ()) if content is not None else ""
 
     def _tip(self, selected: Selected) -> str:
         content = self.matrix.content
         if content is None:
             return ""
-        return words.tip(
+        return descriptions.tip(
             content, selected, (), lambda side, place: self._notes[side].of(place), self._project.comments()
         )
 

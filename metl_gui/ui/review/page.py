@@ -1,4 +1,7 @@
-"""The Review page: the list left; before, after, cards and the fixed foot right."""
+"""The Review page: the list left; before, after, cards and the fixed foot right.
+
+What the Review page says while nothing waits: what it is for, and where to go from there.
+"""
 
 from __future__ import annotations
 
@@ -20,22 +23,90 @@ from metl_gui.core.review.items import ReviewItem
 from metl_gui.core.review.loss_choices import rename_name
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import UserError
-from metl_gui.ui import asking
 from metl_gui.ui.block.sketch import BlockLines
-from metl_gui.ui.dock import Dock
-from metl_gui.ui.document import OpenProject
-from metl_gui.ui.naming import block_words, number_of
-from metl_gui.ui.pill import KeyButton
-from metl_gui.ui.review.answers import edit_of
-from metl_gui.ui.review.card import AnswerKind, CardAnswer, LossCard
+from metl_gui.ui.project.document import OpenProject
+from metl_gui.ui.project.selection import Selected, Selection, place_of_version
+from metl_gui.ui.project.text import block_words, number_of
+from metl_gui.ui.review.card import AnswerKind, CardAnswer, LossCard, edit_of
 from metl_gui.ui.review.detail import ItemDetail
-from metl_gui.ui.review.list import ReviewList
-from metl_gui.ui.review.nothing import NothingWaits
-from metl_gui.ui.selection import Selected, Selection, place_of_version
-from metl_gui.workbench.assigning import assignments
-from metl_gui.workbench.proposing import allow_rename, refuse_rename
-from metl_gui.workbench.review_progress import records_by_id, records_by_version, review_progress
-from metl_gui.workbench.version_tasks import version_tasks
+from metl_gui.ui.review.list import ReviewListPanel
+from metl_gui.ui.widgets import dialogs
+from metl_gui.ui.widgets.dock import Dock
+from metl_gui.ui.widgets.pill import KeyButton
+from metl_gui.ui.widgets.plain_text import plain_label
+from metl_gui.workbench.importing.version_tasks import version_tasks
+from metl_gui.workbench.review.assignments import assignments
+from metl_gui.workbench.review.progress import records_by_id, records_by_version, review_progress
+from metl_gui.workbench.review.rename_refusals import allow_rename, refuse_rename
+
+_NOTHING = (
+    "Nothing waits for a decision",
+    "When a new version of a schema loses mapped attributes, it stands here with a reason for each.",
+)
+_ONE_WAITS = "Its records are set aside, and none of them is lost. The card at the head of the list adds it."
+_MORE_WAIT = "Their records are set aside, and none of them is lost. The cards at the head of the list add them."
+
+
+class NothingWaits(QWidget):
+    """Two lines and two ways on.
+
+    Signals:
+        wanted: the id of an action.
+    """
+
+    wanted = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("page")
+        self.title, self.text = plain_label(_NOTHING[0], "title"), plain_label(_NOTHING[1], "dim")
+        self.buttons = {
+            "import_schema": KeyButton("Import extraction schemas…"),
+            "publish": KeyButton("Publish this state…"),
+        }
+        self.buttons["import_schema"].clicked.connect(self._import)
+        self.buttons["publish"].clicked.connect(self._publish)
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        row.addStretch(1)
+        for button in self.buttons.values():
+            row.addWidget(button)
+        row.addStretch(1)
+        layout = QVBoxLayout(self)
+        layout.addStretch(1)
+        for label in (self.title, self.text):
+            label.setAlignment(Qt.AlignmentFlag.AlignCenter)
+            layout.addWidget(label)
+        layout.addSpacing(8)
+        layout.addLayout(row)
+        layout.addStretch(1)
+
+    def show_keys(self, keys: dict[str, str]) -> None:
+        """Show the keys that actions have now, by the actions' ids."""
+        for id_, button in self.buttons.items():
+            button.key = keys.get(id_, "")
+            button.updateGeometry()
+
+    def show_tasks(self, count: int) -> None:
+        """Say that versions wait to be added, so many as there are cards at the head of the list."""
+        title, text = _NOTHING
+        if count:
+            title = f"{number_of(count, 'version')} {'waits' if count == 1 else 'wait'} to be added"
+            text = _ONE_WAITS if count == 1 else _MORE_WAIT
+        self.title.setText(title)
+        self.text.setText(text)
+
+    def let_edit(self, is_for_editing: bool) -> None:
+        """Offer the ways, or none while only reading is possible."""
+        for button in self.buttons.values():
+            button.setEnabled(is_for_editing)
+
+    def _import(self) -> None:
+        self.wanted.emit("import_schema")
+
+    def _publish(self) -> None:
+        self.wanted.emit("publish")
+
 
 _SETTLED = 2
 
@@ -65,7 +136,7 @@ class ReviewPage(QMainWindow):
         self._is_reading = False  # what is read again is no choice of a person: the selection stays
         self._was_selected = False  # while the page was not seen
         self.item: ReviewItem | None = None
-        self.list = ReviewList()
+        self.list: ReviewListPanel = ReviewListPanel()
         self.list_dock = Dock("reviewListDock", "Waiting for a decision", self.list)
         self.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, self.list_dock)
         self.detail = ItemDetail()
@@ -148,7 +219,7 @@ class ReviewPage(QMainWindow):
             answers = [("confirm", f"Confirm without {_short(names)}"), ("cancel", "Cancel")]
             title = f"{number_of(len(item.losses), 'lost element')} will stay empty"
             text = f"{block_words(self._project.value, item.key)} will not fill: {names}.{later}"
-            if asking.ask(title, text, answers, self) != "confirm":
+            if dialogs.ask(title, text, answers, self) != "confirm":
                 return
         self._project.do(ConfirmBlock(item.key, self._take_comment()))
 
@@ -167,7 +238,7 @@ class ReviewPage(QMainWindow):
         count = len(self.item.block.elements)
         text = f"{number_of(count, 'element')} will go; the list stays in the record. Later versions do not copy them."
         if (
-            asking.ask(f"Retire {words}?", text, [("retire", "Retire the block"), ("cancel", "Cancel")], self)
+            dialogs.ask(f"Retire {words}?", text, [("retire", "Retire the block"), ("cancel", "Cancel")], self)
             == "retire"
         ):
             self._project.do(RetireBlock(self.item.key, self._take_comment()))
@@ -339,7 +410,7 @@ class ReviewPage(QMainWindow):
         try:
             refused = refuse_rename(workbench, item.key, name, answer.new_path)
         except UserError as error:
-            asking.tell(error, self)
+            dialogs.tell(error, self)
             return
         self.refresh()
         self._selection.choose(self.selected_of(item.key))
@@ -354,7 +425,7 @@ class ReviewPage(QMainWindow):
             try:
                 allow_rename(workbench, refused)
             except UserError as error:
-                asking.tell(error, self)
+                dialogs.tell(error, self)
             self.refresh()
             self._project.read_refused_again()
 

@@ -1,4 +1,9 @@
-"""What the Run page leads to beyond itself: versions to add, blocks to review, replays."""
+"""What the Run page leads to beyond itself: versions to add, blocks to review, replays.
+
+Where the numbers of the Run page lead: from a figure to what it counts, from two runs to what differs.
+
+The ways from the Run page to the topics that it reads and writes.
+"""
 
 from __future__ import annotations
 
@@ -6,31 +11,88 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QFileDialog
 
 from metl_gui.core.matrix.blocks import BlockKey
 from metl_gui.core.project.version_tasks import VersionTask
 from metl_gui.core.trees.nodes import Side
 from metl_gui.engine.kafka.servers import is_kafka
-from metl_gui.engine.results import SetAsideRecord, first_set_aside
+from metl_gui.engine.tasks.results import SetAsideRecord, first_set_aside
 from metl_gui.errors import EditError
-from metl_gui.ui.head_bar import PAGES
-from metl_gui.ui.kafka.choosing import TopicChoosing
-from metl_gui.ui.lanes.ordering import LaneOrdering
-from metl_gui.ui.naming import number_of
-from metl_gui.ui.run.comparison import Compared
-from metl_gui.ui.run.linked import Link
-from metl_gui.ui.run.misfit import cell_of
-from metl_gui.ui.run.next_steps import ADD, REVIEW, SHOW, next_step
-from metl_gui.ui.selection import Place, Selected, place_of_version
+from metl_gui.ui.charts.figures import KERNEL, READ
+from metl_gui.ui.kafka.sink_dialog import SinkDialog
+from metl_gui.ui.kafka.source_dialog import SourceDialog
+from metl_gui.ui.messages.pairs import RecordLink
+from metl_gui.ui.messages.set_aside import ADD, REVIEW, SHOW, cell_of, next_step
+from metl_gui.ui.project.selection import Place, Selected, place_of_version
+from metl_gui.ui.project.text import number_of
+from metl_gui.ui.run.comparison import ENTITY, REASON, ComparisonCell
+from metl_gui.ui.run.history import RunEntry
+from metl_gui.ui.run.lane_commands import LaneCommands
+from metl_gui.ui.shell.head_bar import PAGES
+from metl_gui.ui.widgets.dialogs import show_about
 from metl_gui.workbench.addresses import find_block
-from metl_gui.workbench.filled import AttributeFilled
-from metl_gui.workbench.replaying import ReplayRequest, what_waits
-from metl_gui.workbench.running import PRODUCTION, TEST, Mode
-from metl_gui.workbench.version_tasks import REASONS, version_tasks
+from metl_gui.workbench.importing.version_tasks import REASONS, version_tasks
+from metl_gui.workbench.profiles.kinds import Kind
+from metl_gui.workbench.runs.fill_rates import AttributeFilled
+from metl_gui.workbench.runs.history import compare_runs
+from metl_gui.workbench.runs.mapping_run import PRODUCTION, TEST, Mode
+from metl_gui.workbench.runs.replay import ReplayRequest, what_waits
 
 if TYPE_CHECKING:
-    from metl_gui.ui.window import Window
+    from metl_gui.ui.run.page import RunPage
+    from metl_gui.ui.shell.window import Window
+
+
+_RUN = PAGES.index("Run")
+
+
+class TopicCommands:
+    """Shows the dialogs of topics over one window."""
+
+    def __init__(self, window: Window) -> None:
+        self._window = window
+        window.run_page.setup.places.topics_wanted.connect(self._choose)
+
+    def choose_source(self, servers: str = "") -> None:
+        """Ask for topics to read.
+
+        Args:
+            servers: an address without topics that is offered first.
+        """
+        window, places = self._window, self._window.run_page.setup.places
+        window.show_page(_RUN)
+        also = (servers,) if servers else (places.sink.text(),)
+        now = places.topic_source
+        if servers:
+            now = type(now)(servers, now.start)
+        dialog = SourceDialog(window.jobs, lambda: window.project.value, now, also, window)
+        dialog.chosen.connect(places.take_source)
+        self._show(dialog)
+
+    def choose_sink(self) -> None:
+        """Ask for topics to write."""
+        window, places = self._window, self._window.run_page.setup.places
+        window.show_page(_RUN)
+        entities = sorted(entity.name for entity in window.project.value.cdm.schemas())
+        dialog = SinkDialog(window.jobs, entities, places.topic_sink, (places.source.text(),), window)
+        dialog.chosen.connect(places.take_sink)
+        self._show(dialog)
+
+    def _choose(self, which: str) -> None:
+        if which == "source":
+            self.choose_source()
+        else:
+            self.choose_sink()
+
+    def _show(self, dialog: SourceDialog | SinkDialog) -> None:
+        dialog.profiles_wanted.connect(self._show_profiles)
+        show_about(self._window.project, dialog)
+
+    def _show_profiles(self) -> None:
+        self._window.configuring.show_profiles(kind=Kind.KAFKA)
+
 
 _REVIEW = PAGES.index("Review")
 _LOOKED_AT = 200
@@ -42,7 +104,7 @@ class RunCommands:
     def __init__(self, window: Window) -> None:
         self._window = window
         self._page = window.run_page
-        self.topics, self.lanes = TopicChoosing(window), LaneOrdering(window)
+        self.topics, self.lanes = TopicCommands(window), LaneCommands(window)
         self._project = window.project
         self._page.aside.step_wanted.connect(self.take_step)
         self._page.aside.replay_wanted.connect(self.replay)
@@ -78,7 +140,7 @@ class RunCommands:
         self._window.show_page(PAGES.index("Run"))
         show()
 
-    def show_cell(self, link: Link) -> None:
+    def show_cell(self, link: RecordLink) -> None:
         """Bring the cell that mapped a part of a message."""
         document, (v, w) = self._project.value, link.block
         if document.extraction.find_version(v) is None or document.cdm.find_version(w) is None:
@@ -127,7 +189,7 @@ class RunCommands:
             return
         self._bring(Selected(target=Place(found.id, version.id, attribute.id)))
 
-    def show_compared(self, compared: Compared) -> None:
+    def show_compared(self, compared: ComparisonCell) -> None:
         """Bring what a number of a comparison counts, where that is a version or an attribute."""
         if compared.path:
             entity, _, label = compared.name.rpartition("@")
@@ -252,3 +314,42 @@ class RunCommands:
 
     def _show_live(self, _what: object = None) -> None:
         self._page.setup.show_live(self._window.history.live.state)
+
+
+class RunLinks(QObject):
+    """Follows numbers on one page."""
+
+    def __init__(self, page: RunPage) -> None:
+        super().__init__(page)
+        self._page = page
+        page.figures.followed.connect(self._follow_figure)
+        page.setup.history.comparison_wanted.connect(self._compare)
+        page.comparison.followed.connect(self._follow_compared)
+
+    def _follow_figure(self, figure: str) -> None:
+        if figure == READ:
+            self._page.show_details()
+        elif figure == KERNEL:
+            self._page.show_speed()
+
+    def _compare(self, pair: tuple[RunEntry, RunEntry]) -> None:
+        """Compare two runs; one that goes on is taken as far as it is."""
+        known = {run.run_id: run for run in self._page.past_runs}
+        a, b = (known.get(entry.run_id) for entry in pair)
+        if a is not None and b is not None:
+            self._page.comparison.show_comparison(compare_runs(a, b))
+            self._page.show_compared()
+
+    def _follow_compared(self, compared: ComparisonCell) -> None:
+        """Show what a number of a comparison counts."""
+        page = self._page
+        if compared.kind in (ENTITY, REASON) or (not compared.path and "@" not in compared.name):
+            page.setup.history.select(compared.run.run_id)
+            page.show_whole()
+            page.show_past(compared.run)
+            if compared.kind == ENTITY:
+                page.messages.show_entity(compared.name)
+            elif compared.kind == REASON:
+                page.messages.show_reason(compared.name)
+        else:
+            page.compared.emit(compared)

@@ -9,16 +9,15 @@ from PySide6.QtCore import QModelIndex, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QHeaderView, QTableView, QVBoxLayout, QWidget
 
-from metl_gui.ui import theme as themes
-from metl_gui.ui.elided import Elided
-from metl_gui.ui.pill import KeyButton
-from metl_gui.ui.plain import plain_label
-from metl_gui.ui.run.amounts import duration_ns, size
-from metl_gui.ui.run.reasons import reason_kind, reason_words
-from metl_gui.ui.run.run_words import kind_words, moment_words
-from metl_gui.ui.run.tables import TableCell, TableModel, make_table
-from metl_gui.workbench.run_comparison import Figure, FillRate
-from metl_gui.workbench.run_history import PastRun, RunComparison, compare_runs
+from metl_gui.ui.messages.set_aside import reason_kind, reason_words
+from metl_gui.ui.project.text import duration_ns, size
+from metl_gui.ui.run.progress import kind_words, moment_words
+from metl_gui.ui.theming import theme as themes
+from metl_gui.ui.widgets.labels import Elided
+from metl_gui.ui.widgets.pill import KeyButton
+from metl_gui.ui.widgets.plain_text import plain_label
+from metl_gui.ui.widgets.table import TableCell, TableModel, make_table
+from metl_gui.workbench.runs.history import Figure, FillRate, PastRun, RunComparison, compare_runs
 
 FIGURE, ENTITY, REASON, VERSION, FILLED = "figure", "entity", "reason", "version", "filled"
 _NOTHING = "Choose two runs in the history with Ctrl+click, or one and then Compare with…, to see what changed."
@@ -34,7 +33,7 @@ _SAME = "="
 
 
 @dataclass(frozen=True)
-class Compared:
+class ComparisonCell:
     """What somebody wants to see of a comparison.
 
     Args:
@@ -138,7 +137,7 @@ class ComparisonPanel(QWidget):
             return
         name, path = self._names[kind][index.row()]
         run = self.comparison.a if index.column() == _A else self.comparison.b
-        self.followed.emit(Compared(run, kind, name, path))
+        self.followed.emit(ComparisonCell(run, kind, name, path))
 
     def _build(self) -> None:
         self._grid = QGridLayout(self._cards)

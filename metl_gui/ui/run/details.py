@@ -9,12 +9,12 @@ from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QHeaderView, QTableView, QVBoxLayout, QWidget
 
 from metl_gui.core.matrix.document import Document
-from metl_gui.ui import theme as themes
-from metl_gui.ui.choice import Choice
-from metl_gui.ui.plain import plain_label
-from metl_gui.ui.run.amounts import share
-from metl_gui.ui.run.tables import HEADING_PX, TableCell, TableModel, make_table
-from metl_gui.workbench.filled import AttributeFilled, EntityFilled, filled_of
+from metl_gui.ui.project.text import share
+from metl_gui.ui.theming import theme as themes
+from metl_gui.ui.widgets.choice import Choice
+from metl_gui.ui.widgets.plain_text import plain_label
+from metl_gui.ui.widgets.table import HEADING_PX, TableCell, TableModel, make_table
+from metl_gui.workbench.runs.fill_rates import AttributeFilled, EntityFilled, filled_of
 
 _ALL = "All entities"
 _BAR, _BAR_PX = 4, 90

@@ -6,11 +6,11 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
 
 from metl_gui.errors import MetlError
-from metl_gui.ui import asking
-from metl_gui.ui import theme as themes
-from metl_gui.ui.elided import Elided
-from metl_gui.ui.pill import KeyButton, Pill
-from metl_gui.ui.plain import plain_label
+from metl_gui.ui.theming import theme as themes
+from metl_gui.ui.widgets import dialogs
+from metl_gui.ui.widgets.labels import Elided
+from metl_gui.ui.widgets.pill import KeyButton, Pill
+from metl_gui.ui.widgets.plain_text import plain_label
 
 VIEWS = ("Run", "Lane", "Details", "Speed", "Compare")
 LANE = VIEWS.index("Lane")
@@ -154,7 +154,7 @@ class FailureCard(QFrame):
 
     def show_error(self, error: MetlError) -> None:
         """Say what happened, to what, and what to do."""
-        self.show_words(*asking.words_of(error))
+        self.show_words(*dialogs.words_of(error))
 
     def show_words(self, title: str, text: str, can_run_again: bool = True) -> None:
         """Say what happened, and offer to run again where that is known here."""

@@ -11,47 +11,44 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
-from metl_gui.engine.events import EngineEvent, RunStarted
 from metl_gui.engine.kafka.servers import is_kafka
+from metl_gui.engine.runs.events import EngineEvent, RunStarted
 from metl_gui.errors import MetlError, RunKilledError
-from metl_gui.ui.dock import Dock
-from metl_gui.ui.document import Changed, OpenProject
-from metl_gui.ui.jobs import Jobs, Outcome
-from metl_gui.ui.lanes.now import LaneNow
+from metl_gui.ui.jobs.jobs import Jobs, NewestJob, Outcome
 from metl_gui.ui.lanes.panel import LanePanel
-from metl_gui.ui.newest_job import NewestJob
-from metl_gui.ui.run.body import RunBody
+from metl_gui.ui.lanes.progress import LaneProgress
+from metl_gui.ui.project.document import Changed, OpenProject
+from metl_gui.ui.project.settings import ViewSettings
+from metl_gui.ui.run.commands import RunLinks
 from metl_gui.ui.run.comparison import ComparisonPanel
 from metl_gui.ui.run.details import DetailsPanel
-from metl_gui.ui.run.entries import OWN, entry_of_own, entry_of_past
-from metl_gui.ui.run.followed import FollowedRun
 from metl_gui.ui.run.head import VIEWS, FailureCard, RunHead
-from metl_gui.ui.run.history_model import HistoryEntry
-from metl_gui.ui.run.known_targets import KnownTargets
-from metl_gui.ui.run.leading import Leading
-from metl_gui.ui.run.past_course import told_of
-from metl_gui.ui.run.production import ProductionRuns
-from metl_gui.ui.run.run_words import (
+from metl_gui.ui.run.history import OWN, RunEntry, entry_of_own, entry_of_past
+from metl_gui.ui.run.overview import RunBody
+from metl_gui.ui.run.processes import ProductionRuns, SparkRuns
+from metl_gui.ui.run.progress import (
     DIED,
+    FollowedRun,
     count_words,
     counted_words,
     in_place_words,
     moment_words,
     source_words,
     title_words,
+    told_of,
 )
 from metl_gui.ui.run.setup import RunSetup
-from metl_gui.ui.run.spark import SparkRuns
+from metl_gui.ui.run.setup_fields import KnownTargets
 from metl_gui.ui.run.speed import SpeedPanel
-from metl_gui.ui.run.starting import Starting
-from metl_gui.ui.settings import ViewSettings
-from metl_gui.workbench.places import run_folder
-from metl_gui.workbench.production import LiveRun
-from metl_gui.workbench.replaying import ReplayRequest
-from metl_gui.workbench.run_history import PastRun, RunStatus, runs
-from metl_gui.workbench.running import PRODUCTION, RunRequest, RunResult
-from metl_gui.workbench.sample import SampleFolder
+from metl_gui.ui.run.start import RunStart
+from metl_gui.ui.widgets.dock import Dock
+from metl_gui.workbench.demo.sample import SampleFolder
+from metl_gui.workbench.runs.history import PastRun, RunStatus, runs
+from metl_gui.workbench.runs.mapping_run import PRODUCTION, RunRequest, RunResult
+from metl_gui.workbench.runs.production import LiveRun
+from metl_gui.workbench.runs.replay import ReplayRequest
 from metl_gui.workbench.session import Workbench
+from metl_gui.workbench.user_folders import run_folder
 
 _HISTORY = 100
 _RUN, _LANE, _DETAILS, _SPEED, _COMPARE = range(len(VIEWS))
@@ -105,13 +102,13 @@ class RunPage(QMainWindow):
         self.figures, self.chart, self.messages = self.body.figures, self.body.chart, self.body.messages
         self.aside, self.by_entity = self.body.aside, self.body.entities
         self.lane, self.details, self.speed = LanePanel(), DetailsPanel(), SpeedPanel()
-        self.comparison, self.starting = ComparisonPanel(), Starting(jobs, self)
+        self.comparison, self.starting = ComparisonPanel(), RunStart(jobs, self)
         self.views = QStackedWidget()
         self.dock = Dock("runSetupDock", "Run", self.setup)
         self.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, self.dock)
         self.setCentralWidget(self._central())
         self._connect()
-        Leading(self)
+        RunLinks(self)
 
     # starting
 
@@ -221,7 +218,7 @@ class RunPage(QMainWindow):
             self._show_folder()
             self._show_followed()
 
-    def show_entry(self, entry: HistoryEntry) -> None:
+    def show_entry(self, entry: RunEntry) -> None:
         """Show a run of the history."""
         if isinstance(entry.run, FollowedRun):
             self.show_own()
@@ -297,7 +294,7 @@ class RunPage(QMainWindow):
         self.production.leave()
         self.report = self.followed = self.past = None
         self.body.clear()
-        self.lane.show_lane(LaneNow(), is_live=False)
+        self.lane.show_lane(LaneProgress(), is_live=False)
         self.failure.hide()
         self.head.say("", "", "")
         self.head.offer("")

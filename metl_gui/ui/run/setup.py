@@ -1,20 +1,240 @@
-"""What is run, from where, to where, on what; and the runs there were."""
+"""What is run, from where, to where, on what; and the runs there were.
+
+Test or production: what a run maps with, said in words before it is started.
+
+On which lane records go from topics to topics, with what that means for who reads the messages.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QButtonGroup, QCheckBox, QDoubleSpinBox, QHBoxLayout, QVBoxLayout, QWidget
 
+from metl_gui.engine.runs.run_spec import Lane
 from metl_gui.store.repositories.states import NamedState
-from metl_gui.ui.pill import KeyButton
-from metl_gui.ui.run.history_list import HistoryList
-from metl_gui.ui.run.mode import ModeSwitch
-from metl_gui.ui.run.place_fields import FORMATS, PlaceFields
-from metl_gui.ui.run.target_box import TargetBox
-from metl_gui.ui.surface import Surface
-from metl_gui.workbench.running import PRODUCTION, RunRequest
+from metl_gui.ui.project.text import on
+from metl_gui.ui.run.history import RunList
+from metl_gui.ui.run.setup_fields import FORMATS, PlaceFields, TargetBox
+from metl_gui.ui.widgets.dock import Surface
+from metl_gui.ui.widgets.pill import KeyButton
+from metl_gui.ui.widgets.plain_text import plain_label
+from metl_gui.workbench.runs.mapping_run import PRODUCTION, TEST, Mode, RunRequest
+
+_LANES: tuple[tuple[Lane, str], ...] = (("batch", "In batches"), ("fast", "Fast lane"))
+_WORDS: dict[Lane, str] = {
+    "batch": "At least once, seconds behind: a failure may repeat messages.",
+    "fast": "Exactly once for readers of what is committed, milliseconds behind.",
+}
+_MORE: dict[Lane, str] = {
+    "batch": "Batch after batch. A message that comes again after a failure has the position that it had before.",
+    "fast": "Each record and its messages in one transaction. Consumers must read committed messages only.\n"
+    "Goes on until somebody stops it.",
+}
+_WAIT_WORDS = "Wait for a version that nobody knows yet"
+_MOST_SECONDS = 3_600.0
+
+
+class LaneChoice(QWidget):
+    """Two buttons in one, the words below them, and how long a fast lane waits for an unknown version.
+
+    Signals:
+        changed: another lane was chosen.
+    """
+
+    changed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._group = QButtonGroup(self)
+        self.buttons = {lane: KeyButton(words, kind="segment") for lane, words in _LANES}
+        self.words = plain_label("", "small")
+        self.words.setWordWrap(True)
+        self.wait = QDoubleSpinBox()
+        self.wait.setRange(0.0, _MOST_SECONDS)
+        self.wait.setDecimals(1)
+        self.wait.setSuffix(" s")
+        self.wait.setAccessibleName(_WAIT_WORDS)
+        self.wait.setToolTip("Then its records are set aside. What waits meanwhile is shown on the lane's page.")
+        self._build()
+        self._group.idClicked.connect(self._tell)
+        self._say()
+
+    @property
+    def lane(self) -> Lane:
+        """What is chosen."""
+        return "fast" if self.buttons["fast"].isChecked() else "batch"
+
+    @property
+    def wait_seconds(self) -> float:
+        """How long a partition waits."""
+        return self.wait.value() if self.lane == "fast" else 0.0
+
+    def choose(self, lane: Lane) -> None:
+        """Choose a lane."""
+        self.buttons[lane].setChecked(True)
+        self._tell()
+
+    def _tell(self, _id: int = 0) -> None:
+        self._say()
+        self.changed.emit()
+
+    def _say(self) -> None:
+        self.words.setText(_WORDS[self.lane])
+        self.words.setToolTip(_MORE[self.lane])
+        self._waiting.setVisible(self.lane == "fast")
+
+    def _build(self) -> None:
+        row = QHBoxLayout()
+        row.setSpacing(0)
+        for at, button in enumerate(self.buttons.values()):
+            button.setCheckable(True)
+            button.setAccessibleDescription(f"{_WORDS[_LANES[at][0]]} {_MORE[_LANES[at][0]]}")
+            button.setProperty("edge", "first" if at == 0 else "last")
+            self._group.addButton(button, at)
+            row.addWidget(button, 1)
+        self.buttons["fast"].setChecked(True)
+        self._waiting = QWidget()
+        waiting = QHBoxLayout(self._waiting)
+        waiting.setContentsMargins(0, 0, 0, 0)
+        waiting.setSpacing(8)
+        label = plain_label(_WAIT_WORDS, "small")
+        label.setWordWrap(True)
+        label.setBuddy(self.wait)
+        waiting.addWidget(label, 1)
+        waiting.addWidget(self.wait)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(4)
+        layout.addLayout(row)
+        layout.addWidget(self.words)
+        layout.addWidget(self._waiting)
+
+
+_MODES: tuple[Mode, ...] = (TEST, PRODUCTION)
+_TEST_WORDS = "Maps with what is on the screen. What nobody has confirmed is mapped too, and counted."
+_HELD_WORDS = "Confirmed blocks only. What needs review is held: its messages are set aside whole."
+_UNPUBLISHED = "Nothing is published yet, and production uses published states only."
+
+
+class ModeSwitch(QWidget):
+    """Two buttons in one, the words below them, and what goes with production.
+
+    Signals:
+        changed: another mode was chosen.
+        publish_wanted: there is nothing published, and somebody wants to mend that.
+    """
+
+    changed = Signal(object)
+    publish_wanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._live: NamedState | None = None
+        self._is_lane = False
+        self._group = QButtonGroup(self)
+        self.buttons = {mode: KeyButton(mode.capitalize(), kind="segment") for mode in _MODES}
+        self.words = plain_label(_TEST_WORDS, "small")
+        self.words.setWordWrap(True)
+        self.unconfirmed = QCheckBox("Map what nobody has confirmed too")
+        self.follow = QCheckBox("Go on when the source fills further")
+        self.freeze = QCheckBox("Stay with this state")
+        self.freeze.setToolTip("Else a state that is published meanwhile is taken between two batches or transactions")
+        self.lane = LaneChoice()
+        self.publish = KeyButton("Publish this state…", kind="link")
+        self._build()
+        self._group.idClicked.connect(self._tell)
+        self.publish.clicked.connect(self.publish_wanted)
+        self.follow.toggled.connect(self._say)
+        self.lane.changed.connect(self._say)
+        self._say()
+
+    @property
+    def mode(self) -> Mode:
+        """What is chosen."""
+        return PRODUCTION if self.buttons[PRODUCTION].isChecked() else TEST
+
+    @property
+    def can_run(self) -> bool:
+        """Whether a run of this mode has something to map with."""
+        return self.mode == TEST or self._live is not None
+
+    @property
+    def live(self) -> NamedState | None:
+        """The state that production uses, ``None`` while nothing is published."""
+        return self._live
+
+    @property
+    def is_fast(self) -> bool:
+        """Whether a fast lane is chosen: from topics to topics, one record after another."""
+        return self._is_lane and self.lane.lane == "fast"
+
+    @property
+    def follows(self) -> bool:
+        """Whether a run is to go on when the source is read; a fast lane always does."""
+        return self.is_fast or self.follow.isChecked()
+
+    def show_places(self, *, is_lane: bool) -> None:
+        """Offer lanes where messages go from topics to topics."""
+        self._is_lane = is_lane
+        self._say()
+
+    def choose(self, mode: Mode) -> None:
+        """Choose a mode."""
+        self.buttons[mode].setChecked(True)
+        self._tell()
+
+    def show_live(self, live: NamedState | None) -> None:
+        """Say which published state production uses."""
+        self._live = live
+        self._say()
+
+    def _tell(self, _id: int = 0) -> None:
+        self._say()
+        self.changed.emit(self.mode)
+
+    def _say(self, _is_checked: bool = False) -> None:
+        is_production = self.mode == PRODUCTION
+        self.words.setText(self._production_words() if is_production else _TEST_WORDS)
+        can_run = is_production and self._live is not None
+        self.lane.setVisible(can_run and self._is_lane)
+        self.unconfirmed.setVisible(can_run)
+        self.follow.setVisible(can_run and not self.is_fast)
+        self.freeze.setVisible(can_run and self.follows)
+        self.publish.setVisible(is_production and self._live is None)
+
+    def _production_words(self) -> str:
+        live = self._live
+        if live is None:
+            return _UNPUBLISHED
+        name = f" “{live.name}”" if live.name else ""
+        who = f" by {live.published_who}" if live.published_who else ""
+        when = f", {on(live.published_ms)}" if live.published_ms is not None else ""
+        return f"Maps with state {live.state:,}{name}, published{who}{when}. {_HELD_WORDS}"
+
+    def _build(self) -> None:
+        row = QHBoxLayout()
+        row.setSpacing(0)
+        for at, (mode, button) in enumerate(self.buttons.items()):
+            button.setCheckable(True)
+            button.setProperty("edge", "first" if at == 0 else "last")
+            button.setAccessibleName(f"{mode.capitalize()} run")
+            self._group.addButton(button, at)
+            row.addWidget(button, 1)
+        self.buttons[TEST].setChecked(True)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(6)
+        layout.addLayout(row)
+        layout.addWidget(self.words)
+        layout.addWidget(self.lane)
+        for box in (self.unconfirmed, self.follow, self.freeze):
+            layout.addWidget(box)
+        link = QHBoxLayout()
+        link.addWidget(self.publish)
+        link.addStretch(1)
+        layout.addLayout(link)
 
 
 class RunSetup(Surface):
@@ -39,7 +259,7 @@ class RunSetup(Surface):
         self.run_button = KeyButton("Test run", "F5", "primary")
         self.stop_button = KeyButton("Stop")
         self.stop_button.setEnabled(False)
-        self.history = HistoryList()
+        self.history = RunList()
         self._build()
         self.places.changed.connect(self._show_places)
         self.mode.changed.connect(self._show_mode)

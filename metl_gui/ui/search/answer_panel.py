@@ -1,23 +1,91 @@
-"""Reverse search and forward search: what feeds this, and where does this go; they follow the selection."""
+"""Reverse search and forward search: what feeds this, and where does this go; they follow the selection.
+
+The line above the answers of a panel: a filter box, what is said, a pin.
+"""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTreeView, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHBoxLayout,
+    QHeaderView,
+    QLineEdit,
+    QPushButton,
+    QTreeView,
+    QVBoxLayout,
+    QWidget,
+)
 
 from metl_gui.core.search.query import Query, parse
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui import theme as themes
-from metl_gui.ui.branch import BranchView
-from metl_gui.ui.document import Changed, OpenProject
-from metl_gui.ui.naming import schema_name
-from metl_gui.ui.search.answer_model import AnswerModel
-from metl_gui.ui.search.answer_rows import AnswerGroup, Answers, count_words, not_understood
-from metl_gui.ui.search.bar import AnswerBar
-from metl_gui.ui.selection import Place, Selected, Selection, place_of_version
-from metl_gui.ui.steps import Steps
-from metl_gui.ui.surface import Surface
+from metl_gui.ui.jobs.timers import Steps, pause
+from metl_gui.ui.project.document import Changed, OpenProject
+from metl_gui.ui.project.selection import Place, Selected, Selection, place_of_version
+from metl_gui.ui.project.text import schema_name
+from metl_gui.ui.search.answers import AnswerGroup, AnswerModel, AnswerRows, count_words, not_understood
+from metl_gui.ui.theming import theme as themes
+from metl_gui.ui.widgets.dock import Surface
+from metl_gui.ui.widgets.plain_text import plain_label
+from metl_gui.ui.widgets.tree import BranchView
+
+_DELAY_MS = 60
+
+
+class AnswerBar(QWidget):
+    """A filter box and a pin.
+
+    Signals:
+        typed: the text to filter by, a little after the last letter.
+        unpinned: the panel follows the selection again.
+    """
+
+    typed = Signal(object)
+    unpinned = Signal()
+
+    def __init__(self, what: str, has_filter: bool = True, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.box = QLineEdit()
+        self.box.setPlaceholderText("Filter   words   in:   type:   is:review")
+        self.box.setAccessibleName(f"Filter {what}")
+        self.box.setClearButtonEnabled(True)
+        self.box.setMaximumWidth(420)
+        if not has_filter:
+            self.box.hide()
+        self.note = plain_label(kind="small")
+        self.pin = QPushButton("Pin")
+        self.pin.setProperty("kind", "quiet")
+        self.pin.setCheckable(True)
+        self.pin.setToolTip("Keep these answers when something else is selected")
+        self.pin.setAccessibleName(f"Pin {what}")
+        self._timer = pause(self, _DELAY_MS, self._tell)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(6)
+        row.addWidget(self.box, 3)
+        row.addWidget(self.note)
+        row.addStretch(1)
+        row.addWidget(self.pin)
+        self.box.textChanged.connect(self._wait)
+        self.pin.toggled.connect(self._toggled)
+
+    @property
+    def is_pinned(self) -> bool:
+        """Whether the panel stays as it is."""
+        return self.pin.isChecked()
+
+    def _wait(self, _text: str) -> None:
+        self._timer.start()
+
+    def _tell(self) -> None:
+        self.typed.emit(self.box.text())
+
+    def _toggled(self, is_pinned: bool) -> None:
+        self.pin.setText("Pinned" if is_pinned else "Pin")
+        if not is_pinned:
+            self.unpinned.emit()
+
 
 _OPENED_ROWS = 300
 _WIDTHS = (230, 180, 220, 110)
@@ -47,7 +115,7 @@ class AnswerPanel(Surface):
         self._selection = selection
         self._place: Place | None = None
         self._query = Query()
-        self._answers = Answers(project.value, asked)
+        self._answers = AnswerRows(project.value, asked)
         self._is_choosing = False
         self._is_stale = True
         self._steps = Steps(self)
@@ -117,7 +185,7 @@ class AnswerPanel(Surface):
         self._is_stale = not self.isVisible()
         if self._is_stale:
             return
-        self._answers = Answers(self._project.value, self.asked)
+        self._answers = AnswerRows(self._project.value, self.asked)
         if self._place is None:
             self._steps.stop()
             self._fill()

@@ -6,14 +6,14 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QWidget
 
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui.dock import Dock
-from metl_gui.ui.document import OpenProject
-from metl_gui.ui.jobs import Jobs
+from metl_gui.ui.jobs.jobs import Jobs
+from metl_gui.ui.project.document import OpenProject
+from metl_gui.ui.project.selection import Selection
+from metl_gui.ui.project.settings import ViewSettings
 from metl_gui.ui.search.answer_panel import AnswerPanel
-from metl_gui.ui.search.progression_panel import ProgressionPanel
-from metl_gui.ui.selection import Selection
-from metl_gui.ui.settings import ViewSettings
+from metl_gui.ui.search.progression import ProgressionPanel
 from metl_gui.ui.table.panel import MappingPanel
+from metl_gui.ui.widgets.dock import Dock
 
 
 class ListDocks(QObject):

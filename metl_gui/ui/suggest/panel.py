@@ -1,25 +1,37 @@
-"""The panel of suggestions: what is suggested for the block or the current attribute, and what was refused."""
+"""The panel of suggestions: what is suggested for the block or the current attribute, and what was refused.
+
+Suggestions on the Map page: the dock, and the ghosts in matrix and block editor.
+"""
 
 from __future__ import annotations
 
 from enum import IntEnum
 
-from PySide6.QtCore import QEvent, QItemSelectionModel, Qt, Signal
+from PySide6.QtCore import QEvent, QItemSelectionModel, QObject, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QHideEvent, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QListView, QStackedWidget, QVBoxLayout, QWidget
 
-from metl_gui.ui.document import OpenProject
-from metl_gui.ui.pill import KeyButton
-from metl_gui.ui.suggest.delegate import SuggestionDelegate
-from metl_gui.ui.suggest.model import ROW_ROLE, SuggestionModel
-from metl_gui.ui.suggest.rows import Row, candidate_row, entity_row, refusal_row
+from metl_gui.ui.jobs.jobs import Jobs
+from metl_gui.ui.map.page import MapPage
+from metl_gui.ui.project.document import OpenProject
+from metl_gui.ui.project.selection import Selection
+from metl_gui.ui.suggest.rows import (
+    ROW_ROLE,
+    SuggestionDelegate,
+    SuggestionModel,
+    SuggestionRow,
+    candidate_row,
+    entity_row,
+    refusal_row,
+)
 from metl_gui.ui.suggest.suggestions import LEAST_OF_ALL, Suggestions
-from metl_gui.ui.surface import Surface
+from metl_gui.ui.widgets.dock import Dock, Surface
+from metl_gui.ui.widgets.pill import KeyButton
 
 _LONGEST_NAME, _NARROWEST = 24, 284
 
 
-class Part(IntEnum):
+class PanelSection(IntEnum):
     """What the list shows."""
 
     BLOCK = 0
@@ -99,18 +111,18 @@ class SuggestionPanel(Surface):
         suggestions.changed.connect(self.refresh)
 
     @property
-    def part(self) -> Part:
+    def part(self) -> PanelSection:
         """What the list shows."""
-        return Part(self._group.checkedId())
+        return PanelSection(self._group.checkedId())
 
     @property
-    def current(self) -> Row | None:
+    def current(self) -> SuggestionRow | None:
         """The row that is chosen; the focus alone chooses none."""
         chosen = self.view.selectionModel().selectedIndexes()
         row = chosen[0].data(ROW_ROLE) if chosen else None
-        return row if isinstance(row, Row) else None
+        return row if isinstance(row, SuggestionRow) else None
 
-    def show_part(self, part: Part) -> None:
+    def show_part(self, part: PanelSection) -> None:
         """Show something else."""
         self.parts[part].setChecked(True)
         self.refresh()
@@ -148,15 +160,15 @@ class SuggestionPanel(Surface):
 
     # what is listed
 
-    def _rows(self) -> tuple[Row, ...]:
+    def _rows(self) -> tuple[SuggestionRow, ...]:
         document, found, key = self._project.value, self._suggestions.found, self._suggestions.found.key
-        if self.part is Part.REFUSED:
+        if self.part is PanelSection.REFUSED:
             return tuple(refusal_row(document, refusal) for refusal in self._suggestions.refused)
         if key is None:
             return tuple(entity_row(document, rank) for rank in found.entities)
         current = self._suggestions.current
-        listed = self._suggestions.of_attribute if self.part is Part.ATTRIBUTE else self._suggestions.best
-        if self.part is Part.BLOCK and current is not None and current not in listed:
+        listed = self._suggestions.of_attribute if self.part is PanelSection.ATTRIBUTE else self._suggestions.best
+        if self.part is PanelSection.BLOCK and current is not None and current not in listed:
             listed = (current, *listed)  # what Enter accepts is always in sight
         return tuple(candidate_row(document, key, candidate) for candidate in listed)
 
@@ -166,7 +178,7 @@ class SuggestionPanel(Surface):
         found = next(
             (i for i, row in enumerate(self.model.rows) if row.candidate is not None and row.candidate == current), None
         )
-        if found is None and self.part is Part.REFUSED and self.model.rows:
+        if found is None and self.part is PanelSection.REFUSED and self.model.rows:
             found = min(max(at, 0), len(self.model.rows) - 1)
         if found is None:
             self.view.selectionModel().clear()
@@ -175,10 +187,10 @@ class SuggestionPanel(Surface):
 
     def _tell(self) -> None:
         rows, suggestions = self.model.rows, self._suggestions
-        is_refused, can_edit = self.part is Part.REFUSED, self._can_edit
+        is_refused, can_edit = self.part is PanelSection.REFUSED, self._can_edit
         refused = len(suggestions.refused)
-        self.parts[Part.REFUSED].setText(f"Refused {refused:,}" if refused else "Refused")
-        self.parts[Part.REFUSED].updateGeometry()
+        self.parts[PanelSection.REFUSED].setText(f"Refused {refused:,}" if refused else "Refused")
+        self.parts[PanelSection.REFUSED].updateGeometry()
         self.stack.setCurrentIndex(0 if rows else 1)
         self.empty.setText("" if rows else self._why_empty())
         current = self.current
@@ -197,25 +209,25 @@ class SuggestionPanel(Surface):
 
     def _facts(self) -> str:
         count = len(self.model.rows)
-        if self.part is Part.REFUSED:
+        if self.part is PanelSection.REFUSED:
             return f"{count:,} refused" if count else ""
         if self._suggestions.found.version is None:
             return ""
         if self._suggestions.found.key is None:
             return f"{count:,} entit{'y' if count == 1 else 'ies'} alike"
-        name = self._suggestions.attribute_words if self.part is Part.ATTRIBUTE else ""
+        name = self._suggestions.attribute_words if self.part is PanelSection.ATTRIBUTE else ""
         return f"for {name}" if name and len(name) <= _LONGEST_NAME else f"{count:,} suggested"
 
     def _why_empty(self) -> str:
         found = self._suggestions.found
-        if self.part is Part.REFUSED:
+        if self.part is PanelSection.REFUSED:
             return "Nothing was refused. What you refuse is not suggested again, in any version, and stands here."
         if found.version is None:
             return "Select a schema version, or a block, to see what it may be mapped to."
         if found.key is None:
             return "No entity is like this schema."
         name = self._suggestions.attribute_words
-        if self.part is Part.ATTRIBUTE:
+        if self.part is PanelSection.ATTRIBUTE:
             return f"Nothing that is free looks like {name}." if name else "Select an attribute that is not mapped."
         return "Nothing that is free in this block looks alike."
 
@@ -267,7 +279,7 @@ class SuggestionPanel(Surface):
             button.setProperty("edge", ("first", "middle", "last")[at])
             button.set_height(24)
             self._group.addButton(button, at)
-        self.parts[Part.BLOCK].setChecked(True)
+        self.parts[PanelSection.BLOCK].setChecked(True)
         self.view.setModel(self.model)
         self.view.setItemDelegate(SuggestionDelegate(self.view))
         self.view.setAccessibleName("Suggestions")
@@ -298,3 +310,63 @@ def _row(*buttons: QWidget, spacing: int) -> QHBoxLayout:
         row.addWidget(button)
     row.addStretch(1)
     return row
+
+
+class SuggestionController(QObject):
+    """Joins suggestions with the page.
+
+    Signals:
+        said: a ``Said``.
+
+    Args:
+        page: gets the dock, below the CDM tree.
+        jobs: where suggestions of large blocks are worked out.
+    """
+
+    said = Signal(object)
+
+    def __init__(self, page: MapPage, project: OpenProject, selection: Selection, jobs: Jobs) -> None:
+        super().__init__(page)
+        self._page = page
+        self.suggestions = Suggestions(project, selection, jobs, self)
+        self.panel = SuggestionPanel(project, self.suggestions)
+        self.dock = Dock("suggestionDock", "Suggestions", self.panel)
+        page.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, self.dock)
+        page.splitDockWidget(page.target_dock, self.dock, Qt.Orientation.Vertical)
+        self.dock.hide()
+        self.suggestions.ghosts_changed.connect(page.matrix.show_ghosts)
+        self.suggestions.ghosts_changed.connect(page.block.show_ghosts)
+        self.suggestions.moved.connect(page.matrix.announce)
+        self.suggestions.said.connect(self.said)
+        page.matrix.ghost_accepted.connect(self.suggestions.accept_ghost)
+        page.matrix.ghosts_dismissed.connect(self.dismiss)
+        self.panel.told.connect(self._tell)
+        self.panel.left.connect(self._leave)
+
+    def show(self) -> None:
+        """Show the panel with the keyboard on it."""
+        is_opening = self.dock.isHidden()
+        self.dock.show()
+        self.dock.raise_()
+        if is_opening and not self.dock.isFloating():
+            wish = self.panel.sizeHint().height()
+            self._page.resizeDocks([self.dock], [wish], Qt.Orientation.Vertical)
+        self.panel.take_focus()
+
+    def show_refused(self) -> None:
+        """Show what was refused."""
+        self.show()
+        self.panel.show_part(PanelSection.REFUSED)
+
+    def dismiss(self) -> None:
+        """Take the ghosts away; without the panel nothing is looked for until somebody asks again."""
+        if self.panel.isVisible():
+            self.suggestions.dismiss()
+        else:
+            self.suggestions.want(False)
+
+    def _leave(self) -> None:
+        self._page.matrix.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _tell(self, told: tuple[str, str]) -> None:
+        self.dock.say(*told)

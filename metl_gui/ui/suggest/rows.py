@@ -1,8 +1,18 @@
-"""What the panel of suggestions lists: candidates of a block, entities that a schema may feed, what was refused."""
+"""What the panel of suggestions lists: candidates of a block, entities that a schema may feed, what was refused.
+
+The rows of the panel of suggestions as Qt sees them.
+
+A row of the panel of suggestions: what, why, and how sure, as a bar with its number.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
+
+from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, QRectF, QSize, Qt
+from PySide6.QtGui import QFontMetricsF, QPainter
+from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem
 
 from metl_gui.core.matrix.blocks import BlockKey
 from metl_gui.core.matrix.document import Document
@@ -10,12 +20,15 @@ from metl_gui.core.project.refusals import Refusal
 from metl_gui.core.suggest.block import Candidate
 from metl_gui.core.suggest.entities import EntityRank
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui.naming import number_of, path_of, version_words
-from metl_gui.workbench.suggesting import refusal_words
+from metl_gui.ui.project.text import number_of, path_of, version_words
+from metl_gui.ui.theming import theme as themes
+from metl_gui.ui.widgets.plain_text import plain_tip
+from metl_gui.ui.widgets.two_line_list import paint_row_background
+from metl_gui.workbench.mapping.suggestions import refusal_words
 
 
 @dataclass(frozen=True)
-class Row:
+class SuggestionRow:
     """One row.
 
     Args:
@@ -39,20 +52,119 @@ class Row:
         return f"{self.title}, {what}{score}, {self.facts}"
 
 
-def candidate_row(document: Document, key: BlockKey, candidate: Candidate) -> Row:
+def candidate_row(document: Document, key: BlockKey, candidate: Candidate) -> SuggestionRow:
     """Put a candidate into words: ``payer_id from customer_ref``."""
     target = path_of(document, Side.CDM, key[1], candidate.element.q)
     source = path_of(document, Side.EXTRACTION, key[0], candidate.element.p)
-    return Row(f"{target} from {source}", candidate.reason, candidate.score, candidate=candidate)
+    return SuggestionRow(f"{target} from {source}", candidate.reason, candidate.score, candidate=candidate)
 
 
-def entity_row(document: Document, rank: EntityRank) -> Row:
+def entity_row(document: Document, rank: EntityRank) -> SuggestionRow:
     """Put an entity that a schema may feed into words."""
     alike = f"{number_of(rank.alike, 'attribute')} alike"
     facts = f"fed by this schema already, {alike}" if rank.is_fed else alike
-    return Row(version_words(document, Side.CDM, rank.entity_version), facts, rank.score, entity=rank)
+    return SuggestionRow(version_words(document, Side.CDM, rank.entity_version), facts, rank.score, entity=rank)
 
 
-def refusal_row(document: Document, refusal: Refusal) -> Row:
+def refusal_row(document: Document, refusal: Refusal) -> SuggestionRow:
     """Put a refusal into words."""
-    return Row(*refusal_words(document, refusal), refusal=refusal)
+    return SuggestionRow(*refusal_words(document, refusal), refusal=refusal)
+
+
+ROW_ROLE = int(Qt.ItemDataRole.UserRole)
+
+
+class SuggestionModel(QAbstractListModel):
+    """A short list that is shown anew when other rows come."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.rows: tuple[SuggestionRow, ...] = ()
+
+    def show_rows(self, rows: tuple[SuggestionRow, ...]) -> None:
+        """Show other rows; the same ones leave everything as it is."""
+        if rows != self.rows:
+            self.beginResetModel()
+            self.rows = rows
+            self.endResetModel()
+
+    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:  # noqa: B008 - Qt's own
+        """Count the rows."""
+        return 0 if parent.isValid() else len(self.rows)
+
+    def data(self, index: QModelIndex | QPersistentModelIndex, role: int = int(Qt.ItemDataRole.DisplayRole)) -> Any:
+        """Return a row, or its words."""
+        if not index.isValid() or index.row() >= len(self.rows):
+            return None
+        row = self.rows[index.row()]
+        if role == ROW_ROLE:
+            return row
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return plain_tip(f"{row.title}\n{row.facts}")
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
+            return row.spoken
+        return None
+
+
+ROW_PX = 46
+_BAR_PX = 36
+
+
+class SuggestionDelegate(QStyledItemDelegate):
+    """Paints rows of suggestions."""
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+        """Two lines high."""
+        return QSize(120, themes.px(ROW_PX))
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        """Paint one row."""
+        row = index.data(ROW_ROLE)
+        if not isinstance(row, SuggestionRow):
+            return
+        theme, px, box = themes.current(), themes.px, QRectF(option.rect)
+        painter.save()
+        is_selected = paint_row_background(painter, option)
+        painter.setPen(theme.line)
+        painter.drawLine(box.bottomLeft(), box.bottomRight())
+        left, right = box.left() + px(12), box.right() - px(12)
+        first = QRectF(left, box.top() + px(4), right - left, px(20))
+        second = QRectF(left, box.top() + px(23), right - left, px(18))
+        if row.score is not None:
+            first.setRight(_paint_number(painter, first, row.score) - px(8))
+            second.setLeft(_paint_bar(painter, second, row.score) + px(8))
+        painter.setFont(themes.scaled(1.0))
+        painter.setPen(theme.text)
+        _line(painter, first, row.title, Qt.TextElideMode.ElideMiddle)
+        painter.setFont(themes.small())
+        painter.setPen(theme.text if is_selected else theme.dim)
+        _line(painter, second, row.facts, Qt.TextElideMode.ElideRight)
+        painter.restore()
+
+
+def _paint_number(painter: QPainter, line: QRectF, score: float) -> float:
+    """Paint the number at the right end of a line and return where it begins."""
+    painter.setFont(themes.mono())
+    painter.setPen(themes.current().text)
+    painter.drawText(line, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, f"{score:.2f}")
+    return line.right() - QFontMetricsF(painter.font()).horizontalAdvance("0.00")
+
+
+def _paint_bar(painter: QPainter, line: QRectF, score: float) -> float:
+    """Paint the score as a bar at the left end of a line and return where it ends."""
+    theme, width, height = themes.current(), themes.px(_BAR_PX), themes.px(5)
+    trough = QRectF(line.left(), line.center().y() - height / 2, width, height)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(theme.line)
+    painter.drawRoundedRect(trough, height / 2, height / 2)
+    painter.setBrush(theme.good)
+    painter.drawRoundedRect(trough.adjusted(0, 0, -width * (1 - score), 0), height / 2, height / 2)
+    return trough.right()
+
+
+def _line(painter: QPainter, box: QRectF, words: str, mode: Qt.TextElideMode) -> None:
+    words = QFontMetricsF(painter.font()).elidedText(words, mode, box.width())
+    painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, words)

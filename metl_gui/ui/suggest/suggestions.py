@@ -1,8 +1,13 @@
-"""What is suggested for the selection, and what people do with it. Nothing is set unless a person takes it."""
+"""What is suggested for the selection, and what people do with it. Nothing is set unless a person takes it.
+
+Finding suggestions for what is selected: plain functions, so that they run in a job or at once.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
 
 from PySide6.QtCore import QObject, Signal
 
@@ -10,19 +15,110 @@ from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.matrix.blocks import BlockKey, Element, Status
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.project.refusals import Refusal, Refusals
-from metl_gui.core.suggest.block import Candidate
+from metl_gui.core.suggest.block import Candidate, suggest_block
 from metl_gui.core.suggest.entities import EntityIndex, EntityRank
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import UserError
-from metl_gui.ui.document import Changed, OpenProject
-from metl_gui.ui.jobs import Jobs, Outcome
-from metl_gui.ui.map.said import Said
-from metl_gui.ui.matrix.ghosts import Ghost
-from metl_gui.ui.naming import block_words, number_of, path_of
-from metl_gui.ui.selection import Selected, Selection, place_of_version
-from metl_gui.ui.suggest.finding import Anchor, Found, anchor_of, find, is_small, place_meant
+from metl_gui.ui.jobs.jobs import CommandResult, Jobs, Outcome
+from metl_gui.ui.matrix.painting.overlay import Ghost
+from metl_gui.ui.project.document import Changed, OpenProject
+from metl_gui.ui.project.selection import Selected, Selection, block_meant, place_of_version
+from metl_gui.ui.project.text import block_words, number_of, path_of
+from metl_gui.workbench.mapping.suggestions import accepting, answers_loss, refusal_of, suggestions_of
 from metl_gui.workbench.session import Workbench
-from metl_gui.workbench.suggesting import accepting, answers_loss, refusal_of, suggestions_of
+
+Anchor: TypeAlias = tuple[Side, int]
+"""The attribute whose candidates are looked at."""
+
+_LEAST_ENTITY = 0.05
+_AT_ONCE = 900
+_AT_ONCE_BLOCKS = 60
+
+
+@dataclass(frozen=True)
+class FoundSuggestions:
+    """What was found for one place of one document.
+
+    Args:
+        document: the state.
+        key: the block; ``None`` while only a schema version is chosen.
+        version: the schema version.
+        candidates: of the block.
+        entities: that the schema version may feed, while no entity is chosen.
+    """
+
+    document: Document | None = None
+    key: BlockKey | None = None
+    version: int | None = None
+    candidates: tuple[Candidate, ...] = ()
+    entities: tuple[EntityRank, ...] = ()
+
+
+def find(
+    document: Document,
+    place: tuple[BlockKey | None, int],
+    refusals: Refusals,
+    index: EntityIndex | None,
+    alike: Callable[[BlockKey], Mapping[Element, float]] | None = None,
+) -> tuple[FoundSuggestions, EntityIndex | None]:
+    """Find the candidates of a block, or the entities that a schema version may feed.
+
+    Args:
+        document: the state.
+        place: the block, ``None`` while no entity is chosen, and the schema version.
+        refusals: what people refused.
+        index: of the entities, where it was made already.
+        alike: tells how much alike the values of free attributes of a block are.
+
+    Returns:
+        What was found, and the index for the next time.
+    """
+    key, version = place
+    if key is not None:
+        values = alike(key) if alike is not None else None
+        return FoundSuggestions(document, key, version, suggest_block(document, key, refusals, values)), index
+    known = index or EntityIndex(document)
+    ranks = known.rank(document, document.extraction.version(version))
+    ranks = tuple(rank for rank in ranks if rank.is_fed or rank.score >= _LEAST_ENTITY)
+    return FoundSuggestions(document, None, version, entities=ranks), known
+
+
+def anchor_of(document: Document, key: BlockKey | None, selected: Selected) -> Anchor | None:
+    """Return the current attribute of a block that is free: the target's before the source's."""
+    if key is None or block_meant(document, selected) != key:
+        return None
+    block = document.matrix.block(*key)
+    elements = block.elements if block is not None else ()
+    target, source = selected.target, selected.source
+    if target is not None and target.attribute is not None and all(e.q != target.attribute for e in elements):
+        return Side.CDM, target.attribute
+    if source is not None and source.attribute is not None and all(e.p != source.attribute for e in elements):
+        return Side.EXTRACTION, source.attribute
+    return None
+
+
+def is_small(document: Document, key: BlockKey) -> bool:
+    """Whether a block is looked at in a few milliseconds."""
+    version, entity_version = document.extraction.version(key[0]), document.cdm.version(key[1])
+    size = len(version.attributes) * len(entity_version.attributes)
+    others = len(document.matrix.row_keys(key[1])) + len(document.extraction.schema(version.schema_id).version_ids)
+    return size <= _AT_ONCE and others <= _AT_ONCE_BLOCKS
+
+
+def place_meant(document: Document, selected: Selected) -> tuple[BlockKey | None, int] | None:
+    """Return the block and the schema version that a selection means, ``None`` while no schema is chosen.
+
+    A schema or entity stands for its newest version, as it does in the block editor.
+    """
+    key, source = block_meant(document, selected), selected.source
+    if key is not None:
+        return key, key[0]
+    schema = document.extraction.find_schema(source.schema) if source is not None else None
+    if source is None or schema is None or not schema.version_ids:
+        return None
+    is_known = source.version is not None and document.extraction.find_version(source.version) is not None
+    return None, source.version if is_known and source.version is not None else schema.version_ids[-1]
+
 
 LEAST_OF_ALL = 0.90
 """What "accept all" takes."""
@@ -57,7 +153,7 @@ class Suggestions(QObject):
         self._is_warm = False
         self._index: EntityIndex | None = None
         self._asked: tuple[Document, BlockKey | None, int | None] | None = None
-        self.found = Found()
+        self.found = FoundSuggestions()
         self.current: Candidate | None = None
         self.refused: tuple[Refusal, ...] = ()
         self.ghosts: tuple[Ghost, ...] = ()
@@ -163,7 +259,7 @@ class Suggestions(QObject):
         edit = accepting(chosen, f"above {LEAST_OF_ALL:.2f} in {block_words(document, key)}", Status.UNCONFIRMED)
         if self._project.do(edit):
             count = number_of(len(sure), "suggestion")
-            self.said.emit(Said(f"{count} accepted, not confirmed yet.", "Undo", self._project.undo))
+            self.said.emit(CommandResult(f"{count} accepted, not confirmed yet.", "Undo", self._project.undo))
 
     def refuse_current(self) -> None:
         """Refuse the current candidate."""
@@ -177,7 +273,7 @@ class Suggestions(QObject):
         if refusal is None or not self._write(lambda: self._workbench.refuse_suggestions([refusal])):
             return
         words = f"{refusal.to_path} from {refusal.from_path} is not suggested any more."
-        self.said.emit(Said(words, "Restore", lambda: self.restore(refusal)))
+        self.said.emit(CommandResult(words, "Restore", lambda: self.restore(refusal)))
 
     def restore(self, refusal: Refusal) -> None:
         """Let a refused suggestion be made again."""
@@ -230,7 +326,7 @@ class Suggestions(QObject):
         document, current = self._project.value, self._selection.current
         place = place_meant(document, current)
         if not self._is_wanted or self._project.workbench is None or place is None:
-            if self.found != Found():
+            if self.found != FoundSuggestions():
                 self._forget()
             return False
         asked = (document, *place)
@@ -243,7 +339,7 @@ class Suggestions(QObject):
         def alike(of: BlockKey) -> Mapping[Element, float]:
             return shelf.alike(document, newest, of) if shelf is not None else {}
 
-        def task(_watch: object = None) -> tuple[Found, EntityIndex | None]:
+        def task(_watch: object = None) -> tuple[FoundSuggestions, EntityIndex | None]:
             return find(document, place, refusals, index, alike)
 
         if self._is_warm and key is not None and is_small(document, key):
@@ -252,12 +348,12 @@ class Suggestions(QObject):
             self._jobs.start("Looking for suggestions", task, self._ended)
         return True
 
-    def _ended(self, outcome: Outcome[tuple[Found, EntityIndex | None]]) -> None:
+    def _ended(self, outcome: Outcome[tuple[FoundSuggestions, EntityIndex | None]]) -> None:
         self._is_warm = True
         if outcome.value is not None:
             self._take(outcome.value)
 
-    def _take(self, result: tuple[Found, EntityIndex | None]) -> None:
+    def _take(self, result: tuple[FoundSuggestions, EntityIndex | None]) -> None:
         found, index = result
         if self._asked != (found.document, found.key, found.version):
             return  # meanwhile something else was asked
@@ -270,7 +366,7 @@ class Suggestions(QObject):
         self._tell()
 
     def _forget(self) -> None:
-        self.found, self.current, self._anchor, self._asked = Found(), None, None, None
+        self.found, self.current, self._anchor, self._asked = FoundSuggestions(), None, None, None
         self._tell()
 
     def _tell(self) -> None:
@@ -305,11 +401,13 @@ class Suggestions(QObject):
 
     def _say_nothing(self) -> None:
         if self._asked is None:
-            self.said.emit(Said("Select a schema version and an entity version to see suggestions.", is_good=False))
+            self.said.emit(
+                CommandResult("Select a schema version and an entity version to see suggestions.", is_good=False)
+            )
         elif self.found.key is not None:
             name = self.attribute_words
             what = f"Nothing that is free looks like {name}." if name else "Nothing in this block looks alike."
-            self.said.emit(Said(what, is_good=False))
+            self.said.emit(CommandResult(what, is_good=False))
 
     @property
     def _workbench(self) -> Workbench:

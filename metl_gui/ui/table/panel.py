@@ -10,23 +10,20 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QPushButton, QVBoxL
 from metl_gui.core.changes.draft import Transition
 from metl_gui.core.edits.composite import Several
 from metl_gui.core.edits.elements import SetElements
-from metl_gui.core.mapping_rows import Column, MappingRows, Rows
+from metl_gui.core.progress import UNWATCHED, Watch
 from metl_gui.core.search.query import Query, parse
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui.document import Changed, OpenProject
-from metl_gui.ui.jobs import Jobs, Outcome
-from metl_gui.ui.naming import number_of
-from metl_gui.ui.newest_job import NewestJob
-from metl_gui.ui.pause import pause
-from metl_gui.ui.plain import plain_label
-from metl_gui.ui.selection import Selected, Selection, place_of_version
-from metl_gui.ui.settings import ViewSettings
-from metl_gui.ui.surface import Surface
-from metl_gui.ui.table.copying import RowCopier
-from metl_gui.ui.table.model import COLUMNS, MappingModel
-from metl_gui.ui.table.view import MappingView
+from metl_gui.ui.jobs.jobs import Jobs, NewestJob, Outcome
+from metl_gui.ui.jobs.timers import pause
+from metl_gui.ui.project.document import Changed, OpenProject
+from metl_gui.ui.project.selection import Selected, Selection, place_of_version
+from metl_gui.ui.project.settings import ViewSettings
+from metl_gui.ui.project.text import number_of
+from metl_gui.ui.table.rows import Column, MappingRows, Rows
+from metl_gui.ui.table.view import COLUMNS, MappingModel, MappingView, RowCopier
 from metl_gui.ui.trees.panel import FILTER_HELP
-from metl_gui.workbench.progress import UNWATCHED, Watch
+from metl_gui.ui.widgets.dock import Surface
+from metl_gui.ui.widgets.plain_text import plain_label
 from metl_gui.workbench.session import Door
 
 AT_ONCE = 300_000

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, QModelIndex
 
-from metl_gui.ui.selection import Place
+from metl_gui.ui.project.selection import Place
 from metl_gui.ui.trees.model import TreeModel
 
 MOST_PLACES = 10_000

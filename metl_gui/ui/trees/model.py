@@ -1,8 +1,15 @@
-"""A tree as Qt sees it: nodes known by the ids of the document, children as arrays, rows described when painted."""
+"""A tree as Qt sees it: nodes known by the ids of the document, children as arrays, rows described when painted.
+
+The integer by which Qt knows a node of a tree: its kind and its id in the document, so that no object is needed.
+
+Ids of schemas, versions and attributes never change and are never used again, each within one tree (``trees.nodes``);
+groups are numbered by the model.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import IntEnum
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,13 +22,44 @@ from metl_gui.core.search.filters import FilterResult
 from metl_gui.core.search.query import Query
 from metl_gui.core.trees.nodes import Side
 from metl_gui.core.trees.schema_names import group_of
-from metl_gui.ui.document import Changed
-from metl_gui.ui.plain import plain_tip
-from metl_gui.ui.selection import Place
-from metl_gui.ui.steps import Steps
-from metl_gui.ui.trees.facts import RowFacts
-from metl_gui.ui.trees.node_ids import ROOT, NodeKind, id_of, kind_of, node_id, node_ids
-from metl_gui.ui.trees.reading import TreeReading
+from metl_gui.ui.jobs.timers import Steps
+from metl_gui.ui.project.document import Changed
+from metl_gui.ui.project.selection import Place
+from metl_gui.ui.trees.contents import TreeContents
+from metl_gui.ui.trees.node import RowFacts
+from metl_gui.ui.widgets.plain_text import plain_tip
+
+ROOT = -1
+
+
+class NodeKind(IntEnum):
+    """What a node is."""
+
+    GROUP = 0
+    SCHEMA = 1
+    VERSION = 2
+    ATTRIBUTE = 3
+
+
+def node_id(kind: NodeKind, id_: int) -> int:
+    """Return the integer of a node."""
+    return id_ << 2 | kind
+
+
+def node_ids(kind: NodeKind, ids: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the integers of many nodes of one kind."""
+    return ids << 2 | kind
+
+
+def kind_of(node: int) -> NodeKind:
+    """Return what a node is."""
+    return NodeKind(node & 3)
+
+
+def id_of(node: int) -> int:
+    """Return the id that a node has in the document, or the number of a group."""
+    return node >> 2
+
 
 FACTS_ROLE = int(Qt.ItemDataRole.UserRole)
 Index: TypeAlias = QModelIndex | QPersistentModelIndex
@@ -49,8 +87,8 @@ class TreeModel(QAbstractItemModel):
         super().__init__(parent)
         self.side = side
         self._text = ""
-        self._reading = TreeReading(side)
-        self._next: TreeReading | None = None
+        self._reading = TreeContents(side)
+        self._next: TreeContents | None = None
         self.is_following = False
         """Rows come and go just now: a row that goes hands its place on, which is nobody's choice."""
         self._children: dict[int, Nodes] = {}
@@ -308,7 +346,7 @@ class TreeModel(QAbstractItemModel):
             self.show_document(document)
 
     def _read_again(self, document: Document, query: Query) -> None:
-        self._next = TreeReading(self.side)
+        self._next = TreeContents(self.side)
         self._next.comments = self._comments
         self._next.take(document)
         self._next.query = query

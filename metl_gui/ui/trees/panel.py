@@ -1,30 +1,157 @@
-"""A tree with its search box, joined to the window's selection."""
+"""A tree with its search box, joined to the window's selection.
+
+The button beside a filter box that applies the filter to the matrix too.
+
+What is left of a tree while it is folded: a narrow strip with its name, which unfolds it.
+"""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPersistentModelIndex, QPoint, Signal
-from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QLineEdit, QToolTip, QVBoxLayout, QWidget
+from PySide6.QtCore import (
+    QItemSelectionModel,
+    QModelIndex,
+    QPersistentModelIndex,
+    QPoint,
+    QPointF,
+    QRectF,
+    QSize,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractItemView,
+    QHBoxLayout,
+    QLineEdit,
+    QSizePolicy,
+    QStyle,
+    QStyleOptionButton,
+    QStyleOptionToolButton,
+    QToolButton,
+    QToolTip,
+    QVBoxLayout,
+    QWidget,
+)
 
-from metl_gui.core.block_lists import Note
 from metl_gui.core.search.filters import FilterResult
 from metl_gui.core.search.query import Kind, Query, parse
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui import theme as themes
-from metl_gui.ui.document import Changed, OpenProject
-from metl_gui.ui.notes import NOTHING, PlaceNotes
-from metl_gui.ui.pause import pause
-from metl_gui.ui.plain import plain_label, plain_tip
-from metl_gui.ui.sample_values import PlaceValues
-from metl_gui.ui.selection import Place, Selected, Selection
-from metl_gui.ui.surface import Surface
+from metl_gui.ui.jobs.timers import pause
+from metl_gui.ui.project.block_lists import Note
+from metl_gui.ui.project.document import Changed, OpenProject
+from metl_gui.ui.project.notes import NOTHING, PlaceNotes, PlaceValues
+from metl_gui.ui.project.selection import Place, Selected, Selection
+from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.trees.chosen_rows import rows_of
-from metl_gui.ui.trees.facts import RowFacts
-from metl_gui.ui.trees.funnel import Funnel
-from metl_gui.ui.trees.menu import node_menu
 from metl_gui.ui.trees.model import FACTS_ROLE, TreeModel
-from metl_gui.ui.trees.strip import STRIP_PX, Strip
-from metl_gui.ui.trees.tips import tip_of
+from metl_gui.ui.trees.node import RowFacts, node_menu, tip_of
 from metl_gui.ui.trees.view import TreeView
+from metl_gui.ui.widgets.dock import Surface
+from metl_gui.ui.widgets.plain_text import plain_label, plain_tip
+
+_SHAPE = ((-5.5, -5.0), (5.5, -5.0), (1.2, 0.6), (1.2, 5.0), (-1.2, 3.8), (-1.2, 0.6))
+
+
+class Funnel(QToolButton):
+    """A funnel: hollow while it does nothing, filled while the matrix is filtered."""
+
+    def __init__(self, what: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setCheckable(True)
+        self.setAutoRaise(True)
+        self.setAccessibleName(f"Filter the matrix by {what} too")
+        self.setToolTip("Show only what passes in the matrix too")
+
+    def sizeHint(self) -> QSize:
+        """A square as high as a box."""
+        return QSize(themes.px(26), themes.px(26))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the funnel."""
+        theme, scale = themes.current(), themes.scale()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        option = QStyleOptionToolButton()
+        self.initStyleOption(option)
+        if self.underMouse() or self.hasFocus():
+            painter.setPen(QPen(theme.accent if self.hasFocus() else theme.line, 2 if self.hasFocus() else 1))
+            painter.drawRoundedRect(self.rect().adjusted(1, 1, -1, -1), 4, 4)
+        colour = theme.accent if self.isChecked() else theme.dim
+        if not option.state & QStyle.StateFlag.State_Enabled:
+            colour = theme.faint
+        centre = QPointF(self.rect().center()) + QPointF(0.5, 0.5)
+        painter.setPen(QPen(colour, 1.4 * scale, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
+        painter.setBrush(colour if self.isChecked() else Qt.BrushStyle.NoBrush)
+        painter.drawPolygon(QPolygonF([centre + QPointF(x, y) * scale for x, y in _SHAPE]))
+        painter.end()
+
+
+STRIP_PX = 34
+
+
+class CollapsedStrip(QAbstractButton):
+    """A button as high as the panel, its words turned by a quarter.
+
+    Args:
+        words: the name of the panel.
+        is_left: whether the panel lies at the left edge of the window.
+    """
+
+    def __init__(self, words: str, is_left: bool, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.facts = ""
+        self._is_left = is_left
+        self.setText(words)
+        self.setAccessibleName(f"Unfold the {words.lower()} tree")
+        self.setToolTip(f"Show the {words.lower()} tree")
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Expanding)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
+
+    def say(self, facts: str) -> None:
+        """Show other facts behind the name."""
+        self.facts = facts
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """Narrow."""
+        return QSize(themes.px(STRIP_PX), 200)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint an arrow, and the words from top to bottom."""
+        theme, option = themes.current(), QStyleOptionButton()
+        option.initFrom(self)
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if option.state & QStyle.StateFlag.State_MouseOver:
+            painter.fillRect(self.rect(), theme.band)
+        if self.hasFocus():
+            painter.setPen(QPen(theme.accent, 2))
+            painter.drawRoundedRect(QRectF(self.rect()).adjusted(2, 2, -2, -2), 4, 4)
+        painter.setPen(QPen(theme.text, 1.4))
+        x, y, sign = self.width() / 2, 16.0, 1 if self._is_left else -1
+        for shift in (-2.5, 2.5):
+            painter.drawPolyline([QPointF(x + sign * (shift - 2), y - 4), QPointF(x + sign * (shift + 2), y)])
+            painter.drawPolyline([QPointF(x + sign * (shift + 2), y), QPointF(x + sign * (shift - 2), y + 4)])
+        painter.translate(self.width() / 2, 34)
+        painter.rotate(90)
+        painter.setFont(themes.small(bold=True))
+        painter.setPen(theme.text)
+        painter.drawText(_baseline(painter), self.text())
+        painter.translate(QFontMetricsF(painter.font()).horizontalAdvance(self.text()) + 10, 0)
+        painter.setFont(themes.small())
+        painter.setPen(theme.dim)
+        painter.drawText(_baseline(painter), self.facts)
+        painter.end()
+
+
+def _baseline(painter: QPainter) -> QPointF:
+    """Return where text starts that is to lie on the middle line."""
+    metrics = QFontMetricsF(painter.font())
+    return QPointF(0, (metrics.ascent() - metrics.descent()) / 2)
+
 
 _FILTER_DELAY_MS = 60
 _WIDTHS = {Side.EXTRACTION: 296, Side.CDM: 284}
@@ -81,7 +208,9 @@ class TreePanel(Surface):
         self._shows_values = False
         self.view.rows.note_of = self._note_of
         self.view.rows.value_of = self._value_of
-        self.strip = Strip("Extraction" if side is Side.EXTRACTION else "Canonical model", side is Side.EXTRACTION)
+        self.strip = CollapsedStrip(
+            "Extraction" if side is Side.EXTRACTION else "Canonical model", side is Side.EXTRACTION
+        )
         self.strip.hide()
         self._timer = pause(self, _FILTER_DELAY_MS, self._filter)
         self._lay_out()

@@ -1,16 +1,26 @@
-"""The view of a tree: several rows may be chosen, fields are dragged out of it and dropped on it."""
+"""The view of a tree: several rows may be chosen, fields are dragged out of it and dropped on it.
+
+Paints a row of a tree: mark, name, pill, and the type dim at the right.
+
+The small picture that follows the pointer while fields are dragged: the first one's name, and how many more.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 from PySide6.QtCore import (
     QEvent,
     QItemSelectionModel,
     QModelIndex,
+    QObject,
     QPersistentModelIndex,
     QPoint,
+    QPointF,
     QRect,
+    QRectF,
+    QSize,
     Qt,
     QTimer,
     Signal,
@@ -22,22 +32,181 @@ from PySide6.QtGui import (
     QDragLeaveEvent,
     QDragMoveEvent,
     QDropEvent,
+    QFontMetricsF,
     QHelpEvent,
     QKeyEvent,
     QMouseEvent,
     QPainter,
+    QPen,
+    QPixmap,
 )
-from PySide6.QtWidgets import QAbstractItemView, QApplication, QToolTip, QTreeView, QWidget
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QApplication,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QToolTip,
+    QTreeView,
+    QWidget,
+)
 
+from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui import theme as themes
-from metl_gui.ui.branch import paint_branch
-from metl_gui.ui.dragging import Dragged, from_mime, to_mime
-from metl_gui.ui.selection import Place
+from metl_gui.ui.project.block_lists import Note
+from metl_gui.ui.project.notes import NOTHING
+from metl_gui.ui.project.selection import Dragged, Place, from_mime, to_mime
+from metl_gui.ui.theming import theme as themes
+from metl_gui.ui.theming.marks import MarkShape, paint_bubble, paint_mark
 from metl_gui.ui.trees.chosen_rows import ChosenNodes, chosen_places, siblings_of
-from metl_gui.ui.trees.delegate import RowDelegate
-from metl_gui.ui.trees.drag_picture import drag_picture
-from metl_gui.ui.trees.model import Index, TreeModel
+from metl_gui.ui.trees.model import FACTS_ROLE, Index, TreeModel
+from metl_gui.ui.trees.node import RowFacts
+from metl_gui.ui.widgets.pill import paint_pill, pill_width
+from metl_gui.ui.widgets.tree import paint_branch
+from metl_gui.ui.widgets.two_line_list import paint_row_background
+
+ROW_PX = 24
+_BUBBLE_PX = 16.0
+_NAME, _NAME_BESIDE_MASKED = 0.9, 0.6
+"""Share of a row that a name may take from the words beside it; that values are masked must be seen."""
+_BETWEEN = "  ·  "
+_LEAST_LETTERS = 4
+"""Fewer letters of a type say nothing."""
+RowIndex: TypeAlias = QModelIndex | QPersistentModelIndex
+
+
+def _is_nothing(_index: RowIndex) -> bool:
+    return False
+
+
+def _no_note(_index: RowIndex) -> Note:
+    return NOTHING
+
+
+def _no_value(_index: RowIndex) -> str:
+    return ""
+
+
+class NodeDelegate(QStyledItemDelegate):
+    """Paints rows from their ``RowFacts``.
+
+    ``is_implied`` tells which rows chosen cells imply; their tint is lighter than that of chosen rows. ``below`` is the
+    row on which dragged fields would be dropped. ``note_of`` tells what people said of a row, ``value_of`` a sample
+    value of it, which is shown where there is room for it beside the name and the type.
+    """
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.is_implied: Callable[[RowIndex], bool] = _is_nothing
+        self.below: QPersistentModelIndex | None = None
+        self.note_of: Callable[[RowIndex], Note] = _no_note
+        self.value_of: Callable[[RowIndex], str] = _no_value
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+        """Every row is equally high."""
+        return QSize(120, themes.px(ROW_PX))
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        """Paint one row."""
+        facts = index.data(FACTS_ROLE)
+        if not isinstance(facts, RowFacts):
+            return
+        theme = themes.current()
+        box = QRectF(option.rect)
+        painter.save()
+        is_selected = paint_row_background(painter, option)
+        if not is_selected and self.is_implied(index):
+            painter.fillRect(box, theme.accentbg)
+        if self.below is not None and self.below == index:
+            painter.setPen(QPen(theme.accent, 2))
+            painter.drawRect(box.adjusted(1, 1, -1, -1))
+        left = box.left() + 4
+        if facts.mark is not None:
+            size = 8.5 * themes.scale()
+            paint_mark(painter, QRectF(left + 2, box.center().y() - size / 2, size, size), facts.mark, theme)
+            left += themes.px(18)
+        words = QRectF(left, box.top(), box.right() - left - 10, box.height())
+        value = self.value_of(index) if facts.mark is not None else ""
+        _paint_words(painter, words, facts, self.note_of(index), is_selected, value)
+        painter.restore()
+
+
+def _paint_words(
+    painter: QPainter, box: QRectF, facts: RowFacts, note: Note, is_selected: bool, value: str = ""
+) -> None:
+    theme = themes.current()
+    detail_font = themes.scaled(0.88)
+    name_font = themes.scaled(1.0, bold=facts.is_strong)
+    words, kind = facts.pill
+    pill = pill_width(words) + 6 if words else 0.0
+    pill += _BUBBLE_PX if note.comment else 0.0
+    told = f"masked · {facts.detail}" if note.is_masked else facts.detail
+    name_metrics, detail_metrics = QFontMetricsF(name_font), QFontMetricsF(detail_font)
+    name_width = name_metrics.horizontalAdvance(facts.name)
+    share = _NAME_BESIDE_MASKED if note.is_masked else _NAME
+    detail_room = max(0.0, box.width() - min(name_width, box.width() * share) - pill - 10)
+    with_value = f"{value}{_BETWEEN}{told}" if value and not note.is_masked else ""
+    if with_value and detail_metrics.horizontalAdvance(with_value) <= detail_room:
+        told = with_value
+    detail = detail_metrics.elidedText(told, Qt.TextElideMode.ElideRight, detail_room)
+    if detail != told and len(detail) < _LEAST_LETTERS:
+        detail = ""
+    detail_width = detail_metrics.horizontalAdvance(detail)
+    room = box.width() - detail_width - pill - (8 if detail else 0)
+    name = name_metrics.elidedText(facts.name, Qt.TextElideMode.ElideMiddle, room)
+    painter.setFont(name_font)
+    painter.setPen(theme.text)
+    painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, name)
+    at = box.left() + name_metrics.horizontalAdvance(name) + 8
+    if note.comment:
+        paint_bubble(painter, QPointF(at, box.center().y()), theme)
+        at += _BUBBLE_PX
+    if words:
+        paint_pill(painter, QRectF(at, box.top(), pill_width(words), box.height()), words, kind)
+    painter.setFont(detail_font)
+    painter.setPen(theme.text if is_selected else theme.dim)
+    painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, detail)
+
+
+_WIDEST, _HEIGHT = 260.0, 26
+
+
+def drag_words(document: Document, dragged: Dragged) -> tuple[str, str]:
+    """Return the name of the first field and, for several, their number."""
+    first = dragged.attributes[0]
+    version = document.tree(dragged.side).find_version(first.version or 0)
+    attribute = version.attribute(first.attribute or 0) if version is not None else None
+    count = len(dragged.attributes)
+    return attribute.path if attribute is not None else "", f"{count:,} fields" if count > 1 else ""
+
+
+def drag_picture(document: Document, dragged: Dragged, ratio: float) -> QPixmap:
+    """Paint the picture for a screen of some pixel ratio."""
+    theme, font = themes.current(), themes.scaled(1.0)
+    name, count = drag_words(document, dragged)
+    more = pill_width(count) + 8 if count else 0.0
+    name = QFontMetricsF(font).elidedText(name, Qt.TextElideMode.ElideMiddle, _WIDEST - 40 - more)
+    width = themes.text_width(name, font) + 36 + more
+    picture = QPixmap(round(width * ratio), round(_HEIGHT * ratio))
+    picture.setDevicePixelRatio(ratio)
+    picture.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(picture)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(QPen(theme.accent, 1.2))
+    painter.setBrush(theme.panel)
+    painter.drawRoundedRect(QRectF(0.6, 0.6, width - 1.2, _HEIGHT - 1.2), 5, 5)
+    paint_mark(painter, QRectF(10, _HEIGHT / 2 - 4.5, 9, 9), MarkShape.MAPPED, theme)
+    painter.setFont(font)
+    painter.setPen(theme.text)
+    box = QRectF(26, 0, width - 26, _HEIGHT)
+    painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, name)
+    if count:
+        at = QRectF(width - pill_width(count) - 8, 0, pill_width(count), _HEIGHT)
+        paint_pill(painter, at, count, "accent")
+    painter.end()
+    return picture
+
 
 _OPEN_AFTER_MS = 600
 _INDENT_PX = 14
@@ -75,7 +244,7 @@ class TreeView(QTreeView):
         self.below: QPersistentModelIndex | None = None
         self.setModel(model)
         self._chosen = ChosenNodes(model, self.selectionModel())
-        self.rows = RowDelegate(self)
+        self.rows = NodeDelegate(self)
         self.setItemDelegate(self.rows)
         self.setAccessibleName(name)
         self.setHeaderHidden(True)

@@ -1,9 +1,10 @@
 """The formats that the matrix is exported in, one file a format.
 
 A format is a row in ``EXPORTS`` and a function that writes one state into a fresh file or an empty folder
-(``export.Write``). What is common to all stands elsewhere: which state and who asks in ``workbench.exporting``, files
-that are whole or not there in ``workbench.writing``. Every format says what it cannot say: always (``Export.limits``)
-and of one state (what its function returns). Libraries that only one format needs are imported when it writes.
+(``format_spec.Write``). What is common to all stands elsewhere: which state and who asks in ``exports.files``, files
+that are whole or not there in ``workbench.atomic_files``. Every format says what it cannot say: always
+(``Export.limits``) and of one state (what its function returns). Libraries that only one format needs are imported when
+it writes.
 
 May import what the workbench may.
 """
@@ -12,16 +13,15 @@ from __future__ import annotations
 
 from metl_gui.errors import UserError, near_names
 from metl_gui.workbench.exports.dbt import DBT
-from metl_gui.workbench.exports.export import Choices, Export, Option
+from metl_gui.workbench.exports.format_spec import Choices, Export, Option
 from metl_gui.workbench.exports.html_page import HTML
 from metl_gui.workbench.exports.kafka_connect import KAFKA_CONNECT
 from metl_gui.workbench.exports.matrix import DUSB, JSON
 from metl_gui.workbench.exports.openlineage import OPENLINEAGE
-from metl_gui.workbench.exports.parquet import PARQUET
 from metl_gui.workbench.exports.spark import SPARK
 from metl_gui.workbench.exports.sql import SQL
 from metl_gui.workbench.exports.sssom import SSSOM
-from metl_gui.workbench.exports.table import CSV
+from metl_gui.workbench.exports.table import CSV, PARQUET
 from metl_gui.workbench.exports.xlsx import XLSX
 
 __all__ = ["EXPORTS", "Choices", "Export", "Option", "find_export"]

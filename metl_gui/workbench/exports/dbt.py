@@ -17,9 +17,12 @@ from typing import TYPE_CHECKING, Any
 from metl_gui import __version__
 from metl_gui.core.matrix.canonical import state_hash
 from metl_gui.core.matrix.document import Document
+from metl_gui.core.progress import Watch
 from metl_gui.core.trees.nodes import Schema
-from metl_gui.workbench.exports.carried import Carried
-from metl_gui.workbench.exports.databases import (
+from metl_gui.workbench.exports.blocks import Carried
+from metl_gui.workbench.exports.format_spec import TABLES, Choices, Export, Option, slug, table_parts, unique_names
+from metl_gui.workbench.exports.mappable_blocks import LeftOut, Mapped, Masks, common_type, mapped_schemas
+from metl_gui.workbench.exports.sql import (
     COLUMN,
     DIALECT,
     LIMITS,
@@ -31,15 +34,9 @@ from metl_gui.workbench.exports.databases import (
     refused_names,
     tellings,
 )
-from metl_gui.workbench.exports.export import Choices, Export, Option
-from metl_gui.workbench.exports.mappable import LeftOut, Mapped, Masks, mapped_schemas
-from metl_gui.workbench.exports.naming import TABLES, slug, table_parts, unique_names
-from metl_gui.workbench.exports.sql_types import common_type
-from metl_gui.workbench.progress import Watch
 
 if TYPE_CHECKING:
-    from metl_gui.workbench.exports.reading import Reader
-    from metl_gui.workbench.exports.selects import Column
+    from metl_gui.workbench.exports.sql_select import Column, Reader
 
 PROFILE = Option("profile", "the connection of ~/.dbt/profiles.yml that the project uses", "metl")
 
@@ -143,8 +140,7 @@ def _newest(document: Document, schema: Schema, carried: Sequence[Mapped], notes
 def _model(
     reader: Reader, pairs: Sequence[tuple[Mapped, Carried]], told: Any, masks: Masks, longest: int
 ) -> Model | str:
-    from metl_gui.workbench.exports.reading import table_of
-    from metl_gui.workbench.exports.selects import block_select, union
+    from metl_gui.workbench.exports.sql_select import block_select, table_of, union
 
     newest = pairs[-1][1]
     marker = f"metl_source_{sha256(json.dumps(newest.names).encode()).hexdigest()[:16]}"
@@ -163,7 +159,7 @@ def _model(
 
 def _joined(pairs: Sequence[tuple[Mapped, Carried]], longest: int) -> list[tuple[Column, ...]]:
     """Return the columns of each version, the same ones for all: what a version does not map stays null there."""
-    from metl_gui.workbench.exports.selects import Column, columns_of, named
+    from metl_gui.workbench.exports.sql_select import Column, columns_of, named
 
     own = [{column.path: column for column in columns_of(one, block, longest)} for one, block in pairs]
     order = {attribute.path: at for at, attribute in enumerate(pairs[-1][1].entity_version.attributes)}

@@ -17,18 +17,25 @@ from pathlib import Path
 from metl_gui.core.glossary import WORDS
 from metl_gui.core.matrix.canonical import state_hash
 from metl_gui.core.matrix.document import Document
+from metl_gui.core.progress import Watch
 from metl_gui.core.project.comments import Comments
 from metl_gui.core.project.masks import hidden_targets
 from metl_gui.core.search.gaps import gaps, problems_of
 from metl_gui.core.trees.types import is_readable
 from metl_gui.packaged import resources
-from metl_gui.workbench.exports.carried import Carried, carried, counted, day_of
-from metl_gui.workbench.exports.export import Choices, Export
-from metl_gui.workbench.exports.html_drawing import MOST_ATTRIBUTES, MOST_TILES, near, overview
-from metl_gui.workbench.exports.html_text import name, text
-from metl_gui.workbench.exports.page_parts import EntityPart, Stretch, entity_parts
-from metl_gui.workbench.exports.spots import spot_words
-from metl_gui.workbench.progress import Watch
+from metl_gui.workbench.exports.blocks import Carried, carried, counted, day_of, spot_words
+from metl_gui.workbench.exports.format_spec import Choices, Export
+from metl_gui.workbench.exports.html_parts import (
+    MOST_ATTRIBUTES,
+    MOST_TILES,
+    EntityPart,
+    Stretch,
+    entity_parts,
+    name,
+    near,
+    overview,
+    text,
+)
 
 _MOST_GAPS = 5_000
 _FED_BY = 12

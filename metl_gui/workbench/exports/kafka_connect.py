@@ -16,12 +16,13 @@ from typing import Any
 from metl_gui import __version__
 from metl_gui.core.matrix.canonical import state_hash
 from metl_gui.core.matrix.document import Document
+from metl_gui.core.progress import Watch
 from metl_gui.core.trees.nodes import Schema, Version
 from metl_gui.core.trees.paths import split
 from metl_gui.engine.kafka.outgoing import SCHEMA, STATE, topic_of
-from metl_gui.workbench.exports.carried import Carried
-from metl_gui.workbench.exports.export import Choices, Export, Option
-from metl_gui.workbench.exports.mappable import (
+from metl_gui.workbench.exports.blocks import Carried
+from metl_gui.workbench.exports.format_spec import Choices, Export, Option, slug, unique_names
+from metl_gui.workbench.exports.mappable_blocks import (
     LeftOut,
     Mapped,
     Masks,
@@ -30,8 +31,6 @@ from metl_gui.workbench.exports.mappable import (
     mapped_schemas,
     mask_sentences,
 )
-from metl_gui.workbench.exports.naming import slug, unique_names
-from metl_gui.workbench.progress import Watch
 
 TOPIC = Option("topic", "the topic that a chain sends to; {entity} stands for the entity", "{entity}")
 

@@ -15,8 +15,8 @@ from typing import Any
 
 from metl_gui.core.matrix.canonical import Content, dusb_content, matrix_content
 from metl_gui.core.matrix.document import Document
-from metl_gui.workbench.exports.export import Choices, Export, Write
-from metl_gui.workbench.progress import Watch
+from metl_gui.core.progress import Watch
+from metl_gui.workbench.exports.format_spec import Choices, Export, Write
 
 _INDENT = " "
 _END = "\n}"

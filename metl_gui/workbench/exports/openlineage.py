@@ -20,10 +20,10 @@ from typing import Any
 
 from metl_gui import __version__
 from metl_gui.core.matrix.document import Document
+from metl_gui.core.progress import Watch
 from metl_gui.core.trees.nodes import Attribute
-from metl_gui.workbench.exports.carried import Carried, carried, counted
-from metl_gui.workbench.exports.export import Choices, Export, Option
-from metl_gui.workbench.progress import Watch
+from metl_gui.workbench.exports.blocks import Carried, carried, counted
+from metl_gui.workbench.exports.format_spec import Choices, Export, Option
 
 Content = dict[str, Any]
 

@@ -10,10 +10,10 @@ from pathlib import Path
 from metl_gui import __version__
 from metl_gui.core.matrix.canonical import state_hash
 from metl_gui.core.matrix.document import Document
+from metl_gui.core.progress import Watch
 from metl_gui.errors import UserError
-from metl_gui.workbench.exports.export import Choices, Export
-from metl_gui.workbench.exports.mappable import count_masked, mask_sentences
-from metl_gui.workbench.progress import Watch
+from metl_gui.workbench.exports.format_spec import Choices, Export
+from metl_gui.workbench.exports.mappable_blocks import count_masked, mask_sentences
 
 _REQUIREMENTS = """\
 # What the Python of driver and workers needs beside Spark's own.
@@ -85,9 +85,9 @@ def _write(document: Document, choices: Choices, path: Path, watch: Watch) -> tu
     import msgspec
 
     from metl_gui.engine import job
-    from metl_gui.engine.compile import compile_plan
     from metl_gui.engine.kernel import plan as plans
-    from metl_gui.engine.shipping import write_kernel
+    from metl_gui.engine.mapping.plan_compiler import compile_plan
+    from metl_gui.engine.spark.archive import write_kernel
 
     watch.step(f"Compiling state {document.state}")
     beside, hash_ = choices.beside, state_hash(document)

@@ -1,36 +1,145 @@
 """``sql``: one ``SELECT`` for each block, in the dialect of a database, for views and queries of others.
 
 Source: dmm.md §4 (A6), contract.md §5.
+
+What the formats for databases share: dialects, what their tables hold, and what cannot stand in a query.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from metl_gui.core.matrix.canonical import state_hash
 from metl_gui.core.matrix.document import Document
-from metl_gui.workbench.exports.carried import Carried
-from metl_gui.workbench.exports.databases import (
-    COLUMN,
-    DIALECT,
-    LIMITS,
-    LONGEST_NAMES,
-    SOURCE,
-    Notes,
-    reader_of,
-    refused_names,
-    tellings,
+from metl_gui.core.progress import Watch
+from metl_gui.core.trees.nodes import Schema
+from metl_gui.core.trees.paths import split
+from metl_gui.errors import UserError
+from metl_gui.workbench.exports.blocks import Carried
+from metl_gui.workbench.exports.format_spec import TABLES, Choices, Export, Option, table_parts
+from metl_gui.workbench.exports.mappable_blocks import (
+    LeftOut,
+    Mapped,
+    Masks,
+    Telling,
+    left_out_sentences,
+    mapped_schemas,
+    mask_sentences,
+    tell_versions,
 )
-from metl_gui.workbench.exports.export import Choices, Export
-from metl_gui.workbench.exports.mappable import LeftOut, Masks, mapped_schemas
-from metl_gui.workbench.exports.naming import TABLES, table_parts
-from metl_gui.workbench.progress import Watch
 
 if TYPE_CHECKING:
     from sqlglot import exp
+
+    from metl_gui.workbench.exports.sql_select import Reader
+
+
+ROWS, MESSAGES = "rows", "debezium"
+LONGEST_NAMES = {
+    "postgres": 63,
+    "spark": 255,
+    "databricks": 255,
+    "duckdb": 255,
+    "snowflake": 255,
+    "bigquery": 300,
+    "redshift": 127,
+    "mysql": 64,
+    "tsql": 128,
+    "trino": 255,
+    "oracle": 128,
+    "sqlite": 255,
+    "clickhouse": 255,
+}
+"""The dialects, as sqlglot names them, with the bytes that a name may have there."""
+
+_FORBIDDEN = {"bigquery": '!"$()*,./;?@[\\]^`{}~\n\r\t'}
+"""Signs that no column's name may hold, quoted or not."""
+
+DIALECT = Option("dialect", "the database that the queries are for", "postgres", tuple(LONGEST_NAMES))
+SOURCE = Option(
+    "source",
+    "what the tables hold: the row's own columns (rows), or Debezium's messages as JSON in one column (debezium)",
+    ROWS,
+    (ROWS, MESSAGES),
+)
+COLUMN = Option("column", "the column with the messages, for --source debezium", "value")
+
+LIMITS = (
+    "A query reads values of rows and messages as they stand: a text that stands for an unavailable value stays.",
+    "From messages: the version is told by the row's columns or the version field, not by a schema in the message.",
+    "From messages: truncates and deletes whose key is in the message key alone are missing; a new key is one row.",
+    "From messages: a value that is not of its attribute's type ends the query.",
+    "From rows: a query fits a table whose columns are those of its version; there are no kinds of change.",
+    "State, position and origin of messages are not in the queries' columns.",
+)
+
+
+@dataclass(slots=True)
+class Notes:
+    """What is found out while queries are made."""
+
+    left_out: list[LeftOut] = field(default_factory=list)
+    masked: int = 0
+
+    def sentences(self) -> tuple[str, ...]:
+        """Say what of this state is not in the export."""
+        return (*mask_sentences(self.masked), *left_out_sentences(self.left_out))
+
+
+def reader_of(choices: Choices) -> Reader:
+    """Return how the chosen dialect reads the chosen source.
+
+    Raises:
+        UserError: nobody has said how it would.
+    """
+    from metl_gui.workbench.exports import sql_select
+
+    dialect, column = choices.of(DIALECT), choices.of(COLUMN)
+    if choices.of(SOURCE) == ROWS:
+        return sql_select.Rows(dialect)
+    if dialect == "postgres":
+        return sql_select.PostgresChanges(dialect, column)
+    if dialect in ("spark", "databricks"):
+        return sql_select.SparkChanges(dialect, column)
+    raise UserError(
+        f"Messages as JSON are not read in the dialect {dialect}.",
+        hint="Choose postgres, spark or databricks, or --source rows.",
+    )
+
+
+def tellings(
+    document: Document, schema: Schema, mapped: tuple[Mapped, ...], reader: Reader
+) -> Mapping[int, Telling | None]:
+    """Say by what the rows of each carried version are told, where a source holds those of several."""
+    by_id = {one.version.id: one for one in mapped}
+    return tell_versions(document.extraction.versions(schema.id), by_id) if reader.has_changes else dict.fromkeys(by_id)
+
+
+def refused_names(document: Document, mapped: Mapped, block: Carried, reader: Reader) -> str:
+    """Say why the names of a block can stand in no query; empty when they can."""
+    paths = [path for line in block.lines for path in (line.source.path, line.target.path)]
+    paths += mapped.key or ()
+    labels = list[str]()
+    if reader.has_changes:  # conditions name the columns of all versions
+        for version in document.extraction.versions(mapped.schema.id):
+            paths += [attribute.path for attribute in version.attributes]
+            labels += version.labels
+    names = [name for path in paths for name in split(path)]
+    if not all(_is_text(text) for text in (mapped.schema.name, *labels, *names)):
+        return "a name in it is empty or holds what no database takes in a name"
+    forbidden = _FORBIDDEN.get(reader.dialect, "")
+    if any(sign in name for name in names for sign in forbidden):
+        return f"a name in it holds a sign that {reader.dialect} takes in no name of a column"
+    return ""
+
+
+def _is_text(name: str) -> bool:
+    return bool(name) and "\0" not in name and not any("\ud800" <= letter <= "\udfff" for letter in name)
+
 
 NAMES = ("schema", "version", "entity", "entity_version")
 """What the names of a block are called."""
@@ -38,8 +147,7 @@ NAMES = ("schema", "version", "entity", "entity_version")
 
 def queries(document: Document, choices: Choices, watch: Watch, notes: Notes) -> Iterator[tuple[Carried, exp.Select]]:
     """Yield each block that can be said with its query, in canonical order."""
-    from metl_gui.workbench.exports.reading import table_of
-    from metl_gui.workbench.exports.selects import block_select, columns_of
+    from metl_gui.workbench.exports.sql_select import block_select, columns_of, table_of
 
     dialect, masks = choices.of(DIALECT), Masks(document)
     reader = reader_of(choices)

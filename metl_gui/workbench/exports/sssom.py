@@ -19,13 +19,13 @@ from urllib.parse import quote
 from metl_gui import __version__
 from metl_gui.core.matrix.canonical import state_hash
 from metl_gui.core.matrix.document import Document
+from metl_gui.core.progress import Watch
 from metl_gui.core.trees.nodes import Schema, Version
 from metl_gui.core.trees.types import is_readable
 from metl_gui.errors import UserError
-from metl_gui.workbench.exports.carried import Carried, Line, carried, counted
-from metl_gui.workbench.exports.cells import SAFE_CELLS, Cells, wants_safe
-from metl_gui.workbench.exports.export import Choices, Export, Option
-from metl_gui.workbench.progress import Watch
+from metl_gui.workbench.exports.blocks import Carried, Line, carried, counted
+from metl_gui.workbench.exports.format_spec import Choices, Export, Option
+from metl_gui.workbench.exports.table import SAFE_CELLS, Cells, wants_safe
 
 BASE = Option("base", "the address that the ids begin with, such as https://data.example.com/", "urn:metl:")
 LICENSE = Option(

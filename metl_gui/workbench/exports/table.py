@@ -2,22 +2,82 @@
 
 For spreadsheets its cells can be written so that none becomes a formula; then a further column says so, by which they
 are read back exactly. Source: contract.md §3.
+
+The cells of tables that spreadsheets open: as exact as they are, or such that none becomes a formula.
+
+``parquet``: the mapping table of ``csv`` for pandas, Spark, DuckDB and whatever else reads Parquet.
+
+Source: contract.md §4.
 """
 
 from __future__ import annotations
 
+import csv
 import io
-from collections.abc import Iterator
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
+from typing import TextIO
 
-from metl_gui.core.matrix.canonical import exported_blocks, is_held
+from metl_gui.core.matrix.canonical import exported_blocks, is_held, state_hash
 from metl_gui.core.matrix.document import Document
-from metl_gui.registry.mapping_csv import COLUMNS, OPTIONAL_COLUMNS
-from metl_gui.registry.safe_cells import MARK, MARKED
+from metl_gui.core.progress import Watch
+from metl_gui.errors import in_utf8
+from metl_gui.registry.tables.cells import MARK, MARKED, has_formula, safe
+from metl_gui.registry.tables.mapping_table import COLUMNS, OPTIONAL_COLUMNS
 from metl_gui.workbench.addresses import element_names, known_block_name
-from metl_gui.workbench.exports.cells import SAFE_CELLS, Cells, wants_safe
-from metl_gui.workbench.exports.export import Choices, Export
-from metl_gui.workbench.progress import Watch
+from metl_gui.workbench.exports.blocks import counted
+from metl_gui.workbench.exports.format_spec import YES, Choices, Export, Option
+
+SAFE_CELLS = Option("safe_cells", "for spreadsheets: no cell becomes a formula", "no", ("no", YES))
+
+
+class Cells:
+    """Writes rows of texts, and counts the cells that a spreadsheet would take for formulas.
+
+    Args:
+        target: where to; its lines end with a line feed alone.
+        is_safe: write such cells so that they stay texts.
+        separator: what stands between two cells.
+    """
+
+    def __init__(self, target: TextIO, is_safe: bool, separator: str = ",") -> None:
+        self.is_safe = is_safe
+        self._target = target
+        self._formulas = 0
+        # This line end makes it quote carriage returns, too: without, no reader takes them for a part of their cell.
+        self._writer = csv.writer(self, delimiter=separator, lineterminator="\r\n")
+
+    def rows(self, rows: Iterable[Sequence[str]]) -> None:
+        """Write rows."""
+        for row in rows:
+            self._formulas += sum(map(has_formula, row))
+            self._writer.writerow([safe(text) for text in row] if self.is_safe else row)
+
+    def write(self, line: str) -> None:
+        """Take a line from the writer."""
+        self._target.write(line.removesuffix("\r\n") + "\n")
+
+    def says(self) -> Iterator[str]:
+        """Say of what was written what is not exact, or not safe."""
+        if self._formulas and self.is_safe:
+            are = "is" if self._formulas == 1 else "are"
+            yield (
+                f"{counted(self._formulas, 'cell')} {are} not exact: an apostrophe stands before what a spreadsheet "
+                "would take for a formula."
+            )
+        elif self._formulas:
+            yield (
+                f"A spreadsheet takes {counted(self._formulas, 'cell')} for a formula, by = + - @ at the beginning or "
+                f"behind a separator; for one, choose {SAFE_CELLS.flag}, or the format xlsx, which is exact and safe."
+            )
+
+
+def wants_safe(choices: Choices) -> bool:
+    """Whether cells are to be written for a spreadsheet."""
+    return choices.of(SAFE_CELLS) == YES
+
 
 HEADER = (*COLUMNS, *OPTIONAL_COLUMNS)
 """Names of the columns, in their order."""
@@ -60,7 +120,7 @@ def _fill(cells: Cells, document: Document, include_unconfirmed: bool) -> None:
     cells.rows((*row, *mark) for row in table_rows(document, include_unconfirmed))
 
 
-def _write(document: Document, choices: Choices, path: Path, watch: Watch) -> tuple[str, ...]:
+def _write_csv(document: Document, choices: Choices, path: Path, watch: Watch) -> tuple[str, ...]:
     watch.step(f"Writing the table of state {document.state}")
     with path.open("w", encoding="utf-8", errors="surrogatepass", newline="") as file:
         cells = Cells(file, wants_safe(choices))
@@ -69,5 +129,38 @@ def _write(document: Document, choices: Choices, path: Path, watch: Watch) -> tu
 
 
 CSV = Export(
-    "csv", "The mapping as a table that metl map reads back", ".csv", _write, limits=LIMITS, options=(SAFE_CELLS,)
+    "csv", "The mapping as a table that metl map reads back", ".csv", _write_csv, limits=LIMITS, options=(SAFE_CELLS,)
+)
+
+
+METADATA = "metl"
+"""Under this key the file says in JSON which state it shows."""
+
+_GROUP_ROWS = 1 << 16
+"""Rows that are in memory at once."""
+
+
+def _write_parquet(document: Document, choices: Choices, path: Path, watch: Watch) -> tuple[str, ...]:
+    """Write one row group after another: one column of text for each column of the table, none of them null."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    facts = {"format": "metl-mapping", "version": 1, "state": document.state, "hash": state_hash(document)}
+    metadata: dict[bytes | str, bytes | str] = {METADATA: json.dumps(facts)}
+    schema = pa.schema([pa.field(name, pa.string(), nullable=False) for name in HEADER], metadata=metadata)
+    rows, written, is_exact = table_rows(document, choices.include_unconfirmed), 0, True
+    with pq.ParquetWriter(path, schema, compression="zstd") as writer:
+        while group := list(islice(rows, _GROUP_ROWS)):
+            watch.step(f"Writing the table of state {document.state}: {written:,} rows")
+            texts = [[in_utf8(text) for text in column] for column in zip(*group, strict=True)]
+            is_exact = is_exact and list(zip(*texts, strict=True)) == group
+            writer.write_table(pa.table([pa.array(column, pa.string()) for column in texts], schema=schema))
+            written += len(group)
+    if is_exact:
+        return ()
+    return ("Characters of names and comments that are no Unicode text stand as escapes, as Parquet takes none.",)
+
+
+PARQUET = Export(
+    "parquet", "The mapping table as Parquet, for Spark and notebooks", ".parquet", _write_parquet, limits=LIMITS
 )

@@ -14,19 +14,17 @@ from typing import IO
 from metl_gui.core.glossary import WORDS
 from metl_gui.core.matrix.canonical import state_hash
 from metl_gui.core.matrix.document import Document
+from metl_gui.core.progress import Watch
 from metl_gui.core.project.comments import Comments
 from metl_gui.core.project.masks import hidden_targets
 from metl_gui.core.search.gaps import gaps
 from metl_gui.core.trees.types import is_readable
 from metl_gui.errors import EditError, SchemaError
-from metl_gui.registry.exact_cells import LONG_COLUMNS, LONG_TEXTS, LongTexts
-from metl_gui.registry.mapping_csv import COLUMNS, OPTIONAL_COLUMNS
-from metl_gui.registry.mapping_workbook import SHEET
-from metl_gui.registry.workbook import MAX_ROWS, check_readable
-from metl_gui.workbench.exports.carried import Carried, carried, counted, day_of
-from metl_gui.workbench.exports.export import Choices, Export
-from metl_gui.workbench.exports.spots import spot_words
-from metl_gui.workbench.progress import Watch
+from metl_gui.registry.tables.cells import LONG_COLUMNS, LONG_TEXTS, LongTexts
+from metl_gui.registry.tables.mapping_table import COLUMNS, OPTIONAL_COLUMNS, SHEET
+from metl_gui.registry.tables.workbook import MAX_ROWS, check_readable
+from metl_gui.workbench.exports.blocks import Carried, carried, counted, day_of, spot_words
+from metl_gui.workbench.exports.format_spec import Choices, Export
 from metl_gui.workbench.workbook_writer import Column, Row, SheetPlan, write_workbook
 
 _WIDTHS = (30, 9, 30, 20, 9, 30)

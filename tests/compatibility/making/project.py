@@ -11,11 +11,11 @@ from collections import Counter
 from pathlib import Path
 
 from metl_gui.core.edits.settings import AddAlias
+from metl_gui.core.progress import Progress, Watch
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import RunCancelled
-from metl_gui.registry.reading import Reading
-from metl_gui.workbench.importing import add_reading
-from metl_gui.workbench.progress import Progress, Watch
+from metl_gui.registry.reader_result import Reading
+from metl_gui.workbench.importing.schema_import import add_reading
 from metl_gui.workbench.session import Workbench
 from tests.compatibility.making.program import REPOSITORY, Program
 from tests.helpers.small_registry import SmallRegistry, record

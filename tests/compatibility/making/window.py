@@ -15,11 +15,11 @@ from PySide6.QtCore import QSettings, Qt
 from PySide6.QtWidgets import QApplication
 
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui import theme as themes
-from metl_gui.ui.jobs import SynchronousJobs
-from metl_gui.ui.registries.watching import Watched
-from metl_gui.ui.selection import Selected, place_of_version
-from metl_gui.ui.window import Window
+from metl_gui.ui.jobs.jobs import SynchronousJobs
+from metl_gui.ui.project.selection import Selected, place_of_version
+from metl_gui.ui.registries.controller import Watched
+from metl_gui.ui.shell.window import Window
+from metl_gui.ui.theming import theme as themes
 from metl_gui.workbench.session import Workbench
 from tests.compatibility.looks import RESIZED, look_of
 from tests.compatibility.making.project import ORDERS

@@ -9,7 +9,7 @@ import pytest
 
 from metl_gui import packaged
 from metl_gui.cli.main import main
-from metl_gui.workbench import lanes
+from metl_gui.workbench.lanes import control
 
 Metl = Callable[..., tuple[int, Any, str]]
 ORDERS = "fx.payments.orders"
@@ -152,7 +152,7 @@ def test_publish_says_what_is_held(metl: Metl, project: Path, capsys: pytest.Cap
 def test_publishing_what_is_live_says_how_lanes_that_were_taken_back_go_forward(
     metl: Metl, project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lanes, "following", lambda _workbench: ("a-run",))
+    monkeypatch.setattr(control, "following", lambda _workbench: ("a-run",))
     assert main(["publish", str(project)]) == 0
     assert "1 fast lane will take it up; wait for it" in capsys.readouterr().out
     assert main(["publish", str(project)]) == 0

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
+from metl_gui.cli.commands import finished
 from metl_gui.cli.main import build_parser, main
-from metl_gui.cli.outcomes import finished
 from metl_gui.cli.output import Output
 from metl_gui.errors import EditError, RunCancelled, UserError
 
@@ -93,7 +93,7 @@ def test_with_json_what_a_library_prints_does_not_reach_stdout(capsys: pytest.Ca
 
 def test_a_reader_that_goes_away_is_met_in_silence() -> None:
     script = (
-        "import sys\nfrom metl_gui.cli.outcomes import finished\nfrom metl_gui.cli.output import Output\n"
+        "import sys\nfrom metl_gui.cli.commands import finished\nfrom metl_gui.cli.output import Output\n"
         "out = Output(as_json=False, stdout=sys.stdout, stderr=sys.stderr)\n"
         "def talk():\n    for n in range(100000): out.result({}, [str(n)] * 100)\n    return 7\n"
         "sys.exit(finished(talk, out, debug=False))"

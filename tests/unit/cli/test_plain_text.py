@@ -15,8 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metl_gui.cli.main import main
-from metl_gui.cli.output import Output
-from metl_gui.cli.plain_text import PlainFormatter, printable, printable_json
+from metl_gui.cli.output import Output, PlainFormatter, printable, printable_json
 from metl_gui.errors import UserError
 
 UNSEEN = [

@@ -6,10 +6,9 @@ import signal
 
 import pytest
 
-from metl_gui.cli.output import Output
-from metl_gui.cli.progress_bar import ProgressBar, bar
+from metl_gui.cli.output import Output, ProgressBar, bar
+from metl_gui.core.progress import Progress
 from metl_gui.errors import RunCancelled
-from metl_gui.workbench.progress import Progress
 
 
 class Terminal(io.StringIO):

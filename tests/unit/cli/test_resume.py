@@ -8,8 +8,8 @@ import pytest
 
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import RunCancelled
-from metl_gui.registry.reading import Reading
-from metl_gui.workbench.importing import add_reading
+from metl_gui.registry.reader_result import Reading
+from metl_gui.workbench.importing.schema_import import add_reading
 from metl_gui.workbench.session import Workbench
 from tests.unit.cli.test_commands import Metl, metl
 from tests.unit.workbench.test_resuming import MANY, stop_after

@@ -15,10 +15,10 @@ import pytest
 from metl_gui import packaged
 from metl_gui.cli.main import main
 from metl_gui.core.trees.nodes import Side
-from metl_gui.engine.compile import compile_plan
-from metl_gui.engine.kernel.kernel import Kernel
 from metl_gui.engine.kernel.records import Records
-from metl_gui.workbench.sample import SampleFolder, add_waiting, build_project
+from metl_gui.engine.mapping.kernel import Kernel
+from metl_gui.engine.mapping.plan_compiler import compile_plan
+from metl_gui.workbench.demo.sample import SampleFolder, add_waiting, build_project
 from metl_gui.workbench.session import Workbench
 from tests.unit.workbench.conftest import fill
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from metl_gui.engine.compile import compile_plan
-from metl_gui.engine.kernel.kernel import Kernel
 from metl_gui.engine.kernel.records import Records
+from metl_gui.engine.mapping.kernel import Kernel
+from metl_gui.engine.mapping.plan_compiler import compile_plan
+from metl_gui.workbench.importing.version_tasks import collect_tasks
 from metl_gui.workbench.session import Workbench
-from metl_gui.workbench.version_tasks import collect_tasks
 from tests.unit.cli.test_commands import Metl, metl
 from tests.unit.workbench.conftest import fill
 

@@ -27,7 +27,7 @@ def small() -> SmallRegistry:
 @pytest.fixture
 def url(small: SmallRegistry, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[str]:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "settings"))
-    monkeypatch.setattr("metl_gui.registry.remote.web._TRIES", 1)
+    monkeypatch.setattr("metl_gui.registry.remote.http._TRIES", 1)
     with serving(small.confluent) as server:
         yield server.url
 

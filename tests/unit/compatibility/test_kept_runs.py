@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from metl_gui.engine.events import RunProgressed, RunStarted, decode_event, encode_event
-from metl_gui.engine.results import first_results, first_set_aside
-from metl_gui.workbench.run_history import events_of, find_past
+from metl_gui.engine.runs.events import RunProgressed, RunStarted, decode_event, encode_event
+from metl_gui.engine.tasks.results import first_results, first_set_aside
+from metl_gui.workbench.runs.history import events_of, find_past
 from metl_gui.workbench.session import Workbench
 from tests.compatibility.answers import lacking
 from tests.compatibility.installed import Installed

@@ -11,12 +11,12 @@ import msgspec
 import pytest
 
 from metl_gui.engine.kernel import plan as plans
-from metl_gui.engine.lanes import agreement_log as log
-from metl_gui.engine.lanes.agreement_fold import Fold
-from metl_gui.engine.lanes.agreement_log import Announced, ChunkKey, Entry
-from metl_gui.engine.lanes.lane_order import Place, counts_key, lane_topic
-from metl_gui.engine.lanes.offset_notes import decoded_base, read_note
-from metl_gui.engine.report import Tally
+from metl_gui.engine.lanes.coordination import records as log
+from metl_gui.engine.lanes.coordination.records import Announced, ChunkKey, Entry
+from metl_gui.engine.lanes.coordination.state import CoordinationState
+from metl_gui.engine.lanes.offset_metadata import decoded_base, read_metadata
+from metl_gui.engine.lanes.order import PartitionId, counts_key, lane_topic
+from metl_gui.engine.runs.report import Tally
 from tests.compatibility.topics import KeptMessage, read_messages, read_offsets
 
 GROUP = "kept-orders"
@@ -40,11 +40,11 @@ def tally_of(kept: Path, lane: str) -> Tally:
     """Add up what a lane counted, from its offsets and from its topic."""
     total = Tally()
     for one in read_offsets(kept / "topics" / f"{lane}-offsets.json"):
-        note = read_note(one.metadata)
+        note = read_metadata(one.metadata)
         assert note is not None
         total.add(note.tally)
         if note.base:
-            key = counts_key(Place(one.topic, one.partition)).encode()
+            key = counts_key(PartitionId(one.topic, one.partition)).encode()
             bases = dict(_numbered(each.value) for each in messages(kept, lane) if each.key == key)
             total.add(decoded_base(bases[note.base]))
     return total
@@ -74,7 +74,7 @@ def test_the_offsets_of_kept_lanes_hold_their_counts_plain_packed_and_in_the_top
     plain, packed, elsewhere = (
         read_offsets(kept_version / "topics" / f"{lane}-offsets.json")[0].metadata for lane in LANES
     )
-    note, packed_note, short_note = (read_note(text) for text in (plain, packed, elsewhere))
+    note, packed_note, short_note = (read_metadata(text) for text in (plain, packed, elsewhere))
     assert plain.startswith("{")
     assert packed.startswith("z:")
     assert note is not None
@@ -118,7 +118,7 @@ def test_the_kept_agreement_is_on_the_announced_state_whose_plan_is_there_whole(
     plan = log.joined(chunks, announced)
     assert plan is not None
     assert plans.decode(plan).state == announced.state
-    fold = Fold.of(entries, 0, 0)
+    fold = CoordinationState.of(entries, 0, 0)
     assert (fold.state_in_force, fold.is_frozen) == (announced, False)
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from metl_gui.core.block_lists import BlockLists, ListOrder, ListRow, Note, arranged, lists_of
-from metl_gui.core.block_walk import neighbour
 from metl_gui.core.edits.review import RetireBlock
 from metl_gui.core.matrix.blocks import Status
 from metl_gui.core.search.lineage_search import Step
 from metl_gui.core.search.super_block import Fate, SuperBlock, super_block
 from metl_gui.core.trees.nodes import Attribute, Side, Version
+from metl_gui.ui.project.block_lists import BlockLists, ListOrder, ListRow, Note, arranged, lists_of, neighbour
 from tests.helpers.world import World
 
 

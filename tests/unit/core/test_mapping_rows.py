@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from metl_gui.core.changes.draft import Stamp, perform
 from metl_gui.core.edits.elements import SetElements
-from metl_gui.core.mapping_rows import Column, MappingRows
 from metl_gui.core.matrix.blocks import BlockKey, Element, Status
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.search.query import parse
+from metl_gui.ui.table.rows import Column, MappingRows
 from tests.qt.random_documents import some_document
 
 BASE = some_document(3).merged()

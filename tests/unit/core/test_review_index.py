@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 
 from metl_gui.core.review.items import review_items
-from metl_gui.core.review_index import ReviewIndex
+from metl_gui.ui.project.document import ReviewIndex
 from tests.helpers.histories import start, step, steps
 
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from metl_gui.core.edits.settings import CHOICES, ENTITY_SETTINGS, SCHEMA_SETTINGS
 from metl_gui.core.project.writer_schemas import FRAMINGS
-from metl_gui.engine.report import RunReport
+from metl_gui.engine.runs.report import RunReport
 from metl_gui.formats.record_kind import ROW_KINDS, Kind
-from metl_gui.registry.mapping_csv import COLUMNS, OPTIONAL_COLUMNS
-from metl_gui.ui.run.reasons import reason_words
-from metl_gui.workbench.project_settings import KNOWN
+from metl_gui.registry.tables.mapping_table import COLUMNS, OPTIONAL_COLUMNS
+from metl_gui.ui.messages.set_aside import reason_words
+from metl_gui.workbench.settings import KNOWN
 from tests import command_reference
 from tests.helpers import documents
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, get_args
 
-from metl_gui.engine import events, results, runs
-from metl_gui.engine.kafka import outgoing, standing
+from metl_gui.engine.kafka import inspection, outgoing
 from metl_gui.engine.kernel import plan
-from metl_gui.engine.lanes import agreement_log, lane_order, loads, mapping, members, offset_notes
-from metl_gui.engine.loading import lane_loads, template
-from metl_gui.engine.report import RunReport
-from metl_gui.engine.sinks import jsonl, leftovers, ownership, patterns, readers
+from metl_gui.engine.lanes import load_control, loads, mapper, offset_metadata, order
+from metl_gui.engine.lanes.coordination import records
+from metl_gui.engine.loading import row_template
+from metl_gui.engine.runs import events, folder_lock, run_spec, staging
+from metl_gui.engine.runs.report import RunReport
+from metl_gui.engine.sinks import jsonl, patterns, readers
 from metl_gui.engine.sinks import rows as message_rows
-from metl_gui.engine.sources import error_store, large_records, set_aside
-from metl_gui.engine.streaming import batches, checkpoint, ledger
+from metl_gui.engine.sources import error_records, error_store, large_records
+from metl_gui.engine.streaming import batch_records, checkpoint, ledger
+from metl_gui.engine.tasks import results
 
 EVENTS: Mapping[str, Any] = {
     "the session starts": events.SessionStarting,
@@ -35,15 +37,15 @@ EVENTS: Mapping[str, Any] = {
 """``events.jsonl`` of run folders, and the runs of a project."""
 
 RUNS: Mapping[str, Any] = {
-    "what was asked": runs.RunSpec,
+    "what was asked": run_spec.RunSpec,
     "the report": RunReport,
     "a record beside its messages": results.MappedRecord,
     "a record that is set aside": results.SetAsideRecord,
-    "a record that waits for a replay": set_aside.StoredRecord,
+    "a record that waits for a replay": error_records.StoredRecord,
     "the head of a long row of an error store": large_records.RowHead,
     "the mark of a replay": error_store.Mark,
-    "a move of an output": leftovers.PlannedMove,
-    "who holds a place": ownership.Holder,
+    "a move of an output": staging.PlannedMove,
+    "who holds a place": folder_lock.Holder,
 }
 """Run folders, error stores and places of outputs."""
 
@@ -56,39 +58,39 @@ STREAMS: Mapping[str, Any] = {
     "what waits in the source": checkpoint.SourceStatus,
     "what a batch reads": ledger.BatchPlan,
     "what is known of all files": ledger.Gathered,
-    "what a batch became": batches.BatchRecord,
+    "what a batch became": batch_records.BatchRecord,
 }
 """Checkpoints of streams."""
 
 AGREEMENT: Mapping[str, Any] = {
-    "a state is announced": agreement_log.Announced,
-    "lanes are frozen": agreement_log.Frozen,
-    "a member lives": agreement_log.Beat,
-    "a lane took a state up": agreement_log.Change,
-    "an order to go back": members.SetBackOrder,
-    "an order was obeyed": agreement_log.Obeyed,
+    "a state is announced": records.Announced,
+    "lanes are frozen": records.Frozen,
+    "a member lives": records.Heartbeat,
+    "a lane took a state up": records.Change,
+    "an order to go back": records.SetBackOrder,
+    "an order was obeyed": records.Obeyed,
 }
 """The topic by which the lanes of a matrix agree."""
 
 LANES: Mapping[str, Any] = {
-    "a task cannot go on": lane_order.Failure,
-    "a task does not get on": lane_order.Trouble,
+    "a task cannot go on": order.Failure,
+    "a task does not get on": order.Trouble,
     "what a load orders": loads.LoadOrder,
-    "what became of a load": lane_loads.LoadProgress,
-    "the metadata of an offset": offset_notes.OffsetNote,
+    "what became of a load": load_control.LoadProgress,
+    "the metadata of an offset": offset_metadata.OffsetMetadata,
 }
 """The topic of a lane, and the offsets of its group."""
 
 MESSAGES: Mapping[str, Any] = {
     "the head of a message on its way to a topic": outgoing._Head,
     "why a record goes to the error topic": outgoing._Why,
-    "why a version is not known": mapping._Why,
-    "what stands in a topic": standing._Sent,
+    "why a version is not known": mapper._Why,
+    "what stands in a topic": inspection._Sent,
     "the day of a message": jsonl._Stamp,
     "what all messages of a batch share": patterns._Fixed,
     "the source in a message": message_rows.Source,
     "a decimal of variable scale": readers._Variable,
-    "a value with its schema": template._Wrapped,
+    "a value with its schema": row_template._Wrapped,
 }
 """What the engine reads of messages and of rows of the error store, which the kernel writes letter by letter."""
 

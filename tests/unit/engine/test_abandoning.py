@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from metl_gui.engine.abandoning import cancel_until_over, unless_cancelled
+from metl_gui.engine.spark.cancellation import cancel_until_over, unless_cancelled
 from metl_gui.errors import RunCancelled
 
 _LONGEST = 30.0

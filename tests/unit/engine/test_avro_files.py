@@ -14,16 +14,16 @@ import pyarrow as pa
 import pytest
 
 from metl_gui.core.trees.nodes import Side
-from metl_gui.engine.compile import compile_plan
-from metl_gui.engine.kernel import wire
-from metl_gui.engine.kernel.kernel import Kernel
+from metl_gui.engine.kernel import wire_format
 from metl_gui.engine.kernel.outcomes import Outcome
 from metl_gui.engine.kernel.plan import Plan
+from metl_gui.engine.mapping.kernel import Kernel
+from metl_gui.engine.mapping.plan_compiler import compile_plan
 from metl_gui.engine.sources.batches import Batch, read_batches
 from metl_gui.engine.sources.files import cut_ranges, list_files
 from metl_gui.errors import RunError
 from metl_gui.formats.avro_container import written_long
-from metl_gui.workbench.importing import import_sources
+from metl_gui.workbench.importing.schema_import import import_sources
 from metl_gui.workbench.session import Workbench
 from tests.helpers.sample_projects import fill
 
@@ -137,7 +137,7 @@ def test_what_was_set_aside_maps_again_once_its_schema_is_imported(
     (batch,) = batches_of(path)
     nothing = Kernel(Plan(1, "", ()))
     assert {one.reason for one in nothing.map(batch.records).set_aside} == {"unknown_schema"}
-    monkeypatch.setattr(wire, "_learned", {})  # a replay runs in another process, which never saw the file
+    monkeypatch.setattr(wire_format, "_learned", {})  # a replay runs in another process, which never saw the file
     lost = Kernel(Plan(1, "", ())).map(batch.records)
     assert {one.reason for one in lost.set_aside} == {"unknown_version"}
     assert "import the Avro file" in json.loads(lost.set_aside[0].text)["detail"]

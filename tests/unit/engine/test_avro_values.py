@@ -18,8 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metl_gui.engine.kernel.avro_primitives import java_text
-from metl_gui.engine.kernel.avro_values import AvroReader
+from metl_gui.engine.kernel.avro_values import AvroReader, java_text
 from metl_gui.errors import RecordError
 from metl_gui.formats.avro_container import written_long
 from metl_gui.formats.avro_types import read_avro

@@ -18,11 +18,11 @@ _ROWS = 40
 _GO_ON = f"""
 import os, sys
 from pathlib import Path
-from metl_gui.engine.kernel.kernel import Kernel
+from metl_gui.engine.mapping.kernel import Kernel
 from metl_gui.engine.kernel.records import Records
-from metl_gui.engine.report import Tally
+from metl_gui.engine.runs.report import Tally
 from metl_gui.engine.sinks.parquet import ParquetSink
-from metl_gui.engine.streaming.batches import PARTIAL, BatchRecord, BatchRecords, drop_partials, moves_of, settle
+from metl_gui.engine.streaming.batch_records import PARTIAL, BatchRecord, BatchRecords, drop_partials, moves_of, settle
 from metl_gui.engine.streaming.checkpoint import Checkpoint
 from tests.unit.engine.test_faults import PLAN
 from tests.unit.engine.test_batch_kills import rows_of

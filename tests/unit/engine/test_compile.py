@@ -12,9 +12,9 @@ from metl_gui.core.edits.settings import SetSettings
 from metl_gui.core.matrix.blocks import Status
 from metl_gui.core.matrix.canonical import matrix_content
 from metl_gui.core.trees.nodes import Side
-from metl_gui.engine.compile import compile_plan
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.kernel.plan import DEFAULT_PLACEHOLDER, BlockPlan, Plan, SchemaPlan
+from metl_gui.engine.mapping.plan_compiler import compile_plan
 from tests.helpers.histories import start, step, steps
 from tests.helpers.world import World
 

@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metl_gui.engine.kernel import kernel as kernel_module
 from metl_gui.engine.kernel.compiled import build
 from metl_gui.engine.kernel.compiled import driver as driving
 from metl_gui.engine.kernel.compiled import tables as tables_module
 from metl_gui.engine.kernel.compiled.tables import Tables
-from metl_gui.engine.kernel.kernel import Kernel
 from metl_gui.engine.kernel.outcomes import Fate, Outcome
 from metl_gui.engine.kernel.plan import Plan
 from metl_gui.engine.kernel.records import Records
+from metl_gui.engine.mapping import kernel as kernel_module
+from metl_gui.engine.mapping.kernel import Kernel
 from metl_gui.formats.json_text import accept
 from tests.helpers.plans import map_all, plan_of
 

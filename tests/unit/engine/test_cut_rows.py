@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metl_gui.engine.kernel.kernel import Kernel
 from metl_gui.engine.kernel.outcomes import Outcome
 from metl_gui.engine.kernel.plan import BlockPlan, ColumnPlan, EntityPlan, Plan, SchemaPlan, SourceType, VersionPlan
 from metl_gui.engine.kernel.records import Records
+from metl_gui.engine.mapping.kernel import Kernel
 from metl_gui.engine.sinks import typed_rows
-from metl_gui.engine.sinks.machine import MAKING_ROWS, WORTH_ROWS, Machine
+from metl_gui.engine.sinks.machine_code import MAKING_ROWS, WORTH_ROWS, Machine
 from metl_gui.engine.sinks.patterns import MOST_PATTERNS
 from metl_gui.engine.sinks.sink import Refusal
 from metl_gui.engine.sinks.typed_rows import TypedRows

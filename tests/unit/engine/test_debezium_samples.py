@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import yaml
 
-from metl_gui.engine.compile import compile_plan
-from metl_gui.engine.kernel.kernel import Choice, Kernel
 from metl_gui.engine.kernel.records import Records
+from metl_gui.engine.mapping.kernel import Choice, Kernel
+from metl_gui.engine.mapping.plan_compiler import compile_plan
 from metl_gui.engine.sources.batches import read_batches
 from metl_gui.engine.sources.files import cut_ranges, list_files
 from metl_gui.workbench.session import Workbench

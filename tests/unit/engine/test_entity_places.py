@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from metl_gui.engine.entity_places import refuse_shared_places
+from metl_gui.engine.checks.destinations import refuse_shared_places
+from metl_gui.engine.execution.preconditions import check_run
 from metl_gui.engine.kafka.outgoing import topic_of
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan
-from metl_gui.engine.lanes.agreement_log import topic_of as agreement_topic
-from metl_gui.engine.lanes.lane_order import LOAD_TOPICS, lane_topic
-from metl_gui.engine.preconditions import check_run
-from metl_gui.engine.runs import RunSpec
-from metl_gui.engine.sinks.names import folder_name
+from metl_gui.engine.lanes.coordination.records import topic_of as agreement_topic
+from metl_gui.engine.lanes.order import LOAD_TOPICS, lane_topic
+from metl_gui.engine.runs.run_spec import RunSpec
+from metl_gui.engine.sinks.sink import folder_name
 from metl_gui.errors import RunError
 
 PROJECT = "0b5e4a56-6f0c-4f55-9d0f-7a4b8f0f6c11"

@@ -8,12 +8,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from metl_gui.engine.kernel.kernel import Kernel
 from metl_gui.engine.kernel.records import Records
-from metl_gui.engine.runs import ReplayOrder, RunSpec
-from metl_gui.engine.sinks.staging import Staging
+from metl_gui.engine.mapping.kernel import Kernel
+from metl_gui.engine.runs.run_spec import ReplayOrder, RunSpec
+from metl_gui.engine.runs.staging import Staging
+from metl_gui.engine.sources.error_records import read_set_aside
 from metl_gui.engine.sources.error_store import MARKS, ErrorStore, ReplaySource, held
-from metl_gui.engine.sources.set_aside import read_set_aside
 from metl_gui.errors import RunError
 from tests.helpers.plans import plan_of
 

@@ -17,23 +17,23 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from metl_gui.engine.failures import TaskError, run_error
 from metl_gui.engine.kernel import plan as plans
-from metl_gui.engine.kernel.kernel import Kernel
 from metl_gui.engine.kernel.plan import BlockPlan, ColumnPlan, EntityPlan, Plan, SchemaPlan, VersionPlan
 from metl_gui.engine.kernel.records import Records
-from metl_gui.engine.report import RunReport
-from metl_gui.engine.runs import Format, RunFolder, RunSpec
+from metl_gui.engine.mapping.kernel import Kernel
+from metl_gui.engine.runs.report import RunReport
+from metl_gui.engine.runs.run_spec import Format, RunFolder, RunSpec
+from metl_gui.engine.runs.staging import Staging
 from metl_gui.engine.sinks import jsonl
-from metl_gui.engine.sinks.staging import Staging
-from metl_gui.engine.streaming.stream_run import StreamRun
-from metl_gui.engine.streaming.whole_files import write_whole
-from metl_gui.engine.task import Task, TaskOrder
+from metl_gui.engine.spark.task_errors import TaskError, run_error
+from metl_gui.engine.streaming.checkpoint import write_whole
+from metl_gui.engine.streaming.run import StreamRun
+from metl_gui.engine.tasks.task import Task, TaskOrder
 from metl_gui.errors import RunError
 from tests.helpers.topic_runs import HereRuntime
 
 if TYPE_CHECKING:
-    from metl_gui.engine.runtimes import Runtime
+    from metl_gui.engine.spark.sessions.runtime import Runtime
 
 BLOCK = BlockPlan("order", "1", (("id", "id"), ("note", "note")))
 PLAN = Plan(

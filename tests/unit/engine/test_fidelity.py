@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from metl_gui.core.trees.declarations import fingerprint
 from metl_gui.core.trees.paths import escape
-from metl_gui.engine.kernel.kernel import Kernel
 from metl_gui.engine.kernel.outcomes import Fate, Outcome
-from metl_gui.engine.kernel.placeholders import forms_of
 from metl_gui.engine.kernel.plan import DEFAULT_PLACEHOLDER, Plan
+from metl_gui.engine.kernel.reference import forms_of
+from metl_gui.engine.mapping.kernel import Kernel
 from metl_gui.formats.connect_schema import declare
 from tests.helpers.by_hand import PLACEHOLDER, Message, Row, Told, Verdict, map_by_hand
 from tests.helpers.carriers import CARRIERS, NAME, row_text, schema_of

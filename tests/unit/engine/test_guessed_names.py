@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from metl_gui.engine.kernel.compiled import tables as tables_module
-from metl_gui.engine.kernel.kernel import Kernel
 from metl_gui.engine.kernel.outcomes import Outcome
 from metl_gui.engine.kernel.plan import Plan
+from metl_gui.engine.mapping.kernel import Kernel
 from tests.helpers.plans import map_all, plan_of
 
 _NAMES = ("id", "a", "eightlet", "thirteen_long", "fourteen__long", "a_name_of_some_thirty_letters_x", "grüße", "")

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from metl_gui.engine.kernel.kernel import Kernel
 from metl_gui.engine.kernel.outcomes import Outcome
 from metl_gui.engine.kernel.plan import Plan
 from metl_gui.engine.kernel.reference import Mode
+from metl_gui.engine.mapping.kernel import Kernel
 from tests.helpers.plans import map_all, plan_of, row
 
 HELD = {"entity": "payment", "entity_version": "2", "is_held": True, "is_unreviewed": True, "waits": "memo is gone"}

@@ -16,22 +16,22 @@ from pathlib import Path
 
 import pytest
 
-from metl_gui.engine.runs import RunSpec
-from metl_gui.engine.sinks import ownership
-from metl_gui.engine.sinks.ownership import HeldPlace, holding, outermost, refuse_held
-from metl_gui.engine.sinks.staging import Staging
+from metl_gui.engine.runs import folder_lock
+from metl_gui.engine.runs.folder_lock import HeldPlace, holding, outermost, refuse_held
+from metl_gui.engine.runs.run_spec import RunSpec
+from metl_gui.engine.runs.staging import Staging
 from metl_gui.engine.streaming.checkpoint import check_stream, head_of
 from metl_gui.errors import RunError
-from metl_gui.workbench import killed_runs
+from metl_gui.workbench.runs import unfinished_runs
 
 _ROOT = Path(__file__).parents[3]
 _RUN = """
 import os, sys, time
 from pathlib import Path
 import platformdirs
-from metl_gui.engine.runs import RunFolder, RunSpec
-from metl_gui.engine.sinks.ownership import holding, outermost
-from metl_gui.engine.sinks.staging import Staging
+from metl_gui.engine.runs.run_spec import RunFolder, RunSpec
+from metl_gui.engine.runs.folder_lock import holding, outermost
+from metl_gui.engine.runs.staging import Staging
 from metl_gui.engine.streaming.checkpoint import claim, head_of
 from metl_gui.errors import RunError
 kind, base, run_id, at = sys.argv[1], Path(sys.argv[2]), sys.argv[3], float(sys.argv[4])
@@ -88,8 +88,8 @@ def alive(base: Path, run_id: str, kind: str = "run", user: int | None = None) -
 
 @pytest.fixture
 def base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(killed_runs, "runs_folder", lambda _: tmp_path / "runs")
-    monkeypatch.setattr(ownership, "_DYING_SECONDS", 1.0)
+    monkeypatch.setattr(unfinished_runs, "runs_folder", lambda _: tmp_path / "runs")
+    monkeypatch.setattr(folder_lock, "_DYING_SECONDS", 1.0)
     return tmp_path
 
 
@@ -194,9 +194,9 @@ def test_whoever_reads_the_name_of_a_holder_from_a_damaged_file_is_told_of_anoth
 
 def test_a_lock_that_a_killed_run_left_goes_with_what_else_it_left(base: Path) -> None:
     with alive(base, "r1"):
-        assert killed_runs.clear_killed_runs("p") == ()
+        assert unfinished_runs.clear_killed_runs("p") == ()
         assert {".out.lock", ".errors.lock"} <= set(hidden(base))
-    assert killed_runs.clear_killed_runs("p")
+    assert unfinished_runs.clear_killed_runs("p")
     assert hidden(base) == []
 
 
@@ -224,7 +224,7 @@ def volumes(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder of the system with folders in it that are somebody else's, as where a container has its volumes."""
     if os.geteuid() != 0:
         pytest.skip("only root may act as somebody else")
-    monkeypatch.setattr(ownership, "_DYING_SECONDS", 1.0)
+    monkeypatch.setattr(folder_lock, "_DYING_SECONDS", 1.0)
     place = Path(tempfile.mkdtemp(prefix="metl-volumes-"))
     place.chmod(0o755)
     for name in ("out", "errors", "runs"):

@@ -9,9 +9,9 @@ import pytest
 
 from metl_gui.core.trees.declarations import fingerprint
 from metl_gui.engine.kernel import plan as plans
-from metl_gui.engine.kernel.kernel import Choice, Kernel
 from metl_gui.engine.kernel.outcomes import Fate
 from metl_gui.engine.kernel.records import Records
+from metl_gui.engine.mapping.kernel import Choice, Kernel
 from metl_gui.formats.connect_schema import declare
 from tests.helpers.cases import cases
 from tests.helpers.plans import FATES, map_all, plan_of, row

@@ -21,7 +21,7 @@ _NOWHERE = "/dev/null/nowhere"
 _NOBODY = 65534
 _DOUBLE = """
 from numba import njit
-from metl_gui.engine.kernel.compiled.keeping import keep
+from metl_gui.engine.kernel.compiled.jit_cache import keep
 
 def double(number):
     return 2 * number

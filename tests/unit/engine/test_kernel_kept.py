@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from metl_gui.engine import task as tasks
 from metl_gui.engine.kernel.compiled import build
-from metl_gui.engine.kernel.kernel import Kernel
 from metl_gui.engine.kernel.records import Records
-from metl_gui.engine.task import Task, TaskOrder, kernel_for
+from metl_gui.engine.mapping.kernel import Kernel
+from metl_gui.engine.tasks import task as tasks
+from metl_gui.engine.tasks.task import Task, TaskOrder, kernel_for
 from tests.helpers.event_files import EventMaker, order_plan
 
 _COLUMN_SETS = 3

@@ -15,9 +15,9 @@ from metl_gui.core.matrix.document import Document
 from metl_gui.core.matrix.sequential import map_sequentially
 from metl_gui.core.trees.nodes import Version
 from metl_gui.core.trees.paths import escape, split
-from metl_gui.engine.compile import compile_plan
-from metl_gui.engine.kernel.kernel import Kernel
 from metl_gui.engine.kernel.outcomes import Fate, Outcome
+from metl_gui.engine.mapping.kernel import Kernel
+from metl_gui.engine.mapping.plan_compiler import compile_plan
 from tests.helpers.histories import start, step, steps
 from tests.helpers.json_texts import judged, mutations, values
 from tests.helpers.plans import map_all, plan_of

@@ -15,21 +15,20 @@ from pathlib import Path
 
 import pytest
 
-from metl_gui.engine.runs import RunFolder, RunSpec
+from metl_gui.engine.runs.folder_lock import owner_of_run, run_of_dead
+from metl_gui.engine.runs.run_spec import RunFolder, RunSpec
+from metl_gui.engine.runs.staging import JOURNAL, Staging
 from metl_gui.engine.sinks.jsonl import JsonlParts
-from metl_gui.engine.sinks.leftovers import JOURNAL
-from metl_gui.engine.sinks.ownership import owner_of_run, run_of_dead
-from metl_gui.engine.sinks.staging import Staging
 from metl_gui.errors import RunError
-from metl_gui.workbench import killed_runs
+from metl_gui.workbench.runs import unfinished_runs
 
 _ROOT = Path(__file__).parents[3]
 _RUN = """
 import os, sys, time
 from pathlib import Path
-from metl_gui.engine.runs import RunFolder, RunSpec
+from metl_gui.engine.runs.run_spec import RunFolder, RunSpec
 from metl_gui.engine.sinks.jsonl import JsonlParts
-from metl_gui.engine.sinks.staging import Staging
+from metl_gui.engine.runs.staging import Staging
 base, run_id, stop_at = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
 spec = RunSpec(run_id=run_id, plan=b"", source="", sink=str(base / "out"), folder=str(base / "runs" / run_id),
                errors=str(base / "errors"))
@@ -83,7 +82,7 @@ def alive(base: Path, run_id: str) -> Iterator[int]:
 
 @pytest.fixture
 def base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(killed_runs, "runs_folder", lambda _: tmp_path / "runs")
+    monkeypatch.setattr(unfinished_runs, "runs_folder", lambda _: tmp_path / "runs")
     return tmp_path
 
 
@@ -124,7 +123,7 @@ def test_a_run_killed_at_any_moment_of_its_commit_is_whole_or_gone_after_the_nex
         for old in (base / "out", base / "errors"):
             shutil.rmtree(old, ignore_errors=True)
         killed(base, f"r{at}", at)
-        said = killed_runs.clear_killed_runs("p")
+        said = unfinished_runs.clear_killed_runs("p")
         after = visible(base)
         assert after in (set(), WHOLE), (at, after)
         assert leftovers(base) == [], at
@@ -150,7 +149,7 @@ def test_what_a_run_writes_that_lives_is_left_alone(base: Path) -> None:
         before = sorted((base / ".out.r1.partial").rglob("*"))
         staging = Staging(spec_of(base, "r2"))
         staging.prepare()
-        assert (staging.notes, killed_runs.clear_killed_runs("p")) == ((), ())
+        assert (staging.notes, unfinished_runs.clear_killed_runs("p")) == ((), ())
         assert sorted((base / ".out.r1.partial").rglob("*")) == before
         staging.discard()
 
@@ -179,7 +178,7 @@ def test_outputs_that_somebody_else_put_there_since_are_never_taken_back(base: P
     shutil.rmtree(base / "errors")
     (base / "errors").mkdir()
     (base / "errors" / "mine").write_text("mine")
-    killed_runs.clear_killed_runs("p")
+    unfinished_runs.clear_killed_runs("p")
     assert (base / "errors" / "mine").read_text() == "mine"
 
 
@@ -215,5 +214,5 @@ def test_the_clock_decides_nothing_of_what_is_dead(base: Path) -> None:
         old = time.time() - 10 * 365 * 24 * 3600
         for path in [base / ".out.r1.partial", *(base / ".out.r1.partial").rglob("*"), base / "runs" / "r1"]:
             os.utime(path, (old, old))
-        assert killed_runs.clear_killed_runs("p") == ()
+        assert unfinished_runs.clear_killed_runs("p") == ()
         assert (base / ".out.r1.partial").is_dir()

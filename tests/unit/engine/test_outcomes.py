@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from metl_gui.engine.kernel.kernel import Kernel
 from metl_gui.engine.kernel.outcomes import Fate
 from metl_gui.engine.kernel.records import Records
+from metl_gui.engine.mapping.kernel import Kernel
 from tests.helpers.plans import map_all, plan_of
 
 PLAN = plan_of(

@@ -17,7 +17,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metl_gui.engine.kernel.kernel import Kernel
 from metl_gui.engine.kernel.outcomes import Outcome
 from metl_gui.engine.kernel.plan import (
     BlockPlan,
@@ -29,14 +28,15 @@ from metl_gui.engine.kernel.plan import (
     VersionPlan,
 )
 from metl_gui.engine.kernel.records import Records
-from metl_gui.engine.report import check_sums
-from metl_gui.engine.settling import counted, settle
+from metl_gui.engine.mapping.kernel import Kernel
+from metl_gui.engine.runs.report import check_sums
 from metl_gui.engine.sinks import cut_rows, typed_rows
 from metl_gui.engine.sinks.columns import column
 from metl_gui.engine.sinks.jsonl import JsonlSink
-from metl_gui.engine.sinks.machine import Machine
+from metl_gui.engine.sinks.machine_code import Machine
 from metl_gui.engine.sinks.parquet import NO_VERSION, ParquetSink
 from metl_gui.engine.sinks.readers import texts
+from metl_gui.engine.tasks.refused_records import counted, set_refused_aside
 
 
 @pytest.fixture(autouse=True, params=["cut by machine code", "row by row"])
@@ -113,7 +113,7 @@ def run(folder: Path, plan: Plan, raws: list[bytes], **options: Any) -> tuple[An
     tally = counted(outcome)
     lines.append(outcome)
     refused = typed.append(outcome)
-    rows = settle(tally, refused, kernel, records)
+    rows = set_refused_aside(tally, refused, kernel, records)
     lines.close()
     typed.close()
     check_sums(tally)

@@ -17,32 +17,33 @@ from typing import Any, cast, get_args
 import msgspec
 import pytest
 
-from metl_gui.engine.event_log import bounded_lines
-from metl_gui.engine.events import RunStarted, decode_event, encode_event
 from metl_gui.engine.kafka import clients, outgoing
 from metl_gui.engine.kafka.servers import is_internal
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.kernel.outcomes import error_row
-from metl_gui.engine.lanes import agreement_log, exchange, lane_order, lane_topic, loads, members, offset_notes
-from metl_gui.engine.lanes.lane_order import LaneOrder, Place
-from metl_gui.engine.loading import lane_loads
-from metl_gui.engine.report import RunReport, Tally
-from metl_gui.engine.results import SetAsideRecord
-from metl_gui.engine.runs import ReplayOrder, RunFolder, RunSpec
-from metl_gui.engine.sinks import leftovers, ownership
-from metl_gui.engine.sinks.names import folder_name
-from metl_gui.engine.sinks.staging import Staging
+from metl_gui.engine.lanes import load_control, loads, offset_metadata, order, topic, transactional_client
+from metl_gui.engine.lanes.coordination import records as agreement_log
+from metl_gui.engine.lanes.coordination import records as members
+from metl_gui.engine.lanes.order import LaneOrder, PartitionId
+from metl_gui.engine.runs import folder_lock, staging
+from metl_gui.engine.runs.event_log import bounded_lines
+from metl_gui.engine.runs.events import RunStarted, decode_event, encode_event
+from metl_gui.engine.runs.report import RunReport, Tally
+from metl_gui.engine.runs.run_spec import ReplayOrder, RunFolder, RunSpec
+from metl_gui.engine.runs.staging import Staging
+from metl_gui.engine.sinks.sink import folder_name
 from metl_gui.engine.sources.error_store import ErrorStore, Mark, ReplaySource, held
 from metl_gui.engine.sources.topic_source import ErrorTopicSource
-from metl_gui.engine.streaming.batches import PARTIAL, BatchRecord, BatchRecords, moves_of
+from metl_gui.engine.streaming.batch_records import PARTIAL, BatchRecord, BatchRecords, moves_of
 from metl_gui.engine.streaming.checkpoint import Checkpoint, SourceStatus, StreamHead, claim
 from metl_gui.engine.streaming.ledger import BatchPlan, KnownPartition, Ledger
+from metl_gui.engine.tasks.results import SetAsideRecord
 from metl_gui.errors import RecordError
 from tests.helpers.persisted import files_below, filled, lay_out, rows
 from tests.unit.engine.persisted import EVENT_KINDS, EVENTS, FILES, ROWS
 
 _MATRIX = "01234567-89ab-cdef-0123-456789abcdef"
-_PLACE = Place("shop.orders", 3)
+_PLACE = PartitionId("shop.orders", 3)
 _OF_LANE = agreement_log.PartitionKey("lane", "shop.orders", 3)
 _STREAM = msgspec.structs.replace(
     filled(RunSpec), source="/in", sink="kafka://h:9092/t", errors="/errors", checkpoint="/checkpoint"
@@ -66,20 +67,20 @@ _NAMES: Mapping[str, Callable[[], object]] = {
     "a change of state": lambda: agreement_log.change_key(agreement_log.ChangeKey("lane", 7, "shop.orders", 3)),
     "an order to go back": lambda: agreement_log.set_back_key(_OF_LANE),
     "an order that was obeyed": lambda: agreement_log.obeyed_key(_OF_LANE),
-    "the topic of a lane": lambda: lane_order.lane_topic("shop"),
-    "the topic of a lane whose group has odd letters": lambda: lane_order.lane_topic("shop/1"),
-    "the newest start of a run": lambda: lane_order.start_key("run-1"),
-    "the run that has to end": lambda: lane_order.stop_key("run-1"),
-    "why a task cannot go on": lambda: lane_order.failed_key("run-1", 2),
-    "why a task does not get on": lambda: lane_order.trouble_key("run-1", 2),
-    "what was gone of a partition": lambda: lane_order.gone_key("run-1", 2, _PLACE),
-    "counts of a partition": lambda: lane_order.counts_key(_PLACE),
+    "the topic of a lane": lambda: order.lane_topic("shop"),
+    "the topic of a lane whose group has odd letters": lambda: order.lane_topic("shop/1"),
+    "the newest start of a run": lambda: order.start_key("run-1"),
+    "the run that has to end": lambda: order.stop_key("run-1"),
+    "why a task cannot go on": lambda: order.failed_key("run-1", 2),
+    "why a task does not get on": lambda: order.trouble_key("run-1", 2),
+    "what was gone of a partition": lambda: order.gone_key("run-1", 2, _PLACE),
+    "counts of a partition": lambda: order.counts_key(_PLACE),
     "what a load orders": lambda: loads.load_key(_PLACE),
-    "what became of a load": lambda: f"{lane_loads._LOADED}shop.orders",
-    "the topic of a load": lambda: lane_loads.rows_topic("load-1", "shop.orders"),
+    "what became of a load": lambda: f"{load_control._LOADED}shop.orders",
+    "the topic of a load": lambda: load_control.rows_topic("load-1", "shop.orders"),
     "reasons of rows that are skipped": lambda: [loads.SUPERSEDED, loads.SUPERSEDED_PARTLY],
-    "the group of a lane without one": lambda: lane_order.group_of("", "run-1"),
-    "a member of the group": lambda: exchange._name(filled(LaneOrder), 2),
+    "the group of a lane without one": lambda: order.group_of("", "run-1"),
+    "a member of the group": lambda: transactional_client._name(filled(LaneOrder), 2),
     "who asks servers": lambda: clients._QUIET["client.id"],
     "the groups of replays": lambda: [_replay_group(""), _replay_group("malformed")],
     "headers of messages": lambda: [
@@ -90,9 +91,9 @@ _NAMES: Mapping[str, Callable[[], object]] = {
     "the topic of an entity": lambda: [outgoing.topic_of("metl.{entity}", name) for name in ("order", "order item")],
     "the folder of an entity": lambda: [folder_name(name) for name in ("order", "order/item", "o" * 130)],
     "beside outputs": lambda: [
-        ownership.owner_of(Path(".out.run-1.partial")).name,
-        ownership.owner_of_run(Path("run-1")).name,
-        ownership._lock_of(Path("/nowhere/out")).name,
+        folder_lock.owner_of(Path(".out.run-1.partial")).name,
+        folder_lock.owner_of_run(Path("run-1")).name,
+        folder_lock._lock_of(Path("/nowhere/out")).name,
     ],
     "where replays leave their marks": lambda: ErrorStore(Path(), Path()).again_folder("run-1").as_posix(),
     "a part of a batch in its place": lambda: [
@@ -166,7 +167,7 @@ def test_a_record_of_before_is_read_from_the_topic_by_which_lanes_agree(name: st
 
 
 def test_every_kind_of_record_of_the_topic_by_which_lanes_agree_has_a_row() -> None:
-    values = {agreement_log.Announced, agreement_log.Frozen, agreement_log.Beat, agreement_log.Change,
+    values = {agreement_log.Announced, agreement_log.Frozen, agreement_log.Heartbeat, agreement_log.Change,
               members.SetBackOrder, agreement_log.Obeyed}  # fmt: skip
     assert set(FILES["agreement"].values()) == values == set(get_args(agreement_log.Value))
     assert list(_WORDS) == list(FILES["agreement"])
@@ -174,24 +175,24 @@ def test_every_kind_of_record_of_the_topic_by_which_lanes_agree_has_a_row() -> N
 
 def test_the_metadata_of_an_offset_is_read_as_before_packed_too() -> None:
     names = rows("lanes")
-    note = filled(offset_notes.OffsetNote)
-    assert offset_notes.read_note(names["the metadata of an offset"]) == note
-    assert offset_notes.read_note(rows("names")["the metadata of an offset, packed"]) == note
-    counts = offset_notes.Counts(number=note.base, since=note.tally)
+    note = filled(offset_metadata.OffsetMetadata)
+    assert offset_metadata.read_metadata(names["the metadata of an offset"]) == note
+    assert offset_metadata.read_metadata(rows("names")["the metadata of an offset, packed"]) == note
+    counts = offset_metadata.Counts(number=note.base, since=note.tally)
     assert counts.written(note, lambda _number, _counts: pytest.fail("it fits")) == names["the metadata of an offset"]
 
 
 def test_counts_in_the_topic_of_a_lane_are_read_as_before() -> None:
-    tally = filled(offset_notes.OffsetNote).tally
+    tally = filled(offset_metadata.OffsetMetadata).tally
     kept = bytes.fromhex(rows("names")["counts in the topic of a lane"])
-    assert lane_topic._base(kept) == (7, tally)
-    assert lane_topic._base(lane_topic.base_value(7, offset_notes.encoded_base(tally))) == (7, tally)
+    assert topic._base(kept) == (7, tally)
+    assert topic._base(topic.base_value(7, offset_metadata.encoded_base(tally))) == (7, tally)
 
 
 def test_a_task_is_known_to_brokers_by_its_group_its_run_and_its_number(monkeypatch: pytest.MonkeyPatch) -> None:
     told: dict[str, Any] = {}
-    monkeypatch.setattr(exchange, "producer", lambda *_, **settings: told.update(settings))
-    exchange._producer(msgspec.structs.replace(filled(LaneOrder), group="shop", run_id="run-1"), 2)
+    monkeypatch.setattr(transactional_client, "producer", lambda *_, **settings: told.update(settings))
+    transactional_client._producer(msgspec.structs.replace(filled(LaneOrder), group="shop", run_id="run-1"), 2)
     assert told["transactional_id"] == rows("names")["a transactional id"]
 
 
@@ -300,7 +301,7 @@ def test_an_error_store_with_a_replay_has_the_names_that_it_had_before(tmp_path:
 
 
 def test_the_journal_of_outputs_that_are_moved_is_what_it_was_before(tmp_path: Path) -> None:
-    leftovers.write_journal(tmp_path, [filled(leftovers.PlannedMove)])
+    staging.write_journal(tmp_path, [filled(staging.PlannedMove)])
     assert files_below(tmp_path) == rows("folders")["a run folder whose outputs are moved"]
 
 

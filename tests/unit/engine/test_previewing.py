@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from metl_gui.core.edits.settings import AddAlias, SetSettings
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Side, Version
-from metl_gui.engine import compile as compiling
-from metl_gui.engine.compile import compile_plan
-from metl_gui.engine.kernel.kernel import Kernel
 from metl_gui.engine.kernel.outcomes import Fate, Outcome
 from metl_gui.engine.kernel.plan import VersionPlan
 from metl_gui.engine.kernel.records import Records
-from metl_gui.engine.previewing import OneOutcome, Previewer
+from metl_gui.engine.mapping import plan_compiler as compiling
+from metl_gui.engine.mapping.kernel import Kernel
+from metl_gui.engine.mapping.plan_compiler import compile_plan
+from metl_gui.engine.mapping.preview import OneOutcome, Previewer
 from tests.helpers.world import World
 
 NAMES = ["fx.pay.orders", "fx.pay.refunds", "legacy.orders", "nobody", "", "__debezium-heartbeat.fx"]

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from metl_gui.engine.kernel.compiled import build
-from metl_gui.engine.shipping import shipped_archive
-from metl_gui.engine.unpacking import KERNELS, unpacked
+from metl_gui.engine.spark.archive import shipped_archive
+from metl_gui.engine.spark.archive_entrance import KERNELS, unpacked
 from metl_gui.errors import SetupError
 
 _LOOK = (
-    "import sys; sys.path.insert(0, {archive!r}); import metl_gui.engine.task as task, metl_gui;"
+    "import sys; sys.path.insert(0, {archive!r}); import metl_gui.engine.tasks.task as task, metl_gui;"
     "print(metl_gui.__path__[0]); print(task.__file__); print(sorted(sys.modules))"
 )
 
@@ -53,9 +53,9 @@ def test_the_same_program_makes_the_same_archive_and_makes_it_once(archive: Path
 def test_only_what_tasks_need_travels(archive: Path) -> None:
     with zipfile.ZipFile(archive) as packed:
         names = packed.namelist()
-    assert "metl_gui/engine/task.py" in names
+    assert "metl_gui/engine/tasks/task.py" in names
     rooms = {name.split("/")[1] for name in names if name.startswith("metl_gui/")}
-    assert rooms == {"__init__.py", "errors.py", "own_files.py", "core", "engine"}
+    assert rooms == {"__init__.py", "errors.py", "own_files.py", "core", "formats", "engine"}
     assert {name.split("/")[0] for name in names} <= {"metl_gui", KERNELS}
 
 
@@ -73,7 +73,7 @@ def test_modules_are_imported_from_a_folder_that_only_its_owner_can_write(archiv
 
 def test_nothing_of_the_window_or_the_store_is_loaded_with_a_task(archive: Path, tmp_path: Path) -> None:
     loaded = _imported(archive, tmp_path)[2]
-    assert "metl_gui.engine.task" in loaded
+    assert "metl_gui.engine.tasks.task" in loaded
     for other in ("PySide6", "sqlite3", "metl_gui.workbench", "metl_gui.ui"):
         assert f"'{other}'" not in loaded
 

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metl_gui.engine.failures import TaskError, run_error
-from metl_gui.engine.runs import RunSpec
+from metl_gui.engine.runs.run_spec import RunSpec
+from metl_gui.engine.runs.staging import Staging
 from metl_gui.engine.sinks.jsonl import JsonlParts
-from metl_gui.engine.sinks.names import folder_name
-from metl_gui.engine.sinks.staging import Staging
+from metl_gui.engine.sinks.sink import folder_name
+from metl_gui.engine.spark.task_errors import TaskError, run_error
 from metl_gui.errors import RunError
 
 

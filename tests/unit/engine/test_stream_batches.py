@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from metl_gui.engine.report import Tally
-from metl_gui.engine.streaming.batches import (
+from metl_gui.engine.runs.report import Tally
+from metl_gui.engine.streaming.batch_records import (
     KEPT_RECORDS,
     PARTIAL,
     BatchRecord,

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metl_gui.engine.runs import RunSpec
+from metl_gui.engine.runs.run_spec import RunSpec
 from metl_gui.engine.sources.batches import read_batches
 from metl_gui.engine.streaming.checkpoint import Checkpoint, check_stream, read_head
 from metl_gui.engine.streaming.ledger import GATHERED_EVERY, Ledger
-from metl_gui.engine.streaming.planning import SMALL_BATCH_SECONDS, Planner, mend
+from metl_gui.engine.streaming.planner import SMALL_BATCH_SECONDS, Planner, mend
 from metl_gui.errors import RunError
 
 _REST_SECONDS = 3.0

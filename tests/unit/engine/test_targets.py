@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from metl_gui.engine.targets import Kind, Target, check_target, parse_target
+from metl_gui.engine.runs.target import Kind, Target, check_target, parse_target
 from metl_gui.errors import RunError
 
 

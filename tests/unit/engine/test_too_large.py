@@ -14,16 +14,16 @@ from typing import Any
 
 import pytest
 
-from metl_gui.engine.failures import TaskError, run_error
-from metl_gui.engine.kernel.kernel import Kernel
 from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan
-from metl_gui.engine.results import first_set_aside
+from metl_gui.engine.mapping.kernel import Kernel
 from metl_gui.engine.sources.batches import read_batches
+from metl_gui.engine.sources.error_records import read_set_aside
 from metl_gui.engine.sources.error_store import ErrorStore, ReplaySource
 from metl_gui.engine.sources.files import FileRange, SourceFile, cut_ranges, list_files
 from metl_gui.engine.sources.large_records import LargeReaders
-from metl_gui.engine.sources.set_aside import read_set_aside
-from metl_gui.engine.task import Task, TaskOrder, TaskOutcome
+from metl_gui.engine.spark.task_errors import TaskError, run_error
+from metl_gui.engine.tasks.results import first_set_aside
+from metl_gui.engine.tasks.task import Task, TaskOrder, TaskOutcome
 from metl_gui.formats.record_delimiting import LIMIT_BYTES
 
 _ROOT = Path(__file__).parents[3]

@@ -14,19 +14,18 @@ import fastavro
 import pytest
 
 from metl_gui.core.trees.nodes import Side
-from metl_gui.engine.compile import compile_plan
 from metl_gui.engine.kernel import plan as plans
-from metl_gui.engine.kernel.framings import ids_in_headers
-from metl_gui.engine.kernel.kernel import Kernel
 from metl_gui.engine.kernel.outcomes import Outcome
+from metl_gui.engine.kernel.wire_format import ids_in_headers
+from metl_gui.engine.mapping.kernel import Kernel
+from metl_gui.engine.mapping.plan_compiler import compile_plan
 from metl_gui.errors import EditError
 from metl_gui.formats.avro_types import rabin_fingerprint, read_avro
-from metl_gui.workbench.importing import import_sources
-from metl_gui.workbench.preview import Previews
-from metl_gui.workbench.project_settings import FRAMING, project_settings, set_project_settings
-from metl_gui.workbench.remote_sources import parse_ids
+from metl_gui.workbench.importing.remote_sources import parse_ids
+from metl_gui.workbench.importing.schema_import import import_sources
+from metl_gui.workbench.samples.preview import Previews
 from metl_gui.workbench.session import Workbench
-from metl_gui.workbench.settings import set_settings
+from metl_gui.workbench.settings import FRAMING, project_settings, set_project_settings, set_settings
 from tests.helpers.plans import map_all
 from tests.helpers.sample_projects import fill
 

@@ -9,15 +9,15 @@ from typing import cast
 import msgspec
 import pytest
 
-from metl_gui.engine.progress import ProgressNotes, ProgressSum
-from metl_gui.engine.report import Tally
-from metl_gui.engine.runs import NOOP, RunSpec
-from metl_gui.engine.runtimes import Runtime
-from metl_gui.engine.sinks.staging import Staging
+from metl_gui.engine.execution.work_folders import WorkPlaces, work_places
+from metl_gui.engine.runs.progress import ProgressNotes, ProgressSum
+from metl_gui.engine.runs.report import Tally
+from metl_gui.engine.runs.run_spec import NOOP, RunSpec
+from metl_gui.engine.runs.staging import Staging
+from metl_gui.engine.runs.target import Target, parse_target
 from metl_gui.engine.sources.files import SourceFile
-from metl_gui.engine.targets import Target, parse_target
-from metl_gui.engine.work_places import WorkPlaces, work_places
-from metl_gui.engine.worker_check import Look, WorkerFacts
+from metl_gui.engine.spark.sessions.runtime import Runtime
+from metl_gui.engine.spark.worker_check import Look, WorkerFacts
 from metl_gui.errors import RunError
 from metl_gui.formats.compression import Codec
 

@@ -11,9 +11,9 @@ import msgspec
 import pytest
 from pyspark.errors import PySparkRuntimeError
 
-from metl_gui.engine.failures import run_error
-from metl_gui.engine.worker_check import Look, WorkerFacts, check_files, check_packages, from_spark, parse_facts
-from metl_gui.engine.worker_facts import MARK, NEEDED, Question
+from metl_gui.engine.spark.task_errors import run_error
+from metl_gui.engine.spark.worker_check import Look, WorkerFacts, check_files, check_packages, from_spark, parse_facts
+from metl_gui.engine.spark.worker_facts import MARK, NEEDED, Question
 from metl_gui.errors import RunError
 
 
@@ -39,7 +39,7 @@ def asked(look: Look) -> WorkerFacts:
 
 @pytest.fixture(autouse=True)
 def not_asked_yet(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("metl_gui.engine.worker_facts._told", {})
+    monkeypatch.setattr("metl_gui.engine.spark.worker_facts._told", {})
 
 
 def test_a_worker_tells_its_own_python_and_packages() -> None:

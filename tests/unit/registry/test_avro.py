@@ -11,9 +11,10 @@ from typing import Any
 import fastavro
 import pytest
 
-from metl_gui.registry import avro, folders
-from metl_gui.registry.formats import Format
-from metl_gui.registry.reading import Reading
+from metl_gui.registry.files import sources
+from metl_gui.registry.files.format_detection import Format
+from metl_gui.registry.reader_result import Reading
+from metl_gui.registry.schemas import avro
 from tests.helpers.cases import lines
 
 
@@ -36,7 +37,7 @@ def reading_of(folder: Path, files: Mapping[str, Any]) -> Reading:
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
-    return folders.read([folder])
+    return sources.read([folder])
 
 
 def versions_of(reading: Reading) -> list[tuple[str, str | None, list[str]]]:
@@ -127,7 +128,7 @@ def test_a_data_file_gives_the_schema_that_wrote_it(tmp_path: Path) -> None:
     stream = io.BytesIO()
     fastavro.writer(stream, record("shop.Order", ("id", "long")), [{"id": 1}])
     (tmp_path / "orders.avro").write_bytes(stream.getvalue())
-    found = folders.read([tmp_path])
+    found = sources.read([tmp_path])
     assert versions_of(found) == [("shop.Order", None, ["id int64"])]
     (wire,) = found.wire
     assert wire.id.startswith("rabin:")
@@ -180,7 +181,7 @@ def test_one_bad_schema_of_a_registry_stops_no_other(tmp_path: Path) -> None:
 def test_a_file_that_holds_no_row_is_refused_with_a_sentence(content: str, said: str, tmp_path: Path) -> None:
     path = tmp_path / "x.avsc"
     path.write_text(content, encoding="utf-8")
-    found = folders.read([path], Format.AVRO)
+    found = sources.read([path], Format.AVRO)
     assert not found.declarations
     (refused,) = found.refused
     assert said in refused.reason

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metl_gui.registry import connect_json
-from metl_gui.registry.reading import Reading
+from metl_gui.registry.messages import connect_json
+from metl_gui.registry.reader_result import Reading
 from tests.helpers.cases import lines
 
 SOURCE = {"connector": "postgresql", "name": "srv", "db": "shop", "schema": "inv", "table": "t"}

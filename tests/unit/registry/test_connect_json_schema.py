@@ -8,7 +8,7 @@ import pytest
 
 from metl_gui.errors import SchemaError
 from metl_gui.formats import connect_schema
-from metl_gui.registry import connect_json_schema, json_schema
+from metl_gui.registry.schemas import connect_json_schema, json_schema
 
 
 def nullable(schema: dict[str, Any], index: int) -> dict[str, Any]:

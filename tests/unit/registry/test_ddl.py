@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metl_gui.registry.ddl import DIALECTS, MAX_LENGTH, ColumnRenamed, Renamed, renames
+from metl_gui.registry.messages.schema_changes import DIALECTS, MAX_LENGTH, ColumnRenamed, Renamed, renames
 from tests.helpers.cases import cases
 
 WORDS = (

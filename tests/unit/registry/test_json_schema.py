@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from metl_gui.core.trees.declarations import VersionDeclaration
 from metl_gui.errors import SchemaError
-from metl_gui.registry import json_schema
-from metl_gui.registry.schema_shapes import MAX_STEPS
+from metl_gui.registry.schemas import json_schema
+from metl_gui.registry.schemas.json_schema_nodes import MAX_STEPS
 from tests.helpers.cases import cases, lines
 
 

@@ -10,16 +10,16 @@ from hypothesis import strategies as st
 
 from metl_gui.core.trees.paths import escape
 from metl_gui.errors import SchemaError
-from metl_gui.registry import mapping_csv
+from metl_gui.registry.tables import mapping_table
 
 HEADER = "schema,schema_version,attribute,entity,entity_version,cdm_attribute"
 ROW = "fx.orders,1,address.city,payment,2.0.0,city"
 
 
-def table(tmp_path: Path, content: bytes | str) -> mapping_csv.MappingTable:
+def table(tmp_path: Path, content: bytes | str) -> mapping_table.MappingTable:
     path = tmp_path / "mapping.csv"
     path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return mapping_csv.read(path)
+    return mapping_table.read_csv(path)
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_what_spreadsheets_write_is_one_table(tmp_path: Path, form: str) -> None
     }[form]
     found = table(tmp_path, written)
     line = 3 if form == "sep line" else 2
-    assert found.rows == (mapping_csv.MappingRow(line, "fx.orders", "1", "address.city", "payment", "2.0.0", "city"),)
+    assert found.rows == (mapping_table.MappingRow(line, "fx.orders", "1", "address.city", "payment", "2.0.0", "city"),)
     assert found.problems == ()
 
 
@@ -88,13 +88,13 @@ def test_a_line_of_200_megabytes_is_refused_without_being_read(tmp_path: Path) -
         file.write(f"{HEADER}\n{ROW}\n".encode())
         file.truncate(200 * 2**20)
     with pytest.raises(SchemaError, match=r"Line 3 .* is too long"):
-        mapping_csv.read(path)
+        mapping_table.read_csv(path)
 
 
 def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
     for path in (tmp_path / "gone.csv", tmp_path):
         with pytest.raises(SchemaError, match="cannot be read"):
-            mapping_csv.read(path)
+            mapping_table.read_csv(path)
 
 
 CELL = st.text(st.characters(codec="utf-8", exclude_characters="\0\r"), min_size=1, max_size=20)

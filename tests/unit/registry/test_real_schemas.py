@@ -10,15 +10,15 @@ from functools import cache
 import pytest
 
 from metl_gui.core.trees.schema_names import label_order
-from metl_gui.registry import folders
-from metl_gui.registry.reading import Reading
+from metl_gui.registry.files import sources
+from metl_gui.registry.reader_result import Reading
 from tests.helpers.cases import lines
 from tests.helpers.shared import shared
 
 
 @cache
 def real_schemas() -> Reading:
-    return folders.read([shared("real-schemas")])
+    return sources.read([shared("real-schemas")])
 
 
 def refusals(reading: Reading) -> Counter[str]:
@@ -111,7 +111,7 @@ SAMPLES = {
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_captured_streams_give_the_versions_of_their_tables(name: str) -> None:
-    reading = folders.read([shared("debezium-samples", name)])
+    reading = sources.read([shared("debezium-samples", name)])
     assert [(v.name, v.key, v.inferred, len(v.attributes)) for v in reading.declarations] == SAMPLES[name]
     assert not reading.refused
 
@@ -120,7 +120,7 @@ def test_inferred_paths_are_those_that_the_schema_declares() -> None:
     declared, inferred, unwrapped = (
         [
             [a.path for a in version.attributes]
-            for version in folders.read([shared("debezium-samples", name)]).declarations
+            for version in sources.read([shared("debezium-samples", name)]).declarations
         ]
         for name in list(SAMPLES)[:3]
     )
@@ -128,7 +128,7 @@ def test_inferred_paths_are_those_that_the_schema_declares() -> None:
 
 
 def test_all_samples_together_are_imported_or_refused_by_count() -> None:
-    reading = folders.read([shared("debezium-samples")])
+    reading = sources.read([shared("debezium-samples")])
     captured = [version for version in reading.declarations if version.name.startswith("srv.")]
     twice = [
         ("srv.inv.customers", False, 29),
@@ -151,7 +151,7 @@ def test_all_samples_together_are_imported_or_refused_by_count() -> None:
 
 
 def test_the_documented_all_types_schema_keeps_logical_names_and_scales() -> None:
-    reading = folders.read([shared("debezium-samples", "engine-postgres-with-schema.jsonl")])
+    reading = sources.read([shared("debezium-samples", "engine-postgres-with-schema.jsonl")])
     written = dict(line.split(" ", 1) for line in lines(reading.declarations[0].attributes))
     assert written["id"] == "int32"
     assert written["credit"] == "bytes org.apache.kafka.connect.data.Decimal 2 optional"

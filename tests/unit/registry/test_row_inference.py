@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metl_gui.core.trees.paths import escape, split
-from metl_gui.registry import row_inference
-from metl_gui.registry.row_inference import MAX_NAME_SETS, PLACEHOLDER, RowInference
+from metl_gui.registry.messages import schema_inference
+from metl_gui.registry.messages.schema_inference import MAX_NAME_SETS, PLACEHOLDER, RowInference
 from tests.helpers.cases import lines
 
 
@@ -71,7 +71,7 @@ def test_a_placeholder_says_nothing_about_its_column() -> None:
 
 
 def test_too_many_shapes_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(row_inference, "MAX_SHAPES", 3)
+    monkeypatch.setattr(schema_inference, "MAX_SHAPES", 3)
     inference = RowInference()
     for number in range(5):
         inference.add({f"c{number}": 1})

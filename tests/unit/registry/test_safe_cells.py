@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metl_gui.registry.safe_cells import exact, has_formula, safe
+from metl_gui.registry.tables.cells import exact, has_formula, safe
 
 DANGEROUS = "=+-@＝＋－＠"  # noqa: RUF001 - those that OWASP names
 TEXTS = st.one_of(st.text(), st.text(st.sampled_from([*DANGEROUS, *"',;|\t\r\n\" a\u200b\ufeff\x00"]), max_size=12))

@@ -8,18 +8,18 @@ import pytest
 
 from metl_gui.core.trees.declarations import VersionDeclaration
 from metl_gui.core.trees.nodes import Side
-from metl_gui.registry import folders
-from metl_gui.registry.formats import Format
-from metl_gui.registry.reading import Reading
-from metl_gui.workbench.importing import import_sources
-from metl_gui.workbench.remote_sources import Choice
+from metl_gui.registry.files import sources
+from metl_gui.registry.files.format_detection import Format
+from metl_gui.registry.reader_result import Reading
+from metl_gui.workbench.importing.remote_sources import Choice
+from metl_gui.workbench.importing.schema_import import import_sources
 from metl_gui.workbench.session import Workbench
 
 
 def read(folder: Path, format_: Format = Format.AUTO, prefix: str = "", **files: str) -> Reading:
     for name, text in files.items():
         (folder / f"{name}.sql").write_text(text)
-    return folders.read([folder], format_, prefix=prefix)
+    return sources.read([folder], format_, prefix=prefix)
 
 
 def types(declaration: VersionDeclaration) -> dict[str, tuple[object, ...]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from metl_gui.registry.subjects import adjusted, is_adjusted, schema_name, unescaped
+from metl_gui.registry.schemas.avro import adjusted, is_adjusted, schema_name, unescaped
 
 
 @pytest.mark.parametrize(

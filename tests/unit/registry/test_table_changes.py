@@ -13,9 +13,9 @@ import pytest
 from metl_gui.core.trees.declarations import VersionDeclaration
 from metl_gui.errors import RecordError
 from metl_gui.formats.record_kind import Kind
-from metl_gui.registry import connect_json
-from metl_gui.registry.change_records import RecordReader
-from metl_gui.registry.reading import Continuation, Reading
+from metl_gui.registry.messages import connect_json
+from metl_gui.registry.messages.change_records import RecordReader
+from metl_gui.registry.reader_result import Continuation, Reading
 from tests.helpers.shared import shared
 
 PREFIX = "srv"

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from metl_gui.core.project.version_tasks import VersionTask, Waiting
-from metl_gui.registry.unknown_versions import LOOKED_INTO, UnknownVersions
+from metl_gui.registry.messages.unknown_versions import LOOKED_INTO, UnknownVersions
 
 WAIT = Waiting("errors", "r1", "test", "in", 0)
 

@@ -13,8 +13,8 @@ import openpyxl
 import pytest
 
 from metl_gui.errors import SchemaError
-from metl_gui.registry import workbook
-from metl_gui.registry.workbook import SheetRow, is_workbook, read_sheet
+from metl_gui.registry.tables import workbook
+from metl_gui.registry.tables.workbook import SheetRow, is_workbook, read_sheet
 from metl_gui.workbench.workbook_writer import Column, SheetPlan, plain_text, workbook_bytes
 
 COLUMNS = ("name", "answer")

@@ -11,7 +11,7 @@ from random import Random
 from typing import NoReturn
 
 from metl_gui.core.changes.draft import Stamp
-from metl_gui.store.compaction import Keeping
+from metl_gui.store.edit_log import Keeping
 from metl_gui.store.project_file import ProjectFile
 from tests.helpers.world import World
 from tests.unit.store.contents import digest

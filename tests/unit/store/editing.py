@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from metl_gui.core.changes.draft import Edit, Stamp, Transition, perform
 from metl_gui.core.edits.revert import Revert
-from metl_gui.store.log import COMMAND, DOORS, WINDOW, LoggedGroup
+from metl_gui.store.edit_log import COMMAND, DOORS, WINDOW, LoggedGroup
 from metl_gui.store.project_file import ProjectFile
 from tests.helpers.world import World
 

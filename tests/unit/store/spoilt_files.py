@@ -23,8 +23,8 @@ from metl_gui.core.project.comments import Spot, Subject
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import EditError, ProjectError
-from metl_gui.store.change_packs import Touched
-from metl_gui.store.connection import APPLICATION_ID
+from metl_gui.store.rows.packed_changes import Touched
+from metl_gui.store.sqlite.connection import APPLICATION_ID
 from metl_gui.workbench.session import Workbench
 from tests.unit.store.contents import digest
 from tests.unit.store.limited import MOST_BYTES

@@ -15,9 +15,8 @@ from metl_gui.core.changes.draft import Stamp
 from metl_gui.core.changes.rewind import rewound
 from metl_gui.core.matrix.canonical import state_hash
 from metl_gui.errors import ProjectError
-from metl_gui.store import compaction, project_file
-from metl_gui.store.compaction import Keeping
-from metl_gui.store.log import COMMAND, DOORS
+from metl_gui.store import edit_log, project_file
+from metl_gui.store.edit_log import COMMAND, DOORS, Keeping
 from metl_gui.store.project_file import ProjectFile
 from tests.unit.store.contents import parts
 from tests.unit.store.editing import Editing
@@ -127,7 +126,7 @@ def test_a_large_log_is_compacted_when_its_editor_closes_it_and_a_small_one_is_n
     editing: Editing, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(project_file, "KEEPING", Keeping(edits=10, days=0))
-    monkeypatch.setattr(compaction, "WORTH", 20)
+    monkeypatch.setattr(edit_log, "WORTH", 20)
     for number in range(29):
         editing.schema(f"s{number}", "1", "a")
     editing.project.close()

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from metl_gui.errors import ProjectError
-from metl_gui.store.making import copy_file
-from metl_gui.store.network import is_on_network
+from metl_gui.store.creation import copy_file
 from metl_gui.store.project_file import ProjectFile
+from metl_gui.store.sqlite.connection import is_on_network
 from tests.unit.store.contents import parts
 from tests.unit.store.editing import Editing
 
@@ -120,7 +120,7 @@ def test_the_nearest_mount_decides_whether_a_path_is_on_a_network(path: str, exp
 def test_on_a_network_folder_the_rollback_journal_is_used(
     path: Path, far: bool, mode: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("metl_gui.store.connection.is_on_network", lambda _: far)
+    monkeypatch.setattr("metl_gui.store.sqlite.connection.is_on_network", lambda _: far)
     with ProjectFile.create(path) as project:
         Editing(project).small_world()
         assert project._connection.execute("PRAGMA journal_mode").fetchone() == (mode,)

@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 
 from metl_gui.core.changes.draft import Stamp
+from metl_gui.core.progress import Watch
 from metl_gui.errors import RunCancelled
-from metl_gui.store.making import copy_file
+from metl_gui.store.creation import copy_file
 from metl_gui.store.project_file import ProjectFile
-from metl_gui.workbench.progress import Watch
+from metl_gui.workbench.cancellable_queries import cancellable_queries
 from tests.unit.store.contents import parts
 from tests.unit.store.editing import Editing
 
@@ -24,7 +25,7 @@ ENDLESS = "WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELE
 _INTERRUPTED = f"""\
 import contextlib, io, sys
 from pathlib import Path
-from metl_gui.cli.outcomes import finished
+from metl_gui.cli.commands import finished
 from metl_gui.cli.output import Output
 from metl_gui.store.project_file import ProjectFile
 out = Output(as_json=False, stdout=sys.stdout, stderr=sys.stderr)
@@ -65,7 +66,7 @@ def test_cancelling_ends_a_query_and_the_project_goes_on(editing: Editing, way: 
     stop = threading.Event()
     threading.Timer(0.05, stop.set).start()
     with (
-        Watch(is_cancelled=stop.is_set).over_queries(),
+        cancellable_queries(Watch(is_cancelled=stop.is_set)),
         pytest.raises(RunCancelled),
         getattr(editing.project, way)() as connection,
     ):
@@ -78,7 +79,7 @@ def test_an_edit_that_is_cancelled_while_it_is_written_leaves_the_file_as_it_was
     editing.small_world()
     before = parts(editing.project.document())
     with (
-        Watch(is_cancelled=lambda: True).over_queries(),
+        cancellable_queries(Watch(is_cancelled=lambda: True)),
         pytest.raises(RunCancelled),
         editing.project._editing() as connection,
     ):
@@ -89,7 +90,7 @@ def test_an_edit_that_is_cancelled_while_it_is_written_leaves_the_file_as_it_was
 
 def test_what_is_cancelled_by_one_thread_goes_on_for_others(editing: Editing) -> None:
     editing.small_world()
-    with Watch(is_cancelled=lambda: True).over_queries():
+    with cancellable_queries(Watch(is_cancelled=lambda: True)):
         found: list[object] = []
         thread = threading.Thread(target=lambda: found.append(editing.project._connection.execute(COUNTED).fetchone()))
         thread.start()
@@ -106,7 +107,7 @@ COUNTED = f"{ENDLESS.partition(' SELECT count')[0]} SELECT x FROM n WHERE x = 30
 def test_a_copy_that_is_cancelled_leaves_nothing(path: Path, tmp_path: Path) -> None:
     with ProjectFile.create(path) as project:
         project.kept.samples.include(1, bytes(range(256)) * 9, Stamp("ada", 5))
-    with Watch(is_cancelled=lambda: True).over_queries(), pytest.raises(RunCancelled):
+    with cancellable_queries(Watch(is_cancelled=lambda: True)), pytest.raises(RunCancelled):
         copy_file(path, tmp_path / "copy.metl")
     assert [found.name for found in tmp_path.iterdir()] == ["fx.metl"]
 

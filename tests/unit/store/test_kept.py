@@ -11,10 +11,10 @@ from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.matrix.matrix_export import MERGED_FIELDS
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Side
-from metl_gui.store.connection import connect
-from metl_gui.store.making import make_file
+from metl_gui.store.creation import make_file
 from metl_gui.store.repositories.project_data import MERGE_RULES, VIEWS
-from metl_gui.workbench.merging import merge_files
+from metl_gui.store.sqlite.connection import connect
+from metl_gui.workbench.comparison.merge import merge_files
 from metl_gui.workbench.session import Workbench
 from tests.unit.workbench.conftest import fill
 from tests.unit.workbench.test_merging import change, write

@@ -20,9 +20,9 @@ from metl_gui.core.project.sample_profiles import AttributeProfile, SchemaProfil
 from metl_gui.core.project.writer_schemas import WireSchema
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import ProjectError, ProjectHeldError
-from metl_gui.store import making, project_file, shape, tables
-from metl_gui.store.change_packs import unpack_change
+from metl_gui.store import creation, project_file, schema_validation, tables
 from metl_gui.store.project_file import ProjectFile
+from metl_gui.store.rows.packed_changes import unpack_change
 from tests.unit.store.contents import parts
 from tests.unit.store.editing import Editing
 from tests.unit.store.older_files import write_older
@@ -62,12 +62,12 @@ def older(path: Path) -> Path:
 @pytest.fixture
 def later_program(older: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A file of today, and this program two versions on, with the two steps that lead there."""
-    today = shape.shape_of(TODAY)
+    today = schema_validation.shape_of(TODAY)
     (schemas,) = today["schemas"]
     later = {**today, "schemas": {schemas.replace(", PRIMARY KEY", ", doc TEXT NOT NULL DEFAULT '' , PRIMARY KEY")}}
-    for module in (tables, making, project_file):
+    for module in (tables, creation, project_file):
         monkeypatch.setattr(module, "VERSION", TODAY + 2)
-    monkeypatch.setattr(shape, "shape_of", {TODAY: today, TODAY + 2: later}.__getitem__)
+    monkeypatch.setattr(schema_validation, "shape_of", {TODAY: today, TODAY + 2: later}.__getitem__)
     monkeypatch.setitem(tables.MIGRATIONS, TODAY, rename_sources)
     monkeypatch.setitem(tables.MIGRATIONS, TODAY + 1, add_doc)
     return older
@@ -276,7 +276,7 @@ def unpack(project: ProjectFile) -> None:
         connection.execute(f"DROP TABLE {table}")
     connection.execute("ALTER TABLE versions DROP COLUMN attributes")
     for table in ("attributes", "blocks"):
-        connection.execute(shape.statements_of(3)[table])
+        connection.execute(schema_validation.statements_of(3)[table])
     for side in Side:
         for version in document.tree(side).all_versions():
             connection.executemany(
@@ -317,7 +317,7 @@ def forget_decisions(connection: sqlite3.Connection) -> None:
     connection.execute("DROP INDEX edits_by_undo_group")
     connection.execute("DROP INDEX edits_by_undoes")
     for name in ("edits", "edits_by_undo_group", "edits_by_undoes", "undo_steps", "refused_proposals"):
-        connection.execute(shape.statements_of(4)[name])
+        connection.execute(schema_validation.statements_of(4)[name])
     connection.execute(
         "INSERT INTO edits SELECT state, title, who, when_ms, door, undo_group, undoes, depth, original,"
         " as_text(change) FROM new_edits"

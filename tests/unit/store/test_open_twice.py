@@ -9,7 +9,7 @@ from pathlib import Path
 from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Side
-from metl_gui.store.connection import is_database, require_project
+from metl_gui.store.sqlite.connection import is_database, require_project
 from metl_gui.workbench.session import Workbench
 
 _OTHER = (

@@ -238,7 +238,7 @@ def test_a_project_left_open_by_a_kill_is_read_in_a_read_only_folder_when_its_lo
 def test_a_file_that_another_program_keeps_locked_is_said_to_be_locked(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("metl_gui.store.connection.WAIT_SECONDS", 0.05)
+    monkeypatch.setattr("metl_gui.store.sqlite.connection.WAIT_SECONDS", 0.05)
     saved(path.parent)
     connection = sqlite3.connect(path, isolation_level=None)
     connection.execute("BEGIN EXCLUSIVE")

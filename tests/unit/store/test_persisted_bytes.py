@@ -29,11 +29,12 @@ from metl_gui.core.project.version_tasks import ValueProfile, VersionTask, Waiti
 from metl_gui.core.project.writer_schemas import WireSchema
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Side
-from metl_gui.store import attribute_packs, block_packs, tables
-from metl_gui.store.change_packs import Touched, pack_change, unpack_change
-from metl_gui.store.log import COMMAND, DOORS, WINDOW
-from metl_gui.store.making import make_file
+from metl_gui.store import tables
+from metl_gui.store.creation import make_file
+from metl_gui.store.edit_log import COMMAND, DOORS, WINDOW
 from metl_gui.store.project_file import ProjectFile
+from metl_gui.store.rows import packed_rows
+from metl_gui.store.rows.packed_changes import Touched, pack_change, unpack_change
 from tests.helpers.persisted import classes_in, filled, rows
 from tests.unit.store.contents import parts
 from tests.unit.store.editing import Editing
@@ -188,11 +189,11 @@ def test_a_change_of_before_is_found_by_what_it_touched_and_by_nothing_else() ->
 
 _LAYOUT: Mapping[str, Callable[[], object]] = {
     "version of the tables": lambda: tables.VERSION,
-    "record of a block": lambda: [kind for _, kind, *_ in block_packs.RECORD.descr],
-    "codes of statuses": lambda: [status.value for status in block_packs.STATUSES],
-    "codes of verdicts": lambda: [verdict.value for verdict in block_packs.VERDICTS],
-    "flag of an unconfirmed block": lambda: block_packs.UNCONFIRMED,
-    "numbers of an attribute": lambda: attribute_packs.FIELDS,
+    "record of a block": lambda: [kind for _, kind, *_ in packed_rows.RECORD.descr],
+    "codes of statuses": lambda: [status.value for status in packed_rows.STATUSES],
+    "codes of verdicts": lambda: [verdict.value for verdict in packed_rows.VERDICTS],
+    "flag of an unconfirmed block": lambda: packed_rows.UNCONFIRMED,
+    "numbers of an attribute": lambda: packed_rows.FIELDS,
     "doors": lambda: list(DOORS),
 }
 

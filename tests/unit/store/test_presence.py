@@ -17,9 +17,9 @@ from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import ProjectError
 from metl_gui.store import lease
-from metl_gui.store.connection import connect, writing
-from metl_gui.store.presence import Presence
+from metl_gui.store.file_identity import Presence
 from metl_gui.store.project_file import ProjectFile
+from metl_gui.store.sqlite.connection import connect, writing
 from metl_gui.workbench.session import Workbench
 from tests.helpers.world import declare
 from tests.unit.store.contents import parts
@@ -41,7 +41,7 @@ with ProjectFile.create(Path(sys.argv[1]), "grace") as project:
 
 @pytest.fixture(params=[False, True], ids=["with a log", "without a log, as on a network"])
 def path(tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr("metl_gui.store.connection.is_on_network", lambda _: request.param)
+    monkeypatch.setattr("metl_gui.store.sqlite.connection.is_on_network", lambda _: request.param)
     return tmp_path / "fx.metl"
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from metl_gui.errors import ProjectError
-from metl_gui.store import shape, tables
+from metl_gui.store import schema_validation, tables
 from metl_gui.store.project_file import ProjectFile
 from tests.unit.store.contents import parts
 from tests.unit.store.editing import Editing
@@ -63,8 +63,8 @@ def test_the_statements_of_a_version_are_those_that_its_program_made_files_with(
     write_older(path, version)
     with closing(sqlite3.connect(path)) as connection:
         made = connection.execute("SELECT name, sql FROM sqlite_schema WHERE sql NOT NULL").fetchall()
-    told = {name: shape.normal_form(sql) for name, sql in shape.statements_of(version).items()}
-    assert told == {name: shape.normal_form(sql) for name, sql in made if name != "sqlite_sequence"}
+    told = {name: schema_validation.normal_form(sql) for name, sql in schema_validation.statements_of(version).items()}
+    assert told == {name: schema_validation.normal_form(sql) for name, sql in made if name != "sqlite_sequence"}
 
 
 @pytest.mark.parametrize("for_editing", [True, False])

@@ -13,7 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from metl_gui.core.changes.draft import Edit, Transition
 from metl_gui.core.edits.revert import Revert
 from metl_gui.errors import EditError
-from metl_gui.store.log import COMMAND, WINDOW
+from metl_gui.store.edit_log import COMMAND, WINDOW
 from metl_gui.store.project_file import ProjectFile
 from tests.helpers.histories import KINDS, start, step
 from tests.unit.store.contents import Parts, parts

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from metl_gui.errors import EditError
-from metl_gui.store.log import COMMAND, DOORS, WINDOW
+from metl_gui.store.edit_log import COMMAND, DOORS, WINDOW
 from metl_gui.store.project_file import ProjectFile
 from tests.unit.store.contents import Parts, parts
 from tests.unit.store.editing import Editing

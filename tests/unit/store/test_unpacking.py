@@ -12,10 +12,10 @@ from random import Random
 import pytest
 
 from metl_gui.errors import ProjectError
-from metl_gui.store import unpacking
-from metl_gui.store.change_packs import opener, packed_text
 from metl_gui.store.project_file import ProjectFile
-from metl_gui.store.unpacking import Unpacking
+from metl_gui.store.rows import decompression
+from metl_gui.store.rows.decompression import Unpacking
+from metl_gui.store.rows.packed_changes import opener, packed_text
 from tests.unit.store.editing import Editing
 from tests.unit.store.limited import outcome
 
@@ -70,8 +70,8 @@ def test_bytes_that_grow_a_thousandfold_are_refused_by_name_before_they_fill_the
     told = outcome(
         path,
         "from metl_gui.core.trees.nodes import Side\n"
-        "from metl_gui.store.change_packs import Touched\n"
-        "from metl_gui.store.compaction import Keeping\n"
+        "from metl_gui.store.rows.packed_changes import Touched\n"
+        "from metl_gui.store.edit_log import Keeping\n"
         "with ProjectFile.open(path, for_editing=True) as project:\n"
         f"    try:\n        project.{call}\n    except ProjectError as error:\n        print(error)\n",
     )
@@ -86,7 +86,7 @@ def test_a_part_that_is_small_may_repeat_itself_as_it_likes() -> None:
 
 
 def test_a_large_part_may_become_many_times_its_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unpacking, "LEAST_BYTES", 0)
+    monkeypatch.setattr(decompression, "LEAST_BYTES", 0)
     text = b"".join(b'{"id":%d,"path":"attribute","type":"string"}' % number for number in range(50_000))
     packed = zlib.compress(text, 9)
     assert len(text) > 8 * len(packed)
@@ -96,14 +96,14 @@ def test_a_large_part_may_become_many_times_its_size(monkeypatch: pytest.MonkeyP
 def test_a_change_that_repeats_itself_beyond_the_bound_is_written_such_that_it_is_read_back(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(unpacking, "LEAST_BYTES", 0)
+    monkeypatch.setattr(decompression, "LEAST_BYTES", 0)
     text = f'{{"comment":"{"why " * 100_000}"}}'
     assert opener()(packed_text(text)) == text.encode()
     assert len(packed_text(text)) < len(text) / 2
 
 
 def test_many_parts_have_one_bound_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unpacking, "LEAST_BYTES", 21_000)
+    monkeypatch.setattr(decompression, "LEAST_BYTES", 21_000)
     one = zlib.compress(bytes(20_000))
     together = Unpacking("a part")
     assert together.unpacked(one) + together.unpacked(zlib.compress(b"more")) == bytes(20_000) + b"more"

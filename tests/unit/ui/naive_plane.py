@@ -13,9 +13,9 @@ from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Attribute, Schema, Side, Version
 from metl_gui.core.trees.schema_names import group_of
 from metl_gui.core.trees.types import is_readable
-from metl_gui.ui.matrix.axis import Level
-from metl_gui.ui.matrix.elements import Mark
-from metl_gui.ui.matrix.pyramid import Tile
+from metl_gui.ui.matrix.layout.axis import Level
+from metl_gui.ui.matrix.layout.elements import Mark
+from metl_gui.ui.matrix.layout.tile_counts import Tile
 
 GAPS = {Level.VERSION: 0.4, Level.SCHEMA: 0.8, Level.GROUP: 1.6}
 

@@ -16,10 +16,9 @@ from metl_gui.core.search.filters import FilterResult
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Side
 from metl_gui.core.trees.schema_names import group_of
-from metl_gui.ui.matrix.arrangement import Arrangement, Order
-from metl_gui.ui.matrix.arranging import arranged, needs_arranging
-from metl_gui.ui.matrix.axis import Axis, Level
-from metl_gui.ui.matrix.content import Content, axis_of, content_after, content_of, rebased
+from metl_gui.ui.matrix.layout.axis import Axis, Level
+from metl_gui.ui.matrix.layout.content import Arrangement, Content, Order, axis_of, content_after, content_of, rebased
+from metl_gui.ui.matrix.layout.sort_and_filter import arranged, needs_arranging
 from tests.qt.random_documents import some_document
 from tests.unit.ui.naive_plane import Asked, Column, Notch, Plane, versions_of
 from tests.unit.ui.random_edits import some_edit

@@ -7,17 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metl_gui.core.matrix.blocks import Element
-from metl_gui.ui.block.geometry import ROW_PX, Line, Link, Sight, line_near, runs
+from metl_gui.ui.block.lines import ROW_PX, RowLine, RowLink, VisibleRows, line_near, runs
 
 PLACES = {id_: id_ for id_ in range(100)}
 
 
-def sight(first_row: int, rows: int = 10) -> Sight:
-    return Sight(PLACES, first_row * ROW_PX, rows * ROW_PX)
+def sight(first_row: int, rows: int = 10) -> VisibleRows:
+    return VisibleRows(PLACES, first_row * ROW_PX, rows * ROW_PX)
 
 
-def link(p: int, q: int) -> Link:
-    return Link(Element(q, p))
+def link(p: int, q: int) -> RowLink:
+    return RowLink(Element(q, p))
 
 
 def test_a_link_with_both_ends_in_sight_is_a_line_between_the_middles_of_its_rows() -> None:
@@ -51,7 +51,7 @@ def test_every_link_is_a_line_or_a_stub_or_out_of_sight(p: int, q: int, left: in
 
 @given(st.floats(0, 400), st.floats(0, 400))
 def test_a_line_begins_and_ends_at_its_rows_and_stays_between_them(left: float, right: float) -> None:
-    line = Line(link(1, 1), left, right)
+    line = RowLine(link(1, 1), left, right)
     heights = [line.height_at(share / 10) for share in range(11)]
     assert heights[0] == pytest.approx(left, abs=0.01)
     assert heights[-1] == pytest.approx(right, abs=0.01)
@@ -60,7 +60,7 @@ def test_a_line_begins_and_ends_at_its_rows_and_stays_between_them(left: float, 
 
 
 def test_the_nearest_line_within_reach_is_found_and_none_beyond() -> None:
-    flat, steep = Line(link(1, 1), 50, 50), Line(link(2, 2), 0, 200)
+    flat, steep = RowLine(link(1, 1), 50, 50), RowLine(link(2, 2), 0, 200)
     assert line_near([flat, steep], 0.1, 47) is flat
     assert line_near([flat, steep], 0.5, 98) is steep
     assert line_near([flat, steep], 0.9, 100) is None

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from metl_gui.core.changes.draft import perform
-from metl_gui.ui.matrix import density as densities
-from metl_gui.ui.matrix.axis import Level
-from metl_gui.ui.matrix.content import Content, content_after, content_of
-from metl_gui.ui.matrix.density import Density
+from metl_gui.ui.matrix.layout import density as densities
+from metl_gui.ui.matrix.layout.axis import Level
+from metl_gui.ui.matrix.layout.content import Content, content_after, content_of
+from metl_gui.ui.matrix.layout.density import Density
 from tests.qt.random_documents import some_document
 from tests.unit.ui.naive_plane import Plane
 from tests.unit.ui.random_edits import some_edit

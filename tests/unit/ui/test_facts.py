@@ -10,9 +10,9 @@ import pytest
 from metl_gui.core.changes.draft import Stamp, perform
 from metl_gui.core.matrix.blocks import Block, Status
 from metl_gui.core.matrix.document import Document
-from metl_gui.ui.matrix.axis import Level
-from metl_gui.ui.matrix.content import Content, content_after, content_of
-from metl_gui.ui.matrix.facts import TileFacts
+from metl_gui.ui.matrix.layout.axis import Level
+from metl_gui.ui.matrix.layout.content import Content, content_after, content_of
+from metl_gui.ui.matrix.layout.tile_reviews import TileFacts
 from tests.qt.random_documents import some_document
 from tests.unit.ui.naive_plane import Plane
 from tests.unit.ui.random_edits import some_edit

@@ -14,8 +14,8 @@ from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Attribute, Schema, Side, Version
 from metl_gui.core.trees.trees import Tree
-from metl_gui.ui.matrix.axis import Axis, Level
-from metl_gui.ui.matrix.content import Content, axis_of, content_after, content_of
+from metl_gui.ui.matrix.layout.axis import Axis, Level
+from metl_gui.ui.matrix.layout.content import Content, axis_of, content_after, content_of
 from tests.qt.random_documents import some_document
 from tests.unit.ui.naive_plane import Column, Plane
 from tests.unit.ui.random_edits import some_edit

@@ -8,8 +8,8 @@ import pytest
 
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui.preview.laid import Look, flowing, lay_out
-from metl_gui.workbench.preview import preview
+from metl_gui.ui.preview.text import TextStyle, flowing, lay_out
+from metl_gui.workbench.samples.preview import preview
 from metl_gui.workbench.session import Workbench
 from tests.unit.workbench.conftest import mapped, workbench
 from tests.unit.workbench.test_preview import HUSHED, mask, record
@@ -33,8 +33,8 @@ def test_what_is_mapped_stands_out_and_what_is_not_is_dim(mapped: Workbench) -> 
     mapped.do(SetElements((1, 1), zeros=(mapped.document.matrix.block(1, 1).elements[1],)))  # type: ignore[union-attr]
     laid = lay_out(mapped.document, preview(mapped.document, record()), (1, 1))
     looks = {laid.text[part.start : part.stop]: part.look for part in laid.parts}
-    assert looks['"1"'] is Look.VALUE
-    assert looks['"customer_id":\N{NO-BREAK SPACE}"C-7"'] is Look.UNMAPPED
+    assert looks['"1"'] is TextStyle.VALUE
+    assert looks['"customer_id":\N{NO-BREAK SPACE}"C-7"'] is TextStyle.UNMAPPED
 
 
 @pytest.mark.parametrize(

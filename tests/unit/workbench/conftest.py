@@ -10,7 +10,7 @@ import pytest
 from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Side
-from metl_gui.workbench.mapping import import_mapping
+from metl_gui.workbench.mapping.table import import_mapping
 from metl_gui.workbench.session import Workbench
 
 HEADER = "schema,schema_version,attribute,entity,entity_version,cdm_attribute\n"

@@ -5,100 +5,84 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from metl_gui.engine.lanes.members import MemberFigures
-from metl_gui.engine.loading.lane_loads import LoadProgress
-from metl_gui.workbench import (
-    addresses,
-    blame,
-    checking,
-    confirming,
-    entities,
-    exporting,
-    history,
-    importing,
-    killed_runs,
-    lanes,
-    live_process,
-    loading,
-    mapping,
-    preview,
-    production,
-    profile_check,
-    profiles,
-    project_settings,
-    publishing,
-    sample_cache,
-    sample_overview,
-    samples,
-    searching,
-    settings,
-    suggesting,
-    trying,
-    unfinished_runs,
-    watching,
-)
+from metl_gui.engine.lanes.coordination.records import MemberFigures
+from metl_gui.engine.lanes.load_control import LoadProgress
+from metl_gui.workbench import addresses, settings, user_folders
+from metl_gui.workbench import settings as project_settings
+from metl_gui.workbench.exports import files
+from metl_gui.workbench.history import blame, states
+from metl_gui.workbench.importing import dry_run, schema_import, source_watch
+from metl_gui.workbench.lanes import control, initial_load
+from metl_gui.workbench.mapping import search, suggestions, table
+from metl_gui.workbench.model import entities
+from metl_gui.workbench.profiles import connection_test, saved_profiles
+from metl_gui.workbench.publishing import checks, publication
+from metl_gui.workbench.review import decisions
+from metl_gui.workbench.runs import production, unfinished_runs
+from metl_gui.workbench.runs import unfinished_runs as killed_runs
+from metl_gui.workbench.samples import cache, kept_samples, preview
 
 FILES: Mapping[str, Any] = {
     "what a production run is told": production.ProductionOrder,
-    "the process of a run": live_process.ProcessFacts,
+    "the process of a run": user_folders.ProcessFacts,
     "a run that has begun": unfinished_runs._Begun,
     "where a run wrote": killed_runs._Places,
-    "profiles": profiles._File,
-    "a sample": sample_cache.KeptSample,
+    "profiles": saved_profiles._File,
+    "a sample": cache.KeptSample,
 }
 """Run folders, the cache of samples and the settings of a user."""
 
 RESULTS: Mapping[str, Any] = {
     "a block": addresses.BlockName,
-    "import": importing.ImportResult,
-    "an import's version": importing.AddedVersion,
-    "an import's renaming": importing.Renaming,
-    "an import's version that was there": importing.UnchangedVersion,
-    "map, a conflict": mapping.Conflict,
-    "review, all that is new": confirming.Confirmation,
-    "publish": publishing.Published,
+    "import": schema_import.ImportResult,
+    "an import's version": schema_import.AddedVersion,
+    "an import's renaming": schema_import.Renaming,
+    "an import's version that was there": schema_import.UnchangedVersion,
+    "map, a conflict": table.Conflict,
+    "review, all that is new": decisions.Confirmation,
+    "publish": publication.Published,
     "remove": settings.Removal,
     "set": settings.SettingsResult,
     "set, of the project": project_settings.ProjectSettings,
-    "search": searching.Answers,
-    "search, an answer": searching.Answer,
-    "search, versions": searching.VersionProgression,
-    "search, a version": searching.VersionStep,
-    "suggest": suggesting.Suggestions,
-    "history": history.History,
-    "history, a state": history.HistoryEntry,
-    "undo and redo": history.StepResult,
-    "compact": history.CompactResult,
-    "show": history.StateSummary,
+    "search": search.Answers,
+    "search, an answer": search.Answer,
+    "search, versions": search.VersionProgression,
+    "search, a version": search.VersionStep,
+    "suggest": suggestions.Suggestions,
+    "history": states.History,
+    "history, a state": states.HistoryEntry,
+    "undo and redo": states.StepResult,
+    "compact": states.CompactResult,
+    "show": states.StateSummary,
     "blame": blame.Blame,
     "blame, an event": blame.Event,
-    "check": checking.CheckResult,
-    "check against a source": trying.Trial,
-    "check, a source that would be lost": trying.LostSource,
-    "export": exporting.ExportResult,
+    "check": checks.CheckResult,
+    "check against a source": dry_run.Trial,
+    "check, a source that would be lost": dry_run.LostSource,
+    "export": files.ExportResult,
     "entity": entities.EntityContent,
     "entity, an attribute": entities.EntityAttribute,
-    "samples": sample_overview.SchemaSamples,
-    "samples, of a version": sample_overview.SampleCount,
-    "samples that are kept": samples.KeptSamples,
+    "samples": kept_samples.SchemaSamples,
+    "samples, of a version": kept_samples.SampleCount,
+    "samples that are kept": kept_samples.KeptSamples,
     "preview": preview.Preview,
-    "profile": profiles.Profile,
-    "profile test": profile_check.ProfileCheck,
+    "profile": saved_profiles.Profile,
+    "profile test": connection_test.ProfileCheck,
 }
 """What commands print with ``--json``, as far as its members are those of a class."""
 
 EVENTS: Mapping[str, Any] = {
-    "watch, the source went away": watching.WentAway,
-    "watch, it came back": watching.CameBack,
-    "watch, versions were added": watching.VersionsAdded,
-    "watch, versions wait": watching.VersionsWait,
-    "watch, a part is not read": watching.NotRead,
+    "watch, the source went away": source_watch.WentAway,
+    "watch, it came back": source_watch.CameBack,
+    "watch, versions were added": source_watch.VersionsAdded,
+    "watch, versions wait": source_watch.VersionsWait,
+    "watch, a part is not read": source_watch.NotRead,
 }
 
 DOCUMENTS: Mapping[str, tuple[Any, Any]] = {
     **{name: (kind, kind.as_json) for name, kind in RESULTS.items()},
-    **{name: (kind, watching.event_json) for name, kind in EVENTS.items()},
-    "lane, a member": (MemberFigures, lanes.member_json),
-    "load": (LoadProgress, loading.as_json),
+    **{name: (kind, source_watch.event_json) for name, kind in EVENTS.items()},
+    "lane, a member": (MemberFigures, control.member_json),
+    "load": (LoadProgress, initial_load.as_json),
 }
 """By row: what is printed, and what makes the document of it."""

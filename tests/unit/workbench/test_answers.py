@@ -14,11 +14,17 @@ from metl_gui.core.review.items import review_items
 from metl_gui.core.review.query import query_of
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import EditError, SchemaError
-from metl_gui.workbench import answer_sheet, reviewing
-from metl_gui.workbench.answer_sheet import SHEET, SheetMade, parse_key, write_sheet
-from metl_gui.workbench.answers import AnswersTaken, read_answers, take_answers
-from metl_gui.workbench.assigning import assign, assignments
-from metl_gui.workbench.review_wanted import wanted_in
+from metl_gui.workbench.review import answer_sheet, decisions
+from metl_gui.workbench.review.answer_sheet import (
+    SHEET,
+    AnswersTaken,
+    SheetMade,
+    parse_key,
+    read_answers,
+    take_answers,
+    write_sheet,
+)
+from metl_gui.workbench.review.assignments import assign, assignments, wanted_in
 from metl_gui.workbench.session import Workbench
 
 from .conftest import declare
@@ -135,7 +141,7 @@ def test_the_answers_are_one_undo_step(shrunk: Workbench, tmp_path: Path) -> Non
     taken = take_answers(shrunk, sheet.path)
     assert (taken.state, taken.title) == (state + 1, "Take 3 answers from open.xlsx")
     assert (len(taken.answered), taken.ignored, taken.unclear, taken.empty) == (3, (), (), 1)
-    payment, refund = reviewing.review_list(shrunk.document).items
+    payment, refund = decisions.review_list(shrunk.document).items
     assert [lost.element.from_path for lost in payment.lost] == ["amount"]
     assert payment.comment == "asked Eve"
     assert refund.postponed
@@ -171,7 +177,7 @@ def test_rows_that_were_decided_meanwhile_are_ignored_and_told(shrunk: Workbench
     sheet = sent(shrunk, tmp_path)
     sheet.answer("legacy", "payment", your_answer="not needed any more")
     sheet.answer("amount", "refund", your_answer="not needed any more")
-    reviewing.confirm(shrunk, [REFUND_2])
+    decisions.confirm(shrunk, [REFUND_2])
     taken = take_answers(shrunk, sheet.path)
     assert len(taken.answered) == 1
     (ignored,) = taken.ignored
@@ -244,7 +250,7 @@ def test_a_sheet_says_who_is_to_decide_from_now_on(shrunk: Workbench, tmp_path: 
     sheet.answer("amount", "refund", assigned_to="Eve")
     taken: AnswersTaken = take_answers(shrunk, sheet.path)
     assert (taken.assigned, taken.title) == (1, "")
-    (item,) = reviewing.review_list(shrunk.document, wanted=wanted_in(shrunk, query_of(assigned="eve"))).items
+    (item,) = decisions.review_list(shrunk.document, wanted=wanted_in(shrunk, query_of(assigned="eve"))).items
     assert (str(item.block), item.assigned_to) == (REFUND_2, "Eve")
     assert assignments(shrunk).names == ("Eve",)
 

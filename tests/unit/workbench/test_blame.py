@@ -10,10 +10,10 @@ from metl_gui.core.edits.versions import AddVersion, RemoveVersion
 from metl_gui.core.matrix.blocks import BlockKey, Element
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import EditError, ProjectError
-from metl_gui.store.compaction import Keeping
+from metl_gui.store.edit_log import Keeping
 from metl_gui.workbench.addresses import find_attribute, find_block, find_leaf
-from metl_gui.workbench.blame import Event, attribute_history, blame, block_history, element_history
-from metl_gui.workbench.history import undo_state
+from metl_gui.workbench.history.blame import Event, attribute_history, blame, block_history, element_history
+from metl_gui.workbench.history.states import undo_state
 from metl_gui.workbench.session import Workbench
 
 from .conftest import declare

@@ -10,10 +10,10 @@ import pytest
 
 from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.trees.nodes import Side
-from metl_gui.workbench.checking import check_document, check_project, seen_in_runs
-from metl_gui.workbench.places import runs_folder
-from metl_gui.workbench.reviewing import confirm_all, retire
+from metl_gui.workbench.publishing.checks import check_document, check_project, seen_in_runs
+from metl_gui.workbench.review.decisions import confirm_all, retire
 from metl_gui.workbench.session import Workbench
+from metl_gui.workbench.user_folders import runs_folder
 
 from .conftest import declare
 

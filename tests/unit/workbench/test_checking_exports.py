@@ -10,11 +10,10 @@ from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.search.problems import Severity
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import SchemaError
-from metl_gui.workbench.checking_exports import check_export
-from metl_gui.workbench.exporting import export, export_published
 from metl_gui.workbench.exports import EXPORTS, Choices
+from metl_gui.workbench.exports.files import check_export, export, export_published
 from metl_gui.workbench.exports.matrix import is_as_written
-from metl_gui.workbench.publishing import publish
+from metl_gui.workbench.publishing.publication import publish
 from metl_gui.workbench.session import Workbench
 from tests.unit.workbench.conftest import declare
 from tests.unit.workbench.exports.odd_document import odd_document

@@ -15,12 +15,12 @@ from metl_gui.core.matrix.blocks import Element
 from metl_gui.core.review.items import review_items
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Side
-from metl_gui.registry import connect_json
-from metl_gui.registry.reading import Continuation, Reading
+from metl_gui.registry.messages import connect_json
+from metl_gui.registry.reader_result import Continuation, Reading
 from metl_gui.workbench.addresses import element_names, find_block
-from metl_gui.workbench.importing import add_reading, import_sources
+from metl_gui.workbench.importing.dry_run import try_reading
+from metl_gui.workbench.importing.schema_import import add_reading, import_sources
 from metl_gui.workbench.session import Door, Workbench
-from metl_gui.workbench.trying import try_reading
 from tests.unit.registry.test_table_changes import ddl, row
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from metl_gui.engine.kernel.compiled import build
 from metl_gui.workbench import doctor
-from metl_gui.workbench.qt_libraries import QT_LIBRARIES
+from metl_gui.workbench.doctor import QT_LIBRARIES
 from tests.helpers.elf import needed_libraries
 
 C_LIBRARY = {

@@ -9,12 +9,12 @@ import pytest
 
 from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.trees.nodes import Side
-from metl_gui.registry.reading import Reading, Refusal
-from metl_gui.workbench.checking import check_project
-from metl_gui.workbench.history import history
-from metl_gui.workbench.importing import add_reading
-from metl_gui.workbench.reviewing import review_list
-from metl_gui.workbench.searching import forward, versions
+from metl_gui.registry.reader_result import Reading, Refusal
+from metl_gui.workbench.history.states import history
+from metl_gui.workbench.importing.schema_import import add_reading
+from metl_gui.workbench.mapping.search import forward, versions
+from metl_gui.workbench.publishing.checks import check_project
+from metl_gui.workbench.review.decisions import review_list
 from metl_gui.workbench.session import Workbench
 
 from .conftest import declare

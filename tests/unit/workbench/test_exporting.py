@@ -16,15 +16,14 @@ from metl_gui.core.matrix.canonical import exported_blocks, state_hash
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import ProjectError, UserError
 from metl_gui.registry.matrix_export import parse_export
-from metl_gui.workbench.answer_sheet import write_sheet
-from metl_gui.workbench.exporting import export, export_published
+from metl_gui.workbench.comparison.merge import merge_files
 from metl_gui.workbench.exports import EXPORTS, Choices, Export, find_export
+from metl_gui.workbench.exports.files import export, export_published
 from metl_gui.workbench.exports.matrix import dusb_text, json_text, laid_out
 from metl_gui.workbench.exports.table import table_text
-from metl_gui.workbench.judging import judged
-from metl_gui.workbench.mapping import import_mapping
-from metl_gui.workbench.merging import merge_files
-from metl_gui.workbench.publishing import publish
+from metl_gui.workbench.mapping.table import import_mapping
+from metl_gui.workbench.publishing.publication import judged, publish
+from metl_gui.workbench.review.answer_sheet import write_sheet
 from metl_gui.workbench.session import Workbench
 from metl_gui.workbench.settings import set_settings
 

@@ -6,7 +6,7 @@ import pytest
 
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import EditError
-from metl_gui.workbench.going import Completions, End, find_ends
+from metl_gui.workbench.mapping.search import Completions, End, find_ends
 from tests.helpers.world import World
 
 

@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 from metl_gui.core.matrix.canonical import state_hash
+from metl_gui.core.progress import Progress, Watch
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import RunCancelled, SchemaError
 from metl_gui.packaged import sample_projects
-from metl_gui.registry.reading import Reading
-from metl_gui.workbench.importing import add_reading, import_sources
-from metl_gui.workbench.progress import Progress, Watch
+from metl_gui.registry.reader_result import Reading
+from metl_gui.workbench.importing.schema_import import add_reading, import_sources
 from metl_gui.workbench.session import Workbench
 
 from .conftest import declare
@@ -142,7 +142,8 @@ def test_a_killed_import_ends_as_if_nothing_had_happened_when_it_is_run_again(em
     import_sources(empty, Side.CDM, [tmp_path / "in"])
     script = (
         "import sys\nfrom pathlib import Path\nfrom metl_gui.core.trees.nodes import Side\n"
-        "from metl_gui.workbench.importing import import_sources\nfrom metl_gui.workbench.session import Workbench\n"
+        "from metl_gui.workbench.importing.schema_import import import_sources\n"
+        "from metl_gui.workbench.session import Workbench\n"
         "with Workbench.open(Path(sys.argv[1])) as workbench:\n"
         "    import_sources(workbench, Side.CDM, [sys.argv[2]])\n"
     )

@@ -9,7 +9,7 @@ import pytest
 
 from metl_gui.core.trees.nodes import Side
 from metl_gui.packaged import sample_projects
-from metl_gui.workbench.importing import import_sources
+from metl_gui.workbench.importing.schema_import import import_sources
 from metl_gui.workbench.session import Workbench
 
 

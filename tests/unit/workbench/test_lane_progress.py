@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from metl_gui.engine.events import LaneProgressed, LatencyFigures, PartitionFigures
-from metl_gui.engine.report import Tally
-from metl_gui.workbench.progress import Progress, Watch
-from metl_gui.workbench.running import tell
+from metl_gui.core.progress import Progress, Watch
+from metl_gui.engine.runs.events import LaneProgressed, LatencyFigures, PartitionFigures
+from metl_gui.engine.runs.report import Tally
+from metl_gui.workbench.runs.mapping_run import tell
 
 
 def test_a_lane_tells_its_state_rate_lag_latency_and_what_waits_or_was_set_aside() -> None:

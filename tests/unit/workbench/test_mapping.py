@@ -11,9 +11,9 @@ from metl_gui.core.matrix.blocks import Status
 from metl_gui.core.matrix.canonical import state_hash
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import SchemaError
-from metl_gui.workbench.mapping import MapMode, import_mapping
-from metl_gui.workbench.reviewing import retire
-from metl_gui.workbench.searching import forward
+from metl_gui.workbench.mapping.search import forward
+from metl_gui.workbench.mapping.table import MapMode, import_mapping
+from metl_gui.workbench.review.decisions import retire
 from metl_gui.workbench.session import Workbench
 
 from .conftest import HEADER, declare, write_table

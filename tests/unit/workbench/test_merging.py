@@ -26,16 +26,16 @@ from metl_gui.core.trees.declarations import VersionDeclaration
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import ProjectError, SchemaError, UserError
 from metl_gui.registry.matrix_export import read_export
-from metl_gui.store.making import copy_file
+from metl_gui.store.creation import copy_file
 from metl_gui.workbench.addresses import find_block, find_schema, find_version
-from metl_gui.workbench.comparing import compared
-from metl_gui.workbench.exporting import export
+from metl_gui.workbench.comparison.diff import compared
+from metl_gui.workbench.comparison.merge import merge_files
 from metl_gui.workbench.exports import find_export
-from metl_gui.workbench.merging import merge_files
-from metl_gui.workbench.project_settings import set_project_settings
-from metl_gui.workbench.publishing import publish
-from metl_gui.workbench.samples import include_samples, keep_message
+from metl_gui.workbench.exports.files import export
+from metl_gui.workbench.publishing.publication import publish
+from metl_gui.workbench.samples.kept_samples import include_samples, keep_message
 from metl_gui.workbench.session import Workbench
+from metl_gui.workbench.settings import set_project_settings
 from tests.unit.core.test_merged_project_data import model
 from tests.unit.workbench.conftest import declare, fill
 from tests.unit.workbench.test_samples import mask, record
@@ -433,7 +433,7 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from metl_gui.store.repositories.project_data import ProjectDataRepository
-from metl_gui.workbench.merging import merge_files
+from metl_gui.workbench.comparison.merge import merge_files
 
 put = ProjectDataRepository.change
 

@@ -6,7 +6,7 @@ import pytest
 
 from metl_gui.core.changes.draft import perform
 from metl_gui.errors import SchemaError
-from metl_gui.workbench.pasting import Paste, plan_paste, snippet
+from metl_gui.workbench.mapping.clipboard import Paste, plan_paste, snippet
 from tests.helpers.world import World
 
 

@@ -23,38 +23,31 @@ from metl_gui.core.edits.settings import SetSettings
 from metl_gui.core.matrix.canonical import state_hash
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.merge.sides import ConflictKind
+from metl_gui.core.progress import UNWATCHED
 from metl_gui.core.project import project_data
 from metl_gui.core.review import query
 from metl_gui.core.search.problems import Severity
 from metl_gui.core.trees.nodes import Side
 from metl_gui.engine.kernel.outcomes import Fate
-from metl_gui.registry.formats import Format
+from metl_gui.registry.addresses import Api
+from metl_gui.registry.files.format_detection import Format
 from metl_gui.registry.matrix_export import parse_export
-from metl_gui.registry.places import Api
 from metl_gui.registry.postgres_types import MODE_SETTINGS, Modes, modes_of
-from metl_gui.workbench import (
-    live_process,
-    places,
-    production,
-    profile_kinds,
-    project_settings,
-    run_history,
-    sample,
-    secret_store,
-    unfinished_runs,
-    watching,
-    writing,
-)
+from metl_gui.workbench import atomic_files, user_folders
+from metl_gui.workbench import settings as project_settings
+from metl_gui.workbench.demo import sample
 from metl_gui.workbench.exports import EXPORTS
 from metl_gui.workbench.exports.matrix import dusb_text, json_text, laid_out
-from metl_gui.workbench.live_process import ProcessFacts, read_facts, write_facts
-from metl_gui.workbench.past_run import RunStatus
-from metl_gui.workbench.preview import Preview
-from metl_gui.workbench.production import ProductionOrder, read_order
-from metl_gui.workbench.profiles import Profile, find_profile, save_profile
-from metl_gui.workbench.progress import UNWATCHED
-from metl_gui.workbench.sample_cache import KeptSample, SampleCache, decode_samples, encode_samples
+from metl_gui.workbench.importing import source_watch
+from metl_gui.workbench.profiles import kinds, saved_profiles
+from metl_gui.workbench.profiles.saved_profiles import Profile, find_profile, save_profile
+from metl_gui.workbench.runs import history, production, unfinished_runs
+from metl_gui.workbench.runs.history import RunStatus
+from metl_gui.workbench.runs.production import ProductionOrder, read_order
+from metl_gui.workbench.samples.cache import KeptSample, SampleCache, decode_samples, encode_samples
+from metl_gui.workbench.samples.preview import Preview
 from metl_gui.workbench.session import Door
+from metl_gui.workbench.user_folders import ProcessFacts, read_facts, write_facts
 from tests.helpers.persisted import files_below, filled, lay_out, rows
 from tests.helpers.world import World
 from tests.unit.workbench.persisted import DOCUMENTS, EVENTS, FILES
@@ -69,7 +62,7 @@ _PROFILE = Profile(
 )
 
 _WORDS: Mapping[str, type[StrEnum]] = {
-    "kind of a profile": profile_kinds.Kind,
+    "kind of a profile": kinds.Kind,
     "API of a registry": Api,
     "format of a source": Format,
     "order of a review list": query.Order,
@@ -83,21 +76,21 @@ _WORDS: Mapping[str, type[StrEnum]] = {
 
 _NAMES: Mapping[str, Callable[[], object]] = {
     "files of a production run": lambda: [
-        production.ORDER, production.PLAN, production.LOG, live_process.PROCESS, live_process.STOP,
+        production.ORDER, production.PLAN, production.LOG, user_folders.PROCESS, user_folders.STOP,
     ],
     "a run that has begun": lambda: unfinished_runs._BEGUN,
-    "runs that are in their project": lambda: run_history._COLLECTED,
+    "runs that are in their project": lambda: history._COLLECTED,
     "an untouched copy of a sample": lambda: sample._MARK,
-    "what says that a folder is an export": lambda: [writing.MANIFEST, writing._FORMAT],
+    "what says that a folder is an export": lambda: [atomic_files.MANIFEST, atomic_files._FORMAT],
     "folders below that of the user": lambda: [
-        places.run_folder(_PROJECT, "run-1").relative_to(own_files.cache_folder()).as_posix(),
-        places.kept_samples_folder(_PROJECT).relative_to(own_files.cache_folder()).as_posix(),
-        places.samples_folder().relative_to(own_files.data_folder()).as_posix(),
+        user_folders.run_folder(_PROJECT, "run-1").relative_to(own_files.cache_folder()).as_posix(),
+        user_folders.kept_samples_folder(_PROJECT).relative_to(own_files.cache_folder()).as_posix(),
+        user_folders.samples_folder().relative_to(own_files.data_folder()).as_posix(),
     ],
     "what the folders of the user and entries of the keyring are called by": lambda: own_files.APPLICATION,
-    "a secret in the keyring": lambda: secret_store._entry("team", "token"),
-    "a folder that was closed": lambda: places._CLOSED,
-    "where secrets are": lambda: [secret_store.KEYRING, secret_store.VARIABLE],
+    "a secret in the keyring": lambda: saved_profiles._entry("team", "token"),
+    "a folder that was closed": lambda: user_folders._CLOSED,
+    "where secrets are": lambda: [saved_profiles.KEYRING, saved_profiles.VARIABLE],
     "formats of exports": lambda: list(EXPORTS),
     "settings of a project": lambda: {name: list(values) for name, values in project_settings.KNOWN.items()},
     "settings of a schema": lambda: list(setting_edits.SCHEMA_SETTINGS),
@@ -145,7 +138,7 @@ def test_every_row_of_a_case_file_is_held_against_a_value(file: str, table: Mapp
 
 
 def test_every_event_of_a_watch_has_a_row() -> None:
-    assert set(EVENTS.values()) == set(get_args(watching.WatchEvent))
+    assert set(EVENTS.values()) == set(get_args(source_watch.WatchEvent))
 
 
 @pytest.mark.parametrize("name", _NAMES)

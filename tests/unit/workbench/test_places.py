@@ -10,16 +10,15 @@ from pathlib import Path
 import pytest
 
 from metl_gui.cli.main import main
-from metl_gui.engine.runs import RunFolder, RunSpec
+from metl_gui.engine.runs.run_spec import RunFolder, RunSpec
+from metl_gui.engine.runs.staging import Staging
 from metl_gui.engine.sinks.jsonl import JsonlParts
-from metl_gui.engine.sinks.staging import Staging
 from metl_gui.own_files import cache_folder, data_folder, settings_folder
-from metl_gui.workbench.live_process import ask_to_stop
-from metl_gui.workbench.places import close_to_others, run_folder
-from metl_gui.workbench.profiles import Profile, save_profile
-from metl_gui.workbench.sample import fresh_copy
-from metl_gui.workbench.sample_cache import KeptSample, SampleCache
+from metl_gui.workbench.demo.sample import fresh_copy
+from metl_gui.workbench.profiles.saved_profiles import Profile, save_profile
+from metl_gui.workbench.samples.cache import KeptSample, SampleCache
 from metl_gui.workbench.session import Workbench
+from metl_gui.workbench.user_folders import ask_to_stop, close_to_others, run_folder
 
 
 @pytest.fixture(autouse=True)

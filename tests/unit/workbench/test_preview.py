@@ -12,7 +12,7 @@ from metl_gui.core.edits.settings import MaskAttribute, SetSettings
 from metl_gui.core.trees.nodes import Side
 from metl_gui.engine.kernel.outcomes import Fate
 from metl_gui.workbench.masking import HIDDEN
-from metl_gui.workbench.preview import Preview, Previews, preview
+from metl_gui.workbench.samples.preview import Preview, Previews, preview
 from metl_gui.workbench.session import Workbench
 
 ORDERS = "fx.pay.orders"

@@ -13,12 +13,13 @@ from keyring import set_keyring
 from keyring.backend import KeyringBackend
 from keyring.backends import fail, null
 
-from metl_gui.engine.targets import Kind as SparkKind
+from metl_gui.engine.runs.target import Kind as SparkKind
 from metl_gui.errors import RunError, UserError
 from metl_gui.own_files import settings_folder
-from metl_gui.workbench.profile_check import test_profile
-from metl_gui.workbench.profile_kinds import Kind
-from metl_gui.workbench.profiles import (
+from metl_gui.workbench.profiles.connection_test import test_profile
+from metl_gui.workbench.profiles.kinds import Kind
+from metl_gui.workbench.profiles.saved_profiles import (
+    KEYRING,
     Profile,
     find_database,
     find_kafka,
@@ -31,7 +32,6 @@ from metl_gui.workbench.profiles import (
     save_profile,
     shared_folder,
 )
-from metl_gui.workbench.secret_store import KEYRING
 from tests.helpers.keyrings import MemoryKeyring, keyring_in_memory
 
 

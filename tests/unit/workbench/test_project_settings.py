@@ -7,11 +7,11 @@ import pytest
 from metl_gui.core.edits.review import ConfirmBlock
 from metl_gui.core.matrix.blocks import Status
 from metl_gui.errors import EditError
-from metl_gui.workbench.confirming import confirm_unconfirmed
-from metl_gui.workbench.mapping import import_mapping
-from metl_gui.workbench.project_settings import project_settings, set_project_settings
-from metl_gui.workbench.publishing import publish
+from metl_gui.workbench.mapping.table import import_mapping
+from metl_gui.workbench.publishing.publication import publish
+from metl_gui.workbench.review.decisions import confirm_unconfirmed
 from metl_gui.workbench.session import Workbench
+from metl_gui.workbench.settings import project_settings, set_project_settings
 
 from .conftest import write_table
 

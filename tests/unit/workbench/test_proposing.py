@@ -9,12 +9,13 @@ import pytest
 from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import EditError
-from metl_gui.workbench import linking, reviewing
 from metl_gui.workbench.addresses import find_block
-from metl_gui.workbench.mapping import import_mapping
-from metl_gui.workbench.proposing import allow_rename, refuse_rename
+from metl_gui.workbench.mapping.suggestions import Asked, suggest
+from metl_gui.workbench.mapping.table import import_mapping
+from metl_gui.workbench.model import lineages
+from metl_gui.workbench.review import decisions
+from metl_gui.workbench.review.rename_refusals import allow_rename, refuse_rename
 from metl_gui.workbench.session import Workbench
-from metl_gui.workbench.suggesting import Asked, suggest
 
 from .conftest import declare, write_table
 
@@ -29,7 +30,7 @@ def shrunk(mapped: Workbench) -> Workbench:
 
 
 def proposed(workbench: Workbench) -> set[tuple[str, str, str]]:
-    listed = reviewing.review_list(workbench.document, workbench.kept.refused_renames.all())
+    listed = decisions.review_list(workbench.document, workbench.kept.refused_renames.all())
     return {(str(item.block), p.lost, p.candidate) for item in listed.items for p in item.proposals}
 
 
@@ -88,7 +89,7 @@ def test_an_attribute_of_an_entity_is_refused_for_all_schemas_that_feed_it(mappe
     mapped.do(AddVersion(Side.CDM, declare("payment", "2", "payment_id", "payer_identifier", "amount", "legacy_code")))
     block = "fx.pay.orders@1:payment@2"
     assert proposed(mapped) == {(block, "payer_id", "payer_identifier")}
-    reviewing.refuse_renames(mapped, block, ["payer_id=payer_identifier"])
+    decisions.refuse_renames(mapped, block, ["payer_id=payer_identifier"])
     assert proposed(mapped) == set()
     (refused,) = mapped.kept.refused_renames.all().all
     entity = mapped.document.cdm.named("payment")
@@ -98,8 +99,8 @@ def test_an_attribute_of_an_entity_is_refused_for_all_schemas_that_feed_it(mappe
 
 
 def test_what_was_told_apart_is_not_proposed_on_either_side(shrunk: Workbench) -> None:
-    reviewing.rename(shrunk, PAYMENT_2, ["customer_id=customer_ref"])
-    linking.unlink(shrunk, "fx.pay.orders.customer_ref@2")
+    decisions.rename(shrunk, PAYMENT_2, ["customer_id=customer_ref"])
+    lineages.unlink(shrunk, "fx.pay.orders.customer_ref@2")
     assert "customer_ref" not in {candidate for _, _, candidate in proposed(shrunk)}
     (refused,) = shrunk.kept.refused_renames.all().all
     assert (refused.side, refused.lost, refused.candidate) == (Side.EXTRACTION, "customer_id", "customer_ref")
@@ -122,17 +123,17 @@ def test_what_was_renamed_together_is_listed_and_accepted_by_the_names_of_the_st
     workbench: Workbench, tmp_path: Path
 ) -> None:
     opened = moved(workbench, tmp_path)
-    (item,) = reviewing.review_list(opened.document).as_json()["items"]
+    (item,) = decisions.review_list(opened.document).as_json()["items"]
     (group,) = item["renamed_together"]
     assert group["change"] == "billing is invoice now"
     assert {"lost": "billing.city", "candidate": "invoice.city"} in group["renames"]
     state = opened.document.state
-    reviewing.rename(opened, "fx.bill@2:bill@1", ["billing=invoice"])
-    (item,) = reviewing.review_list(opened.document).as_json()["items"]
+    decisions.rename(opened, "fx.bill@2:bill@1", ["billing=invoice"])
+    (item,) = decisions.review_list(opened.document).as_json()["items"]
     assert [lost["from"] for lost in item["lost"]] == ["billing.fax"]
     assert opened.document.state == state + 1
 
 
 def test_a_struct_without_lost_attributes_is_refused_by_name(workbench: Workbench, tmp_path: Path) -> None:
     with pytest.raises(EditError, match="No lost element of this block is called bill"):
-        reviewing.rename(moved(workbench, tmp_path), "fx.bill@2:bill@1", ["bill=invoice"])
+        decisions.rename(moved(workbench, tmp_path), "fx.bill@2:bill@1", ["bill=invoice"])

@@ -13,13 +13,19 @@ from metl_gui.core.matrix.canonical import state_hash
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import ProjectError, ProjectHeldError, UserError
-from metl_gui.workbench import reviewing
 from metl_gui.workbench.addresses import find_block
-from metl_gui.workbench.confirming import confirm_unconfirmed
-from metl_gui.workbench.history import history
-from metl_gui.workbench.project_settings import set_project_settings
-from metl_gui.workbench.publishing import difference_to_live, live_state, production_document, publish, published_states
+from metl_gui.workbench.history.states import history
+from metl_gui.workbench.publishing.publication import (
+    difference_to_live,
+    live_state,
+    production_document,
+    publish,
+    published_states,
+)
+from metl_gui.workbench.review import decisions
+from metl_gui.workbench.review.decisions import confirm_unconfirmed
 from metl_gui.workbench.session import Workbench
+from metl_gui.workbench.settings import set_project_settings
 
 from .conftest import declare
 
@@ -151,7 +157,7 @@ def test_a_version_whose_rename_waits_for_a_second_person_is_not_published(mappe
     mapped.do(AddVersion(Side.EXTRACTION, declare("fx.pay.orders", "2", "id", "customer_ref", "amount", "legacy")))
     held = publish(mapped)
     assert held.held == 1
-    reviewing.rename(mapped, "fx.pay.orders@2:payment@1", ["customer_id=customer_ref"])
+    decisions.rename(mapped, "fx.pay.orders@2:payment@1", ["customer_id=customer_ref"])
     with pytest.raises(UserError, match="orders@2:payment@1"):
         publish(mapped)
     assert publish(mapped, held.state).is_new is False

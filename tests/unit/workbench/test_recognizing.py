@@ -8,14 +8,14 @@ from pathlib import Path
 import fastavro
 import pytest
 
+from metl_gui.core.progress import Watch
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import RunCancelled, SchemaError
-from metl_gui.workbench import recognizing
-from metl_gui.workbench.exporting import export
 from metl_gui.workbench.exports import EXPORTS
-from metl_gui.workbench.importing import add_reading
-from metl_gui.workbench.progress import Watch
-from metl_gui.workbench.recognizing import Novelty, likely_side, novelty, recognize
+from metl_gui.workbench.exports.files import export
+from metl_gui.workbench.importing import dropped_files
+from metl_gui.workbench.importing.dropped_files import Novelty, likely_side, novelty, recognize
+from metl_gui.workbench.importing.schema_import import add_reading
 from metl_gui.workbench.session import Workbench
 
 
@@ -89,7 +89,7 @@ def test_schemas_that_no_tree_knows_belong_to_the_extraction_tree(tmp_path: Path
 
 
 def test_too_many_files_are_refused_before_any_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recognizing, "MOST_FILES", 2)
+    monkeypatch.setattr(dropped_files, "MOST_FILES", 2)
     for number in range(3):
         (tmp_path / f"{number}.json").write_bytes(b"\xff")
     with pytest.raises(SchemaError, match="holds more than 2 files"):

@@ -15,16 +15,17 @@ import pytest
 
 import metl_gui
 from metl_gui.cli.main import main
+from metl_gui.core.progress import Progress, Watch
 from metl_gui.errors import RunCancelled, SetupError
-from metl_gui.workbench.components import jars, postgres, requirements
-from metl_gui.workbench.components.apicurio import APICURIO_JARS
-from metl_gui.workbench.components.connect import CONVERTER_JARS
-from metl_gui.workbench.components.guard import stat_of
-from metl_gui.workbench.components.jars import Artifact, JarSet, fetch
-from metl_gui.workbench.components.kafka import KAFKA_JARS
+from metl_gui.stack import jars, postgres
+from metl_gui.stack.apicurio import APICURIO_JARS
+from metl_gui.stack.connect import CONVERTER_JARS
+from metl_gui.stack.guard import stat_of
+from metl_gui.stack.jars import Artifact, JarSet, fetch
+from metl_gui.stack.kafka import KAFKA_JARS
+from metl_gui.workbench import live
 from metl_gui.workbench.doctor import Examination
-from metl_gui.workbench.progress import Progress, Watch
-from metl_gui.workbench.row_loading import JDBC_JARS
+from metl_gui.workbench.live import JDBC_JARS
 
 _SET = JarSet("little", "a little program", (Artifact("org.example", "little", "1"),), megabytes=3)
 
@@ -83,27 +84,27 @@ def test_the_live_demo_says_before_it_starts_anything_what_is_missing_and_the_wa
 
 
 def test_what_can_wait_does_not_fail_an_examination(bare_computer: Path) -> None:
-    later = requirements.check_jars(KAFKA_JARS, is_needed=True)
+    later = live.check_jars(KAFKA_JARS, is_needed=True)
     assert (later.ok, later.is_needed) == (False, False)
     assert Examination((later,)).ok
     assert Examination((later,)).missing == (later,)
-    assert not Examination((requirements.check_maven(),)).ok
+    assert not Examination((live.check_maven(),)).ok
     _install_maven(bare_computer, "exit 1")
-    assert requirements.check_maven().ok
+    assert live.check_maven().ok
 
 
 def test_full_disks_and_little_memory_are_told_in_megabytes(tmp_path: Path) -> None:
-    assert not requirements.check_space(1 << 40).ok
+    assert not live.check_space(1 << 40).ok
     facts = tmp_path / "meminfo"
     facts.write_text("MemTotal: 4000000 kB\nMemAvailable: 1024000 kB\n")
-    check = requirements.check_memory(facts)
+    check = live.check_memory(facts)
     assert (check.ok, check.found) == (False, "only 1,000 MB")
     facts.write_text("nothing of the kind\n")
-    assert requirements.check_memory(facts).ok
+    assert live.check_memory(facts).ok
 
 
 def test_another_system_is_named() -> None:
-    assert not requirements.check_system("darwin").ok
+    assert not live.check_system("darwin").ok
 
 
 def test_fetching_without_maven_names_it_and_the_way_out(bare_computer: Path) -> None:
@@ -230,7 +231,7 @@ def test_a_fetch_that_is_cancelled_ends_maven_with_all_it_started_and_leaves_not
 
 def test_looking_loads_neither_kafka_nor_spark() -> None:
     script = (
-        "import sys; from metl_gui.workbench.components.requirements import examine_live; examine_live();"
+        "import sys; from metl_gui.workbench.live import examine_live; examine_live();"
         "print({'pyspark', 'confluent_kafka'} & sys.modules.keys())"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env=os.environ)

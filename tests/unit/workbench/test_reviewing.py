@@ -8,8 +8,8 @@ from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.matrix.canonical import state_hash
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import EditError
-from metl_gui.workbench import reviewing
-from metl_gui.workbench.searching import forward, reverse, versions
+from metl_gui.workbench.mapping.search import forward, reverse, versions
+from metl_gui.workbench.review import decisions
 from metl_gui.workbench.session import Workbench
 
 from .conftest import declare
@@ -26,7 +26,7 @@ def shrunk(mapped: Workbench) -> Workbench:
 
 
 def test_the_list_has_the_keys_of_the_contract(shrunk: Workbench) -> None:
-    listed = reviewing.review_list(shrunk.document).as_json()
+    listed = decisions.review_list(shrunk.document).as_json()
     assert listed["state"] == 6
     assert listed["version_tasks"] == []
     payment, refund = listed["items"]
@@ -47,23 +47,23 @@ def test_the_list_has_the_keys_of_the_contract(shrunk: Workbench) -> None:
 
 
 def test_a_rename_restores_the_element_and_leaves_the_other_losses(shrunk: Workbench) -> None:
-    decision = reviewing.rename(shrunk, PAYMENT_2, ["customer_id=customer_ref"], comment="see ticket")
+    decision = decisions.rename(shrunk, PAYMENT_2, ["customer_id=customer_ref"], comment="see ticket")
     assert (decision.decided, decision.left) == (0, 2)
-    item = reviewing.review_list(shrunk.document).items[0]
+    item = decisions.review_list(shrunk.document).items[0]
     assert [(e.from_path, e.to_path) for e in item.kept] == [("customer_ref", "payer_id"), ("id", "payment_id")]
     assert [lost.element.from_path for lost in item.lost] == ["amount", "legacy"]
     assert item.comment == "see ticket"
 
 
 def test_accepting_the_last_losses_takes_the_block_off_the_list(shrunk: Workbench) -> None:
-    reviewing.rename(shrunk, PAYMENT_2, ["customer_id=customer_ref"])
-    assert reviewing.accept_losses(shrunk, PAYMENT_2, ["legacy"]).decided == 0
-    assert reviewing.accept_losses(shrunk, PAYMENT_2, ["amount"]).decided == 1
+    decisions.rename(shrunk, PAYMENT_2, ["customer_id=customer_ref"])
+    assert decisions.accept_losses(shrunk, PAYMENT_2, ["legacy"]).decided == 0
+    assert decisions.accept_losses(shrunk, PAYMENT_2, ["amount"]).decided == 1
 
 
 def test_confirming_several_blocks_is_one_undo_step(shrunk: Workbench) -> None:
     before = state_hash(shrunk.document)
-    decision = reviewing.confirm(shrunk, [PAYMENT_2, REFUND_2])
+    decision = decisions.confirm(shrunk, [PAYMENT_2, REFUND_2])
     assert (decision.state, decision.decided, decision.left) == (7, 2, 0)
     assert decision.title == "Confirm 2 blocks"
     shrunk.undo()
@@ -72,49 +72,49 @@ def test_confirming_several_blocks_is_one_undo_step(shrunk: Workbench) -> None:
 
 def test_confirming_one_unknown_block_confirms_none(shrunk: Workbench) -> None:
     with pytest.raises(EditError):
-        reviewing.confirm(shrunk, [PAYMENT_2, "fx.pay.orders@2:refnd@1"])
-    assert len(reviewing.review_list(shrunk.document).items) == 2
+        decisions.confirm(shrunk, [PAYMENT_2, "fx.pay.orders@2:refnd@1"])
+    assert len(decisions.review_list(shrunk.document).items) == 2
 
 
 def test_confirm_all_takes_only_the_named_verdict(shrunk: Workbench) -> None:
-    assert reviewing.confirm_all(shrunk, "emptied").title == ""
-    done = reviewing.confirm_all(shrunk, "smaller")
+    assert decisions.confirm_all(shrunk, "emptied").title == ""
+    done = decisions.confirm_all(shrunk, "smaller")
     assert (done.title, done.left) == ("Confirm all 2 blocks that are smaller, and 4 losses", 0)
     with pytest.raises(EditError, match="Did you mean smaller"):
-        reviewing.confirm_all(shrunk, "smaler")
+        decisions.confirm_all(shrunk, "smaler")
 
 
 def test_an_item_names_the_later_version_in_which_a_lost_attribute_is_there_again(shrunk: Workbench) -> None:
     shrunk.do(AddVersion(Side.EXTRACTION, declare("fx.pay.orders", "3", "id", "customer_ref", "legacy")))
-    again = reviewing.review_list(shrunk.document).as_json()["items"][0]["there_again"]
+    again = decisions.review_list(shrunk.document).as_json()["items"][0]["there_again"]
     block = {"schema": "fx.pay.orders", "version": "3", "entity": "payment", "entity_version": "1"}
     assert again == [{"block": block, "from": "legacy", "to": "legacy_code"}]
-    reviewing.rename(shrunk, "fx.pay.orders@3:payment@1", ["legacy=legacy"])
-    assert reviewing.review_list(shrunk.document).items[0].there_again == ()
+    decisions.rename(shrunk, "fx.pay.orders@3:payment@1", ["legacy=legacy"])
+    assert decisions.review_list(shrunk.document).items[0].there_again == ()
 
 
 def test_a_postponed_item_stands_at_the_end(shrunk: Workbench) -> None:
-    reviewing.postpone(shrunk, PAYMENT_2, "ask the owner")
-    items = reviewing.review_list(shrunk.document).items
+    decisions.postpone(shrunk, PAYMENT_2, "ask the owner")
+    items = decisions.review_list(shrunk.document).items
     assert [str(item.block) for item in items] == [REFUND_2, PAYMENT_2]
     assert items[1].comment == "ask the owner"
 
 
 def test_a_retired_block_feeds_nothing_any_more(shrunk: Workbench) -> None:
-    assert reviewing.retire(shrunk, REFUND_2).decided == 1
+    assert decisions.retire(shrunk, REFUND_2).decided == 1
     fed = {(a.block.version, a.block.entity) for a in forward(shrunk.document, "fx.pay.orders").results}
     assert ("2", "refund") not in fed
 
 
 def test_a_refused_proposal_is_not_listed_again(shrunk: Workbench) -> None:
-    reviewing.refuse_proposal(shrunk, PAYMENT_2, "customer_id", "customer_ref")
-    item = reviewing.review_list(shrunk.document, shrunk.kept.refused_renames.all()).items[0]
+    decisions.refuse_proposal(shrunk, PAYMENT_2, "customer_id", "customer_ref")
+    item = decisions.review_list(shrunk.document, shrunk.kept.refused_renames.all()).items[0]
     assert ("customer_id", "customer_ref") not in [(p.lost, p.candidate) for p in item.proposals]
 
 
 def test_a_rename_without_a_sign_is_answered_with_the_form(shrunk: Workbench) -> None:
     with pytest.raises(EditError, match="LOST=NEW"):
-        reviewing.rename(shrunk, PAYMENT_2, ["customer_id"])
+        decisions.rename(shrunk, PAYMENT_2, ["customer_id"])
 
 
 def test_searches_answer_by_names(shrunk: Workbench) -> None:
@@ -134,7 +134,7 @@ def test_searches_answer_by_names(shrunk: Workbench) -> None:
 
 def test_an_item_proposes_names_for_its_own_losses_only(shrunk: Workbench) -> None:
     shrunk.do(AddVersion(Side.EXTRACTION, declare("fx.pay.orders", "3", "order_id", "customer_ref", "channel")))
-    entries = {str(item.block): item for item in reviewing.review_list(shrunk.document).items}
+    entries = {str(item.block): item for item in decisions.review_list(shrunk.document).items}
     assert {p.lost for p in entries[PAYMENT_2].proposals} <= {"customer_id", "amount", "legacy"}
     later = entries["fx.pay.orders@3:payment@1"]
     assert [lost.element.from_path for lost in later.lost] == ["id"]

@@ -6,9 +6,9 @@ import struct
 
 import pytest
 
-from metl_gui.engine.loading.lane_loads import Example
+from metl_gui.engine.lanes.load_control import Example
 from metl_gui.errors import RunError
-from metl_gui.workbench.row_loading import newest_row
+from metl_gui.workbench.lanes.load_methods import newest_row
 
 DELETE = Example(partition=0, key=b'{"id":1}', value=b'{"before":{"id":1},"after":null,"op":"d"}')
 CHANGE = Example(partition=0, key=b'{"id":1}', value=b'{"before":null,"after":{"id":1},"op":"c"}')

@@ -14,13 +14,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from metl_gui.engine.report import RunReport, Tally
-from metl_gui.engine.runs import RunFolder, RunSpec
+from metl_gui.engine.runs.report import RunReport, Tally
+from metl_gui.engine.runs.run_spec import RunFolder, RunSpec
 from metl_gui.errors import EditError, ProjectError, RunError
 from metl_gui.store.lease import Holder
-from metl_gui.workbench.live_process import PROCESS, Phase, ProcessFacts, ask_to_stop, read_facts, write_facts
-from metl_gui.workbench.places import forget_old_runs, run_folder
-from metl_gui.workbench.production import (
+from metl_gui.workbench.runs.history import RunStatus, collect_ended, compare_runs, events_of, find_past, runs
+from metl_gui.workbench.runs.production import (
     ORDER,
     PLAN,
     LiveRun,
@@ -31,9 +30,18 @@ from metl_gui.workbench.production import (
     resume_production,
     stop_run,
 )
-from metl_gui.workbench.project_settings import set_project_settings
-from metl_gui.workbench.run_history import RunStatus, collect_ended, compare_runs, events_of, find_past, runs
 from metl_gui.workbench.session import Workbench
+from metl_gui.workbench.settings import set_project_settings
+from metl_gui.workbench.user_folders import (
+    PROCESS,
+    Phase,
+    ProcessFacts,
+    ask_to_stop,
+    forget_old_runs,
+    read_facts,
+    run_folder,
+    write_facts,
+)
 
 _COUNTS = {name: getattr(Tally(), name) for name in Tally.__struct_fields__}
 

@@ -7,13 +7,12 @@ from pathlib import Path
 import pytest
 
 from metl_gui.core.edits.versions import AddVersion
+from metl_gui.core.progress import Watch
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import ProjectError, RunCancelled
-from metl_gui.workbench.demo import prepare_demo
-from metl_gui.workbench.places import forget_old_runs, run_folder, runs_folder, samples_folder
-from metl_gui.workbench.progress import Watch
-from metl_gui.workbench.sample import fresh_copy
+from metl_gui.workbench.demo.sample import fresh_copy, prepare_demo
 from metl_gui.workbench.session import Workbench
+from metl_gui.workbench.user_folders import forget_old_runs, run_folder, runs_folder, samples_folder
 
 from .conftest import declare
 

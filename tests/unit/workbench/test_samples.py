@@ -15,11 +15,8 @@ from metl_gui.core.edits.settings import AddAlias, MaskAttribute
 from metl_gui.core.suggest.values import values_alike
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import EditError, ProjectHeldError, RunError
-from metl_gui.workbench.places import KEPT_SECONDS
-from metl_gui.workbench.sample_cache import MOST_FILE_BYTES, MOST_SAMPLE_BYTES, KeptSample, SampleCache
-from metl_gui.workbench.sample_overview import sample_overview
-from metl_gui.workbench.sample_shelf import SampleShelf
-from metl_gui.workbench.samples import (
+from metl_gui.workbench.samples.cache import MOST_FILE_BYTES, MOST_SAMPLE_BYTES, KeptSample, SampleCache
+from metl_gui.workbench.samples.kept_samples import (
     MOST_OF_VERSION,
     chosen,
     exclude_samples,
@@ -28,9 +25,12 @@ from metl_gui.workbench.samples import (
     include_samples,
     keep_message,
     keep_samples,
+    sample_overview,
     take_over,
 )
+from metl_gui.workbench.samples.project_samples import SampleShelf
 from metl_gui.workbench.session import Workbench
+from metl_gui.workbench.user_folders import KEPT_SECONDS
 
 NOW_MS = time.time_ns() // 1_000_000
 ORDERS = "fx.pay.orders"
@@ -339,7 +339,7 @@ def test_what_feeds_an_attribute_gives_it_its_values(mapped: Workbench, tmp_path
 
 
 def test_alike_values_are_evidence_for_a_suggestion_and_masked_ones_are_not(mapped: Workbench, tmp_path: Path) -> None:
-    from metl_gui.workbench.suggesting import Asked, suggest
+    from metl_gui.workbench.mapping.suggestions import Asked, suggest
 
     people = [f"C-{at}" for at in range(10, 20)]
     other = b'{"topic":"fx.pay","value":{"orders":"%s","id":"%d"}}'

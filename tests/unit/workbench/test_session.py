@@ -11,7 +11,7 @@ from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.matrix.canonical import state_hash
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import EditError, ProjectError, ProjectHeldError
-from metl_gui.workbench.history import history, redo, show, undo
+from metl_gui.workbench.history.states import history, redo, show, undo
 from metl_gui.workbench.session import Door, Workbench, person
 
 from .conftest import declare

@@ -8,7 +8,7 @@ from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.matrix.canonical import state_hash
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import EditError
-from metl_gui.workbench.reviewing import review_list
+from metl_gui.workbench.review.decisions import review_list
 from metl_gui.workbench.session import Workbench
 from metl_gui.workbench.settings import remove_version, set_settings, settings_of
 

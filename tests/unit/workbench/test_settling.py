@@ -13,10 +13,9 @@ from metl_gui.core.edits.versions import AddVersion, RemoveVersion
 from metl_gui.core.matrix.blocks import Element, Status
 from metl_gui.core.trees.nodes import Side
 from metl_gui.workbench.addresses import block_name, find_block
-from metl_gui.workbench.confirming import confirm_unconfirmed
-from metl_gui.workbench.reviewing import accept_losses, confirm, map_instead, retire
+from metl_gui.workbench.review.decisions import accept_losses, confirm, confirm_unconfirmed, map_instead, retire
+from metl_gui.workbench.review.progress import midnight_ms, settled_since
 from metl_gui.workbench.session import Workbench
-from metl_gui.workbench.settling import midnight_ms, settled_since
 from tests.unit.workbench.conftest import declare
 
 PAYMENT, REFUND = "fx.pay.orders@2:payment@1", "fx.pay.orders@2:refund@1"

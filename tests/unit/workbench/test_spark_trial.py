@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from metl_gui.engine.protection import Protection
-from metl_gui.engine.targets import parse_target
-from metl_gui.workbench.trials.spark import protection_text
+from metl_gui.engine.runs.target import parse_target
+from metl_gui.engine.spark.protection import Protection
+from metl_gui.workbench.profiles.spark_test import protection_text
 
 _OPEN = Protection()
 _CLOSED = Protection(is_authenticated=True, is_encrypted=True)

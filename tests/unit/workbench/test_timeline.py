@@ -5,11 +5,10 @@ from __future__ import annotations
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.settings import SetSettings
 from metl_gui.core.trees.nodes import Side
-from metl_gui.store.compaction import Keeping
-from metl_gui.workbench.judging import judge
-from metl_gui.workbench.publishing import publish
+from metl_gui.store.edit_log import Keeping
+from metl_gui.workbench.history.states import StateFilter, Weight, find_state, states_page, timeline, together
+from metl_gui.workbench.publishing.publication import judge, publish
 from metl_gui.workbench.session import Door, Workbench
-from metl_gui.workbench.timeline import StateFilter, Weight, find_state, states_page, timeline, together
 
 
 def flip(workbench: Workbench, times: int) -> None:

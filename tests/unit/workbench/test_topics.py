@@ -7,10 +7,10 @@ import pytest
 from metl_gui.core.edits.settings import MaskAttribute
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Side
-from metl_gui.engine.kafka.looking import SeenMessage
+from metl_gui.engine.kafka.inspection import SeenMessage
 from metl_gui.errors import RunError
 from metl_gui.workbench.masking import HIDDEN, Masks
-from metl_gui.workbench.topics import ShownMessage, _shown, pattern_fits
+from metl_gui.workbench.runs.topics import ShownMessage, _shown, pattern_fits
 from tests.helpers.world import World
 
 

@@ -12,12 +12,12 @@ from metl_gui.core.matrix.canonical import state_hash
 from metl_gui.core.project.refusals import RefusedRename, RefusedRenames
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Side
-from metl_gui.registry.reading import Reading
-from metl_gui.workbench import reviewing
-from metl_gui.workbench.importing import add_reading
-from metl_gui.workbench.mapping import import_mapping
+from metl_gui.registry.reader_result import Reading
+from metl_gui.workbench.importing.dry_run import Trial, try_reading, try_sources
+from metl_gui.workbench.importing.schema_import import add_reading
+from metl_gui.workbench.mapping.table import import_mapping
+from metl_gui.workbench.review import decisions
 from metl_gui.workbench.session import Workbench
-from metl_gui.workbench.trying import Trial, try_reading, try_sources
 
 from .conftest import declare, write_table
 from .test_importing import write_schema
@@ -44,7 +44,7 @@ def test_a_dry_run_names_every_element_that_would_go_and_writes_nothing(mapped: 
 def test_what_a_dry_run_says_is_what_the_import_then_does(mapped: Workbench) -> None:
     found = tried(mapped, NO_LEGACY, declare("fx.pay.orders", "3", "id"))
     add_reading(mapped, Side.EXTRACTION, Reading((NO_LEGACY, declare("fx.pay.orders", "3", "id"))))
-    real = reviewing.review_list(mapped.document)
+    real = decisions.review_list(mapped.document)
     said = [{**each.entry.as_json(), "since_ms": 0} for each in found.blocks]
     assert said == [{**item.as_json(), "since_ms": 0} for item in real.items]
 

@@ -9,18 +9,17 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from metl_gui.engine.client import SparkProcess
-from metl_gui.engine.events import RunProgressed, encode_event
-from metl_gui.engine.report import Tally
-from metl_gui.engine.runs import RunFolder, RunSpec
+from metl_gui.engine.execution.client import SparkProcess
+from metl_gui.engine.runs.events import RunProgressed, encode_event
+from metl_gui.engine.runs.report import Tally
+from metl_gui.engine.runs.run_spec import RunFolder, RunSpec
 from metl_gui.errors import BugError, ProjectError, RunCancelled, RunError, RunKilledError
-from metl_gui.workbench import running
-from metl_gui.workbench.past_run import RunStatus
-from metl_gui.workbench.places import run_folder
-from metl_gui.workbench.review_progress import records_by_version
-from metl_gui.workbench.run_history import PastRun, runs
+from metl_gui.workbench.review.progress import records_by_version
+from metl_gui.workbench.runs import mapping_run
+from metl_gui.workbench.runs.history import PastRun, RunStatus, runs
+from metl_gui.workbench.runs.unfinished_runs import RunRecord, report_until
 from metl_gui.workbench.session import Workbench
-from metl_gui.workbench.unfinished_runs import RunRecord, report_until
+from metl_gui.workbench.user_folders import run_folder
 
 _PROGRESS = RunProgressed("r1", 2.0, 100, 10, Tally(read=7, mapped=5, filtered=2, messages_out=5, by_entity={"a": 5}))
 
@@ -114,10 +113,10 @@ def test_a_run_that_is_broken_off_after_its_messages_are_in_place_has_finished(
     def break_off(*_: object) -> None:
         raise ended
 
-    monkeypatch.setattr(running, "_run", lambda *_: done)
-    monkeypatch.setattr(running, "looked_into", break_off)
+    monkeypatch.setattr(mapping_run, "_run", lambda *_: done)
+    monkeypatch.setattr(mapping_run, "looked_into", break_off)
     with pytest.raises(type(ended)):
-        running.run_prepared(workbench, spec, "local[2]", SparkProcess("local[2]"))
+        mapping_run.run_prepared(workbench, spec, "local[2]", SparkProcess("local[2]"))
     run = only(workbench)
     assert (run.status, run.report.outputs, run.report.problems) == (RunStatus.FINISHED, spec.sink, ())
 

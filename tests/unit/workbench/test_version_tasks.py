@@ -12,14 +12,11 @@ import pytest
 from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.matrix.blocks import Verdict
 from metl_gui.core.trees.nodes import Side
-from metl_gui.engine.compile import compile_plan
-from metl_gui.engine.kernel.kernel import Kernel
 from metl_gui.engine.kernel.records import Records
+from metl_gui.engine.mapping.kernel import Kernel
+from metl_gui.engine.mapping.plan_compiler import compile_plan
 from metl_gui.errors import EditError, ProjectHeldError
-from metl_gui.workbench.mapping import import_mapping
-from metl_gui.workbench.session import Workbench
-from metl_gui.workbench.settings import set_settings
-from metl_gui.workbench.version_tasks import (
+from metl_gui.workbench.importing.version_tasks import (
     accept_task,
     collect_tasks,
     dismiss_task,
@@ -28,6 +25,9 @@ from metl_gui.workbench.version_tasks import (
     version_tasks,
     waiting_stores,
 )
+from metl_gui.workbench.mapping.table import import_mapping
+from metl_gui.workbench.session import Workbench
+from metl_gui.workbench.settings import set_settings
 from tests.helpers.world import declare
 
 ORDERS = "shop.public.orders"

@@ -10,13 +10,11 @@ from typing import Any
 
 import pytest
 
+from metl_gui.core.progress import Watch
 from metl_gui.core.review.items import review_items
 from metl_gui.core.trees.nodes import Side
-from metl_gui.registry.remote import web as web_module
-from metl_gui.workbench.mapping import import_mapping
-from metl_gui.workbench.progress import Watch
-from metl_gui.workbench.session import Workbench
-from metl_gui.workbench.watching import (
+from metl_gui.registry.remote import http as web_module
+from metl_gui.workbench.importing.source_watch import (
     LONGEST_SECONDS,
     CameBack,
     NotRead,
@@ -30,6 +28,8 @@ from metl_gui.workbench.watching import (
     into_file,
     into_project,
 )
+from metl_gui.workbench.mapping.table import import_mapping
+from metl_gui.workbench.session import Workbench
 from tests.helpers.small_registry import SmallRegistry, record
 from tests.helpers.web_servers import Answer, Asked, WebServer, serving
 from tests.unit.workbench.conftest import write_table

@@ -12,12 +12,12 @@ from metl_gui.core.edits.versions import AddVersion, RemoveVersion
 from metl_gui.core.matrix.canonical import state_hash
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import EditError, ProjectHeldError
-from metl_gui.store import compaction, project_file
-from metl_gui.store.compaction import Keeping
-from metl_gui.workbench.exporting import export_published
+from metl_gui.store import edit_log, project_file
+from metl_gui.store.edit_log import Keeping
 from metl_gui.workbench.exports import EXPORTS
-from metl_gui.workbench.history import history
-from metl_gui.workbench.publishing import live_state, publish
+from metl_gui.workbench.exports.files import export_published
+from metl_gui.workbench.history.states import history
+from metl_gui.workbench.publishing.publication import live_state, publish
 from metl_gui.workbench.session import Workbench
 
 from .conftest import declare
@@ -78,7 +78,7 @@ def test_an_editor_that_was_overtaken_neither_publishes_nor_compacts(
     mapped: Workbench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(project_file, "KEEPING", Keeping(edits=1, days=0))
-    monkeypatch.setattr(compaction, "WORTH", 2)
+    monkeypatch.setattr(edit_log, "WORTH", 2)
     with Workbench.open(mapped.path, take_over=True, who="ann") as second:
         with pytest.raises(ProjectHeldError):
             publish(mapped)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from metl_gui.errors import ProjectError
-from metl_gui.workbench.writing import MANIFEST, whole_folder
+from metl_gui.workbench.atomic_files import MANIFEST, whole_folder
 
 
 def make(path: Path, leavings: tuple[str, ...] = (), **files: str) -> None:

@@ -1,21 +1,73 @@
-"""Turn writer schemas into programs that machine code walks bytes by (``avro_layout``)."""
+"""Turn writer schemas into programs that machine code walks bytes by (``avro_programs``).
+
+Where everything lies that machine code and Python share to write framed Avro as text; see ``compiled.layout``.
+
+A writer schema is a *program*: instructions of the same size, one behind the other, that walk the bytes of a value and
+write its text. Units: places are bytes; every number has 8.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import count
+from typing import Final
 
 import numpy as np
 
-from metl_gui.engine.kernel.compiled import avro_layout as at
 from metl_gui.engine.kernel.compiled.instructions import VECTOR
 from metl_gui.engine.kernel.compiled.tables import Growing
 from metl_gui.formats.avro_schema import is_decimal, is_map_entry
 from metl_gui.formats.avro_types import MAX_NESTING, AvroType
 from metl_gui.formats.json_text import quoted
 
+_places = count(0, 8)
+# How many records, and the next one; whether only those that lacked texts of numbers are written.
+A_COUNT, A_NEXT, A_IS_AGAIN = (next(_places) for _ in range(3))
+# Of each record: what it begins with, its offset and its time (below 0 for none).
+A_HEADS, A_HEAD_OF, A_OFFSETS, A_TIMES, A_PARTS = (next(_places) for _ in range(5))
+# Of each record: where its key and value lie, how long they are, what program reads them, what stands for the schema.
+A_KEYS, A_KEY_LENGTHS, A_KEY_PROGRAMS = (next(_places) for _ in range(3))
+A_VALUES, A_VALUE_LENGTHS, A_VALUE_PROGRAMS, A_STAND_INS, A_STAND_IN_OF = (next(_places) for _ in range(5))
+# Programs, their fixed text, and what loops remember.
+A_CODE, A_BLOB, A_FRAMES = (next(_places) for _ in range(3))
+# Where text goes to, and where each record begins and ends there; what is left ends where it begins.
+A_OUT, A_OUT_USED, A_OUT_ROOM, A_STARTS, A_STOPS = (next(_places) for _ in range(5))
+# Numbers whose text machine code does not know, in order; their texts in the same order when they are written again.
+A_WANTED, A_WANTED_COUNT, A_GIVEN, A_GIVEN_COUNT, A_IS_PENDING = (next(_places) for _ in range(5))
+AVRO_WORDS: Final = next(_places) // 8
+
+(
+    END, TEXT, JUMP, BOOLEAN, INT, LONG, FLOAT, DOUBLE, STRING, BYTES, FIXED, ENUM, OPTIONAL, CHOICE, ITEMS, NEXT_ITEM,
+) = range(1, 17)  # fmt: skip
+
+INSTRUCTION_WORDS = 5
+OP, FIRST, SECOND, THIRD, FOURTH = range(0, 40, 8)
+INSTRUCTION_BYTES = 40
+
+FRAME_LEFT, FRAME_IS_BEGUN, FRAME_BYTES = 0, 8, 16
+MOST_FRAMES = 64
+
+LEFT, NO_ROOM = 0, -1
+"""Instead of where text ends: the record is left, or there is no room for it."""
+
+NO_PROGRAM, NO_KEY, PLAIN_KEY = 0, -1, -2
+"""Instead of a program: the record is left, it has no key, its key is text."""
+
+PARTS = (b',"timestamp":', b',"key":', b',"value":{"schema":', b',"payload":')
+BEFORE_TIME, BEFORE_KEY, BEFORE_SCHEMA, BEFORE_PAYLOAD = range(len(PARTS))
+
+LETTERS_64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+"""They stand at the beginning of the fixed text."""
+
+MOST_TEXT_BYTES = 4 << 20
+"""A record whose text is longer is left."""
+
+IS_FLOAT, IS_DOUBLE = 0, 1
+
+
 MOST_INSTRUCTIONS = 20_000
 MOST_BYTES = 64 << 20
-_SCALARS = {"boolean": at.BOOLEAN, "int": at.INT, "long": at.LONG, "float": at.FLOAT, "double": at.DOUBLE}
+_SCALARS = {"boolean": BOOLEAN, "int": INT, "long": LONG, "float": FLOAT, "double": DOUBLE}
 _WORD = 8
 
 
@@ -29,7 +81,7 @@ class Programs:
     def __init__(self) -> None:
         self.code, self.blob = Growing(np.int64, 1 << 10), Growing(np.uint8, 1 << 12)
         self.code.extend([0])  # so that no program has the place 0
-        self.blob.extend(np.frombuffer(at.LETTERS_64, np.uint8))
+        self.blob.extend(np.frombuffer(LETTERS_64, np.uint8))
         self._texts: dict[bytes, int] = {}
 
     @property
@@ -68,7 +120,7 @@ class _Maker:
 
     def finished(self) -> list[int]:
         """Return the program, its tables behind it."""
-        self._emit(at.END)
+        self._emit(END)
         for instruction, table in self.tables:
             self.words[instruction + 2] = self._here()
             self.words += table
@@ -76,7 +128,7 @@ class _Maker:
 
     def value(self, avro: AvroType) -> None:
         """Write what reads a value."""
-        if id(avro) in self.open or len(self.words) > MOST_INSTRUCTIONS * at.INSTRUCTION_WORDS:
+        if id(avro) in self.open or len(self.words) > MOST_INSTRUCTIONS * INSTRUCTION_WORDS:
             raise Unfit
         self.open.add(id(avro))
         match avro.kind:
@@ -93,11 +145,11 @@ class _Maker:
             case "enum":
                 self._enum(avro.symbols)
             case "fixed":
-                self._emit(at.FIXED, avro.size_bytes, int(is_decimal(avro)))
+                self._emit(FIXED, avro.size_bytes, int(is_decimal(avro)))
             case "bytes":
-                self._emit(at.BYTES, 0, int(is_decimal(avro)))
+                self._emit(BYTES, 0, int(is_decimal(avro)))
             case "string":
-                self._emit(at.STRING)
+                self._emit(STRING)
             case kind:
                 self._emit(_SCALARS[kind])
         self.open.remove(id(avro))
@@ -113,12 +165,12 @@ class _Maker:
         several = len(avro.alternatives) > 1
         if not several and len(nulls) == 2:
             null = nulls.index(True)
-            optional = self._emit(at.OPTIONAL, 2 * null, 2 * (1 - null))
+            optional = self._emit(OPTIONAL, 2 * null, 2 * (1 - null))
             self.value(avro.branches[1 - null])
             self._flush()
             self.words[optional + 3] = self._here()
             return
-        choice = self._emit(at.CHOICE, len(avro.branches))
+        choice = self._emit(CHOICE, len(avro.branches))
         names = [quoted(one.simple_name or one.kind) + b":" for one in avro.branches if one.kind != "null"]
         table, ends = [], []
         for number, branch in enumerate(avro.branches):
@@ -127,7 +179,7 @@ class _Maker:
                 self._one_of(branch, names, number - sum(nulls[:number]))
             else:
                 self.value(branch)
-            ends.append(self._emit(at.JUMP))
+            ends.append(self._emit(JUMP))
         for end in ends:
             self.words[end + 1] = self._here()
         self.tables.append((choice, table))
@@ -144,7 +196,7 @@ class _Maker:
 
     def _enum(self, symbols: tuple[str, ...]) -> None:
         texts = [quoted(symbol) for symbol in symbols]
-        instruction = self._emit(at.ENUM, len(texts))
+        instruction = self._emit(ENUM, len(texts))
         self.tables.append((instruction, [word for text in texts for word in (self.programs.text(text), len(text))]))
 
     def _array(self, item: AvroType) -> None:
@@ -167,21 +219,21 @@ class _Maker:
         self._text(around[2])
 
     def _member(self, value: AvroType) -> None:
-        self._emit(at.STRING)
+        self._emit(STRING)
         self._text(b":")
         self.value(value)
 
     def _items(self, brackets: bytes, item: Callable[[], None]) -> None:
         frame = self.frames
         self.frames += 1
-        if frame >= at.MOST_FRAMES:
+        if frame >= MOST_FRAMES:
             raise Unfit
         opening, closing = brackets
-        self._emit(at.ITEMS, frame * at.FRAME_BYTES, opening)
+        self._emit(ITEMS, frame * FRAME_BYTES, opening)
         loop = self._here()
-        instruction = self._emit(at.NEXT_ITEM, frame * at.FRAME_BYTES, closing)
+        instruction = self._emit(NEXT_ITEM, frame * FRAME_BYTES, closing)
         item()
-        self._emit(at.JUMP, loop)
+        self._emit(JUMP, loop)
         self.words[instruction + 3] = self._here()
         self.frames -= 1
 
@@ -192,7 +244,7 @@ class _Maker:
     def _flush(self) -> None:
         text, self._literal = self._literal, b""
         if text:
-            self.words += [at.TEXT, self.programs.text(text), len(text), 0, 0]
+            self.words += [TEXT, self.programs.text(text), len(text), 0, 0]
 
     def _here(self) -> int:
         """Return the place of the next instruction."""
@@ -202,7 +254,7 @@ class _Maker:
     def _emit(self, op: int, first: int = 0, second: int = 0) -> int:
         self._flush()
         self.words += [op, first, second, 0, 0]
-        return len(self.words) - at.INSTRUCTION_WORDS
+        return len(self.words) - INSTRUCTION_WORDS
 
 
 def _takes_bytes(avro: AvroType, depth: int = 0) -> bool:

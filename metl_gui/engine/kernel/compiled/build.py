@@ -139,9 +139,9 @@ def kept_files() -> tuple[Path, ...]:
 
 def build() -> None:
     """Make the machine code in this process and keep it."""
-    from metl_gui.engine.kernel.compiled.warming import warm
+    from metl_gui.engine.kernel.compiled.precompile import precompile
 
-    warm()
+    precompile()
     found = folder()
     if found is not None:
         (found / _READY).touch(0o600)

@@ -16,13 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metl_gui.engine.kernel.compiled import layout as at
+from metl_gui.engine.kernel.compiled.avro_records import Unframer
 from metl_gui.engine.kernel.compiled.learning import Learner
 from metl_gui.engine.kernel.compiled.memory import IS_CHECKED, PADDING, allow
 from metl_gui.engine.kernel.compiled.tables import Tables, address_of
-from metl_gui.engine.kernel.compiled.unframing import Unframer
 from metl_gui.engine.kernel.compiled.writing import map_records
-from metl_gui.engine.kernel.gathering import Gathering
-from metl_gui.engine.kernel.outcomes import Filled
+from metl_gui.engine.kernel.outcomes import BatchOutput, Filled
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.kernel.reference import Reference
 from metl_gui.formats.json_text import quoted
@@ -63,7 +62,7 @@ class Driver:
         patience: see ``PATIENCE``; 0 learns at once.
     """
 
-    def __init__(self, reference: Reference, gathering: Gathering, patience: int = PATIENCE) -> None:
+    def __init__(self, reference: Reference, gathering: BatchOutput, patience: int = PATIENCE) -> None:
         self.reference = reference
         self.gathering = gathering
         self.patience = patience
@@ -72,7 +71,7 @@ class Driver:
         self.learner = Learner(reference, self.tables, gathering, self.unframer.stand_ins)
         self.credit = FIRST_CREDIT
         self._sights: Counter[tuple[int, ...]] = Counter()
-        self._proof = Gathering()
+        self._proof = BatchOutput()
         self._scratch: NDArray[np.uint8] = np.zeros(_SCRATCH_BYTES + PADDING, np.uint8)
 
     @property

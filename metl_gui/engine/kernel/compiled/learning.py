@@ -14,15 +14,13 @@ from msgspec import Raw
 
 from metl_gui.core.trees.paths import escape, split
 from metl_gui.engine.kernel.compiled import layout as at
+from metl_gui.engine.kernel.compiled.avro_records import SchemaPlaceholders
 from metl_gui.engine.kernel.compiled.marking import Marks, path_of
 from metl_gui.engine.kernel.compiled.programs import Sending, Unsteady, program_of
-from metl_gui.engine.kernel.compiled.shapes import facts_of
-from metl_gui.engine.kernel.compiled.stand_ins import StandIns
-from metl_gui.engine.kernel.compiled.tables import Tables, bytes_at
-from metl_gui.engine.kernel.gathering import Gathering, Sent
-from metl_gui.engine.kernel.placeholders import forms_of
+from metl_gui.engine.kernel.compiled.tables import Tables, bytes_at, facts_of
+from metl_gui.engine.kernel.outcomes import BatchOutput, Sent
 from metl_gui.engine.kernel.plan import SchemaPlan, VersionPlan, version_name
-from metl_gui.engine.kernel.reference import Found, Reference
+from metl_gui.engine.kernel.reference import Found, Reference, forms_of
 from metl_gui.errors import RecordError
 from metl_gui.formats.json_text import depth, quoted, text_of
 from metl_gui.formats.record_kind import Kind, is_with_schema
@@ -49,7 +47,7 @@ class _Asked(Exception):
         self.code = code
 
 
-class Recorder(Gathering):
+class Recorder(BatchOutput):
     """Takes what the reference makes of one record."""
 
     def __init__(self) -> None:
@@ -76,7 +74,9 @@ class Learner:
         stand_ins: what stands for the schemas of values that were decoded.
     """
 
-    def __init__(self, reference: Reference, tables: Tables, entities: Gathering, stand_ins: StandIns) -> None:
+    def __init__(
+        self, reference: Reference, tables: Tables, entities: BatchOutput, stand_ins: SchemaPlaceholders
+    ) -> None:
         self.reference = reference
         self.tables = tables
         self.entities = entities

@@ -19,7 +19,7 @@ from numba import cfunc, njit
 
 from metl_gui.engine.kernel.compiled import instructions
 from metl_gui.engine.kernel.compiled.instructions import VECTOR
-from metl_gui.engine.kernel.compiled.keeping import keep
+from metl_gui.engine.kernel.compiled.jit_cache import keep
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Load: TypeAlias = Callable[[int], int]

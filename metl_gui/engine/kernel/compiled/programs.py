@@ -11,7 +11,7 @@ from msgspec import Raw
 
 from metl_gui.engine.kernel.compiled import layout as at
 from metl_gui.engine.kernel.compiled.tables import Tables
-from metl_gui.engine.kernel.gathering import Sent
+from metl_gui.engine.kernel.outcomes import Sent
 from metl_gui.formats.json_text import NULL
 
 _NUMBER = re.compile(rb"\d{19,}")

@@ -7,7 +7,7 @@ a value of the record, its position or its time. Slots of the payload come with 
 from __future__ import annotations
 
 from metl_gui.engine.kernel.compiled import layout as at
-from metl_gui.engine.kernel.compiled.finding import is_digits, is_null, slot_of
+from metl_gui.engine.kernel.compiled.lookup import is_digits, is_null, slot_of
 from metl_gui.engine.kernel.compiled.matching import find_program, first_time
 from metl_gui.engine.kernel.compiled.memory import (
     PADDING,

@@ -7,7 +7,7 @@ import time
 import pytest
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
-from metl_gui.engine.kafka.asking import AWAY, CHOOSING, NO_LEADER, bounds, passes
+from metl_gui.engine.kafka.clients import AWAY, CHOOSING, NO_LEADER, bounds, passes
 
 
 class Client:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 from confluent_kafka import KafkaError, KafkaException
 
-from metl_gui.engine.kafka.clients import Said, explained
+from metl_gui.engine.kafka.clients import ClientErrorLog, explained
 from metl_gui.engine.kafka.servers import KafkaServers
 from metl_gui.errors import RunError
 
 SERVERS = KafkaServers(bootstrap="broker.example.com:9092")
 
 
-def said_of(code: int, said: Said | None = None) -> RunError:
+def said_of(code: int, said: ClientErrorLog | None = None) -> RunError:
     return explained(SERVERS, KafkaException(KafkaError(code, "it is so.")), said, "orders")
 
 
@@ -37,7 +37,7 @@ def test_an_error_is_said_with_the_servers_and_a_way_out(code: int, title: str) 
 
 
 def test_servers_that_refuse_a_connection_are_not_said_to_be_away() -> None:
-    said = Said()
+    said = ClientErrorLog()
     said(KafkaError(KafkaError.SASL_AUTHENTICATION_FAILED, "wrong password"))
     said(KafkaError(KafkaError._ALL_BROKERS_DOWN, "1/1 brokers are down"))
     error = said_of(KafkaError._TRANSPORT, said)

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import pytest
 from confluent_kafka import KafkaError, KafkaException
 
-from metl_gui.engine.kafka import listing
-from metl_gui.engine.kafka.listing import LATEST, Lister
+from metl_gui.engine.kafka import offsets
+from metl_gui.engine.kafka.offsets import LATEST_OFFSET, Lister
 from metl_gui.engine.kafka.servers import KafkaAddress, KafkaServers
 from metl_gui.errors import RunError
 
@@ -58,7 +58,7 @@ class Servers:
 
 @pytest.fixture
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listing, "_AGAIN_SECONDS", 0.0)
+    monkeypatch.setattr(offsets, "_AGAIN_SECONDS", 0.0)
 
 
 def lister_of(servers: Servers) -> Lister:
@@ -71,27 +71,27 @@ def lister_of(servers: Servers) -> Lister:
 def test_a_partition_that_nobody_answers_for_yet_is_asked_for_again_and_the_others_are_not() -> None:
     new = [KafkaError.NOT_LEADER_FOR_PARTITION, KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError.LEADER_NOT_AVAILABLE]
     servers = Servers({"a": 1, "b": 1}, {"a": new})
-    assert lister_of(servers).offsets([("a", 0), ("b", 0)], LATEST) == {("a", 0): 7, ("b", 0): 7}
+    assert lister_of(servers).offsets([("a", 0), ("b", 0)], LATEST_OFFSET) == {("a", 0): 7, ("b", 0): 7}
     assert servers.asked == [{"a", "b"}, {"a"}, {"a"}, {"a"}]
 
 
 @pytest.mark.usefixtures("patience")
 def test_a_topic_or_partition_that_went_is_left_out_at_once() -> None:
     servers = Servers({"b": 1}, {"a": [KafkaError.UNKNOWN_TOPIC_OR_PART], "b": [KafkaError.UNKNOWN_TOPIC_OR_PART]})
-    assert lister_of(servers).offsets([("a", 0), ("b", 3)], LATEST) == {}
+    assert lister_of(servers).offsets([("a", 0), ("b", 3)], LATEST_OFFSET) == {}
     assert len(servers.asked) == 1
 
 
 def test_whoever_answers_for_no_partition_for_long_is_at_fault(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listing, "_PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr(offsets, "_PATIENCE_SECONDS", 0.0)
     servers = Servers({"a": 1}, {"a": [KafkaError.NOT_LEADER_FOR_PARTITION] * 100})
     with pytest.raises(RunError):
-        lister_of(servers).offsets([("a", 0)], LATEST)
+        lister_of(servers).offsets([("a", 0)], LATEST_OFFSET)
 
 
 @pytest.mark.usefixtures("patience")
 def test_an_error_that_does_not_go_by_is_told_at_once() -> None:
     servers = Servers({"a": 1}, {"a": [KafkaError.TOPIC_AUTHORIZATION_FAILED] * 2})
     with pytest.raises(RunError):
-        lister_of(servers).offsets([("a", 0)], LATEST)
+        lister_of(servers).offsets([("a", 0)], LATEST_OFFSET)
     assert len(servers.asked) == 1

@@ -8,10 +8,10 @@ import pytest
 from confluent_kafka import Message
 
 from metl_gui.engine.kafka.outgoing import Outgoing, Outgoings, set_aside_message, topic_of
-from metl_gui.engine.kernel.kernel import Kernel
 from metl_gui.engine.kernel.outcomes import Outcome
 from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan
 from metl_gui.engine.kernel.records import Records
+from metl_gui.engine.mapping.kernel import Kernel
 
 ORDER = BlockPlan("order", "1", (("id", "order_id"), ("amount", "money.amount")))
 REMARK = BlockPlan("remark", "1", (("id", "about"), ("note", "text")))

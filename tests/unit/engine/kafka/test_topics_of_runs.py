@@ -9,20 +9,19 @@ from confluent_kafka import TIMESTAMP_CREATE_TIME, Message
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metl_gui.engine.kafka import listing
-from metl_gui.engine.kafka.checks import check_topics, refuse_loop, sink_topics
-from metl_gui.engine.kafka.consuming import Wanted
-from metl_gui.engine.kafka.orders import WaitingRecords
+from metl_gui.engine.checks.topic_checks import check_topics, refuse_loop, sink_topics
+from metl_gui.engine.kafka import offsets
+from metl_gui.engine.kafka.consumer import Wanted
+from metl_gui.engine.kafka.offsets import parse_start
 from metl_gui.engine.kafka.outgoing import set_aside_message
-from metl_gui.engine.kafka.servers import KafkaServers
-from metl_gui.engine.kafka.starting import parse_start
+from metl_gui.engine.kafka.servers import KafkaServers, WaitingRecords
 from metl_gui.engine.kernel.outcomes import SetAside, error_row
-from metl_gui.engine.lanes.agreement_log import topic_of
-from metl_gui.engine.lanes.lane_order import LOAD_TOPICS, lane_topic
-from metl_gui.engine.runs import RunSpec
+from metl_gui.engine.lanes.coordination.records import topic_of
+from metl_gui.engine.lanes.order import LOAD_TOPICS, lane_topic
+from metl_gui.engine.runs.run_spec import RunSpec
 from metl_gui.engine.sources.topic_records import SetAsideMessage
 from metl_gui.engine.sources.topic_source import cut_partitions
-from metl_gui.engine.streaming.topic_planning import shared_out
+from metl_gui.engine.streaming.topic_planner import shared_out
 from metl_gui.errors import RecordError, RunError
 from tests.helpers.event_files import order_plan
 
@@ -111,7 +110,7 @@ def test_the_topics_of_a_sink_are_those_of_the_entities_that_are_mapped_to() -> 
 
 
 def test_servers_that_do_not_answer_are_named_with_a_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listing, "ANSWER_SECONDS", 1.0)
+    monkeypatch.setattr(offsets, "ANSWER_SECONDS", 1.0)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         host = f"127.0.0.1:{free.getsockname()[1]}"
@@ -173,5 +172,5 @@ def test_what_nobody_set_aside_is_no_record_of_an_error_topic() -> None:
 def test_a_pattern_fits_no_topic_by_which_lanes_agree_and_talk_and_every_other_whole() -> None:
     own = (lane_topic("metl-r"), topic_of("5f0a8136-e2d9-443f-aa32-e94254a82945"), f"{LOAD_TOPICS}orders")
     others = {"metl.state", "metl.order.state", "metl.errors", "metl.laneway", "shop.public.orders"}
-    assert listing.fitting(".*", [*own, *others, "__consumer_offsets", "_schemas"]) == others
-    assert listing.fitting("shop", others) == set()
+    assert offsets.fitting(".*", [*own, *others, "__consumer_offsets", "_schemas"]) == others
+    assert offsets.fitting("shop", others) == set()

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import msgspec
 
-from metl_gui.engine.lanes import agreement_log as log
-from metl_gui.engine.lanes.agreement_fold import KEPT_MS, Fold
-from metl_gui.engine.lanes.agreement_log import Announced, Entry, Frozen
-from metl_gui.engine.lanes.membership import AgreementSettings, Membership
+from metl_gui.engine.lanes.coordination import records as log
+from metl_gui.engine.lanes.coordination.member import CoordinationSettings, Membership
+from metl_gui.engine.lanes.coordination.records import Announced, Entry, Frozen
+from metl_gui.engine.lanes.coordination.state import KEPT_MS, CoordinationState
 
-SETTINGS = AgreementSettings(lane="lane", session_seconds=10.0, beat_seconds=1.0)
+SETTINGS = CoordinationSettings(lane="lane", session_seconds=10.0, beat_seconds=1.0)
 
 
 def announced(state: int, publication: int, again: int = 0, *, despite_freeze: bool = False) -> Announced:
@@ -38,9 +38,9 @@ class Member:
     and nobody lived to say so.
     """
 
-    def __init__(self, world: World, instance: str, state: int, settings: AgreementSettings = SETTINGS) -> None:
+    def __init__(self, world: World, instance: str, state: int, settings: CoordinationSettings = SETTINGS) -> None:
         self.world = world
-        self.membership = Membership(instance, settings, digest(state), state, Fold())
+        self.membership = Membership(instance, settings, digest(state), state, CoordinationState())
         self.maps_with = state
         entries = world.kept()
         self.read_to = entries[-1].place + 1 if entries else 0
@@ -79,7 +79,7 @@ class World:
         self.time_ms = 1_700_000_000_000
         self.entries: list[Entry] = []
         self.compacted: list[Entry] = []
-        self.truth = Fold()
+        self.truth = CoordinationState()
         self.in_force_at: list[int | None] = []
         self.decided: list[int] = []
         """The places at which another state came into force."""
@@ -132,9 +132,9 @@ class World:
             if self.time_ms - entry.time_ms < KEPT_MS or newest[entry.key] == entry.place
         ]
 
-    def latecomer(self) -> Fold:
+    def latecomer(self) -> CoordinationState:
         entries = self.kept()
-        return Fold.of(entries, entries[-1].time_ms if entries else 0, self.time_ms)
+        return CoordinationState.of(entries, entries[-1].time_ms if entries else 0, self.time_ms)
 
 
 def rewritten(value: bytes, **changes: object) -> bytes:

@@ -7,8 +7,8 @@ from random import Random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metl_gui.engine.lanes import agreement_log as log
-from metl_gui.engine.lanes.agreement_fold import KEPT_MS, Fold
+from metl_gui.engine.lanes.coordination import records as log
+from metl_gui.engine.lanes.coordination.state import KEPT_MS, CoordinationState
 from tests.unit.engine.lanes.agreement_world import Member, World, announced
 
 _NAMES = ("a/0", "a/1", "b/0")
@@ -186,7 +186,7 @@ def test_a_log_that_is_read_twice_or_after_compaction_has_the_same_answer(seed: 
         course.do(*action)
         if action[0] == "compact":
             assert_latecomer_agrees(course.world)
-    again = Fold()
+    again = CoordinationState()
     for entry in course.world.entries:
         again.take(entry)
     assert again.in_force == course.world.truth.in_force

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from metl_gui.engine.lanes import agreement_log as log
-from metl_gui.engine.lanes.agreement_fold import KEPT_MS
-from metl_gui.engine.lanes.agreement_log import Beat, ChunkKey, Entry
+from metl_gui.engine.lanes.coordination import records as log
+from metl_gui.engine.lanes.coordination.records import ChunkKey, Entry, Heartbeat
+from metl_gui.engine.lanes.coordination.state import KEPT_MS
 from tests.unit.engine.lanes.agreement_world import SETTINGS, Member, World, announced, digest, rewritten
 
 _SESSION_MS = round(SETTINGS.session_seconds * 1000)
@@ -278,7 +278,7 @@ def test_hostile_and_damaged_records_change_nothing_and_are_counted() -> None:
 
 def test_a_member_that_claims_an_endless_session_blocks_for_five_minutes_at_most() -> None:
     world, (first,) = settled(1)
-    beat = Beat(token="", number=1, since=None, session_ms=10**15)
+    beat = Heartbeat(token="", number=1, since=None, session_ms=10**15)
     world.write("member/ghost", log.encoded(beat))
     world.announce(announced(2, 2))
     for _ in range(301):

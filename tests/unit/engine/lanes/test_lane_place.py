@@ -6,8 +6,7 @@ import os
 
 import pytest
 
-from metl_gui.engine.lanes.lane_place import lane_target
-from metl_gui.engine.targets import Target, parse_target
+from metl_gui.engine.runs.target import Target, lane_target, parse_target
 
 
 @pytest.mark.parametrize(

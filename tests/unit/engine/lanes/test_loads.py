@@ -9,16 +9,16 @@ from typing import Any, NamedTuple, cast
 import pytest
 from confluent_kafka import Message
 
-from metl_gui.engine.lanes.commits import commits_of
-from metl_gui.engine.lanes.lane_order import Place
 from metl_gui.engine.lanes.loads import SUPERSEDED_PARTLY, LoadOrder, LoadShare
-from metl_gui.engine.lanes.mapping import Mapped, Mappers
-from metl_gui.engine.lanes.offset_notes import Counts, OffsetNote, read_note
-from metl_gui.engine.lanes.share import Facts, Share
-from metl_gui.engine.report import Tally
+from metl_gui.engine.lanes.mapper import Mapped, Mappers
+from metl_gui.engine.lanes.offset_metadata import Counts, OffsetMetadata, read_metadata
+from metl_gui.engine.lanes.order import PartitionId
+from metl_gui.engine.lanes.partition_state import Facts, PartitionState
+from metl_gui.engine.lanes.task import commits_of
+from metl_gui.engine.runs.report import Tally
 
-NOTE = OffsetNote(run="run")
-LIVE, ROWS = Place("t", 0), Place("rows", 0)
+NOTE = OffsetMetadata(run="run")
+LIVE, ROWS = PartitionId("t", 0), PartitionId("rows", 0)
 
 
 def record(offset: int, key: int, value: object) -> Message:
@@ -32,7 +32,7 @@ class Output:
     def __init__(self) -> None:
         self.sent: list[tuple[int, int | None]] = []
 
-    def map(self, _share: Share, messages: list[Message]) -> Mapped:
+    def map(self, _share: PartitionState, messages: list[Message]) -> Mapped:
         for message in messages:
             value = message.value()
             self.sent.append((int(message.key() or b""), None if value is None else int(json.loads(value))))
@@ -103,26 +103,26 @@ class Task:
             record(at, int(row.key() or b""), json.loads(row.value() or b"")) for at, row in enumerate(self.rows)
         ]
         self.output = Output()
-        self.committed: dict[Place, tuple[int, str]] = {}
+        self.committed: dict[PartitionId, tuple[int, str]] = {}
         self.begin()
 
     def begin(self) -> None:
-        self.live = Share(LIVE, *self._known(LIVE))
+        self.live = PartitionState(LIVE, *self._known(LIVE))
         order = LoadOrder(
             id="l", changes="t", rows="rows", progress="rows", partition=0, begin=0, end=len(self.rows),
             noted_from=self.history.noted_from, after=self.history.after,
         )  # fmt: skip
         self.load = LoadShare(order, self.live, *self._known(ROWS))
 
-    def _known(self, place: Place) -> tuple[int, OffsetNote, Counts]:
+    def _known(self, place: PartitionId) -> tuple[int, OffsetMetadata, Counts]:
         position, metadata = self.committed.get(place, (0, ""))
-        note = read_note(metadata) or NOTE
+        note = read_metadata(metadata) or NOTE
         return position, note, Counts(since=note.tally)
 
     @property
     def counted(self) -> int:
         """How many records a report says that the lane read."""
-        notes = [read_note(metadata) for _, metadata in self.committed.values()]
+        notes = [read_metadata(metadata) for _, metadata in self.committed.values()]
         return sum(note.tally.read for note in notes if note is not None and not note.is_carried)
 
     @property
@@ -141,7 +141,7 @@ class Task:
         self.load.advance()
         rows = [self.load.arrived.pop(0) for _ in range(min(len(self.load.arrived), self.choice.randint(0, 3)))]
         before = len(self.output.sent)
-        mapped: dict[Share, Mapped] = {self.live: self.output.map(self.live, live)} if live else {}
+        mapped: dict[PartitionState, Mapped] = {self.live: self.output.map(self.live, live)} if live else {}
         if rows or self.choice.random() < 0.1:
             mapped[self.load] = self.load.map(cast(Mappers, self.output), rows)
         commits = commits_of(mapped, Facts("run", 0, 1, "hash"), lambda _share: _refuse)
@@ -195,7 +195,7 @@ def test_whatever_changes_no_row_is_lost_and_none_goes_back(seed: int) -> None:
 
 
 def test_a_row_is_counted_apart_when_its_changes_left_out_a_large_value_and_not_once_one_said_it() -> None:
-    live = Share(Place("t", 0), 0, NOTE, Counts())
+    live = PartitionState(PartitionId("t", 0), 0, NOTE, Counts())
     order = LoadOrder(
         id="l", changes="t", rows="rows", progress="rows", partition=0, begin=0, end=2, noted_from=0, after=0
     )
@@ -207,7 +207,7 @@ def test_a_row_is_counted_apart_when_its_changes_left_out_a_large_value_and_not_
 
 
 def test_a_row_that_waits_for_its_version_at_the_end_of_a_load_is_left_out_when_its_change_comes_meanwhile() -> None:
-    live = Share(Place("t", 0), 0, NOTE, Counts())
+    live = PartitionState(PartitionId("t", 0), 0, NOTE, Counts())
     order = LoadOrder(
         id="l", changes="t", rows="rows", progress="rows", partition=0, begin=0, end=1, noted_from=0, after=0
     )
@@ -224,7 +224,7 @@ def test_a_row_that_waits_for_its_version_at_the_end_of_a_load_is_left_out_when_
 
 
 def test_a_load_that_is_through_reads_nothing_again_when_a_task_takes_it_up() -> None:
-    live = Share(Place("t", 0), 9, NOTE, Counts())
+    live = PartitionState(PartitionId("t", 0), 9, NOTE, Counts())
     order = LoadOrder(
         id="l", changes="t", rows="rows", progress="rows", partition=0, begin=0, end=4, noted_from=0, after=5
     )
@@ -233,7 +233,7 @@ def test_a_load_that_is_through_reads_nothing_again_when_a_task_takes_it_up() ->
 
 
 def test_a_load_maps_no_row_once_changes_were_gone_before_their_keys_were_noted() -> None:
-    live = Share(Place("t", 0), 9, NOTE, Counts())
+    live = PartitionState(PartitionId("t", 0), 9, NOTE, Counts())
     order = LoadOrder(
         id="l", changes="t", rows="rows", progress="rows", partition=0, begin=0, end=4, noted_from=2, after=5
     )
@@ -243,7 +243,7 @@ def test_a_load_maps_no_row_once_changes_were_gone_before_their_keys_were_noted(
 
 
 def test_a_load_of_a_topics_beginning_goes_on_behind_rows_that_retention_took() -> None:
-    live = Share(Place("t", 0), 9, NOTE, Counts())
+    live = PartitionState(PartitionId("t", 0), 9, NOTE, Counts())
     order = LoadOrder(id="l", changes="t", rows="t", progress="p", partition=0, begin=0, end=9, noted_from=9, after=9)
     load = LoadShare(order, live, 0, NOTE, Counts())
     assert load.advance()

@@ -10,16 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metl_gui.engine.kernel_figures import KernelFigures
-from metl_gui.engine.lanes.offset_notes import (
+from metl_gui.engine.lanes.offset_metadata import (
     MOST_BYTES,
     Counts,
-    OffsetNote,
+    OffsetMetadata,
     decoded_base,
     encoded_base,
-    read_note,
+    read_metadata,
 )
-from metl_gui.engine.report import Tally
+from metl_gui.engine.runs.report import KernelFigures, Tally
 
 NAMES = st.text(max_size=40)
 NUMBERS = st.integers(0, 2**53)
@@ -49,12 +48,12 @@ def added(*tallies: Tally) -> Tally:
 def test_what_stands_in_metadata_and_topic_adds_up_to_everything_that_was_counted(tallies: list[Tally]) -> None:
     counts = Counts()
     bases: dict[int, bytes] = {}
-    metadata = counts.written(OffsetNote(run="r"), bases.__setitem__)
+    metadata = counts.written(OffsetMetadata(run="r"), bases.__setitem__)
     for tally in tallies:
         counts = counts.after(tally)
-        metadata = counts.written(OffsetNote(run="r", states=(1, 2)), bases.__setitem__)
+        metadata = counts.written(OffsetMetadata(run="r", states=(1, 2)), bases.__setitem__)
         assert len(metadata.encode()) <= MOST_BYTES
-    note = read_note(metadata)
+    note = read_metadata(metadata)
     assert note is not None
     base = decoded_base(bases[note.base]) if note.base else Tally()
     assert added(base, note.tally) == added(*tallies)
@@ -63,13 +62,13 @@ def test_what_stands_in_metadata_and_topic_adds_up_to_everything_that_was_counte
 
 @given(st.text() | st.binary().map(lambda raw: f"z:{base64.b85encode(raw).decode()}"))
 def test_metadata_of_others_is_no_note_and_raises_nothing(metadata: str) -> None:
-    note = read_note(metadata)
+    note = read_metadata(metadata)
     assert note is None or note.run is not None
 
 
 def test_a_note_that_would_unpack_without_end_is_none() -> None:
     bomb = zlib.compress(b'{"run":"' + b"a" * (64 << 20))
-    assert read_note(f"z:{base64.b85encode(bomb).decode()}") is None
+    assert read_metadata(f"z:{base64.b85encode(bomb).decode()}") is None
 
 
 def test_counts_that_would_unpack_without_end_cannot_be_read() -> None:

@@ -10,9 +10,8 @@ from confluent_kafka import KafkaError, KafkaException
 
 from metl_gui.engine.kafka.outgoing import Outgoing
 from metl_gui.engine.kafka.servers import KafkaServers
-from metl_gui.engine.lanes.exchange import Exchange
-from metl_gui.engine.lanes.lane_order import LaneOrder
-from metl_gui.engine.lanes.refusals import explain_refusal
+from metl_gui.engine.lanes.order import LaneOrder
+from metl_gui.engine.lanes.transactional_client import TransactionalClient, explain_refusal
 
 ORDER = LaneOrder(
     run_id="run",
@@ -40,7 +39,7 @@ class Refusing:
 
 
 def refused(code: int, topic: str) -> KafkaException:
-    exchange: Any = Exchange.__new__(Exchange)
+    exchange: Any = TransactionalClient.__new__(TransactionalClient)
     exchange.producer = Refusing(code)
     with pytest.raises(KafkaException) as caught:
         exchange.send([Outgoing(topic, b"{}", b"key", [])])

@@ -9,14 +9,13 @@ from typing import Any
 import pytest
 
 from metl_gui.errors import AwayError, RunCancelled, SchemaError
-from metl_gui.registry.places import Api, RegistryPlace
-from metl_gui.registry.reading import Reading
-from metl_gui.registry.remote import web as web_module
-from metl_gui.registry.remote.changes import new_in_registry
+from metl_gui.registry.addresses import Api, RegistryPlace
+from metl_gui.registry.reader_result import Reading
+from metl_gui.registry.remote import http as web_module
 from metl_gui.registry.remote.client import Registry
-from metl_gui.registry.remote.connecting import open_registry
-from metl_gui.registry.remote.reading import read_ids, read_registry
-from metl_gui.registry.remote.web import Web
+from metl_gui.registry.remote.http import Web
+from metl_gui.registry.remote.registry_apis import open_registry
+from metl_gui.registry.remote.registry_reader import new_in_registry, read_ids, read_registry
 from tests.helpers.small_registry import SmallRegistry, record
 from tests.helpers.web_servers import Answer, Asked, WebServer, serving
 
@@ -77,7 +76,7 @@ def test_pages_without_end_are_left_at_the_first_that_brings_nothing_new_or_at_t
     with opened(lambda _: page, V3) as (registry, server):
         assert [one.name for one in registry.subjects()] == ["a"]
         assert len(server.asked) == 2
-    monkeypatch.setattr("metl_gui.registry.remote.apicurio.MAX_SUBJECTS", 5)
+    monkeypatch.setattr("metl_gui.registry.remote.registry_apis.MAX_SUBJECTS", 5)
     with (
         opened(lambda asked: {"artifacts": [{"artifactId": asked.words["offset"]}], "count": 10**9}, V3) as (
             registry,

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from metl_gui.errors import AwayError, RunCancelled, SchemaError
-from metl_gui.registry.places import RegistryPlace
-from metl_gui.registry.remote import web as web_module
-from metl_gui.registry.remote.web import Web
+from metl_gui.registry.addresses import RegistryPlace
+from metl_gui.registry.remote import http as web_module
+from metl_gui.registry.remote.http import Web
 from tests.helpers.web_servers import Answer, Asked, Certificates, make_certificates, serving
 
 

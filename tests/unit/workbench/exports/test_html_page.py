@@ -11,16 +11,15 @@ from pathlib import Path
 import pytest
 
 from metl_gui.core.edits.versions import AddVersion
+from metl_gui.core.progress import UNWATCHED
 from metl_gui.core.project.comments import block_subject
 from metl_gui.core.trees.nodes import Side
-from metl_gui.workbench.exporting import export, export_published
 from metl_gui.workbench.exports import EXPORTS, Choices
-from metl_gui.workbench.exports.html_drawing import MOST_ATTRIBUTES
+from metl_gui.workbench.exports.files import export, export_published
 from metl_gui.workbench.exports.html_page import page
-from metl_gui.workbench.exports.html_text import short, text
-from metl_gui.workbench.mapping import import_mapping
-from metl_gui.workbench.progress import UNWATCHED
-from metl_gui.workbench.publishing import publish
+from metl_gui.workbench.exports.html_parts import MOST_ATTRIBUTES, short, text
+from metl_gui.workbench.mapping.table import import_mapping
+from metl_gui.workbench.publishing.publication import publish
 from metl_gui.workbench.session import Workbench
 from tests.helpers.odd_names import HOSTILE
 from tests.unit.workbench.conftest import declare, write_table
@@ -132,7 +131,7 @@ def test_what_a_page_says_that_it_does_not_say_is_not_there(
     wide = tuple(f"odd{number}" for number in range(MOST_ATTRIBUTES))
     mapped.do(AddVersion(Side.EXTRACTION, declare("fx.wide", "1", "id", *wide)))
     import_mapping(mapped, write_table(tmp_path, "fx.wide,1,id,refund,1,refund_id"))
-    monkeypatch.setattr("metl_gui.workbench.exports.html_drawing.MOST_TILES", 2)
+    monkeypatch.setattr("metl_gui.workbench.exports.html_parts.MOST_TILES", 2)
     done = export(mapped.document, HTML, tmp_path / "page.html")
     read = Reader((tmp_path / "page.html").read_text(encoding="utf-8"))
     assert not set(wide) & set(read.words)

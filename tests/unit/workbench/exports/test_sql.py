@@ -16,10 +16,10 @@ from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.trees.nodes import Side
 from metl_gui.core.trees.paths import escape
 from metl_gui.errors import UserError
-from metl_gui.workbench.exporting import export
 from metl_gui.workbench.exports import EXPORTS, Choices
-from metl_gui.workbench.exports.databases import LONGEST_NAMES
-from metl_gui.workbench.mapping import MapMode, import_mapping
+from metl_gui.workbench.exports.files import export
+from metl_gui.workbench.exports.sql import LONGEST_NAMES
+from metl_gui.workbench.mapping.table import MapMode, import_mapping
 from metl_gui.workbench.session import Workbench
 from metl_gui.workbench.settings import set_settings
 from tests.helpers.odd_documents import one_to_one

@@ -12,13 +12,13 @@ import pytest
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.matrix.blocks import Element, Status
+from metl_gui.core.progress import UNWATCHED
 from metl_gui.core.trees.nodes import Side
 from metl_gui.core.trees.paths import escape
 from metl_gui.errors import UserError
-from metl_gui.workbench.exporting import export
 from metl_gui.workbench.exports import EXPORTS, Choices
+from metl_gui.workbench.exports.files import export
 from metl_gui.workbench.exports.sssom import COLUMNS, sssom_text
-from metl_gui.workbench.progress import UNWATCHED
 from metl_gui.workbench.session import Workbench
 from tests.helpers.odd_names import HOSTILE
 from tests.helpers.outside import python_with, said_by

@@ -16,19 +16,19 @@ from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.matrix.blocks import Element, Status
 from metl_gui.core.matrix.document import Document
+from metl_gui.core.progress import UNWATCHED
 from metl_gui.core.project.comments import Comment, block_subject
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Side
 from metl_gui.core.trees.paths import escape
 from metl_gui.errors import EditError, SchemaError
-from metl_gui.registry import workbook as sheets
-from metl_gui.registry.mapping_workbook import SHEET, read
-from metl_gui.workbench.exporting import export, export_published
+from metl_gui.registry.tables import workbook as sheets
+from metl_gui.registry.tables.mapping_table import SHEET, read_workbook
 from metl_gui.workbench.exports import EXPORTS, Choices, xlsx
+from metl_gui.workbench.exports.files import export, export_published
 from metl_gui.workbench.exports.xlsx import workbook
-from metl_gui.workbench.mapping import MapMode, import_mapping, plan_mapping
-from metl_gui.workbench.progress import UNWATCHED
-from metl_gui.workbench.publishing import publish
+from metl_gui.workbench.mapping.table import MapMode, import_mapping, plan_mapping
+from metl_gui.workbench.publishing.publication import publish
 from metl_gui.workbench.session import Workbench
 from tests.helpers.odd_names import HOSTILE, odd_names
 from tests.unit.workbench.conftest import declare, fill
@@ -71,7 +71,7 @@ def test_what_goes_out_as_a_workbook_comes_in_again_unchanged(
     before = mapped(trees, status, comment if comment.strip() else "")
     path = tmp_path / "mapping.xlsx"
     workbook(before, WHOLE, UNWATCHED, path)
-    plan = plan_mapping(trees, read(path), MapMode.ADD, take_proposal=False)
+    plan = plan_mapping(trees, read_workbook(path), MapMode.ADD, take_proposal=False)
     assert plan.conflicts == ()
     assert told(perform(trees, Several("", plan.edits), Stamp("tess", 1_000)).after) == told(before)
 
@@ -86,7 +86,7 @@ def test_every_name_that_broke_some_program_is_a_text_of_its_cell_and_never_a_fo
     book = openpyxl.load_workbook(path)
     cells = [cell for sheet in book for row in sheet.iter_rows() for cell in row if cell.value is not None]
     assert {cell.data_type for cell in cells} <= {"s", "n"}
-    assert [row.attribute for row in read(path).rows] == [escape(name)]
+    assert [row.attribute for row in read_workbook(path).rows] == [escape(name)]
 
 
 def test_what_a_person_changes_in_the_sheet_is_what_the_project_gets(mapped: Workbench, tmp_path: Path) -> None:
@@ -175,19 +175,19 @@ def test_a_comment_longer_than_a_cell_comes_back_whole_unless_somebody_changed_i
     mapped.do(SetElements(block.key, status=block.status, comment=long_text))
     path = tmp_path / "mapping.xlsx"
     export(mapped.document, EXPORTS["xlsx"], path)
-    assert long_text in {row.comment for row in read(path).rows}
+    assert long_text in {row.comment for row in read_workbook(path).rows}
     book = openpyxl.load_workbook(path)
     for row in book[SHEET].iter_rows(min_row=2):
         row[7].value = f"changed {row[7].value or ''}"
     book.save(path)
-    assert all(row.comment.startswith("changed ") for row in read(path).rows)
-    assert long_text not in {row.comment for row in read(path).rows}
+    assert all(row.comment.startswith("changed ") for row in read_workbook(path).rows)
+    assert long_text not in {row.comment for row in read_workbook(path).rows}
 
 
 def test_a_workbook_without_the_sheet_is_refused_by_its_name(tmp_path: Path) -> None:
     openpyxl.Workbook().save(tmp_path / "other.xlsx")
     with pytest.raises(SchemaError, match=r"other\.xlsx has no sheet 'Mapping'"):
-        read(tmp_path / "other.xlsx")
+        read_workbook(tmp_path / "other.xlsx")
 
 
 def test_comments_of_nodes_that_are_gone_are_told_as_such(mapped: Workbench, tmp_path: Path) -> None:

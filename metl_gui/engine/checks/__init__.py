@@ -1,0 +1,1 @@
+"""What is refused of a run before it starts: shared destinations, topics, runs that read what they write."""

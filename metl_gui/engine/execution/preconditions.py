@@ -1,0 +1,42 @@
+"""What can be refused of a run before Spark is started, so that nobody waits for a refusal."""
+
+from __future__ import annotations
+
+from metl_gui.engine.checks.destinations import refuse_feedback, refuse_shared_places
+from metl_gui.engine.kafka.servers import is_kafka
+from metl_gui.engine.runs.run_spec import ROLES, RunSpec
+from metl_gui.engine.runs.staging import Staging
+from metl_gui.engine.runs.target import Kind, Target, check_target, parse_target
+from metl_gui.engine.sources.error_store import ErrorStore
+from metl_gui.engine.sources.files import list_files
+from metl_gui.engine.spark.java import find_java
+from metl_gui.engine.streaming.checkpoint import check_stream
+
+
+def check_run(spec: RunSpec, target: Target | str) -> None:
+    """Look whether a run could start; nothing is made or changed. The run looks again when it starts.
+
+    Cost: one look at every file of the source, some questions to Kafka servers.
+
+    Raises:
+        RunError: the Spark target, the source, a place for outputs or Kafka servers will not do.
+        SetupError: there is no Java that is new enough; a Connect server has its own.
+    """
+    target = parse_target(target) if isinstance(target, str) else target
+    check_target(target)
+    refuse_feedback(spec)
+    refuse_shared_places(spec)
+    if target.kind is not Kind.CONNECT:
+        find_java()
+    if any(spec.servers_of(role) is not None for role in ROLES):
+        from metl_gui.engine.checks.topic_checks import check_topics
+
+        check_topics(spec)
+    if spec.checkpoint:
+        check_stream(spec)
+        return
+    if spec.replay is not None and not is_kafka(spec.source):
+        ErrorStore.at(spec.source, spec.replay.reasons, spec.max_record_bytes)
+    elif not is_kafka(spec.source):
+        list_files(spec.source)
+    Staging(spec).check()

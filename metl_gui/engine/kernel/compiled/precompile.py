@@ -1,0 +1,27 @@
+"""Make all machine code by using it once on nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from metl_gui.engine.kernel.compiled import layout as at
+from metl_gui.engine.kernel.compiled.avro_programs import AVRO_WORDS
+from metl_gui.engine.kernel.compiled.avro_text import write_records
+from metl_gui.engine.kernel.compiled.lookup import hash_of, mix_pair, mix_program
+from metl_gui.engine.kernel.compiled.tables import Tables, address_of
+from metl_gui.engine.kernel.compiled.wrappers import Wrapping
+from metl_gui.engine.kernel.compiled.writing import map_records
+
+
+def precompile() -> None:
+    """Compile what Python calls, or load it where it was kept."""
+    tables = Tables()
+    tables.put(at.S_NEXT, 0)
+    tables.put(at.S_LAST, 0)
+    map_records(address_of(tables.state))
+    hash_of(address_of(tables.state), 0)
+    mix_pair(0, 0)
+    mix_program(0, 0, 0, 0)
+    write_records(address_of(np.zeros(AVRO_WORDS, np.int64)))
+    nothing = tables.state[:0]
+    Wrapping((), nothing, (), nothing, nothing, nothing, (), ())

@@ -1,0 +1,97 @@
+"""The Spark job of a lane: one long-lived task for each number, placed and started again by Spark."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import msgspec
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import SparkSession
+
+    from metl_gui.engine.lanes.order import LaneOrder
+    from metl_gui.engine.spark.sessions.runtime import Runtime
+
+_log = logging.getLogger(__name__)
+
+
+class LaneByNumber:
+    """What a task does: belongs to the lane under its number.
+
+    Args:
+        order: the lane's, serialised; with secrets, so it travels with the job only.
+    """
+
+    def __init__(self, order: bytes) -> None:
+        self.order = order
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Map until the lane ends; yields nothing."""
+        from metl_gui.engine.lanes.order import LaneOrder
+        from metl_gui.engine.lanes.task import LaneTask
+        from metl_gui.engine.tasks.data_source import plan_file
+
+        order = msgspec.json.decode(self.order, type=LaneOrder)
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                LaneTask(order, int(number or 0), plan_file(order.plan).read_bytes()).run()
+        yield from ()
+
+    def __repr__(self) -> str:
+        """Leave the secrets out of whatever is logged."""
+        return "LaneByNumber()"
+
+
+def map_lane(spark: SparkSession, order: LaneOrder, tasks: int) -> None:
+    """Map until the lane ends.
+
+    Args:
+        spark: the session.
+        order: the lane's.
+        tasks: how many there are.
+    """
+    task = LaneByNumber(msgspec.json.encode(order))
+    spark.range(0, tasks, 1, tasks).mapInArrow(task, "number bigint").collect()
+
+
+class LaneJob:
+    """The job of a lane on a thread of its own.
+
+    Args:
+        runtime: the session.
+        order: the lane's.
+        tasks: how many there are.
+
+    Attributes:
+        is_over: every task has ended, or Spark has given up.
+        fault: why Spark has given up.
+    """
+
+    def __init__(self, runtime: Runtime, order: LaneOrder, tasks: int) -> None:
+        self.runtime = runtime
+        self.order = order
+        self.tasks = tasks
+        self.is_over = threading.Event()
+        self.fault: Exception | None = None
+        self._thread = threading.Thread(target=self._run, name="lane-job", daemon=True)
+        self._thread.start()
+
+    def end(self, seconds: float) -> None:
+        """Wait so long for its end, then have Spark end it."""
+        if self.is_over.wait(seconds):
+            return
+        _log.warning("the tasks of the lane do not end by themselves")
+        self.runtime.cancel_until(self.order.run_id, self.is_over)
+
+    def _run(self) -> None:
+        try:
+            self.runtime.begin_group(self.order.run_id)
+            map_lane(self.runtime.spark, self.order, self.tasks)
+        except Exception as error:  # noqa: BLE001 - the edge of a thread; the run says it
+            self.fault = error
+        finally:
+            self.is_over.set()

@@ -1,0 +1,165 @@
+"""What a task of a lane maps with: kernels by state, and messages on their way through one into topics.
+
+A kernel of a new state is made, and tried on the newest records, before the state is taken up; so taking it up costs
+nothing between two transactions.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from metl_gui.engine.kafka.machine_code import MACHINE, WORTH_MESSAGES
+from metl_gui.engine.kafka.outgoing import Outgoing, Outgoings, set_aside_message
+from metl_gui.engine.kafka.records import records_of
+from metl_gui.engine.kafka.servers import TopicOrder
+from metl_gui.engine.kernel import plan as plans
+from metl_gui.engine.kernel.compiled import build
+from metl_gui.engine.kernel.outcomes import Outcome
+from metl_gui.engine.kernel.records import Records
+from metl_gui.engine.lanes.coordination.records import PlanState
+from metl_gui.engine.lanes.order import LaneOrder
+from metl_gui.engine.lanes.partition_state import PartitionState, Version
+from metl_gui.engine.mapping.kernel import Choice, Kernel
+from metl_gui.engine.runs.report import Tally
+from metl_gui.engine.sinks.topic_sink import fitting, refusals, without_refused
+from metl_gui.engine.tasks.refused_records import counted, set_refused_aside
+
+if TYPE_CHECKING:
+    from confluent_kafka import Message
+
+UNKNOWN = "unknown_version"
+_TRIED = 200
+_KEPT = 3
+
+
+class Mapped(NamedTuple):
+    """What became of some messages of a partition.
+
+    Args:
+        messages: those that were mapped; what waits behind them is held by the share.
+        tally: what was counted.
+        outgoing: what goes into topics.
+    """
+
+    messages: list[Message]
+    tally: Tally
+    outgoing: list[Outgoing]
+
+
+class _Why(msgspec.Struct):
+    schema: str | None = None
+    detail: str = ""
+
+
+_why = msgspec.json.Decoder(_Why).decode
+
+
+class Mapper:
+    """Maps with one state.
+
+    Args:
+        order: the lane's.
+        taken: the state.
+        is_machine_there: machine code is loaded already, so that it is used from the first record on.
+    """
+
+    def __init__(self, order: LaneOrder, taken: PlanState, *, is_machine_there: bool = False) -> None:
+        self.order = order
+        self.state, self.hash = taken.state, taken.hash
+        choice: Choice = "compiled" if is_machine_there else "best"
+        self.kernel = Kernel(plans.decode(taken.plan), order.mode, choice=choice)
+        self._outgoings = Outgoings(order.sink, taken.state, has_tombstones=order.has_tombstones)
+        self._sink = TopicOrder(order.servers, order.sink, order.limits, order.compacted)
+        self._error_bytes = order.limits.get(order.errors, 0)
+        self._evictions = 0
+
+    def map(self, share: PartitionState, messages: list[Message]) -> Mapped:
+        """Map the next messages of a partition, up to the first that has to wait."""
+        records = records_of(messages, self.order.max_record_bytes, share.topic)
+        outcome, nanoseconds = self._timed(records)
+        if self.order.wait_seconds > 0 and outcome.set_aside:
+            found = _first_unknown(outcome, share)
+            if found is not None:
+                at, version = found
+                share.hold(messages[at:], version)
+                messages = messages[:at]
+                outcome, nanoseconds = self._timed(records.first(at))
+        tally, sent = counted(outcome), list(self._outgoings.of(outcome))
+        refused = refusals(self._sink, outcome, sent)
+        rows = [*outcome.set_aside, *set_refused_aside(tally, refused, self.kernel, records)]
+        outgoing = without_refused(sent, refused)
+        outgoing += [
+            fitting(set_aside_message(self.order.errors, row, messages[row.record]), self._error_bytes) for row in rows
+        ]
+        if len(messages) < len(records):
+            tally.bytes_in = sum(len(message.value() or b"") + len(message.key() or b"") for message in messages)
+        self._note_figures(tally, outcome, nanoseconds)
+        return Mapped(messages, tally, outgoing)
+
+    def _timed(self, records: Records) -> tuple[Outcome, int]:
+        started = time.perf_counter_ns()
+        return self.kernel.map(records), time.perf_counter_ns() - started
+
+    def _note_figures(self, tally: Tally, outcome: Outcome, nanoseconds: int) -> None:
+        figures, kernel, records = tally.kernel, self.kernel, len(outcome.fates)
+        figures.note(records, nanoseconds)
+        figures.hits, figures.misses = outcome.hits, records - outcome.hits
+        figures.column_sets, figures.is_compiled = kernel.column_sets, kernel.is_compiled
+        figures.evictions, self._evictions = kernel.evictions - self._evictions, kernel.evictions
+
+
+class Mappers:
+    """The mappers of a task by state.
+
+    Args:
+        order: the lane's.
+        started_with: the first state.
+    """
+
+    def __init__(self, order: LaneOrder, started_with: PlanState) -> None:
+        build.build_in_background()
+        self.order = order
+        # Where machine code lies ready it is loaded now: half a second that no record has to wait.
+        is_ready = build.is_ready() and MACHINE.after(WORTH_MESSAGES + 1) is not None
+        self.current = Mapper(order, started_with, is_machine_there=is_ready)
+        self._prepared: dict[str, Mapper] = {}
+        self._newest: list[Message] = []
+
+    def map(self, share: PartitionState, messages: list[Message]) -> Mapped:
+        """Map the next messages of a partition."""
+        if len(messages) > len(self._newest) // 2:
+            self._newest = messages[-_TRIED:]
+        return self.current.map(share, messages)
+
+    def prepare(self, taken: PlanState) -> None:
+        """Make what mapping with a state needs; from any thread."""
+        if taken.hash == self.current.hash and taken.state == self.current.state:
+            return
+        mapper = Mapper(self.order, taken, is_machine_there=self.current.kernel.is_compiled)
+        newest = self._newest
+        if newest:
+            mapper.kernel.map(records_of(newest, self.order.max_record_bytes))
+        self._prepared[taken.hash] = mapper
+        while len(self._prepared) > _KEPT:
+            self._prepared.pop(next(iter(self._prepared)))
+
+    def take_up(self, taken: PlanState) -> None:
+        """Map with a state from now on."""
+        found = self._prepared.pop(taken.hash, None)
+        if found is None or found.state != taken.state:
+            found = Mapper(self.order, taken, is_machine_there=self.current.kernel.is_compiled)
+        self.current = found
+
+
+def _first_unknown(outcome: Outcome, share: PartitionState) -> tuple[int, Version] | None:
+    """Return the first record of a version that is worth waiting for."""
+    for row in outcome.set_aside:
+        if row.reason == UNKNOWN:
+            why = _why(row.text)
+            version = why.schema or "", why.detail
+            if version not in share.given_up:
+                return row.record, version
+    return None

@@ -1,0 +1,154 @@
+"""What every task of a fast lane is told, and the topic by which a lane talks with its tasks.
+
+A lane has one small compacted topic of its own, ``metl.lane.<group>``, as Kafka is what driver and tasks can both reach
+wherever Spark put them:
+
+    start/<run>                  the newest start of a run, by its token; tasks of older starts end
+    stop/<run>                   the start of the run that has to end
+    failed/<run>/<task>          why a task cannot go on, whatever it tries
+    trouble/<run>/<task>         why it does not get on for now
+    trouble/<run>/<task>/...     by topic and partition: what was gone there before it was read
+    counts/<topic>/<partition>   counts that are too long for the metadata of an offset
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import NamedTuple
+
+import msgspec
+
+from metl_gui.engine.kafka.servers import KafkaServers
+from metl_gui.engine.kernel.reference import Mode
+from metl_gui.formats.record_delimiting import LIMIT_BYTES
+
+LOAD_TOPICS = "metl.load."
+"""How the topics of initial loads begin; a lane commits there too."""
+
+SESSION_MS = 6_000
+"""After so long without a sign of life the partitions of a task go to others; brokers allow no less by default."""
+
+COUNTS = "counts/"
+_PREFIX = "metl.lane."
+_UNSAFE = re.compile(r"[^a-zA-Z0-9._-]")
+_LONGEST = 249
+
+
+class PartitionId(NamedTuple):
+    """A partition."""
+
+    topic: str
+    partition: int
+
+
+class LaneOrder(msgspec.Struct, frozen=True, kw_only=True):
+    """What every task of a lane is told.
+
+    Args:
+        run_id: the run; counts in the metadata of offsets are those of a run.
+        token: this start of the run; orders to stop name it.
+        group: the consumer group.
+        matrix: the id of the project, empty where no other lane has to agree.
+        servers: where source, sink and errors are; with secrets.
+        topics: what is read.
+        pattern: what else is read as soon as it is there; a regular expression that names fit whole, empty for none.
+        sink: the topic that messages go to, which may hold ``{entity}``.
+        errors: the topic of what is set aside.
+        plan: what the workers call the file of the plan.
+        state, hash, publication: of the plan.
+        mode: see ``RunSpec``.
+        is_counted: the members of the matrix wait for this lane, and it takes up what they agree on.
+        has_tombstones, wait_seconds, max_record_bytes: see ``RunSpec``.
+        limits: how many bytes a message may have, by topic; nothing is known of the others.
+        compacted: those topics that take no message without a key.
+        limit: end after so many records; there is one task then.
+    """
+
+    run_id: str
+    token: str
+    group: str
+    matrix: str
+    servers: KafkaServers
+    topics: tuple[str, ...]
+    pattern: str = ""
+    sink: str
+    errors: str
+    plan: str
+    state: int
+    hash: str
+    publication: int = 0
+    mode: Mode = "production"
+    is_counted: bool = True
+    has_tombstones: bool = False
+    wait_seconds: float = 0.0
+    max_record_bytes: int = LIMIT_BYTES
+    limits: dict[str, int] = {}
+    compacted: tuple[str, ...] = ()
+    limit: int | None = None
+
+    @property
+    def lane_topic(self) -> str:
+        """The topic of the lane."""
+        return lane_topic(self.group)
+
+
+class Failure(msgspec.Struct, frozen=True, kw_only=True):
+    """Why a task cannot go on: an error as people read it."""
+
+    token: str
+    title: str
+    text: str = ""
+    hint: str = ""
+
+
+class Trouble(msgspec.Struct, frozen=True, kw_only=True):
+    """Why a task does not get on for now."""
+
+    token: str
+    text: str
+
+
+def lane_topic(group: str) -> str:
+    """Return the topic of a lane; different groups have different ones."""
+    name = _UNSAFE.sub("_", group)
+    room = _LONGEST - len(_PREFIX)
+    if name != group or len(name) > room:
+        told = hashlib.sha256(group.encode()).hexdigest()[:8]
+        name = f"{name[: room - 9]}-{told}"
+    return _PREFIX + name
+
+
+def start_key(run_id: str) -> str:
+    """Return where the newest start of a run is said."""
+    return f"start/{run_id}"
+
+
+def stop_key(run_id: str) -> str:
+    """Return where a run is told to end."""
+    return f"stop/{run_id}"
+
+
+def failed_key(run_id: str, task: int | None = None) -> str:
+    """Return where a task says that it cannot go on; without a task what the keys of all begin with."""
+    return f"failed/{run_id}/{'' if task is None else task}"
+
+
+def trouble_key(run_id: str, task: int | None = None) -> str:
+    """Return where a task says that it does not get on for now; without a task what the keys of all begin with."""
+    return f"trouble/{run_id}/{'' if task is None else task}"
+
+
+def gone_key(run_id: str, task: int, place: PartitionId) -> str:
+    """Return where a task says what was gone of a partition before it was read; it begins as its troubles do."""
+    return f"{trouble_key(run_id, task)}/{place.topic}/{place.partition}"
+
+
+def group_of(group: str, run_id: str) -> str:
+    """Return the consumer group of a run."""
+    return group or f"metl-{run_id}"
+
+
+def counts_key(place: PartitionId) -> str:
+    """Return where the lane's topic holds counts of a partition."""
+    return f"{COUNTS}{place.topic}/{place.partition}"

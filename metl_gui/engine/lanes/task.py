@@ -1,0 +1,447 @@
+"""One task of a fast lane, on an executor: consume, map and produce in transactions until the lane ends.
+
+Each turn takes what is there, maps it partition by partition, and commits messages, set-aside records, offsets and
+counts in one transaction. While that goes on the next records gather, so transactions are short while little flows and
+long under load. Between two of them the task takes up states, obeys orders, and lets partitions come and go.
+
+What one transaction of a task commits of each partition and each load.
+
+The counts of a load that is through go over to the partition of its changes, in the transaction that commits its last
+row: its own place goes with its topic, and counts must add up whenever anybody looks.
+"""
+
+from __future__ import annotations
+
+import gc
+import logging
+import os
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+from confluent_kafka import OFFSET_BEGINNING, KafkaException, TopicPartition
+
+from metl_gui.engine.kafka.outgoing import Outgoing
+from metl_gui.engine.lanes.coordination.coordinator import StateCoordinator
+from metl_gui.engine.lanes.coordination.member import CoordinationSettings
+from metl_gui.engine.lanes.coordination.records import PlanState
+from metl_gui.engine.lanes.loads import Loads, LoadShare
+from metl_gui.engine.lanes.mapper import Mapped, Mappers
+from metl_gui.engine.lanes.offset_metadata import Counts, OffsetMetadata, read_metadata
+from metl_gui.engine.lanes.order import (
+    Failure,
+    LaneOrder,
+    PartitionId,
+    Trouble,
+    counts_key,
+    failed_key,
+    gone_key,
+    start_key,
+    stop_key,
+    trouble_key,
+)
+from metl_gui.engine.lanes.partition_state import Commit, Facts, PartitionState
+from metl_gui.engine.lanes.topic import LaneTopic, base_value, read_bases
+from metl_gui.engine.lanes.transactional_client import TransactionalClient, explain_refusal
+from metl_gui.engine.runs.report import Tally
+from metl_gui.engine.spark.task_errors import TaskError
+from metl_gui.errors import RunError
+
+if TYPE_CHECKING:
+    from confluent_kafka import Message
+
+
+Keep = Callable[[int, bytes], None]
+_NOTHING = Mapped([], Tally(), [])
+
+
+def commits_of(
+    mapped: Mapping[PartitionState, Mapped], facts: Facts, keeper: Callable[[PartitionState], Keep]
+) -> list[Commit]:
+    """Say what is committed.
+
+    Args:
+        mapped: what became of messages, by where they come from.
+        facts: of the task.
+        keeper: returns what takes counts that are too long for the metadata of an offset.
+    """
+    commits: list[Commit] = []
+    through: dict[PartitionState, Commit] = {}
+    for load, done in mapped.items():
+        if isinstance(load, LoadShare) and _has_news(load, done):
+            commit = load.commit(done.messages, done.tally, facts, keeper(load))
+            commits.append(commit)
+            if commit.note.is_carried and not load.note.is_carried:
+                through[load.changes] = commit
+    for share in dict.fromkeys((*mapped, *through)):
+        done = mapped.get(share, _NOTHING)
+        if not isinstance(share, LoadShare) and (share in through or _has_news(share, done)):
+            commits.append(share.commit(done.messages, done.tally, facts, keeper(share), through.get(share)))
+    return [commit for commit in commits if commit.position >= 0]
+
+
+def _has_news(share: PartitionState, done: Mapped) -> bool:
+    return bool(done.messages) or not share.held or not share.note.is_waiting
+
+
+_log = logging.getLogger(__name__)
+_MOST_MESSAGES = 4000
+_MOST_BYTES = 16 << 20
+_FIRST_BYTES = 1024.0
+_POLL_SECONDS = 0.05
+_LOOK_SECONDS = 0.005
+_PATIENCE_SECONDS = 2.0
+_REST_SECONDS = 0.25
+_LONGEST_REST_SECONDS = 3.0
+_TELL_AFTER_SECONDS = 1.5
+_TOPICS_SECONDS = 5.0
+_SAY_SECONDS = 5.0
+
+
+class LaneTask:
+    """One attempt of one task.
+
+    Args:
+        order: the lane's.
+        number: of the task.
+        plan: the compiled plan.
+    """
+
+    def __init__(self, order: LaneOrder, number: int, plan: bytes) -> None:
+        self.order = order
+        self.number = number
+        self.shares: dict[PartitionId, PartitionState] = {}
+        started_with = PlanState(state=order.state, hash=order.hash, plan=plan, publication=order.publication)
+        self.mappers = Mappers(order, started_with)
+        self.words = LaneTopic(order.servers, order.lane_topic)
+        self.loads = Loads(order, self.words, self._known_of, self._tell_lost)
+        self.member = self._member(started_with) if order.matrix else None
+        self._parent = os.getppid()
+        self._bytes_each = _FIRST_BYTES
+        self._has_new = False
+        self._told = ""
+        self._rest_seconds = _REST_SECONDS
+        self._failing_since: float | None = None
+        self._looked = 0.0
+        self._gone: dict[PartitionId, int] = {}
+
+    def run(self) -> None:
+        """Map until the lane ends, or this attempt is not needed any more."""
+        # Few of the objects of a turn are in cycles, and looking through all of them takes longer than a transaction.
+        gc.freeze()
+        gc.set_threshold(50_000, 20, 50)
+        try:
+            while not self._is_over():
+                self._attempt()
+        except RunError as error:
+            self._fail(error)
+        finally:
+            self.loads.close()
+            if self.member is not None:
+                self.member.close()
+            self.words.close()
+
+    def came(self, committed: Sequence[TopicPartition]) -> Sequence[TopicPartition]:
+        """Take partitions over where their last transaction ended."""
+        self.shares |= {place: PartitionState(place, *known) for place, known in self._known_of(committed).items()}
+        self._has_new = True
+        if self.member is not None:
+            self.member.reassigned()  # whoever had them may map with a state that this one has not heard of
+        # A partition of which nothing was committed came while the lane runs, and is read from its beginning.
+        return [
+            TopicPartition(one.topic, one.partition, one.offset if one.offset >= 0 else OFFSET_BEGINNING)
+            for one in committed
+        ]
+
+    def went(self, places: Iterable[PartitionId]) -> None:
+        """Forget partitions: whoever has them now knows from their offsets what was done."""
+        for place in places:
+            self.shares.pop(place, None)
+
+    def ended(self, place: PartitionId, offset: int) -> None:
+        """Note that there is nothing behind an offset for now."""
+        if place in self.shares:
+            self.shares[place].end = offset
+
+    def lost(self, place: PartitionId, first: int, text: str) -> None:
+        """Tell that records were gone before they were read, and go on behind them."""
+        self._gone[place] = first
+        self._tell_lost(place, text)
+
+    def _tell_lost(self, place: PartitionId, text: str) -> None:
+        """Tell that records were gone before they were read; it stays true once the task goes on."""
+        _log.warning("%s: %s", place, text)
+        trouble = Trouble(token=self.order.token, text=text)
+        self.words.say(gone_key(self.order.run_id, self.number, place), msgspec.json.encode(trouble))
+
+    def _member(self, started_with: PlanState) -> StateCoordinator:
+        order = self.order
+        settings = CoordinationSettings(lane=order.group, is_counted=order.is_counted)
+        instance = f"{order.run_id}/{self.number}"
+        return StateCoordinator(order.servers, order.matrix, instance, started_with, settings, self.mappers.prepare)
+
+    def _attempt(self) -> None:
+        """Map until something fails, and rest a while if it does."""
+        self._wait_until_allowed()
+        self.shares.clear()
+        self._gone.clear()
+        self.loads.close()
+        exchange: TransactionalClient | None = None
+        try:
+            exchange = TransactionalClient(self.order, self.number, self)
+            exchange.open()
+            while not self._is_over() and self._turn(exchange):
+                pass
+        except KafkaException as error:
+            self._mind(error, exchange)
+        except RunError as error:
+            # Put into words on the way, which says nothing of whether it goes by.
+            if not isinstance(error.__cause__, KafkaException):
+                raise
+            self._mind(error.__cause__, exchange)
+        finally:
+            if exchange is not None:
+                exchange.close()
+
+    def _turn(self, exchange: TransactionalClient) -> bool:
+        """Do one transaction, if there is something for one; False to begin again at what is committed."""
+        self._look_for_topics(exchange)
+        if self.member is not None:
+            self._take_up(self.member)
+            if not self.member.may_map and not self._wait_until_allowed(_PATIENCE_SECONDS):
+                return False
+            self._obey(exchange, self.member)
+        self.loads.look(self.shares, exchange)
+        batch = self._batch(exchange)
+        if self._gone:
+            self._go_behind(exchange)
+            return False
+        if batch and not self._may_map() and not self._wait_until_allowed(_PATIENCE_SECONDS):
+            return False
+        return not batch or self._deliver(exchange, batch)
+
+    def _batch(self, exchange: TransactionalClient) -> dict[PartitionState, list[Message]]:
+        """Return what there is to do by partition; no messages for one of which only things are told."""
+        batch: dict[PartitionState, list[Message]] = {}
+        for share in self.shares.values():
+            if share.held and (share.is_hopeful or share.is_overdue(self.order.wait_seconds)):
+                batch[share] = share.release(self.order.wait_seconds)
+                exchange.go_on(share.place)
+        messages = exchange.take(self._most(), 0.0 if batch else _POLL_SECONDS)
+        for message in messages:
+            found = self.shares.get(PartitionId(message.topic() or "", message.partition() or 0))
+            if found is not None:
+                batch.setdefault(found, []).append(message)
+        for share, changes in batch.items():
+            self.loads.note(share.place, changes)
+        if messages:
+            self._bytes_each = max(1.0, 0.8 * self._bytes_each + 0.2 * sum(map(len, messages)) / len(messages))
+        else:
+            batch |= {share: [] for share in self.shares.values() if share.is_due and share not in batch}
+        return batch | self.loads.batch(self.shares, self.order.wait_seconds)
+
+    def _most(self) -> int:
+        """Return how many messages the next transaction may have."""
+        most = min(_MOST_MESSAGES, int(_MOST_BYTES / self._bytes_each))
+        return max(1, most if self.order.limit is None else min(most, self.order.limit - self._read))
+
+    def _deliver(self, exchange: TransactionalClient, batch: dict[PartitionState, list[Message]]) -> bool:
+        """Map and commit; False when it was taken back, as what this maps with is not agreed on any more."""
+        mapped = {share: self._map(share, messages) for share, messages in batch.items()}
+        kept: list[Outgoing] = []
+        commits = commits_of(mapped, self._facts(), lambda share: self._keeper(share, kept))
+        for share in batch:
+            if share.held and share.place in self.shares:
+                exchange.pause(share.place)
+        if not commits:
+            return True
+        self._tell_beginnings(commits)
+        exchange.begin()
+        for done in mapped.values():
+            exchange.send(done.outgoing)
+        exchange.send(kept)
+        if not exchange.commit([commit.offset for commit in commits], self._may_map):
+            return False
+        self._took(commits)
+        return True
+
+    def _map(self, share: PartitionState, messages: list[Message]) -> Mapped:
+        if isinstance(share, LoadShare):
+            return share.map(self.mappers, messages)
+        return self.mappers.map(share, messages)
+
+    def _took(self, commits: Sequence[Commit]) -> None:
+        for commit in commits:
+            commit.share.took(commit)
+        self._rest_seconds, self._failing_since = _REST_SECONDS, None
+        self._tell("")
+
+    def _tell_beginnings(self, commits: Sequence[Commit]) -> None:
+        """Tell where partitions stand of which this task is about to map its first records."""
+        new = [
+            (commit.share.place, (commit.messages[0].offset() or 0) if commit.messages else commit.position)
+            for commit in commits
+            if commit.share.position < 0
+        ]
+        if self.member is not None and (self._has_new or new):
+            self._has_new = False
+            self._tell_positions(self.member, new)
+
+    def _obey(self, exchange: TransactionalClient, member: StateCoordinator) -> None:
+        """Go back where somebody ordered to."""
+        for share in list(self.shares.values()):
+            order = member.set_back(*share.place)
+            if order is None or order.id == share.note.order:
+                continue
+            kept: list[Outgoing] = []
+            commit = share.go_back(order.offset, order.id, self._facts(), self._keeper(share, kept))
+            exchange.begin()
+            exchange.send(kept)
+            if exchange.commit([commit.offset], self._may_map):
+                share.took(commit)
+                exchange.go_back(share.place, order.offset)
+                member.obeyed(order)
+
+    def _go_behind(self, exchange: TransactionalClient) -> None:
+        """Commit that partitions go on behind what was gone: a client goes on there only when it begins again."""
+        kept: list[Outgoing] = []
+        commits = [
+            share.go_back(first, share.note.order, self._facts(), self._keeper(share, kept))
+            for place, first in self._gone.items()
+            if (share := self.shares.get(place)) is not None
+        ]
+        if commits:
+            exchange.begin()
+            exchange.send(kept)
+            exchange.commit([commit.offset for commit in commits], self._may_map)
+
+    def _take_up(self, member: StateCoordinator) -> None:
+        """Map with another state from now on, if one is in force."""
+        taken = member.poll()
+        if taken is None:
+            return
+        self.mappers.take_up(taken)
+        for share in self.shares.values():
+            share.hope()
+        self.loads.hope()
+        self._tell_positions(member)
+
+    def _tell_positions(self, member: StateCoordinator, new: Iterable[tuple[PartitionId, int]] = ()) -> None:
+        known: list[tuple[tuple[str, int], int]] = [
+            (place, share.position) for place, share in self.shares.items() if share.position >= 0
+        ]
+        member.took_up(dict([*known, *new]))
+
+    def _known_of(self, committed: Sequence[TopicPartition]) -> dict[PartitionId, tuple[int, OffsetMetadata, Counts]]:
+        """Return position, note and counts of partitions as they were committed; negative where nothing was."""
+        notes = {PartitionId(one.topic, one.partition): (max(one.offset, -1), self._note_of(one)) for one in committed}
+        wanted = {place: note.base for place, (_, note) in notes.items() if note.base}
+        bases = read_bases(self.order.servers, self.order.lane_topic, wanted) if wanted else {}
+        return {
+            place: (position, note, Counts(bases.get(place), note.base, note.tally))
+            for place, (position, note) in notes.items()
+        }
+
+    def _note_of(self, committed: TopicPartition) -> OffsetMetadata:
+        """Return what this run committed of a partition; of another run's note only the order that it obeyed."""
+        note = read_metadata(committed.metadata) or OffsetMetadata(run=self.order.run_id)
+        return note if note.run == self.order.run_id else OffsetMetadata(run=self.order.run_id, order=note.order)
+
+    def _keeper(self, share: PartitionState, kept: list[Outgoing]) -> Callable[[int, bytes], None]:
+        """Return what takes counts that are too long for the metadata of an offset."""
+
+        def keep(number: int, counts: bytes) -> None:
+            key = counts_key(share.place).encode()
+            kept.append(Outgoing(self.order.lane_topic, base_value(number, counts), key, []))
+
+        return keep
+
+    def _facts(self) -> Facts:
+        mapper = self.mappers.current
+        return Facts(self.order.run_id, self.number, mapper.state, mapper.hash)
+
+    @property
+    def _read(self) -> int:
+        return sum(share.counts.read for share in self.shares.values())
+
+    def _is_over(self) -> bool:
+        """Whether the lane ends, this attempt is superseded, or whoever started it is gone."""
+        if self.order.limit is not None and self._read >= self.order.limit:
+            return True
+        if self.member is not None and self.member.is_fenced:
+            return True
+        token = self.order.token.encode()
+        if self.words.newest(stop_key(self.order.run_id)) == token or os.getppid() != self._parent:
+            return True
+        return self.words.newest(start_key(self.order.run_id)) not in (None, token)
+
+    def _may_map(self) -> bool:
+        return self.member is None or self.member.may_map
+
+    def _wait_until_allowed(self, seconds: float | None = None) -> bool:
+        """Wait until what this maps with is agreed on; False when that takes longer than so many seconds."""
+        began = time.monotonic()
+        while self.member is not None and not self.member.may_map:
+            if self._is_over() or (seconds is not None and time.monotonic() - began > seconds):
+                return False
+            if self.member.trouble:
+                self._tell(self.member.trouble)
+            self._take_up(self.member)
+            time.sleep(_LOOK_SECONDS)
+        return True
+
+    def _look_for_topics(self, exchange: TransactionalClient) -> None:
+        """Read topics too that are made while the lane runs, where a pattern says which."""
+        now = time.monotonic()
+        if self.order.pattern and now - self._looked > _TOPICS_SECONDS:
+            self._looked = now
+            exchange.subscribe_all(self.order.pattern)
+
+    def _mind(self, error: KafkaException, exchange: TransactionalClient | None) -> None:
+        """Rest a while after an error that goes by, longer each time.
+
+        Raises:
+            RunError: it does not go by.
+        """
+        refused, said = (exchange.why_refused(), exchange.said) if exchange is not None else (None, None)
+        refusal = explain_refusal(self.order, error, refused, said)
+        if refusal is not None:
+            raise refusal
+        _log.warning("task %s of the lane begins again at what is committed: %s %s", self.number, error, refused)
+        now = time.monotonic()
+        self._failing_since = self._failing_since or now
+        if now - self._failing_since > _TELL_AFTER_SECONDS:
+            why = refused[0].str() if refused is not None else error.args[0].str() if error.args else str(error)
+            about = f" ({refused[1]})" if refused is not None and refused[1] else ""
+            self._tell(
+                f"Kafka takes no transaction of task {self.number}{about}: {why}. It is tried again; nothing is lost."
+            )
+        self._wait(self._rest_seconds)
+        self._rest_seconds = min(2 * self._rest_seconds, _LONGEST_REST_SECONDS)
+
+    def _wait(self, seconds: float) -> None:
+        end = time.monotonic() + seconds
+        while time.monotonic() < end and not self._is_over():
+            time.sleep(_LOOK_SECONDS)
+
+    def _tell(self, text: str) -> None:
+        """Tell people what keeps the task from its work; nothing once it goes on."""
+        if text != self._told:
+            self._told = text
+            trouble = Trouble(token=self.order.token, text=text)
+            self.words.say(trouble_key(self.order.run_id, self.number), msgspec.json.encode(trouble))
+
+    def _fail(self, error: RunError) -> None:
+        """Say what nothing can be done about here; the driver ends the lane.
+
+        Raises:
+            TaskError: it cannot be said; Spark carries it.
+        """
+        _log.error("task %s of the lane cannot go on: %s", self.number, error)
+        failure = Failure(token=self.order.token, title=error.title, text=error.text, hint=error.hint)
+        key = failed_key(self.order.run_id, self.number)
+        try:
+            self.words.say(key, msgspec.json.encode(failure), _SAY_SECONDS)
+        except RunError:
+            raise TaskError(error) from error

@@ -1,0 +1,115 @@
+"""The kernel's door: batches in, outcomes out. The same for every kernel that maps by a plan."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from metl_gui.engine.kernel.compiled import build
+from metl_gui.engine.kernel.outcomes import BatchOutput, Outcome, error_row
+from metl_gui.engine.kernel.plan import Plan
+from metl_gui.engine.kernel.records import Records
+from metl_gui.engine.kernel.reference import Mode, Reference
+from metl_gui.errors import RecordError
+
+if TYPE_CHECKING:
+    from metl_gui.engine.kernel.compiled.driver import Driver
+
+Choice: TypeAlias = Literal["best", "compiled", "reference"]
+_LOOK_SECONDS = 1.0
+WORTH_RECORDS = 4096
+"""Loading machine code takes about half a second, in which the reference maps many times as many records as these."""
+
+
+class Kernel:
+    """Maps batches of records.
+
+    Args:
+        plan: the compiled state.
+        mode: ``production`` sets aside what is held for review; ``test`` maps every block as it stands.
+        is_replay: the records were set aside before, and their messages say so.
+        choice: who maps. ``best`` begins with the reference and goes over to machine code once it is there
+            and enough records come for it; ``compiled`` waits for it. The outcome is the same.
+        patience: how often records of a new kind come before machine code learns to map them.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        mode: Mode = "test",
+        *,
+        is_replay: bool = False,
+        choice: Choice = "best",
+        patience: int | None = None,
+    ) -> None:
+        self.plan = plan
+        self.reference = Reference(plan, mode, is_replay=is_replay)
+        self._gathering = BatchOutput()
+        self._patience = patience
+        self._choice: Choice = choice if build.is_possible() else "reference"
+        self._looked = float("-inf")
+        self._seen = 0
+        self._driver: Driver | None = None
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether machine code is at work."""
+        return self._driver is not None
+
+    @property
+    def column_sets(self) -> int:
+        """How many programs machine code has learned, one for each column set and shape of record."""
+        return self._driver.column_sets if self._driver else 0
+
+    @property
+    def evictions(self) -> int:
+        """How many of these were dropped for want of room."""
+        return self._driver.evictions if self._driver else 0
+
+    def map(self, records: Records) -> Outcome:
+        """Map one batch of records, in order."""
+        gathering = self._gathering
+        gathering.begin(len(records))
+        self._seen += len(records)
+        driver = self._machine()
+        hits = 0
+        if driver is None:
+            for record in range(len(records)):
+                self._map_by_reference(records, record)
+        else:
+            hits = driver.map(records, lambda record: self._map_by_reference(records, record))
+        return gathering.outcome(records.bytes_in, hits)
+
+    def _machine(self) -> Driver | None:
+        """Return what drives machine code, once it is there; it is looked for now and then."""
+        if self._driver is None and self._choice != "reference":
+            now = time.monotonic()
+            if self._choice == "compiled":
+                self._driver = self._drive()
+            elif self._seen > WORTH_RECORDS and now - self._looked > _LOOK_SECONDS:
+                self._looked = now
+                self._driver = self._drive() if build.is_ready() else None
+        return self._driver
+
+    def _drive(self) -> Driver | None:
+        try:
+            from metl_gui.engine.kernel.compiled.driver import PATIENCE, Driver
+        except (ImportError, OSError, MemoryError):
+            # The compiler's library is damaged, or there is no memory left for it.
+            if self._choice == "compiled":
+                raise
+            self._choice = "reference"
+            return None
+        return Driver(self.reference, self._gathering, PATIENCE if self._patience is None else self._patience)
+
+    def _map_by_reference(self, records: Records, record: int) -> None:
+        raw = records.raw(record)
+        if records.sizes is not None and len(raw) < records.sizes[record]:
+            self._put_cut_aside(raw, int(records.sizes[record]), records.place(record))
+        else:
+            self.reference.map_record(raw, records.place(record), self._gathering)
+
+    def _put_cut_aside(self, raw: bytes, size: int, place: str) -> None:
+        detail = f"the record has {size} bytes, of which the first {len(raw)} are kept here"
+        error = RecordError("too_large", detail)
+        self._gathering.put_aside(error, error_row(error, self.plan.state, ("", "", place), raw))

@@ -1,0 +1,180 @@
+"""Compile a document to the plan that the kernel maps with.
+
+Cost: linear in the versions and ones of the document. Source: dmm.md §4 (A6).
+
+What a typed sink is told of each entity version: its columns, and which sources it could misread.
+
+A number or a text in JSON does not say whether it counts days or milliseconds, or whether it is bytes in base64; the
+type of the attribute that it came from does. Cost: linear in the entity versions that are fed and their ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, MutableMapping
+
+from metl_gui.core.matrix.blocks import Block, Status
+from metl_gui.core.matrix.canonical import is_carried, is_in_production
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.project import writer_schemas
+from metl_gui.core.trees.nodes import Attribute, Schema, Version
+from metl_gui.engine.kernel.plan import (
+    DEFAULT_PLACEHOLDER,
+    BlockPlan,
+    ColumnPlan,
+    EntityPlan,
+    Plan,
+    SchemaPlan,
+    SourceType,
+    VersionPlan,
+    WireSchema,
+)
+
+
+def entity_plans(document: Document, include_unconfirmed: bool = True) -> tuple[EntityPlan, ...]:
+    """Describe every entity version that a carried block feeds, entities and versions in their order."""
+    fed: dict[int, list[Block]] = {}
+    for block in document.matrix.blocks():
+        if block.elements and is_carried(block, include_unconfirmed):
+            fed.setdefault(block.entity_version, []).append(block)
+    versions = (version for entity in document.cdm.schemas() for version in document.cdm.versions(entity.id))
+    return tuple(
+        EntityPlan(
+            entity=document.cdm.schema(version.schema_id).name,
+            version=version.label,
+            columns=tuple(ColumnPlan(a.path, a.type, a.logical, a.scale, a.optional) for a in version.attributes),
+            sources=tuple(found for block in fed[version.id] for found in _sources(document, block)),
+        )
+        for version in versions
+        if version.id in fed
+    )
+
+
+def _sources(document: Document, block: Block) -> Iterator[SourceType]:
+    target = {a.id: a for a in document.cdm.version(block.entity_version).attributes}
+    version = document.extraction.version(block.version)
+    source = {a.id: a for a in version.attributes}
+    schema = document.extraction.schema(version.schema_id).name
+    for element in block.elements:
+        one, other = source[element.p], target[element.q]
+        if (_means_more(one) or _means_more(other)) and _kind(one) != _kind(other):
+            yield SourceType(schema, version.label, other.path, *_kind(one))
+
+
+def _means_more(attribute: Attribute) -> bool:
+    """Say whether values say less than the attribute does."""
+    return attribute.type == "bytes" or bool(attribute.logical)
+
+
+def _kind(attribute: Attribute) -> tuple[str, str, int | None]:
+    return attribute.type, attribute.logical, attribute.scale
+
+
+_REASONS = 3
+
+
+def compile_plan(
+    document: Document,
+    state_hash: str = "",
+    include_unconfirmed: bool = True,
+    wire: Iterable[writer_schemas.WireSchema] = (),
+    framing: str = "auto",
+) -> Plan:
+    """Compile every schema and version, and their blocks; one that is left out counts as null.
+
+    Args:
+        document: the state to map with.
+        state_hash: its content hash, carried along.
+        include_unconfirmed: map with blocks that nobody has confirmed too, as tests do.
+        wire: writer schemas that messages may name.
+        framing: how values name them, where their schema is not set to something else.
+    """
+    schemas = tuple(compile_schema(document, schema, include_unconfirmed) for schema in document.extraction.schemas())
+    return Plan(
+        document.state,
+        state_hash,
+        schemas,
+        entities=entity_plans(document, include_unconfirmed),
+        wire=tuple(attached(document, one) for one in wire),
+        framing=framing,
+    )
+
+
+def attached(document: Document, one: writer_schemas.WireSchema) -> WireSchema:
+    """Attach a writer schema to the version whose rows it writes, by the name that the tree has for its schema."""
+    version = writer_schemas.version_of(document, one)
+    schema = document.extraction.named(one.schema)
+    return WireSchema(
+        one.id, one.kind, one.text, schema.name if schema else one.schema, version.label if version else ""
+    )
+
+
+def compile_schema(
+    document: Document,
+    schema: Schema,
+    include_unconfirmed: bool = True,
+    known: MutableMapping[int, VersionPlan] | None = None,
+) -> SchemaPlan:
+    """Compile one schema.
+
+    Args:
+        document: the state to map with.
+        schema: the schema.
+        include_unconfirmed: as of ``compile_plan``.
+        known: versions that are compiled already, by id; the others are put to them.
+    """
+    key = schema.setting("key")
+    is_held = schema.setting("meanwhile", "hold") == "hold"
+    compiled = {} if known is None else known
+    for id_ in schema.version_ids:
+        if id_ not in compiled:
+            compiled[id_] = _version(document, document.extraction.version(id_), key, is_held, include_unconfirmed)
+    return SchemaPlan(
+        name=schema.name,
+        versions=tuple(compiled[id_] for id_ in schema.version_ids),
+        aliases=schema.aliases,
+        has_full_images=schema.setting("replica_identity") == "full",
+        version_field=schema.setting("version_field"),
+        placeholder=schema.setting("placeholder") or DEFAULT_PLACEHOLDER,
+        framing=schema.setting("framing"),
+    )
+
+
+def _version(document: Document, version: Version, key: str, is_held: bool, include_unconfirmed: bool) -> VersionPlan:
+    given = tuple(path.strip() for path in key.split(",") if path.strip())
+    column_set = document.matrix.column_set(version.id)
+    blocks = (
+        _block(document, version, b, is_held) for b in column_set if is_in_production(document, b, include_unconfirmed)
+    )
+    return VersionPlan(
+        label=version.label,
+        fingerprint=version.fingerprint,
+        paths=tuple(a.path for a in version.attributes),
+        required=tuple(a.path for a in version.attributes if not a.optional),
+        key=given or version.key,
+        blocks=tuple(blocks),
+        labels=version.labels,
+        is_inferred=version.inferred,
+    )
+
+
+def _block(document: Document, version: Version, block: Block, is_held: bool) -> BlockPlan:
+    entity_version = document.cdm.version(block.entity_version)
+    source = {a.id: a.path for a in version.attributes}
+    is_held = is_held and block.status is Status.NEEDS_REVIEW
+    by_target = {element.q: source[element.p] for element in block.elements}
+    return BlockPlan(
+        entity=document.cdm.schema(entity_version.schema_id).name,
+        entity_version=entity_version.label,
+        targets=tuple((by_target[a.id], a.path) for a in entity_version.attributes if a.id in by_target),
+        is_held=is_held,
+        is_unreviewed=block.status is not Status.CONFIRMED,
+        waits=_waits(block) if is_held else "",
+    )
+
+
+def _waits(block: Block) -> str:
+    reasons = list(dict.fromkeys(loss.reason for loss in block.open_losses))
+    if not reasons:
+        return "a type change or new attributes wait for a person"
+    more = f" and {len(reasons) - _REASONS} more" if len(reasons) > _REASONS else ""
+    return "; ".join(reasons[:_REASONS]) + more

@@ -1,0 +1,135 @@
+"""What the sessions of all targets have in common, and how the right one is started."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from metl_gui.engine.runs.target import Kind, Target
+from metl_gui.engine.sources.source import Reading
+from metl_gui.engine.spark.protection import Protection
+from metl_gui.engine.spark.worker_check import Look, WorkerFacts
+from metl_gui.errors import RunKilledError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from metl_gui.engine.tasks.task import TaskOrder
+
+
+class Runtime(Protocol):
+    """One Spark session, wherever it runs.
+
+    A run calls ``begin_group`` on each thread that has Spark do something; ``cancel_until`` comes from another.
+    """
+
+    target: Target
+    folder: Path
+    workers: Sequence[WorkerFacts]
+    """What the workers told when it was started; nobody where they are processes of ours on this computer."""
+    protection: Protection
+    """What keeps strangers out."""
+
+    @property
+    def spark(self) -> SparkSession:
+        """Spark's own session."""
+        ...
+
+    @property
+    def version(self) -> str:
+        """The version of Spark."""
+        ...
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether nothing is known that would keep it from taking a run; asks nobody."""
+        ...
+
+    @property
+    def parallelism(self) -> int:
+        """How many tasks run at once."""
+        ...
+
+    def answers(self) -> bool:
+        """Ask whether it takes a run now; one that does not is over."""
+        ...
+
+    def has_died(self) -> bool:
+        """Say after a failure whether the session is over; it may take a moment to show."""
+        ...
+
+    def died(self) -> RunKilledError:
+        """Say that it went away during a run, and how to go on."""
+        ...
+
+    def wait(self) -> None:
+        """Wait until it has ended by itself."""
+        ...
+
+    def begin_group(self, run_id: str) -> None:
+        """Put what this thread runs from now on into a group that can be cancelled."""
+        ...
+
+    def cancel_until(self, run_id: str, is_over: threading.Event) -> None:
+        """Cancel a group again and again until its work is over."""
+        ...
+
+    def look(self, look: Look) -> Sequence[WorkerFacts]:
+        """Ask the workers what they have and see; nobody where they are processes of ours on this computer."""
+        ...
+
+    def ship_plan(self, plan: Path) -> str:
+        """Bring a plan to where tasks read it, once for each state, and return what they call it."""
+        ...
+
+    def read(self, reading: Reading, order: TaskOrder | None = None) -> DataFrame:
+        """Return the raw records of a source or, with an order, the outcomes of mapping them where they are read."""
+        ...
+
+    def outcomes(self, reading: Reading, order: TaskOrder) -> list[bytes]:
+        """Map a source and return the outcome of each task."""
+        ...
+
+    def warm_up(self) -> None:
+        """Do once what a run does first."""
+        ...
+
+    def end(self) -> None:
+        """End it, kindly first."""
+        ...
+
+
+def ship(runtime: Runtime, plan: bytes) -> str:
+    """Write a compiled plan where a session keeps its files, bring it to where tasks read it, and return its name."""
+    path = runtime.folder / f"plan-{hashlib.sha256(plan).hexdigest()[:32]}.json"
+    if not path.exists():
+        # Under another name first: a run that is cancelled meanwhile does not wait for it, and the next one looks here.
+        half = path.with_suffix(f".{threading.get_ident()}")
+        half.write_bytes(plan)
+        half.replace(path)
+    return runtime.ship_plan(path)
+
+
+def start_runtime(target: Target, folder: Path) -> Runtime:
+    """Start the session that a target needs, and look at its workers.
+
+    Raises:
+        SetupError: something is missing on this computer.
+        RunError: it does not start, nobody takes its tasks, or a worker lacks what a task needs.
+    """
+    match target.kind:
+        case Kind.LOCAL:
+            from metl_gui.engine.spark.sessions.local import SparkRuntime
+
+            return SparkRuntime(target, folder)
+        case Kind.CLUSTER:
+            from metl_gui.engine.spark.sessions.cluster import ClusterRuntime
+
+            return ClusterRuntime(target, folder)
+        case Kind.CONNECT:
+            from metl_gui.engine.spark.sessions.connect import ConnectRuntime
+
+            return ConnectRuntime(target, folder)

@@ -1,0 +1,409 @@
+"""One run in batches, inside the host: Spark drives the batches, this puts each in place and tells of it."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from metl_gui.engine.checks.destinations import refuse_feedback
+from metl_gui.engine.kafka.servers import PATIENCE_SECONDS, is_kafka
+from metl_gui.engine.runs.events import BatchCommitted, EngineEvent, RunStarted, SourceTroubled, StateChanged
+from metl_gui.engine.runs.folder_lock import holding, outermost
+from metl_gui.engine.runs.progress import Unit
+from metl_gui.engine.runs.report import RunReport, Tally, check_sums
+from metl_gui.engine.runs.run_spec import RunFolder, RunSpec
+from metl_gui.engine.spark.task_errors import DISK_FULL, folder_error, run_error
+from metl_gui.engine.streaming.batch_records import (
+    BatchRecord,
+    BatchRecords,
+    drop_batch_folders,
+    drop_partials,
+    moves_of,
+    settle,
+)
+from metl_gui.engine.streaming.checkpoint import Checkpoint, StreamHead, check_apart, claim, head_of, is_folder
+from metl_gui.engine.streaming.ledger import Ledger
+from metl_gui.engine.streaming.planner import TopicsOrder, mend
+from metl_gui.engine.streaming.report import StreamProgress, stream_report
+from metl_gui.engine.tasks.task import TaskOrder, TaskOutcome, with_topics
+from metl_gui.errors import RunCancelled, RunError, RunKilledError
+from metl_gui.own_files import make_folder
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from metl_gui.engine.spark.sessions.runtime import Runtime
+    from metl_gui.engine.streaming.batch_driver import Driver
+    from metl_gui.engine.streaming.source import BatchOutcome, StreamOrder
+
+REST_SECONDS = 3.0
+"""After this long without a change a file rests: its last line counts as ended."""
+
+_LOOK_SECONDS = 0.05
+_LAST_BATCH_SECONDS = 0.3
+"""How long a batch may take to end when the run is stopped; else it is dropped, and done again when the run goes on."""
+
+_STOP_SECONDS = 0.3
+_FOLLOWED_PATIENCE_SECONDS = 900.0
+"""How long a task of a following run waits for Kafka servers that say nothing."""
+
+_SAMPLED_BATCHES = 4
+
+
+class StreamRun:
+    """One run in batches.
+
+    Args:
+        runtime: the session it runs on.
+        spec: what to do.
+        emit: takes the events of the run, from more than one thread.
+        is_cancelled: set by whoever wants it to end.
+    """
+
+    def __init__(
+        self, runtime: Runtime, spec: RunSpec, emit: Callable[[EngineEvent], None], is_cancelled: threading.Event
+    ) -> None:
+        self.runtime = runtime
+        self.spec = spec
+        self.emit = emit
+        self.is_cancelled = is_cancelled
+        self.started = time.monotonic()
+        self.checkpoint = Checkpoint(Path(spec.checkpoint).expanduser().absolute())
+        self.records = BatchRecords(self.checkpoint)
+        self.progress_base = runtime.folder / f"progress-{spec.run_id}"
+        self._putting = threading.Lock()
+        self._is_closed = False
+        self._batch_began = 0.0
+        self._fault: Exception | None = None
+        self._told = 0
+
+    def run(self) -> RunReport:
+        """Run until the source is exhausted, or a following run is stopped, and return the report.
+
+        What batches put in place stays whatever happens.
+
+        Raises:
+            RunError: the run cannot start or cannot go on.
+        """
+        try:
+            return self._run()
+        except OSError as error:
+            raise self._in_words(error) from error
+
+    def _run(self) -> RunReport:
+        refuse_feedback(self.spec)
+        self._check_topics()
+        check_apart(head_of(self.spec))
+        RunFolder(Path(self.spec.folder)).create(self.spec)
+        with self.checkpoint.held(self.spec.run_id):
+            head = self.checkpoint.head(self.spec)
+            with holding(outermost(head.folders), self.spec.run_id):
+                self._held(head)
+        report = self._report()
+        RunFolder(Path(self.spec.folder)).write_report(report)
+        return report
+
+    def _held(self, head: StreamHead) -> None:
+        """Run to the end, while checkpoint and outputs are this run's alone."""
+        before = self._settled(head)
+        self.checkpoint.use_plan(self.spec.plan, self.spec.state, self.spec.hash)
+        course = StreamProgress(self.spec.run_id, self.checkpoint, self.progress_base, self.started, before, self.unit)
+        self.emit(RunStarted(self.spec.run_id, 0, 0, self.unit))
+        try:
+            self._driven(head, course, before)
+        finally:
+            with self._putting:
+                self._is_closed = True
+            self._tell_troubles()
+            for left in self.runtime.folder.glob(f"{self.progress_base.name}-*"):
+                left.unlink(missing_ok=True)
+
+    @property
+    def unit(self) -> Unit:
+        """What the source is measured in."""
+        return "records" if is_kafka(self.spec.source) else "bytes"
+
+    def _check_topics(self) -> None:
+        """Look at topics as the checks before a run did, which may be long ago.
+
+        Raises:
+            RunError: servers do not answer or refuse, or topics are missing.
+        """
+        if self.spec.servers:
+            from metl_gui.engine.checks.topic_checks import check_topics
+
+            check_topics(self.spec)
+
+    def _settled(self, head: StreamHead) -> BatchRecord | None:
+        """Finish what a killed run left: its last batch is in place whole, the one after it never was."""
+        folders = head.folders
+        for folder in folders:
+            claim(folder, head, Path(self.spec.folder))
+        make_folder(self.spec.samples_folder)
+        newest = self.records.newest()
+        if newest is not None:
+            settle(newest)
+        drop_partials([*folders, self.spec.samples_folder])
+        if not is_kafka(head.source):
+            mend(self.checkpoint, newest.number if newest is not None else 0)
+        self._told = len(self.checkpoint.problem_texts()) if newest is None else 0
+        return self.records.newest_of(self.spec.run_id)
+
+    def _driven(self, head: StreamHead, course: StreamProgress, before: BatchRecord | None) -> None:
+        base = before.run_seconds if before is not None else 0.0
+        driver = self._by_spark(head, base) if self.runtime.target.is_local else self._by_hand(head, base)
+        try:
+            while _is_active(driver) and not self.is_cancelled.wait(_LOOK_SECONDS):
+                self._tell_troubles()
+                course.tell(self.emit)
+        finally:
+            self._end(driver)
+        self._raise_fault(driver)
+        course.tell(self.emit, is_last=True)
+
+    def _by_spark(self, head: StreamHead, base: float) -> Driver:
+        from metl_gui.engine.streaming.source import FORMAT, source_of
+
+        def put(frame: DataFrame, _spark_batch: int) -> None:
+            try:
+                self._put_frame(frame, head, base)
+            except Exception as error:
+                self._fault = error
+                raise
+
+        spark = self.runtime.spark
+        spark.dataSource.register(source_of(self._stream_order(head)))
+        # How often the source is asked while nothing is new; by default a hundred times a second.
+        spark.conf.set("spark.sql.streaming.pollingDelay", "100ms")
+        stream: Any = spark.readStream.format(FORMAT).load()
+        writer = stream.writeStream.foreachBatch(put).option("checkpointLocation", str(self.checkpoint.spark))
+        trigger = {"processingTime": "0 seconds"} if self.spec.follow else {"availableNow": True}
+        try:
+            query: Driver = writer.trigger(**trigger).start()
+        except Exception as error:  # Spark's and py4j's errors have no base in common
+            raise run_error(error) from error
+        return query
+
+    def _by_hand(self, head: StreamHead, base: float) -> Driver:
+        from metl_gui.engine.streaming.batch_driver import BatchLoop
+        from metl_gui.engine.streaming.source import BatchReader
+
+        def put(number: int, outcomes: list[TaskOutcome]) -> None:
+            self._put(number, outcomes, head, base)
+
+        reader = BatchReader(self._stream_order(head))
+        return BatchLoop(self.runtime, reader, self.spec.run_id, self._newest_number(), put, follow=self.spec.follow)
+
+    def _stream_order(self, head: StreamHead) -> StreamOrder:
+        from metl_gui.engine.streaming.source import StreamOrder
+
+        return StreamOrder(
+            checkpoint=str(self.checkpoint.path),
+            source=head.source,
+            batch_bytes=self.spec.batch_bytes,
+            rest_seconds=REST_SECONDS,
+            cores=self.runtime.parallelism,
+            order=self._order(head),
+            samples_until=self._newest_number() + _SAMPLED_BATCHES,
+            topics=self._topics(),
+        )
+
+    def _topics(self) -> TopicsOrder | None:
+        servers = self.spec.servers_of("source")
+        if servers is None:
+            return None
+        return TopicsOrder(
+            servers=servers,
+            address=self.spec.source,
+            start=self.spec.start,
+            is_ordered=is_kafka(self.spec.sink),
+            is_hurried=not is_folder(self.spec.sink),
+            patience_seconds=_FOLLOWED_PATIENCE_SECONDS if self.spec.follow else PATIENCE_SECONDS,
+        )
+
+    def _newest_number(self) -> int:
+        newest = self.records.newest()
+        return newest.number if newest is not None else 0
+
+    def _order(self, head: StreamHead) -> TaskOrder:
+        order = TaskOrder(
+            run_id=head.stream,
+            plan="",
+            mode=self.spec.mode,
+            messages=head.sink if is_folder(head.sink) else None,
+            errors=head.errors if is_folder(head.errors) else str(self.spec.errors_folder),
+            samples=str(self.spec.samples_folder),
+            samples_wanted=self.spec.samples,
+            progress=str(self.progress_base),
+            format=self.spec.format,
+            by_date=self.spec.by_date,
+            max_record_bytes=self.spec.max_record_bytes,
+        )
+        return with_topics(order, self.spec)
+
+    def _put_frame(self, frame: DataFrame, head: StreamHead, base: float) -> None:
+        """Map a batch and put it in place."""
+        from metl_gui.engine.streaming.source import BatchOutcome
+
+        self._batch_began = time.monotonic()
+        try:
+            rows = [msgspec.json.decode(bytes(row[0]), type=BatchOutcome) for row in frame.collect()]
+            for number, outcomes in _by_batch(rows):
+                self._put(number, outcomes, head, base)
+        finally:
+            self._batch_began = 0.0
+
+    def _put(self, number: int, outcomes: list[TaskOutcome], head: StreamHead, base: float) -> None:
+        """Put a batch in place that is mapped.
+
+        Raises:
+            RunCancelled: the run is over.
+        """
+        with self._putting:
+            if self._is_closed:
+                raise RunCancelled("the run was stopped; this batch is done again when it goes on")
+            self._commit(number, outcomes, head, self._batch_began or time.monotonic(), base)
+
+    def _commit(self, number: int, outcomes: list[TaskOutcome], head: StreamHead, began: float, base: float) -> None:
+        tally = Tally()
+        for outcome in outcomes:
+            tally.add(outcome.tally)
+        check_sums(tally)
+        for note in dict.fromkeys(note for outcome in outcomes for note in outcome.notes):
+            self.checkpoint.add_problem(note)
+        plan = Ledger.plan_of(self.checkpoint.ledger, number)
+        before = self.records.newest_of(self.spec.run_id)
+        run_tally = before.run_tally if before is not None else Tally()
+        run_tally.add(tally)
+        states = before.run_states if before is not None else []
+        changed = bool(states) and states[-1] != plan.plan.state
+        now = time.monotonic()
+        record = BatchRecord(
+            number=number,
+            run_id=self.spec.run_id,
+            state=plan.plan.state,
+            hash=plan.plan.hash,
+            seconds=round(now - began, 3),
+            tally=tally,
+            moves=moves_of((path for outcome in outcomes for path in outcome.written), head.stream, number),
+            run_tally=run_tally,
+            run_batches=before.run_batches + 1 if before is not None else 1,
+            run_states=[*states, plan.plan.state] if changed or not states else states,
+            run_seconds=round(base + now - self.started, 3),
+            bytes_read=(before.bytes_read if before is not None else 0) + sum(plan.task_bytes),
+        )
+        self.records.add(record)
+        drop_batch_folders(record.moves)
+        self._tell_batch(record, changed=changed)
+
+    def _tell_batch(self, record: BatchRecord, *, changed: bool) -> None:
+        if changed:
+            self.emit(StateChanged(self.spec.run_id, record.state, record.hash, record.number))
+        status = self.checkpoint.status()
+        tally = record.tally
+        self.emit(
+            BatchCommitted(
+                run_id=self.spec.run_id,
+                batch=record.number,
+                state=record.state,
+                seconds=record.seconds,
+                read=tally.read,
+                mapped=tally.mapped,
+                filtered=tally.filtered,
+                set_aside=tally.set_aside,
+                skipped=tally.skipped,
+                messages_out=tally.messages_out,
+                bytes_read=record.bytes_read,
+                bytes_waiting=status.bytes_waiting if status is not None else 0,
+            )
+        )
+
+    def _end(self, driver: Driver) -> None:
+        """Stop what drives, between two batches where the one that is going on ends in a moment."""
+        end = time.monotonic() + _LAST_BATCH_SECONDS
+        while _is_active(driver) and self._batch_began and time.monotonic() < end:
+            time.sleep(_LOOK_SECONDS)
+        with self._putting:
+            self._is_closed = True
+        stopping = threading.Thread(target=_stop, args=(driver,), name="stop-stream", daemon=True)
+        stopping.start()
+        stopping.join(_STOP_SECONDS)
+
+    def _raise_fault(self, driver: Driver) -> None:
+        if self.is_cancelled.is_set():
+            return
+        fault = self._fault if self._fault is not None else _fault_of(driver)
+        if fault is None:
+            return
+        if self.runtime.has_died():
+            raise RunKilledError(
+                "Spark ended in the middle of the run.",
+                "Its session is gone. What its batches put in place stays; the one that was going on is not there.",
+                "Go on with metl runs PROJECT --resume, or start the run again with the same checkpoint.",
+            ) from fault
+        error = self._in_words(fault)
+        if error.title == DISK_FULL and self.runtime.target.is_local:
+            _close_unused(self.runtime.spark)
+        raise error from fault
+
+    def _in_words(self, fault: BaseException) -> RunError:
+        """Say what happened, and put right what is said of runs all at once: what batches put in place stays."""
+        if isinstance(fault, OSError):
+            error = folder_error(fault)
+        else:
+            error = fault if isinstance(fault, RunError) else run_error(fault)
+        text = error.text
+        if error.title == DISK_FULL and str(self.checkpoint.path) not in text:
+            text = f"{text} The checkpoint is {self.checkpoint.path}."  # Spark does not say which file it was
+        return RunError(error.title, text, error.hint.replace("Nothing was written.", "What is in place stays."))
+
+    def _tell_troubles(self) -> None:
+        for text in self.checkpoint.problem_texts()[self._told :]:
+            self._told += 1
+            self.emit(SourceTroubled(self.spec.run_id, text))
+
+    def _report(self) -> RunReport:
+        seconds = time.monotonic() - self.started
+        return stream_report(
+            self.spec, self.runtime.target.shown, is_stopped=self.is_cancelled.is_set(), seconds_at_least=seconds
+        )
+
+
+def _by_batch(rows: list[BatchOutcome]) -> Iterator[tuple[int, list[TaskOutcome]]]:
+    """Gather the outcomes of batches that are not in place yet, in their order."""
+    for number in sorted({row.number for row in rows}):
+        outcomes = [row.outcome for row in rows if row.number == number]
+        found = [outcome for outcome in outcomes if outcome is not None]
+        if len(found) == len(outcomes):
+            yield number, found
+
+
+def _is_active(driver: Driver) -> bool:
+    try:
+        return driver.isActive
+    except Exception:  # noqa: BLE001 - py4j has no base: the JVM is gone
+        return False
+
+
+def _fault_of(driver: Driver) -> Exception | None:
+    try:
+        return driver.exception()
+    except Exception as error:  # noqa: BLE001 - as above
+        return error
+
+
+def _close_unused(spark: SparkSession) -> None:
+    """Have Java close the files that it could not write: they keep a full disk busy until its garbage is collected."""
+    with contextlib.suppress(Exception):
+        spark._jvm.System.gc()  # type: ignore[union-attr]  # of local sessions only
+
+
+def _stop(driver: Driver) -> None:
+    with contextlib.suppress(Exception):
+        driver.stop()

@@ -1,0 +1,106 @@
+"""What lies in an error topic, as rows of an error store: for people, and for finding versions nobody has imported."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Final, Literal
+
+from metl_gui.engine.kafka.consumer import RangeReader, Wanted
+from metl_gui.engine.kafka.offsets import Lister
+from metl_gui.engine.kafka.outgoing import DETAIL, POSITION, SCHEMA, VERSION
+from metl_gui.engine.kafka.records import headers_json, records_of_columns
+from metl_gui.engine.kafka.servers import KafkaServers, WaitingRecords, parse_address
+from metl_gui.engine.kernel.records import Parts
+from metl_gui.engine.runs.run_spec import NOOP, ReplayOrder, RunSpec
+from metl_gui.engine.sources.topic_records import SetAsideMessage
+from metl_gui.engine.sources.topic_source import ErrorTopicSource
+from metl_gui.engine.tasks.results import SetAsideRecord
+
+MOST_OFFSETS: Final = 20_000
+"""So many of a partition are looked at, the newest; an error topic may hold those of years."""
+
+
+def rows_of_topic(servers: KafkaServers, address: str, reasons: Collection[str]) -> Iterator[SetAsideRecord]:
+    """Yield what was set aside for some reasons, each as the record that it was.
+
+    Args:
+        servers: where the topic is.
+        address: its address.
+        reasons: which.
+
+    Raises:
+        RunError: the servers do not answer or refuse, or the topic is not there.
+    """
+    listed = Lister(servers, parse_address(address)).listed()
+    wanted = [Wanted(one.topic, one.partition, max(one.begin, one.end - MOST_OFFSETS), one.end) for one in listed]
+    for batch in RangeReader(servers, wanted).batches():
+        # One that is not whole, or that no run of ours wrote, is none of them.
+        found = [one for one in map(SetAsideMessage.of, batch) if one.reason in reasons and not one.is_cut]
+        for one, raw in zip(found, _whole(found), strict=True):
+            yield _row(one, raw)
+
+
+def what_waits_in_topic(
+    servers: KafkaServers, address: str, mode: Literal["test", "production"]
+) -> tuple[tuple[str, ...], bool]:
+    """Look what a replay would find in an error topic, among its newest records.
+
+    Args:
+        servers: where the topic is.
+        address: its address.
+        mode: of the replay.
+
+    Returns:
+        What the records were set aside for, and whether nothing was replayed so far.
+
+    Raises:
+        RunError: the servers do not answer or refuse, or the topic is not there.
+    """
+    order = RunSpec(
+        run_id="", plan=b"", source=address, sink=NOOP, folder="", mode=mode, replay=ReplayOrder(), servers=(servers,)
+    )
+    source = ErrorTopicSource(order)
+    waiting = WaitingRecords((), source.behind, is_again=False, is_with_large=False)
+    wanted = [one._replace(start=max(one.start, one.stop - MOST_OFFSETS)) for one in source.wanted]
+    found = {
+        one.reason
+        for batch in RangeReader(servers, wanted).batches()
+        for one in map(SetAsideMessage.of, batch)
+        if one.is_meant(waiting) and not one.is_cut
+    }
+    return tuple(sorted(found)), bool(found) and not source.behind
+
+
+def _row(one: SetAsideMessage, raw: bytes) -> SetAsideRecord:
+    told = one.told
+    return SetAsideRecord(
+        reason=one.reason,
+        detail=told.get(DETAIL, ""),
+        schema=told.get(SCHEMA) or None,
+        version=told.get(VERSION) or None,
+        position=told.get(POSITION) or None,
+        raw=raw.decode("utf-8", "replace"),
+    )
+
+
+def _whole(found: Sequence[SetAsideMessage]) -> Iterator[bytes]:
+    """Yield each message as the record that it was; wrapped together they take a quarter of the time."""
+    wrapped = _wrapped([one for one in found if not one.is_record])
+    for one in found:
+        yield one.value or b"" if one.is_record else next(wrapped)
+
+
+def _wrapped(found: Sequence[SetAsideMessage]) -> Iterator[bytes]:
+    if not found:
+        return
+    columns = Parts(
+        [(one.topic, one.partition) for one in found],
+        [one.offset for one in found],
+        [one.time for one in found],
+        [one.key for one in found],
+        [headers_json(one.headers) for one in found],
+        [one.value for one in found],
+    )
+    records = records_of_columns(columns)
+    for start, stop in zip(records.starts.tolist(), records.stops.tolist(), strict=True):
+        yield bytes(records.buffer[start:stop])

@@ -1,0 +1,85 @@
+"""Counts of a batch after its sink refused some records: whole or not at all, and every sum as before.
+
+What the kernel counted of a refused record is taken back, and the record is set aside. The kernel counts a batch in
+one; what it counted of a few records is found by mapping these again, which costs only where something is refused.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+
+import msgspec
+import numpy as np
+
+from metl_gui.engine.kernel.outcomes import Outcome, SetAside, error_row
+from metl_gui.engine.kernel.records import Records
+from metl_gui.engine.mapping.kernel import Kernel
+from metl_gui.engine.runs.report import Tally
+from metl_gui.engine.sinks.sink import Refusal
+from metl_gui.errors import RecordError
+
+
+def counted(outcome: Outcome) -> Tally:
+    """Return the counts of a batch."""
+    return msgspec.convert(outcome.counts(), Tally)
+
+
+def set_refused_aside(tally: Tally, refused: Mapping[int, Refusal], kernel: Kernel, records: Records) -> list[SetAside]:
+    """Take refused records out of the counts of their batch and set them aside.
+
+    Args:
+        tally: the counts, which are changed.
+        refused: by number in the batch.
+        kernel: what mapped them.
+        records: the batch.
+
+    Returns:
+        Their rows of the error store, in the order of the batch.
+    """
+    if not refused:
+        return []
+    numbers = sorted(refused)
+    _take_back(tally, counted(kernel.map(chosen(records, numbers))))
+    tally.set_aside += len(numbers)
+    tally.by_reason = dict(Counter(tally.by_reason) + Counter(refusal.reason for refusal in refused.values()))
+    return [_row(number, refused[number], kernel.plan.state, records) for number in numbers]
+
+
+def chosen(records: Records, numbers: Collection[int]) -> Records:
+    """Return some records of a batch."""
+    at = np.array(list(numbers), np.int64)
+    return Records(
+        buffer=records.buffer,
+        starts=records.starts[at],
+        stops=records.stops[at],
+        offsets=records.offsets[at],
+        name=records.name,
+        names=[records.names[number] for number in numbers] if records.names else (),
+        sizes=None if records.sizes is None else records.sizes[at],
+        positions=None if records.positions is None else [records.positions[number] for number in numbers],
+    )
+
+
+def _take_back(tally: Tally, refused: Tally) -> None:
+    tally.mapped -= refused.mapped
+    tally.messages_out -= refused.messages_out
+    tally.bytes_out -= refused.bytes_out
+    tally.by_entity = _without(tally.by_entity, refused.by_entity)
+    tally.from_unreviewed = _without(tally.from_unreviewed, refused.from_unreviewed)
+    tally.by_attribute = {
+        entity: left
+        for entity, paths in tally.by_attribute.items()
+        if (left := _without(paths, refused.by_attribute.get(entity, {})))
+    }
+
+
+def _without(counts: Mapping[str, int], taken: Mapping[str, int]) -> dict[str, int]:
+    left = {name: count - taken.get(name, 0) for name, count in counts.items()}
+    return {name: count for name, count in left.items() if count}
+
+
+def _row(number: int, refusal: Refusal, state: int, records: Records) -> SetAside:
+    error = RecordError(refusal.reason, refusal.detail)
+    place = refusal.schema, refusal.version, refusal.position
+    return SetAside(number, error.reason, error_row(error, state, place, records.raw(number)))

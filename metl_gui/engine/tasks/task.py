@@ -1,0 +1,242 @@
+"""What one task does on an executor: map the records it is given, write the parts, and return what it counted.
+
+What the tasks of a run are told of topics: where messages and set-aside records go.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+import numpy as np
+
+from metl_gui.engine.kafka.servers import TopicOrder, parse_address
+from metl_gui.engine.kernel import plan as plans
+from metl_gui.engine.kernel.compiled import build
+from metl_gui.engine.kernel.outcomes import Outcome, SetAside
+from metl_gui.engine.kernel.plan import Plan
+from metl_gui.engine.kernel.records import Records
+from metl_gui.engine.kernel.reference import Mode
+from metl_gui.engine.mapping.kernel import Kernel
+from metl_gui.engine.runs.progress import ProgressNotes
+from metl_gui.engine.runs.report import KernelFigures, Tally
+from metl_gui.engine.runs.run_spec import Format, RunSpec
+from metl_gui.engine.sinks.jsonl import JsonlParts, JsonlSink
+from metl_gui.engine.sinks.parquet import ParquetSink
+from metl_gui.engine.sinks.sink import Sink
+from metl_gui.engine.sources.large_records import TOO_LARGE, LargeRecords, write_row
+from metl_gui.engine.tasks.refused_records import counted, set_refused_aside
+from metl_gui.engine.tasks.results import Sampler
+from metl_gui.formats.record_delimiting import LIMIT_BYTES
+
+if TYPE_CHECKING:
+    from confluent_kafka import Message
+
+    from metl_gui.engine.sinks.topic_sink import ErrorTopic
+
+
+class TaskOutcome(msgspec.Struct, frozen=True):
+    """What one successful task attempt counted and wrote, and what a person should know of what it read."""
+
+    tally: Tally
+    written: list[str]
+    notes: list[str] = []
+
+
+class TaskOrder(msgspec.Struct, frozen=True, kw_only=True):
+    """What every task of a run is told, with paths that all executors share.
+
+    Args:
+        run_id: the run, or the stream whose batches it goes on with.
+        plan: the file that holds the plan, named by what is in it; a worker keeps the kernel of it between tasks.
+        mode: ``test`` or ``production``.
+        is_replay: the records were set aside before.
+        messages, errors, samples: the partial folders; no messages for ``noop``.
+        samples_wanted: how many an entity and task.
+        progress: the file for progress notes.
+        format, by_date: of the messages.
+        max_record_bytes: larger records are set aside.
+        topics, error_topic: where messages and set-aside records go instead of folders; they hold secrets.
+    """
+
+    run_id: str
+    plan: str
+    mode: Mode
+    is_replay: bool = False
+    messages: str | None
+    errors: str
+    samples: str
+    samples_wanted: int
+    progress: str
+    format: Format = "jsonl"
+    by_date: bool = False
+    max_record_bytes: int = LIMIT_BYTES
+    topics: TopicOrder | None = None
+    error_topic: TopicOrder | None = None
+
+
+_kernels: dict[str, Kernel] = {}
+"""The kernel of the last plan that this worker process served; building one costs more than a task."""
+
+_dropped: dict[str, int] = {}
+"""By kernel: how many compiled column sets went when it took the place of the one before."""
+
+
+def kernel_for(order: TaskOrder, plan: Callable[[], bytes]) -> Kernel:
+    """Return the kernel of a plan, built on first use in this process; runs with the same plan share it."""
+    key = _key_of(order)
+    if key not in _kernels:
+        _dropped[key] = sum(kernel.column_sets for kernel in _kernels.values())
+        _kernels.clear()
+        build.build_in_background()
+        _kernels[key] = Kernel(plans.decode(plan()), order.mode, is_replay=order.is_replay)
+    return _kernels[key]
+
+
+def _key_of(order: TaskOrder) -> str:
+    # A file of a plan is named by what is in it.
+    return f"{order.mode} {order.is_replay} {order.plan}"
+
+
+class Task:
+    """One attempt of one task.
+
+    Args:
+        order: the run's.
+        kernel: maps batches.
+        number, attempt: name the parts, which keep the order of the source.
+    """
+
+    def __init__(self, order: TaskOrder, kernel: Kernel, number: int, attempt: int) -> None:
+        self.order = order
+        self.kernel = kernel
+        self.tally = Tally()
+        name = f"part-{number:06d}-{attempt}"
+        self.sink = _sink(order, kernel.plan, name)
+        self.errors = JsonlParts(Path(order.errors), name)
+        self.error_topic = _error_topic(order)
+        self.samples = JsonlParts(Path(order.samples), name)
+        self.notes = ProgressNotes(order.progress, number, attempt)
+        self.sampler = Sampler(order.samples_wanted)
+        self.evictions = kernel.evictions - _dropped.pop(_key_of(order), 0)
+
+    def map(self, records: Records, large: LargeRecords | None = None, messages: Sequence[Message | None] = ()) -> None:
+        """Map one batch and write what it became.
+
+        Args:
+            records: the batch.
+            large: gives those whole of which the batch has only the beginning.
+            messages: the messages of Kafka that the records were, where they were such.
+        """
+        started = time.perf_counter_ns()
+        outcome = self.kernel.map(records)
+        seconds_ns = time.perf_counter_ns() - started
+        tally = counted(outcome)
+        self._note_figures(tally.kernel, outcome, seconds_ns)
+        refused = self.sink.append(outcome) if self.sink else {}
+        for row in outcome.set_aside:
+            if row.reason == TOO_LARGE and large is not None and self.error_topic is None:
+                self._put_large_aside(row.record, records, large)
+            else:
+                self._put_aside(row, records, messages)
+        if not self.sampler.has_enough(tally.by_entity):
+            self._sample(outcome, records, refused)
+        for row in set_refused_aside(tally, refused, self.kernel, records):
+            self._put_aside(row, records, messages)
+        self.tally.add(tally)
+        self.notes.note(self.tally)
+
+    def end(self, notes: Sequence[str] = ()) -> TaskOutcome:
+        """Write what is left and return what was counted, with notes on what was read."""
+        if self.error_topic is not None:
+            self.error_topic.close()
+        written = [*(self.sink.close() if self.sink else ()), *self.errors.close(), *self.samples.close()]
+        self.notes.note(self.tally, is_done=True)
+        return TaskOutcome(self.tally, written, list(notes))
+
+    def _note_figures(self, figures: KernelFigures, outcome: Outcome, nanoseconds: int) -> None:
+        kernel, records = self.kernel, len(outcome.fates)
+        figures.note(records, nanoseconds)
+        figures.hits, figures.misses = outcome.hits, records - outcome.hits
+        figures.column_sets, figures.is_compiled = kernel.column_sets, kernel.is_compiled
+        figures.evictions, self.evictions = kernel.evictions - self.evictions, kernel.evictions
+
+    def _put_aside(self, row: SetAside, records: Records, messages: Sequence[Message | None]) -> None:
+        if self.error_topic is not None:
+            message = messages[row.record] if messages else None
+            if message is not None:
+                self.error_topic.put(row, message)
+            else:
+                raw = records.raw(row.record)
+                size = len(raw) if records.sizes is None else int(records.sizes[row.record])
+                self.error_topic.put_record(row, raw, size)
+            return
+        self.errors.append((f"reason={row.reason}",), (row.text + b"\n",))
+
+    def _put_large_aside(self, record: int, records: Records, large: LargeRecords) -> None:
+        state, limit = self.kernel.plan.state, self.order.max_record_bytes
+        self.errors.write_long((f"reason={TOO_LARGE}",), partial(write_row, state, records, record, limit, large))
+
+    def _sample(self, outcome: Outcome, records: Records, refused: Collection[int]) -> None:
+        wanted = [n for n, name in enumerate(outcome.entity_names) if not self.sampler.has_enough([name])]
+        for record in np.unique(outcome.records[np.isin(outcome.entities, wanted)]).tolist():
+            of_it = range(*np.searchsorted(outcome.records, (record, record + 1)).tolist())
+            entities = [outcome.entity(at) for at in of_it]
+            if record in refused or self.sampler.has_enough(entities):
+                continue
+            sent = [(entity, outcome.message(at)) for entity, at in zip(entities, of_it, strict=True)]
+            line = self.sampler.take(records.place(record), records.raw(record), sent)
+            if line is not None:
+                self.samples.append((), (line + b"\n",))
+
+
+def _error_topic(order: TaskOrder) -> ErrorTopic | None:
+    """Return where set-aside records go when that is a topic; clients of Kafka are loaded only then."""
+    if order.error_topic is None:
+        return None
+    from metl_gui.engine.sinks.topic_sink import ErrorTopic
+
+    return ErrorTopic(order.error_topic, is_replay=order.is_replay)
+
+
+def _sink(order: TaskOrder, plan: Plan, name: str) -> Sink | None:
+    if order.topics is not None:
+        from metl_gui.engine.sinks.topic_sink import TopicSink
+
+        return TopicSink(order.topics, plan.state)
+    if not order.messages:
+        return None
+    folder = Path(order.messages)
+    if order.format == "parquet":
+        return ParquetSink(folder, name, plan, by_date=order.by_date)
+    return JsonlSink(folder, name, by_date=order.by_date)
+
+
+def with_topics(order: TaskOrder, spec: RunSpec) -> TaskOrder:
+    """Name the topics of a run in the order of its tasks; asks their servers what they take.
+
+    Raises:
+        RunError: an address cannot be read, or settings will not do.
+    """
+    sink, errors = spec.servers_of("sink"), spec.servers_of("errors")
+    if sink is None and errors is None:
+        return order
+    from metl_gui.engine.checks.destinations import entities_of
+    from metl_gui.engine.kafka.topics import topic_order
+
+    if sink is not None:
+        entities = entities_of(spec.plan) if spec.plan else frozenset()
+        topics = topic_order(sink, parse_address(spec.sink), entities, has_tombstones=spec.has_tombstones)
+        order = msgspec.structs.replace(order, messages=None, topics=topics)
+    if errors is not None:
+        order = msgspec.structs.replace(order, error_topic=topic_order(errors, parse_address(spec.errors), ()))
+    return order
+
+
+def travels_in_closure(order: TaskOrder | None, has_topics: bool) -> bool:
+    """Whether what tasks are told may hold secrets, which options of a data source would show."""
+    return has_topics or (order is not None and (order.topics is not None or order.error_topic is not None))

@@ -1,0 +1,1 @@
+"""Schema documents to versions: JSON Schema, Avro, and the entries of registries."""

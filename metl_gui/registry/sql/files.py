@@ -1,0 +1,239 @@
+"""Files of SQL to versions: every file in order, each that changes a table makes a version of it.
+
+So a folder of migrations becomes the history of its tables, with what was renamed, and a dump their present state.
+Statements that are not about tables are passed over; those about tables that cannot be read are told.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from metl_gui.core.trees.declarations import VersionDeclaration
+from metl_gui.core.trees.schema_names import label_order
+from metl_gui.errors import SchemaError
+from metl_gui.registry.documents import decode, read_bytes
+from metl_gui.registry.reader_result import Continuation, Reading, Refusal
+
+DIALECTS = {
+    "sql": "",
+    "sql-postgresql": "postgres",
+    "sql-mysql": "mysql",
+    "sql-sqlserver": "tsql",
+    "sql-oracle": "oracle",
+}
+"""sqlglot's dialects by format; empty to tell by what stands in the files."""
+
+DEFAULT_SCHEMAS = {"postgres": "public", "tsql": "dbo"}
+MAX_STATEMENTS = 50_000
+
+_TELLING = {
+    "mysql": re.compile(r"`\w|\bENGINE\s*=|\bAUTO_INCREMENT\b", re.IGNORECASE),
+    "tsql": re.compile(r"\[dbo\]|^[^\S\n]*GO[^\S\n]*$|\bNVARCHAR\b|\bIDENTITY\s*\(\d", re.IGNORECASE | re.MULTILINE),
+    "oracle": re.compile(r"\bVARCHAR2\b|\bNUMBER\s*\(|\bCLOB\b", re.IGNORECASE),
+}
+_COPY, _COPIED = re.compile(r"COPY\s.*FROM\s+stdin;", re.IGNORECASE), "\\."
+_GO = re.compile(r"^[^\S\n]*GO[^\S\n]*;?[^\S\n]*$", re.IGNORECASE | re.MULTILINE)
+_RENAME = re.compile(r"RENAME\s+TABLE\s+", re.IGNORECASE)
+_ABOUT_TABLES = re.compile(
+    r"\s*(?:CREATE\s+(?:(?:GLOBAL|LOCAL|UNLOGGED)\s+)*(?:TABLE|TYPE|DOMAIN|UNIQUE)|ALTER\s+TABLE|DROP\s+TABLE"
+    r"|COMMENT\s+ON\s+COLUMN|USE\s|RENAME\s+TABLE)\b",
+    re.IGNORECASE,
+)
+_DOMAIN = re.compile(
+    r"\s*CREATE\s+DOMAIN\s+(?:\"?\w+\"?\.)?\"?(\w+)\"?\s+(?:AS\s+)?([\w ]+(?:\([\d, ]+\))?(?:\[\])*)([^;]*)",
+    re.IGNORECASE,
+)
+_LABEL = re.compile(r"[uUvV]?(\d{1,18}(?:[._]\d{1,18})*)(?:__|[_-])")
+_CHANGES_COLUMNS = re.compile(
+    r"\s*(?:CREATE\s+TABLE|ALTER\s+TABLE\s.*\b(?:ADD|MODIFY|DROP)\b)", re.IGNORECASE | re.DOTALL
+)
+_BACK = re.compile(r"\.down\.sql$|^U\d[\d._]*__", re.IGNORECASE)
+"""Migrations that undo another one, as the usual tools name them."""
+
+_NOT_NULL = re.compile(r"\bNOT\s+NULL\b", re.IGNORECASE)
+_NOT_TYPES = re.compile(r"(?<!\s)\s+(?:NOT|NULL|DEFAULT|CHECK|CONSTRAINT|COLLATE)\b.*", re.IGNORECASE)
+
+
+def read(files: Sequence[tuple[Path, str]], dialect: str = "", prefix: str = "") -> Reading:
+    """Read files together, in their order.
+
+    Args:
+        files: paths, each with its path below the folder that is imported.
+        dialect: sqlglot's; empty to tell by what stands in the files.
+        prefix: what topics begin with.
+    """
+    texts, refused = [], []
+    for path, relative in _ordered(files):
+        try:
+            if _BACK.search(path.name):
+                raise SchemaError("It takes a migration back, so it was passed over.")
+            texts.append((path, relative, decode(read_bytes(path))))
+        except SchemaError as error:
+            refused.append(Refusal(str(path), str(error)))
+    known = dialect or next((_dialect_of(text) for _, _, text in texts if _dialect_of(text)), "postgres")
+    declared: list[VersionDeclaration] = []
+    history = _History(known, prefix)
+    for path, relative, text in texts:
+        found, wrong = history.take(str(path), _label(relative) if len(texts) > 1 else None, text)
+        declared += found
+        refused += [Refusal(str(path), reason) for reason in wrong]
+    return Reading(tuple(declared), tuple(refused), tuple(history.continuations))
+
+
+class _History:
+    """The tables over all files."""
+
+    def __init__(self, dialect: str, prefix: str) -> None:
+        from metl_gui.registry.sql.tables import Tables
+
+        self.continuations: list[Continuation] = []
+        self._dialect = dialect
+        self._prefix = prefix
+        self._tables = Tables(dialect, DEFAULT_SCHEMAS.get(dialect, ""))
+
+    def take(self, source: str, label: str | None, text: str) -> tuple[list[VersionDeclaration], list[str]]:
+        """Take up a file, and return the versions that it makes and what of it cannot be read."""
+        from metl_gui.registry.sql.tables import key_of
+
+        wrong = list(self._do(text))
+        declared = []
+        for table in self._tables.tables.values():
+            if table.is_told:
+                continue
+            table.is_told = True
+            attributes = table.attributes
+            if table.left_out:
+                columns = ", ".join(table.left_out)
+                wrong.append(f"The connector leaves out columns of {'.'.join(table.name)}: {columns}.")
+            if table.was:
+                self.continuations.append(Continuation(self._name(table.name), (self._name(table.was[-1]),)))
+                table.was = []
+            if attributes:
+                key = key_of(table, {attribute.path for attribute in attributes})
+                declared.append(VersionDeclaration(self._name(table.name), attributes, label, (), key, source=source))
+            for column in table.columns.values():
+                column.was = ()
+        return declared, wrong or ([] if declared else ["No statement in it makes or changes a table."])
+
+    def _name(self, name: tuple[str, ...]) -> str:
+        return ".".join((self._prefix, *name) if self._prefix else name)
+
+    def _do(self, text: str) -> Iterator[str]:
+        from sqlglot.errors import SqlglotError
+
+        try:
+            statements = list(_statements(text, self._dialect))
+        except (SqlglotError, RecursionError, ValueError) as error:
+            yield f"It cannot be taken apart as {self._dialect}: {_first_line(error)}"
+            return
+        with _silent():
+            for line, written in statements:
+                try:
+                    self._one(written)
+                except SchemaError as error:
+                    yield f"Line {line}: {error}"
+                except (SqlglotError, RecursionError, LookupError, AttributeError, ValueError) as error:
+                    yield f"Line {line} cannot be read as {self._dialect}: {_first_line(error)}"
+
+    def _one(self, written: str) -> None:
+        import sqlglot
+        from sqlglot import exp
+
+        domain = _DOMAIN.match(written)
+        if domain:
+            kind = exp.DataType.build(_NOT_TYPES.sub("", domain[2]).strip(), dialect=self._dialect, udt=True)
+            is_required = _NOT_NULL.search(domain[2] + domain[3]) is not None
+            self._tables.domain(domain[1], kind, is_required=is_required)
+            return
+        rename = _RENAME.match(written.lstrip())
+        if rename:
+            for pair in written.lstrip()[rename.end() :].split(","):
+                old, _, new = pair.partition(" TO ") if " TO " in pair else pair.partition(" to ")
+                written = f"ALTER TABLE {old.strip()} RENAME TO {new.strip()}"
+                self._tables.do(sqlglot.parse_one(written, dialect=self._dialect))
+            return
+        parsed = sqlglot.parse_one(written, dialect=self._dialect)
+        if isinstance(parsed, exp.Command) and _CHANGES_COLUMNS.match(written):
+            raise SchemaError("The statement is not understood.", hint="Write each change of a column by itself.")
+        self._tables.do(parsed)
+
+
+def _statements(text: str, dialect: str) -> Iterator[tuple[int, str]]:
+    """Yield the statements about tables, each with the line it begins in; a semicolon ends one.
+
+    Raises:
+        sqlglot.errors.TokenError: the text cannot be taken apart.
+    """
+    from sqlglot import Dialect, TokenType
+
+    if dialect == "postgres":
+        text = _without_rows(text)
+    if dialect == "tsql":
+        text = _GO.sub(";", text)
+    tokens = Dialect.get_or_raise(dialect).tokenize(text)
+    begin, count = 0, 0
+    for at in range(len(tokens) + 1):
+        if at < len(tokens) and tokens[at].token_type is not TokenType.SEMICOLON:
+            continue
+        if at > begin:
+            count += 1
+            written = text[tokens[begin].start : tokens[at - 1].end + 1]
+            if _ABOUT_TABLES.match(written):
+                yield tokens[begin].line, written
+            if count > MAX_STATEMENTS:
+                raise ValueError(f"it has more than {MAX_STATEMENTS:,} statements")
+        begin = at + 1
+
+
+def _without_rows(text: str) -> str:
+    """Leave the rows of a dump and the commands of its program out; lines keep their numbers."""
+    lines = text.split("\n")
+    end = max((at for at, line in enumerate(lines) if line.rstrip() == _COPIED), default=0)
+    kept, is_row = [], False
+    for at, line in enumerate(lines):
+        is_row = is_row or (at < end and _COPY.fullmatch(line.rstrip()) is not None)
+        kept.append("" if is_row or line.startswith("\\") else line)
+        is_row = is_row and line.rstrip() != _COPIED
+    return "\n".join(kept)
+
+
+def _ordered(files: Sequence[tuple[Path, str]]) -> Sequence[tuple[Path, str]]:
+    """Sort migrations by their versions, where all files have one: 2 comes before 2.1 and 10."""
+    labels = [_label(relative) for _, relative in files]
+    if not all(labels):
+        return files
+    numbered = sorted(enumerate(labels), key=lambda pair: label_order(pair[1] or ""))
+    return [files[at] for at, _ in numbered]
+
+
+def _dialect_of(text: str) -> str:
+    return next((dialect for dialect, telling in _TELLING.items() if telling.search(text)), "")
+
+
+def _label(relative: str) -> str | None:
+    """Return the version that a migration is called by: ``V2_1__add.sql`` is 2.1, ``0003_more.sql`` is 3."""
+    found = _LABEL.match(Path(relative).name)
+    if found is None:
+        return None
+    return ".".join(str(int(part)) for part in re.split(r"[._]", found[1]))
+
+
+def _first_line(error: Exception) -> str:
+    text = re.sub(r"\x1b\[[0-9;]*m", "", str(error)).strip() or type(error).__name__
+    return f"{text.splitlines()[0][:200].rstrip('.')}."
+
+
+@contextmanager
+def _silent() -> Iterator[None]:
+    """Keep the parser from telling on the log what we tell in words."""
+    log = logging.getLogger("sqlglot")
+    level = log.level
+    log.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        log.setLevel(level)

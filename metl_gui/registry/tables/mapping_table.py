@@ -1,0 +1,264 @@
+"""The mapping as a table: one element a line, as people keep it in a spreadsheet.
+
+Source: contract.md §3.
+
+The mapping as a workbook: the sheet ``Mapping`` that the export ``xlsx`` writes and people change.
+
+Its columns are those of the mapping CSV; further ones are for people and are not read. Source: contract.md §3, §4.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import BinaryIO
+
+from metl_gui.core.trees.paths import split
+from metl_gui.errors import SchemaError, near_names
+from metl_gui.registry.documents import unreadable
+from metl_gui.registry.tables.cells import LONG_COLUMNS, LONG_TEXTS, MARK, MARKED, exact, long_texts, whole
+from metl_gui.registry.tables.workbook import SheetRow, is_workbook, read_sheet, sheet_names
+
+COLUMNS = ("schema", "schema_version", "attribute", "entity", "entity_version", "cdm_attribute")
+OPTIONAL_COLUMNS = ("status", "comment")
+READ_COLUMNS = (*COLUMNS, *OPTIONAL_COLUMNS, MARK)
+"""Every column that is read; the last says whether cells were written for a spreadsheet (``cells``)."""
+
+MAX_LINE_BYTES = 2**20
+
+_BOM = b"\xef\xbb\xbf"
+_SEPARATORS = (",", ";", "\t")
+_PATHS = ("attribute", "cdm_attribute")
+
+
+@dataclass(frozen=True, slots=True)
+class MappingRow:
+    """One element of the table.
+
+    Args:
+        line: the line it begins at, counted from 1.
+        schema: schema name or alias.
+        schema_version: version label of the schema.
+        attribute: path of the extraction attribute.
+        entity: entity name.
+        entity_version: version label of the entity.
+        cdm_attribute: path of the CDM attribute.
+        status: block status in words, empty when the table has none.
+        comment: comment, may be empty.
+    """
+
+    line: int
+    schema: str
+    schema_version: str
+    attribute: str
+    entity: str
+    entity_version: str
+    cdm_attribute: str
+    status: str = ""
+    comment: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LineProblem:
+    """One line that cannot be used, and why."""
+
+    line: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class MappingTable:
+    """The rows of a mapping CSV and the lines that are none."""
+
+    rows: tuple[MappingRow, ...]
+    problems: tuple[LineProblem, ...]
+
+
+def read_csv(path: Path) -> MappingTable:
+    """Read a mapping CSV: comma, semicolon or tab, with or without byte order mark, columns in any order.
+
+    Columns other than those of the contract are left alone.
+
+    Raises:
+        SchemaError: the file cannot be read as such a table at all (encoding, header, a line beyond all size).
+    """
+    try:
+        if path.exists() and not path.is_file():
+            raise SchemaError(f"{path} cannot be read.", "It is not a file.", "Name the CSV that holds the mapping.")
+        with path.open("rb") as file:
+            return _table(path, file)
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
+def read_text(text: str, name: str = "The clipboard") -> MappingTable:
+    """Read a mapping table that was copied from somewhere; what a spreadsheet copies is separated by tabs.
+
+    Args:
+        text: the table with its header.
+        name: what messages call it.
+
+    Raises:
+        SchemaError: it is no such table.
+    """
+    return _table(Path(name), BytesIO(text.encode("utf-8", "replace")))
+
+
+def _table(path: Path, file: BinaryIO) -> MappingTable:
+    lines = _lines(path, file)
+    first = next(lines, "")
+    if first.strip().lower() in ("sep=,", "sep=;"):
+        first = next(lines, "")
+        skipped = 1
+    else:
+        skipped = 0
+    separator = max(_SEPARATORS, key=first.count)
+    header = _header(path, first, separator)
+    rows: list[MappingRow] = []
+    problems: list[LineProblem] = []
+    reader = csv.reader(lines, delimiter=separator, strict=True)
+    while True:
+        line = reader.line_num + 2 + skipped
+        try:
+            fields = next(reader, None)
+        except csv.Error as error:
+            raise SchemaError(
+                f"{path.name} is no table from line {line} on.", _in_words(error), "Mend it there."
+            ) from error
+        if fields is None:
+            return MappingTable(tuple(rows), tuple(problems))
+        if any(fields):
+            found = _row(line, header, fields)
+            (rows if isinstance(found, MappingRow) else problems).append(found)  # type: ignore[arg-type]
+
+
+def _lines(path: Path, file: BinaryIO) -> Iterator[str]:
+    """Yield decoded lines, none longer than the limit."""
+    number = 0
+    while raw := file.readline(MAX_LINE_BYTES + 1):
+        number += 1
+        if len(raw) > MAX_LINE_BYTES:
+            raise SchemaError(
+                f"Line {number} of {path.name} is too long.",
+                f"A line of a mapping table has at most {MAX_LINE_BYTES // 2**20} MiB.",
+                "Name the CSV that holds the mapping.",
+            )
+        if number == 1:
+            raw = raw.removeprefix(_BOM)
+        try:
+            text = raw.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise SchemaError(
+                f"Line {number} of {path.name} is not UTF-8.",
+                f"Byte {error.start + 1} of that line cannot be decoded.",
+                "Save the table as CSV UTF-8.",
+            ) from error
+        if "\0" in text:
+            raise SchemaError(
+                f"Line {number} of {path.name} holds NUL characters.",
+                "So it is no text.",
+                "Save the table as CSV UTF-8.",
+            )
+        yield text
+
+
+def _in_words(error: csv.Error) -> str:
+    """Say what the parser of the standard library found, in a data owner's words."""
+    found = str(error)
+    if "unexpected end of data" in found:
+        return "A quotation mark is opened there and never closed."
+    if "new-line character" in found:
+        return "Its lines end in a way that is not known here: save the table again as CSV UTF-8."
+    if "field larger" in found:
+        return f"A field is longer than {csv.field_size_limit():,} characters."
+    if "expected after" in found:
+        return "Something follows a closing quotation mark; inside a quoted field write it twice."
+    return f"{found[:1].upper()}{found[1:].rstrip('.')}."
+
+
+def _header(path: Path, line: str, separator: str) -> list[str]:
+    if not line.strip():
+        raise SchemaError(f"{path.name} has nothing in its first line.", f"It must be {','.join(COLUMNS)}.", "Add it.")
+    try:
+        names = [name.strip().lower() for name in next(csv.reader([line], delimiter=separator, strict=True), [])]
+    except csv.Error as error:
+        raise SchemaError(f"The header of {path.name} cannot be read.", _in_words(error), "Mend line 1.") from error
+    missing = [name for name in COLUMNS if name not in names]
+    if missing:
+        close = " ".join(filter(None, (near_names(name, names) for name in missing[:1])))
+        raise SchemaError(
+            f"{path.name} has no column {', '.join(missing)}.",
+            f"Its first line must be {','.join(COLUMNS)}.",
+            close or "Name the CSV that holds the mapping.",
+        )
+    twice = sorted({name for name in READ_COLUMNS if names.count(name) > 1})
+    if twice:
+        raise SchemaError(f"{path.name} has the column {twice[0]} twice.", "", "Remove one of them.")
+    return names
+
+
+def _row(line: int, header: list[str], fields: list[str]) -> MappingRow | LineProblem:
+    if len(fields) != len(header):
+        return LineProblem(line, f"the line has {len(fields)} fields, the header {len(header)}")
+    return row_of(line, {name: value for name, value in zip(header, fields, strict=True) if name in READ_COLUMNS})
+
+
+def row_of(line: int, values: dict[str, str]) -> MappingRow | LineProblem:
+    """Make a row of the texts of its columns, or say what is wrong with it."""
+    if values.pop(MARK, "").strip().lower() == MARKED:
+        values = {name: exact(value) for name, value in values.items()}
+    empty = [name for name in COLUMNS if not values[name]]
+    if empty:
+        return LineProblem(line, f"{', '.join(empty)} is empty")
+    for name in _PATHS:
+        try:
+            split(values[name])
+        except ValueError as error:
+            return LineProblem(line, f"{name} is not a path: {error}")
+    return MappingRow(line, **values)
+
+
+SHEET = "Mapping"
+
+
+def read_table(path: Path) -> MappingTable:
+    """Read a mapping table, a workbook or a CSV, whichever the file is; lines of a workbook are its rows.
+
+    Raises:
+        SchemaError: the file cannot be read as such a table at all.
+    """
+    return read_workbook(path) if is_workbook(path) else read_csv(path)
+
+
+def read_workbook(path: Path) -> MappingTable:
+    """Read the sheet ``Mapping`` of a workbook.
+
+    Raises:
+        SchemaError: the file is no workbook, or has no such sheet or column.
+    """
+    sheet = read_sheet(path, SHEET, COLUMNS, is_exact=True)
+    longs = _long_texts(path)
+    found = [_sheet_row(row, longs) for row in sheet.rows]
+    return MappingTable(
+        tuple(row for row in found if isinstance(row, MappingRow)),
+        tuple(row for row in found if isinstance(row, LineProblem)),
+    )
+
+
+def _long_texts(path: Path) -> dict[int, str]:
+    if LONG_TEXTS not in sheet_names(path):
+        return {}
+    rows = read_sheet(path, LONG_TEXTS, LONG_COLUMNS, is_exact=True).rows
+    number, part, text = LONG_COLUMNS
+    return long_texts((row.cells[number], row.cells[part], row.cells[text]) for row in rows)
+
+
+def _sheet_row(row: SheetRow, longs: dict[int, str]) -> MappingRow | LineProblem:
+    known = [name for name in READ_COLUMNS if name in row.cells]
+    wrong = next((name for name in known if name in row.problems), None)
+    if wrong is not None:
+        return LineProblem(row.number, f"{wrong} {row.problems[wrong]}")
+    return row_of(row.number, {name: whole(row.cells[name], longs) for name in known})

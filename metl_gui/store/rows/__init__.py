@@ -1,0 +1,1 @@
+"""Rows and blobs of the trees, the matrix and the changes of the edit log."""

@@ -1,0 +1,1 @@
+"""Connections to SQLite: transactions, failures in people's words, and cancellation of queries."""

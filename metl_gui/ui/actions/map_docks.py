@@ -1,0 +1,291 @@
+"""What the lists bring to the table of actions.
+
+What suggestions bring to the table of actions.
+
+What the preview brings to the table of actions.
+
+What owners bring to the table of actions.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt
+
+from metl_gui.core.trees.nodes import Side
+from metl_gui.ui.actions.conditions import (
+    Condition,
+    all_of,
+    can_edit,
+    has_project,
+    may_write,
+    node_selected,
+    nodes_on_both_sides,
+)
+from metl_gui.ui.actions.table import ActionRow
+
+if TYPE_CHECKING:
+    from metl_gui.ui.shell.window import Window
+
+
+def _chosen_in(side: Side) -> Condition:
+    def holds(window: Window) -> bool:
+        return has_project(window) and window.selection.current.on(side) is not None
+
+    return holds
+
+
+def _filter_tree(window: Window, side: Side) -> None:
+    window.show_page(0)
+    panel = window.map.sources if side is Side.EXTRACTION else window.map.targets
+    panel.box.setFocus(Qt.FocusReason.ShortcutFocusReason)
+    panel.box.selectAll()
+
+
+LIST_ROWS = (
+    ActionRow(
+        "filter_sources",
+        "Edit",
+        "Filter the extraction tree",
+        "Ctrl+Shift+F",
+        lambda window: _filter_tree(window, Side.EXTRACTION),
+    ),
+    ActionRow(
+        "filter_targets",
+        "Edit",
+        "Filter the canonical model tree",
+        "Ctrl+Alt+F",
+        lambda window: _filter_tree(window, Side.CDM),
+    ),
+    ActionRow(
+        "mapping_list",
+        "View",
+        "Mapping list",
+        "Ctrl+T",
+        lambda window: window.show_lists().show_mapping(),
+    ),
+    ActionRow(
+        "what_feeds",
+        "View",
+        "What feeds this (reverse search)",
+        "Ctrl+Shift+R",
+        lambda window: window.show_lists().show_reverse(),
+        _chosen_in(Side.CDM),
+    ),
+    ActionRow(
+        "where_goes",
+        "View",
+        "Where this goes (forward search)",
+        "Ctrl+Shift+D",
+        lambda window: window.show_lists().show_forward(),
+        _chosen_in(Side.EXTRACTION),
+    ),
+    ActionRow(
+        "progression",
+        "View",
+        "How its versions changed (version progression)",
+        "Ctrl+Shift+V",
+        lambda window: window.show_lists().show_progression(),
+        _chosen_in(Side.EXTRACTION),
+    ),
+)
+
+
+def _something_current(window: Window) -> bool:
+    return window.suggest.suggestions.current is not None
+
+
+def _something_sure(window: Window) -> bool:
+    return bool(window.suggest.suggestions.sure)
+
+
+SUGGESTION_ROWS = (
+    ActionRow(
+        "suggestions",
+        "Mapping",
+        "Suggestions",
+        "Ctrl+E",
+        lambda w: w.show_suggestions().show(),
+    ),
+    ActionRow(
+        "next_suggestion",
+        "Mapping",
+        "Next suggestion for this attribute",
+        "Shift+Space",
+        lambda w: w.suggest.suggestions.cycle(),
+        nodes_on_both_sides,
+        scope="matrix",
+    ),
+    ActionRow(
+        "refuse_suggestion",
+        "Mapping",
+        "Refuse this suggestion",
+        "Shift+Del",
+        lambda w: w.suggest.suggestions.refuse_current(),
+        all_of(can_edit, _something_current),
+        scope="matrix",
+    ),
+    ActionRow(
+        "accept_sure",
+        "Mapping",
+        "Accept all suggestions above 0.90",
+        "",
+        lambda w: w.suggest.suggestions.accept_all(),
+        all_of(can_edit, _something_sure),
+    ),
+    ActionRow(
+        "refused_suggestions",
+        "Mapping",
+        "Refused suggestions",
+        "",
+        lambda w: w.show_suggestions().show_refused(),
+    ),
+    ActionRow("hint_take_suggestion", "Mapping", "Accept the suggestion that is shown", "Enter", scope="matrix"),
+    ActionRow("hint_leave_suggestions", "Mapping", "Dismiss the suggestions", "Esc", scope="matrix"),
+)
+
+
+def _has_samples(window: Window) -> bool:
+    return len(window.preview.panel.samples) > 0
+
+
+def _schema_chosen(window: Window) -> bool:
+    return window.preview.schema is not None
+
+
+def _on_map(window: Window) -> None:
+    if window.stack.currentIndex() != 0:
+        window.show_page(0)
+
+
+def _show(window: Window) -> None:
+    _on_map(window)
+    window.preview.show()
+
+
+def _step(window: Window, step: int) -> None:
+    _on_map(window)
+    window.preview.step(step)
+
+
+def _paste(window: Window) -> None:
+    _on_map(window)
+    window.preview.paste()
+
+
+def _switch_whole(window: Window) -> None:
+    window.preview.panel.tools.whole.toggle()
+
+
+PREVIEW_ROWS = (
+    ActionRow("preview", "View", "Preview of a message", "Ctrl+Alt+P", _show, has_project),
+    ActionRow(
+        "next_sample",
+        "View > Samples",
+        "Next sample",
+        "Alt+.",
+        lambda w: _step(w, 1),
+        _has_samples,
+    ),
+    ActionRow(
+        "previous_sample",
+        "View > Samples",
+        "Previous sample",
+        "Alt+,",
+        lambda w: _step(w, -1),
+        _has_samples,
+    ),
+    ActionRow(
+        "choose_sample",
+        "View > Samples",
+        "Choose a sample…",
+        "Ctrl+Alt+O",
+        lambda w: w.preview.choose(),
+        _has_samples,
+    ),
+    ActionRow("paste_message", "View > Samples", "Paste a message…", "Ctrl+Alt+M", _paste, has_project),
+    ActionRow(
+        "whole_sample",
+        "View > Samples",
+        "Whole records",
+        "Ctrl+Alt+W",
+        _switch_whole,
+        has_project,
+        is_checked=lambda w: w.preview.panel.tools.whole.isChecked(),
+    ),
+    ActionRow(
+        "sample_values",
+        "View > Samples",
+        "Values beside attributes",
+        "Ctrl+Alt+D",
+        lambda w: w.preview.switch_values(),
+        has_project,
+        is_checked=lambda w: w.settings.shows_values,
+    ),
+    ActionRow(
+        "include_samples",
+        "View > Samples",
+        "Include samples of the schema in the project…",
+        does=lambda w: w.preview.switch_included(),
+        when=all_of(may_write, _schema_chosen),
+        is_checked=lambda w: w.preview.is_included,
+    ),
+    ActionRow(
+        "forget_samples", "View > Samples", "Forget samples…", does=lambda w: w.preview.forget(), when=has_project
+    ),
+    ActionRow(
+        "hint_spot", "View", "Select the attribute of a value in the preview", "Enter, click", scope="block editor"
+    ),
+)
+
+
+def _attribute_chosen(window: Window) -> bool:
+    return window.owners.chosen is not None
+
+
+OWNER_ROWS = (
+    ActionRow(
+        "new_entity",
+        "Schema",
+        "New entity…",
+        "Ctrl+Shift+N",
+        lambda w: w.owners.new_entity(),
+        can_edit,
+    ),
+    ActionRow(
+        "new_entity_version",
+        "Schema",
+        "New version of an entity…",
+        "Ctrl+Shift+E",
+        lambda w: w.owners.new_version(),
+        can_edit,
+    ),
+    ActionRow(
+        "same_as",
+        "Schema",
+        "Same as…",
+        "Ctrl+L",
+        lambda w: w.owners.same_as(),
+        all_of(can_edit, _attribute_chosen),
+    ),
+    ActionRow(
+        "not_same_as",
+        "Schema",
+        "Not the same as…",
+        "Ctrl+Shift+L",
+        lambda w: w.owners.not_same_as(),
+        all_of(can_edit, _attribute_chosen),
+    ),
+    ActionRow("comment", "Schema", "Comment…", "Ctrl+K", lambda w: w.owners.comment(), node_selected),
+    ActionRow(
+        "mask",
+        "Schema",
+        "Mask the values",
+        "Ctrl+Shift+K",
+        lambda w: w.owners.mask(),
+        all_of(can_edit, _attribute_chosen),
+        is_checked=lambda w: w.owners.is_chosen_masked,
+    ),
+    ActionRow("gaps", "View", "Gaps", "Ctrl+Shift+G", lambda w: w.owners.show_gaps()),
+)

@@ -1,0 +1,268 @@
+"""The actions and gestures of the Map page, for the table of actions.
+
+The actions and gestures of the block editor and of the trees, for the table of actions.
+
+The rows that the matrix brings to the table of actions: what tiles are tinted by, and the way to the next thing.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from metl_gui.ui.actions.conditions import (
+    all_of,
+    can_edit,
+    has_project,
+    node_selected,
+    nodes_on_both_sides,
+    on_page,
+    something_waits,
+)
+from metl_gui.ui.actions.table import ActionRow
+from metl_gui.ui.matrix.layout.content import Order
+from metl_gui.ui.matrix.painting.paint_context import Overlay, Sign, Tinting
+
+if TYPE_CHECKING:
+    from metl_gui.ui.shell.window import Window
+
+
+_ON_MAP = on_page(0)
+
+
+def _something_chosen(window: Window) -> bool:
+    current = window.selection.current
+    return current.element is not None or current.cells is not None
+
+
+def _order_row(id_: str, order: Order) -> ActionRow:
+    return ActionRow(
+        id_,
+        "View > Order of rows and columns",
+        order.value[0].upper() + order.value[1:],
+        does=lambda w: w.map.planes.order(order),
+        is_checked=lambda w: w.map.planes.arrangement.order is order,
+        radio="order",
+    )
+
+
+MAP_ROWS = (
+    ActionRow(
+        "clear_element",
+        "Edit",
+        "Clear the selected elements",
+        "Del",
+        lambda w: w.map.mapper.clear(),
+        all_of(can_edit, _ON_MAP, _something_chosen),
+    ),
+    ActionRow(
+        "back",
+        "View > Go",
+        "Back to the place before",
+        "Alt+Left",
+        lambda w: w.on_map().matrix.go_back(),
+    ),
+    ActionRow("forward", "View > Go", "Forward again", "Alt+Right", lambda w: w.on_map().matrix.go_forward()),
+    ActionRow("up_a_level", "View", "Up a level", "Backspace", lambda w: w.map.matrix.go_up(), scope="matrix"),
+    ActionRow("go_to", "View > Go", "Go to…", "Ctrl+G", lambda w: w.on_map().going.ask_where()),
+    ActionRow("add_bookmark", "View > Go", "Bookmark this place…", "Ctrl+D", lambda w: w.on_map().going.ask_name()),
+    _order_row("order_tree", Order.TREE),
+    _order_row("order_name", Order.NAME),
+    _order_row("order_first_mapping", Order.FIRST_MAPPING),
+    ActionRow(
+        "relevance",
+        "View",
+        "Only what is mapped or waits",
+        does=lambda w: w.map.planes.show_relevant(not w.map.planes.arrangement.is_relevant_only),
+        is_checked=lambda w: w.map.planes.arrangement.is_relevant_only,
+    ),
+    ActionRow(
+        "show_everything",
+        "View",
+        "Show everything, or hide it again",
+        "H",
+        lambda w: w.map.planes.switch_everything(),
+        scope="matrix",
+    ),
+    ActionRow(
+        "copy_block", "Edit", "Copy the block or rectangle", "Ctrl+C", lambda w: w.map.clipboard.copy(), scope="matrix"
+    ),
+    ActionRow(
+        "paste_block",
+        "Edit",
+        "Paste a block or a table",
+        "Ctrl+V",
+        lambda w: w.map.clipboard.paste(),
+        can_edit,
+        scope="matrix",
+    ),
+    ActionRow(
+        "map_chosen",
+        "Mapping",
+        "Map what is chosen",
+        "Ctrl+M",
+        lambda w: w.map.mapper.map_chosen(),
+        all_of(can_edit, _ON_MAP, nodes_on_both_sides),
+    ),
+    ActionRow(
+        "map_by_name",
+        "Mapping",
+        "Map what is chosen by name",
+        "",
+        lambda w: w.map.mapper.map_by_name(),
+        all_of(can_edit, _ON_MAP, nodes_on_both_sides),
+    ),
+    ActionRow(
+        "map_by_position",
+        "Mapping",
+        "Map what is chosen by position",
+        "",
+        lambda w: w.map.mapper.map_by_position(),
+        all_of(can_edit, _ON_MAP, nodes_on_both_sides),
+    ),
+    ActionRow(
+        "unmap_chosen",
+        "Mapping",
+        "Unmap what is chosen",
+        "Ctrl+R",
+        lambda w: w.map.mapper.unmap_chosen(),
+        all_of(can_edit, _ON_MAP, node_selected),
+    ),
+    ActionRow("hint_drag", "View", "Pan the matrix", "Drag, middle drag, Space+drag", scope="matrix"),
+    ActionRow("hint_wheel", "View", "Zoom columns and rows, about the pointer", "Wheel, +, -", scope="matrix"),
+    ActionRow("hint_wheel_x", "View", "Zoom columns only", "Shift+wheel", scope="matrix"),
+    ActionRow("hint_wheel_y", "View", "Zoom rows only", "Ctrl+Shift+wheel", scope="matrix"),
+    ActionRow("hint_trackpad", "View", "Pan and zoom on a trackpad", "Scroll, pinch", scope="matrix"),
+    ActionRow("hint_drill", "View", "Drill into a tile", "Double click, Enter", scope="matrix"),
+    ActionRow("hint_arrows", "View", "Move the cursor, by blocks", "Arrows, Ctrl+arrows", scope="matrix"),
+    ActionRow(
+        "hint_rectangle", "Edit", "Select a rectangle of cells", "Shift+drag, Shift+click, Shift+arrows", scope="matrix"
+    ),
+    ActionRow("hint_space", "Mapping", "Set or clear the element", "Space or click", scope="matrix"),
+    ActionRow("hint_alt", "Mapping", "Only select the cell", "Alt+click", scope="matrix"),
+    ActionRow("hint_run", "Mapping", "Map a run of cells", "Ctrl+drag", scope="matrix"),
+    ActionRow("hint_taken", "Mapping", "Where an end is taken: replace, swap, leave it", "R, S, Esc", scope="matrix"),
+    ActionRow("hint_block", "Mapping", "Open the block editor", "Double click on a header or frame", scope="matrix"),
+    ActionRow("hint_drop", "Mapping", "Map a field to where it is dropped", "Drag from a tree", scope="matrix"),
+)
+
+
+def _shows_versions(window: Window) -> bool:
+    return window.map.block.tools.versions.isChecked()
+
+
+def _switch_versions(window: Window) -> None:
+    window.show_page(0)
+    window.map.open_block()
+    window.map.block.show_versions(not _shows_versions(window))
+
+
+def _open_block(window: Window) -> None:
+    window.show_page(0)
+    window.map.open_block()
+
+
+BLOCK_ROWS = (
+    ActionRow(
+        "open_block",
+        "Mapping",
+        "Open the block editor",
+        "Ctrl+B",
+        _open_block,
+        nodes_on_both_sides,
+    ),
+    ActionRow(
+        "previous_block", "Mapping", "Previous block", "Alt+Up", lambda w: w.map.block.step(-1), nodes_on_both_sides
+    ),
+    ActionRow("next_block", "Mapping", "Next block", "Alt+Down", lambda w: w.map.block.step(1), nodes_on_both_sides),
+    ActionRow(
+        "block_versions",
+        "Mapping",
+        "Versions of the block",
+        "Ctrl+Shift+B",
+        _switch_versions,
+        nodes_on_both_sides,
+        is_checked=_shows_versions,
+    ),
+    ActionRow(
+        "fold_sources",
+        "View > Panels",
+        "Fold the extraction tree",
+        "Ctrl+[",
+        lambda w: w.map.folding.toggle(0),
+        has_project,
+        is_checked=lambda w: w.map.folding.is_folded(0),
+    ),
+    ActionRow(
+        "fold_targets",
+        "View > Panels",
+        "Fold the canonical model",
+        "Ctrl+]",
+        lambda w: w.map.folding.toggle(1),
+        has_project,
+        is_checked=lambda w: w.map.folding.is_folded(1),
+    ),
+    ActionRow("hint_line", "Mapping", "Map in the block editor", "Drag from list to list", scope="block editor"),
+    ActionRow(
+        "hint_connect",
+        "Mapping",
+        "Begin and end a line from the keyboard, give it up",
+        "Enter, Enter, Esc",
+        scope="block editor",
+    ),
+    ActionRow("hint_pair", "Mapping", "Set or clear the element of both current rows", "Space", scope="block editor"),
+    ActionRow("hint_side", "Mapping", "Change the list", "Left, Right, Tab", scope="block editor"),
+    ActionRow(
+        "hint_several",
+        "Edit",
+        "Choose several fields of a tree",
+        "Shift+click, Ctrl+click, Shift+arrows, Ctrl+A",
+        scope="trees",
+    ),
+)
+
+
+def choose_overlay(window: Window, overlay: Overlay) -> None:
+    """Tint tiles and blocks by an overlay."""
+    window.map.matrix.panes.tint_by(Tinting(overlay, int(time.time() * 1000)))
+    window.actions_table.refresh()
+
+
+def _overlay_row(id_: str, overlay: Overlay) -> ActionRow:
+    return ActionRow(
+        id_,
+        "View > Overlay",
+        overlay.value,
+        does=lambda w: choose_overlay(w, overlay),
+        is_checked=lambda w: w.map.matrix.tiles.tinting.overlay is overlay,
+        radio="overlay",
+    )
+
+
+MATRIX_ROWS = (
+    _overlay_row("overlay_none", Overlay.NONE),
+    _overlay_row("overlay_status", Overlay.STATUS),
+    _overlay_row("overlay_age", Overlay.AGE),
+    _overlay_row("overlay_reviewer", Overlay.REVIEWER),
+    _overlay_row("overlay_coverage", Overlay.COVERAGE),
+    ActionRow(
+        "next_waiting",
+        "View",
+        "Next block that waits",
+        "N",
+        lambda w: w.map.matrix.go_to_next(Sign.REVIEW),
+        something_waits,
+        scope="matrix",
+    ),
+    ActionRow(
+        "next_difference",
+        "View",
+        "Next difference",
+        "D",
+        lambda w: w.map.matrix.go_to_next(Sign.CAME, Sign.WENT),
+        lambda w: bool(w.map.matrix.sight.difference),
+        scope="matrix",
+    ),
+    ActionRow("hint_ghost", "Mapping", "Open the card of a lost element", "Click on its ghost", scope="matrix"),
+    ActionRow("hint_legend", "View", "Go to the next such thing", "Click in the legend", scope="matrix"),
+)

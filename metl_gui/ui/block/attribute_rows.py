@@ -1,0 +1,286 @@
+"""One list of a block as Qt sees it.
+
+Paints a row of a list of the block editor: mark, name, what is new, and the type dim at the right.
+
+What the block editor says of attributes and blocks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QFontMetricsF, QPainter, QPen
+from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
+
+from metl_gui.core.matrix.blocks import Block, Status
+from metl_gui.core.trees.nodes import Side
+from metl_gui.ui.block.lines import ROW_PX
+from metl_gui.ui.project.block_lists import ListRow
+from metl_gui.ui.theming import theme as themes
+from metl_gui.ui.theming.marks import MarkShape, paint_bubble, paint_cross, paint_mark
+from metl_gui.ui.widgets.pill import paint_pill, pill_width
+from metl_gui.ui.widgets.plain_text import plain_tip
+
+
+def row_words(row: ListRow, side: Side, joint: str, values: str = "") -> str:
+    """Say everything of an attribute, for its tooltip and for screen readers.
+
+    Args:
+        row: the attribute.
+        side: of which list.
+        joint: what stands between two parts.
+        values: a line on its sample values.
+    """
+    attribute = row.attribute
+    need = "optional" if attribute.optional else "required"
+    key = ", part of the key" if row.is_key else ""
+    parts = [attribute.path, f"{attribute.type_text}, {need}{key}{', new in this version' if row.is_new else ''}"]
+    if row.partner is not None:
+        joined = "goes to" if side is Side.EXTRACTION else "comes from"
+        parts.append(f"{joined} {row.partner.path}{', whose type differs' if row.type_differs else ''}")
+    else:
+        parts.append(f"not mapped: {row.lost}" if row.lost else "not mapped")
+    if row.note.is_masked:
+        parts.append("masked: its values are not shown")
+    parts += [text for text in (values, attribute.doc, row.note.comment) if text]
+    return joint.join(parts)
+
+
+def detail_words(row: ListRow, side: Side, value: str = "") -> str:
+    """Say the few words that stand behind a name: a sample value where one is shown, and the type."""
+    parts = [*(["lost"] if row.lost else []), *([value] if value and not row.note.is_masked else [])]
+    parts.append(row.attribute.type_text)
+    parts += ["key"] if row.is_key else []
+    parts += ["required"] if side is Side.CDM and not row.attribute.optional else []
+    parts += ["masked"] if row.note.is_masked else []
+    return " · ".join(parts)
+
+
+def status_words(block: Block | None) -> tuple[str, str, str]:
+    """Say what state a block is in.
+
+    Returns:
+        A pill, its kind, and who set the state when.
+    """
+    if block is None:
+        return "not mapped", "plain", ""
+    who = stamp_words(block.who, block.when_ms)
+    if block.status is Status.RETIRED:
+        return "retired", "plain", who
+    if block.open_losses or block.waits:
+        return block.verdict.value, "bad" if block.verdict.value == "emptied" else "review", who
+    return block.status.value, "accent" if block.status is Status.CONFIRMED else "plain", who
+
+
+def stamp_words(who: str, when_ms: int) -> str:
+    """Say who and when, in local time."""
+    if not when_ms:
+        return who
+    when = datetime.fromtimestamp(when_ms / 1000).astimezone()
+    return f"{who}, {when:%Y-%m-%d %H:%M}" if who else f"{when:%Y-%m-%d %H:%M}"
+
+
+def note_words(block: Block | None, is_newest: bool, comment: str = "") -> str:
+    """Say what one must know before editing a block; without that, the newest comment on it; empty for nothing."""
+    if block is not None and block.status is Status.RETIRED:
+        count = len(block.retired)
+        gone = f" Its {_elements(count)} went with that decision." if count else ""
+        back = "Mapping an attribute brings it back." if is_newest else ""
+        return f"Retired: this schema feeds this entity no more.{gone} {back}".strip()
+    if not is_newest:
+        return "Not the newest version of the entity: its elements cannot be changed."
+    if block is not None and block.open_losses:
+        lost = ", ".join(loss.to_path for loss in block.open_losses)
+        return f"Lost and not decided on: {lost}."
+    if block is not None and block.waits:
+        return "Waits for a person, although nothing was lost."
+    said = comment or (block.comment if block is not None else "")
+    return f"“{said}”" if said else ""
+
+
+def _elements(count: int) -> str:
+    return "one element" if count == 1 else f"{count:,} elements"
+
+
+ROW_ROLE = int(Qt.ItemDataRole.UserRole)
+
+
+class ListModel(QAbstractListModel):
+    """The attributes of one side of a block.
+
+    Args:
+        side: which one.
+    """
+
+    def __init__(self, side: Side, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.side = side
+        self.rows: tuple[ListRow, ...] = ()
+        self.place: dict[int, int] = {}
+        self.status: Status | None = None
+        self.values: Mapping[int, str] = {}
+        self.tips: Mapping[int, str] = {}
+
+    def show_values(self, values: Mapping[int, str], tips: Mapping[int, str]) -> None:
+        """Say other sample values of the attributes.
+
+        Args:
+            values: what stands beside the names, by attribute id; empty where values are not shown.
+            tips: a line for the tooltip of each.
+        """
+        self.values, self.tips = values, tips
+        if self.rows:
+            self.dataChanged.emit(self.index(0), self.index(len(self.rows) - 1))
+
+    def show(self, rows: tuple[ListRow, ...], status: Status | None) -> bool:
+        """Show other rows; where they are the same attributes, only what is said of them changes.
+
+        Returns:
+            Whether they are others, which have to be laid out.
+        """
+        self.status = status
+        if [row.id for row in rows] == [row.id for row in self.rows]:
+            self.rows = rows
+            if rows:
+                self.dataChanged.emit(self.index(0), self.index(len(rows) - 1))
+            return False
+        self.beginResetModel()
+        self.rows = rows
+        self.place = {row.id: at for at, row in enumerate(rows)}
+        self.endResetModel()
+        return True
+
+    def row_at(self, index: QModelIndex | QPersistentModelIndex) -> ListRow | None:
+        """Return what a row shows."""
+        return self.rows[index.row()] if index.isValid() and index.row() < len(self.rows) else None
+
+    def index_of(self, attribute_id: int | None) -> QModelIndex:
+        """Return the row of an attribute, an invalid one when the list does not show it."""
+        at = self.place.get(attribute_id) if attribute_id is not None else None
+        return QModelIndex() if at is None else self.index(at)
+
+    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
+        """Count the attributes."""
+        return 0 if parent.isValid() else len(self.rows)
+
+    def data(self, index: QModelIndex | QPersistentModelIndex, role: int = int(Qt.ItemDataRole.DisplayRole)) -> Any:
+        """Return an attribute's path, its words, or the row itself."""
+        row = self.row_at(index)
+        if row is None:
+            return None
+        if role == Qt.ItemDataRole.DisplayRole:
+            return row.attribute.path
+        if role == ROW_ROLE:
+            return row
+        values = self.tips.get(row.id, "") if not row.note.is_masked else ""
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return plain_tip(row_words(row, self.side, "\n", values))
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return row_words(row, self.side, ", ", values)
+        return None
+
+
+_GAP = 2.0
+
+
+class AttributeDelegate(QStyledItemDelegate):
+    """Paints rows from their ``ListRow``.
+
+    ``below`` is the row on which dragged fields would be dropped, -1 for none.
+
+    Args:
+        side: which list it paints.
+    """
+
+    def __init__(self, side: Side, parent: QStyledItemDelegate | None = None) -> None:
+        super().__init__(parent)
+        self._side = side
+        self.below = -1
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+        """Every row is as high as the lines reckon with."""
+        return QSize(120, themes.px(ROW_PX))
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        """Paint one row."""
+        row = index.data(ROW_ROLE)
+        model = index.model()
+        if not isinstance(row, ListRow) or not isinstance(model, ListModel):
+            return
+        painter.save()
+        box = QRectF(option.rect).adjusted(0.5, _GAP, -0.5, -_GAP)
+        _paint_ground(painter, box, row, option, index.row() == self.below)
+        size = themes.px(9)
+        mark = QRectF(box.left() + size, box.center().y() - size / 2, size, size)
+        paint_mark(painter, mark, mark_of(row, model.status), themes.current())
+        if row.type_differs:
+            paint_cross(painter, mark, themes.current())
+        is_selected = bool(option.state & QStyle.StateFlag.State_Selected)
+        detail = detail_words(row, self._side, model.values.get(row.id, ""))
+        _paint_words(painter, box.adjusted(3 * size, 0, -8, 0), row, detail, is_selected)
+        painter.restore()
+
+
+def mark_of(row: ListRow, status: Status | None) -> MarkShape:
+    """Return the mark of an attribute in a block of some status."""
+    if row.lost:
+        return MarkShape.LOST
+    if row.partner is None:
+        return MarkShape.HOLLOW
+    if status is Status.UNCONFIRMED:
+        return MarkShape.UNCONFIRMED
+    return MarkShape.NEW if row.is_new else MarkShape.MAPPED
+
+
+def _paint_ground(painter: QPainter, box: QRectF, row: ListRow, option: QStyleOptionViewItem, is_below: bool) -> None:
+    theme = themes.current()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(theme.band)
+    if row.lost:
+        pen = QPen(theme.review_outline[0], 1.3, Qt.PenStyle.CustomDashLine)
+        pen.setDashPattern([2.6, 2.0])
+        painter.setPen(pen)
+        painter.setBrush(theme.reviewbg)
+    if is_below:
+        painter.setPen(QPen(theme.accent, 2))
+    elif option.state & QStyle.StateFlag.State_Selected:
+        painter.setBrush(theme.sel)
+        if option.state & QStyle.StateFlag.State_HasFocus:
+            painter.setPen(QPen(theme.accent, 2))
+            box = box.adjusted(0.5, 0.5, -0.5, -0.5)
+    elif option.state & QStyle.StateFlag.State_MouseOver and not row.lost:
+        painter.setPen(QPen(theme.accent, 1))
+    painter.drawRoundedRect(box, 4, 4)
+
+
+def _paint_words(painter: QPainter, box: QRectF, row: ListRow, told: str, is_selected: bool) -> None:
+    theme = themes.current()
+    name_font, detail_font = themes.scaled(1.0), themes.scaled(0.88)
+    metrics, small = QFontMetricsF(name_font), QFontMetricsF(detail_font)
+    shows_new = row.is_new and row.partner is None and not row.lost
+    pill = pill_width("new") + 6 if shows_new else 0.0
+    bubble = 16.0 if row.note.comment else 0.0
+    path = row.attribute.path
+    wish = metrics.horizontalAdvance(path)
+    room = max(0.0, box.width() - min(wish, box.width() * 0.66) - pill - bubble - 10)
+    detail = small.elidedText(told, Qt.TextElideMode.ElideRight, room) if room >= 24 else ""
+    taken = small.horizontalAdvance(detail) + 8 if detail else 0.0
+    name = metrics.elidedText(path, Qt.TextElideMode.ElideMiddle, box.width() - taken - pill - bubble)
+    painter.setFont(name_font)
+    painter.setPen(theme.text if is_selected or not row.lost else theme.review)
+    painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, name)
+    at = box.left() + metrics.horizontalAdvance(name) + 7
+    if shows_new:
+        paint_pill(painter, QRectF(at, box.top() + 2, pill - 6, box.height() - 4), "new", "good")
+        at += pill
+    if row.note.comment:
+        paint_bubble(painter, QPointF(at, box.center().y()), theme)
+    painter.setFont(detail_font)
+    painter.setPen(theme.text if is_selected or row.lost else theme.dim)
+    painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, detail)

@@ -1,0 +1,1 @@
+"""Charts and figures of a run or a lane, while it goes on and afterwards."""

@@ -1,1 +1,0 @@
-"""Settings in the window: of schemas, of entities, of the whole project."""

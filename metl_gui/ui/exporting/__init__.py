@@ -1,1 +1,0 @@
-"""Exports in the window: one dialog over all formats of ``workbench.exports``."""

@@ -1,0 +1,1 @@
+"""The export dialog, over all formats of the workbench."""

@@ -1,0 +1,352 @@
+"""The history in one window: what looks back, the panel and the strip on the Map page, and what is done from there.
+
+Where one stands on the plane while the states go by: the same place in each, whatever a state in between lacked.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QPoint, Qt
+from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
+
+from metl_gui.core.changes.draft import Transition
+from metl_gui.errors import MetlError
+from metl_gui.ui.history.difference import DifferenceRow, selected_of
+from metl_gui.ui.history.earlier_state import EarlierStateController, PastBanner
+from metl_gui.ui.history.panel import HistoryPanel
+from metl_gui.ui.history.production_state import ProductionState
+from metl_gui.ui.history.publish_dialog import PublishDialog
+from metl_gui.ui.history.time_strip import TimeStrip
+from metl_gui.ui.history.why_panel import WhyPanel
+from metl_gui.ui.jobs.jobs import Outcome
+from metl_gui.ui.matrix.layout.camera import Camera, PlanePlace, camera_of
+from metl_gui.ui.matrix.view import MatrixView
+from metl_gui.ui.project.document import OpenProject
+from metl_gui.ui.project.text import ago, number_of
+from metl_gui.ui.theming import theme as themes
+from metl_gui.ui.widgets import dialogs
+from metl_gui.ui.widgets.dialogs import show_about
+from metl_gui.ui.widgets.dock import Dock
+from metl_gui.workbench.history.states import PastState, find_state, together
+from metl_gui.workbench.publishing.publication import Published, publish
+from metl_gui.workbench.session import Door
+
+if TYPE_CHECKING:
+    from metl_gui.ui.shell.window import Window
+
+
+class Standpoint(QObject):
+    """Keeps the place from which somebody began to look back until they move themselves.
+
+    Args:
+        matrix: the view that stays where it is.
+        looking: tells when it leaves a state and when it has arrived.
+    """
+
+    def __init__(
+        self, project: OpenProject, matrix: MatrixView, looking: EarlierStateController, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._project, self._matrix = project, matrix
+        self._place: PlanePlace | None = None
+        self._camera: Camera | None = None
+        looking.leaving.connect(self._leave)
+        looking.shown.connect(self._arrive)
+        project.opened.connect(self._forget)
+
+    def _leave(self) -> None:
+        if self._place is None or self._camera != self._matrix.camera:
+            self._place = self._matrix.place()
+
+    def _arrive(self) -> None:
+        content = self._matrix.content
+        if self._place is not None and content is not None and len(content.columns.runs) and len(content.rows.runs):
+            self._matrix.look(camera_of(content, self._matrix.frame, self._place))
+        self._camera = self._matrix.camera
+        if self._project.looks_back is None:
+            self._forget()
+
+    def _forget(self, _workbench: object = None) -> None:
+        self._place = None
+
+
+_COMPARABLE = "Projects and exports (*.metl *.json);;All files (*)"
+_HISTORY_PX = 330
+_WHY_PX = 320
+
+
+class HistoryController(QObject):
+    """Joins the parts.
+
+    Args:
+        window: gets the dock, the strip and the banner.
+    """
+
+    def __init__(self, window: Window) -> None:
+        super().__init__(window)
+        self._window = window
+        project, jobs = window.project, window.jobs
+        self.live = ProductionState(project, window)
+        self.looking = EarlierStateController(project, window.selection, jobs, self)
+        self.standpoint = Standpoint(project, window.map.matrix, self.looking, self)
+        self.banner = PastBanner(project, self.looking)
+        self.panel = HistoryPanel(project, self.looking, self.live, jobs)
+        self.strip = TimeStrip(project, self.looking, self.live, jobs)
+        self.why = WhyPanel(project, window.selection, self.looking, jobs)
+        self.dock = Dock("historyDock", "History", self.panel)
+        self.why_dock = Dock("whyDock", "Why", self.why)
+        page = window.map
+        page.addDockWidget(Qt.DockWidgetArea.BottomDockWidgetArea, self.dock)
+        page.tabifyDockWidget(page.block_dock, self.dock)
+        page.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, self.why_dock)
+        self.dock.hide()
+        self.why_dock.hide()
+        self.why.told.connect(self._tell_why)
+        page.add_below_matrix(self.strip)
+        self.strip.setVisible(window.settings.shows_time)
+        self._is_seen = False
+        self._is_laid_out = self._is_why_laid_out = False
+        self.panel.told.connect(self._tell)
+        self.panel.menu_wanted.connect(self._show_menu)
+        self.panel.difference.chosen.connect(self._go_to)
+        self.banner.back_wanted.connect(self.looking.come_back)
+        self.banner.undo_wanted.connect(self.ask_and_undo)
+        self.banner.comparison_wanted.connect(self.compare_with_now)
+        self.panel.difference.told.connect(self._show_marks)
+        self.dock.visibilityChanged.connect(self._seen)
+        self.looking.shown.connect(self._show_marks)
+        self.looking.failed.connect(self._refuse)
+        window.spark.ended.connect(self._ran)
+
+    # what is seen
+
+    def show(self) -> None:
+        """Show the history with the keyboard on it."""
+        window = self._window
+        window.show_page(0)
+        is_new = self.dock.isHidden() and not self._is_laid_out
+        _front(self.dock, self.panel.view)
+        if is_new:  # beside the block editor it would have a few lines only; from then on it is as a person makes it
+            self._is_laid_out = True
+            window.map.resizeDocks([self.dock], [themes.px(_HISTORY_PX)], Qt.Orientation.Vertical)
+
+    def show_why(self) -> None:
+        """Show who mapped what is selected, with the keyboard on it."""
+        window = self._window
+        window.show_page(0)
+        is_new = self.why_dock.isHidden() and not self._is_why_laid_out
+        _front(self.why_dock, self.why.view)
+        self.why.read()
+        if is_new:
+            self._is_why_laid_out = True
+            window.map.resizeDocks([self.why_dock], [themes.px(_WHY_PX)], Qt.Orientation.Vertical)
+
+    def show_strip(self, is_shown: bool) -> None:
+        """Show the time slider with the keyboard on it, or hide it."""
+        if is_shown:
+            self._window.show_page(0)
+        self.strip.setVisible(is_shown)
+        self._window.settings.shows_time = is_shown
+        if is_shown:
+            self.strip.take_focus()
+
+    def refresh(self) -> None:
+        """Read again what is known of states beside the edits: names, what is published, runs."""
+        self.live.look()
+        self.panel.read_soon()
+        self.strip.read_soon()
+        self.looking.look_again()
+
+    # what is done
+
+    def step(self, by: int) -> None:
+        """Look at the state some steps on, or back."""
+        self.strip.step(by)
+
+    def compare_with_now(self) -> None:
+        """Compare the state that is meant with the newest one."""
+        meant = self.meant
+        if meant is not None:
+            self.show()
+            self.panel.compare(meant, None, f"From state {meant:,} to now, state {self.looking.newest:,}")
+
+    def follow_live(self) -> None:
+        """Compare the live state with the one that the window shows."""
+        self.compare_with_live(self._window.project.looks_back or self.looking.newest)
+
+    def compare_with_live(self, state: int | None = None) -> None:
+        """Compare the live state with another one: the one that is meant, which is the newest one where none is."""
+        live = self.live.number
+        if live is None:
+            self._window.notify("Nothing is published yet, so there is nothing live to compare with.")
+            return
+        meant = state or self.meant or self.looking.newest
+        self.show()
+        words = "now" if meant == self.looking.newest else f"state {meant:,}"
+        if meant >= live:
+            self.panel.compare(live, meant, f"From what is live, state {live:,}, to {words}")
+        else:
+            self.panel.compare(meant, live, f"From {words} to what is live, state {live:,}")
+
+    def ask_and_compare_file(self) -> None:
+        """Ask for another project or export, and compare it with the newest state."""
+        workbench = self._window.project.workbench
+        if workbench is None:
+            return
+        folder = str(workbench.path.parent)
+        name, _ = QFileDialog.getOpenFileName(self._window, "Project or export to compare with", folder, _COMPARABLE)
+        if name:
+            self.compare_file(Path(name))
+
+    def compare_file(self, path: Path) -> None:
+        """Compare another project or export with the newest state."""
+        self.show()
+        self.panel.compare_file(path)
+
+    def ask_and_undo(self) -> None:
+        """Take back the edit that made the state that is meant, after one question that names it."""
+        if self.meant is not None:
+            self.ask_to_undo(self.meant)
+
+    def ask_to_undo(self, state: int) -> None:
+        """Take back the edit that made a state, after one question that names it."""
+        workbench = self._window.project.workbench
+        past = find_state(workbench, state) if workbench is not None else None
+        if past is None or workbench is None:
+            return
+        count = together(workbench, past)
+        others = f"It made {count:,} states together, which all go back. " if count > 1 else ""
+        text = (
+            f"{past.who} did it {ago(past.when_ms)}. {others}What was done elsewhere since stays. "
+            "It makes a new state, which can be undone too."
+        )
+        answers = [("undo", "Undo it"), ("cancel", "Cancel")]
+        if dialogs.ask(f"Undo “{past.title}”?", text, answers, self._window) == "undo":
+            self.undo(past)
+
+    def undo_of(self, state: int) -> None:
+        """Take back the edit that made a state at once."""
+        workbench = self._window.project.workbench
+        past = find_state(workbench, state) if workbench is not None else None
+        if past is not None:
+            self.undo(past)
+
+    def undo(self, past: PastState) -> None:
+        """Take back the edit that made a state; a refusal says what stands in the way."""
+        window = self._window
+        workbench = window.project.workbench
+        if workbench is None:
+            return
+
+        def done(outcome: Outcome[Transition]) -> None:
+            if outcome.error is not None:
+                dialogs.tell(outcome.error, window)
+            if window.project.workbench is workbench and outcome.value is not None:
+                self.looking.come_back()
+                window.project.catch_up()
+                window.notify(f"Undone: {past.title}.")
+
+        window.jobs.start(
+            f"Undoing state {past.state:,}", lambda _watch: workbench.undo_state(past.state, Door.WINDOW), done
+        )
+
+    def ask_and_publish(self) -> None:
+        """Show what publishing the state means, and ask once."""
+        window = self._window
+        workbench = window.project.workbench
+        if workbench is None:
+            return
+        state = self.meant or self.looking.newest
+        past = find_state(workbench, state)
+        name = past.name if past is not None else ""
+        dialog = PublishDialog(workbench, state, name, self.live.state, window.jobs, window)
+        dialog.wanted.connect(self._publish)
+        show_about(window.project, dialog)
+
+    def _publish(self, wanted: tuple[int, str]) -> None:
+        window = self._window
+        workbench, (state, name) = window.project.workbench, wanted
+        if workbench is None:
+            return
+
+        def done(outcome: Outcome[Published]) -> None:
+            if outcome.error is not None:
+                dialogs.tell(outcome.error, window)
+            if window.project.workbench is workbench:
+                self.refresh()
+                if outcome.value is not None:
+                    window.notify(_published_words(outcome.value))
+
+        window.jobs.start(f"Publishing state {state:,}", lambda _watch: publish(workbench, state, name), done)
+
+    @property
+    def meant(self) -> int | None:
+        """The state that is meant: the one that is looked at, else the one on which the keyboard is in the history."""
+        looks_back = self._window.project.looks_back
+        if looks_back is not None:
+            return looks_back
+        chosen = self.panel.chosen if self.panel.view.hasFocus() else ()
+        return chosen[0].state if len(chosen) == 1 else None
+
+    def _go_to(self, row: DifferenceRow) -> None:
+        window = self._window
+        selected = selected_of(window.project.value, row)
+        if selected.source is None and selected.target is None:
+            window.notify("The state that is shown does not have it.", is_good=False)
+        else:
+            window.selection.choose(selected)
+
+    def _show_menu(self, asked: tuple[tuple[PastState, ...], QPoint]) -> None:
+        _, at = asked
+        menu = QMenu(self.panel)
+        table = self._window.actions_table
+        table.refresh()
+        for id_ in ("compare_with_now", "compare_with_live", "undo_state", "name_state", "publish"):
+            if id_ in table.rows:
+                menu.addAction(table[id_])
+        menu.addSeparator()
+        menu.addAction("Copy as text", self.panel.copy)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(at)
+
+    def _seen(self, is_seen: bool) -> None:
+        self._is_seen = is_seen
+        self._show_marks()
+
+    def _show_marks(self, _what: object = None) -> None:
+        """Mark in the matrix what two compared states differ in, or what the state that is looked at changed."""
+        compared, looks_back = self.panel.difference.compared, self._window.project.looks_back
+        is_meant = compared is not None and (not compared.asked.is_step or compared.asked.after == looks_back)
+        has_marks = compared is not None and is_meant and self._is_seen
+        self._window.map.matrix.show_difference(compared.marks if compared is not None and has_marks else None)
+        self._window.actions_table.refresh()  # there is a way to the next difference now, or none
+
+    def _tell(self, facts: str) -> None:
+        self.dock.say("History", facts)
+
+    def _tell_why(self, facts: str) -> None:
+        self.why_dock.say("Why", facts)
+
+    def _ran(self, _outcome: object) -> None:
+        """A run has begun to be a mark of its state."""
+        self.panel.read_soon()
+        self.strip.read_soon()
+
+    def _refuse(self, error: MetlError) -> None:
+        self._window.notify(str(error), is_good=False)
+
+
+def _published_words(published: Published) -> str:
+    name = f", {published.name}," if published.name else ""
+    if not published.is_new:
+        return f"State {published.state:,}{name} is live already."
+    held = f" {number_of(published.held, 'block')} held back until reviewed." if published.held else ""
+    return f"State {published.state:,}{name} is live now: production runs and exports use it.{held}"
+
+
+def _front(dock: Dock, panel: QWidget) -> None:
+    dock.show()
+    dock.raise_()
+    panel.setFocus(Qt.FocusReason.ShortcutFocusReason)

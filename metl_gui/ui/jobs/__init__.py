@@ -1,0 +1,1 @@
+"""Work beside the window: threads, the worker process, and timers."""

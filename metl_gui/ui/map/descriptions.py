@@ -1,0 +1,171 @@
+"""What the matrix says in words: to screen readers at each step of the cursor, and in tooltips."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from html import escape
+
+from metl_gui.core.matrix.blocks import Block, Status
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.project.comments import Comments
+from metl_gui.core.trees.nodes import Attribute, Side
+from metl_gui.ui.matrix.input.hit_test import item_of
+from metl_gui.ui.matrix.input.selected_content import lost_words
+from metl_gui.ui.matrix.layout.axis import Level
+from metl_gui.ui.matrix.layout.content import Content
+from metl_gui.ui.matrix.layout.tile_counts import Tile
+from metl_gui.ui.matrix.painting.overlay import Ghost
+from metl_gui.ui.project.block_lists import Note
+from metl_gui.ui.project.selection import Place, Selected
+from metl_gui.ui.project.text import number_of, path_of, place_words, schema_name, version_words
+
+_MOST_LABELS = 6
+
+
+def spoken(content: Content, selected: Selected, ghosts: tuple[Ghost, ...]) -> str:
+    """Say where the cursor is: the two names, then the state of a cell or the numbers of a tile."""
+    source, target = selected.source, selected.target
+    if source is None or target is None:
+        return ""
+    document = content.document
+    key, element = selected.block, selected.element
+    if key is None or element is None:
+        names = f"{_name(document, Side.CDM, target)} from {_name(document, Side.EXTRACTION, source)}"
+        lost = lost_words(content, selected)
+        return ", ".join([names, *_numbers(_tile(content, selected)), *([lost] if lost else [])])
+    names = (
+        f"{path_of(document, Side.CDM, key[1], element.q)} from {path_of(document, Side.EXTRACTION, key[0], element.p)}"
+    )
+    ghost = next((each for each in ghosts if (each.key, each.element) == (key, element)), None)
+    return f"{names}, {_state(document.matrix.block(*key), selected, ghost)}"
+
+
+def _no_values(_side: Side, _place: Place) -> str:
+    return ""
+
+
+def tip(
+    content: Content,
+    selected: Selected,
+    ghosts: tuple[Ghost, ...],
+    notes: Callable[[Side, Place], Note],
+    comments: Comments,
+    values: Callable[[Side, Place], str] = _no_values,
+) -> str:
+    """Return the tooltip of a cell, tile or header, as rich text.
+
+    Args:
+        content: what is shown.
+        selected: what lies under the pointer.
+        ghosts: the suggestions that are shown.
+        notes: what people said of a node.
+        comments: what they said of elements.
+        values: a line on the sample values of a node.
+    """
+    document = content.document
+    parts = [
+        _node(document, side, place, notes(side, place), values(side, place))
+        for side, place in ((Side.EXTRACTION, selected.source), (Side.CDM, selected.target))
+        if place is not None
+    ]
+    key, element = selected.block, selected.element
+    block = document.matrix.block(*key) if key is not None else None
+    if element is not None:
+        ghost = next((each for each in ghosts if (each.key, each.element) == (key, element)), None)
+        state = _state(block, selected, ghost)
+        parts.append(escape(f"{state}: {ghost.reason}" if ghost is not None else state))
+        said = comments.of_element(key, element) if key is not None else ()
+        parts += [f"“{escape(comment.text)}”" for comment in said]
+    elif selected.source is not None and selected.target is not None:
+        parts.append(escape(", ".join(_numbers(_tile(content, selected)))))
+    if block is not None and block.comment:
+        parts.append(f"<i>{escape(block.comment)}</i>")
+    return "<p style='white-space:pre-wrap'>" + "<br>".join(parts) + "</p>"
+
+
+def counted(content: Content, selected: Selected) -> str:
+    """Return the numbers of a tile; nothing for a cell, which has none."""
+    if selected.element is not None or selected.source is None or selected.target is None:
+        return ""
+    return ", ".join(_numbers(_tile(content, selected)))
+
+
+def _state(block: Block | None, selected: Selected, ghost: Ghost | None) -> str:
+    element = selected.element
+    if block is not None and element in block.elements:
+        if block.status is Status.NEEDS_REVIEW:
+            return "mapped, the block needs review"
+        return "mapped, not confirmed" if block.status is Status.UNCONFIRMED else "mapped"
+    if ghost is not None:
+        return f"suggested, {ghost.score:.2f}"
+    lost = next((x for x in block.open_losses if (x.q, x.p) == element), None) if block is not None else None
+    if lost is not None:
+        return f"waits for a decision: {lost.reason}"
+    taken = (
+        []
+        if block is None or element is None
+        else [
+            what
+            for what, is_taken in (
+                ("row", any(e.q == element.q for e in block.elements)),
+                ("column", any(e.p == element.p for e in block.elements)),
+            )
+            if is_taken
+        ]
+    )
+    return f"not mapped, {' and '.join(taken)} taken" if taken else "not mapped"
+
+
+def _tile(content: Content, selected: Selected) -> Tile:
+    levels = [_level(place) for place in (selected.source, selected.target)]
+    x = item_of(content.columns, levels[0], selected.source)
+    y = item_of(content.rows, levels[1], selected.target)
+    return Tile(0, 0) if x is None or y is None else content.counts(*levels).at(x, y)
+
+
+def _level(place: Place | None) -> Level:
+    if place is None or place.version is None:
+        return Level.SCHEMA
+    return Level.VERSION if place.attribute is None else Level.ATTRIBUTE
+
+
+def _numbers(tile: Tile) -> list[str]:
+    words = [f"{tile.elements:,} mapped"]
+    words += [f"{tile.unmapped:,} unmapped"] if tile.room else []
+    words += [f"{tile.waiting:,} waiting for review"] if tile.waiting else []
+    words += [f"{tile.flagged:,} flagged for their types"] if tile.flagged else []
+    return words
+
+
+def _name(document: Document, side: Side, place: Place) -> str:
+    if place.version is None:
+        return schema_name(document, side, place.schema)
+    if place.attribute is None:
+        return version_words(document, side, place.version)
+    return path_of(document, side, place.version, place.attribute)
+
+
+def _node(document: Document, side: Side, place: Place, note: Note, values: str) -> str:
+    """Name a node with its type, the versions that have it, its documentation, values, and what people said of it."""
+    lines = [place_words(document, side, place)]
+    version = document.tree(side).find_version(place.version) if place.version is not None else None
+    attribute = version.attribute(place.attribute) if version is not None and place.attribute is not None else None
+    if attribute is not None:
+        facts = [attribute.type_text, "optional" if attribute.optional else "required"]
+        lines[0] += f" · {escape(', '.join(facts))}"
+        lines.append(escape(_versions(document, side, place.schema, attribute)))
+        if attribute.doc:
+            lines.append(f"<i>{escape(attribute.doc)}</i>")
+    elif place.version is None and document.tree(side).find_schema(place.schema) is not None:
+        count = len(document.tree(side).schema(place.schema).version_ids)
+        lines[0] += f" · {number_of(count, 'version')}"
+    lines += ["masked"] if note.is_masked else [escape(values)] if values else []
+    lines += [f"“{escape(note.comment)}”"] if note.comment else []
+    return "<br>".join(lines)
+
+
+def _versions(document: Document, side: Side, schema_id: int, attribute: Attribute) -> str:
+    found = [v.label for v in document.tree(side).versions(schema_id) if v.of_lineage(attribute.lineage) is not None]
+    if len(found) > _MOST_LABELS:
+        found = [found[0], "…", *found[-2:]]
+    return f"in version{'' if len(found) == 1 else 's'} {', '.join(found)}"

@@ -1,0 +1,1 @@
+"""The headers of both axes and the legend."""

@@ -1,0 +1,379 @@
+"""Paints the sticky headers of the plane: bands of what is coarser, names of what is drawn.
+
+A band's words stand in the middle of the part of it that is in sight, so they are never scrolled away. Names are
+painted only where an item has room for them; what is thinner is told by the band above it. Above a raster, where no
+item has room, some names stand as far apart as words need.
+
+Names along an axis of which the items are too thin for a name each: some are written, as far apart as words need.
+
+As on the axis of a chart: which ones are written does not change while one pans, and those of a coarser zoom stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from PySide6.QtCore import QLineF, QRectF
+from PySide6.QtGui import QColor, QPainter, QPen
+
+from metl_gui.core.trees.schema_names import group_of, name_in_group
+from metl_gui.ui.matrix.layout.axis import Axis, Level
+from metl_gui.ui.matrix.layout.camera import level_at
+from metl_gui.ui.matrix.layout.placement import GHOST
+from metl_gui.ui.matrix.painting.axis_gaps import notch_pen, notches, reach_px
+from metl_gui.ui.matrix.painting.shapes import BoxPainter
+from metl_gui.ui.matrix.painting.text_layout import Fonts, Stand, TextPainter
+from metl_gui.ui.theming import theme as themes
+from metl_gui.ui.theming.theme import Theme
+
+_LEAST_BAND_PX = 48
+"""Items that are this long as a rule, in pixels, get a band with their name along it."""
+
+
+def sparse_level(axis: Axis, scale: float) -> Level:
+    """Return the coarsest level of which the items are too short for bands, nothing finer than schemas."""
+    levels = [level for level in reversed(axis.levels) if level >= Level.SCHEMA]
+    thin = (level for level in levels if axis.length * scale < _LEAST_BAND_PX * len(axis.spans(level)))
+    return next(thin, levels[-1])
+
+
+def spaced_names(
+    items: list[tuple[int, float, float]], count: int, pixels: float, room: float, first: int | None = None
+) -> list[tuple[int, float, float]]:
+    """Pick the items whose names are written.
+
+    Args:
+        items: (item, begin, end) of what is in sight.
+        count: how many items there are on the whole axis.
+        pixels: how long the whole axis is, in pixels.
+        room: how far apart names stand at least, in pixels.
+        first: an item that gets its name before all others.
+
+    Returns:
+        Those that have room themselves, and some of the others, in order.
+    """
+    every = 1 << max(0, int(np.ceil(np.log2(max(room * count / max(pixels, 1.0), 1.0)))))
+    ranks = {item: 0 if item == first else 1 if end - begin >= room else 2 for item, begin, end in items}
+    wished = [each for each in items if ranks[each[0]] < 2 or each[0] % every == 0]
+    taken: dict[int, tuple[int, float, float]] = {}
+    for each in sorted(wished, key=lambda each: (ranks[each[0]], each[0])):
+        middle = (each[1] + each[2]) / 2
+        at = int(middle // room)
+        near = [taken[place] for place in (at - 1, at, at + 1) if place in taken]
+        if all(abs(middle - (begin + end) / 2) >= room for _, begin, end in near):
+            taken[at] = each
+    return sorted(taken.values())
+
+
+_TOP_PX = 138
+_LEFT_PX = 164
+_BAND_PX = 20
+_THIN_PX = 18
+_GAP = 3.0
+_LEAST_BAND = 3.0
+_LEAST_LINE = 0.8
+"""Share of a line's height below which names would run into each other."""
+_LEAST_GHOST = 0.7
+"""The same between two ghosts, whose names are struck through and few."""
+_STRIKE = 0.07
+"""Share of a line's height from its middle to that of its small letters."""
+_CORNER = 4.0
+_LEAST_LETTERS = 5
+_MOST_KEPT = 20_000
+
+
+def top_px() -> float:
+    """Height of the columns' header at the current scale."""
+    return float(themes.px(_TOP_PX))
+
+
+def left_px() -> float:
+    """Width of the rows' header at the current scale."""
+    return float(themes.px(_LEFT_PX))
+
+
+def _band_px() -> float:
+    return float(themes.px(_BAND_PX))
+
+
+def _thin_px() -> float:
+    return float(themes.px(_THIN_PX))
+
+
+@dataclass(frozen=True)
+class Strip:
+    """One header: its axis, the stretch in sight, its length in pixels and what is pointed at.
+
+    Args:
+        place: where the stretch begins, in units.
+        scale: pixels a unit.
+        pixels: length of the header.
+        hover: attribute position under the pointer.
+        waiting: versions in which a block waits.
+        ratio: device pixels a pixel.
+        is_vector: write words as words, for files that keep them.
+    """
+
+    axis: Axis
+    place: float
+    scale: float
+    pixels: float
+    hover: int | None
+    waiting: frozenset[int]
+    ratio: float = 1.0
+    is_vector: bool = False
+
+    @property
+    def level(self) -> Level | None:
+        """The level that is drawn."""
+        return level_at(self.axis, self.scale)
+
+    @property
+    def shown_level(self) -> Level:
+        """The level whose names are shown: the one that is drawn, above a raster one that has room for some."""
+        level = self.level
+        return sparse_level(self.axis, self.scale) if level is None else level
+
+    def coarser(self, level: Level) -> list[Level]:
+        """Return the levels of this axis above one, coarsest first."""
+        return [each for each in reversed(self.axis.levels) if each > level]
+
+    def items(self, level: Level, least: float) -> list[tuple[int, float, float]]:
+        """Return (item, begin, end) of what is in sight and at least so many pixels long."""
+        spans = self.axis.spans(level)
+        seen = spans.within(self.place, self.place + self.pixels / self.scale)
+        begin, end = (spans.begins(seen) - self.place) * self.scale, (spans.ends(seen) - self.place) * self.scale
+        kept = np.flatnonzero(end - begin >= least)
+        return list(zip((kept + seen.start).tolist(), begin[kept].tolist(), end[kept].tolist(), strict=True))
+
+    def named(self, level: Level, room: float) -> list[tuple[int, float, float]]:
+        """Return (item, begin, end) of what gets a name: what has room for it; above a raster, some of the others."""
+        if self.level is not None:
+            return self.items(level, room)
+        hovered = None if self.hover is None else self.axis.spans(level).item_of(self.hover)
+        seen = [each for each in self.items(level, 0.0) if room < each[1] + each[2] < 2 * self.pixels - room]
+        count = len(self.axis.spans(level))
+        return spaced_names(seen, count, self.axis.length * self.scale, room / _LEAST_LINE, hovered)
+
+    def is_hovered(self, level: Level, item: int) -> bool:
+        """Whether the pointer is in the column or row of an item."""
+        if self.hover is None:
+            return False
+        return (self.hover if level is Level.ATTRIBUTE else self.axis.spans(level).item_of(self.hover)) == item
+
+
+def paint_top(painter: QPainter, strip: Strip, theme: Theme) -> None:
+    """Paint the header of the columns into a box of ``pixels`` by ``top_px``."""
+    bottom = top_px() - 4.0
+    letters = TextPainter(painter, strip.ratio, is_vector=strip.is_vector)
+    level = strip.shown_level
+    top = 4.0
+    for each, begin, height in top_bands(strip.axis, strip.shown_level):
+        _bands(painter, letters, strip, each, QRectF(0, begin, strip.pixels, height), theme)
+        top = begin + height + _GAP
+    if level is not Level.VERSION:
+        place = QRectF(0, top + 2, strip.pixels, bottom - top - 2)
+        _upright_names(letters, strip, level, place, theme)
+        for words, ghost in _ghost_names(strip, letters.plain, place.height() - 2):
+            box = QRectF(ghost.left(), place.top(), ghost.width(), place.height() - 2)
+            letters.write_upright(words, box, theme.review)
+            x = box.center().x() + _STRIKE * letters.plain.height
+            _strike(painter, QLineF(x, box.bottom(), x, box.bottom() - letters.plain.width(words)), theme)
+    _paint_notches(painter, strip, top_px() - 1.0, theme, is_top=True)
+
+
+def top_bands(axis: Axis, level: Level) -> list[tuple[Level, float, float]]:
+    """Return the bands above the names of a level, coarsest first: level, where it begins, how high it is."""
+    coarser = [each for each in reversed(axis.levels) if each > level]
+    bands = [each for each in coarser if not _says_nothing(each, level)][-3:]
+    if level is Level.VERSION:
+        bands.append(Level.VERSION)
+    heights = [_thin_px() if each is Level.VERSION else _band_px() for each in bands]
+    top = top_px() - 4.0 - sum(heights) - _GAP * len(bands) if level is Level.VERSION else 4.0
+    return [
+        (each, top + sum(heights[:at]) + _GAP * at, height)
+        for at, (each, height) in enumerate(zip(bands, heights, strict=True))
+    ]
+
+
+def level_in_top(axis: Axis, drawn: Level | None, y: float) -> Level | None:
+    """Return the level of the band at a height of the columns' header, what is drawn below the bands."""
+    bands = [] if drawn is None else top_bands(axis, drawn)
+    return next((level for level, top, height in bands if y < top + height + _GAP), drawn)
+
+
+def level_in_left(drawn: Level | None, x: float) -> Level | None:
+    """Return the level of the band at a place of the rows' header, what is drawn beside it."""
+    return Level.VERSION if drawn is Level.ATTRIBUTE and x < 6 + _band_px() + _GAP else drawn
+
+
+def paint_left(painter: QPainter, strip: Strip, theme: Theme) -> None:
+    """Paint the header of the rows into a box of ``left_px`` by ``pixels``."""
+    letters = TextPainter(painter, strip.ratio, is_vector=strip.is_vector)
+    level = strip.shown_level
+    coarser = Level.VERSION if level is Level.ATTRIBUTE else next(iter(strip.coarser(level)[-1:]), None)
+    if level < Level.SCHEMA and coarser is Level.SCHEMA:
+        coarser = next(iter(each for each in strip.coarser(level) if each > Level.SCHEMA), None)
+    if coarser is not None:
+        for item, begin, end in strip.items(coarser, 12.0):
+            words = name_of(strip.axis, coarser, item, is_full=True)
+            _upright_band(painter, letters, QRectF(6, begin, _band_px(), end - begin), words, strip, theme)
+    room = left_px() - _band_px() - 20.0 if coarser is not None else left_px() - 16.0
+    for item, begin, end in strip.named(level, _LEAST_LINE * letters.plain.height):
+        hovered = strip.is_hovered(level, item)
+        box = QRectF(left_px() - 10 - room, begin, room, end - begin)
+        if end - begin > 2 * _band_px():
+            box = box.intersected(QRectF(box.left(), 0, room, strip.pixels))
+        fonts = letters.bold if hovered else letters.plain
+        words = fonts.elided(_row_name(strip.axis, level, item, coarser), room)
+        letters.write(words, box, theme.accent if hovered else theme.dim, Stand.RIGHT, bold=hovered)
+    for words, ghost in _ghost_names(strip, letters.plain, room):
+        box = QRectF(left_px() - 10 - room, ghost.left(), room, ghost.width())
+        letters.write(words, box, theme.review, Stand.RIGHT)
+        y = box.center().y() + _STRIKE * letters.plain.height
+        _strike(painter, QLineF(box.right() - letters.plain.width(words), y, box.right(), y), theme)
+    _paint_notches(painter, strip, left_px() - 1.0, theme, is_top=False)
+
+
+def _row_name(axis: Axis, level: Level, item: int, coarser: Level | None) -> str:
+    """Name a row; the group that stands beside it upright is not said again."""
+    words = name_of(axis, level, item)
+    if level is Level.VERSION and coarser is not None:
+        return words.removeprefix(group_of(axis.name(Level.SCHEMA, axis.schema_at(item)))).lstrip("./")
+    return words
+
+
+def version_name(axis: Axis, position: int) -> str:
+    """Name a version with its schema or entity."""
+    return f"{axis.name(Level.SCHEMA, axis.schema_at(position))} {axis.name(Level.VERSION, position)}"
+
+
+_names: WeakKeyDictionary[Axis, dict[tuple[Level, int], str]] = WeakKeyDictionary()
+
+
+def name_of(axis: Axis, level: Level, item: int, *, is_full: bool = False) -> str:
+    """Return what a header writes: versions with their schema, schemas without their group unless all is asked for."""
+    known = _names.setdefault(axis, {})
+    words = known.get((level, item))
+    if words is None:
+        if len(known) > _MOST_KEPT:
+            known.clear()
+        words = version_name(axis, item) if level is Level.VERSION else axis.name(level, item) or "all"
+        known[level, item] = words
+    if is_full or level not in (Level.SCHEMA, Level.GROUP):
+        return words
+    return name_in_group(words) if level is Level.SCHEMA else _group_name(axis, words)
+
+
+def _group_name(axis: Axis, words: str) -> str:
+    """Leave out the part that all groups share."""
+    if len(axis.spans(Level.OUTER_GROUP)) > 1:
+        return words
+    return words.removeprefix(axis.name(Level.OUTER_GROUP, 0)).lstrip("./") or words
+
+
+def _says_something(words: str) -> bool:
+    """Whether enough of a name is left when it was shortened."""
+    return len(words) >= _LEAST_LETTERS or "…" not in words
+
+
+def _says_nothing(band: Level, level: Level) -> bool:
+    """Whether a band would repeat what the one below it says: full schema names hold their groups."""
+    return level is Level.ATTRIBUTE and band >= Level.GROUP
+
+
+def _bands(painter: QPainter, letters: TextPainter, strip: Strip, level: Level, place: QRectF, theme: Theme) -> None:
+    is_bold = level > Level.VERSION
+    is_full = strip.shown_level is Level.ATTRIBUTE
+    fonts = letters.bold if is_bold else letters.plain
+    boxes = BoxPainter(painter, strip.ratio, _CORNER, is_vector=strip.is_vector)
+    shown = strip.items(level, _LEAST_BAND)
+    for item, begin, end in shown:
+        box = QRectF(max(begin, -6.0), place.top(), 0, place.height())
+        box.setRight(min(end, strip.pixels + 6.0))
+        boxes.draw(box, theme.reviewbg if _waits(strip, level, item) else theme.band)
+    for item, begin, end in shown:
+        margin = 4 if end - begin > 2 * _band_px() else 1
+        left, right = max(begin, 0.0) + margin, min(end, strip.pixels) - margin
+        if right - left < 6:
+            continue
+        waits = _waits(strip, level, item)
+        if level is Level.VERSION:
+            words = _version_words(strip.axis.name(level, item), right - left, fonts.width, waits)
+        else:
+            words = name_of(strip.axis, level, item, is_full=is_full)
+        words = fonts.elided(words, right - left)
+        if _says_something(words):
+            colour = _band_ink(strip, level, item, theme, waits)
+            letters.write(words, QRectF(left, place.top(), right - left, place.height()), colour, bold=is_bold)
+
+
+def _waits(strip: Strip, level: Level, item: int) -> bool:
+    return level is Level.VERSION and item in strip.waiting
+
+
+def _band_ink(strip: Strip, level: Level, item: int, theme: Theme, waits: bool) -> QColor:
+    if waits:
+        return theme.review
+    if strip.is_hovered(level, item):
+        return theme.accent
+    return theme.text if level > Level.VERSION else theme.dim
+
+
+def _version_words(label: str, room: float, width: Callable[[str], float], waits: bool) -> str:
+    options = [f"version {label} · review"] if waits else []
+    options += [f"version {label}", label]
+    return next((words for words in options if width(words) <= room), label)
+
+
+def _upright_band(painter: QPainter, letters: TextPainter, box: QRectF, words: str, strip: Strip, theme: Theme) -> None:
+    seen = box.intersected(QRectF(box.left(), 0, box.width(), strip.pixels))
+    if seen.height() < 4:
+        return
+    boxes = BoxPainter(painter, strip.ratio, _CORNER, is_vector=strip.is_vector)
+    boxes.draw(box.intersected(QRectF(box.left(), -6, box.width(), strip.pixels + 12)), theme.band)
+    words = letters.bold.elided(words, seen.height() - 6)
+    if _says_something(words):
+        letters.write_upright(words, seen, theme.text, Stand.MIDDLE, bold=True)
+
+
+def _upright_names(letters: TextPainter, strip: Strip, level: Level, place: QRectF, theme: Theme) -> None:
+    """Write names upwards, each above the middle of the part of its item that is in sight."""
+    for item, begin, end in strip.named(level, _LEAST_LINE * letters.plain.height):
+        hovered = strip.is_hovered(level, item)
+        fonts = letters.bold if hovered else letters.plain
+        words = fonts.elided(name_of(strip.axis, level, item), place.height())
+        left, right = (max(begin, 0.0), min(end, strip.pixels)) if end - begin > 2 * _band_px() else (begin, end)
+        box = QRectF(left, place.top(), right - left, place.height() - 2)
+        letters.write_upright(words, box, theme.accent if hovered else theme.dim, bold=hovered)
+
+
+def _ghost_names(strip: Strip, fonts: Fonts, room: float) -> list[tuple[str, QRectF]]:
+    """Return the names of ghosts in sight, and where along the header each stands; of two too near only the first."""
+    ghost_px = GHOST * strip.scale
+    if strip.level is not Level.ATTRIBUTE or ghost_px + strip.scale < 2 * _LEAST_LINE * fonts.height:
+        return []
+    found: list[tuple[str, QRectF]] = []
+    for line, begin in strip.axis.ghosts.within(strip.place, strip.place + strip.pixels / strip.scale):
+        at = (begin - strip.place) * strip.scale
+        if not found or at - found[-1][1].left() >= _LEAST_GHOST * fonts.height:
+            found.append((fonts.elided(line.path, room), QRectF(at, 0, ghost_px, 0)))
+    return found
+
+
+def _strike(painter: QPainter, line: QLineF, theme: Theme) -> None:
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)
+    painter.setPen(QPen(theme.review, 1.0))
+    painter.drawLine(line)
+
+
+def _paint_notches(painter: QPainter, strip: Strip, high: float, theme: Theme, *, is_top: bool) -> None:
+    """Carry the marks of what is hidden into the header."""
+    places = notches(strip.axis, strip.place, strip.scale, strip.pixels)
+    if places:
+        low = high - reach_px(strip.scale)
+        painter.setPen(notch_pen(theme))
+        painter.drawLines([QLineF(at, low, at, high) if is_top else QLineF(low, at, high, at) for at in places])

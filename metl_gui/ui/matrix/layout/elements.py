@@ -1,0 +1,185 @@
+"""The elements of a rectangle of the plane, read from the columns of the matrix with what is drawn of each.
+
+Cost: the blocks that touch the rectangle, with a search in sorted ids for each of their elements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import IntFlag
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from metl_gui.core.matrix.blocks import BlockKey
+from metl_gui.core.matrix.matrix import STATUSES
+from metl_gui.ui.matrix.layout.axis import Axis
+from metl_gui.ui.matrix.layout.block_index import UNCONFIRMED, WAITS, BlockIndex
+from metl_gui.ui.matrix.layout.tree_columns import NOWHERE, Ints, TypesDiffer, spread
+
+if TYPE_CHECKING:
+    from metl_gui.ui.matrix.layout.content import Content
+
+_CHUNK = 25_000
+
+
+class Mark(IntFlag):
+    """What is drawn of one element besides that it is mapped."""
+
+    PLAIN = 0
+    UNCONFIRMED = 1
+    WAITS = 2
+    TYPE_DIFFERS = 4
+
+
+_MARKS = np.zeros(len(STATUSES), np.int64)
+_MARKS[UNCONFIRMED] = int(Mark.UNCONFIRMED)
+_MARKS[WAITS] = int(Mark.WAITS)
+
+
+@dataclass(frozen=True, eq=False)
+class Elements:
+    """Elements that are 1.
+
+    Shape: one entry an element. Order: by (column, row).
+
+    Args:
+        column, row: attribute positions.
+        mark: ``Mark`` of every element.
+    """
+
+    column: Ints
+    row: Ints
+    mark: Ints
+
+    def __len__(self) -> int:
+        return len(self.column)
+
+    def __iter__(self) -> Iterator[tuple[int, int, int]]:
+        return zip(self.column.tolist(), self.row.tolist(), self.mark.tolist(), strict=True)
+
+
+class Ends(NamedTuple):
+    """Elements by their ends: versions of the axes, attribute ids, and the mark of their blocks."""
+
+    x: Ints
+    y: Ints
+    p: Ints
+    q: Ints
+    mark: Ints
+
+    def part(self, chosen: npt.NDArray[np.bool_]) -> Ends:
+        """Return some of the elements."""
+        return Ends(*(column[chosen] for column in self))
+
+
+def elements_within(content: Content, columns: range, rows: range) -> Elements:
+    """Return the elements of a rectangle of attribute positions."""
+    ends, column, row = cells_within(content, columns, rows)
+    differs = types_differ(content.types, content.columns, content.rows, ends)
+    mark = ends.mark + np.where(differs, int(Mark.TYPE_DIFFERS), 0)
+    order = np.lexsort((row, column))
+    return Elements(column[order], row[order], mark[order])
+
+
+def cells_within(content: Content, columns: range, rows: range) -> tuple[Ends, Ints, Ints]:
+    """Return the elements of a rectangle of attribute positions with their positions, in no order."""
+    xs, ys = _versions(content.columns, columns), _versions(content.rows, rows)
+    places = content.index.within(xs, ys)
+    if len(content.edited):
+        places = places[~content.edited.holds(content.index.key[places])]
+        parts = [ends_of_index(content.index, places)]
+        parts += [_ends_of_block(content, key) for key in content.edited_keys(xs, ys)]
+        ends = Ends(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+    else:
+        ends = ends_of_index(content.index, places)
+    column, row = content.columns.positions(ends.x, ends.p), content.rows.positions(ends.y, ends.q)
+    inside = (column >= columns.start) & (column < columns.stop) & (row >= rows.start) & (row < rows.stop)
+    return (ends, column, row) if inside.all() else (ends.part(inside), column[inside], row[inside])
+
+
+def ends_of_index(index: BlockIndex, places: Ints) -> Ends:
+    """Return the elements of blocks of the index."""
+    base, key, row = index.base, index.key[places], index.row[places].astype(np.int64)
+    low, high = base.start[row], base.start[row + 1]
+    at, counts = spread(low, high), high - low
+    of_blocks = key // index.height, key % index.height, _MARKS[base.status[row]]
+    x, y, mark = (np.repeat(each, counts) for each in of_blocks)
+    return Ends(x, y, base.p[at], base.q[at], mark)
+
+
+def _ends_of_block(content: Content, key: BlockKey) -> Ends:
+    block = content.document.matrix.block(*key)
+    elements = np.array(block.elements if block is not None else (), np.int64).reshape(-1, 2)
+    mark = int(_MARKS[STATUSES.index(block.status)]) if block is not None else 0
+    places = content.columns.version_item(key[0]) or 0, content.rows.version_item(key[1]) or 0, mark
+    x, y, marks = (np.full(len(elements), each, np.int64) for each in places)
+    return Ends(x, y, elements[:, 1], elements[:, 0], marks)
+
+
+def all_ends(content: Content) -> Iterator[Ends]:
+    """Yield all elements on the plane, some hundred thousand at a time."""
+    index = content.index
+    for low in range(0, len(index.key), _CHUNK):
+        places = np.arange(low, min(low + _CHUNK, len(index.key)))
+        yield ends_of_index(index, places[~content.edited.holds(index.key[places])])
+    whole = range(len(content.columns.version_spans)), range(len(content.rows.version_spans))
+    for key in content.edited_keys(*whole):
+        yield _ends_of_block(content, key)
+
+
+def types_differ(types: TypesDiffer, columns: Axis, rows: Axis, ends: Ends) -> npt.NDArray[np.bool_]:
+    """Say of every element whether values of its source cannot be read as the type of its target."""
+    wide, tall = columns.nodes, rows.nodes
+    return types.of(wide.kinds(columns.rows[ends.x], ends.p), tall.kinds(rows.rows[ends.y], ends.q))
+
+
+def shown(columns: Axis, rows: Axis, ends: Ends) -> npt.NDArray[np.bool_]:
+    """Say of every element whether both its ends are on the axes."""
+    column, row = columns.positions(ends.x, ends.p), rows.positions(ends.y, ends.q)
+    both: npt.NDArray[np.bool_] = (column != NOWHERE) & (row != NOWHERE)
+    return both
+
+
+def flagged_of(index: BlockIndex, types: TypesDiffer) -> Ints | None:
+    """Count the elements of every block of an index whose types differ, ``None`` when there are none.
+
+    Cost: linear in elements, and nothing where the two trees have only types that can be read as each other.
+    """
+    if not types.can_differ:
+        return None
+    found = np.zeros(len(index.key), np.int32)
+    for low in range(0, len(index.key), _CHUNK):
+        places = np.arange(low, min(low + _CHUNK, len(index.key)))
+        ends = ends_of_index(index, places)
+        differs = types_differ(types, index.columns, index.rows, ends)
+        if index.shown is not None:
+            differs &= shown(index.columns, index.rows, ends)
+        found[places] = counts_of(index, places, differs)
+    return found if found.any() else None
+
+
+def shown_of(index: BlockIndex) -> Ints:
+    """Count the elements of every block of an index whose ends are both on the axes."""
+    found = np.zeros(len(index.key), np.int32)
+    for low in range(0, len(index.key), _CHUNK):
+        places = np.arange(low, min(low + _CHUNK, len(index.key)))
+        found[places] = counts_of(index, places, shown(index.columns, index.rows, ends_of_index(index, places)))
+    return found
+
+
+def counts_of(index: BlockIndex, places: Ints, chosen: npt.NDArray[np.bool_]) -> Ints:
+    """Count by block which of the elements of some blocks were chosen."""
+    row = index.row[places].astype(np.int64)
+    ends = np.concatenate([[0], np.cumsum(index.base.start[row + 1] - index.base.start[row])])
+    sums = np.concatenate([[0], np.cumsum(chosen, dtype=np.int64)])
+    counts: Ints = np.diff(sums[ends])
+    return counts
+
+
+def _versions(axis: Axis, positions: range) -> range:
+    """Return the versions that hold a range of attribute positions."""
+    low, high = max(positions.start, 0), min(positions.stop, len(axis.runs))
+    return range(axis.version_at(low), axis.version_at(high - 1) + 1) if low < high else range(0)

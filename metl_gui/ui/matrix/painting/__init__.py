@@ -1,0 +1,1 @@
+"""Painters of the plane, its overlay and its overview map."""

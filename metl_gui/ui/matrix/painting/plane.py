@@ -1,0 +1,275 @@
+"""The picture of the plane that is on the screen: painted when something changed, else drawn again.
+
+The cost of a picture follows its pixels and what is on the screen, never the size of the matrix.
+
+Paints the plane below 14 px an item: how dense elements lie, and what waits.
+
+The overview map in the corner: the whole plane, what waits, and what is in sight.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QImage, QPainter, QPen
+
+from metl_gui.ui.matrix.layout.axis import Level
+from metl_gui.ui.matrix.layout.camera import Camera
+from metl_gui.ui.matrix.layout.content import Content
+from metl_gui.ui.matrix.layout.density import Density
+from metl_gui.ui.matrix.painting.axis_gaps import paint_ghost_lines, paint_hidden
+from metl_gui.ui.matrix.painting.cells import paint_cells
+from metl_gui.ui.matrix.painting.count_tiles import paint_tiles
+from metl_gui.ui.matrix.painting.paint_context import NO_TINTING, PaintContext, Sign, Tinting, zero_of
+from metl_gui.ui.matrix.painting.raster import Colours, coloured, table_of
+from metl_gui.ui.matrix.painting.shapes import fill_around
+from metl_gui.ui.theming import theme as themes
+from metl_gui.ui.theming.theme import Theme, mixed
+
+_RASTER_PX = 2.8
+"""The most that a bin takes; bins are powers of two of a unit, so they take half of it at least."""
+_RAMP = 16
+_DECADES = 4
+"""Powers of ten between the faintest density and the strongest."""
+
+
+def paint_raster(painter: QPainter, look: PaintContext) -> frozenset[Sign]:
+    """Paint the density of elements below 14 px an item, and what waits above it."""
+    content, c = look.content, look.camera
+    left, top, right, bottom = look.box
+    right, bottom = min(right, content.columns.length), min(bottom, content.rows.length)
+    box = max(left, 0.0), max(top, 0.0), right, bottom
+    sight = QRectF(0, 0, *look.size)
+    if box[0] >= right or box[1] >= bottom:
+        painter.fillRect(sight, look.theme.panel)
+        return frozenset()
+    place = QRectF(*c.on_screen(box[0], box[1]), (right - box[0]) * c.scale_x, (bottom - box[1]) * c.scale_y)
+    fill_around(painter, sight, place.adjusted(1, 1, -1, -1), look.theme.panel)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)
+    image, waits = density(content, box, (c.scale_x, c.scale_y), look.theme)
+    painter.save()
+    painter.setClipRect(place)
+    spread = QRectF(*c.on_screen(image.left, image.top), 0, 0)
+    spread.setBottomRight(QPointF(*c.on_screen(image.right, image.bottom)))
+    painter.drawImage(spread, image.picture)
+    painter.restore()
+    return frozenset({Sign.DENSITY, Sign.REVIEW} if waits else {Sign.DENSITY})
+
+
+@dataclass(frozen=True, eq=False)
+class Binned:
+    """A picture of densities and the box of the plane that it covers, in units."""
+
+    picture: QImage
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+
+def density(
+    content: Content, box: tuple[float, float, float, float], scales: tuple[float, float], theme: Theme
+) -> tuple[Binned, bool]:
+    """Colour the densities of a box of the plane: what holds nothing is zero, what waits is amber.
+
+    Returns:
+        The picture, and whether anything waits in it.
+    """
+    found = content.density(box, (_RASTER_PX / scales[0], _RASTER_PX / scales[1]))
+    elements = found.elements.reshape(-1)
+    held, waits = np.flatnonzero(elements), np.flatnonzero(found.waits)
+    steps = np.zeros(len(elements), np.uint8)
+    strength = 1 + np.log10(elements[held] / _capacity(content, found)) / _DECADES
+    steps[held] = 1 + np.clip(strength * _RAMP, 0, _RAMP - 1).astype(np.uint8)
+    steps[waits] = _RAMP + 1
+    image = coloured(steps.reshape(found.elements.shape), _ramp(theme))
+    return Binned(image, found.left, found.top, found.right, found.bottom), len(waits) > 0
+
+
+def _capacity(content: Content, found: Density) -> float:
+    """Return how many elements a bin would hold if blocks of the usual size, fully mapped, covered all of it."""
+    rows, columns = found.elements.shape
+    area = (found.right - found.left) * (found.bottom - found.top) / (columns * rows)
+    sides = (axis.spans(Level.VERSION).median_length for axis in (content.columns, content.rows))
+    return max(float(area) / max(*sides, 1.0), 1.0)
+
+
+def _ramp(theme: Theme) -> Colours:
+    """Return the colours of densities: zero, the ramp, and what waits."""
+    ramp = [mixed(theme.panel, theme.accent, 0.35 + 0.65 * at / (_RAMP - 1)) for at in range(_RAMP)]
+    return table_of([zero_of(theme), *ramp, theme.reviewmark])
+
+
+_Key: TypeAlias = tuple[Camera, tuple[float, float], float, Theme, Tinting, bool, float]
+
+
+class TileCache:
+    """The painted plane of one content."""
+
+    def __init__(self) -> None:
+        self._content: Content | None = None
+        self._picture: QImage | None = None
+        self._pixels: Colours = np.empty((0, 0), np.uint32)
+        self._key: _Key | None = None
+        self.tinting = NO_TINTING
+        self.is_comparing = False
+        self.signs: frozenset[Sign] = frozenset()
+        self.painted = 0
+
+    def show(self, content: Content | None) -> None:
+        """Take another content; the picture of the one before is dropped."""
+        if content is not self._content:
+            self._key = None
+            self._content = content
+
+    def draw(self, painter: QPainter, camera: Camera, size: tuple[float, float], ratio: float, theme: Theme) -> None:
+        """Draw a viewport of pixels at a device pixel ratio."""
+        if self._content is None:
+            return
+        key = camera, size, ratio, theme, self.tinting, self.is_comparing, themes.scale()
+        if key != self._key or self._picture is None:
+            self._key = None
+            self._picture, pixels = self._blank(size, ratio)
+            inner = QPainter(self._picture)
+            look = PaintContext(
+                self._content, camera, size, ratio, theme, self.tinting, is_comparing=self.is_comparing, pixels=pixels
+            )
+            try:
+                self.signs = paint_plane(inner, look)
+            finally:
+                inner.end()
+            self._key = key
+            self.painted += 1
+        painter.drawImage(QPointF(0, 0), self._picture)
+
+    def _blank(self, size: tuple[float, float], ratio: float) -> tuple[QImage, Colours]:
+        """Return a picture over memory of our own, both as they were before when they have the size."""
+        width, height = (round(side * ratio) for side in size)
+        picture = self._picture
+        if picture is None or self._pixels.shape != (height, width):
+            self._pixels = np.empty((height, width), np.uint32)
+            picture = QImage(self._pixels.data, width, height, width * 4, QImage.Format.Format_RGB32)
+        picture.setDevicePixelRatio(ratio)
+        return picture, self._pixels
+
+
+def paint_plane(painter: QPainter, look: PaintContext) -> frozenset[Sign]:
+    """Paint the plane at the levels that the scales allow, and return the signs that were used.
+
+    What stood in the picture before is painted over everywhere.
+    """
+    level_x, level_y = look.levels
+    if level_x is None or level_y is None:
+        signs = paint_raster(painter, look)
+    elif level_x is Level.ATTRIBUTE and level_y is Level.ATTRIBUTE:
+        painter.fillRect(QRectF(0, 0, *look.size), look.theme.panel)
+        signs = paint_cells(painter, look)
+    else:
+        signs = paint_tiles(painter, look, (level_x, level_y)) | paint_ghost_lines(painter, look)
+    return signs | paint_hidden(painter, look)
+
+
+WIDTH_PX, HEIGHT_PX = 184.0, 112.0
+_INSET = 8.0
+_MOST_DOTS = 200
+
+
+class Overview:
+    """A small picture of everything, painted once for each content and theme."""
+
+    def __init__(self) -> None:
+        self._image: QImage | None = None
+        self._of: tuple[Content, Theme, QRectF, float] | None = None
+
+    def paint(self, painter: QPainter, size: QRectF, content: Content, seen: QRectF, theme: Theme) -> None:
+        """Paint the map; ``seen`` is what is in sight, in units of the plane."""
+        ratio = painter.device().devicePixelRatioF()
+        key = content, theme, size, ratio
+        if self._image is None or self._of is None or self._of[0] is not content or self._of[1:] != key[1:]:
+            self._image = _picture(size, content, theme, ratio)
+            self._of = key
+        painter.drawImage(size.topLeft(), self._image)
+        inner = _inner(size)
+        scales = _scales(inner, content)
+        frame = QRectF(seen.left() * scales[0], seen.top() * scales[1], 0, 0)
+        frame.setBottomRight(QPointF(seen.right() * scales[0], seen.bottom() * scales[1]))
+        frame = _grown(frame.translated(inner.topLeft()).intersected(inner.adjusted(-2, -2, 2, 2)))
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(theme.text, 1.6))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawRoundedRect(frame, 2, 2)
+
+    @staticmethod
+    def place_at(size: QRectF, content: Content, at: QPointF) -> tuple[float, float]:
+        """Return the place of the plane under a point of the map."""
+        inner = _inner(size)
+        scales = _scales(inner, content)
+        return (at.x() - inner.left()) / scales[0], (at.y() - inner.top()) / scales[1]
+
+
+def centred(camera: Camera, place: tuple[float, float], width: float, height: float) -> Camera:
+    """Return the camera that has a place of the plane in its middle."""
+    left = place[0] - width / camera.scale_x / 2
+    return Camera(left, place[1] - height / camera.scale_y / 2, camera.scale_x, camera.scale_y)
+
+
+def _inner(size: QRectF) -> QRectF:
+    return size.adjusted(_INSET, _INSET, -_INSET, -_INSET)
+
+
+def _scales(inner: QRectF, content: Content) -> tuple[float, float]:
+    return inner.width() / max(content.columns.length, 1.0), inner.height() / max(content.rows.length, 1.0)
+
+
+def _grown(frame: QRectF) -> QRectF:
+    """Keep the frame large enough to be seen."""
+    wide, tall = max(6.0 - frame.width(), 0.0) / 2, max(6.0 - frame.height(), 0.0) / 2
+    return frame.adjusted(-wide, -tall, wide, tall)
+
+
+def _picture(size: QRectF, content: Content, theme: Theme, ratio: float) -> QImage:
+    """Paint everything but the frame."""
+    picture = QImage(
+        round(size.width() * ratio), round(size.height() * ratio), QImage.Format.Format_ARGB32_Premultiplied
+    )
+    picture.setDevicePixelRatio(ratio)
+    picture.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(picture)
+    painter.translate(-size.topLeft())
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(QPen(theme.line, 1))
+    painter.setBrush(theme.panel)
+    painter.drawRoundedRect(size.adjusted(0.5, 0.5, -0.5, -0.5), 6, 6)
+    inner = _inner(size)
+    scales = _scales(inner, content)
+    if content.columns.length and content.rows.length:
+        everything = (0.0, 0.0, content.columns.length, content.rows.length)
+        binned, _ = density(content, everything, scales, theme)
+        place = QRectF(inner.left() + binned.left * scales[0], inner.top() + binned.top * scales[1], 0, 0)
+        place.setBottomRight(QPointF(inner.left() + binned.right * scales[0], inner.top() + binned.bottom * scales[1]))
+        painter.setClipRect(inner)
+        painter.drawImage(place, binned.picture)
+        painter.setClipping(False)
+        _paint_waiting(painter, content, inner, scales, theme)
+    painter.end()
+    return picture
+
+
+def _paint_waiting(
+    painter: QPainter, content: Content, inner: QRectF, scales: tuple[float, float], theme: Theme
+) -> None:
+    """Mark the blocks that wait, large enough to be seen; very many are told by the density alone."""
+    if not content.document.matrix.waiting_count:
+        return
+    wide, tall = content.columns.spans(Level.VERSION), content.rows.spans(Level.VERSION)
+    xs, ys = content.waiting_within(range(len(wide)), range(len(tall)))
+    if len(xs) > _MOST_DOTS:
+        return
+    painter.setPen(QPen(theme.review_outline[0], 0.8))
+    painter.setBrush(theme.reviewmark)
+    for x, y in zip(xs.tolist(), ys.tolist(), strict=True):
+        middle = (wide.begin(x) + wide.end(x)) / 2 * scales[0], (tall.begin(y) + tall.end(y)) / 2 * scales[1]
+        painter.drawRect(QRectF(middle[0] - 2, middle[1] - 2, 4, 4).translated(inner.topLeft()))

@@ -1,0 +1,348 @@
+"""The painted panes of the matrix: plane, overlay, headers, corner, legend and map, and where they stand.
+
+Where an entry of the legend leads: to the next thing on the plane that has its sign.
+
+Cost: a pass over the blocks of the plane where they are asked for by what they are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+from PySide6.QtCore import QPointF, QRectF
+from PySide6.QtGui import QFontMetricsF, QPainter
+from PySide6.QtWidgets import QGraphicsScene
+
+from metl_gui.core.matrix.blocks import BlockKey
+from metl_gui.core.trees.nodes import Side
+from metl_gui.ui.matrix.input.gesture_preview import GesturePreview, paint_chosen, paint_preview
+from metl_gui.ui.matrix.input.hit_test import item_of, node_of, position_of
+from metl_gui.ui.matrix.input.selected_content import PositionBox, box_shown
+from metl_gui.ui.matrix.labels.headers import Strip, left_px, paint_left, paint_top, top_px
+from metl_gui.ui.matrix.labels.legend import legend_px, paint_legend
+from metl_gui.ui.matrix.layout.axis import Level
+from metl_gui.ui.matrix.layout.block_index import UNCONFIRMED
+from metl_gui.ui.matrix.layout.camera import Camera, Frame, level_at
+from metl_gui.ui.matrix.layout.content import Content, axis_of
+from metl_gui.ui.matrix.layout.tree_columns import NOWHERE
+from metl_gui.ui.matrix.painting.difference import (
+    ElementMark,
+    PlacedMarks,
+    difference_words,
+    paint_difference,
+    placed_marks,
+)
+from metl_gui.ui.matrix.painting.overlay import (
+    Commented,
+    Focus,
+    Ghost,
+    Pointer,
+    are_drawn,
+    paint_comments,
+    paint_focus,
+    paint_ghosts,
+    paint_overlay,
+)
+from metl_gui.ui.matrix.painting.paint_context import Sign, Tinting
+from metl_gui.ui.matrix.painting.plane import HEIGHT_PX as MAP_HEIGHT
+from metl_gui.ui.matrix.painting.plane import WIDTH_PX as MAP_WIDTH
+from metl_gui.ui.matrix.painting.plane import Overview, TileCache
+from metl_gui.ui.matrix.painting.shapes import Pane, fill_around
+from metl_gui.ui.project.selection import Selected
+from metl_gui.ui.theming import theme as themes
+
+LEADING = frozenset(
+    {
+        Sign.REVIEW,
+        Sign.LOST,
+        Sign.REMOVED,
+        Sign.CONFLICT,
+        Sign.UNCONFIRMED,
+        Sign.DIFFERS,
+        Sign.SUGGESTED,
+        Sign.CAME,
+        Sign.WENT,
+    }
+)
+"""The signs of what is rare enough to be looked for one by one."""
+
+_Spots = npt.NDArray[np.int64]
+_NO_SPOTS = np.zeros((2, 0), np.int64)
+
+
+def next_thing(sight: Sight, *signs: Sign) -> Selected | None:
+    """Return the next thing behind the selection, by columns, then by rows; behind the last the first.
+
+    Args:
+        sight: what is shown.
+        signs: any of them will do; all stand on items of one level.
+    """
+    content = sight.content
+    if content is None:
+        return None
+    found_by_sign = [_spots(sight, content, sign) for sign in signs]
+    level, spots = found_by_sign[0][0], np.concatenate([spots for _, spots in found_by_sign], axis=1)
+    if not spots.shape[1]:
+        return None
+    spots = spots[:, np.lexsort((spots[1], spots[0]))]
+    here = [item_of(axis_of(content, side), level, sight.selected.on(side)) for side in (Side.EXTRACTION, Side.CDM)]
+    x, y = (-1 if at is None else at for at in here)
+    behind = np.flatnonzero((spots[0] > x) | ((spots[0] == x) & (spots[1] > y)))
+    found = spots[:, behind[0] if len(behind) else 0].tolist()
+    return Selected(node_of(content.columns, level, found[0]), node_of(content.rows, level, found[1]))
+
+
+def _spots(sight: Sight, content: Content, sign: Sign) -> tuple[Level, _Spots]:
+    """Return what has a sign, as pairs of items of a level.
+
+    Shape: (2, things).
+    """
+    marks = sight.marks
+    if sign in (Sign.CAME, Sign.WENT) and marks is not None:
+        chosen = marks.is_added == (sign is Sign.CAME)
+        return Level.ATTRIBUTE, np.stack([marks.column[chosen], marks.row[chosen]]).astype(np.int64)
+    if sign is Sign.SUGGESTED:
+        pairs = (
+            (content.columns.position_of(g.key[0], g.element.p), content.rows.position_of(g.key[1], g.element.q))
+            for g in sight.ghosts
+        )
+        return Level.ATTRIBUTE, _pairs([(x, y) for x, y in pairs if x is not None and y is not None])
+    if sign in (Sign.LOST, Sign.REMOVED, Sign.CONFLICT):
+        keys = content.lost if sign is not Sign.CONFLICT else _in_conflict(content)
+        ids = np.array(list(keys), np.int64).reshape(-1, 2)
+        at = np.stack([content.columns.version_items(ids[:, 0]), content.rows.version_items(ids[:, 1])])
+        return Level.VERSION, at[:, (at != NOWHERE).all(axis=0)].astype(np.int64)
+    whole = range(len(content.columns.version_spans)), range(len(content.rows.version_spans))
+    if sign is Sign.REVIEW:
+        return Level.VERSION, np.stack(content.waiting_within(*whole)).astype(np.int64)
+    if sign in (Sign.UNCONFIRMED, Sign.DIFFERS):
+        blocks = content.blocks_within(*whole)
+        is_meant = (
+            (blocks.status == UNCONFIRMED) & (blocks.elements > 0) if sign is Sign.UNCONFIRMED else blocks.flagged > 0
+        )
+        return Level.VERSION, np.stack([blocks.x[is_meant], blocks.y[is_meant]]).astype(np.int64)
+    return Level.VERSION, _NO_SPOTS
+
+
+def _in_conflict(content: Content) -> list[BlockKey]:
+    return [key for key in content.lost if any(cell.rivals for cell in content.lost_cells(key))]
+
+
+def _pairs(found: list[tuple[int, int]]) -> _Spots:
+    return np.array(found, np.int64).reshape(-1, 2).T
+
+
+@dataclass
+class Sight:
+    """What the panes paint; the view changes it and asks for paint."""
+
+    content: Content | None = None
+    whole: Content | None = None
+    camera: Camera = field(default_factory=Camera)
+    selected: Selected = field(default_factory=Selected)
+    pointer: Pointer = field(default_factory=Pointer)
+    ghosts: tuple[Ghost, ...] = ()
+    commented: tuple[Commented, ...] = ()
+    trial: GesturePreview | None = None
+    difference: tuple[ElementMark, ...] | None = None
+    focus: Focus | None = None
+    _known_marks: tuple[object, object, PlacedMarks | None] = (None, None, None)
+    _known_box: tuple[object, object, object, PositionBox | None] = (None, None, None, None)
+
+    @property
+    def chosen_box(self) -> PositionBox | None:
+        """The chosen rectangle as far as it is shown; looked for once, while nothing of it changes."""
+        content, whole, cells = self.content, self.whole, self.selected.cells
+        known = self._known_box
+        if known[0] is not content or known[1] is not whole or known[2] is not cells:
+            box = box_shown(content, whole, cells) if content is not None and cells is not None else None
+            self._known_box = known = content, whole, cells, box
+        return known[3]
+
+    @property
+    def marks(self) -> PlacedMarks | None:
+        """What differs, where it lies; looked for once, while neither the difference nor the plane changes."""
+        content, difference = self.content, self.difference
+        known = self._known_marks
+        if known[0] is not content or known[1] is not difference:
+            placed = placed_marks(content, difference) if content is not None and difference is not None else None
+            self._known_marks = known = content, difference, placed
+        return known[2]
+
+    @property
+    def snapped(self) -> Camera:
+        """The camera on whole pixels, so that tiles, overlay, headers and hit tests agree."""
+        c = self.camera
+        left, top = round(c.left * c.scale_x) / c.scale_x, round(c.top * c.scale_y) / c.scale_y
+        return Camera(left, top, c.scale_x, c.scale_y)
+
+    def hovered(self, side: Side) -> int | None:
+        """The attribute position whose name stands out: under the pointer, else the selected one."""
+        pointed = self.pointer.column if side is Side.EXTRACTION else self.pointer.row
+        if pointed is not None or self.content is None:
+            return pointed
+        return position_of(axis_of(self.content, side), self.selected.on(side))
+
+
+class Panes:
+    """All panes of one matrix."""
+
+    def __init__(self, scene: QGraphicsScene, sight: Sight) -> None:
+        self.sight = sight
+        self.tiles = TileCache()
+        self.overview = Overview()
+        self.has_map = True
+        self.legend_entries: list[tuple[QRectF, Sign]] = []
+        self.plane = Pane(self._paint_plane, 0)
+        self.overlay = Pane(self._paint_overlay, 1)
+        self.top = Pane(self._paint_top, 2)
+        self.left = Pane(self._paint_left, 2)
+        self.corner = Pane(self._paint_corner, 3)
+        self.legend = Pane(self._paint_legend, 3)
+        self.map = Pane(self._paint_map, 4)
+        for pane in (self.plane, self.overlay, self.top, self.left, self.corner, self.legend, self.map):
+            scene.addItem(pane)
+
+    @property
+    def frame(self) -> Frame:
+        """The plane's extent and the viewport's."""
+        box, content = self.plane.box(), self.sight.content
+        columns, rows = (content.columns.length, content.rows.length) if content else (0.0, 0.0)
+        return Frame(columns, rows, max(box.width(), 1.0), max(box.height(), 1.0))
+
+    def tint_by(self, tinting: Tinting) -> None:
+        """Tint tiles and blocks by an overlay."""
+        self.tiles.tinting = tinting
+        self.repaint()
+
+    def lay_out(self, width: float, height: float) -> None:
+        """Place the panes in a widget of a size."""
+        top, left, foot = top_px(), left_px(), legend_px()
+        below = height - foot
+        plane = QRectF(left, top, width - left, below - top)
+        self.plane.place(plane)
+        self.overlay.place(plane)
+        self.top.place(QRectF(left, 0, width - left, top))
+        self.left.place(QRectF(0, top, left, below - top))
+        self.corner.place(QRectF(0, 0, left, top))
+        self.legend.place(QRectF(0, below, width, foot))
+        self.map.place(QRectF(width - MAP_WIDTH - 12, below - MAP_HEIGHT - 8, MAP_WIDTH, MAP_HEIGHT))
+        self.show_map_if_needed()
+
+    def show_map_if_needed(self) -> None:
+        """Show the map only while something is out of sight and there is room for it."""
+        frame, camera = self.frame, self.sight.camera
+        is_all_in_sight = frame.columns * camera.scale_x <= frame.width and frame.rows * camera.scale_y <= frame.height
+        has_room = self.has_map and frame.width > 2.4 * MAP_WIDTH and frame.height > 2 * MAP_HEIGHT
+        self.map.setVisible(not is_all_in_sight and has_room)
+
+    def paint_ground(self, painter: QPainter, area: QRectF) -> None:
+        """Fill everything but the plane, whose picture covers all of its pane."""
+        plane = self.plane.box() if self.sight.content is not None else QRectF()
+        fill_around(painter, area, plane, themes.current().panel)
+
+    def repaint(self) -> None:
+        """Ask for paint of everything that depends on the sight."""
+        for pane in (self.plane, self.overlay, self.top, self.left, self.corner, self.legend, self.map):
+            pane.update()
+
+    def repaint_marks(self) -> None:
+        """Ask for paint of what follows pointer and gestures."""
+        for pane in (self.overlay, self.top, self.left):
+            pane.update()
+
+    def sign_at(self, at: QPointF) -> Sign | None:
+        """Return the sign whose entry in the legend lies at a point of the widget and leads somewhere."""
+        inside = at - self.legend.pos()
+        found = next((sign for box, sign in self.legend_entries if box.contains(inside)), None)
+        return found if found in LEADING else None
+
+    def is_on_map(self, at: QPointF) -> bool:
+        """Whether a point of the widget lies on the map."""
+        return self.map.isVisible() and self.map.box().contains(at)
+
+    def place_on_map(self, at: QPointF) -> tuple[float, float] | None:
+        """Return the place of the plane under a point of the widget on the map."""
+        content = self.sight.content
+        return (
+            None if content is None else self.overview.place_at(self.map.boundingRect(), content, at - self.map.pos())
+        )
+
+    def _paint_plane(self, painter: QPainter, size: QRectF) -> None:
+        ratio = painter.device().devicePixelRatioF()
+        self.tiles.draw(painter, self.sight.snapped, (size.width(), size.height()), ratio, themes.current())
+
+    def _paint_overlay(self, painter: QPainter, size: QRectF) -> None:
+        sight = self.sight
+        if sight.content is not None:
+            marked = (sight.pointer, sight.selected)
+            if sight.focus is not None:
+                paint_focus(painter, sight.content, sight.snapped, sight.focus, size, themes.current())
+            if sight.marks is not None:
+                paint_difference(painter, sight.content, sight.snapped, sight.marks, size, themes.current())
+            paint_overlay(painter, sight.content, sight.snapped, size, marked, themes.current())
+            paint_ghosts(painter, sight.content, sight.snapped, sight.ghosts, size, themes.current())
+            paint_comments(painter, sight.content, sight.snapped, sight.commented, size, themes.current())
+            paint_chosen(
+                painter, sight.content, sight.snapped, sight.selected, sight.chosen_box, size, themes.current()
+            )
+            if sight.trial is not None:
+                paint_preview(painter, sight.content, sight.snapped, sight.trial, size, themes.current())
+
+    def _paint_top(self, painter: QPainter, size: QRectF) -> None:
+        content = self.sight.content
+        if content is not None:
+            camera = self.sight.snapped
+            waiting = _waiting(content, camera, size.width())
+            hover = self.sight.hovered(Side.EXTRACTION)
+            ratio = painter.device().devicePixelRatioF()
+            strip = Strip(content.columns, camera.left, camera.scale_x, size.width(), hover, waiting, ratio)
+            paint_top(painter, strip, themes.current())
+
+    def _paint_left(self, painter: QPainter, size: QRectF) -> None:
+        content = self.sight.content
+        if content is not None:
+            camera, hover = self.sight.snapped, self.sight.hovered(Side.CDM)
+            ratio = painter.device().devicePixelRatioF()
+            strip = Strip(content.rows, camera.top, camera.scale_y, size.height(), hover, frozenset(), ratio)
+            paint_left(painter, strip, themes.current())
+
+    def _paint_legend(self, painter: QPainter, size: QRectF) -> None:
+        content = self.sight.content
+        people = content.people if content is not None else ("",)
+        has_rings = content is not None and self.sight.ghosts and are_drawn(content, self.sight.snapped)
+        signs = self.tiles.signs | ({Sign.SUGGESTED} if has_rings else set())
+        words = difference_words(self.sight.marks) if self.sight.marks is not None else {}
+        self.legend_entries = paint_legend(
+            painter, size, themes.current(), signs | words.keys(), self.tiles.tinting, people, words=words
+        )
+
+    def _paint_corner(self, painter: QPainter, size: QRectF) -> None:
+        content = self.sight.content
+        if content is None:
+            return
+        theme, font = themes.current(), themes.small()
+        columns, rows = len(content.columns.spans(Level.ATTRIBUTE)), len(content.rows.spans(Level.ATTRIBUTE))
+        painter.setFont(font)
+        painter.setPen(theme.dim)
+        line = QFontMetricsF(font).height() + 2
+        for at, words in enumerate(("columns: extraction", "rows: canonical", f"{columns:,} x {rows:,} cells")):
+            painter.drawText(QPointF(8, 6 + line * (at + 0.8)), words)
+
+    def _paint_map(self, painter: QPainter, size: QRectF) -> None:
+        content = self.sight.content
+        if content is not None:
+            frame, camera = self.frame, self.sight.camera
+            seen = QRectF(camera.left, camera.top, frame.width / camera.scale_x, frame.height / camera.scale_y)
+            self.overview.paint(painter, size, content, seen, themes.current())
+
+
+def _waiting(content: Content, camera: Camera, width: float) -> frozenset[int]:
+    """Return the versions in sight in which a block waits, where versions have a band of their own."""
+    level = level_at(content.columns, camera.scale_x)
+    if level is None or level > Level.VERSION:
+        return frozenset()
+    seen = content.columns.spans(Level.VERSION).within(camera.left, camera.left + width / camera.scale_x)
+    return content.waits_in(Side.EXTRACTION, seen)

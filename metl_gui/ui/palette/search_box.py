@@ -1,0 +1,364 @@
+"""Search everywhere: the box in the head bar, and below it what was found while somebody types.
+
+The lines of search everywhere as a list: headings, names with the words found bold, where they lie at the right.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from PySide6.QtCore import (
+    QAbstractListModel,
+    QEvent,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QPoint,
+    QRectF,
+    QSize,
+    Qt,
+    QTimer,
+)
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QFontMetricsF, QKeyEvent, QPainter
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QApplication,
+    QFrame,
+    QLabel,
+    QLineEdit,
+    QListView,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QVBoxLayout,
+)
+
+from metl_gui.core.search.query import Kind, parse
+from metl_gui.core.trees.nodes import Side
+from metl_gui.ui.jobs.timers import pause
+from metl_gui.ui.palette.dialog import entries_of
+from metl_gui.ui.palette.search_hits import Hit, SearchScope, hits
+from metl_gui.ui.project.selection import Selected, still_there
+from metl_gui.ui.theming import theme as themes
+from metl_gui.ui.widgets.plain_text import plain_tip
+from metl_gui.ui.widgets.two_line_list import paint_row_background
+
+if TYPE_CHECKING:
+    from metl_gui.ui.shell.window import Window
+
+
+HIT_ROLE = int(Qt.ItemDataRole.UserRole)
+ROW_PX = 26
+_PAD_PX = 12
+Index: TypeAlias = QModelIndex | QPersistentModelIndex
+
+
+class HitModel(QAbstractListModel):
+    """Lines under headings; a heading is a text, a line a ``Hit``."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._lines: list[Hit | str] = []
+
+    def show_hits(self, hits: list[Hit]) -> None:
+        """Show other lines."""
+        lines: list[Hit | str] = []
+        for hit in hits:
+            before = lines[-1] if lines else None
+            if not isinstance(before, Hit) or before.group != hit.group:
+                lines.append(hit.group)
+            lines.append(hit)
+        self.beginResetModel()
+        self._lines = lines
+        self.endResetModel()
+
+    def hit(self, index: Index) -> Hit | None:
+        """Return the line of a row, ``None`` for a heading."""
+        line = self._lines[index.row()] if index.isValid() and index.row() < len(self._lines) else None
+        return line if isinstance(line, Hit) else None
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
+        """Count lines and headings."""
+        return 0 if parent.isValid() else len(self._lines)
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        """A heading cannot be chosen."""
+        if self.hit(index) is None:
+            return Qt.ItemFlag.NoItemFlags
+        return Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsEnabled
+
+    def data(self, index: Index, role: int = int(Qt.ItemDataRole.DisplayRole)) -> Any:
+        """Return a line, or what is read aloud of it."""
+        if not index.isValid():
+            return None
+        line = self._lines[index.row()]
+        if role == HIT_ROLE:
+            return line
+        if role == Qt.ItemDataRole.DisplayRole:
+            return line if isinstance(line, str) else ", ".join(part for part in (line.words, line.where) if part)
+        if role == Qt.ItemDataRole.ToolTipRole and isinstance(line, Hit):
+            return plain_tip(f"{line.words}\n{line.where}" if line.where else line.words)
+        return None
+
+
+class HitDelegate(QStyledItemDelegate):
+    """Paints headings and lines."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.words: tuple[str, ...] = ()
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        """One line high."""
+        return QSize(200, themes.px(ROW_PX))
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """Paint one line."""
+        theme, line = themes.current(), index.data(HIT_ROLE)
+        painter.save()
+        pad = themes.px(_PAD_PX)
+        box = QRectF(option.rect).adjusted(pad, 0, -pad, 0)
+        if isinstance(line, str):
+            painter.setFont(themes.small(bold=True))
+            painter.setPen(theme.dim)
+            painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, line)
+        elif isinstance(line, Hit):
+            is_selected = paint_row_background(painter, option)
+            room = self._paint_where(painter, box, line, is_selected)
+            colour = theme.accent if line.filters is not None and not is_selected else theme.text
+            painter.setPen(colour)
+            self._paint_words(painter, box.adjusted(pad / 2, 0, -room, 0), line.words)
+        painter.restore()
+
+    def _paint_where(self, painter: QPainter, box: QRectF, hit: Hit, is_selected: bool) -> float:
+        font = themes.scaled(0.92)
+        metrics = QFontMetricsF(font)
+        words = metrics.elidedText(hit.where, Qt.TextElideMode.ElideMiddle, box.width() * 0.6)
+        painter.setFont(font)
+        painter.setPen(themes.current().text if is_selected else themes.current().dim)
+        painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, words)
+        return metrics.horizontalAdvance(words) + 12 if words else 0.0
+
+    def _paint_words(self, painter: QPainter, box: QRectF, text: str) -> None:
+        """Write a name, the letters that were found bold."""
+        plain, bold = themes.scaled(1.0), themes.scaled(1.0, bold=True)
+        text = QFontMetricsF(bold).elidedText(text, Qt.TextElideMode.ElideMiddle, box.width())
+        left = box.left()
+        for part, is_found in _parts(text, self.words):
+            font = bold if is_found else plain
+            painter.setFont(font)
+            here = QRectF(left, box.top(), box.right() - left + 1, box.height())
+            painter.drawText(here, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, part)
+            left += QFontMetricsF(font).horizontalAdvance(part)
+
+
+def _parts(text: str, words: tuple[str, ...]) -> list[tuple[str, bool]]:
+    """Cut a text into what was searched for and what was not."""
+    marks = [False] * len(text)
+    for word in words:
+        at = text.lower().find(word)
+        marks[max(at, 0) : max(at, 0) + len(word) * (at >= 0)] = [True] * (len(word) * (at >= 0))
+    parts: list[tuple[str, bool]] = []
+    for letter, mark in zip(text, marks, strict=False):
+        if parts and parts[-1][1] == mark:
+            parts[-1] = (parts[-1][0] + letter, mark)
+        else:
+            parts.append((letter, mark))
+    return parts
+
+
+_DELAY_MS = 30
+_WIDTH_PX = 680
+_MOST_ROWS = 24
+
+
+class SearchBox(QFrame):
+    """The list below the search box; it never takes the focus.
+
+    Args:
+        window: what is searched; its head bar has the box.
+        box: where people type.
+    """
+
+    def __init__(self, window: Window, box: QLineEdit) -> None:
+        super().__init__(window)
+        self.setProperty("surface", "card")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self._window = window
+        self._box = box
+        self._grounds: SearchScope | None = None
+        self.model = HitModel(self)
+        self.view = QListView()
+        self.delegate = HitDelegate(self.view)
+        self.note = QLabel("Nothing has these words.")
+        self.note.setProperty("kind", "dim")
+        self.note.setContentsMargins(12, 6, 12, 6)
+        self._timer = pause(self, _DELAY_MS, self._find)
+        self._build()
+        self.hide()
+        box.installEventFilter(self)
+        window.installEventFilter(self)
+        box.textEdited.connect(self._wait)
+        box.textChanged.connect(self._cleared)
+        self.view.clicked.connect(self._clicked)
+        window.project.opened.connect(self._forget)
+        window.project.changed.connect(self._forget)
+
+    def find_now(self, text: str) -> list[Hit]:
+        """Search without waiting for more letters, and show what is found."""
+        self._timer.stop()
+        if self._grounds is None:
+            self._grounds = self._read()
+        found = hits(self._grounds, text)
+        self.delegate.words = parse(text).values(Kind.WORD)
+        self.model.show_hits(found)
+        self.view.setVisible(bool(found))
+        self.note.setVisible(not found)
+        self.setVisible(bool(self.delegate.words))
+        self._place()
+        self._stand_on(0, 1)
+        return found
+
+    @property
+    def current(self) -> Hit | None:
+        """The line that Enter takes."""
+        return self.model.hit(self.view.currentIndex())
+
+    # what people do
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Take the keys that move in the list while the focus stays in the box."""
+        if watched is self._window and event.type() is QEvent.Type.Resize:
+            self._place()
+        if watched is self._box:
+            if event.type() is QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
+                return self._pressed(event.key())
+            if event.type() is QEvent.Type.FocusOut:
+                self.hide()
+        return super().eventFilter(watched, event)
+
+    def take(self, hit: Hit) -> None:
+        """Go to what was found, or do it."""
+        self.hide()
+        self._box.clear()
+        if hit.does is not None:
+            QTimer.singleShot(0, hit.does)
+            return
+        if hit.filters is not None:
+            panel = self._window.map.sources if hit.filters is Side.EXTRACTION else self._window.map.targets
+            text = " ".join(self.delegate.words)
+            self._window.show_page(0)
+            panel.filter_now(text)
+            panel.box.setFocus(Qt.FocusReason.OtherFocusReason)
+            return
+        self._window.show_page(hit.page)
+        if hit.selected is not None:
+            self._window.selection.choose(self._whole(hit.selected))
+
+    def _pressed(self, key: int) -> bool:
+        if key in (Qt.Key.Key_Down, Qt.Key.Key_Up):
+            if not self.isVisible() and self._box.text():
+                self.find_now(self._box.text())
+            else:
+                step = 1 if key == Qt.Key.Key_Down else -1
+                self._stand_on(self.view.currentIndex().row() + step, step)
+            return True
+        if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            if self._timer.isActive() or not self.isVisible():
+                self.find_now(self._box.text())
+            if self.current is not None:
+                self.take(self.current)
+            return True
+        if key == Qt.Key.Key_Escape:
+            self._leave()
+            return True
+        return False
+
+    def _leave(self) -> None:
+        """Close the list; without a list leave the box."""
+        if self.isVisible():
+            self.hide()
+            return
+        self._box.clear()
+        self._window.show_page(self._window.stack.currentIndex())
+
+    def _whole(self, selected: Selected) -> Selected:
+        """Keep what is chosen on the other side, where nothing was found there."""
+        current = self._window.selection.current
+        for side in Side:
+            if selected.on(side) is None:
+                selected = selected.with_place(side, current.on(side))
+        return still_there(self._window.project.value, selected)
+
+    # what is shown
+
+    def _build(self) -> None:
+        self.view.setModel(self.model)
+        self.view.setItemDelegate(self.delegate)
+        self.view.setUniformItemSizes(True)
+        self.view.setAccessibleName("Found everywhere")
+        self.view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.view.setMouseTracking(True)
+        self.view.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(1, 4, 1, 4)
+        self._column.setSpacing(0)
+        self._column.addWidget(self.note)
+        self._column.addWidget(self.view)
+
+    def dress(self) -> None:
+        """Follow the scale."""
+        self._place()
+
+    def _place(self) -> None:
+        """Stand below the box, inside the window."""
+        if not self.isVisible():
+            return
+        rows = min(max(1, self.model.rowCount()), _MOST_ROWS)
+        below = self._box.mapTo(self._window, QPoint(0, self._box.height() + 4))
+        width = min(themes.px(_WIDTH_PX), self._window.width() - 16)
+        height = min(rows * themes.px(ROW_PX) + 18, self._window.height() - below.y() - 8)
+        middle = below.x() + self._box.width() // 2
+        left = max(8, min(middle - width // 2, self._window.width() - width - 8))
+        self.setGeometry(left, below.y(), width, height)
+        self._column.activate()
+        self.raise_()
+
+    def _stand_on(self, row: int, step: int) -> None:
+        """Stand on the next line from a row on, over headings."""
+        while 0 <= row < self.model.rowCount():
+            index = self.model.index(row, 0)
+            hit = self.model.hit(index)
+            if hit is not None:
+                self.view.setCurrentIndex(index)
+                if row == 1:
+                    self.view.scrollToTop()
+                words = f"{hit.words}, {hit.where}, {hit.group}"
+                QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self._box, words))
+                return
+            row += step
+
+    def _read(self) -> SearchScope:
+        project = self._window.project
+        return SearchScope(project.value, project.comments(), project.review_items(), entries_of(self._window))
+
+    def _forget(self, _what: object) -> None:
+        self._grounds = None
+
+    def _wait(self, _text: str) -> None:
+        self._timer.start()
+
+    def _cleared(self, text: str) -> None:
+        if not text:
+            self._timer.stop()
+            self.hide()
+
+    def _find(self) -> None:
+        if QApplication.focusWidget() is self._box:
+            self._grounds = None if not self.isVisible() else self._grounds
+            self.find_now(self._box.text())
+
+    def _clicked(self, index: QModelIndex) -> None:
+        hit = self.model.hit(index)
+        if hit is not None:
+            self.take(hit)

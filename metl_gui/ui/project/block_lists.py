@@ -1,0 +1,184 @@
+"""A block as two lists of attributes: what is mapped to what, what was lost, and in which order they are read.
+
+Cost: the attributes of both versions; which ones are new costs the earlier versions of both.
+
+From block to block: through all of a schema, or along the versions against one entity version.
+
+Order: versions oldest first; within a version by entity version id. Cost: the column sets of the schema's versions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeAlias
+
+from metl_gui.core.matrix.blocks import Block, BlockKey, Element
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.trees.nodes import Attribute, Side, Version
+from metl_gui.core.trees.types import is_readable
+
+
+class ListOrder(StrEnum):
+    """In which order the attributes of a version are listed."""
+
+    SOURCE = "in order"
+    UNMAPPED_FIRST = "unmapped first"
+    UNMAPPED_LAST = "unmapped last"
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What people said of an attribute beside its mapping.
+
+    Args:
+        comment: free text.
+        is_masked: its values are not to be shown.
+    """
+
+    comment: str = ""
+    is_masked: bool = False
+
+
+NoteOf: TypeAlias = Callable[[Side, Version, Attribute], Note]
+
+
+@dataclass(frozen=True, slots=True)
+class ListRow:
+    """One attribute of a list.
+
+    Args:
+        attribute: itself.
+        partner: what it is mapped with in this block.
+        is_key: it belongs to the key of its version.
+        is_new: no earlier version had it; none of a first version is new.
+        type_differs: the values of the source cannot be read as the target's type.
+        lost: why it lost its element in this block, empty when it did not.
+        note: what people said of it.
+    """
+
+    attribute: Attribute
+    partner: Attribute | None = None
+    is_key: bool = False
+    is_new: bool = False
+    type_differs: bool = False
+    lost: str = ""
+    note: Note = Note()
+
+    @property
+    def id(self) -> int:
+        """The attribute's id."""
+        return self.attribute.id
+
+    def has_words(self, words: Iterable[str]) -> bool:
+        """Whether every word stands in what is said of it, or of what it is mapped with: a line keeps both its ends."""
+        ends = [end for end in (self.attribute, self.partner) if end is not None]
+        text = " ".join([*(f"{end.path} {end.type_text} {end.doc}" for end in ends), self.note.comment]).lower()
+        return all(word in text for word in words)
+
+
+@dataclass(frozen=True, slots=True)
+class BlockLists:
+    """Both lists of a block.
+
+    Order: as the versions have them.
+    """
+
+    key: BlockKey
+    left: tuple[ListRow, ...] = ()
+    right: tuple[ListRow, ...] = ()
+
+    def on(self, side: Side) -> tuple[ListRow, ...]:
+        """Return the list of one side."""
+        return self.left if side is Side.EXTRACTION else self.right
+
+    def row(self, side: Side, attribute_id: int) -> ListRow | None:
+        """Find an attribute."""
+        return next((row for row in self.on(side) if row.id == attribute_id), None)
+
+    @property
+    def elements(self) -> tuple[Element, ...]:
+        """The ones of the block, in the order of the left list."""
+        return tuple(Element(row.partner.id, row.id) for row in self.left if row.partner is not None)
+
+
+def _no_note(_side: Side, _version: Version, _attribute: Attribute) -> Note:
+    return Note()
+
+
+def lists_of(document: Document, key: BlockKey, note_of: NoteOf = _no_note) -> BlockLists:
+    """List the attributes of both versions of a block; a block of zeros is two lists without partners."""
+    version, entity_version = document.extraction.find_version(key[0]), document.cdm.find_version(key[1])
+    if version is None or entity_version is None:
+        return BlockLists(key)
+    block = document.matrix.block(*key) or Block(*key)
+    columns, rows = {a.id: a for a in version.attributes}, {a.id: a for a in entity_version.attributes}
+    known = [e for e in block.elements if e.p in columns and e.q in rows]
+    differs = {e for e in known if not is_readable(columns[e.p], rows[e.q])}
+    left = _Side(document, Side.EXTRACTION, version, {e.p: (rows[e.q], e in differs) for e in known})
+    right = _Side(document, Side.CDM, entity_version, {e.q: (columns[e.p], e in differs) for e in known})
+    lost_left = {loss.p_lineage: loss.reason for loss in block.open_losses}
+    lost_right = {loss.q_lineage: loss.reason for loss in block.open_losses}
+    return BlockLists(key, left.rows(lost_left, note_of), right.rows(lost_right, note_of))
+
+
+def arranged(lists: BlockLists, side: Side, order: ListOrder, text: str = "") -> tuple[ListRow, ...]:
+    """Return the rows of one side that a text finds, in an order that keeps the version's own within each part."""
+    words = text.lower().split()
+    rows = [row for row in lists.on(side) if row.has_words(words)] if words else list(lists.on(side))
+    if order is not ListOrder.SOURCE:
+        unmapped_last = order is ListOrder.UNMAPPED_LAST
+        rows.sort(key=lambda row: (row.partner is None) is unmapped_last)
+    return tuple(rows)
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    document: Document
+    side: Side
+    version: Version
+    partners: dict[int, tuple[Attribute, bool]]
+
+    def rows(self, lost: dict[int, str], note_of: NoteOf) -> tuple[ListRow, ...]:
+        new = {a.id for a in self.document.tree(self.side).new_attributes(self.version)}
+        keys = frozenset(self.version.key or ())
+        return tuple(self._row(a, new, keys, lost, note_of) for a in self.version.attributes)
+
+    def _row(
+        self, attribute: Attribute, new: set[int], keys: frozenset[str], lost: dict[int, str], note_of: NoteOf
+    ) -> ListRow:
+        partner, differs = self.partners.get(attribute.id, (None, False))
+        return ListRow(
+            attribute,
+            partner,
+            attribute.path in keys,
+            attribute.id in new,
+            differs,
+            lost.get(attribute.lineage, "") if partner is None else "",
+            note_of(self.side, self.version, attribute),
+        )
+
+
+def neighbour(document: Document, key: BlockKey, step: int, *, along_versions: bool = False) -> BlockKey | None:
+    """Return the block some steps before (negative) or after another one, ``None`` beyond either end.
+
+    Args:
+        document: where the blocks are.
+        key: the block to start from; it may be a block of zeros.
+        step: how many blocks further.
+        along_versions: stay with the entity version and go through all versions of the schema, blocks of zeros
+            included; else go through all blocks of which something is known, version by version.
+    """
+    version = document.extraction.find_version(key[0])
+    if version is None:
+        return None
+    ids = document.extraction.schema(version.schema_id).version_ids
+    keys = [k for id_ in ids for k in ([(id_, key[1])] if along_versions else _column(document, id_, key))]
+    at = keys.index(key) + step
+    return keys[at] if 0 <= at < len(keys) else None
+
+
+def _column(document: Document, version_id: int, key: BlockKey) -> list[BlockKey]:
+    keys = document.matrix.column_keys(version_id)
+    return sorted({*keys, key}) if version_id == key[0] else keys

@@ -1,0 +1,352 @@
+"""Below the review list: what was settled lately, folded to its heading where somebody wants it so.
+
+The rows of what was settled: one line each, put into words when it is looked at.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from PySide6.QtCore import (
+    QAbstractListModel,
+    QEvent,
+    QItemSelectionModel,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QRectF,
+    QSize,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import QFontMetricsF, QKeyEvent, QPainter
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QListView,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from metl_gui.core.matrix.blocks import BlockKey
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.review.settled import Settled, Settlement
+from metl_gui.core.trees.nodes import Side
+from metl_gui.ui.project.text import block_words, clock, version_words
+from metl_gui.ui.theming import theme as themes
+from metl_gui.ui.widgets.labels import fitted
+from metl_gui.ui.widgets.pill import KeyButton, paint_pill, pill_width
+from metl_gui.ui.widgets.plain_text import plain_tip
+from metl_gui.ui.widgets.two_line_list import WORDS_ROLE, paint_row_background
+
+ROW_PX = 28
+_PAD = 14
+_GAP = 10
+
+
+@dataclass(frozen=True)
+class OneLine:
+    """What a row says.
+
+    Args:
+        title: the block.
+        short: the block without the groups that its schema is in.
+        who, when: who settled it, and when.
+        pill: how.
+    """
+
+    title: str
+    short: str
+    who: str
+    when: str
+    pill: str
+
+
+def line_of(document: Document, settled: Settled) -> OneLine:
+    """Put a settled block into words."""
+    title = block_words(document, settled.key)
+    schema = version_words(document, Side.EXTRACTION, settled.key[0]).rpartition(" ")[0]
+    _, dot, _ = schema.rpartition(".")
+    short = f"…{title[schema.rindex('.') + 1 :]}" if dot else title
+    return OneLine(title, short, settled.who, clock(settled.when_ms), settled.how.value)
+
+
+class SettledModel(QAbstractListModel):
+    """Settled blocks, the newest first."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.rows: tuple[Settled, ...] = ()
+        self._document = Document()
+        self._at: dict[BlockKey, int] = {}
+
+    def show(self, document: Document, rows: tuple[Settled, ...]) -> None:
+        """Show other rows."""
+        if rows == self.rows:
+            self._document = document
+            return
+        self.beginResetModel()
+        self._document, self.rows = document, rows
+        self._at = {each.key: at for at, each in enumerate(rows)}
+        self.endResetModel()
+
+    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:  # noqa: B008 - Qt's own
+        """Count the rows."""
+        return 0 if parent.isValid() else len(self.rows)
+
+    def data(self, index: QModelIndex | QPersistentModelIndex, role: int = int(Qt.ItemDataRole.DisplayRole)) -> Any:
+        """Return a row, or its words."""
+        settled = self.at(index.row()) if index.isValid() else None
+        if settled is None:
+            return None
+        if role == Qt.ItemDataRole.UserRole:
+            return settled
+        if role == WORDS_ROLE:
+            return line_of(self._document, settled)
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
+            line = line_of(self._document, settled)
+            words = f"{line.title}, {line.pill}, {line.who}, {line.when}"
+            return words if role == Qt.ItemDataRole.DisplayRole else plain_tip(f"{words}\n{settled.title}")
+        return None
+
+    def at(self, row: int) -> Settled | None:
+        """Return what stands in a row."""
+        return self.rows[row] if 0 <= row < len(self.rows) else None
+
+    def row_of(self, key: BlockKey) -> int | None:
+        """Return the row of a block."""
+        return self._at.get(key)
+
+
+class SettledDelegate(QStyledItemDelegate):
+    """Paints the block, who and when, and a pill; the block comes first where there is not room for all."""
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+        """One line high."""
+        return QSize(120, themes.px(ROW_PX))
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        """Paint one row."""
+        line = index.data(WORDS_ROLE)
+        if not isinstance(line, OneLine):
+            return
+        theme, box = themes.current(), QRectF(option.rect)
+        painter.save()
+        is_selected = paint_row_background(painter, option)
+        width = pill_width(line.pill)
+        paint_pill(painter, QRectF(box.right() - width - _PAD, box.top(), width, box.height()), line.pill, "plain")
+        box.adjust(_PAD, 0, -(width + _PAD + _GAP), 0)
+        painter.setPen(theme.text if is_selected else theme.dim)
+        normal, small = themes.scaled(1.0), themes.small()
+        measure, measure_small = QFontMetricsF(normal), QFontMetricsF(small)
+        said = f"{line.who}, {line.when}" if line.who else line.when
+        tries = [(line.title, said), (line.short, said), (line.title, line.when), (line.short, line.when)]
+        sizes = ((t, s, measure.horizontalAdvance(t) + _GAP + measure_small.horizontalAdvance(s)) for t, s in tries)
+        title, told = next(((t, s) for t, s, size in sizes if size <= box.width()), (line.short, line.when))
+        painter.setFont(small)
+        painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, told)
+        box.setRight(box.right() - measure_small.horizontalAdvance(told) - _GAP)
+        painter.setFont(normal)
+        title = fitted(title, measure, box.width())  # the versions stay, else rows of one schema read the same
+        title = measure.elidedText(title, Qt.TextElideMode.ElideMiddle, box.width())
+        painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, title)
+        painter.restore()
+
+
+_MOST_MEASURED = 200
+_FEWEST_ROWS = 3
+_HEAD_PX = 8
+_NO_END = 16_777_215
+
+
+class _List(QListView):
+    """A list that tells Enter; letters are commands of the page."""
+
+    entered_row = Signal()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Tell Enter; the rest is the list's own."""
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and not event.modifiers():
+            self.entered_row.emit()
+        else:
+            super().keyPressEvent(event)
+
+    def keyboardSearch(self, _text: str) -> None:
+        """Search nothing: letters are commands."""
+
+
+class SettledStrip(QWidget):
+    """The heading with its counts, and the rows.
+
+    Signals:
+        chosen: the ``Settled`` that somebody looks at.
+        map_wanted: the ``Settled`` that is to be shown on the Map page.
+        folded: whether it is folded now.
+    """
+
+    chosen = Signal(object)
+    map_wanted = Signal(object)
+    folded = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._document = Document()
+        self._all: tuple[Settled, ...] = ()
+        self._how: Settlement | None = None
+        self._is_folded = False
+        self._is_quiet = False
+        self._words = "Settled today"
+        self.heading = KeyButton("", kind="number")
+        self.all, self.same = KeyButton("", kind="link"), KeyButton("", kind="link")
+        self._joint = QLabel(", of which")
+        self._joint.setProperty("kind", "small")
+        self.model = SettledModel(self)
+        self.view = _List()
+        self.view.setAccessibleName("Settled blocks")
+        self.view.setModel(self.model)
+        self.view.setItemDelegate(SettledDelegate(self.view))
+        self.view.setUniformItemSizes(True)
+        self.view.setMouseTracking(True)
+        self.view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._lay_out()
+        self.heading.clicked.connect(self._turn)
+        self.all.clicked.connect(self._show_all)
+        self.same.clicked.connect(self._show_same)
+        self.view.selectionModel().currentChanged.connect(self._current_changed)
+        self.view.clicked.connect(self._clicked)
+        self.view.doubleClicked.connect(self._entered)
+        self.view.entered_row.connect(self._entered)
+        self.hide()
+
+    def show_settled(self, document: Document, found: tuple[Settled, ...], words: str) -> None:
+        """Show what was settled; nothing is drawn where nothing was.
+
+        Args:
+            document: where the blocks are.
+            found: the newest first.
+            words: what it is called, ``Settled today``.
+        """
+        self._document, self._all, self._words = document, found, words
+        if not any(each.how is self._how for each in found):
+            self._how = None
+        self._fill()
+        self.setVisible(bool(found))
+
+    def fold(self, is_folded: bool) -> None:
+        """Show the heading only, or the rows too."""
+        self._is_folded = is_folded
+        self._fill()
+
+    @property
+    def is_folded(self) -> bool:
+        """Whether only the heading is shown."""
+        return self._is_folded
+
+    @property
+    def current(self) -> Settled | None:
+        """What is looked at."""
+        return self.model.at(self.view.currentIndex().row())
+
+    def leave(self) -> None:
+        """Look at none of them any more."""
+        self._is_quiet = True
+        self.view.selectionModel().clear()
+        self._is_quiet = False
+
+    def go_to(self, key: BlockKey) -> bool:
+        """Look at the row of a block; whether there is one."""
+        at = self.model.row_of(key)
+        if at is not None:
+            flags = QItemSelectionModel.SelectionFlag.ClearAndSelect
+            self.view.selectionModel().setCurrentIndex(self.model.index(at), flags)
+        return at is not None
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follow the scale."""
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            self._fit()
+
+    def _fill(self) -> None:
+        shown = tuple(each for each in self._all if self._how in (None, each.how))
+        key = self.current.key if self.current is not None else None
+        self._is_quiet = True
+        self.model.show(self._document, shown)
+        if key is not None:
+            self.go_to(key)
+        self._is_quiet = False
+        same = sum(each.how is Settlement.SAME for each in self._all)
+        self.heading.setText(f"{'▸' if self._is_folded else '▾'}  {self._words}")
+        self.heading.setAccessibleName(self._words)
+        self.heading.setAccessibleDescription("Folded" if self._is_folded else "Unfolded")
+        self.all.setText(f"{len(self._all):,}")
+        self.all.setAccessibleName(f"Show all {len(self._all):,} settled blocks")
+        self.same.setText(f"{same:,} same")
+        self.same.setAccessibleName(f"Show the {same:,} blocks that stayed the same")
+        for button, is_on in ((self.all, self._how is None), (self.same, self._how is Settlement.SAME)):
+            button.setChecked(is_on and same > 0)
+            button.updateGeometry()
+        self.same.setVisible(same > 0)
+        self._joint.setVisible(same > 0)
+        self.view.setVisible(not self._is_folded)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Be no higher than the rows need."""
+        rows, high, frame = self.model.rowCount(), themes.px(ROW_PX), 2 * self.view.frameWidth()
+        most = rows * high + frame if rows <= _MOST_MEASURED else _NO_END
+        head = self.heading.height() + _HEAD_PX
+        self.view.setMinimumHeight(min(rows, _FEWEST_ROWS) * high + frame)
+        self.setMaximumHeight(head if self._is_folded else min(head + most, _NO_END))
+
+    def _turn(self) -> None:
+        self.fold(not self._is_folded)
+        self.folded.emit(self._is_folded)
+
+    def _show_all(self) -> None:
+        self._show_only(None)
+
+    def _show_same(self) -> None:
+        self._show_only(Settlement.SAME)
+
+    def _show_only(self, how: Settlement | None) -> None:
+        self._how = how
+        if self._is_folded:
+            self._turn()
+        else:
+            self._fill()
+
+    def _current_changed(self, _current: QModelIndex, _before: QModelIndex) -> None:
+        if self.current is not None and not self._is_quiet:
+            self.chosen.emit(self.current)
+
+    def _clicked(self, _index: QModelIndex) -> None:
+        if self.current is not None:
+            self.chosen.emit(self.current)  # also when it was current before something else came to the front
+
+    def _entered(self, _index: QModelIndex | None = None) -> None:
+        if self.current is not None:
+            self.map_wanted.emit(self.current)
+
+    def _lay_out(self) -> None:
+        self.heading.set_height(24)
+        row = QHBoxLayout()
+        row.setContentsMargins(4, 6, 8, 0)
+        row.setSpacing(4)
+        row.addWidget(self.heading)
+        row.addStretch(1)
+        for widget in (self.all, self._joint, self.same):
+            row.addWidget(widget)
+        for button in (self.all, self.same):
+            button.setCheckable(True)
+            button.set_height(24)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(2)
+        column.addLayout(row)
+        column.addWidget(self.view, 1)

@@ -1,0 +1,1 @@
+"""Dialogs for settings: of schemas and entities, of the project, of connections."""

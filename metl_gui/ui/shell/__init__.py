@@ -1,0 +1,1 @@
+"""The window: pages, bars, panels, the project in front, and what its menus do."""

@@ -1,0 +1,384 @@
+"""What the actions of the window do beside plain edits: open, import, export, remove, name."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import PySide6
+from PySide6.QtCore import QObject, Qt, qVersion
+from PySide6.QtWidgets import QFileDialog, QInputDialog
+
+from metl_gui import __version__
+from metl_gui.core.edits.composite import Several
+from metl_gui.core.edits.review import ConfirmBlock
+from metl_gui.core.edits.versions import RemoveVersion
+from metl_gui.core.progress import Watch
+from metl_gui.core.trees.nodes import Side
+from metl_gui.errors import ProjectHeldError, UserError
+from metl_gui.ui.actions.shortcut_sheet import KeysDialog, KeySheet
+from metl_gui.ui.exports.dialog import ExportDialog
+from metl_gui.ui.jobs.jobs import Job, Outcome, Task
+from metl_gui.ui.palette.dialog import Glossary, Palette, PaletteEntry, entries_of
+from metl_gui.ui.project.text import number_of, version_words
+from metl_gui.ui.shell.projects import Prepared
+from metl_gui.ui.shell.shutdown import closing, opening
+from metl_gui.ui.widgets import dialogs
+from metl_gui.ui.widgets.dialogs import show
+from metl_gui.workbench.demo.sample import fresh_copy
+from metl_gui.workbench.exports.files import ExportResult
+from metl_gui.workbench.importing.dropped_files import Recognized
+from metl_gui.workbench.importing.remote_sources import EVERYTHING, Choice
+from metl_gui.workbench.importing.schema_import import ImportResult, add_reading, import_sources, resume
+from metl_gui.workbench.mapping.table import MapResult, import_mapping
+from metl_gui.workbench.publishing.publication import live_state, published_states
+from metl_gui.workbench.review.assignments import checked_name
+from metl_gui.workbench.session import Door, Workbench
+
+if TYPE_CHECKING:
+    from metl_gui.ui.shell.window import Window
+
+T = TypeVar("T")
+
+_PROJECTS = "METL projects (*.metl)"
+_SHOWN = 8
+
+
+class Commands(QObject):
+    """The commands of one window."""
+
+    def __init__(self, window: Window) -> None:
+        super().__init__(window)
+        self._window = window
+        self._project = window.project
+        self._writing: list[Job] = []
+        self._project.opened.connect(self._stop_writing)
+
+    def new_project(self) -> None:
+        """Ask for a name and make an empty project."""
+        name, _ = QFileDialog.getSaveFileName(self._window, "New project", str(Path.home() / "mapping.metl"), _PROJECTS)
+        if name:
+            path = Path(name).with_suffix(".metl")
+            self._start_opening(path, lambda _watch: Workbench.create(path), self._opened)
+
+    def ask_and_open(self) -> None:
+        """Ask for a project and open it."""
+        name, _ = QFileDialog.getOpenFileName(self._window, "Open a project", str(Path.home()), _PROJECTS)
+        if name:
+            self.open(Path(name))
+
+    def open(self, path: Path, for_editing: bool = True, take_over: bool = False) -> None:
+        """Open a project; where somebody else edits it, ask how."""
+        current = self._project.workbench
+        if current is not None and current.is_for_editing and current.path.resolve() == path.resolve():
+            self._window.show_page(0)  # it is open here; nobody else holds it
+            return
+
+        def done(outcome: Outcome[Prepared]) -> None:
+            if isinstance(outcome.error, ProjectHeldError):
+                self._ask_how(path, outcome.error)
+            else:
+                self._opened(outcome)
+
+        self._start_opening(
+            path, lambda watch: Workbench.open(path, for_editing, take_over=take_over, watch=watch), done
+        )
+
+    def open_sample(self) -> None:
+        """Open a fresh copy of the sample project."""
+
+        def make(watch: Watch) -> Workbench:
+            return Workbench.open(fresh_copy(watch=watch).project)
+
+        self._start_opening(Path("the sample project"), make, self._opened)
+
+    def save_copy(self) -> None:
+        """Ask for a name and save the project under it as it is here, even if its own file is gone."""
+        workbench = self._project.workbench
+        if workbench is None:
+            return
+        start = str(workbench.path.with_name(f"{workbench.path.stem} copy{workbench.path.suffix}"))
+        name, _ = QFileDialog.getSaveFileName(self._window, "Save a copy as", start, _PROJECTS)
+        if not name:
+            return
+        path = Path(name).with_suffix(".metl")
+
+        def done(outcome: Outcome[bool]) -> None:
+            self._failed_only(outcome)
+            if outcome.value is not None:
+                rest = "" if outcome.value else " Its history and comments went with the file that was overwritten."
+                self._window.notify(f"{path.name} is a copy of this project.{rest}", "Open it", lambda: self.open(path))
+
+        self._window.jobs.start("Saving a copy", lambda _watch: workbench.save_copy(path), done)
+
+    def close_project(self) -> None:
+        """Close the project; how it was looked at is kept."""
+        workbench = self._project.workbench
+        if workbench is not None:
+            self._window.leaving.before(closing(workbench.path.stem), self._window.projects.close)
+
+    def ask_and_import(self, side: Side) -> None:
+        """Ask for schema files and import them."""
+        title = "Extraction schemas" if side is Side.EXTRACTION else "Canonical model"
+        names, _ = QFileDialog.getOpenFileNames(self._window, f"{title} to import", self._folder())
+        if names:
+            self.import_schemas(side, [Path(name) for name in names])
+
+    def ask_and_import_folder(self) -> None:
+        """Ask for a folder of extraction schemas and import everything in it that can be read."""
+        name = QFileDialog.getExistingDirectory(self._window, "Folder of extraction schemas", self._folder())
+        if name:
+            self.import_schemas(Side.EXTRACTION, [Path(name)])
+
+    def import_schemas(self, side: Side, sources: Sequence[Path | str], choice: Choice = EVERYTHING) -> None:
+        """Import files and folders of schemas, or what is chosen of registries and databases; update at once."""
+        workbench = self._project.workbench
+        aside = self._window.jobs.worker.call
+        if workbench is not None:
+            self.write(
+                "Importing schemas",
+                lambda watch: import_sources(
+                    workbench, side, sources, door=Door.WINDOW, watch=watch, aside=aside, choice=choice
+                ),
+                self._imported,
+            )
+
+    def add_schemas(self, side: Side, found: Recognized) -> None:
+        """Add the schemas that were read from dropped files."""
+        workbench = self._project.workbench
+        if workbench is not None:
+            self.write(
+                "Adding schemas",
+                lambda watch: add_reading(workbench, side, found.schemas, Door.WINDOW, watch),
+                self._imported,
+            )
+
+    def resume_imports(self) -> None:
+        """Go on with imports that were interrupted."""
+        workbench = self._project.workbench
+        if workbench is not None:
+            self.write("Importing schemas", lambda watch: resume(workbench, watch), self._imported)
+
+    def ask_and_import_table(self) -> None:
+        """Ask for a mapping table and add its elements."""
+        name, _ = QFileDialog.getOpenFileName(self._window, "Mapping table", self._folder(), "CSV (*.csv)")
+        if name:
+            self.import_table(Path(name))
+
+    def import_table(self, path: Path) -> None:
+        """Add the elements of a mapping table."""
+        workbench = self._project.workbench
+        if workbench is not None:
+            self.write(
+                "Importing the mapping",
+                lambda watch: import_mapping(workbench, path, door=Door.WINDOW, watch=watch),
+                self._mapped,
+            )
+
+    def write(self, title: str, task: Task[T], done: Callable[[Outcome[T]], None]) -> None:
+        """Start a job that writes into the project; where that is closed meanwhile, the job is given up."""
+        workbench = self._project.workbench
+        if self._project.refuses_now():
+            return
+
+        def end(outcome: Outcome[T]) -> None:
+            if self._project.workbench is workbench:
+                done(outcome)
+            elif workbench is not None and outcome.value is None:
+                self._window.notify(f"{title} was given up: {workbench.path.name} was closed.", is_good=False)
+
+        job = self._window.jobs.start(title, task, end)
+        self._writing = [each for each in (*self._writing, job) if each in self._window.jobs.running]
+
+    def _stop_writing(self, _workbench: object) -> None:
+        for job in self._writing:
+            job.cancel()
+        self._writing = []
+
+    def ask_and_export(self) -> None:
+        """Ask for a format and a place, and export what is published."""
+        workbench = self._project.workbench
+        if workbench is None:
+            return
+        live = live_state(workbench)
+        if live is None:
+            publish = self._window.actions_table["publish"]
+            text = "Nothing is published yet, and exports take what is."
+            self._window.notify(text, "Publish…", publish.trigger, is_good=False)
+            return
+        others = sorted(published_states(workbench), key=lambda named: -named.state)
+        states = [live, *(each for each in others if each.state != live.state)]
+        name, folder = self._window.settings.last_export
+        place = Path(folder) if folder and Path(folder).is_dir() else Path(self._folder())
+        dialog = ExportDialog(workbench, states, self._window.jobs, place, name, self._window)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.exported.connect(self._exported)
+        self._project.opened.connect(dialog.close)
+        dialog.open()
+
+    def remove_version(self) -> None:
+        """Remove the version selected in a tree, after naming what goes with it."""
+        selected = self._window.selection.current
+        side = Side.EXTRACTION if selected.source is not None else Side.CDM
+        place = selected.on(side)
+        if place is None or place.version is None:
+            self._say("No version is selected.", "Select a version in one of the trees first.")
+            return
+        document = self._project.value
+        blocks = (
+            document.matrix.column_set(place.version)
+            if side is Side.EXTRACTION
+            else document.matrix.row_set(place.version)
+        )
+        elements = sum(len(block.elements) for block in blocks)
+        words = version_words(document, side, place.version)
+        goes = f"{number_of(len(blocks), 'block')} with {number_of(elements, 'element')} go with it"
+        text = f"{goes if blocks else 'Nothing is mapped in it'}. It can be undone."
+        if (
+            dialogs.ask(f"Remove {words}?", text, [("remove", "Remove it"), ("cancel", "Cancel")], self._window)
+            == "remove"
+        ):
+            self._project.do(RemoveVersion(side, place.version))
+
+    def confirm_smaller(self) -> None:
+        """Confirm every waiting block that became smaller, after naming how many."""
+        items = [item for item in self._project.review_items() if item.block.verdict.value == "smaller"]
+        lost = sum(len(item.losses) for item in items)
+        if not items:
+            self._say("No block waits that became smaller.", "")
+            return
+        blocks = number_of(len(items), "block")
+        answers = [("confirm", f"Confirm {blocks}"), ("cancel", "Cancel")]
+        text = f"{number_of(lost, 'lost element')} will stay empty."
+        if dialogs.ask(f"Confirm {blocks} that became smaller?", text, answers, self._window) == "confirm":
+            edits = tuple(ConfirmBlock(item.key) for item in items)
+            self._project.do(Several(f"Confirm all {len(items)} blocks that are smaller", edits))
+
+    def name_state(self) -> None:
+        """Give the state that is meant in the history, or else the one that is shown, a name."""
+        workbench, meant = self._project.workbench, self._window.history.meant
+        if workbench is None:
+            return
+        state = self._project.value.state if meant is None else meant
+        words = f"Name of state {state:,}, as the history shows it"
+        name, is_given = QInputDialog.getText(self._window, "Name this state", words)
+        if not is_given or not name.strip():
+            return
+        try:
+            workbench.name_state(state, checked_name(name))
+        except UserError as error:
+            dialogs.tell(error, self._window)
+        self._window.history.refresh()
+
+    def show_palette(self) -> None:
+        """Ask what to do among everything that makes sense now, and do it."""
+        window = self._window
+        palette = Palette(entries_of(window), window.settings.recent_actions, window)
+        palette.place_over(window)
+        palette.chosen.connect(self._do_entry, Qt.ConnectionType.QueuedConnection)
+        show(palette)
+
+    def show_keys(self) -> None:
+        """Show the sheet of keys."""
+        show(KeySheet(self._window.actions_table.keymap, self._window))
+
+    def change_keys(self) -> None:
+        """Show the dialog in which actions get other keys."""
+        show(KeysDialog(self._window.actions_table.keymap, self._window))
+
+    def show_glossary(self, word: str = "") -> None:
+        """Show the words of the program, or one of them."""
+        show(Glossary(word, self._window))
+
+    def show_about(self) -> None:
+        """Say what this is."""
+        text = (
+            "Maps the schemas of many services to one canonical data model, keeps the mapping when they change, "
+            "and runs it on Spark.\n\n"
+            f"Qt {qVersion()}, PySide {PySide6.__version__}, Python {platform.python_version()}.\n"
+            "Apache License 2.0. The idea is from “METL - a modern ETL pipeline with a dynamic mapping matrix” "
+            "(Haase, Röseler, Seidel, 2022)."
+        )
+        self._say(f"METL Workbench {__version__}", text)
+
+    def _do_entry(self, entry: PaletteEntry) -> None:
+        self._window.settings.remember_action(entry.id)
+        entry.does()
+
+    def _start_opening(
+        self, path: Path, make: Callable[[Watch], Workbench], done: Callable[[Outcome[Prepared]], None]
+    ) -> None:
+        """Open a project in the place of the one in front, whose run is asked about first."""
+        self._window.leaving.before(opening(path.stem), lambda: self._window.opening.start(path, make, done))
+
+    def _opened(self, outcome: Outcome[Prepared]) -> None:
+        prepared = outcome.value
+        if prepared is not None:  # a run may have been started since
+            workbench = prepared.workbench
+            self._window.leaving.before(
+                opening(workbench.path.stem),
+                lambda: self._window.show_project(workbench, prepared),
+                otherwise=workbench.close,
+            )
+        self._failed_only(outcome)
+
+    def _ask_how(self, path: Path, error: ProjectHeldError) -> None:
+        title, text = dialogs.words_of(error)
+        answers = [("read", "Open read only"), ("take", "Take over"), ("cancel", "Cancel")]
+        answer = dialogs.ask(title, text, answers, self._window)
+        if answer != "cancel":
+            self.open(path, for_editing=answer == "take", take_over=answer == "take")
+
+    def _imported(self, outcome: Outcome[ImportResult]) -> None:
+        self._project.catch_up()
+        self._failed_only(outcome)
+        result = outcome.value
+        self._window.interrupted.look()
+        if result is None:
+            return
+        added, waiting = len(result.added), result.needs_review
+        title = f"{number_of(added, 'version')} added"
+        if result.unchanged:
+            title += f", {len(result.unchanged):,} {'were' if len(result.unchanged) != 1 else 'was'} there already"
+        if result.refused:
+            lines = [f"Refused: {refused.source}: {refused.reason}" for refused in result.refused[:_SHOWN]]
+            more = len(result.refused) - _SHOWN
+            text = "\n".join([*lines, f"and {more:,} more"] if more > 0 else lines)
+            told = f"{title}. {number_of(len(result.refused), 'source')} refused."
+            self._window.notify(told, "See why", lambda: self._say(title, text), is_good=False)
+        elif waiting:
+            title += f". {waiting:,} decision{'s wait' if waiting != 1 else ' waits'}."
+            self._window.notify(title, "Review now", lambda: self._window.show_page(1), is_good=False)
+        else:
+            self._window.notify(f"{title}.")
+
+    def _mapped(self, outcome: Outcome[MapResult]) -> None:
+        self._project.catch_up()
+        self._failed_only(outcome)
+        result = outcome.value
+        if result is None:
+            return
+        if result.conflicts:
+            lines = [f"Line {conflict.line}: {conflict.reason}" for conflict in result.conflicts[:_SHOWN]]
+            more = len(result.conflicts) - _SHOWN
+            lines += [f"and {more} more"] if more > 0 else []
+            self._say(f"Nothing was written: {len(result.conflicts)} lines cannot be followed", "\n".join(lines))
+        else:
+            already = f" {result.unchanged:,} were set already." if result.unchanged else ""
+            self._window.notify(f"{number_of(result.set, 'element')} set.{already}")
+
+    def _exported(self, done: ExportResult) -> None:
+        self._window.settings.remember_export(done.format, done.path.parent)
+
+    def _failed_only(self, outcome: Outcome[Any]) -> None:
+        if outcome.error is not None:
+            dialogs.tell(outcome.error, self._window)
+
+    def _say(self, title: str, text: str) -> None:
+        dialogs.ask(title, text, [("close", "Close")], self._window)
+
+    def _folder(self) -> str:
+        workbench = self._project.workbench
+        return str(workbench.path.parent if workbench is not None else Path.home())

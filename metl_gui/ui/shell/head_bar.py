@@ -1,0 +1,172 @@
+"""The bar below the menus: pages, undo, search, the state of Spark, the test run."""
+
+from __future__ import annotations
+
+from html import escape
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QFontMetricsF, QResizeEvent
+from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QLineEdit, QSizePolicy, QWidget
+
+from metl_gui.ui.theming import theme as themes
+from metl_gui.ui.widgets.pill import KeyButton
+from metl_gui.ui.widgets.plain_text import plain_tip
+
+PAGES = ("Map", "Review", "Run")
+_LONGEST_TITLE_PX, _TITLE_SHARE = 280, 0.15
+_ROOM_FOR_SPARK_PX = 1_000
+_ROOM_FOR_TITLE_PX = 900
+_ROOM_FOR_LIVE_PX, _ROOM_FOR_CHANGES_PX = 1_450, 1_200
+_LONGEST_LIVE_PX = 330
+
+
+class HeadBar(QWidget):
+    """One row of quiet controls.
+
+    Signals:
+        page_wanted: number of a page.
+        undo_wanted, run_wanted: a button was pressed.
+        live_wanted: what is live is to be compared with what is shown.
+    """
+
+    page_wanted = Signal(object)
+    undo_wanted = Signal()
+    run_wanted = Signal()
+    live_wanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("headBar")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.pages = [KeyButton(name, kind="segment") for name in PAGES]
+        self._group = QButtonGroup(self)
+        self.undo = KeyButton("↶  Nothing to undo")
+        self.search = QLineEdit()
+        self.search.setPlaceholderText("Search everywhere     Ctrl+F")
+        self.search.setAccessibleName("Search everywhere")
+        self.search.setClearButtonEnabled(True)
+        self.search.setMinimumWidth(210)
+        self.search.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.live = KeyButton("", kind="number")
+        self.live.setAccessibleDescription("Compare what is live with what is shown")
+        self.live.hide()
+        self.spark = QLabel()
+        self.spark.setProperty("kind", "dim")
+        self.run = KeyButton("▶  Test run", "F5", "primary")
+        self.run.setAccessibleName("Test run")
+        self._spark_words = "local[*] · not started"
+        self._undo_title: str | None = None
+        self._why_no_undo = ""
+        self._live_words = ("", "", "")
+        self._build()
+        self.dress()
+        self.undo.clicked.connect(self.undo_wanted)
+        self.run.clicked.connect(self.run_wanted)
+        self.live.clicked.connect(self.live_wanted)
+        self._group.idClicked.connect(self._tell_page)
+
+    def show_page(self, number: int) -> None:
+        """Check the button of a page."""
+        self.pages[number].setChecked(True)
+
+    def show_waiting(self, count: int) -> None:
+        """Show how many decisions wait."""
+        self.pages[1].show_count(f"{count:,}" if count else "")
+
+    def show_undo(self, title: str | None, why_not: str = "") -> None:
+        """Say what undo takes back.
+
+        Args:
+            title: of the edit, ``None`` for none.
+            why_not: why nothing can be undone now, where there may well be something.
+        """
+        self._undo_title, self._why_no_undo = title, why_not
+        self.undo.setEnabled(title is not None)
+        nothing = "Undo" if why_not else "Nothing to undo"
+        words = nothing if title is None else f"Undo {title[:1].lower()}{title[1:]}"
+        self.undo.setAccessibleName(words)
+        self.undo.setToolTip(plain_tip(title or why_not))
+        if self._is_narrow:
+            words = "Undo"
+        metrics = QFontMetricsF(themes.scaled(1.0, bold=True))
+        longest = min(themes.px(_LONGEST_TITLE_PX), round(self.width() * _TITLE_SHARE))
+        self.undo.setText(metrics.elidedText(f"↶  {words}", Qt.TextElideMode.ElideRight, longest))
+        self.undo.updateGeometry()
+
+    def show_keys(self, keys: dict[str, str]) -> None:
+        """Show the keys that actions have now, by the actions' ids."""
+        self.run.key = keys["run"]
+        self.run.updateGeometry()
+        find = keys.get("find", "")
+        self.search.setPlaceholderText(f"Search everywhere     {find}".rstrip())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Leave out what can be read elsewhere when there is no room for it."""
+        super().resizeEvent(event)
+        self.spark.setVisible(self.width() >= themes.px(_ROOM_FOR_SPARK_PX))
+        self.show_undo(self._undo_title, self._why_no_undo)
+        self.show_live(*self._live_words)
+
+    def show_live(self, words: str, short: str, tip: str) -> None:
+        """Say what production uses; empty words while nothing is published.
+
+        Args:
+            words: which state, and how much was changed since.
+            short: the same where there is little room.
+            tip: who published it, and when.
+        """
+        self._live_words = words, short, tip
+        has_room = self.width() >= themes.px(_ROOM_FOR_LIVE_PX)
+        metrics = QFontMetricsF(themes.scaled(1.0, bold=True))
+        fits = metrics.horizontalAdvance(words) <= themes.px(_LONGEST_LIVE_PX)
+        shown = words if has_room and fits else short  # a name cut in two says nothing: the tip has it
+        if self.width() < themes.px(_ROOM_FOR_CHANGES_PX):
+            shown = shown.partition(",")[0]
+        self.live.setText(f"▲  {shown}")
+        self.live.setAccessibleName(words)
+        self.live.setToolTip(plain_tip(f"{words}\n{tip}"))
+        self.live.setVisible(bool(words))
+        self.live.updateGeometry()
+
+    @property
+    def _is_narrow(self) -> bool:
+        return self.width() < themes.px(_ROOM_FOR_TITLE_PX)
+
+    def show_spark(self, words: str) -> None:
+        """Say how Spark is."""
+        self._spark_words = words
+        theme = themes.current()
+        state = words.rpartition(" · ")[2]
+        colour = theme.good if state == "ready" else theme.dim
+        self.spark.setText(f"<span style='color:{colour.name()}'>●</span> {escape(words)}")
+
+    def dress(self) -> None:
+        """Follow theme and scale."""
+        self.setFixedHeight(themes.px(46))
+        self.search.setMaximumWidth(themes.px(380))
+        self.show_undo(self._undo_title, self._why_no_undo)
+        self.show_spark(self._spark_words)
+        self.show_live(*self._live_words)
+
+    def _tell_page(self, number: int) -> None:
+        self.page_wanted.emit(number)
+
+    def _build(self) -> None:
+        row = QHBoxLayout(self)
+        row.setContentsMargins(14, 6, 14, 6)
+        row.setSpacing(10)
+        segments = QHBoxLayout()
+        segments.setSpacing(0)
+        for at, button in enumerate(self.pages):
+            button.setCheckable(True)
+            button.setProperty("edge", ("first", "middle", "last")[at])
+            self._group.addButton(button, at)
+            segments.addWidget(button)
+        row.addLayout(segments)
+        row.addWidget(self.undo)
+        row.addStretch(1)
+        row.addWidget(self.search, 2)
+        row.addStretch(1)
+        row.addWidget(self.live)
+        row.addWidget(self.spark)
+        row.addWidget(self.run)

@@ -1,0 +1,273 @@
+"""What would end the run that this window does: quitting, the end of the session, another project in its place.
+
+All ask first, in the same way: wait for the run, stop it, or stay. Production runs are processes of their own that go
+on without the window, so that nobody is asked about them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from PySide6.QtCore import QEventLoop, QObject, Qt, QTimer, Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QProgressBar, QWidget
+
+from metl_gui.engine.kafka.servers import is_kafka
+from metl_gui.ui.jobs.jobs import Outcome
+from metl_gui.ui.run.head import show_share
+from metl_gui.ui.widgets.dialogs import Question
+from metl_gui.ui.widgets.labels import Elided
+from metl_gui.workbench.runs.mapping_run import RunRequest, RunResult
+from metl_gui.workbench.runs.replay import ReplayRequest
+
+if TYPE_CHECKING:
+    from metl_gui.ui.shell.window import Window
+
+_WAIT, _STOP, _STAY = "wait", "stop", "cancel"
+
+
+@dataclass(frozen=True)
+class EndingStep:
+    """What a person wants to do that the run would not survive.
+
+    Args:
+        title: it in words, as a question begins: ``Open shop``.
+        words: as a button says it: ``open it``.
+        then: what happens at last: ``shop is opened``.
+    """
+
+    title: str
+    words: str
+    then: str
+
+
+QUITTING = EndingStep("Quit", "quit", "METL Workbench quits by itself")
+
+
+def opening(name: str) -> EndingStep:
+    """Return the step that shows another project."""
+    return EndingStep(f"Open {name}", "open it", f"{name} is opened")
+
+
+def closing(name: str) -> EndingStep:
+    """Return the step that closes the project."""
+    return EndingStep(f"Close {name}", "close it", f"{name} is closed")
+
+
+class Session(Protocol):
+    """What is asked of Qt's ``QSessionManager``, when the person logs out or the computer is shut down."""
+
+    def allowsInteraction(self) -> bool:
+        """Ask whether the person may be asked."""
+
+    def release(self) -> None:
+        """Say that nothing is asked any more."""
+
+    def cancel(self) -> None:
+        """Ask that the session goes on."""
+
+
+class RunQuestion(Question):
+    """Says what goes on and how far it is, and asks; it stays until the run or the person ends it.
+
+    Args:
+        step: what is wanted.
+        kind: what goes on: ``test run``.
+        text: what stopping would cost.
+        has_end: waiting for it makes sense.
+
+    Signals:
+        chosen: ``wait``, ``stop`` or ``cancel``, each as often as it is pressed.
+    """
+
+    chosen = Signal(object)
+
+    def __init__(self, step: EndingStep, kind: str, text: str, has_end: bool, parent: QWidget | None = None) -> None:
+        wait = [(_WAIT, f"Wait, then {step.words}")] if has_end else []
+        answers = [*wait, (_STOP, f"Stop and {step.words}"), (_STAY, "Cancel")]
+        super().__init__(f"{step.title} while a {kind} goes on?", text, answers, parent)
+        self._step, self._kind = step, kind
+        self.facts = Elided("", "dim")
+        self.bar = QProgressBar()
+        self.bar.setTextVisible(False)
+        self.bar.setAccessibleName(f"Progress of the {kind}")
+        self.insert(self.bar, self.facts)
+        self.setAccessibleDescription(text)
+
+    def show_progress(self, facts: str, share: float) -> None:
+        """Say how far the run is."""
+        self.facts.setText(facts)
+        self.bar.setAccessibleDescription(facts)
+        show_share(self.bar, share)
+
+    def wait(self) -> None:
+        """Say that the run is waited for; that can be taken back."""
+        text = f"When it is finished, {self._step.then}. If it fails, this window stays and says why."
+        self._say_on(f"Waiting for the {self._kind}", text, _WAIT)
+
+    def stop(self) -> None:
+        """Say that the run is being stopped."""
+        self._say_on(f"Stopping the {self._kind}", f"In a moment {self._step.then}.", _WAIT, _STOP)
+
+    def reject(self) -> None:
+        """Take Esc, and the dialog's own X, for staying."""
+        self.chosen.emit(_STAY)
+
+    def _say_on(self, title: str, text: str, *answered: str) -> None:
+        self.say(title, text)
+        self.setAccessibleDescription(text)
+        for id_ in answered:
+            if id_ in self.buttons:
+                self.buttons[id_].hide()
+        stay = self.buttons[_STAY]
+        stay.setText(f"Do not {self._step.words}")
+        stay.updateGeometry()
+        stay.setDefault(True)
+        stay.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _pressed(self) -> None:
+        button = self.sender()
+        if button is not None:
+            self.chosen.emit(button.objectName())
+
+
+class ShutdownController(QObject):
+    """Asks before a step that would end the run of one window.
+
+    Signals:
+        answered: the question was answered, or the run has ended before.
+    """
+
+    answered = Signal()
+
+    def __init__(self, window: Window) -> None:
+        super().__init__(window)
+        self._window = window
+        self.question: RunQuestion | None = None
+        self._answer = ""
+        self._then: Callable[[], object] = window.close
+        self._otherwise: Callable[[], object] | None = None
+        self._step = QUITTING
+        window.spark.told.connect(self._show_progress)
+        window.spark.ended.connect(self._run_ended)
+        app = QGuiApplication.instance()
+        if isinstance(app, QGuiApplication):
+            app.commitDataRequest.connect(self.session_ends, Qt.ConnectionType.DirectConnection)
+
+    def before(
+        self, step: EndingStep, then: Callable[[], object], otherwise: Callable[[], object] | None = None
+    ) -> None:
+        """Do a step, at once where no run goes on in this window; else when the person has decided on that.
+
+        Args:
+            step: what it is, in words.
+            then: does it.
+            otherwise: called instead where the person stays.
+        """
+        if not self._goes_on():
+            then()
+            return
+        if self.question is None:
+            self._step, self._then, self._otherwise, self._answer = step, then, otherwise, ""
+            self.question = RunQuestion(step, self._kind, self._cost(), self._has_end, self._window)
+            self.question.chosen.connect(self._chosen)
+            self._show_progress()
+            self.question.open()
+        elif otherwise is not None:  # one step at a time
+            otherwise()
+        self.question.raise_()
+        self.question.activateWindow()
+
+    def session_ends(self, session: Session) -> None:
+        """Ask when the person logs out or shuts down; where nobody can be asked, stop the run, so that it is kept."""
+        if not self._goes_on():
+            return
+        loop = QEventLoop()
+        self._window.spark.ended.connect(loop.quit)
+        self.answered.connect(loop.quit)
+        may_ask = session.allowsInteraction()
+        if may_ask:
+            self.before(QUITTING, self._window.close)
+            loop.exec()
+            if self._goes_on() and self._answer != _STOP:
+                session.cancel()
+                return
+        else:
+            self._window.run_page.stop()
+        while self._goes_on():
+            loop.exec()
+        if may_ask:
+            session.release()
+
+    def _goes_on(self) -> bool:
+        return self._window.spark.is_running
+
+    @property
+    def _request(self) -> RunRequest | ReplayRequest | None:
+        return self._window.run_page.last_request
+
+    @property
+    def _kind(self) -> str:
+        return "replay" if isinstance(self._request, ReplayRequest) else "test run"
+
+    @property
+    def _has_end(self) -> bool:
+        return not (isinstance(self._request, RunRequest) and self._request.follow)
+
+    def _cost(self) -> str:
+        """Say what of the run is there when it is stopped."""
+        request = self._request
+        if isinstance(request, RunRequest) and (request.follow or request.checkpoint):
+            stays = "what it has put in place stays"
+        elif request is not None and is_kafka(request.sink):
+            stays = "what it has sent stays in its topics"
+        else:
+            stays = "none of its messages is kept"
+        text = f"If you stop it, {stays}; the run history lists it with what it had counted by then."
+        return f"{text} Production runs go on without this window." if self._window.run_page.production.live else text
+
+    def _show_progress(self, _event: object = None) -> None:
+        own = self._window.run_page.own
+        if self.question is not None and own is not None:
+            self.question.show_progress(own.facts, own.share)
+
+    def _chosen(self, answer: str) -> None:
+        question, self._answer = self.question, answer
+        if question is None:
+            return
+        if answer == _WAIT:
+            question.wait()
+        elif answer == _STOP:
+            question.stop()
+            self._window.run_page.stop()
+        else:
+            self._close_question()
+            if self._otherwise is not None:
+                self._otherwise()
+        self.answered.emit()
+
+    def _run_ended(self, outcome: Outcome[RunResult]) -> None:
+        if self.question is None:
+            return
+        kind, has_failed = self._kind, outcome.error is not None
+        self._close_question()
+        if self._answer == _STOP or (self._answer == _WAIT and not has_failed):
+            QTimer.singleShot(0, self, self._then)  # who else hears of the end of the run comes first
+            return
+        if self._otherwise is not None:
+            self._otherwise()
+            return
+        if has_failed:
+            self._window.show_page(2)
+            self._window.notify(f"The {kind} failed; you did not {self._step.words} yet.", is_good=False)
+        else:
+            said = f"The {kind} has ended. Nothing is lost any more by what you wanted to do."
+            self._window.notify(said, self._step.title, self._then, is_good=False)
+
+    def _close_question(self) -> None:
+        question, self.question = self.question, None
+        if question is not None:
+            question.done(0)
+            question.deleteLater()

@@ -1,0 +1,176 @@
+"""What stands in the window while no project is open: make one, open one, try the sample.
+
+What stands in the window while its first project is being opened: its name, how far it is, and a way back.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QVBoxLayout, QWidget
+
+from metl_gui.core.progress import Progress
+from metl_gui.ui.theming import theme as themes
+from metl_gui.ui.widgets.labels import Elided
+from metl_gui.ui.widgets.pill import KeyButton
+from metl_gui.ui.widgets.plain_text import plain_label, plain_tip
+
+
+class StartPage(QWidget):
+    """The first page.
+
+    Signals:
+        new_wanted, open_wanted, sample_wanted, registry_wanted: a button was pressed.
+        recent_wanted: path of a recent project.
+    """
+
+    new_wanted = Signal()
+    open_wanted = Signal()
+    sample_wanted = Signal()
+    registry_wanted = Signal()
+    recent_wanted = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("page")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        title, text = QLabel("METL Workbench"), QLabel(_ABOUT)
+        title.setProperty("kind", "figure")
+        text.setProperty("kind", "dim")
+        text.setWordWrap(True)
+        text.setMinimumWidth(520)
+        self.sample = KeyButton("Open the sample project", kind="primary")
+        self.open = KeyButton("Open a project…", "Ctrl+O")
+        self.new = KeyButton("New project…", "Ctrl+N")
+        self.registry = KeyButton("Import from a registry…", "Ctrl+Shift+I")
+        self.recent: list[KeyButton] = []
+        self._recents = QVBoxLayout()
+        self._recents.setSpacing(2)
+        column = QVBoxLayout()
+        column.setSpacing(14)
+        column.addStretch(1)
+        column.addWidget(title)
+        column.addWidget(text)
+        buttons = QHBoxLayout()
+        buttons.setSpacing(10)
+        for button in (self.sample, self.open, self.new, self.registry):
+            buttons.addWidget(button)
+        buttons.addStretch(1)
+        column.addLayout(buttons)
+        column.addSpacing(10)
+        column.addLayout(self._recents)
+        hint = QLabel("Or drop files anywhere: a project, schemas, a mapping table, messages. They are only looked at.")
+        hint.setProperty("kind", "small")
+        column.addSpacing(10)
+        column.addWidget(hint)
+        column.addStretch(1)
+        row = QHBoxLayout(self)
+        row.addStretch(2)
+        row.addLayout(column)
+        row.addStretch(3)
+        self.sample.clicked.connect(self.sample_wanted)
+        self.open.clicked.connect(self.open_wanted)
+        self.new.clicked.connect(self.new_wanted)
+        self.registry.clicked.connect(self._want_registry)
+
+    def _want_registry(self) -> None:
+        self.registry_wanted.emit()
+
+    def show_keys(self, keys: dict[str, str]) -> None:
+        """Show the keys that actions have now, by the actions' ids."""
+        for button, id_ in ((self.open, "open"), (self.new, "new"), (self.registry, "import_registry")):
+            button.key = keys[id_]
+            button.updateGeometry()
+
+    def show_recent(self, paths: list[Path]) -> None:
+        """List recent projects; missing ones cannot be pressed."""
+        while (item := self._recents.takeAt(0)) is not None:
+            widget = item.widget()
+            if widget is not None:
+                widget.deleteLater()
+        self.recent = []
+        if paths:
+            heading = QLabel("Recent projects")
+            heading.setProperty("kind", "panelTitle")
+            self._recents.addWidget(heading)
+        for path in paths:
+            button = KeyButton(path.stem, kind="link")
+            button.setToolTip(plain_tip(str(path)))
+            button.setEnabled(path.is_file())
+            button.setObjectName(str(path))
+            button.clicked.connect(self._pressed)
+            line = QHBoxLayout()
+            folder = str(path.parent) if path.is_file() else f"{path.parent}: it is not there any more"
+            where = plain_label(folder, "small")
+            holder = QWidget()
+            holder.setLayout(line)
+            line.setContentsMargins(0, 0, 0, 0)
+            line.addWidget(button)
+            line.addWidget(where)
+            line.addStretch(1)
+            self._recents.addWidget(holder)
+            self.recent.append(button)
+
+    def _pressed(self) -> None:
+        button = self.sender()
+        if button is not None:
+            self.recent_wanted.emit(Path(button.objectName()))
+
+
+_ABOUT = (
+    "Map the schemas of many services to one canonical data model, keep the mapping when they change, "
+    "and run it on Spark. The sample is a small bank with real change messages and one schema version that waits."
+)
+
+
+class OpeningPage(QWidget):
+    """Shows the progress of one job.
+
+    Signals:
+        cancel_wanted: it was given up.
+    """
+
+    cancel_wanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("page")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.title = Elided(kind="title")
+        self.words = plain_label(kind="dim")
+        self.bar = QProgressBar()
+        self.bar.setTextVisible(False)
+        self.bar.setAccessibleName("Progress of opening")
+        self.cancel = KeyButton("Cancel", "Esc")
+        self.cancel.clicked.connect(self.cancel_wanted)
+        self.cancel.setShortcut("Esc")
+        holder = QWidget()
+        holder.setFixedWidth(themes.px(420))
+        column = QVBoxLayout(holder)
+        column.setSpacing(10)
+        for widget in (self.title, self.bar, self.words):
+            column.addWidget(widget)
+        row = QHBoxLayout()
+        row.addWidget(self.cancel)
+        row.addStretch(1)
+        column.addLayout(row)
+        middle = QVBoxLayout(self)
+        middle.addStretch(2)
+        middle.addWidget(holder, 0, Qt.AlignmentFlag.AlignHCenter)
+        middle.addStretch(3)
+
+    def show_name(self, name: str) -> None:
+        """Say what is being opened; how far it is comes later."""
+        self.title.setText(f"Opening {name}")
+        self.words.setText("Reading the project file")
+        self.bar.setRange(0, 0)
+
+    def show_progress(self, progress: Progress) -> None:
+        """Say how far it is."""
+        self.words.setText(progress.text)
+        if progress.total:
+            self.bar.setRange(0, 1000)
+            self.bar.setValue(round(1000 * progress.done / progress.total))
+        else:
+            self.bar.setRange(0, 0)

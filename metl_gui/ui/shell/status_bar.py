@@ -1,0 +1,226 @@
+"""The status bar: project, cell under the pointer, what is selected, what waits, the state, the running job."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QElapsedTimer, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QLabel, QProgressBar, QStatusBar, QWidget
+
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.progress import Progress
+from metl_gui.ui.jobs.jobs import Job
+from metl_gui.ui.project.selection import Selected
+from metl_gui.ui.project.text import number_of
+from metl_gui.ui.theming import theme as themes
+from metl_gui.ui.widgets.labels import Elided, PlaceLabel
+from metl_gui.ui.widgets.pill import KeyButton
+from metl_gui.ui.widgets.plain_text import plain_tip
+
+_ROOM_FOR_STATES_PX = 1_250
+_TELLS_TIME_MS = 2_000
+"""Before that nobody can say how long a job takes."""
+
+
+class StatusBar(QStatusBar):
+    """Shows facts; a press on a number goes to what it counts.
+
+    Signals:
+        elements_wanted: the list of the elements.
+        review_wanted: what waits for a decision.
+        selection_wanted: what is selected.
+        history_wanted: the states.
+        second_wanted: the next block that waits for a second person.
+        production_wanted: the production run that goes on.
+        watched_wanted: what came of the registries that are watched.
+    """
+
+    elements_wanted = Signal()
+    review_wanted = Signal()
+    selection_wanted = Signal()
+    history_wanted = Signal()
+    second_wanted = Signal()
+    production_wanted = Signal()
+    watched_wanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setSizeGripEnabled(False)
+        self.project = Elided(is_snug=True)
+        self.place = PlaceLabel()
+        self.job_words = Elided(is_snug=True)
+        self.bar = QProgressBar()
+        self.bar.setTextVisible(False)
+        self.bar.setAccessibleName("Progress of the running job")
+        self.stop = KeyButton("Stop", kind="link")
+        self.stop.setAccessibleName("Stop the running job")
+        self.selected = _number("Fit what is selected")
+        self.elements = _number("List the elements")
+        self.blocks = _number("Go to what waits for a decision")
+        self.second = _number("Go to the next block that waits for a second person")
+        self.production = _number("Show the production run that goes on")
+        self.watched = _number("Show what came of the registries that are watched")
+        self.state, self.mode = _number("Show the history"), QLabel()
+        self.addWidget(self.project)
+        self.addWidget(self.place, 1)
+        for widget in (
+            self.job_words,
+            self.bar,
+            self.stop,
+            self.watched,
+            self.production,
+            self.mode,
+            self.selected,
+            self.elements,
+            self.blocks,
+            self.second,
+        ):
+            self.addPermanentWidget(widget)
+        self.addPermanentWidget(self.state)
+        self.stop.set_height(20)
+        self._job: Job | None = None
+        self._state_words = self._live_words = self._production_words = self._watched_words = ""
+        self._clock = QElapsedTimer()
+        self.stop.clicked.connect(self._stop)
+        self.second.clicked.connect(self.second_wanted)
+        self.second.hide()
+        self.watched.clicked.connect(self.watched_wanted)
+        self.watched.hide()
+        self.production.clicked.connect(self.production_wanted)
+        self.production.hide()
+        self.state.clicked.connect(self.history_wanted)
+        self.selected.clicked.connect(self.selection_wanted)
+        self.elements.clicked.connect(self.elements_wanted)
+        self.blocks.clicked.connect(self.review_wanted)
+        self.show_job(None)
+        self.show_selected(Selected())
+        self.dress()
+
+    def dress(self) -> None:
+        """Follow the scale."""
+        self.bar.setFixedWidth(themes.px(80))
+        self.job_words.setMaximumWidth(themes.px(230))
+        self.project.setMaximumWidth(themes.px(200))
+
+    def show_place(self, words: str) -> None:
+        """Show the full paths of what is pointed at or selected."""
+        self.place.say(words)
+
+    def show_project(self, name: str, path: str) -> None:
+        """Show which project is open."""
+        self.project.setText(name)
+        self.project.setVisible(bool(name))
+        self.project.setAccessibleDescription(path)
+
+    def show_selected(self, selected: Selected) -> None:
+        """Show how many nodes are selected, when that is more than the place says."""
+        counts = ((len(selected.sources), "field", "left"), (len(selected.targets), "field", "right"))
+        words = [f"{count:,} {where}" for count, _, where in counts if count > 1]
+        self.selected.setText(" · ".join(words) + " selected" if words else "")
+        self.selected.setVisible(bool(words))
+
+    def show_document(self, document: Document | None, waiting: int, is_read_only: bool) -> None:
+        """Show counts and state."""
+        for button in (self.elements, self.blocks, self.state):
+            button.setVisible(document is not None)
+        if document is None:
+            self.mode.clear()
+            return
+        blocks, ones = document.matrix.block_count, document.matrix.ones
+        confirmed = document.matrix.confirmed
+        self.elements.setText(number_of(ones, "element"))
+        self.blocks.setText(f"{confirmed:,} of {number_of(blocks, 'block')} confirmed")
+        self.blocks.setToolTip(f"{waiting:,} decision{'s wait' if waiting != 1 else ' waits'}")
+        self._state_words = f"State {document.state:,}"
+        self._show_state()
+        self.mode.setText("read only" if is_read_only else "")
+
+    def show_live(self, state: int | None, tip: str) -> None:
+        """Say which state is published last, ``None`` for none."""
+        self._live_words = f"published {state:,}" if state is not None else ""
+        self.state.setToolTip(tip)
+        self._show_state()
+
+    def show_second(self, count: int) -> None:
+        """Show how many blocks wait for a second person, where the project asks for one."""
+        self.second.setText(f"{count:,} wait{'s' if count == 1 else ''} for a second person")
+        self.second.setVisible(count > 0)
+        self.second.updateGeometry()
+
+    def show_production(self, words: str, tip: str) -> None:
+        """Say which production runs go on, empty for none."""
+        self._production_words = words
+        self.production.setToolTip(tip)
+        self.production.setVisible(bool(words))
+        self._fit_production()
+
+    def show_watched(self, words: str, tip: str) -> None:
+        """Say which registries are watched, empty for none."""
+        self._watched_words = words
+        self.watched.setToolTip(plain_tip(tip))
+        self.watched.setVisible(bool(words))
+        self._fit_production()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Leave the state of production out where there is no room; what is published stands at the end anyway."""
+        super().resizeEvent(event)
+        self._fit_production()
+
+    def _fit_production(self) -> None:
+        is_narrow = self.width() < themes.px(_ROOM_FOR_STATES_PX)
+        watched = self._watched_words
+        self.watched.setText(watched.partition(" ")[0] if is_narrow and not watched.startswith("@") else watched)
+        self.watched.setAccessibleName(watched)
+        self.watched.updateGeometry()
+        words = self._production_words
+        self.production.setText(words.partition(" · ")[0] if is_narrow else words)
+        self.production.setAccessibleName(words)
+        self.production.updateGeometry()
+
+    def _show_state(self) -> None:
+        self.state.setText(" · ".join(words for words in (self._state_words, self._live_words) if words))
+        self.state.updateGeometry()
+
+    def show_job(self, job: Job | None) -> None:
+        """Show the progress of a job, or none."""
+        if self._job is not None and job is not self._job:
+            self._job.progressed.disconnect(self._progress)
+        if job is not None and job is not self._job:
+            job.progressed.connect(self._progress)
+            self._clock.start()
+            self.job_words.setText(f"{job.title}…")
+            self.bar.setRange(0, 0)
+        self._job = job
+        for widget in (self.job_words, self.bar, self.stop):
+            widget.setVisible(job is not None)
+
+    def _progress(self, progress: Progress) -> None:
+        # The bar has no numbers beside it, so it needs no unit.
+        words = progress.text.removesuffix("bytes").rstrip(":; ")
+        if progress.total:
+            self.bar.setRange(0, 1000)
+            self.bar.setValue(round(1000 * progress.done / progress.total))
+            words += time_left(self._clock.elapsed(), progress)
+        else:
+            self.bar.setRange(0, 0)
+        self.job_words.setText(words)
+
+    def _stop(self) -> None:
+        if self._job is not None:
+            self._job.cancel()
+
+
+def time_left(elapsed_ms: int, progress: Progress) -> str:
+    """Say how long the rest takes at the speed so far, nothing while nobody can say."""
+    if elapsed_ms < _TELLS_TIME_MS or not progress.total or progress.done <= 0:
+        return ""
+    seconds = elapsed_ms / 1000 * (progress.total - progress.done) / progress.done
+    if seconds < 1:
+        return ""
+    return f", {seconds:.0f} s left" if seconds < 90 else f", {seconds / 60:.0f} min left"
+
+
+def _number(description: str) -> KeyButton:
+    button = KeyButton("", kind="number")
+    button.set_height(20)
+    button.setAccessibleDescription(description)
+    return button

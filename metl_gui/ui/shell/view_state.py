@@ -1,0 +1,149 @@
+"""How a project was looked at: page, place on the plane, selection, what the trees show; kept for its next opening.
+
+A visit comes from a file that anybody may have changed, so everything that does not fit is passed over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QModelIndex, QObject
+
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.trees.nodes import Side
+from metl_gui.ui.matrix.layout.camera import PlanePlace
+from metl_gui.ui.matrix.layout.content import Order
+from metl_gui.ui.project.selection import Place, Selected, still_there
+from metl_gui.ui.shell.head_bar import PAGES
+
+if TYPE_CHECKING:
+    from metl_gui.ui.shell.window import Window
+    from metl_gui.ui.trees.panel import TreePanel
+
+_MOST_ROWS = 4_000
+"""So many rows of a tree are looked through for open ones: closing a window must not take long."""
+
+_MOST_FILTER = 1_000
+
+
+def visit_of(window: Window) -> dict[str, Any]:
+    """Describe what the window shows of its project, as JSON values."""
+    place = window.map.matrix.place()
+    selected = window.selection.current
+    return {
+        "page": window.stack.currentIndex(),
+        "place": place.as_json() if place is not None else None,
+        "order": window.map.planes.arrangement.order.value,
+        "selected": [_written(selected.source), _written(selected.target)],
+        "trees": {panel.side.value: _tree(panel) for panel in (window.map.sources, window.map.targets)},
+    }
+
+
+def look_again(window: Window, seen: dict[str, Any]) -> None:
+    """Show the open project as it was looked at last; what is gone since is left out."""
+    trees = seen.get("trees")
+    for panel in (window.map.sources, window.map.targets):
+        found = trees.get(panel.side.value) if isinstance(trees, dict) else None
+        if isinstance(found, dict):
+            _restore_tree(panel, found)
+    order = seen.get("order")
+    if order in list(Order) and order != window.map.planes.arrangement.order:
+        window.map.planes.order(Order(order))
+    selected = _read_selected(window.project.value, seen.get("selected"))
+    place = PlanePlace.of_json(seen.get("place"))
+    if place is not None:
+        window.map.matrix.go_to_place(replace(place, selected=selected))
+    if selected != Selected():
+        window.selection.choose(selected)
+    page = seen.get("page")
+    if isinstance(page, int) and 0 <= page < len(PAGES):
+        window.show_page(page)
+
+
+def _tree(panel: TreePanel) -> dict[str, Any]:
+    return {"filter": panel.box.text()[:_MOST_FILTER], "open": [list(way) for way in _open_ways(panel)]}
+
+
+def _open_ways(panel: TreePanel) -> Iterator[tuple[Any, ...]]:
+    """Yield the ways to open rows: a group by its name below that of the one above, any other node by its ids."""
+    model, view = panel.model, panel.view
+    waiting: list[tuple[QModelIndex, tuple[str, ...]]] = [(QModelIndex(), ())]
+    looked = 0
+    while waiting and looked < _MOST_ROWS:
+        parent, names = waiting.pop()
+        for row in range(min(model.rowCount(parent), _MOST_ROWS - looked)):
+            index = model.index(row, 0, parent)
+            looked += 1
+            if view.isExpanded(index):
+                place = model.place(index)
+                way = (*names, str(index.data())) if place is None else names
+                yield tuple(way) if place is None else (place.schema, place.version)
+                waiting.append((index, way))
+
+
+def _restore_tree(panel: TreePanel, found: dict[str, Any]) -> None:
+    words = found.get("filter")
+    if isinstance(words, str) and words:
+        panel.box.setText(words[:_MOST_FILTER])
+    ways = found.get("open")
+    if isinstance(ways, list) and not words:
+        _Opener(panel, ways)
+
+
+class _Opener(QObject):
+    """Opens rows of a tree as soon as it has been filled, once."""
+
+    def __init__(self, panel: TreePanel, ways: list[Any]) -> None:
+        super().__init__(panel)
+        self._panel, self._ways = panel, ways
+        if panel.model.rowCount():
+            self._open()
+        else:
+            panel.model.filled.connect(self._open)
+
+    def _open(self) -> None:
+        panel = self._panel
+        panel.view.collapseAll()
+        for way in self._ways[:_MOST_ROWS]:
+            index = self._row(way)
+            if index.isValid():
+                panel.view.expand(index)
+        self.deleteLater()
+
+    def _row(self, way: Any) -> QModelIndex:
+        model = self._panel.model
+        if not isinstance(way, list) or not way:
+            return QModelIndex()
+        if isinstance(way[0], int):
+            place = _read(self._panel.side, model.document, [*way, None][:3])
+            index = model.index_of(place) if place is not None else QModelIndex()
+            return index if index.isValid() and model.place(index) == place else QModelIndex()
+        index = QModelIndex()
+        for name in way:
+            rows = range(min(model.rowCount(index), _MOST_ROWS))
+            index = next((i for r in rows if str((i := model.index(r, 0, index)).data()) == name), QModelIndex())
+            if not index.isValid():
+                break
+        return index
+
+
+def _written(place: Place | None) -> list[int | None] | None:
+    return None if place is None else [place.schema, place.version, place.attribute]
+
+
+def _read_selected(document: Document, found: Any) -> Selected:
+    if not isinstance(found, list) or len(found) != len(Side):
+        return Selected()
+    return Selected(_read(Side.EXTRACTION, document, found[0]), _read(Side.CDM, document, found[1]))
+
+
+def _read(side: Side, document: Document, found: Any) -> Place | None:
+    """Read a node, ``None`` when it is not what a node looks like, or is gone."""
+    if not isinstance(found, list) or len(found) != 3 or not isinstance(found[0], int):  # schema, version, attribute
+        return None
+    if any(not isinstance(part, int) for part in found[1:] if part is not None):
+        return None
+    place = Place(*found)
+    return still_there(document, Selected().with_place(side, place)).on(side)

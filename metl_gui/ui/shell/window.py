@@ -1,0 +1,406 @@
+"""The one window: menus, head bar, the stack of start page and three pages, status bar."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QSettings, QSize, Qt, QTimer
+from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QShowEvent
+from PySide6.QtWidgets import QMainWindow, QStackedWidget, QVBoxLayout, QWidget
+
+from metl_gui.errors import LooksBackError, MetlError
+from metl_gui.ui.actions.menus import Actions
+from metl_gui.ui.actions.review_page import CARD_KEYS
+from metl_gui.ui.drop.controller import DropController, InterruptedImport, files_in
+from metl_gui.ui.history.controller import HistoryController
+from metl_gui.ui.jobs.jobs import CommandResult, Jobs
+from metl_gui.ui.map.page import MapPage
+from metl_gui.ui.matrix.layout.ghost_lines import LostHere
+from metl_gui.ui.owners.docks import OwnerDocks
+from metl_gui.ui.palette.search_box import SearchBox
+from metl_gui.ui.preview.controller import PreviewController
+from metl_gui.ui.project.document import OpenProject
+from metl_gui.ui.project.selection import Selection
+from metl_gui.ui.project.settings import ViewSettings
+from metl_gui.ui.registries.controller import RegistryController
+from metl_gui.ui.review.commands import ReviewCommands
+from metl_gui.ui.review.page import ReviewPage
+from metl_gui.ui.review.second_person import SecondPerson
+from metl_gui.ui.run.commands import RunCommands
+from metl_gui.ui.run.page import RunPage
+from metl_gui.ui.run.processes import SparkRuns
+from metl_gui.ui.search.docks import ListDocks
+from metl_gui.ui.shell.commands import Commands
+from metl_gui.ui.shell.head_bar import PAGES, HeadBar
+from metl_gui.ui.shell.layout import FloatingDocks, WindowLayout, fill_panels, fill_recent
+from metl_gui.ui.shell.project_status import ProjectFacts
+from metl_gui.ui.shell.projects import Maintenance, Opening, Prepared, Projects
+from metl_gui.ui.shell.schema_commands import OwnerCommands, SettingCommands
+from metl_gui.ui.shell.second_matrix import SecondMatrix
+from metl_gui.ui.shell.shutdown import QUITTING, ShutdownController
+from metl_gui.ui.shell.start_page import OpeningPage, StartPage
+from metl_gui.ui.shell.status_bar import StatusBar
+from metl_gui.ui.shell.theme_controller import ThemeController
+from metl_gui.ui.suggest.panel import SuggestionController
+from metl_gui.ui.theming import theme as themes
+from metl_gui.ui.widgets import dialogs
+from metl_gui.ui.widgets.dock import FocusRing
+from metl_gui.ui.widgets.notice import Notice, NoticeStrip
+from metl_gui.workbench.session import Workbench
+
+LEAST_SIZE = (1100, 700)
+"""Smallest width and height of the window at scale 1, in pixels."""
+
+_WARM_UP_MS = 3_000
+
+
+class Window(QMainWindow):
+    """Joins pages, selection, jobs and the open project.
+
+    Args:
+        settings: where the view state is kept.
+        jobs: the threads, or their synchronous twin.
+        warms_up: start Spark some seconds after the first paint.
+    """
+
+    # Written down, because the rows of the action table refer to them before mypy has seen how they are made.
+    settings: ViewSettings
+    jobs: Jobs
+    project: OpenProject
+    selection: Selection
+    spark: SparkRuns
+    opening: Opening
+    commands: Commands
+    projects: Projects
+    reception: DropController
+    interrupted: InterruptedImport
+    map: MapPage
+    preview: PreviewController
+    lists: ListDocks
+    suggest: SuggestionController
+    owners: OwnerCommands
+    owner_docks: OwnerDocks
+    history: HistoryController
+    configuring: SettingCommands
+    second: SecondPerson
+    registries: RegistryController
+    facts: ProjectFacts
+    review: ReviewPage
+    review_commands: ReviewCommands
+    second_matrix: SecondMatrix
+    run_page: RunPage
+    run_commands: RunCommands
+    leaving: ShutdownController
+    stack: QStackedWidget
+    dressing: ThemeController
+    actions_table: Actions
+    is_busy: bool
+
+    def __init__(self, settings: QSettings, jobs: Jobs | None = None, warms_up: bool = True) -> None:
+        super().__init__()
+        self.setObjectName("window")
+        self.settings = ViewSettings(settings)
+        self.jobs = jobs if jobs is not None else Jobs(self)
+        self.project = OpenProject(self)
+        self.selection = Selection(self)
+        self.spark = SparkRuns(self.jobs, self)
+        self.opening = Opening(self.jobs, self)
+        self.commands = Commands(self)
+        self.projects = Projects(self)
+        self.reception = DropController(self)
+        self.interrupted = InterruptedImport(self)
+        self.upkeep = Maintenance(self.project, self.jobs, self)
+        self.map = MapPage(self.project, self.selection, self.settings, self.jobs)
+        self.preview = PreviewController(self.map, self.project, self.selection, self.jobs, self.settings)
+        self.lists = ListDocks(self.map, self.map.block_dock, self.project, self.selection, self.jobs, self.settings)
+        self.owners = OwnerCommands(self)
+        self.owner_docks = OwnerDocks(self.map, self.map.block_dock, self.project, self.selection, self.jobs)
+        self.suggest = SuggestionController(self.map, self.project, self.selection, self.jobs)
+        self.review = ReviewPage(self.project, self.selection)
+        self.review_commands = ReviewCommands(self)
+        self.second_matrix = SecondMatrix(self.project, self.selection, self.map, self.review, self)
+        self.run_page = RunPage(self.project, self.spark, self.jobs, self.settings)
+        self.start, self.opening_page = StartPage(), OpeningPage()
+        self.head, self.status = HeadBar(), StatusBar()
+        self.stack = QStackedWidget()
+        self.is_busy = False
+        self.history = HistoryController(self)
+        self.configuring = SettingCommands(self)
+        self.second = SecondPerson(self.project, self.selection, self)
+        self.registries = RegistryController(self)
+        self.facts = ProjectFacts(self)
+        self.dressing = ThemeController(self.settings, self)
+        self.actions_table = Actions(self, {"matrix": self.map.matrix, "review list": self.review.list.view})
+        self.run_commands = RunCommands(self)
+        self.leaving = ShutdownController(self)
+        self.review.take_keys(self.actions_table[id_] for id_ in CARD_KEYS)
+        self._warms_up = warms_up
+        self._layout = WindowLayout(self)
+        self._build()
+        self.everywhere = SearchBox(self, self.head.search)
+        self._connect()
+        self._show_keys()
+        self.facts.show_none()
+        self._layout.restore()
+
+    # pages
+
+    def show_page(self, number: int) -> None:
+        """Bring a page to the front."""
+        if self.project.workbench is not None:
+            self.stack.setCurrentIndex(number)
+            self.head.show_page(number)
+            self._layout.restore_page()
+            self._at_hand(number).setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def show_project(self, workbench: Workbench, prepared: Prepared | None = None) -> None:
+        """Show a project that was opened; see ``Projects.show``."""
+        self.projects.show(workbench, prepared)
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Keep the layout, then end every thread and process; a run that goes on is asked about first."""
+        if self.spark.is_running:
+            event.ignore()
+            self.leaving.before(QUITTING, self.close)
+            return
+        self.projects.keep_visit()
+        self._layout.keep()
+        self.projects.stop()
+        self.upkeep.stop()
+        self.spark.shut_down()
+        self.jobs.stop()
+        self.opening.close_unshown()
+        self.project.close()
+        super().closeEvent(event)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Start Spark some time after the first paint."""
+        super().showEvent(event)
+        self._layout.restore_page()
+        if self._warms_up:
+            self._warms_up = False
+            QTimer.singleShot(_WARM_UP_MS, self, self._warm_up)
+
+    def _warm_up(self) -> None:
+        """Start the processes that would keep somebody waiting later, unless the window was closed meanwhile."""
+        if self.isVisible():
+            self.jobs.worker.warm_up()
+            self.spark.warm_up()
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Take files."""
+        if files_in(event.mimeData()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Say what was dropped; nothing is applied by dropping."""
+        paths = files_in(event.mimeData())
+        if paths:
+            event.acceptProposedAction()
+            self.reception.look_at(paths)
+
+    def _at_hand(self, number: int) -> QWidget:
+        return (self.map.matrix, self.review.list.view, self.run_page.setup.at_hand)[number]
+
+    # building
+
+    def _build(self) -> None:
+        self.setWindowTitle("METL Workbench")
+        self.setMinimumSize(*LEAST_SIZE)
+        self.setAcceptDrops(True)
+        self.resize(1600, 1000)
+        self.actions_table.fill()
+        self.actions_table.add_live_menu("View > Panels", lambda menu: fill_panels(self, menu))
+        recent = self.actions_table.add_live_menu("File > Open recent", lambda menu: fill_recent(self, menu))
+        recent.triggered.connect(self._open_recent)
+        watch = self.actions_table.add_live_menu("Schema > Watch for new versions", self.registries.fill_watch_menu)
+        watch.triggered.connect(self.registries.choose_watched)
+        self.actions_table.add_live_menu("View > Go > Bookmarks", self.map.going.fill_bookmarks)
+        for page in (self.map, self.review, self.run_page, self.start, self.opening_page):
+            self.stack.addWidget(page)
+        central = QWidget()
+        layout = QVBoxLayout(central)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self.head)
+        layout.addWidget(self.history.banner)
+        layout.addWidget(self.stack, 1)
+        self.setCentralWidget(central)
+        self.floating = FloatingDocks(self.stack)
+        FocusRing(self.map.matrix)
+        self.notice = NoticeStrip(self.stack)
+        self.notice.stay_above(self.review.foot)
+        self.review.nothing.wanted.connect(self._do)
+        self.setStatusBar(self.status)
+
+    def _connect(self) -> None:
+        self.head.page_wanted.connect(self.show_page)
+        self.head.undo_wanted.connect(self.project.undo)
+        self.head.run_wanted.connect(self.run)
+        self.spark.said.connect(self.head.show_spark)
+        self.spark.busy.connect(self._show_busy)
+        self.jobs.changed.connect(self.status.show_job)
+        self.jobs.broke.connect(self._tell_failed)
+        self.facts.follow()
+        self.project.refused.connect(self._refused)
+        self.stack.currentChanged.connect(self.actions_table.refresh)
+        self.lists.said.connect(self.notify)
+        self.suggest.said.connect(self._tell_said)
+        self.preview.said.connect(self._tell_said)
+        self.preview.run_wanted.connect(self.run)
+        self.preview.panel.retold.connect(self.actions_table.refresh)
+        self.spark.ended.connect(self.project.read_samples_again)
+        self.suggest.suggestions.changed.connect(self.actions_table.refresh)
+        self.map.import_wanted.connect(self.commands.ask_and_import)
+        self.map.entity_wanted.connect(self.actions_table["new_entity"].trigger)
+        self.map.said.connect(self._tell_said)
+        self.map.review_wanted.connect(self._show_review)
+        self.second_matrix.loss_picked.connect(self._show_loss)
+        self.start.new_wanted.connect(self.commands.new_project)
+        self.start.open_wanted.connect(self.commands.ask_and_open)
+        self.start.sample_wanted.connect(self.commands.open_sample)
+        self.start.recent_wanted.connect(self.commands.open)
+        self.start.registry_wanted.connect(self.registries.browse)
+        self.registries.watch.changed.connect(self._show_watched)
+        self.status.watched_wanted.connect(self.registries.watch.show_found)
+        self.status.elements_wanted.connect(self._list_elements)
+        self.status.review_wanted.connect(self._show_review)
+        self.status.selection_wanted.connect(self._fit_selected)
+        self.map.block.why_not_confirm = self.second.why_not
+        self.status.second_wanted.connect(self.second.go_on)
+        self.status.history_wanted.connect(self.history.show)
+        self.status.production_wanted.connect(self.actions_table["live_run"].trigger)
+        self.head.live_wanted.connect(self.history.follow_live)
+        self.opening.began.connect(self._opening_began)
+        self.opening.progressed.connect(self.opening_page.show_progress)
+        self.opening.ended.connect(self._opening_ended)
+        self.opening_page.cancel_wanted.connect(self.opening.cancel)
+        self.actions_table.keymap.changed.connect(self._show_keys)
+        self.dressing.dressed.connect(self._dressed)
+        self.upkeep.failed.connect(self._tell_failed)
+
+    # following the project
+
+    def _opening_began(self, name: str) -> None:
+        """Say what is being opened; a project that is in front stays there until the next one can be shown."""
+        self.opening_page.show_name(name)
+        if self.project.workbench is None:
+            self.stack.setCurrentWidget(self.opening_page)
+
+    def _opening_ended(self, _outcome: object) -> None:
+        if self.project.workbench is None and self.opening.job is None:
+            self.facts.show_none()
+
+    def _refused(self, error: MetlError) -> None:
+        self.facts.refresh()
+        if isinstance(error, LooksBackError):
+            self.notify(str(error), "Back to now", self.history.looking.come_back, is_good=False)
+            return
+        dialogs.tell(error, self)
+
+    def notify(
+        self, text: str, action_text: str = "", callback: Callable[[], object] | None = None, is_good: bool = True
+    ) -> None:
+        """Say what came of something, in a strip that does not take the focus.
+
+        Args:
+            text: what happened, to what.
+            action_text: words of a button.
+            callback: what the button does.
+            is_good: good news go by themselves; anything else stays until it is closed.
+        """
+        self.notice.say(Notice(text, action_text, callback, is_good))
+
+    def _list_elements(self) -> None:
+        self.show_lists().show_mapping()
+
+    def _fit_selected(self) -> None:
+        self.show_page(0)
+        self.map.matrix.fit_selection()
+
+    def _tell_said(self, said: CommandResult) -> None:
+        self.notify(said.text, said.action, said.callback, said.is_good)
+
+    def _tell_failed(self, error: MetlError) -> None:
+        self.notify(str(error), is_good=False)
+
+    # small commands
+
+    def on_review(self, decide: Callable[[], object]) -> None:
+        """Decide what is in front; what is not in front is only shown."""
+        if self.stack.currentWidget() is self.review:
+            decide()
+        else:
+            self.show_page(1)
+
+    def _do(self, id_: str) -> None:
+        self.actions_table[id_].trigger()
+
+    def _open_recent(self, action: QAction) -> None:
+        if isinstance(action.data(), Path):
+            self.commands.open(action.data())
+
+    def _show_loss(self, lost: LostHere) -> None:
+        """Bring the card of a lost element."""
+        self.show_page(1)
+        self.review.go_to_card(*lost)
+
+    def _show_review(self) -> None:
+        self.show_page(PAGES.index("Review"))
+
+    def run(self) -> None:
+        """Show the Run page and start a test run."""
+        if self.project.workbench is not None:
+            self.show_page(2)
+            self.run_page.run()
+
+    def _show_watched(self) -> None:
+        self.status.show_watched(*self.registries.watch.words)
+
+    def _show_keys(self) -> None:
+        keys = {id_: self.actions_table.keymap.keys(id_) for id_ in self.actions_table.rows}
+        self.head.show_keys(keys)
+        self.start.show_keys(keys)
+        self.run_page.setup.show_keys(keys)
+        self.history.banner.show_keys(keys)
+        self.map.empty.show_keys(keys)
+        self.review.show_keys(keys)
+
+    def _dressed(self) -> None:
+        """Ask for room for larger words where the screen has it."""
+        room = self.screen().availableSize()
+        least = QSize(*LEAST_SIZE)
+        self.setMinimumSize((least * themes.scale()).boundedTo(room).expandedTo(least))
+        self.actions_table.refresh()
+
+    def _show_busy(self, is_busy: bool) -> None:
+        self.is_busy = is_busy
+        self.head.run.setEnabled(not is_busy)
+        self.actions_table.refresh()
+
+    def choose_source(self) -> None:
+        """Show the Run page and ask for the messages."""
+        self.show_page(2)
+        self.run_page.setup.choose_folder()
+
+    def show_lists(self) -> ListDocks:
+        """Bring the page of the lists to the front."""
+        self.show_page(0)
+        return self.lists
+
+    def on_map(self) -> MapPage:
+        """Bring the Map page to the front."""
+        if self.stack.currentWidget() is not self.map:
+            self.show_page(0)
+        return self.map
+
+    def show_suggestions(self) -> SuggestionController:
+        """Bring the page of the suggestions to the front."""
+        self.show_page(0)
+        return self.suggest
+
+    def find_everywhere(self) -> None:
+        """Go to the box that searches everywhere."""
+        self.head.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.head.search.selectAll()

@@ -1,0 +1,358 @@
+"""What a tree model reads: the document as columns, the matrix counted, and the filter; no Qt.
+
+Order of a reader's work: ``take`` and ``prepare`` for another document, ``follow`` after an edit, ``filter`` for
+another query; then the questions.
+
+In which order and under which groups the schemas of a tree stand, kept without a Python object each.
+
+Order: by group, then by name in the extraction tree and by id in the CDM tree, as on the axes of the matrix. The
+members of a group are sorted when they are first asked for.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from itertools import chain, takewhile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metl_gui.core.matrix.blocks import BlockKey
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.project.comments import Comments
+from metl_gui.core.search.attribute_facts import AttributeUses, notes_of
+from metl_gui.core.search.filters import Filtering, FilterResult
+from metl_gui.core.search.query import Query
+from metl_gui.core.trees.nodes import Side
+from metl_gui.core.trees.schema_names import group_of, name_in_group
+from metl_gui.core.trees.tree_columns import TreeColumns, columns_of
+from metl_gui.core.trees.trees import Tree
+from metl_gui.ui.project.document import Changed
+from metl_gui.ui.trees.node import (
+    RowFacts,
+    VersionFacts,
+    attribute_row,
+    group_row,
+    schema_row,
+    version_facts,
+    version_row,
+)
+
+Ints = NDArray[np.int64]
+_STEP_SCHEMAS = 4_000
+
+
+class SchemaGroups:
+    """The groups of a tree and what stands in each.
+
+    Args:
+        side: decides the order within a group.
+        tree: ``fill`` must go through before anything is asked.
+    """
+
+    def __init__(self, side: Side, tree: Tree) -> None:
+        self._by_name = side is Side.EXTRACTION
+        self._tree = tree
+        self._members: dict[str, dict[int, None]] = {}
+        self._ordered: dict[str, Ints] = {}
+        self._flat: tuple[list[str], Ints, Ints] | None = None
+        self._common = 0
+
+    def fill(self) -> Iterator[None]:
+        """Put every schema on its shelf, step by step."""
+        for at, schema in enumerate(self._tree.schemas()):
+            self._put(schema.id, schema.name)
+            if at % _STEP_SCHEMAS == _STEP_SCHEMAS - 1:
+                yield
+
+    def follow(self, tree: Tree) -> None:
+        """Take up what an edit of the tree brought, took or renamed; both trees have the same base."""
+        before, self._tree = self._tree, tree
+        for id_ in before.edited_schemas() | tree.edited_schemas():
+            old, new = before.find_schema(id_), tree.find_schema(id_)
+            if old is not None and (new is None or new.name != old.name):
+                self._take_off(id_, old.name)
+            if new is not None and (old is None or new.name != old.name):
+                self._put(id_, new.name)
+
+    def __len__(self) -> int:
+        return sum(map(len, self._members.values()))
+
+    def groups(self, passing: Ints | None = None) -> list[str]:
+        """Return the names of the groups, sorted; of a filter only those of which a schema passes.
+
+        Args:
+            passing: ids of the schemas that pass, ``None`` without a filter.
+        """
+        names, ids, starts = self._columns()
+        if passing is None or not names:
+            return [name for name in names if name]
+        found = np.maximum.reduceat(_marks(passing, ids), starts)
+        return [names[at] for at in np.flatnonzero(found) if names[at]]
+
+    def members(self, group: str, passing: Ints | None = None) -> Ints:
+        """Return the ids of the schemas of one group in their order, ``""`` for those without one."""
+        ids = self._sorted(group)
+        return ids if passing is None else ids[_marks(passing, ids).astype(np.bool_)]
+
+    def short(self, group: str) -> str:
+        """Return the name of a group without the parts that the names of all groups begin with."""
+        self._columns()
+        return ".".join(group.split(".")[self._common :])
+
+    def count(self, group: str) -> int:
+        """Count the schemas of one group."""
+        return len(self._members.get(group, ()))
+
+    def _columns(self) -> tuple[list[str], Ints, Ints]:
+        """Return group names, all ids group by group, and where each group begins."""
+        if self._flat is None:
+            names = sorted(self._members)
+            counts = np.array([len(self._members[name]) for name in names], np.int64)
+            ids = np.fromiter(chain.from_iterable(self._members[name] for name in names), np.int64)
+            self._flat = names, ids, np.cumsum(counts) - counts
+            self._common = _common_parts([name.split(".") for name in names if name])
+        return self._flat
+
+    def _sorted(self, group: str) -> Ints:
+        if group not in self._ordered:
+            ids = self._members.get(group, {})
+            ordered = sorted(ids, key=lambda id_: self._tree.schema(id_).name) if self._by_name else sorted(ids)
+            self._ordered[group] = np.array(ordered, np.int64)
+        return self._ordered[group]
+
+    def _put(self, id_: int, name: str) -> None:
+        self._forget(name)
+        self._members.setdefault(group_of(name), {})[id_] = None
+
+    def _take_off(self, id_: int, name: str) -> None:
+        self._forget(name)
+        group = group_of(name)
+        del self._members[group][id_]
+        if not self._members[group]:
+            del self._members[group]
+
+    def _forget(self, name: str) -> None:
+        self._ordered.pop(group_of(name), None)
+        self._flat = None
+
+
+def _common_parts(names: list[list[str]]) -> int:
+    """Count the parts that all names begin with, so that each keeps one of its own."""
+    if not names:
+        return 0
+    same = takewhile(lambda pair: pair[0] == pair[1], zip(min(names), max(names), strict=False))
+    return min(len(list(same)), min(map(len, names)) - 1)
+
+
+def _marks(passing: Ints, ids: Ints) -> NDArray[np.uint8]:
+    """Return 1 for each id that passes; as a table, because a search in sorted ids costs ten times as much."""
+    table = np.zeros(int(max(ids.max(initial=0), passing.max(initial=0))) + 1, np.uint8)
+    table[passing] = 1
+    return table[ids]
+
+
+_AT_ONCE_ATTRIBUTES = 500_000
+_AT_ONCE_SCHEMAS = 10_000
+_STEP_KEYS = 2_000
+
+
+class TreeContents:
+    """One tree of one document, filtered or not."""
+
+    def __init__(self, side: Side) -> None:
+        self.side = side
+        self.query = Query()
+        self.filtering: Filtering | None = None
+        self.comments: Callable[[], Comments] = Comments
+        self.take(Document())
+        for _ in self.prepare():
+            pass
+
+    def take(self, document: Document) -> None:
+        """Read another document; ``prepare`` must go through before anything is asked."""
+        self.document = document
+        self.tree: Tree = document.tree(self.side)
+        self.columns: TreeColumns = columns_of(self.tree)
+        self.shelves = SchemaGroups(self.side, self.tree)
+        self.uses = AttributeUses(self.side, document)
+        self.filtering = None
+        self._facts: dict[int, VersionFacts] = {}
+        self._waiting_keys: dict[int, set[BlockKey]] = {}
+        self._waiting: Counter[int] = Counter()
+        self._passing: Ints | None = None
+
+    @property
+    def is_small(self) -> bool:
+        """Whether everything can be worked out between two frames."""
+        return (
+            self.columns.attribute_count <= _AT_ONCE_ATTRIBUTES
+            and len(self.tree.base.schemas) <= _AT_ONCE_SCHEMAS
+            and self.document.matrix.ones <= _AT_ONCE_ATTRIBUTES
+        )
+
+    def prepare(self) -> Iterator[None]:
+        """Count and sort what is asked later, step by step."""
+        yield from self.shelves.fill()
+        yield from self.uses.count()
+        for at, key in enumerate(self.document.matrix.waiting()):
+            self._wait(key, self.document, 1)
+            if at % _STEP_KEYS == _STEP_KEYS - 1:
+                yield
+        for part in self.columns.parts:
+            yield from part.columns.fill()
+        if not self.query.is_empty:
+            yield from self.filter(self.query)
+
+    def filter(self, query: Query) -> Iterator[None]:
+        """Find what passes a query, step by step."""
+        self.query = query
+        self._passing = None
+        self.filtering = None
+        if not query.is_empty:
+            notes = notes_of(self.document, self.side, self.comments(), query)
+            self.filtering = Filtering(self.columns, query, self.uses, notes)
+        if self.filtering is not None:
+            for _ in self.filtering.run():
+                self._passing = None
+                yield
+
+    def follow(self, changed: Changed) -> set[int] | None:
+        """Take up an edit.
+
+        Returns:
+            Ids of the schemas that it touched, ``None`` when everything must be taken anew.
+        """
+        after = changed.after
+        tree = after.tree(self.side)
+        if changed.blocks is None or tree.base is not self.tree.base:
+            return None
+        if tree is not self.tree and self.filtering is not None and not self.is_small:
+            return None
+        touched = self.tree.edited_schemas() | tree.edited_schemas() if tree is not self.tree else set()
+        versions = self._count_blocks(changed, changed.blocks)
+        touched |= {v.schema_id for id_ in versions if (v := tree.find_version(id_)) is not None}
+        if tree is not self.tree:
+            self.shelves.follow(tree)
+            self._facts = {}
+        self.document, self.tree, self.columns = after, tree, self.columns.after(tree)
+        self._filter_again(versions)
+        return touched
+
+    def _filter_again(self, versions: set[int]) -> None:
+        self._passing = None
+        filtering = self.filtering
+        if filtering is None:
+            return
+        if filtering.columns is not self.columns or not filtering.look_again(versions):
+            for _ in self.filter(self.query):
+                pass
+
+    def _count_blocks(self, changed: Changed, keys: tuple[BlockKey, ...]) -> set[int]:
+        before, after = self.document, changed.after
+        self.uses.follow(after, keys)
+        versions = {key[0 if self.side is Side.EXTRACTION else 1] for key in keys}
+        for key in keys:
+            self._wait(key, before, -1)
+            self._wait(key, after, 1)
+        for version in versions:
+            self._facts.pop(version, None)
+        return versions
+
+    def _wait(self, key: BlockKey, document: Document, sign: int) -> None:
+        if not document.matrix.waits(key):
+            return
+        version_id = key[0 if self.side is Side.EXTRACTION else 1]
+        version = document.tree(self.side).find_version(version_id)
+        if version is None:
+            return
+        keys = self._waiting_keys.setdefault(version_id, set())
+        keys.add(key) if sign > 0 else keys.discard(key)
+        self._waiting[version.schema_id] += sign
+
+    # questions
+
+    def groups(self) -> list[str]:
+        """Return the groups to show."""
+        return self.shelves.groups(self._schemas_passing())
+
+    def schemas(self, group: str) -> Ints:
+        """Return the ids of the schemas to show in a group."""
+        return self.shelves.members(group, self._schemas_passing())
+
+    def versions(self, schema_id: int) -> list[int]:
+        """Return the ids of the versions to show, newest first; the newest of an entity is not among them."""
+        ids = self.tree.schema(schema_id).version_ids[::-1]
+        below = ids[1:] if self.side is Side.CDM else ids
+        filtering = self.filtering
+        return [id_ for id_ in below if filtering is None or filtering.version_passes(id_)]
+
+    def newest(self, schema_id: int) -> int | None:
+        """Return the id of the newest version."""
+        ids = self.tree.schema(schema_id).version_ids
+        return ids[-1] if ids else None
+
+    def attributes(self, version_id: int) -> Ints:
+        """Return the ids of the attributes to show of a version."""
+        if self.filtering is not None:
+            return np.array(self.filtering.attributes(version_id), np.int64)
+        found = self.columns.find(version_id)
+        if found is None:
+            return np.zeros(0, np.int64)
+        base = self.columns.parts[found[0]].columns.base
+        return base.id[int(base.start[found[1]]) : int(base.start[found[1] + 1])].astype(np.int64)
+
+    def counts(self) -> tuple[int, int]:
+        """Count the schemas to show, and all."""
+        whole = len(self.shelves)
+        return (whole if self.filtering is None else self.filtering.schema_count()), whole
+
+    def passing(self, text: str) -> FilterResult | None:
+        """Describe what passes for other views, ``None`` when everything does."""
+        if self.filtering is None:
+            return None
+        return self.filtering.result(self.side, text, len(self.shelves))
+
+    def _schemas_passing(self) -> Ints | None:
+        if self.filtering is None:
+            return None
+        if self._passing is None:
+            self._passing = self.filtering.schema_ids().astype(np.int64)
+        return self._passing
+
+    # rows
+
+    def group_row(self, group: str) -> RowFacts:
+        """Describe a group."""
+        members = self.shelves.members(group)
+        waiting = sum(self._waiting[id_] for id_ in members.tolist()) if self._waiting else 0
+        return group_row(group, self.shelves.short(group), len(self.schemas(group)), waiting, self.side)
+
+    def schema_row(self, schema_id: int) -> RowFacts:
+        """Describe a schema or entity."""
+        schema = self.tree.schema(schema_id)
+        newest = self.tree.newest(schema_id)
+        name = name_in_group(schema.name) if self.side is Side.EXTRACTION else schema.name
+        return schema_row(schema, name, newest.label if newest else "", self._waiting[schema_id], self.side)
+
+    def version_row(self, version_id: int) -> RowFacts:
+        """Describe a version."""
+        return version_row(self.tree.version(version_id), self._facts_of(version_id))
+
+    def attribute_row(self, version_id: int, attribute_id: int) -> RowFacts:
+        """Describe an attribute."""
+        version = self.tree.version(version_id)
+        attribute = version.attribute(attribute_id)
+        if attribute is None:
+            return RowFacts("")
+        is_newest = self.newest(version.schema_id) == version_id
+        return attribute_row(attribute, self._facts_of(version_id), self.side, is_newest)
+
+    def _facts_of(self, version_id: int) -> VersionFacts:
+        if version_id not in self._facts:
+            blocks = (self.document.matrix.block(*key) for key in sorted(self._waiting_keys.get(version_id, ())))
+            known = [block for block in blocks if block is not None]
+            version = self.tree.version(version_id)
+            self._facts[version_id] = version_facts(self.tree, self.side, version, self.uses, known)
+        return self._facts[version_id]

@@ -1,0 +1,1 @@
+"""Generic widgets, models and delegates, which know nothing of mapping."""

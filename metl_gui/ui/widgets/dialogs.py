@@ -1,0 +1,103 @@
+"""Questions and messages: short dialogs that say what happened, to what, and what to do.
+
+Shows dialogs over their window; nobody waits for them to be closed, and they are deleted when they are.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QVBoxLayout, QWidget
+
+from metl_gui.errors import MetlError, UserError
+from metl_gui.ui.project.document import OpenProject
+from metl_gui.ui.widgets.pill import KeyButton
+from metl_gui.ui.widgets.plain_text import plain_label
+
+
+class Question(QDialog):
+    """A title, a text, and one button for each answer; Esc is the last one.
+
+    Args:
+        title, text: what is asked.
+        answers: (id, words) of the buttons, the primary one first.
+    """
+
+    def __init__(self, title: str, text: str, answers: list[tuple[str, str]], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(title)
+        self.answer = answers[-1][0]
+        self._heading, self._body = plain_label(title, "heading"), plain_label(text, "dim")
+        for label in (self._heading, self._body):
+            label.setWordWrap(True)
+        self._body.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(20, 18, 20, 16)
+        layout.setSpacing(10)
+        layout.addWidget(self._heading)
+        layout.addWidget(self._body)
+        self._more = QVBoxLayout()
+        layout.addLayout(self._more)
+        layout.addSpacing(4)
+        row = QHBoxLayout()
+        row.addStretch(1)
+        self.buttons: dict[str, KeyButton] = {}
+        for at, (id_, words) in enumerate(answers):
+            button = KeyButton(words, kind="primary" if at == 0 else "")
+            button.setDefault(at == 0)
+            button.setObjectName(id_)
+            button.clicked.connect(self._pressed)
+            row.addWidget(button)
+            self.buttons[id_] = button
+        layout.addLayout(row)
+        self.setMinimumWidth(440)
+
+    def say(self, title: str, text: str) -> None:
+        """Ask something else."""
+        self.setWindowTitle(title)
+        self._heading.setText(title)
+        self._body.setText(text)
+
+    def insert(self, *widgets: QWidget) -> None:
+        """Show more below the text."""
+        for widget in widgets:
+            self._more.addWidget(widget)
+
+    def _pressed(self) -> None:
+        button = self.sender()
+        if button is not None:
+            self.answer = button.objectName()
+        self.accept()
+
+
+def ask(title: str, text: str, answers: list[tuple[str, str]], parent: QWidget | None = None) -> str:
+    """Ask and return the id of the answer; closing the dialog is the last one."""
+    question = Question(title, text, answers, parent)
+    question.exec()
+    answer = question.answer
+    question.deleteLater()
+    return answer
+
+
+def tell(error: MetlError, parent: QWidget | None = None) -> None:
+    """Show an error with its hint."""
+    title, text = words_of(error)
+    ask(title, text, [("close", "Close")], parent)
+
+
+def words_of(error: MetlError) -> tuple[str, str]:
+    """Return the title of an error, and the rest of it."""
+    if isinstance(error, UserError):
+        return error.title, "\n".join(part for part in (error.text, error.hint) if part)
+    return "Something went wrong inside METL Workbench", f"{error}\nThe log has the details."
+
+
+def show(dialog: QDialog) -> None:
+    """Show a dialog."""
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog.open()
+
+
+def show_about(project: OpenProject, dialog: QDialog) -> None:
+    """Show a dialog about the open project; when that is closed, or another one comes, it goes unanswered."""
+    project.opened.connect(dialog.reject)
+    show(dialog)

@@ -1,0 +1,121 @@
+"""A label that ends in an ellipsis where there is no room; the whole text is its tooltip.
+
+Both full paths in one line: without room for them, names are elided in the middle, what is bold last.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import product
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QFontMetrics, QFontMetricsF, QPainter, QPaintEvent, QResizeEvent, QTextDocument
+from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
+
+from metl_gui.ui.widgets.plain_text import plain_tip
+
+_LEAST_PX = 40
+
+
+class Elided(QLabel):
+    """One line of plain text that never insists on room.
+
+    Args:
+        words: the text.
+        kind: of the style sheet.
+        is_snug: be as wide as the words where there is room; without it take what is left over.
+    """
+
+    def __init__(
+        self, words: str = "", kind: str = "", parent: QWidget | None = None, *, is_snug: bool = False
+    ) -> None:
+        super().__init__(words, parent)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        wide = QSizePolicy.Policy.Maximum if is_snug else QSizePolicy.Policy.Ignored
+        self.setSizePolicy(wide, QSizePolicy.Policy.Preferred)
+        self._elides = Qt.TextElideMode.ElideMiddle if is_snug else Qt.TextElideMode.ElideRight
+        if kind:
+            self.setProperty("kind", kind)
+
+    def minimumSizeHint(self) -> QSize:
+        """Give way to everything else."""
+        hint = super().minimumSizeHint()
+        return QSize(min(hint.width(), _LEAST_PX), hint.height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint what there is room for."""
+        painter = QPainter(self)
+        words = self.fontMetrics().elidedText(self.text(), self._elides, self.contentsRect().width())
+        self.setToolTip(plain_tip(self.text()) if words != self.text() else "")
+        painter.setPen(self.palette().color(self.foregroundRole()))
+        painter.drawText(self.contentsRect(), Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, words)
+        painter.end()
+
+
+_LENGTHS = (48, 40, 32, 26, 20, 16, 12)
+_NAMES = re.compile(r"(<b>[^<]*</b>|<[^>]*>)|([^<>\s]+)")
+_BOLD_TOO = re.compile(r"(<[^>]*>)|([^<>\s]+)")
+
+
+class PlaceLabel(QLabel):
+    """One line of rich text, the last part of each path in bold; the whole text is its tooltip."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.words = ""
+        self.setTextFormat(Qt.TextFormat.RichText)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+
+    def say(self, words: str) -> None:
+        """Show other words."""
+        if words != self.words:
+            self.words = words
+            self.setToolTip(words)
+            self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Show as much as there is room for."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        shown = self.words
+        for bold_too, length in product((False, True), _LENGTHS):
+            if self._width_of(shown) <= self.width():
+                break
+            shown = shortened(self.words, length, bold_too=bold_too)
+        if shown != self.text():
+            self.setText(shown)
+
+    def _width_of(self, words: str) -> float:
+        document = QTextDocument()
+        document.setDefaultFont(self.font())
+        document.setDocumentMargin(0)
+        document.setHtml(words)
+        return document.idealWidth()
+
+
+def shortened(words: str, length: int, *, bold_too: bool = False) -> str:
+    """Elide names in the middle so that none is longer than some letters; escaped ones stay whole, bold ones if told.
+
+    Args:
+        words: rich text.
+        length: of the longest name that stays whole.
+        bold_too: elide what is bold as well.
+    """
+
+    def short(found: re.Match[str]) -> str:
+        name = found[2]
+        if name is None or len(name) <= length or "&" in name:
+            return found[0]
+        tail = length // 2
+        return f"{name[: length - tail - 1]}…{name[-tail:]}"
+
+    return (_BOLD_TOO if bold_too else _NAMES).sub(short, words)
+
+
+def fitted(words: str, metrics: QFontMetrics | QFontMetricsF, room: float) -> str:
+    """Shorten long names of a plain line until it fits, so that the versions and arrows between them stay."""
+    tried = (words, *(shortened(words, length, bold_too=True) for length in _LENGTHS))
+    *longer, shortest = tried
+    return next((each for each in longer if metrics.horizontalAdvance(each) <= room), shortest)

@@ -1,0 +1,168 @@
+"""A pill: one or two words on a tint, and buttons that carry a key or a count."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QStyle, QStyleOptionButton, QStylePainter, QWidget
+
+from metl_gui.ui.theming import theme as themes
+
+VERDICT_KINDS = {"smaller": "review", "emptied": "bad", "same": "plain", "first": "plain", "confirmed": "plain"}
+_PAD = 8.0
+_BUTTON_PAD = 28
+_TIGHT_PAD = 14
+_TIGHT = ("number", "link", "switch")
+
+
+def pill_width(words: str) -> float:
+    """Measure a pill."""
+    return themes.text_width(words, themes.scaled(0.85, bold=True)) + 2 * _PAD
+
+
+def paint_pill(painter: QPainter, box: QRectF, words: str, kind: str) -> None:
+    """Paint a pill into a box; its height is at most 18 px."""
+    surface, text = themes.current().pill(kind)
+    height = min(18.0 * themes.scale(), box.height())
+    box = QRectF(box.left(), box.center().y() - height / 2, box.width(), height)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(surface)
+    painter.drawRoundedRect(box, height / 2, height / 2)
+    painter.setFont(themes.scaled(0.85, bold=True))
+    painter.setPen(text)
+    painter.drawText(box, Qt.AlignmentFlag.AlignCenter, words)
+
+
+class Pill(QLabel):
+    """A pill as a widget."""
+
+    def __init__(self, words: str = "", kind: str = "plain", parent: QWidget | None = None) -> None:
+        super().__init__(words, parent)
+        self.kind = kind
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+
+    def say(self, words: str, kind: str) -> None:
+        """Show other words; none hide the pill."""
+        self.kind = kind
+        self.setText(words)
+        self.setVisible(bool(words))
+        self.updateGeometry()
+
+    def sizeHint(self) -> QSize:
+        """As wide as its words."""
+        return QSize(round(pill_width(self.text())), themes.px(20))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint it."""
+        if self.text():
+            painter = QPainter(self)
+            paint_pill(painter, QRectF(self.rect()), self.text(), self.kind)
+            painter.end()
+
+
+class KeyButton(QPushButton):
+    """A button that shows its key in a box, or a count in a pill, behind its words.
+
+    Args:
+        words: what pressing it does.
+        key: its key.
+        kind: ``""``, ``primary``, ``link``, ``number``, ``switch`` or ``segment`` (see the style sheet).
+    """
+
+    def __init__(self, words: str, key: str = "", kind: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(words, parent)
+        self.key = key
+        self.count = ""
+        self.setProperty("kind", kind)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self._height = 28
+        self.setFixedHeight(themes.px(self._height))
+
+    def set_height(self, pixels: int) -> None:
+        """Be as high as this at scale 1."""
+        self._height = pixels
+        self.setFixedHeight(themes.px(pixels))
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follow the scale."""
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange) and hasattr(self, "_height"):
+            self.setFixedHeight(themes.px(self._height))
+            self.updateGeometry()
+
+    def show_count(self, count: str) -> None:
+        """Show a count in an amber pill; none hides it."""
+        self.count = count
+        self.updateGeometry()
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """As wide as words and badge."""
+        pad = _TIGHT_PAD if self.property("kind") in _TIGHT else _BUTTON_PAD
+        return QSize(round(self._words_width() + self._badge_width()) + themes.px(pad), themes.px(self._height))
+
+    def minimumSizeHint(self) -> QSize:
+        """Never cut."""
+        return self.sizeHint()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the style's frame, then words and badge."""
+        painter = QStylePainter(self)
+        option = QStyleOptionButton()
+        self.initStyleOption(option)
+        option.text = ""
+        painter.drawControl(QStyle.ControlElement.CE_PushButton, option)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        font = themes.scaled(1.0, bold=self._is_bold())
+        words_width = themes.text_width(self.text(), font)
+        left = (self.width() - words_width - self._badge_width()) / 2
+        colour = self._colour()
+        painter.setFont(font)
+        painter.setPen(colour)
+        text_box = QRectF(left, 0, words_width + 2, self.height())
+        painter.drawText(text_box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, self.text())
+        if self.count:
+            box = QRectF(text_box.right() + 6, 0, pill_width(self.count), self.height())
+            paint_pill(painter, box, self.count, "review")
+        elif self.key:
+            self._paint_key(painter, text_box.right() + 8, colour)
+        painter.end()
+
+    def _paint_key(self, painter: QPainter, left: float, colour: QColor) -> None:
+        font = themes.mono()
+        metrics, high = QFontMetricsF(font), themes.px(16)
+        box = QRectF(left, (self.height() - high) / 2, metrics.horizontalAdvance(self.key) + 8, high)
+        painter.setFont(font)
+        faint = QColor(colour)
+        faint.setAlphaF(0.75)
+        painter.setPen(QPen(faint, 1))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawRoundedRect(box, 3, 3)
+        painter.setPen(colour)
+        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, self.key)
+
+    def _colour(self) -> QColor:
+        theme = themes.current()
+        if not self.isEnabled():
+            return theme.dim if self.property("kind") == "primary" else theme.faint
+        if self.property("kind") == "primary":
+            return theme.panel
+        if self.property("kind") == "number":
+            return theme.dim
+        if self.property("kind") == "link":
+            return theme.accent
+        if self.property("kind") == "switch" and not self.isChecked():
+            return theme.dim
+        return theme.accent if self.isChecked() else theme.text
+
+    def _is_bold(self) -> bool:
+        return self.property("kind") == "primary" or self.isChecked()
+
+    def _words_width(self) -> float:
+        return themes.text_width(self.text(), themes.scaled(1.0, bold=True))
+
+    def _badge_width(self) -> float:
+        if self.count:
+            return 8 + pill_width(self.count)
+        return 16 + themes.text_width(self.key, themes.mono()) if self.key else 0.0

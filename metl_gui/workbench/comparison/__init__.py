@@ -1,0 +1,1 @@
+"""Projects, states and exports compared, and merged three-way."""

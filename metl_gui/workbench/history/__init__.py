@@ -1,0 +1,1 @@
+"""The states of a project: timeline, undo, who set what, and differences in words."""

@@ -1,0 +1,1 @@
+"""Schemas and versions into the project, from files, topics, registries, databases and version tasks."""

@@ -1,0 +1,256 @@
+"""What files are that somebody drops on the window: projects, schemas, tables, answers, messages; nothing is applied.
+
+Every file is only looked at, so whatever it holds ends in a kind or in a refusal with its reason.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.progress import UNWATCHED, Watch
+from metl_gui.core.trees.nodes import Side
+from metl_gui.errors import ProjectError, SchemaError, UserError
+from metl_gui.registry.files import sources as folders
+from metl_gui.registry.files.format_detection import Format, detect, is_data_file
+from metl_gui.registry.reader_result import Reading, Refusal
+from metl_gui.registry.tables import mapping_table
+from metl_gui.registry.tables.workbook import is_workbook, read_sheet, sheet_names
+from metl_gui.store.creation import SUFFIX
+from metl_gui.store.sqlite.connection import is_database, require_project
+from metl_gui.workbench.review.answer_sheet import ANSWER, KEY, SHEET
+
+MOST_FILES = 20_000
+"""A folder with more is hardly meant: it would be read for minutes."""
+
+_TABLE_SUFFIXES = (".csv", ".tsv")
+
+
+@dataclass(frozen=True, slots=True)
+class FoundTable:
+    """A mapping table.
+
+    Args:
+        path: the file.
+        rows: elements that it lists.
+        problems: lines that cannot be used.
+    """
+
+    path: Path
+    rows: int
+    problems: int
+
+
+@dataclass(frozen=True, slots=True)
+class FoundSheet:
+    """An answer sheet.
+
+    Args:
+        path: the file.
+        rows: lost elements that it asks about.
+        answered: rows with an answer.
+    """
+
+    path: Path
+    rows: int
+    answered: int
+
+
+@dataclass(frozen=True, slots=True)
+class Recognized:
+    """What some files are.
+
+    Args:
+        projects: project files.
+        schemas: versions that were read from schema files.
+        schema_files: how many files these are.
+        tables: mapping tables.
+        messages: files of messages.
+        message_bytes: their size.
+        message_source: what to name so that a run reads them, a file or a folder.
+        refused: everything else, and why.
+        sheets: answer sheets.
+    """
+
+    projects: tuple[Path, ...] = ()
+    schemas: Reading = field(default_factory=Reading)
+    schema_files: int = 0
+    tables: tuple[FoundTable, ...] = ()
+    messages: tuple[Path, ...] = ()
+    message_bytes: int = 0
+    message_source: str = ""
+    refused: tuple[Refusal, ...] = ()
+    sheets: tuple[FoundSheet, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Novelty:
+    """How much of some schemas a tree does not know yet.
+
+    Args:
+        schemas: how many they are, by name.
+        new_schemas: names that the tree does not have.
+        versions: how many versions.
+        new_versions: versions whose content the tree does not have.
+    """
+
+    schemas: int
+    new_schemas: int
+    versions: int
+    new_versions: int
+
+
+def recognize(sources: Sequence[Path], watch: Watch = UNWATCHED) -> Recognized:
+    """Look at files and at everything in folders.
+
+    Raises:
+        SchemaError: there are too many files to look at.
+    """
+    _check_number(sources, watch)
+    found, refused = folders.find([source for source in sources if not _is_project(source)])
+    projects: list[Path] = []
+    for source in sources:
+        if _is_project(source):
+            _sort_project(source, projects, refused)
+    schemas: list[Path] = []
+    tables: list[FoundTable] = []
+    messages: list[Path] = []
+    sheets: list[FoundSheet] = []
+    for at, file in enumerate(found):
+        watch.step(f"Looking at {file.path.name}", at, len(found))
+        path = file.path
+        if _is_project(path):
+            _sort_project(path, projects, refused)
+        elif is_workbook(path):
+            _sort_workbook(path, sheets, tables, refused)
+        elif path.suffix.lower() in _TABLE_SUFFIXES:
+            _sort_table(path, tables, refused)
+        else:
+            _sort_other(path, schemas, messages, refused)
+    reading = folders.read(schemas, entering=lambda path: watch.step(f"Reading {path.name}")) if schemas else Reading()
+    return Recognized(
+        tuple(projects),
+        replace(reading, refused=()),
+        len(schemas),
+        tuple(tables),
+        tuple(messages),
+        sum(path.stat().st_size for path in messages if path.exists()),
+        _source_of(sources, messages),
+        (*refused, *reading.refused),
+        tuple(sheets),
+    )
+
+
+def novelty(reading: Reading, document: Document, side: Side) -> Novelty:
+    """Compare schemas with a tree.
+
+    Cost: linear in the versions of the schemas that have the same names.
+    """
+    tree = document.tree(side)
+    names = {declaration.name for declaration in reading.declarations}
+    known = {name: schema for name in names if (schema := tree.named(name)) is not None}
+    prints = {name: {v.fingerprint for v in tree.versions(schema.id)} for name, schema in known.items()}
+    new = sum(each.fingerprint not in prints.get(each.name, ()) for each in reading.declarations)
+    return Novelty(len(names), len(names) - len(known), len(reading.declarations), new)
+
+
+def likely_side(reading: Reading, document: Document) -> Side:
+    """Say which tree schemas belong to: the one that knows more of their names, else extraction."""
+    known = {side: novelty(reading, document, side) for side in Side}
+    more_in_cdm = known[Side.CDM].new_schemas < known[Side.EXTRACTION].new_schemas
+    return Side.CDM if more_in_cdm else Side.EXTRACTION
+
+
+def _check_number(sources: Sequence[Path], watch: Watch) -> None:
+    count = 0
+    for source in sources:
+        for _, _, names in os.walk(source):
+            watch.step(f"Looking into {source.name}")
+            count += len(names)
+            if count > MOST_FILES:
+                raise SchemaError(
+                    f"{source.name or source} holds more than {MOST_FILES:,} files.",
+                    "Nothing was read.",
+                    "Drop the folder that holds the schemas or messages alone.",
+                )
+
+
+def _is_project(path: Path) -> bool:
+    if path.suffix.lower() == SUFFIX:
+        return True
+    try:
+        return path.is_file() and is_database(path)
+    except OSError:
+        return False
+
+
+def _sort_project(path: Path, projects: list[Path], refused: list[Refusal]) -> None:
+    try:
+        require_project(path)
+    except (ProjectError, OSError) as error:
+        refused.append(Refusal(str(path), _reason(error)))
+    else:
+        projects.append(path)
+
+
+def _sort_table(path: Path, tables: list[FoundTable], refused: list[Refusal]) -> None:
+    try:
+        table = mapping_table.read_table(path)
+    except SchemaError as error:
+        refused.append(Refusal(str(path), _reason(error)))
+    else:
+        tables.append(FoundTable(path, len(table.rows), len(table.problems)))
+
+
+def _sort_workbook(path: Path, sheets: list[FoundSheet], tables: list[FoundTable], refused: list[Refusal]) -> None:
+    """Take a workbook for a mapping when it has its sheet, else for answers."""
+    try:
+        names = sheet_names(path)
+        if mapping_table.SHEET in names and SHEET not in names:
+            _sort_table(path, tables, refused)
+            return
+        sheet = read_sheet(path, SHEET, (ANSWER, KEY))
+    except SchemaError as error:
+        refused.append(Refusal(str(path), _reason(error)))
+    else:
+        sheets.append(FoundSheet(path, len(sheet.rows), sum(bool(row.cells[ANSWER]) for row in sheet.rows)))
+
+
+def _sort_other(path: Path, schemas: list[Path], messages: list[Path], refused: list[Refusal]) -> None:
+    try:
+        found = detect(path)
+    except SchemaError as error:
+        refused.append(Refusal(str(path), _reason(error)))
+        return
+    match found.format:
+        case Format.JSON_SCHEMA | Format.CONNECT_SCHEMA:
+            schemas.append(path)
+        case Format.AVRO:
+            schemas.append(path)
+            if is_data_file(path):
+                messages.append(path)
+        case Format.CONNECT_JSON:
+            messages.append(path)
+        case _:
+            refused.append(Refusal(str(path), found.reason))
+
+
+def _source_of(sources: Sequence[Path], messages: Sequence[Path]) -> str:
+    """Name what a run can read: the one file, else the folder that they lie in."""
+    if not messages:
+        return ""
+    if len(messages) == 1:
+        return str(messages[0])
+    named = [source for source in sources if source.is_dir()]
+    if len(named) == 1 and all(path.is_relative_to(named[0]) for path in messages):
+        return str(named[0])
+    return os.path.commonpath([path.parent for path in messages])
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, UserError):
+        return str(error)
+    return f"It cannot be read: {error}."

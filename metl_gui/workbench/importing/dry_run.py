@@ -1,0 +1,223 @@
+"""A dry run of schemas that are not deployed yet: what would shrink, and what would lose its last source.
+
+Nothing is written: the edits of an import are made on the frozen document and thrown away.
+Source: contract.md §1 (``metl check --against``), ux.md §4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from metl_gui.core.changes.draft import Edit, Transition, perform
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.progress import UNWATCHED, Aside, Watch, do_here
+from metl_gui.core.project.refusals import NO_RENAMES_REFUSED
+from metl_gui.core.review.dry_run import Starved, compare_with
+from metl_gui.core.search.problems import Problem, Severity
+from metl_gui.core.trees.nodes import Side
+from metl_gui.errors import EditError
+from metl_gui.registry.reader_result import Reading, Refusal
+from metl_gui.workbench.importing.schema_import import (
+    AddedVersion,
+    UnchangedVersion,
+    added_version,
+    edits_for,
+    read_sources,
+    unchanged_version,
+    with_free_label,
+)
+from metl_gui.workbench.importing.source_names import continued, traced
+from metl_gui.workbench.json_results import Written
+from metl_gui.workbench.review.decisions import Refused, ReviewEntry, entry
+
+NAMED = 5
+"""So many paths are named where many are told at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class LostSource(Written):
+    """A CDM attribute that nothing would feed any more.
+
+    Args:
+        entity, entity_version, attribute: by names.
+        required: whether the entity must have it.
+        fed_by: the schemas that feed it today.
+    """
+
+    entity: str
+    entity_version: str
+    attribute: str
+    required: bool
+    fed_by: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TriedBlock:
+    """A block that would wait for a decision.
+
+    Args:
+        entry: as the review list would show it.
+        was_confirmed: whether the block it comes from is confirmed today.
+    """
+
+    entry: ReviewEntry
+    was_confirmed: bool
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the item of the review list, and whether a confirmed block would be hurt."""
+        return self.entry.as_json() | {"was_confirmed": self.was_confirmed}
+
+
+@dataclass(frozen=True, slots=True)
+class Trial(Written):
+    """What would happen.
+
+    Args:
+        state: the state that was tried against.
+        added: versions that the project does not have.
+        unchanged: versions that it has.
+        refused: sources that could not be tried, and why.
+        sources_lost: CDM attributes without a source, required ones first.
+        blocks: blocks that would shrink, be emptied, or need another look.
+        problems: the same as a check would say it.
+    """
+
+    state: int
+    added: tuple[AddedVersion, ...]
+    unchanged: tuple[UnchangedVersion, ...]
+    refused: tuple[Refusal, ...]
+    sources_lost: tuple[LostSource, ...]
+    blocks: tuple[TriedBlock, ...]
+    problems: tuple[Problem, ...]
+
+    @property
+    def has_found(self) -> bool:
+        """Whether a confirmed block would be hurt: what makes ``metl check --against`` end with exit code 3."""
+        return any(problem.severity is not Severity.NOTE for problem in self.problems)
+
+    @property
+    def is_all_refused(self) -> bool:
+        """Whether nothing could be tried."""
+        return bool(self.refused) and not self.added and not self.unchanged
+
+
+def try_sources(
+    document: Document,
+    side: Side,
+    sources: Sequence[str | Path],
+    format_name: str = "auto",
+    refused: Refused = NO_RENAMES_REFUSED,
+    watch: Watch = UNWATCHED,
+    aside: Aside = do_here,
+) -> Trial:
+    """Read files, folders and patterns and try the versions in them.
+
+    Args:
+        document: the state to try against.
+        side: the tree they would belong to.
+        sources: files, folders and patterns.
+        format_name: how to read them; ``auto`` looks into each file.
+        refused: rename proposals not to make again.
+        watch: progress and cancel.
+        aside: where the reading is done.
+
+    Raises:
+        SchemaError: there is no such format.
+    """
+    reading = aside(partial(read_sources, tuple(sources), format_name), watch)
+    return try_reading(document, side, reading, refused, watch)
+
+
+def try_reading(
+    document: Document, side: Side, reading: Reading, refused: Refused = NO_RENAMES_REFUSED, watch: Watch = UNWATCHED
+) -> Trial:
+    """Try versions that a reader has declared, one after the other in their order.
+
+    Cost: that of importing them, without writing.
+    """
+    reading = traced(document.tree(side), continued(document.tree(side), reading))
+    transitions: list[Transition] = []
+    added: list[AddedVersion] = []
+    unchanged: list[UnchangedVersion] = []
+    not_tried = list(reading.refused)
+    at, total = document, len(reading.declarations)
+    for done, declaration in enumerate(reading.declarations):
+        watch.step(f"Trying {declaration.name} {declaration.label or ''}".rstrip(), done, total)
+        try:
+            own = with_free_label(at, side, declaration) if reading.has_counted_labels else declaration
+            made = _tried(at, edits_for(at, side, own))
+        except EditError as error:
+            not_tried.append(Refusal(declaration.source or declaration.name, str(error)))
+            continue
+        transitions += made
+        at = made[-1].after if made else at
+        new = [version for each in made if (version := added_version(each, side, declaration.source)) is not None]
+        added += new
+        if not new:
+            unchanged.append(unchanged_version(at, side, declaration))
+    found = compare_with(document, transitions)
+    starved = tuple(_lost_source(at, document, each) for each in found.starved)
+    blocks = tuple(TriedBlock(entry(at, hurt.item, refused), hurt.was_confirmed) for hurt in found.hurt)
+    problems = (*_source_problems(starved), *_block_problems(blocks))
+    return Trial(document.state, tuple(added), tuple(unchanged), tuple(not_tried), starved, blocks, problems)
+
+
+def _tried(document: Document, edits: tuple[Edit, ...]) -> list[Transition]:
+    made: list[Transition] = []
+    for edit in edits:
+        made.append(perform(made[-1].after if made else document, edit))
+    return made
+
+
+def _lost_source(after: Document, before: Document, starved: Starved) -> LostSource:
+    version = after.cdm.version(starved.entity_version)
+    entity = after.cdm.schema(version.schema_id)
+    names = tuple(sorted(before.extraction.schema(id_).name for id_ in starved.fed_by))
+    attribute = starved.attribute
+    return LostSource(entity.name, version.label, attribute.path, not attribute.optional, names)
+
+
+def _source_problems(starved: Sequence[LostSource]) -> list[Problem]:
+    found = []
+    for each in starved:
+        need = "is required and would have no source any more" if each.required else "would have no source any more"
+        feed = "feeds" if len(each.fed_by) == 1 else "feed"
+        message = f"{each.attribute} {need}; {', '.join(each.fed_by)} {feed} it today."
+        severity = Severity.ERROR if each.required else Severity.WARNING
+        hint = "Say which attribute takes its place, or ask its owner to keep it."
+        found.append(Problem(severity, "trial.last-source", f"{each.entity}@{each.entity_version}", message, hint))
+    return found
+
+
+def _block_problems(blocks: Sequence[TriedBlock]) -> list[Problem]:
+    found = []
+    for each in blocks:
+        item = each.entry
+        severity = Severity.WARNING if each.was_confirmed else Severity.NOTE
+        code = f"trial.block-{item.verdict}"
+        found.append(Problem(severity, code, str(item.block), _block_words(item), _hint(item)))
+    return found
+
+
+def _block_words(item: ReviewEntry) -> str:
+    lost = [f"{each.element.from_path} -> {each.element.to_path}" for each in item.lost]
+    if lost:
+        more = f" and {len(lost) - NAMED} more" if len(lost) > NAMED else ""
+        whole = len(lost) + len(item.kept)
+        kept = f"{len(lost)} of {whole} elements" if item.kept else f"all {whole} elements"
+        return f"It would lose {kept}: {', '.join(lost[:NAMED])}{more}."
+    changes = [f"{c.path} from {c.before} to {c.after}" for c in item.type_changes if not c.is_compatible]
+    if changes:
+        return f"It would keep its elements; types change: {', '.join(changes[:NAMED])}."
+    return "It would keep its elements and wait to be looked at."
+
+
+def _hint(item: ReviewEntry) -> str:
+    if not item.proposals:
+        return "Ask the service's owner, or be ready to decide when it is live."
+    best = max(item.proposals, key=lambda proposal: proposal.score)
+    return f"Perhaps {best.lost} is called {best.candidate} there: {best.reason}."

@@ -1,0 +1,1 @@
+"""Fast lanes: their state and orders, offset resets, initial loads."""

@@ -1,0 +1,357 @@
+"""The mapping table into the matrix: every conflict named with its line, nothing written while one is left.
+
+Source: contract.md §1 (``metl map``), §3.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from metl_gui.core.changes.draft import Edit, perform
+from metl_gui.core.edits.composite import Several
+from metl_gui.core.edits.elements import SetElements
+from metl_gui.core.matrix.blocks import Block, BlockKey, Element, Status
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.matrix.partition import largest_permutation
+from metl_gui.core.progress import UNWATCHED, Watch
+from metl_gui.core.trees.nodes import Attribute, Schema, Side, Version
+from metl_gui.errors import EditError
+from metl_gui.registry.tables.mapping_table import MappingRow, MappingTable, read_table
+from metl_gui.workbench.addresses import (
+    ElementName,
+    element_name,
+    find_attribute,
+    find_schema,
+    find_version,
+    known_block_name,
+)
+from metl_gui.workbench.json_results import Written
+from metl_gui.workbench.session import Door, Workbench
+
+_STEP_ROWS = 1000
+
+
+class MapMode(StrEnum):
+    """What the rows of a table do to the blocks they name."""
+
+    ADD = "add"
+    REPLACE = "replace"
+    UNSET = "unset"
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict(Written):
+    """A line that cannot be followed, and why.
+
+    Args:
+        line: counted from 1; 0 when no single line is at fault.
+        reason: in words.
+        clash: whether it breaks the 1:1 rule only, so that taking the largest 1:1 part of its block would do.
+    """
+
+    line: int
+    reason: str
+    clash: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MapResult:
+    """What a mapping table did.
+
+    Args:
+        state: the state afterwards; the old one when nothing was written.
+        set: elements that changed: set, or cleared because ``--unset`` lists or ``--replace`` does not list them.
+        unchanged: lines that said what was so already.
+        conflicts: what must be mended first; nothing was written while there is one.
+        dropped: lines left out because the largest 1:1 part of their block was taken.
+        is_dry_run: whether this only says what would happen.
+    """
+
+    state: int
+    set: int
+    unchanged: int
+    conflicts: tuple[Conflict, ...] = ()
+    dropped: tuple[Conflict, ...] = ()
+    is_dry_run: bool = False
+
+    @property
+    def has_clashes(self) -> bool:
+        """Whether some lines break the 1:1 rule."""
+        return any(conflict.clash for conflict in self.conflicts)
+
+    @property
+    def is_written(self) -> bool:
+        """Whether the project holds now what the table says."""
+        return not (self.conflicts or self.is_dry_run)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the document of ``metl map``."""
+        return {
+            "state": self.state,
+            "set": self.set,
+            "unchanged": self.unchanged,
+            "conflicts": [conflict.as_json() for conflict in self.conflicts],
+            "dropped": [conflict.as_json() for conflict in self.dropped],
+            "dry_run": self.is_dry_run,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class MapPlan:
+    """The edits that a table asks for, worked out against one document."""
+
+    edits: tuple[SetElements, ...]
+    changed: int
+    unchanged: int
+    conflicts: tuple[Conflict, ...]
+    dropped: tuple[Conflict, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Wish:
+    """One row with its ends found; ``status`` is ``None`` when the row leaves it open."""
+
+    line: int
+    element: Element
+    status: Status | None
+    comment: str
+
+
+def import_mapping(
+    workbench: Workbench,
+    path: Path,
+    mode: MapMode = MapMode.ADD,
+    take_proposal: bool = False,
+    dry_run: bool = False,
+    door: Door = Door.COMMAND,
+    watch: Watch = UNWATCHED,
+) -> MapResult:
+    """Set or clear the elements that a mapping CSV or workbook lists, as one state and one undo step.
+
+    Args:
+        workbench: the opened project.
+        path: the CSV file, or a workbook of the export ``xlsx``.
+        mode: add the elements, make the named blocks equal to the table, or clear the elements.
+        take_proposal: where a block would not be 1:1, keep its largest 1:1 part and say which lines were left out.
+        dry_run: only say what would happen.
+        door: where the gesture was made.
+        watch: progress and cancel.
+
+    Returns:
+        Counts, and every conflict with its line; with a conflict nothing was written.
+
+    Raises:
+        SchemaError: the file cannot be read as a mapping table at all.
+        ProjectError: the project cannot be written.
+    """
+    watch.step(f"Reading {path.name}")
+    table = read_table(path)
+    plan = plan_mapping(workbench.document, table, mode, take_proposal, watch)
+    if plan.conflicts or dry_run or not plan.edits:
+        if not plan.conflicts and plan.edits:
+            perform(workbench.document, _edit(plan, mode, path))
+        return MapResult(
+            workbench.document.state,
+            0 if plan.conflicts else plan.changed,
+            plan.unchanged,
+            plan.conflicts,
+            plan.dropped,
+            dry_run,
+        )
+    watch.step(f"Writing {plan.changed} elements")
+    workbench.do(_edit(plan, mode, path), door=door)
+    return MapResult(workbench.document.state, plan.changed, plan.unchanged, (), plan.dropped)
+
+
+def plan_mapping(
+    document: Document, table: MappingTable, mode: MapMode, take_proposal: bool, watch: Watch = UNWATCHED
+) -> MapPlan:
+    """Work out what a table asks for, without writing anything.
+
+    Cost: proportional to the rows and the blocks they name.
+    """
+    conflicts = [Conflict(problem.line, f"{problem.reason}.") for problem in table.problems]
+    wishes: dict[BlockKey, list[_Wish]] = defaultdict(list)
+    names = _Names(document)
+    for at, row in enumerate(table.rows):
+        if at % _STEP_ROWS == 0:
+            watch.step("Looking up the names", at, len(table.rows))
+        try:
+            key, wish = _find(names, row)
+            wishes[key].append(wish)
+        except EditError as error:
+            conflicts.append(Conflict(row.line, str(error)))
+    drafts = [_plan_block(document, key, wished, mode, take_proposal) for key, wished in wishes.items()]
+    for draft in drafts:
+        conflicts += draft.conflicts
+    return MapPlan(
+        tuple(edit for draft in drafts for edit in draft.edits),
+        sum(draft.changed for draft in drafts),
+        sum(draft.unchanged for draft in drafts),
+        tuple(sorted(conflicts, key=lambda conflict: (conflict.line, conflict.reason))),
+        tuple(sorted((each for draft in drafts for each in draft.dropped), key=lambda conflict: conflict.line)),
+    )
+
+
+def _edit(plan: MapPlan, mode: MapMode, path: Path) -> Edit:
+    if not plan.changed:
+        return Several(f"Take statuses and comments from {path.name}", plan.edits)
+    verb = {MapMode.ADD: "Map", MapMode.REPLACE: "Replace blocks with", MapMode.UNSET: "Unmap"}[mode]
+    return Several(f"{verb} {plan.changed} elements from {path.name}", plan.edits)
+
+
+class _NamedVersion:
+    """A version that a table names, with its attributes by path."""
+
+    def __init__(self, schema: Schema, version: Version) -> None:
+        self._schema = schema
+        self.version = version
+        self._by_path = {attribute.path: attribute for attribute in reversed(version.attributes)}
+
+    def attribute(self, path: str) -> Attribute:
+        """Return an attribute.
+
+        Raises:
+            EditError: there is none.
+        """
+        return self._by_path.get(path) or find_attribute(self.version, self._schema.name, path)
+
+
+class _Names:
+    """What a table names, each version looked up once."""
+
+    def __init__(self, document: Document) -> None:
+        self._document = document
+        self._known: dict[tuple[Side, str, str], _NamedVersion] = {}
+
+    def version(self, side: Side, name: str, label: str) -> _NamedVersion:
+        """Return a version.
+
+        Raises:
+            EditError: there is none.
+        """
+        key = side, name, label
+        if key not in self._known:
+            schema = find_schema(self._document, side, name)
+            self._known[key] = _NamedVersion(schema, find_version(self._document, side, schema, label))
+        return self._known[key]
+
+
+def _find(names: _Names, row: MappingRow) -> tuple[BlockKey, _Wish]:
+    version = names.version(Side.EXTRACTION, row.schema, row.schema_version)
+    source = version.attribute(row.attribute)
+    entity_version = names.version(Side.CDM, row.entity, row.entity_version)
+    target = entity_version.attribute(row.cdm_attribute)
+    wish = _Wish(
+        row.line, Element(target.id, source.id), _wished_status(row), row.comment if row.comment.strip() else ""
+    )
+    return (version.version.id, entity_version.version.id), wish
+
+
+def _wished_status(row: MappingRow) -> Status | None:
+    text = row.status.strip().lower()
+    if text and text not in list(Status):
+        raise EditError(f"There is no status {row.status!r}.", hint=f"Statuses are {', '.join(Status)}.")
+    # A block that waited for review elsewhere has not been decided on here: it comes in unconfirmed.
+    return None if not text else Status.CONFIRMED if text == Status.CONFIRMED else Status.UNCONFIRMED
+
+
+def _plan_block(
+    document: Document, key: BlockKey, wished: Sequence[_Wish], mode: MapMode, take_proposal: bool
+) -> MapPlan:
+    before = document.matrix.block(*key) or Block(*key)
+    lines = _first_lines(wished)
+    if mode is MapMode.UNSET:
+        zeros = tuple(sorted(element for element in lines if element in before.elements))
+        edits = (SetElements(key, zeros=zeros),) if zeros else ()
+        return MapPlan(edits, len(zeros), len(lines) - len(zeros), (), ())
+    old_policy = _not_newest(document, key)
+    if old_policy:
+        return MapPlan((), 0, 0, tuple(Conflict(wish.line, old_policy) for wish in wished), ())
+    kept_before = () if mode is MapMode.REPLACE else before.elements
+    whole = largest_permutation({*kept_before, *lines})
+    clashes = _clashes(document, before, lines, kept_before) if whole.outside else ()
+    if clashes and not take_proposal:
+        return MapPlan((), 0, 0, clashes, ())
+    after = set(whole.kept)
+    ones = tuple(sorted(after - set(before.elements)))
+    zeros = tuple(sorted(set(before.elements) - after))
+    dropped = _dropped(document, before, lines, whole.outside)
+    unchanged = sum(1 for element in lines if element in before.elements and element in after)
+    edit = _edit_of_block(before, wished, ones, zeros)
+    return MapPlan((edit,) if edit else (), len(ones) + len(zeros), unchanged, (), dropped)
+
+
+def _edit_of_block(
+    before: Block, wished: Sequence[_Wish], ones: tuple[Element, ...], zeros: tuple[Element, ...]
+) -> SetElements | None:
+    """Make the edit of one block; rows that change no element may still confirm it or bring a comment."""
+    statuses = {wish.status for wish in wished}
+    status = Status.UNCONFIRMED if Status.UNCONFIRMED in statuses else Status.CONFIRMED
+    comment = next((wish.comment for wish in wished if wish.comment), "")
+    confirms = before.status is Status.UNCONFIRMED and statuses == {Status.CONFIRMED}
+    if ones or zeros or confirms:
+        return SetElements(before.key, ones, zeros, status, comment)
+    return (
+        SetElements(before.key, status=before.status, comment=comment) if comment not in ("", before.comment) else None
+    )
+
+
+def _first_lines(wished: Iterable[_Wish]) -> dict[Element, int]:
+    lines: dict[Element, int] = {}
+    for wish in wished:
+        lines.setdefault(wish.element, wish.line)
+    return lines
+
+
+def _not_newest(document: Document, key: BlockKey) -> str:
+    entity_version = document.cdm.version(key[1])
+    entity = document.cdm.schema(entity_version.schema_id)
+    if entity.setting("policy") == "parallel" or entity.version_ids[-1] == entity_version.id:
+        return ""
+    newest = document.cdm.version(entity.version_ids[-1])
+    return f"{entity.name} version {entity_version.label} is not the newest one. Map to version {newest.label}."
+
+
+def _clashes(
+    document: Document, before: Block, lines: dict[Element, int], kept_before: tuple[Element, ...]
+) -> tuple[Conflict, ...]:
+    """Name every line that shares an end with another line or with an element that is there."""
+    block = known_block_name(document, before.key)
+    everything = {element: f"line {line}" for element, line in lines.items()}
+    everything.update({element: "the project" for element in kept_before if element not in lines})
+    by_end: dict[tuple[int, int], list[Element]] = defaultdict(list)
+    for element in everything:
+        by_end[0, element.q].append(element)
+        by_end[1, element.p].append(element)
+    found: list[Conflict] = []
+    for element, line in lines.items():
+        others = {o: True for o in (*by_end[0, element.q], *by_end[1, element.p]) if o != element}
+        if others:
+            named = "; ".join(f"{_pair(element_name(document, before, o))} ({everything[o]})" for o in others)
+            own = _pair(element_name(document, before, element))
+            reason = f"{own} shares an end with {named} in {block}. Within a block each attribute is used once."
+            found.append(Conflict(line, reason, clash=True))
+    return tuple(found)
+
+
+def _dropped(
+    document: Document, before: Block, lines: dict[Element, int], outside: tuple[Element, ...]
+) -> tuple[Conflict, ...]:
+    block = known_block_name(document, before.key)
+    return tuple(
+        Conflict(
+            lines.get(element, 0),
+            f"{_pair(element_name(document, before, element))} lies outside the largest 1:1 part of {block}.",
+        )
+        for element in outside
+    )
+
+
+def _pair(name: ElementName) -> str:
+    return f"{name.from_path} to {name.to_path}"

@@ -1,0 +1,1 @@
+"""Connection profiles: kinds, settings, secrets, and tests of the way to a server."""

@@ -1,0 +1,168 @@
+"""Try a profile: each kind is gone through step by step, and what was met on the way is told in words.
+
+What all trials have in common: steps one after another, the first that fails being the last.
+"""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from dataclasses import asdict, dataclass
+
+from metl_gui.core.progress import UNWATCHED, Watch
+from metl_gui.errors import RunCancelled, UserError
+from metl_gui.workbench.profiles.kinds import Kind
+from metl_gui.workbench.profiles.saved_profiles import Profile, find_profile
+
+_VERDICTS = {Kind.SPARK: ("takes runs.", "takes no runs as it is.")}
+
+
+@dataclass(frozen=True, slots=True)
+class CheckStep:
+    """One thing that was tried.
+
+    Args:
+        title: what.
+        text: what came of it.
+        is_ok: whether it will do.
+        seconds: how long it took.
+    """
+
+    title: str
+    text: str
+    is_ok: bool = True
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileCheck:
+    """What came of trying a profile.
+
+    Args:
+        profile: its name.
+        target: where it leads.
+        steps: what was tried, in order; after one that failed nothing more was.
+        hint: what to do about the step that failed; empty when all will do.
+        spark_version: of the cluster; empty when it was not reached.
+        workers: how many computers do its tasks.
+        kind: what the profile leads to.
+    """
+
+    profile: str
+    target: str
+    steps: tuple[CheckStep, ...]
+    hint: str = ""
+    spark_version: str = ""
+    workers: int = 0
+    kind: Kind = Kind.SPARK
+
+    @property
+    def is_ok(self) -> bool:
+        """Whether it can be used."""
+        return all(step.is_ok for step in self.steps)
+
+    @property
+    def verdict(self) -> str:
+        """What came of it, in a sentence."""
+        good, bad = _VERDICTS.get(self.kind, ("can be used.", "cannot be used as it is."))
+        return f"@{self.profile} {good if self.is_ok else bad}"
+
+    def as_json(self) -> dict[str, object]:
+        """Return the document of ``metl profile test``."""
+        steps = [
+            {"title": step.title, "ok": step.is_ok, "text": step.text, "seconds": step.seconds} for step in self.steps
+        ]
+        return {"ok": self.is_ok, **asdict(self), "steps": steps}
+
+
+def test_profile(name: str, watch: Watch = UNWATCHED) -> ProfileCheck:  # noqa: PT028 - not a test of pytest's
+    """Go the whole way to where a profile leads: what is there is looked at, nothing of the trial stays.
+
+    Raises:
+        RunError: there is no such profile.
+        RunCancelled: somebody stopped it.
+    """
+    return _trial_of(find_profile(name), watch)
+
+
+test_profile.__test__ = False  # type: ignore[attr-defined]  # pytest takes it for a test by its name
+
+
+def _trial_of(profile: Profile, watch: Watch) -> ProfileCheck:
+    # Loaded here, as each kind needs a client of its own.
+    match profile.kind:
+        case Kind.SPARK:
+            from metl_gui.workbench.profiles.spark_test import SparkTrial
+
+            return SparkTrial(profile, watch).done()
+        case Kind.KAFKA:
+            from metl_gui.workbench.profiles.server_tests import KafkaTrial
+
+            return KafkaTrial(profile, watch).done()
+        case Kind.REGISTRY:
+            from metl_gui.workbench.profiles.server_tests import RegistryTrial
+
+            return RegistryTrial(profile, watch).done()
+        case Kind.POSTGRESQL:
+            from metl_gui.workbench.profiles.server_tests import DatabaseTrial
+
+            return DatabaseTrial(profile, watch).done()
+
+
+class Trial(ABC):
+    """One trial of one profile.
+
+    Args:
+        profile: what is tried.
+        watch: progress and cancel.
+    """
+
+    def __init__(self, profile: Profile, watch: Watch) -> None:
+        self.profile = profile
+        self.watch = watch
+        self.steps: list[CheckStep] = []
+        self._title, self._since = "Settings", time.monotonic()
+
+    @abstractmethod
+    def attempt(self) -> None:
+        """Go through the steps.
+
+        Raises:
+            UserError: the step that was begun last will not do.
+        """
+
+    def result(self, hint: str) -> ProfileCheck:
+        """Put together what came of it."""
+        return ProfileCheck(
+            self.profile.name, self.profile.target, tuple(self.steps), hint=hint, kind=self.profile.kind
+        )
+
+    def done(self) -> ProfileCheck:
+        """Do it.
+
+        Raises:
+            RunCancelled: somebody stopped it.
+        """
+        hint = ""
+        try:
+            self.attempt()
+        except UserError as error:
+            if self.watch.is_cancelled:
+                raise RunCancelled("The test was stopped.") from error
+            hint = error.hint
+            text = f"{error.title} {error.text}".strip()
+            self.steps.append(CheckStep(self._title, text, False, self._taken))
+        return self.result(hint)
+
+    def begin(self, title: str) -> None:
+        """Begin a step."""
+        self._title, self._since = title, time.monotonic()
+        self.watch.step(f"Testing @{self.profile.name}: {title.lower()}", len(self.steps))
+
+    def end(self, text: str) -> None:
+        """End the step that was begun: it will do."""
+        self.steps.append(CheckStep(self._title, text, True, self._taken))
+
+    @property
+    def _taken(self) -> float:
+        return round(time.monotonic() - self._since, 2)

@@ -1,0 +1,96 @@
+"""The checks of a project: everything wrong or doubtful at once, nothing raised.
+
+Source: contract.md §1 (``metl check``), house.md §5.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from msgspec import MsgspecError
+
+from metl_gui.core.matrix.canonical import state_hash
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.search.checks import check
+from metl_gui.core.search.gaps import Seen
+from metl_gui.core.search.problems import Problem, Severity
+from metl_gui.engine.tasks.results import first_results, first_set_aside
+from metl_gui.workbench.importing.schema_import import remainders, words
+from metl_gui.workbench.json_results import Written
+from metl_gui.workbench.masking import source_of
+from metl_gui.workbench.session import Workbench
+from metl_gui.workbench.user_folders import run_folder
+
+_log = logging.getLogger(__name__)
+_RUNS, _RECORDS = 3, 200
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult(Written):
+    """The problems of a project: errors first, then by place."""
+
+    state: int
+    problems: tuple[Problem, ...]
+
+    @property
+    def has_found(self) -> bool:
+        """Whether there is more than notes: what makes ``metl check`` end with exit code 3."""
+        return any(problem.severity is not Severity.NOTE for problem in self.problems)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many problems there are of each severity."""
+        found = Counter(problem.severity for problem in self.problems)
+        return {severity.value: found[severity] for severity in Severity}
+
+
+def check_project(workbench: Workbench) -> CheckResult:
+    """Run every check on the current state, and prove that the project file reads back as what is shown.
+
+    Cost: linear in the document; the file is read once more.
+    """
+    found = check_document(workbench.document, seen_in_runs(workbench))
+    found = CheckResult(found.state, (*_unfinished(workbench), *found.problems))
+    stored = workbench.read_again()
+    if stored.state != found.state or state_hash(stored) == state_hash(workbench.document):
+        return found
+    problem = Problem(
+        Severity.ERROR,
+        "project.differs-from-file",
+        workbench.path.name,
+        "The file holds another content of this state than what is open.",
+        "Close the project and open it again; report this.",
+    )
+    return CheckResult(found.state, (problem, *found.problems))
+
+
+def _unfinished(workbench: Workbench) -> list[Problem]:
+    hint = "Go on with it: metl resume PROJECT (or with --forget let it go)."
+    return [
+        Problem(Severity.WARNING, "project.import-unfinished", left.declarations[0].name, words(left), hint)
+        for left in remainders(workbench)
+    ]
+
+
+def check_document(document: Document, seen: Seen = frozenset()) -> CheckResult:
+    """Run every check of the domain on one state, with what runs have met as far as that is known."""
+    return CheckResult(document.state, check(document, seen))
+
+
+def seen_in_runs(workbench: Workbench) -> Seen:
+    """Return the schema versions whose messages the newest runs have met, as far as they kept records to look at."""
+    seen: set[tuple[str, str]] = set()
+    for run in workbench.kept.runs.newest(_RUNS):
+        samples = run_folder(workbench.project_id, run.run_id) / "samples"
+        errors = Path(run.report.get("errors") or samples)
+        try:
+            sent = [each.message for record in first_results(samples, _RECORDS) for each in record.outgoing[:1]]
+            seen.update(pair for message in sent if (pair := source_of(message)) is not None)
+            aside = first_set_aside(errors, _RECORDS)
+            seen.update((record.schema, record.version) for record in aside if record.schema and record.version)
+        except (OSError, MsgspecError) as error:
+            _log.debug("what the run %s kept cannot be read: %s", run.run_id, error)
+    return seen

@@ -1,0 +1,1 @@
+"""Mapping runs: test and production runs, replays, their history, topics and fill rates."""

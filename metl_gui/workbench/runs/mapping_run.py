@@ -1,0 +1,453 @@
+"""A mapping run: a state compiled, run on Spark, counted, and kept with the project.
+
+A test maps every block as it stands. Production maps with a published state: blocks that somebody confirmed, and those
+that need review as their schemas say, held or mapped with what is left.
+Source: contract.md §5, dmm.md §8 (a run is pinned to one state and its hash) and §9 (whole or not at all).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+import msgspec
+
+from metl_gui.core.matrix.canonical import is_carried, state_hash
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.progress import UNWATCHED, Aside, Watch, do_here
+from metl_gui.core.project.version_tasks import VersionTask
+from metl_gui.engine.execution.client import SparkProcess
+from metl_gui.engine.execution.preconditions import check_run
+from metl_gui.engine.kafka.servers import KafkaServers, is_kafka
+from metl_gui.engine.kernel import plan as plans
+from metl_gui.engine.mapping.plan_compiler import compile_plan
+from metl_gui.engine.runs.events import EngineEvent, LaneProgressed, RunProgressed, RunStarted
+from metl_gui.engine.runs.report import RunReport
+from metl_gui.engine.runs.run_spec import BATCH_BYTES, LOCAL_TARGET, Format, Lane, RunSpec, new_run_id
+from metl_gui.engine.runs.target import Target
+from metl_gui.engine.streaming.report import stream_report
+from metl_gui.engine.tasks import results
+from metl_gui.engine.tasks.results import MappedRecord, SetAsideRecord
+from metl_gui.errors import ProjectError, RunCancelled, RunError
+from metl_gui.formats.record_delimiting import LIMIT_BYTES
+from metl_gui.workbench.addresses import known_block_name
+from metl_gui.workbench.importing.version_tasks import REASONS, collect_tasks
+from metl_gui.workbench.profiles.saved_profiles import find_target, kafka_servers, shared_folder
+from metl_gui.workbench.publishing.publication import production_document
+from metl_gui.workbench.runs.unfinished_runs import RunRecord, clear_killed_runs, collect_unfinished
+from metl_gui.workbench.samples.kept_samples import take_over
+from metl_gui.workbench.session import Workbench
+from metl_gui.workbench.settings import FRAMING, project_settings
+from metl_gui.workbench.user_folders import KEPT_DAYS, forget_old_runs, run_folder
+
+EventSink = Callable[[EngineEvent], None]
+_LOOK_SECONDS = 0.05
+Mode = Literal["test", "production"]
+TEST: Final = "test"
+PRODUCTION: Final = "production"
+_NAMED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class RunRequest:
+    """What a person asks of a run.
+
+    Args:
+        source: a file, a folder or a pattern, or topics.
+        sink: a folder that is new or empty, topics, or ``noop``; empty for a folder of the run's own in the user's
+            cache.
+        spark: where Spark runs: a target as ``runs.target`` knows it, or ``@`` and the name of a profile.
+        mode: ``test``: every block as it stands, those that nobody confirmed counted by entity; ``production``: a
+            published state and its confirmed blocks, what needs review held.
+        errors: folder of the error store, or a topic; empty for a folder in the run's own folder.
+        limit: read at most this many records.
+        state: run an earlier state instead of the current one; in production another published one than what is live.
+        include_unconfirmed: let production map blocks that nobody has confirmed too.
+        format: how messages are written: ``jsonl`` as they are, ``parquet`` in typed columns.
+        by_date: write them into a folder for each day below the one of their entity.
+        max_record_bytes: set records aside that are larger.
+        checkpoint: run in batches and keep in this folder what the run needs to go on where it stopped.
+        follow: go on when the source is exhausted, until somebody stops the run; in batches too.
+        batch_bytes: about how much of the source a batch reads at most.
+        freeze: stay with the state of the beginning; else a following run in production takes what is published.
+        lane: ``batch`` goes batch after batch; ``fast`` maps from topics to topics record for record.
+        start: where topics are read from: ``earliest``, ``latest``, a time in ISO 8601, or ``topic/partition/offset``
+            with commas between; empty for ``earliest``.
+        group: the consumer group of a fast lane; empty for one named after the run.
+        has_tombstones: send a null value after each delete into a topic.
+        wait_seconds: how long a partition of a fast lane waits for a version that is not known yet.
+    """
+
+    source: str
+    sink: str = ""
+    spark: str = LOCAL_TARGET
+    mode: Mode = TEST
+    errors: str = ""
+    limit: int | None = None
+    state: int | None = None
+    include_unconfirmed: bool = False
+    format: Format = "jsonl"
+    by_date: bool = False
+    max_record_bytes: int = LIMIT_BYTES
+    checkpoint: str = ""
+    follow: bool = False
+    freeze: bool = False
+    batch_bytes: int = BATCH_BYTES
+    lane: Lane = "batch"
+    start: str = ""
+    group: str = ""
+    has_tombstones: bool = False
+    wait_seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """A run that finished.
+
+    Args:
+        report: its counts, as contract.md §5 has them, with ``outputs`` and ``errors``.
+        folder: the run folder: ``spec.json``, ``events.jsonl``, ``report.json``.
+        samples: folder of records kept beside their messages.
+        version_tasks: versions that its records showed and the project does not have.
+    """
+
+    report: RunReport
+    folder: Path
+    samples: Path
+    version_tasks: tuple[VersionTask, ...] = ()
+
+    def first_results(self, count: int, entity: str = "") -> list[MappedRecord]:
+        """Return records beside the messages they became, for people to look at: of one entity, or of all."""
+        return results.first_results(self.samples, count, entity)
+
+    def first_set_aside(self, count: int, reason: str = "") -> list[SetAsideRecord]:
+        """Return records that were set aside: for one reason, or for all in turn."""
+        return results.first_set_aside(Path(self.report.errors), count, reason) if self.report.errors else []
+
+    def as_json(self) -> dict[str, object]:
+        """Return the document of ``metl run``."""
+        return self.report.as_json()
+
+
+@dataclass(frozen=True, slots=True)
+class Pinned:
+    """What a run maps with, to its end.
+
+    Args:
+        document: the state.
+        plan: it compiled, serialised.
+        hash: its content hash.
+        notes: what a person should know of it.
+        publication: of the published states the newer one has the higher number.
+    """
+
+    document: Document
+    plan: bytes
+    hash: str
+    notes: tuple[str, ...] = ()
+    publication: int = 0
+
+
+def pin(workbench: Workbench, mode: Mode, state: int | None = None, include_unconfirmed: bool = False) -> Pinned:
+    """Choose the state of a run and compile it.
+
+    Cost: linear in the matrix and the trees, for the plan and the hash.
+
+    Raises:
+        ProjectError: there is no such state.
+        UserError: production is asked for and nothing is published, or not this state.
+    """
+    is_production = mode == PRODUCTION
+    # Before the state: what is published in between must not lend its number to what was published before it.
+    publication = workbench.kept.states.publication() if is_production else 0
+    document = production_document(workbench, state) if is_production else workbench.at_state(state)
+    is_whole = include_unconfirmed or not is_production
+    hash_ = state_hash(document)
+    wire, framing = workbench.kept.writer_schemas.all(), project_settings(workbench).settings[FRAMING]
+    plan = plans.encode(compile_plan(document, hash_, is_whole, wire, framing))
+    notes = () if is_whole else _left_out(document)
+    return Pinned(document, plan, hash_, notes, publication)
+
+
+def _left_out(document: Document) -> tuple[str, ...]:
+    """Say which blocks production does without, so that nobody wonders where their messages are."""
+    blocks = [block for block in document.matrix.blocks() if block.elements and not is_carried(block)]
+    if not blocks:
+        return ()
+    named = ", ".join(str(known_block_name(document, block.key)) for block in blocks[:_NAMED])
+    more = f" and {len(blocks) - _NAMED} more" if len(blocks) > _NAMED else ""
+    what = "block that nobody has confirmed was" if len(blocks) == 1 else "blocks that nobody has confirmed were"
+    return (f"{len(blocks)} {what} left out: {named}{more}. Confirm and publish, or ask to include them.",)
+
+
+def prepare_run(workbench: Workbench, request: RunRequest) -> RunSpec:
+    """Compile a state and decide on the folders; nothing is written yet.
+
+    Cost: linear in the matrix and the trees, for the plan and the hash.
+
+    Raises:
+        ProjectError: there is no such state.
+        UserError: production is asked for and nothing is published, or not this state.
+        RunError: the limit reads nothing.
+    """
+    if request.limit is not None and request.limit < 1:
+        raise RunError(f"A limit of {request.limit} records reads nothing.", hint="Give 1 or more, or leave it out.")
+    if request.limit is not None and (request.follow or request.checkpoint):
+        raise RunError("A run in batches has no limit.", hint="Leave the limit out, or --follow and --checkpoint.")
+    _check_topics(request)
+    pinned = pin(workbench, request.mode, request.state, request.include_unconfirmed)
+    run_id = new_run_id()
+    folder = run_folder(workbench.project_id, run_id)
+    checkpoint = request.checkpoint or (str(folder / "checkpoint") if request.follow else "")
+    return RunSpec(
+        run_id=run_id,
+        plan=pinned.plan,
+        source=request.source,
+        sink=request.sink or str(_own_sink(request.spark, run_id) or folder / "messages"),
+        folder=str(folder),
+        errors=request.errors or (str(Path(checkpoint) / "errors") if request.checkpoint else ""),
+        checkpoint=checkpoint,
+        follow=request.follow,
+        is_frozen=request.freeze or request.state is not None,
+        batch_bytes=request.batch_bytes,
+        mode=request.mode,
+        limit=request.limit,
+        format=request.format,
+        by_date=request.by_date,
+        max_record_bytes=request.max_record_bytes,
+        state=pinned.document.state,
+        hash=pinned.hash,
+        publication=pinned.publication,
+        matrix=workbench.project_id,
+        lane=request.lane,
+        start=request.start,
+        group=request.group,
+        has_tombstones=request.has_tombstones,
+        wait_seconds=request.wait_seconds,
+        servers=servers_of(request.source, request.sink, request.errors),
+        notes=(*pinned.notes, *_kept_how_long(request)),
+    )
+
+
+def _check_topics(request: RunRequest) -> None:
+    """Refuse what is asked of topics where there are none, so that no option does nothing.
+
+    Raises:
+        RunError: the error says what goes together.
+    """
+    is_read, is_written = is_kafka(request.source), is_kafka(request.sink)
+    if request.lane == "fast" and not (is_read and is_written and request.follow):
+        raise RunError(
+            "A fast lane goes from topics to topics, and follows.",
+            f"It was asked from {request.source} to {request.sink or 'a folder'}"
+            f"{'' if request.follow else ', up to an end'}.",
+            "Give a kafka:// source and sink and --follow, or leave --lane fast out.",
+        )
+    for name, is_asked, is_for in (
+        ("--start", bool(request.start), is_read),
+        ("--tombstones", request.has_tombstones, is_written),
+        ("--group", bool(request.group), request.lane == "fast"),
+        ("--wait", request.wait_seconds > 0, request.lane == "fast"),
+    ):
+        if is_asked and not is_for:
+            where = {"--start": "a kafka:// source", "--tombstones": "a kafka:// sink"}.get(name, "--lane fast")
+            raise RunError(f"{name} is for {where}.", hint=f"Leave {name} out, or give {where}.")
+
+
+def servers_of(*places: str) -> tuple[KafkaServers, ...]:
+    """Look up the Kafka servers of those places that are topics, with their secrets.
+
+    Raises:
+        RunError: an address cannot be read, there is no such profile, or a secret cannot be read.
+    """
+    return tuple(kafka_servers(place) for place in places if is_kafka(place))
+
+
+def _own_sink(target: str, run_id: str) -> Path | None:
+    """Return a folder of the run's own that the workers of a profile see too; none where it names no such place."""
+    shared = shared_folder(target)
+    return Path(shared) / f"metl-{run_id}" / "messages" if shared else None
+
+
+def _kept_how_long(request: RunRequest) -> tuple[str, ...]:
+    if request.mode == TEST or request.errors or request.checkpoint:
+        return ()
+    return (f"What is set aside lies in your cache for {KEPT_DAYS} days; name a folder for it to keep it longer.",)
+
+
+def run_mapping(
+    workbench: Workbench,
+    request: RunRequest,
+    spark: SparkProcess | None = None,
+    on_event: EventSink | None = None,
+    watch: Watch = UNWATCHED,
+    aside: Aside = do_here,
+) -> RunResult:
+    """Map a source with a state of the project and keep the report with the project.
+
+    Args:
+        workbench: the opened project; read only is enough.
+        request: what to do.
+        spark: a Spark process that is started already or stays for the next run; by default one for this run only.
+        on_event: takes every event of the run, on the calling thread.
+        watch: progress in bytes, and cancel: it answers within a second.
+        aside: where what was set aside for want of a version is looked into; a window has a process for it.
+
+    Raises:
+        RunError: the run cannot start or go on; then nothing is left of its outputs.
+        SetupError: Spark does not start on this computer.
+        RunKilledError: its Spark was killed; nothing is left of its outputs, and the project has it with its counts.
+        RunCancelled: it was cancelled; likewise.
+    """
+    watch.step("Compiling the matrix")
+    return run_prepared(workbench, prepare_run(workbench, request), request.spark, spark, on_event, watch, aside)
+
+
+def run_prepared(
+    workbench: Workbench,
+    spec: RunSpec,
+    target: str = LOCAL_TARGET,
+    spark: SparkProcess | None = None,
+    on_event: EventSink | None = None,
+    watch: Watch = UNWATCHED,
+    aside: Aside = do_here,
+) -> RunResult:
+    """Do a run that was prepared; see ``run_mapping``."""
+    collect_unfinished(workbench)
+    forget_old_runs(workbench.project_id)
+    spec = msgspec.structs.replace(spec, notes=(*spec.notes, *clear_killed_runs(workbench.project_id)))
+    where = find_target(target)
+    if spark is None:
+        check_run(spec, where)
+    with RunRecord(workbench, spec, where.shown) as record:
+
+        def take(event: EngineEvent) -> None:
+            record.take(event)
+            tell(watch, event)
+            if on_event is not None:
+                on_event(event)
+
+        watch.step("Waiting for Spark")
+        with _process(spark, where) as process, _cancelling(process, watch):
+            report = _run(process, spec, take)
+            record.settle(report)
+        # Who stopped a run in batches still wants to know what it met.
+        report, tasks = looked_into(workbench, report, UNWATCHED if report.is_stopped else watch, aside)
+        report = record.keep(_sampled(workbench, spec, report))
+    return RunResult(report, Path(spec.folder), spec.samples_folder, tasks)
+
+
+def _run(process: SparkProcess, spec: RunSpec, take: EventSink) -> RunReport:
+    """Run; one in batches that had to be broken off to stop it in time still has a report of what is in place."""
+    try:
+        return process.run(spec, take)
+    except RunCancelled:
+        if not spec.checkpoint:
+            raise
+        return stream_report(spec, process.target, is_stopped=True)
+
+
+def looked_into(
+    workbench: Workbench, report: RunReport, watch: Watch, aside: Aside
+) -> tuple[RunReport, tuple[VersionTask, ...]]:
+    """Find the versions that a run did not know; where that fails its report says so, for the run itself is done."""
+    if not report.errors or not report.by_reason.keys() & set(REASONS):
+        return report, ()
+    try:
+        return report, collect_tasks(workbench, report.errors, report.run_id, report, watch, aside)
+    except (RunError, ProjectError, RunCancelled) as stop:
+        problem = f"Which versions the messages show that nobody has imported was not found out: {stop}"
+        return msgspec.structs.replace(report, problems=(*report.problems, problem)), ()
+
+
+def _sampled(workbench: Workbench, spec: RunSpec, report: RunReport) -> RunReport:
+    """Keep what a test showed as samples of its schemas; where that fails its report says so."""
+    if spec.mode != TEST or spec.replay is not None:
+        return report
+    kept = take_over(workbench, spec.samples_folder, report.errors, report.run_id)
+    if not kept.problem:
+        return report
+    problem = f"Its messages were not all kept as samples: {kept.problem}"
+    return msgspec.structs.replace(report, problems=(*report.problems, problem))
+
+
+def tell(watch: Watch, event: EngineEvent) -> None:
+    """Tell the progress of a run; it is stopped through its process, never from within an event."""
+    match event:
+        case RunStarted(bytes_total=total, unit=unit):
+            watch.tell(f"Mapping: {unit}" if total else "Waiting for the first batch", 0, total)
+        case RunProgressed():
+            watch.tell(f"Mapping: {_course(event)}; {event.unit}", event.bytes_read, event.bytes_total)
+        case LaneProgressed():
+            watch.tell(f"Mapping: {_lane_course(event)}; records", event.tally.read)
+        case _:
+            return
+
+
+def _course(event: RunProgressed) -> str:
+    """Say how far a run is and how fast it goes."""
+    rate = event.tally.read / event.seconds if event.seconds else 0.0
+    parts = [f"{event.tally.read:,} records read, {event.tally.mapped:,} mapped, {rate:,.0f} a second"]
+    if event.batch:
+        parts.append(f"batch {event.batch}, {event.bytes_waiting:,} {event.unit} wait")
+    if event.seconds_left:
+        parts.append(f"about {duration(event.seconds_left)} left")
+    return ", ".join(parts)
+
+
+def _lane_course(event: LaneProgressed) -> str:
+    """Say how far a lane is, how far behind, and how long a record takes."""
+    rate, lag = sum(one.rate for one in event.partitions), sum(one.lag for one in event.partitions)
+    parts = [f"state {event.state}", f"{rate:,.0f} a second", f"lag {lag:,}"]
+    if event.latency.p50 is not None and event.latency.p99 is not None:
+        parts.append(f"{event.latency.p50:,.0f} ms, 99 % within {event.latency.p99:,.0f} ms")
+    if event.tally.set_aside:
+        parts.append(f"{event.tally.set_aside:,} set aside")
+    if event.waiting:
+        parts.append(f"{event.waiting:,} wait for a version")
+    return ", ".join(parts)
+
+
+def duration(seconds: float) -> str:
+    """Write a time that people wait."""
+    whole = round(seconds)
+    if whole < 100:
+        return f"{whole} s"
+    if whole < 6000:
+        return f"{round(whole / 60)} min"
+    return f"{whole / 3600:.1f} h"
+
+
+@contextmanager
+def _process(given: SparkProcess | None, target: Target) -> Iterator[SparkProcess]:
+    if given is not None:
+        # The default is whatever session of this computer is there; any other target is meant to the letter.
+        if not (target.master == LOCAL_TARGET and not target.profile and given.place.is_local):
+            given.use(target)
+        yield given
+        return
+    with SparkProcess(target) as own:
+        yield own
+
+
+@contextmanager
+def _cancelling(process: SparkProcess, watch: Watch) -> Iterator[None]:
+    """Hand a person's wish to stop on to the run, also while no event comes."""
+    is_over = threading.Event()
+
+    def look() -> None:
+        while not is_over.wait(_LOOK_SECONDS):
+            if watch.is_cancelled:
+                process.cancel()
+
+    looker = threading.Thread(target=look, name="run-cancel", daemon=True)
+    looker.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        looker.join()

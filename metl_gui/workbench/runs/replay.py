@@ -1,0 +1,255 @@
+"""A replay: what runs set aside is mapped again, after the mapping was mended.
+
+What was read is marked in the error store, so a second replay goes on where the first one ended; what cannot be mapped
+yet waits there again. Source: contract.md §1 (``metl replay``) and §5 (replayed messages).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from metl_gui.core.progress import UNWATCHED, Aside, Watch, do_here
+from metl_gui.engine.checks.destinations import refuse_shared_places
+from metl_gui.engine.execution.client import SparkProcess
+from metl_gui.engine.kafka.servers import is_kafka, parse_address
+from metl_gui.engine.runs.report import RunReport, Tally
+from metl_gui.engine.runs.run_spec import LOCAL_TARGET, NOOP, Format, ReplayOrder, RunSpec, new_run_id
+from metl_gui.engine.sources.error_store import ErrorStore
+from metl_gui.errors import RunError
+from metl_gui.formats.record_delimiting import LIMIT_BYTES
+from metl_gui.workbench.profiles.saved_profiles import find_target, kafka_servers
+from metl_gui.workbench.runs.mapping_run import (
+    PRODUCTION,
+    TEST,
+    EventSink,
+    Mode,
+    RunResult,
+    pin,
+    run_prepared,
+    servers_of,
+)
+from metl_gui.workbench.session import Workbench
+from metl_gui.workbench.user_folders import run_folder
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayRequest:
+    """What a person asks of a replay.
+
+    Args:
+        errors: the error store, one ``reason=`` folder of it, or what one replay set aside again; or an error topic.
+        sink: a folder that is new or empty, topics, or ``noop`` to try it: then nothing is marked. Empty for a folder
+            of the replay's own in the user's cache, in tests only.
+        spark: the Spark target.
+        mode: as of a run; tests and production are marked apart.
+        reasons: only what was set aside for these; all when empty.
+        set_aside: folder or topic for what is set aside again; empty for one within the error store, or the end of the
+            error topic, where it goes on waiting.
+        state: the state to map with, as of a run.
+        include_unconfirmed: as of a run.
+        is_again: everything that the run itself set aside, also what was replayed already.
+        format, by_date, max_record_bytes, has_tombstones: as of a run.
+    """
+
+    errors: str
+    sink: str = ""
+    spark: str = LOCAL_TARGET
+    mode: Mode = TEST
+    reasons: tuple[str, ...] = ()
+    set_aside: str = ""
+    state: int | None = None
+    include_unconfirmed: bool = False
+    is_again: bool = False
+    format: Format = "jsonl"
+    by_date: bool = False
+    max_record_bytes: int = LIMIT_BYTES
+    has_tombstones: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class StillWaiting:
+    """What a replay would find in an error store.
+
+    Args:
+        reasons: what its records were set aside for.
+        is_untouched: nothing of it was replayed yet, so all that the run set aside waits.
+    """
+
+    reasons: tuple[str, ...] = ()
+    is_untouched: bool = False
+
+
+def what_waits(errors: str | Path, mode: Mode = TEST) -> StillWaiting:
+    """Look what a replay of a mode would find in an error store or topic; costs a look at each part, or at the newest.
+
+    Nothing waits in a store that is gone or cannot be read.
+    """
+    if is_kafka(str(errors)):
+        return _what_waits_in_topic(str(errors), mode)
+    try:
+        store = ErrorStore.at(errors)
+        parts = store.waiting(mode)
+        behind = {name for mark in store.marks(mode) for name in mark.read_to}
+    except RunError:
+        return StillWaiting()
+    is_untouched = not any(part.name in behind for part in store.meant())
+    return StillWaiting(tuple(sorted({part.reason for part in parts})), is_untouched and bool(parts))
+
+
+def _what_waits_in_topic(errors: str, mode: Mode) -> StillWaiting:
+    from metl_gui.engine.tasks.error_topic import what_waits_in_topic
+
+    try:
+        return StillWaiting(*what_waits_in_topic(kafka_servers(errors), errors, mode))
+    except RunError:
+        return StillWaiting()
+
+
+def prepare_replay(workbench: Workbench, request: ReplayRequest) -> RunSpec:
+    """Compile a state and find the error store; nothing is written yet.
+
+    Raises:
+        RunError: there is no such error store or reason, or production has no sink.
+        ProjectError: there is no such state.
+        UserError: production is asked for and nothing is published, or not this state.
+    """
+    _check(request)
+    is_topic = is_kafka(request.errors)
+    store = None if is_topic else ErrorStore.at(request.errors, request.reasons, request.max_record_bytes)
+    pinned = pin(workbench, request.mode, request.state, request.include_unconfirmed)
+    run_id = new_run_id()
+    folder = run_folder(workbench.project_id, run_id)
+    if request.sink == NOOP:
+        own = str(folder / "errors")
+    else:
+        own = str(store.again_folder(run_id)) if store is not None else request.errors.strip()
+    source = request.errors.strip() if is_topic else str(Path(request.errors).expanduser().resolve())
+    sink, errors = request.sink or str(folder / "messages"), request.set_aside or own
+    return RunSpec(
+        run_id=run_id,
+        plan=pinned.plan,
+        source=source,
+        sink=sink,
+        folder=str(folder),
+        errors=errors,
+        servers=servers_of(source, sink, errors),
+        has_tombstones=request.has_tombstones,
+        mode=request.mode,
+        state=pinned.document.state,
+        hash=pinned.hash,
+        replay=ReplayOrder(request.reasons, request.is_again),
+        format=request.format,
+        by_date=request.by_date,
+        max_record_bytes=request.max_record_bytes,
+        notes=pinned.notes,
+    )
+
+
+def replay(
+    workbench: Workbench,
+    request: ReplayRequest,
+    spark: SparkProcess | None = None,
+    on_event: EventSink | None = None,
+    watch: Watch = UNWATCHED,
+    aside: Aside = do_here,
+) -> RunResult:
+    """Map again what waits in an error store, and keep the report with the project.
+
+    Where nothing waits, nothing is started, and the report says so.
+
+    Args:
+        workbench: the opened project; read only is enough.
+        request: what to do.
+        spark: a Spark process that is started already; by default one for this replay only.
+        on_event: takes every event, on the calling thread.
+        watch: progress and cancel.
+        aside: as of a run.
+
+    Raises:
+        RunError: there is no such error store, it is damaged, or the replay cannot go on; then all waits as before.
+        SetupError: Spark does not start on this computer.
+        RunCancelled: it was cancelled; then all waits as before.
+    """
+    watch.step("Looking at what waits")
+    spec = prepare_replay(workbench, request)
+    if not _waits(spec, request):
+        return _nothing(spec, request)
+    return run_prepared(workbench, spec, request.spark, spark, on_event, watch, aside)
+
+
+def make_topics(workbench: Workbench, request: ReplayRequest, tell: Callable[[str], None]) -> None:
+    """Make the topics that a replay writes to and that are missing, telling of each before any is made.
+
+    Raises:
+        UserError: the replay cannot be prepared, or servers do not answer or refuse.
+    """
+    from metl_gui.engine.checks.topic_checks import refuse_loop, topics_to_make
+    from metl_gui.engine.kafka.topics import ERRORS, create_topics, why_of
+
+    spec = prepare_replay(workbench, request)
+    refuse_loop(spec)
+    refuse_shared_places(spec)
+    missing = topics_to_make(spec)
+    for plan in missing:
+        tell(f"Making topic {plan.text}")
+    for servers, is_errors in ((spec.servers_of("sink"), False), (spec.servers_of("errors"), True)):
+        if servers is not None:
+            create_topics(servers, [plan for plan in missing if (plan.why == why_of(ERRORS)) is is_errors])
+
+
+def _waits(spec: RunSpec, request: ReplayRequest) -> bool:
+    """Say whether anything may wait.
+
+    Raises:
+        RunError: the error store is damaged, or servers do not answer or refuse.
+    """
+    if is_kafka(spec.source):
+        from metl_gui.engine.sources.topic_source import ErrorTopicSource
+
+        return bool(ErrorTopicSource(spec).bytes_total)
+    store = ErrorStore.at(request.errors, request.reasons, request.max_record_bytes)
+    return bool(store.waiting(request.mode, request.is_again))
+
+
+def _check(request: ReplayRequest) -> None:
+    if is_kafka(request.errors):
+        address = parse_address(request.errors)
+        if len(address.topics) != 1:
+            raise RunError(
+                "A replay reads one error topic.",
+                f"{request.errors} names {'a pattern' if address.pattern else len(address.topics) or 'none'}.",
+                "Name the topic that the run was given with --errors.",
+            )
+    if request.has_tombstones and not is_kafka(request.sink):
+        raise RunError("--tombstones is for a kafka:// sink.", hint="Leave --tombstones out, or give a kafka:// sink.")
+    if request.mode == PRODUCTION and not request.sink:
+        raise RunError(
+            "A replay in production needs to know where its messages go.",
+            "No sink is given.",
+            "Name a new or empty folder or topics with --sink, or noop to try it.",
+        )
+    if request.is_again and request.reasons:
+        raise RunError(
+            "Everything again is not for single reasons.",
+            "What one reason set aside may wait for another reason since its last replay.",
+            "Leave the reasons out, or replay only what waits.",
+        )
+
+
+def _nothing(spec: RunSpec, request: ReplayRequest) -> RunResult:
+    report = RunReport(
+        run_id=spec.run_id,
+        mode=spec.mode,
+        spark=find_target(request.spark).shown,
+        state=spec.state,
+        hash=spec.hash,
+        seconds=0.0,
+        records_per_second=0.0,
+        source=spec.source,
+        is_replay=True,
+        problems=("Nothing waits here: what was set aside has been replayed already, if there was anything.",),
+        **{name: getattr(Tally(), name) for name in Tally.__struct_fields__},
+    )
+    return RunResult(report, Path(spec.folder), spec.samples_folder)

@@ -1,0 +1,1 @@
+"""Sample messages: kept in the cache, matched to versions, previewed."""

@@ -26,6 +26,7 @@ from metl_gui.ui.widgets import dialogs
 from metl_gui.workbench.demo.sample import SampleFolder
 from metl_gui.workbench.runs import production
 from metl_gui.workbench.runs.history import runs
+from metl_gui.workbench.runs.mapping_run import RunRequest
 from metl_gui.workbench.runs.production import LiveRun, live_runs
 from metl_gui.workbench.session import Workbench
 from metl_gui.workbench.user_folders import STOP, Phase, run_folder
@@ -352,13 +353,22 @@ def test_a_failure_is_told_in_words_within_the_page_and_the_run_can_be_started_a
     assert not page.failure.isVisible()
 
 
-def test_a_cancelled_run_says_that_none_of_its_messages_was_kept(ran: Window) -> None:
+@pytest.mark.parametrize(
+    ("request_", "stays"),
+    [
+        (RunRequest("in"), "None of its messages was kept."),
+        (RunRequest("in", "kafka://b:9092/{entity}"), "What it has sent stays in its topics."),
+        (RunRequest("in", checkpoint="c"), "What it has put in place stays."),
+    ],
+)
+def test_a_cancelled_run_says_what_of_its_messages_stays(ran: Window, request_: RunRequest, stays: str) -> None:
     page = page_of(ran)
     own_run(ran)
+    page.last_request = request_
     page.stop()
     assert page.head.facts.text() == "is being stopped"
     page._ended(Outcome(is_cancelled=True))
-    assert (page.head.pill.text(), page.head.facts.text()) == ("cancelled", "None of its messages was kept.")
+    assert (page.head.pill.text(), page.head.facts.text()) == ("cancelled", stays)
 
 
 def test_a_production_run_of_another_process_is_listed_followed_and_told_to_stop(

@@ -44,7 +44,7 @@ from metl_gui.engine.runs.events import (
     failure,
 )
 from metl_gui.engine.runs.report import RunReport
-from metl_gui.engine.runs.run_spec import LOCAL_TARGET, RunSpec
+from metl_gui.engine.runs.run_spec import LOCAL_TARGET, RunSpec, what_stays
 from metl_gui.engine.runs.staging import Staging
 from metl_gui.engine.runs.target import Target, parse_target
 from metl_gui.errors import BugError, RunCancelled, RunError, RunKilledError
@@ -230,7 +230,7 @@ class SparkProcess:
                     case RunFailed():
                         raise failure(event)
                     case RunStopped():
-                        raise RunCancelled("None of its messages was kept.")
+                        raise RunCancelled(what_stays(spec.sink, in_batches=bool(spec.checkpoint)))
                     case (
                         (SessionStarting() | SessionReady() | SessionFailed())
                         | (RunStarted() | RunProgressed() | BatchCommitted() | StateChanged() | SourceTroubled())

@@ -134,6 +134,18 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
         return Path(self.folder) / "samples"
 
 
+def what_stays(sink: str, *, in_batches: bool) -> str:
+    """Say what of a run is there when it ends before its work is done.
+
+    Args:
+        sink: of the run.
+        in_batches: what it puts in place, it puts there batch after batch.
+    """
+    if in_batches:
+        return "What it has put in place stays."
+    return "What it has sent stays in its topics." if is_kafka(sink) else "None of its messages was kept."
+
+
 def new_run_id() -> str:
     """Make an id that sorts by time and is never used twice."""
     return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"

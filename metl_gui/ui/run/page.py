@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
 from metl_gui.engine.kafka.servers import is_kafka
 from metl_gui.engine.runs.events import EngineEvent, RunStarted
+from metl_gui.engine.runs.run_spec import what_stays
 from metl_gui.errors import MetlError, RunKilledError
 from metl_gui.ui.jobs.jobs import Jobs, NewestJob, Outcome
 from metl_gui.ui.lanes.panel import LanePanel
@@ -55,7 +56,6 @@ _RUN, _LANE, _DETAILS, _SPEED, _COMPARE = range(len(VIEWS))
 _PILLS = {RunStatus.FAILED: "bad", RunStatus.DIED: "bad", RunStatus.KILLED: "bad"}
 _COUNTS = {RunStatus.DIED: in_place_words, RunStatus.CANCELLED: counted_words, RunStatus.KILLED: counted_words}
 _FIRST_COUNTS = 2
-_NOTHING_KEPT = "None of its messages was kept."
 _NOT_OF_A_LANE = "A lane keeps no messages of its own: they are in its topics."
 
 
@@ -277,7 +277,7 @@ class RunPage(QMainWindow):
         report = run.report.as_json()
         self._show_report(report, run.folder)
         if run.report.outcome and not run.report.outputs:
-            self.messages.show_run(None, None, _NOTHING_KEPT)
+            self.messages.show_run(None, None, what_stays("", in_batches=False))
         counted = _COUNTS.get(run.status, count_words)(report)
         facts = f"{counted} · {moment_words(run.when_ms)} · {source_words(run.report.source)}"
         self.head.say(title_words(report), facts, run.status.value, _PILLS.get(run.status, "plain"))
@@ -441,14 +441,20 @@ class RunPage(QMainWindow):
         self.followed = None
         self.head.show_progress(None)
         self.chart.show_course(own.course)
-        self.messages.show_run(None, None, _NOTHING_KEPT)
+        stays = self._what_stays()
+        self.messages.show_run(None, None, stays)
         if error is None:
-            self.head.say(own.title, _NOTHING_KEPT, "cancelled")
+            self.head.say(own.title, stays, "cancelled")
             self._wanted = own.run_id
         else:
             state = "killed" if isinstance(error, RunKilledError) else "failed"
-            self.head.say(own.title, _NOTHING_KEPT, state, "bad")
+            self.head.say(own.title, stays, state, "bad")
             self.failure.show_error(error)
+
+    def _what_stays(self) -> str:
+        request = self.last_request
+        in_batches = isinstance(request, RunRequest) and bool(request.follow or request.checkpoint)
+        return what_stays(request.sink if request is not None else "", in_batches=in_batches)
 
     def _production_started(self, run: LiveRun) -> None:
         self._wanted = run.run_id

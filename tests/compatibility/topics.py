@@ -13,6 +13,8 @@ from confluent_kafka import (
     OFFSET_BEGINNING,
     Consumer,
     ConsumerGroupTopicPartitions,
+    KafkaError,
+    KafkaException,
     Producer,
     TopicPartition,
 )
@@ -127,7 +129,11 @@ def restore(bootstrap: str, messages: Sequence[KeptMessage], offsets: Sequence[K
         made(topic, count, 1, config=_settings_of(topic)) for topic, count in partitions.items() if topic not in known
     ]
     for future in (admin.create_topics(new) if new else {}).values():
-        future.result()
+        try:
+            future.result()
+        except KafkaException as error:
+            if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:  # just made: not every list has it yet
+                raise
     send(bootstrap, messages)
     for group in sorted({one.group for one in offsets}):
         consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": group, "enable.auto.commit": False})

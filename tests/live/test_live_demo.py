@@ -27,17 +27,17 @@ pytestmark = pytest.mark.live
 # Of two releases the one that needs a decision; and it is killed where it would end all in order.
 _DEMO = """
 import sys, time
-from metl_gui.cli import live_demo, main
-from metl_gui.workbench.live_demo import story
+from metl_gui.cli import demo, main
+from metl_gui.workbench.demo import live_story
 
-story.RELEASES = story.RELEASES[1:]
-told = live_demo._told
+live_story.RELEASES = live_story.RELEASES[1:]
+told = demo._told
 
 def stay(*arguments):
     told(*arguments)
     time.sleep(600)
 
-live_demo._told = stay
+demo._told = stay
 sys.exit(main.main(["demo", "--live", "--json"]))
 """
 
@@ -51,9 +51,10 @@ window = '''
 import os, sys
 from pathlib import Path
 from PySide6.QtCore import QTimer
-from metl_gui.ui import main, window
+from metl_gui.ui import main
+from metl_gui.ui.shell.window import Window
 
-show = window.Window.show
+show = Window.show
 
 def shown(self):
     show(self)
@@ -61,7 +62,7 @@ def shown(self):
     self.looking.timeout.connect(lambda: Path(os.environ["CLOSE_WINDOW"]).exists() and self.close())
     self.looking.start()
 
-window.Window.show = shown
+Window.show = shown
 sys.exit(main.main(sys.argv[1:]))
 '''
 demo.window_command = lambda project, *options: [sys.executable, "-c", window, str(project), *options]

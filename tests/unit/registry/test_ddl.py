@@ -60,7 +60,10 @@ def test_a_statement_that_fills_a_table_is_not_looked_into() -> None:
 
 
 def test_who_reads_schemas_without_renames_does_not_wait_for_the_grammar() -> None:
-    code = "import sys; from metl_gui.registry import folders, ddl; ddl.renames('ALTER TABLE t ADD x int', 'mysql')"
-    told = f"{code}; print('sqlglot' in sys.modules)"
+    told = (
+        "import sys\nfrom metl_gui.registry.files import sources\n"
+        "from metl_gui.registry.messages import schema_changes\n"
+        "schema_changes.renames('ALTER TABLE t ADD x int', 'mysql')\nprint('sqlglot' in sys.modules)"
+    )
     found = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "False"

@@ -1,6 +1,7 @@
-"""How a command is added to the program: its name, its sentence, its arguments and the function that runs it.
+"""How a command is added to the program, and how it ends.
 
-How a command ends: every exception becomes a sentence on stderr and an exit code.
+A command has a name, a sentence, arguments and the function that runs it. Every exception becomes a sentence on stderr
+and an exit code (``finished``).
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The command that compares projects, states and exports: ``diff``.
-
-The command that merges two sides of a project or an export: ``merge``.
-"""
+"""The commands over two sides: ``diff`` for projects, states and exports, ``merge`` for projects or exports."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The command that shows the program at work: ``demo``.
 
-``metl demo --live``: real servers, a lane in production, and releases that it must meet.
+With ``--live``: real servers, a lane in production, and releases that it must meet.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The command about this computer: ``doctor``.
-
-The command about connections: ``profile``.
-"""
+"""The commands about this computer and its connections: ``doctor`` and ``profile``."""
 
 from __future__ import annotations
 

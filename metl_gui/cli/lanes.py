@@ -1,7 +1,4 @@
-"""The command about fast lanes: ``lane``.
-
-The command about initial loads: ``load``.
-"""
+"""The commands about fast lanes and initial loads: ``lane`` and ``load``."""
 
 from __future__ import annotations
 

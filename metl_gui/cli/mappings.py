@@ -1,7 +1,4 @@
-"""The commands about the matrix: ``map``, ``search`` and ``check``.
-
-The command about what may be mapped: ``suggest``.
-"""
+"""The commands about the matrix: ``map``, ``search``, ``check``, and ``suggest`` about what may be mapped."""
 
 from __future__ import annotations
 

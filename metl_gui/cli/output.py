@@ -1,14 +1,13 @@
-"""What a command says: its result on stdout as text or as one JSON document, everything else on stderr.
+"""The output of a command: its result on stdout as text or as one JSON document, everything else on stderr.
 
-Text that a terminal prints and does not obey, and in which nothing is unseen: names come from anywhere.
+Names come from anywhere, so a terminal must print text and not obey it, and nothing in it may be unseen
+(``printable``): control characters are written out, and so is what is there and not seen: what turns the direction of
+writing, has no width, or is ignored where it is shown, by which a name looks like another one. JSON has them in its own
+escapes, so whoever reads it gets the same values (``printable_json``).
 
-Control characters are written out, and so is what is there and not seen: what turns the direction of writing, has no
-width, or is ignored where it is shown, by which a name looks like another one. JSON says them in its own escapes, so
-whoever reads it gets the same values.
+Progress of long work is a bar that redraws itself on a terminal, a line now and then elsewhere.
 
 Source: Unicode 16, general categories Cc, Cf, Zl, Zp, Cs, and the property Default_Ignorable_Code_Point.
-
-Progress of long work: a bar that redraws itself on a terminal, a line now and then elsewhere.
 """
 
 from __future__ import annotations

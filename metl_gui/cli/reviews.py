@@ -1,6 +1,6 @@
 """The command about what waits for a person: ``review``.
 
-The part of ``review`` about versions that messages showed and nobody has imported.
+Version tasks are a part of it: versions that messages showed and nobody has imported.
 """
 
 from __future__ import annotations

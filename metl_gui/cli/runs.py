@@ -1,8 +1,6 @@
 """The commands that map messages: ``run`` and ``replay``.
 
-Follow a production run on the command line, and say what became of it.
-
-The report of a run in lines.
+A production run can be followed on the command line; at its end the report of a run is printed in lines.
 """
 
 from __future__ import annotations

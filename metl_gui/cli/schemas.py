@@ -1,6 +1,6 @@
-"""The commands about the trees: ``new``, ``import``, ``resume``, ``remove`` and ``set``.
+"""The commands about the trees: ``new``, ``import``, ``resume``, ``remove``, ``set``, and ``watch``.
 
-The command about registries that announce versions: ``watch``.
+``watch`` is about registries that announce versions.
 """
 
 from __future__ import annotations

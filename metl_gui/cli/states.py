@@ -1,8 +1,6 @@
-"""The commands about the states of a project: ``history``, ``undo``, ``redo`` and ``show``.
+"""The commands about the states of a project: ``history``, ``undo``, ``redo``, ``show`` and ``publish``.
 
-What ``metl history --of`` prints: who set what, in which state and why.
-
-The command that makes a state the one production uses: ``publish``.
+``metl history --of`` prints who set what, in which state and why. ``publish`` makes a state the one production uses.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The process that holds the Spark session: commands in on standard input, events out on standard output.
 
 One JSON line each. It ends when its standard input closes, and takes the JVM and its temporary folder with it.
-Started by ``client`` as ``python -m metl_gui.engine.host FOLDER PRIORITY``; the first command names the target.
+Started by ``execution.client`` as ``python -m metl_gui.engine.host FOLDER PRIORITY``; the first command names the
+target.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Bytes and text of others: Avro, JSON, record delimiting, compression. Pure values, below registry, store and engine.
+"""Bytes and text of others: Avro, JSON, record delimiting, compression.
 
-May import core; travels to executors with it.
+Pure values, below registry, store and engine. May import ``core`` and ``errors``, numpy and msgspec, and lazily
+pyarrow; travels to executors with ``core``.
 """

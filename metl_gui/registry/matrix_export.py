@@ -1,16 +1,11 @@
 """The exports ``json`` and ``dusb`` read back into a document, with no project at hand.
 
-Every field is checked: what does not fit is refused with its place, so that a document that comes out keeps the rules
-of the matrix whatever was written in the file. Ids are given anew, in the order of the file.
+Every field of parsed JSON, of trees, settings and blocks, is checked (``Checked``): what does not fit is refused with
+its place, written as in ``blocks[3].elements[0].from``. Ends of elements exist, each is used once in a block, and the
+policy is kept; so a document that comes out keeps the rules of the matrix whatever was written in the file. Ids are
+given anew, in the order of the file.
+
 Source: contract.md §4, dmm.md §3, A4.
-
-The blocks of an export, checked against its trees: ends that exist, each used once in a block, the policy kept.
-
-The trees and settings of an export, checked field by field.
-
-Parsed JSON that is asked for what must be there, and says where something else stands instead.
-
-A place is written as in ``blocks[3].elements[0].from``.
 """
 
 from __future__ import annotations

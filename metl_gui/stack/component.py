@@ -1,8 +1,7 @@
-"""What all components have in common: a folder, ports, a process that is started, waited for, stopped and killed.
+"""What all components have in common: folder, ports, and a process that is started, waited for, stopped, killed.
 
-Asking the components that are asked over HTTP.
-
-The guard of this process: the other process that ends our components once this one is gone.
+Components that are asked over HTTP are asked here (``ask``, ``answers``). Another process, the guard of this one, ends
+our components once this process is gone.
 """
 
 from __future__ import annotations

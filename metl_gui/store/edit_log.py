@@ -1,16 +1,16 @@
-"""The edit log: every committed change, and the cursor that undo and redo move along it.
+"""The edit log: every committed change, the cursor that undo and redo move along it, and its compaction.
 
 An undo is a new state that names the undo group it takes back; a redo takes back an undo. So nothing is ever removed,
 and what can be undone or redone follows from the log alone, after a restart too.
+
+Compaction makes one entry of all entries between two states that are kept. Kept are the states that were named,
+published, exported or run; the newest thousand edits, and any younger than 90 days, with the whole undo group of each,
+and what a kept undo took back. A thousand edits are some weeks of work by hand, so that nobody misses an undo; the days
+are a quarter, for which people ask who changed what, and keep a bulk import of thousands of versions from pushing out
+the edits before it. What was merged can neither be looked at nor taken back, and says so. Every kept state is exactly
+what it was.
+
 Source: dmm.md §9.
-
-Compaction of the log: entries between the states that are kept become one entry each.
-
-Kept are the states that were named, published, exported or run; the newest thousand edits, and any younger than 90
-days, with the whole undo group of each, and what a kept undo took back. A thousand edits are some weeks of work by
-hand, so that nobody misses an undo; the days are a quarter, for which people ask who changed what, and keep a bulk
-import of thousands of versions from pushing out the edits before it. What was merged can neither be looked at nor
-taken back, and says so. Every kept state is exactly what it was. Source: dmm.md §9.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The project file as the rest of the program sees it: open, read, commit, undo, runs.
 
-The newest document, read whole: both trees, and the dense set from the compact one (A4).
+The newest document is read whole: both trees, and the dense set from the compact one (A4).
 """
 
 from __future__ import annotations

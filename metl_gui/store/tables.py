@@ -1,6 +1,6 @@
 """The tables of a project file, and the steps from older versions to this one.
 
-From version 3 to 4 of the project file: attributes and block records go from rows of their own into packs.
+From version 3 to 4 attributes and block records go from rows of their own into packs (``pack_bulk_tables``).
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
 """What this computer must have, what of it is missing, and the commands that mend it.
 
-Nothing heavy is loaded to find out: versions come from the installed packages' metadata, system libraries are opened
-by a short-lived child process, and Java is looked up where a run would look it up.
+Nothing heavy is loaded to find out: versions come from the installed packages' metadata, system libraries are opened by
+a short-lived child process, and Java is looked up where a run would look it up.
 
-The system libraries that the parts of Qt we use open, and the Debian packages that bring them.
-
-A test compares this list with what the libraries and plugins of the installed Qt really ask for.
+``QT_LIBRARIES`` has the system libraries that the parts of Qt we use open, and the Debian packages that bring them. A
+test compares it with what the libraries and plugins of the installed Qt really ask for.
 """
 
 from __future__ import annotations

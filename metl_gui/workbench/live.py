@@ -1,8 +1,8 @@
-"""Real servers on this computer, for the live demo: the only module that knows the room ``stack``.
+"""Real servers on this computer, for the live demo: the only module that imports ``stack``.
 
-What the demo and the live tests need here besides what ``doctor`` looks for anyway; the servers that the shop runs on
-(PostgreSQL, Kafka, and Connect whose Debezium writes the changes of its tables into topics); and the shop itself, its
-tables, what its customers do in them and the releases of its services, as SQL in ``sample_projects/shop``.
+It has what the demo and the live tests need here besides what ``doctor`` looks for anyway; the servers that the shop
+runs on (PostgreSQL, Kafka, and Connect whose Debezium writes the changes of its tables into topics); and the shop
+itself, its tables, what its customers do in them and the releases of its services, as SQL in ``sample_projects/shop``.
 
 A registry is started by the tests and by ``tests.live_stack`` only, so what is missing for it keeps nobody from the
 live demo; neither do jars that Maven can still fetch. Slow to import: it is imported where it is needed.

@@ -1,10 +1,7 @@
-"""Settings of the whole project; no part of a state, so they are not undone.
+"""Settings by names: of the whole project, of schemas and of entities; and the two deletions.
 
-Source: dmm.md §9 (second person confirms), contract.md §1 (``metl set``).
-
-Settings of schemas and entities, and the two deletions, by names.
-
-Source: contract.md §1 (``metl set``, ``metl remove``).
+Settings of the project are no part of a state, so they are not undone. Source: dmm.md §9 (second person confirms),
+contract.md §1 (``metl set``, ``metl remove``).
 """
 
 from __future__ import annotations

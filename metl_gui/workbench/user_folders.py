@@ -1,12 +1,11 @@
-"""Where the program keeps what is not in a project file: per user, by project id.
+"""What the program keeps outside a project file, per user and project id; processes of production runs.
 
-Run folders hold raw records, so they live in the cache and go after 30 days; the demo's projects are the user's own
-and live with the user's data. Source: contract.md §2.
+Run folders hold raw records, so they are in the cache and go after 30 days; the demo's projects are the user's own and
+are kept with the user's data. Source: contract.md §2.
 
-The process of a production run: who it is, whether it lives, and how far its life is.
-
-Where the process is on this computer, the system is asked, by number and time of start: clocks that jump and numbers
-that are used again mislead nobody. Elsewhere its heartbeat counts.
+The run folder of a production run says who its process is, whether it lives, and how far its life is
+(``ProcessFacts``). Where the process is on this computer, the system is asked, by number and time of start: clocks that
+jump and numbers that are used again mislead nobody. Elsewhere its heartbeat counts.
 """
 
 from __future__ import annotations

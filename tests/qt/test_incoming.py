@@ -293,7 +293,7 @@ def test_a_folder_with_too_many_files_is_refused_before_it_is_read(
     monkeypatch.setattr(dialogs, "tell", lambda error, _parent: told.append(str(error)))
     for number in range(5):
         (tmp_path / f"{number}.json").write_text("{}")
-    opened.reception.look_at([tmp_path])
+    opened.drops.look_at([tmp_path])
     assert "holds more than 3 files" in told[0]
 
 
@@ -346,7 +346,7 @@ def test_files_are_looked_at_in_the_worker_process(
     window = Window(QSettings(str(tmp_path / "v.ini"), QSettings.Format.IniFormat), Jobs(), warms_up=False)
     assert dressed.styleSheet()
     window.show()
-    window.reception.look_at([sample.canonical_model, sample.mapping, sample.project, tmp_path / "gone"])
+    window.drops.look_at([sample.canonical_model, sample.mapping, sample.project, tmp_path / "gone"])
     qtbot.waitUntil(lambda: window.findChildren(DropSheet) != [])
     sheet = window.findChildren(DropSheet)[0]
     acts = [offer.act for offer, _ in sheet.buttons]
@@ -377,7 +377,7 @@ def test_of_two_drops_in_quick_succession_only_the_second_is_shown(
     window.show_project(Workbench.open(sample.project))
     for name in ("fx.first", "fx.second"):
         (tmp_path / f"{name}.json").write_text(f'{{"title": "{name}", "type": "object", "properties": {{"id": {{}}}}}}')
-        window.reception.look_at([tmp_path / f"{name}.json"])
+        window.drops.look_at([tmp_path / f"{name}.json"])
     qtbot.waitUntil(lambda: not window.jobs.running)
     press(sheet_of(window), Act.ADD_EXTRACTION)
     qtbot.waitUntil(lambda: window.project.value.extraction.named("fx.second") is not None)

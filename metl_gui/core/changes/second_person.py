@@ -1,13 +1,12 @@
-"""The rule that a second person confirms: what somebody set stays unconfirmed until somebody else has looked at it.
+"""The rule that a second person confirms: what somebody set is unconfirmed until somebody else has looked at it.
 
 While a block is open (unconfirmed, or under review with answers), its ``who`` names everybody whose work it holds, so
 that none of them can be the one who confirms it. Carrying a block along to another version is nobody's work.
 Removing elements with their whole block, and retiring a block, need nobody: production only ever loses by them what
-publishing shows as lost. Source: dmm.md §9.
+publishing shows as lost.
 
-The blocks that nobody has confirmed, counted and found without an object for the others.
-
-Cost: a pass over one column, and what was edited since.
+Cost: of finding all unconfirmed blocks (``unconfirmed_keys``), a pass over one column and what was edited since; no
+object is made for the others. Source: dmm.md §9.
 """
 
 from __future__ import annotations

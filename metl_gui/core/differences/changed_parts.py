@@ -1,11 +1,9 @@
 """Which schemas and blocks of two documents may differ, found without an object for what does not.
 
-Two states on the same columns differ only where one of them was edited since: what was edited is all that is looked
-at. Otherwise the columns of both are laid beside each other, as a whole.
+Two states of one project on the same columns differ only where one of them was edited since: what was edited is all
+that is looked at. Otherwise the columns of both are laid beside each other, as a whole.
 Cost: what was edited since the columns were made; linear in the columns otherwise.
 Source: dmm.md §6.
-
-Which blocks differ between two states of one project: read off what was edited since their common columns.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Decisions on blocks that wait for review; each applies to the later versions of the chain too.
 
-Map in place of a lost element whose ends another one has by now: how a conflict of a merge goes to theirs.
+``TakeLost`` maps in place of a lost element whose ends another one has by now: so a conflict of a merge goes to theirs.
 """
 
 from __future__ import annotations

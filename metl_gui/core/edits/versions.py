@@ -1,6 +1,6 @@
-"""Edits that add and remove versions, each with the automated update it triggers.
+"""Edits that add and remove versions, each with the automated update it triggers, and of their labels and keys.
 
-The edit that notes a key which was not known when its version was added.
+``NoteKey`` notes a key that was not known when its version was added.
 """
 
 from __future__ import annotations

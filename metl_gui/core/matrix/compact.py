@@ -1,14 +1,13 @@
-"""Compact (A3) and decompact (A4) one group (o, r, w) of the matrix.
+"""Compact (A3) and decompact (A4): one group (o, r, w) of the matrix, or the whole matrix at once.
 
 The dense set holds every block; the compact set (DUSB) keeps, in ascending version order, only the blocks that differ
 from the one before. Two blocks are equivalent when they hold the same set of (c_q, lineage of a_p); within a group w
-is fixed, so c_q stands for its lineage. Whole matrices are done in ``matrix.compact``.
+is fixed, so c_q stands for its lineage.
+
+``compact`` and ``decompact`` are the readable form of the rules, for single groups. ``compact_all`` and
+``decompact_all`` do every group at once, on columns. Cost: a few sorts and passes over all ones and attributes; about
+as much memory again while it runs.
 Source: dmm.md §4 (A3, A4).
-
-Compact and decompact a whole matrix at once, on columns (A3, A4 for every group).
-
-Cost: a few sorts and passes over all ones and attributes; about as much memory again while it runs. Single groups are
-done in ``matrix.compact``, which is the readable form of the same rules.
 """
 
 from __future__ import annotations

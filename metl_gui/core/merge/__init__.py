@@ -1,7 +1,8 @@
-"""Three-way merge of documents: what one side changed since the base is taken, what both changed differently is told.
+"""Three-way merge of documents: what one side changed since the base is taken, conflicts are told.
 
-The result is built on ours, by names and lineages, because ids of two projects say nothing about each other. The rules
-of the matrix hold in it, and nothing goes without a word: an element that either side changed is in the result, or in a
-conflict, or the other side removed it.
+A conflict is what both changed differently. The result is built on ours, by names and lineages, because ids of two
+projects say nothing about each other. The rules of the matrix hold in it, and nothing goes without a word: an element
+that either side changed is in the result, or in a conflict, or the other side removed it. May import ``core.trees``,
+``matrix``, ``project``, ``changes``, ``differences`` and ``edits``.
 Source: contract.md §1 (``merge``), dmm.md §3.
 """

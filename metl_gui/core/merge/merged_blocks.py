@@ -3,12 +3,10 @@
 An element that theirs added and that shares an end with one of ours is not taken: it becomes a lost element of the
 block, whose reason says what either side wants, so that the block waits for a person (dmm.md §4, review).
 
-What a block holds on each side of a merge, in terms that hold for all of them.
-
-An element is named by the attribute of the result that it comes from and by the lineage that it goes to, so that blocks
-against different versions of an entity compare. A version that a side does not have yet is taken as the automated
-update would fill it there, from the nearest version below that all sides have: so what one side maps meets the new
-versions of the other.
+What a block holds on each side (``Contents``) is said in terms that hold for all of them. An element is named by the
+attribute of the result that it comes from and by the lineage that it goes to, so that blocks against different versions
+of an entity compare. A version that a side does not have yet is taken as the automated update would fill it there, from
+the nearest version below that all sides have: so what one side maps meets the new versions of the other.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Merge schemas, entities and their versions: names, labels, keys, settings, what came and what went.
-
-Merge what schemas and entities are called and how they are set: names, aliases, settings.
-"""
+"""Merge schemas, entities and their versions: names, aliases, labels, keys, settings, what came and what went."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
-"""The three sides of a merge, what became of one value, and what could not be settled.
+"""The three sides of a merge: what became of one value, what could not be settled, how versions are ordered.
 
-The order of versions after a merge.
-
-Where the nodes of the three sides are in the result of a merge.
+``MergedNodes`` tells where the nodes of each side are in one tree of the result.
 """
 
 from __future__ import annotations

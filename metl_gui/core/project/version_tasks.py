@@ -1,22 +1,19 @@
-"""Types for a version that was read off rows, from the version before it: rows show less than a schema says.
-
-Where the values that were seen are values of the type that an attribute had, it keeps that type; so a version nobody
-declared is no type change by itself. Source: dmm.md §7.3, cdc-formats.md §5 (how values stand in JSON).
-
-Version tasks: versions that messages showed and the trees do not know, to be imported by a person.
+"""Version tasks: versions that messages showed and the trees do not know, to be imported by a person.
 
 A run sets such messages aside. What they show (the schema in them, or else their rows) is one task for each schema and
 shape; shapes that a single version explains, because it has all their members and some may be missing, are one task.
-Of values a task knows types, how often they are there, and patterns, never the values themselves.
-Source: dmm.md §8, contract.md §2.
+Of values a task knows types, how often they are there, and patterns, never the values themselves. ``collect`` puts
+newly seen versions to the tasks that stand already.
 
-What newly seen versions make of the version tasks that stand already.
+Rows show less than a schema says. A version that was read off rows takes types from the version before it
+(``with_known_types``): where the values that were seen are values of the type that an attribute had, it keeps that
+type; so a version nobody declared is no type change by itself.
 
-Source: dmm.md §8 (one task for each schema and shape).
+``similar_schema`` finds which known schema another name most likely continues: the one with the same columns, and then
+the nearest name.
 
-Which known schema another name most likely continues: the one with the same columns, and then the nearest name.
-
-Source: dmm.md §2 (aliases, table renames).
+Source: dmm.md §2 (aliases, table renames), §7.3 and §8 (one task for each schema and shape), contract.md §2,
+cdc-formats.md §5 (how values stand in JSON).
 """
 
 from __future__ import annotations

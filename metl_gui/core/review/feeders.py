@@ -1,11 +1,10 @@
-"""Which required CDM attributes nothing feeds any more because of what waits: what makes one decision pressing.
+"""Which schemas feed an entity, and which required CDM attributes nothing feeds any more because of what waits.
 
-A CDM attribute has a source while the newest version of some schema feeds it (see ``review.dry_run``).
-Cost: each block of an entity version is looked at once at most, and only until somebody is found who feeds it.
+The first is what a person wants to know before confirming a loss; the second makes one decision pressing. A CDM
+attribute has a source while the newest version of some schema feeds it (see ``review.dry_run``).
 
-Which schemas feed an entity: what a person wants to know before confirming a loss.
-
-Cost: the blocks of the entity version.
+Cost: of the first, the blocks of the entity version; of the second, each block of an entity version is looked at once
+at most, and only until somebody is found who feeds it.
 """
 
 from __future__ import annotations

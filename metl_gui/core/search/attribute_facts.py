@@ -1,9 +1,7 @@
-"""How often the matrix uses each attribute of one tree: in elements, in blocks that wait, in commented blocks.
+"""What filters ask of the attributes of a tree: how often the matrix uses them, which are masked or commented.
 
-Counts, not marks, so that an edit takes out what a block counted before and puts in what it counts now: its cost is
-what it touches.
-
-Which attributes of a tree are masked or commented on, for filters that ask for it.
+Uses are counted in elements, in blocks that wait, and in commented blocks. Counts and not marks, so that an edit
+takes out what a block counted before and puts in what it counts now: its cost is what it touches.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Which attributes of a tree pass a query: for all of them at once, in steps of some ten milliseconds.
 
-Names and types are matched once each, among the distinct ones; the rest is numpy over ids. Order of a reader's work:
-``Filtering.run`` until it is through, then ``follow`` after each edit of the matrix; after an edit of the tree it
-begins anew.
+Names and types are matched once each, among the distinct ones; the rest is numpy over ids. ``FilterResult`` has what
+passes as columns of ids: what other views need to hide the rest.
 
-What passes a filter of a tree, as columns of ids: what other views need to hide the rest.
+Order of a reader's work: ``Filtering.run`` until it is through, then ``follow`` after each edit of the matrix; after an
+edit of the tree it begins anew.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""Persistent maps in two forms: frozen to keep, open to edit; and a keyed index of the same kind.
+"""Persistent maps in two forms, a keyed index of the same kind, and ranges of rows laid end to end in a column.
 
-The base of a tree or matrix is columnar and never changes; what was edited since lies in these maps, which share
-structure between states, so an edit costs what it touches.
-
-Ranges of rows laid end to end: how parts of different lengths lie in one column.
+The base of a tree or matrix is columnar and never changes; what was edited since lies in the maps, frozen to keep or
+open to edit. They share structure between states, so an edit costs what it touches. Ranges are how parts of different
+lengths lie in one column.
 """
 
 from __future__ import annotations

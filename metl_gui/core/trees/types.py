@@ -1,10 +1,11 @@
-"""Which types can be read as which others: from version to version of one side, and from source to target.
+"""Which types can be read as which others, and types as people write them in one word.
+
+Types are compared from version to version of one side (``is_widening``) and from source to target (``is_readable``).
+
+In one word stands a plain type, a format of text, or both with a scale: ``string`` · ``date-time`` (a text in that
+format) · ``bytes/org.apache.kafka.connect.data.Decimal(2)``.
 
 Source: dmm.md §7.3 (widening is compatible, int to string is not) and §9 (types).
-
-Types as people write them in one word: a plain type, a format of text, or both with a scale.
-
-``string`` · ``date-time`` (a text in that format) · ``bytes/org.apache.kafka.connect.data.Decimal(2)``.
 """
 
 from __future__ import annotations

@@ -1,9 +1,11 @@
-"""Where the messages of each entity go: a topic or a folder of its own, named after it.
+"""Checks of where a run writes: each entity has a destination of its own, none lies where the source is read.
 
-Letters that no topic or folder may have are written in another way, so that the name of one entity, however unlikely,
-may be what another one's is written as. Then nobody could tell their messages apart any more: such a run is refused.
+The messages of an entity go to a topic or a folder that is named after it. Characters that such names may not have are
+written in another way, so the name of one entity, however unlikely, may be what another one's is written as. Nobody
+could tell their messages apart any more: such a run is refused.
 
-Refuse a run that would read what it writes: with ``--follow`` it would never end, else the next run reads it.
+A run that would read what it writes is refused too: with ``--follow`` it would never end, else the next run would read
+it.
 """
 
 from __future__ import annotations
@@ -100,7 +102,7 @@ def refuse_feedback(spec: RunSpec) -> None:
         RunError: one of them lies in the source; the error names both.
     """
     if spec.replay is not None or not spec.source or is_kafka(spec.source):
-        return  # topics are looked at in kafka.checks
+        return  # topics are looked at in topic_checks
     sink = "" if spec.sink == NOOP or is_kafka(spec.sink) else spec.sink
     errors = "" if is_kafka(spec.errors) else spec.errors
     is_read = False

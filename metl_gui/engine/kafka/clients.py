@@ -1,19 +1,17 @@
-"""Clients of Kafka servers, and what they say when servers do not answer.
+"""Clients of Kafka servers: settings, repeated requests, clients kept between uses, and errors put into words.
 
-No client writes into the log by itself: librdkafka would repeat settings there, and its errors come back as errors.
-Settings of ours that decide what is read or kept win over those of a profile; all others may be set there.
+Settings: no client writes into the log by itself, as librdkafka would repeat settings there; its errors come back as
+errors. Settings of ours that decide what is read or kept win over those of a profile; all others may be set there.
 
-Questions that are asked again while servers choose who answers for a partition or a group.
+Repeated requests (``patiently``): right after a topic was made, and whenever a broker comes or goes, the server that a
+client asks may not know yet that it is the one who answers for a partition or a group. It says so, librdkafka asks it
+at most a few times within milliseconds, and gives up. What readers are told of this among their messages goes by itself
+(``passes``).
 
-Right after a topic was made, and whenever a broker comes or goes, the server that a client asks may not know yet that
-it is the one who answers. It says so, librdkafka asks it at most a few times within milliseconds, and gives up. What
-readers are told of this among their messages goes by itself (``passes``).
+Kept clients (``KeptClients``): connecting takes longer than a small batch, so a process keeps clients between two uses:
+for less than a minute, and only those that came to the end of what they were used for.
 
-Clients that a process keeps between two uses: connecting takes longer than a small batch.
-
-They are kept for less than a minute, and only those that came to the end of what they were used for.
-
-Whether Kafka servers are there and take part in their cluster.
+``has_brokers`` asks whether servers are there and take part in their cluster.
 """
 
 from __future__ import annotations

@@ -1,13 +1,12 @@
-"""A look at topics by somebody who reads nothing of a run: which there are, and their newest messages.
+"""Topics as seen by somebody who runs nothing: which there are, their first and newest messages, their rows.
 
 Nothing is committed, and no group is joined: nobody notices.
 
-The first records of topics, as files of records hold them: a tree can be set up from them before any is mapped.
+The first records of topics come as files of records hold them: a tree can be set up from them before any is mapped.
 
-How many rows stand in a topic of the sink, counted as every consumer that keeps rows should count them.
-
-A message with a lower source position never stands in the place of one with a higher one, and what a delete took away
-stands no more (contract.md §5). Positions of one key are of one partition, so that their offsets tell the order.
+Rows in a topic of the sink are counted as every consumer that keeps rows should count them: a message with a lower
+source position never replaces one with a higher one, and what a delete took away is gone (contract.md §5). Positions of
+one key are of one partition, so that their offsets tell the order.
 """
 
 from __future__ import annotations

@@ -1,13 +1,14 @@
-"""Which partitions an address means, and which offsets they hold: asked once before a run, and again while it follows.
+"""Partitions that an address means, the offsets they hold, and the offsets at which reading begins.
 
-The end of a partition is where what is committed ends, so that a bounded run waits for no open transaction.
+Partitions are listed once before a run, and again while it follows. The end of a partition is where what is committed
+ends, so that a bounded run waits for no open transaction.
+
+Where reading begins when nothing says where an earlier run ended is one of ``earliest``, ``latest``, a time in ISO 8601
+(the first record at or after it), or ``topic/partition/offset`` with commas between; partitions that are not named
+begin at their beginning then.
+
 Units: offsets count records, with holes where topics are compacted and where transactions end.
 Order: partitions by topic and number.
-
-Where topics are read from when nothing says where an earlier run ended.
-
-One of ``earliest``, ``latest``, a time in ISO 8601 (the first record at or after it), or ``topic/partition/offset``
-with commas between; partitions that are not named begin at their beginning then.
 """
 
 from __future__ import annotations
@@ -134,7 +135,8 @@ class Lister:
 
         Args:
             places: topic and number of each.
-            wanted: ``EARLIEST``, ``LATEST``, or a time in milliseconds: the first record at or after it, -1 for none.
+            wanted: ``EARLIEST_OFFSET``, ``LATEST_OFFSET``, or a time in milliseconds: the first record at or after it,
+                -1 for none.
 
         Raises:
             RunError: servers do not answer or refuse.

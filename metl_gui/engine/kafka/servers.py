@@ -1,4 +1,4 @@
-r"""Kafka servers as an address names them, with the settings and secrets of the profile that they come from.
+r"""Kafka servers and topics as an address names them, with the settings and secrets of their profile.
 
 An address is one of these:
 
@@ -7,7 +7,8 @@ An address is one of these:
     kafka://host:port/metl.{entity}                 one topic for each entity, as a sink
     kafka://@name/topic                             hosts, settings and secrets of a profile
 
-What tasks are told of topics. It holds secrets, so it travels in the closure of a job and is never written down.
+``TopicReading`` and ``TopicOrder`` are what tasks are told of topics. They hold secrets, so they travel in the closure
+of a job and are never written down.
 """
 
 from __future__ import annotations

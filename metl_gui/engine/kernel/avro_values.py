@@ -12,14 +12,11 @@ times as their numbers, floats as Java prints them with ``"NaN"`` and ``"Infinit
 maps as objects (as lists of pairs where their keys are no strings), one of several alternatives as an object with a
 member for each of them. Null stays null, also where the schema has a default.
 
-Source: contract.md §5 (outgoing message), cdc-formats.md §5 and §7.
+The function of a single value reads the value that begins at a place, appends its text, and returns where the next one
+begins. Bytes that end too early, or say what cannot be, end in ``IndexError``, ``struct.error``, ``ValueError`` or a
+``RecordError``.
 
-Single Avro values to JSON text: numbers, text, bytes, symbols.
-
-Each function reads the value that begins at a place, appends its text, and returns where the next value begins. What
-the bytes end in, or say that cannot be, ends in ``IndexError``, ``struct.error``, ``ValueError`` or a ``RecordError``.
-
-Source: cdc-formats.md §5 (how the JSON converter writes a value).
+Source: contract.md §5 (outgoing message), cdc-formats.md §5 (how the JSON converter writes a value) and §7.
 """
 
 from __future__ import annotations

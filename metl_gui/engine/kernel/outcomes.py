@@ -1,6 +1,7 @@
 """What became of a batch of records: messages, fates, what was set aside, and the counts of a report.
 
-Gather what becomes of the records of a batch, in columns that grow and are used again for the next batch.
+While a batch is mapped, its outcome is gathered in columns that grow and are used again for the next batch
+(``BatchOutput``).
 """
 
 from __future__ import annotations

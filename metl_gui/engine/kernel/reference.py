@@ -1,8 +1,7 @@
 """The reference kernel: maps each record by the letter of contract.md §5 and dmm.md §4 (A6).
 
-Slow parts are kept by shape (``versions``).
-
-The shapes in which an unavailable value stands in a row (cdc-formats.md §4).
+What is slow is kept by shape (``kernel.versions``). ``forms_of`` lists the shapes in which an unavailable value stands
+in a row (cdc-formats.md §4).
 """
 
 from __future__ import annotations

@@ -1,12 +1,11 @@
-"""How a value or key says which schema wrote it: by headers, by its first bytes, or not at all.
+"""Which schema wrote a value or key, what that schema says of rows, and framed bytes decoded to JSON text.
 
-Source: cdc-formats.md §7 (Confluent, Apicurio), the Avro specification (single-object encoding).
+A value or key says which schema wrote it by headers, by its first bytes, or not at all (``readings``). ``Wire`` decodes
+bytes in a registry's framing to JSON text and the schema that wrote them. ``InlineSchema`` is what the schema of a
+message says of its rows, whether it stands in the message (its *schema half*) or wrote its bytes.
 
-Bytes of a registry's framing to JSON text and the schema that wrote them.
-
-Source: contract.md §5 (the registry id decides first), cdc-formats.md §7.
-
-What the schema of a message says of its rows, whether it stands in the message or wrote its bytes.
+Source: contract.md §5 (the registry id decides first), cdc-formats.md §7 (Confluent, Apicurio), the Avro specification
+(single-object encoding).
 """
 
 from __future__ import annotations

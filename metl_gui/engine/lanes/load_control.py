@@ -96,7 +96,7 @@ def remove_rows_topic(servers: KafkaServers, topic: str) -> None:
 
 
 def ends(servers: KafkaServers, topic: str, wanted: int = LATEST_OFFSET) -> list[int]:
-    """Return where each partition of a topic ends now (or begins, with ``EARLIEST``).
+    """Return where each partition of a topic ends now (or begins, with ``EARLIEST_OFFSET``).
 
     Raises:
         RunError: there is no such topic, or the servers do not answer.
@@ -125,7 +125,7 @@ def newest_records(servers: KafkaServers, topic: str) -> list[Example]:
 
 
 def first_mapped(servers: KafkaServers, matrix: str, group: str, topic: str) -> dict[int, int]:
-    """Return by partition the first record that a lane mapped, as the agreement on its state keeps it.
+    """Return by partition the first record that a lane mapped, as the coordination topic keeps it.
 
     Raises:
         RunError: the servers do not answer.

@@ -115,7 +115,7 @@ class LoadShare(PartitionState):
     Args:
         order: what to do.
         changes: the partition of their changes.
-        position, note, counts: as of ``Share``.
+        position, note, counts: as of ``PartitionState``.
     """
 
     def __init__(

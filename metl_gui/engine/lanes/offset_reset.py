@@ -1,6 +1,6 @@
 """Setting the offsets of a lane back: what would be repeated, and doing it.
 
-While tasks of the lane live, they are told by the topic of the agreement, and each obeys between two transactions.
+While tasks of the lane live, they are told by the coordination topic, and each obeys between two transactions.
 While none does, the offsets of its group are altered; their metadata stays, as it holds what the lane has counted.
 
 Units: offsets count records, with holes where topics are compacted and where transactions end; so counts of records

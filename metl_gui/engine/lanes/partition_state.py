@@ -1,8 +1,7 @@
-"""What a task of a lane knows of one partition that it has.
+"""What a task of a lane knows of one partition that it has, and how long the records of it took.
 
-How long records took: from the broker's time of the record to the moment its transaction is known to be committed.
-
-The second time is that of the computer that mapped it, so clocks that disagree show in the figure.
+A latency runs from the broker's time of the record to the moment its transaction is known to be committed. The second
+time is that of the computer that mapped it, so clocks that disagree show in the figure.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The report of a lane, from what it committed: also of one that was killed, from any computer that reaches Kafka.
+"""How far a lane is, four times a second, and its report: both from what its tasks committed.
 
-How far a lane is, four times a second, from what its tasks committed.
+So there is a report of a lane that was killed too, from any computer that reaches Kafka.
 """
 
 from __future__ import annotations

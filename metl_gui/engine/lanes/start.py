@@ -1,6 +1,7 @@
 """What has to be there before the tasks of a lane start: one cluster, topics, places to begin, an agreed state.
 
-Who is at work in the consumer group of a lane: one run at a time, as an offset holds the counts of one run only.
+Only one run at a time may be at work in the consumer group of a lane (``refuse_others``), as an offset holds the counts
+of one run only.
 """
 
 from __future__ import annotations

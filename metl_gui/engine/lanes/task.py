@@ -4,10 +4,9 @@ Each turn takes what is there, maps it partition by partition, and commits messa
 counts in one transaction. While that goes on the next records gather, so transactions are short while little flows and
 long under load. Between two of them the task takes up states, obeys orders, and lets partitions come and go.
 
-What one transaction of a task commits of each partition and each load.
-
-The counts of a load that is through go over to the partition of its changes, in the transaction that commits its last
-row: its own place goes with its topic, and counts must add up whenever anybody looks.
+``commits_of`` tells what one transaction commits of each partition and each load. The counts of a load that is through
+go over to the partition of its changes, in the transaction that commits its last row: the load's own offset goes with
+its topic, and counts must add up whenever anybody looks.
 """
 
 from __future__ import annotations

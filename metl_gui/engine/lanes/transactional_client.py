@@ -1,16 +1,15 @@
-"""The Kafka side of one task of a lane: a member of its consumer group and a producer whose transactions go with it.
+"""The Kafka clients of one task of a lane: a member of its consumer group, and a transactional producer.
 
-Both live and die together. After an error that is not known to be harmless they are thrown away and made again: a new
-producer of the same transactional id ends whatever the old one left open, and a new consumer begins at what is
-committed. So there is one way back from every fault, and it is the way that a killed task takes too.
+The transactions of the producer commit the offsets of the group, so both live and die together. After an error that is
+not known to be harmless they are thrown away and made again: a new producer of the same transactional id ends whatever
+the old one left open, and a new consumer begins at what is committed. So there is one way back from every fault, and it
+is the way that a killed task takes too. What Kafka refuses a lane for good is told in words (``explain_refusal``);
+everything else is tried again.
 
-Calls into the client of Kafka that come back in any case.
-
-``send_offsets_to_transaction`` of librdkafka 2.16 does not keep to its timeout: where the coordinator of the group dies
-at the wrong moment, the call never returns (its issues 5456 and 5511). So what ends a transaction is done on a thread
-of its own, and whoever waits for it gives it up; the client is thrown away then, and the one that comes fences it.
-
-What Kafka refuses a lane for good, in words; everything else is tried again.
+Calls that end a transaction come back in any case (``TimeoutExecutor``). ``send_offsets_to_transaction`` of librdkafka
+2.16 does not keep to its timeout: where the coordinator of the group dies at the wrong moment, the call never returns
+(its issues 5456 and 5511). So what ends a transaction is done on a thread of its own, and whoever waits for it gives it
+up; the client is thrown away then, and the one that comes fences it.
 """
 
 from __future__ import annotations

@@ -4,11 +4,10 @@ Started as ``python -m metl_gui.engine.loading FOLDER`` with a ``StagingOrder`` 
 ``Staged`` for each part of the table, a ``StagingFailed`` where it fails. It ends when its standard input closes.
 
 Each part of a table is read by one task on one connection that joins the snapshot. A task that is tried again puts its
-rows into the topic again: the same rows of the same moment, so that nothing is other than before.
+rows into the topic again: the same rows of the same moment, so that nothing is other than before. Which partition a key
+belongs to follows the rule of Kafka's own clients (``partition_of``).
 
 Cost: every row is read once and sent once; memory holds a batch of rows for each task.
-
-Which partition a key belongs to, by the rule of Kafka's own clients.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ _DRIVER = "org.postgresql.Driver"
 
 
 class RowForm(msgspec.Struct, frozen=True, kw_only=True):
-    """The record after which rows are written, and the table's columns (``template.RowTemplate``)."""
+    """The record after which rows are written, and the table's columns (``row_template.RowTemplate``)."""
 
     value: bytes
     key: bytes

@@ -1,11 +1,11 @@
-"""Compile a document to the plan that the kernel maps with.
+"""A document compiled to the plan that the kernel maps with, and to what typed sinks are told of entities.
 
-Cost: linear in the versions and ones of the document. Source: dmm.md §4 (A6).
+A typed sink is told the columns of each entity version, and which sources it could misread (``entity_plans``): a number
+or a text in JSON does not say whether it counts days or milliseconds, or whether it is bytes in base64; the type of the
+attribute that it came from does.
 
-What a typed sink is told of each entity version: its columns, and which sources it could misread.
-
-A number or a text in JSON does not say whether it counts days or milliseconds, or whether it is bytes in base64; the
-type of the attribute that it came from does. Cost: linear in the entity versions that are fed and their ones.
+Cost: of a plan, linear in the versions and ones of the document; of what sinks are told, linear in the entity versions
+that are fed and their ones. Source: dmm.md §4 (A6).
 """
 
 from __future__ import annotations

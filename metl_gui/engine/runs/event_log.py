@@ -1,11 +1,10 @@
-"""The events of a run in bounded room: where they are many, points of the course are left out, nothing else.
+"""The events of a run in bounded room, and read while another process writes them.
+
+Where events are many, points of the course (how far the run was) are left out, nothing else: the writer now and then
+puts a shorter file in the place of the long one. A reader still reads what was written until then from the old file,
+and the rest from the new.
 
 Order: as they came; the first and the last point of a course stay.
-
-Read the events of a run as they are written by another process.
-
-The writer now and then leaves points of the course out by putting a shorter file in the place of the long one; what it
-wrote until then is still read from the old one, and the rest from the new.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""How far the tasks of a run are: each appends a line to one file several times a second, the host adds them up.
+"""How far the tasks of a run are, and how long it still takes.
 
-The numbers are for people who wait. The exact counts come with the results of the tasks that succeeded.
-
-How long a run still takes, from the bytes that are behind and how fast they went lately.
+Each task appends a line to one file several times a second, the host adds them up. The numbers are for people who wait;
+the exact counts come with the results of the tasks that succeeded. The time left follows from the bytes that were read
+and how fast they went lately.
 
 Units: seconds of a clock that only grows; the time of day may jump.
 """

@@ -1,9 +1,8 @@
-"""The report of a run: what was read and what became of each record (contract.md §5).
+"""The report of a run: what was read, what became of each record (contract.md §5), and how the kernel did.
 
-How the kernel did in a run: its time per message over batches, and its compiled column sets.
-
-Figures of tasks add up to those of a run. Source: METL paper §7 (transformations, time of a mapping, size and use of
-the cache, evictions when the state changes).
+``KernelFigures`` has the time per message over batches, and the compiled column sets. Figures of tasks add up to those
+of a run. Source: METL paper §7 (transformations, time of a mapping, size and use of the cache, evictions when the state
+changes).
 """
 
 from __future__ import annotations

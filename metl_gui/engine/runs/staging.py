@@ -1,9 +1,8 @@
 """Where a run writes until it is over: hidden folders beside the real ones, which they become in one move.
 
-A reader sees the outputs of a run whole or not at all, whatever is killed when. What a killed run leaves is hidden,
-named by its run, and removed by the next run that writes beside it (``leftovers``).
-
-What killed runs left behind: hidden folders that no reader takes for outputs, removed when their run is dead.
+A reader sees the outputs of a run whole or not at all, whatever is killed when. What a killed run leaves is hidden, so
+that no reader takes it for outputs, named by its run, and removed by the next run that writes beside it (``sweep``),
+never while its own run lives.
 
 A run that is killed while its folders are moved in place may have moved some of them. Its journal says which, so that
 they are taken back: the outputs of a run are there together or not at all. The messages are moved last; once they are

@@ -6,10 +6,10 @@
     yarn, k8s://..., any://...      whatever else spark-submit knows, passed on as it stands
     @name                           a profile, which the workbench looks up
 
+A lane has a Spark application of its own, which tries tasks again and leaves others room (``lane_target``).
+
 Secrets (the token of a Connect server, passwords among the settings) are kept apart from everything that is shown,
 logged or written down.
-
-Where Spark keeps the tasks of a lane: an application of its own that tries tasks again and leaves others room.
 """
 
 from __future__ import annotations

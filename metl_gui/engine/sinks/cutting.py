@@ -1,4 +1,4 @@
-"""Machine code that cuts messages into values and reads the common ones; only loaded by ``machine``.
+"""Machine code that cuts messages into values and reads the common ones; only loaded by ``machine_code``.
 
 A message matches a *pattern*: pieces of fixed text with one value between any two of them. What is no null and not of
 the wanted form is *left* to others, marked row by row, so nothing here decides that a value does not fit.

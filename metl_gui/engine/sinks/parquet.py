@@ -9,13 +9,11 @@ A folder for each entity version, because versions have columns of different typ
 ``source`` (``schema``, ``version``, ``position``, ``origin`` as JSON), ``payload``, ``unchanged`` and ``replayed``.
 ``payload`` is a struct nested as the CDM paths are, so that a query says ``payload.money.amount`` as a message does.
 
+Only columns whose values repeat get a dictionary (``repeating``). A dictionary of values that hardly repeat takes time
+and room: without, such files are a quarter smaller and written in half the time.
+
 Memory: parts wait in memory until they have ``HELD_BYTES`` together; then the largest are written. A row group has at
 most ``GROUP_BYTES``. One file is open at a time, however many folders there are.
-
-Which columns of a Parquet file get a dictionary: those whose values repeat.
-
-A dictionary of values that hardly repeat takes time and room: without, such files are a quarter smaller and written
-in half the time.
 """
 
 from __future__ import annotations

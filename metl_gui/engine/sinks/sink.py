@@ -1,12 +1,8 @@
-"""What a task writes messages into, whatever it is.
+"""What a task writes messages into, whatever it is, what it says when it cannot, and the names of folders.
 
-What a task says when it cannot write.
-
-Folder names made of entity names: any entity name gives a safe one, and different names give different folders.
-
-The folder of a day: by ``ts_ms`` of messages, in UTC.
-
-The clock of this computer has no part in it: a message lands in the folder of its own time, whenever it is mapped.
+Any entity name gives a safe folder name, and different names give different folders. The folder of a day is that of the
+``ts_ms`` of messages, in UTC; the clock of this computer has no part in it: a message lands in the folder of its own
+time, whenever it is mapped.
 """
 
 from __future__ import annotations

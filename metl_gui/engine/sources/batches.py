@@ -1,16 +1,15 @@
 """Records of ranges in batches, as fast as memory is read: a block of lines is cut in one call.
 
+Each record of an Avro data file comes in single-object encoding: a mark, the fingerprint of its schema, its bytes. So a
+record says by itself which schema reads it, wherever it goes from here: to the kernel, or to the error store and back.
+Its place is where its bytes would begin in the file if every block lay unpacked. Where a record cannot be read, nothing
+tells where the next one of its block begins. So the rest of that block is handed over as one record, which the kernel
+sets aside; the next block is read as usual.
+
+``first_records`` gives the first records of a source, for looking at: without Spark, as a run would cut them out of
+their files.
+
 Order: as in the file. Units: offsets are bytes before the record, decompressed.
-
-The records of an Avro data file, each in single-object encoding: a mark, the fingerprint of its schema, its bytes.
-
-So a record says by itself which schema reads it, wherever it goes from here: to the kernel, or to the error store and
-back. Its place is where its bytes would begin in the file if every block lay unpacked.
-
-Where a record cannot be read, nothing tells where the next one of its block begins. So the rest of that block is handed
-over as one record, which the kernel sets aside; the next block is read as usual.
-
-The first records of a source, for looking at: without Spark, as a run would cut them out of their files.
 """
 
 from __future__ import annotations

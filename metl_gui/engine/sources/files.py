@@ -1,10 +1,9 @@
-"""Files as a source: which ones, cut into which ranges, and the records of a range.
+"""Files as a source: which ones, the ranges that they are cut into, and their plain bytes.
 
-A file is read up to its size at listing. What it grew by since is reported; a file that became shorter fails the run.
+A file is read up to its size at listing, as its plain bytes, whatever it is packed with. What it grew by since is
+reported; a file that became shorter fails the run.
 
 Order: files by name, ranges by place, records by offset; a part of the output keeps the order of its range.
-
-Open a file as its plain bytes, whatever it is packed with, up to the size it had when it was listed.
 """
 
 from __future__ import annotations

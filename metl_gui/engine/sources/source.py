@@ -1,6 +1,6 @@
 """What a run reads, whatever it is: listed once, cut into ranges, and told when the run's outputs are in place.
 
-What a source is told on its way to the executors.
+``Reading`` is what a source is told on its way to the executors.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Unpack the shipped archive on an executor, once per computer, so that it is imported from files.
 
-This text is also the beginning of ``metl_gui/__init__.py`` in the archive (see ``shipping``): Python finds the package
+This text is also the beginning of ``metl_gui/__init__.py`` in the archive (see ``archive``): Python finds the package
 in the archive, and from then on looks for its modules in the folder. Files give what an archive cannot: byte code and
 compiled kernels that are kept for the next worker process. It runs before anything else is there, so it needs nothing
 but Python and what needs no more.

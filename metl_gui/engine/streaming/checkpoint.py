@@ -9,7 +9,7 @@ plans/        the compiled states, and which of them new batches take
 status.json   what waits, for people who look
 problems.jsonl  what a person should know of the source
 
-Write a file whole or not at all, so that a kill at any moment leaves the one before or the one after; read it.
+Each file is written whole or not at all, so that a kill at any moment leaves the one before or the one after.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Plan batches: list the source, take what is new up to a bound, and cut it into tasks.
+"""The planner of batches: lists the source, takes what is new up to a bound, and cuts it into tasks.
 
-What a stream that reads topics is told of them; loads no client of Kafka.
+``TopicsOrder`` is what a stream that reads topics is told of them. No client of Kafka is loaded here.
 """
 
 from __future__ import annotations

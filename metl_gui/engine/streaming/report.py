@@ -1,6 +1,7 @@
-"""The report of a run in batches, from what lies in its checkpoint: also of one that was killed.
+"""How far a run in batches is, four times a second, and its report, from what lies in its checkpoint.
 
-How far a run in batches is, four times a second: what its batches counted, and the tasks of the one going on.
+Progress counts what the batches counted and the tasks of the one going on. There is a report of a run that was killed
+too.
 """
 
 from __future__ import annotations

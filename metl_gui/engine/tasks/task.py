@@ -1,6 +1,6 @@
 """What one task does on an executor: map the records it is given, write the parts, and return what it counted.
 
-What the tasks of a run are told of topics: where messages and set-aside records go.
+What tasks are told of topics is where messages and set-aside records go (``with_topics``).
 """
 
 from __future__ import annotations

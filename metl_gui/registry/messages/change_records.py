@@ -1,6 +1,6 @@
 """Rows of change records, for reading schemas off them: which names, which schema, which key, which row.
 
-How records are cut, unwrapped and classified is the same as in a run (``core``).
+How records are cut, unwrapped and classified is the same as in a run (``formats``).
 """
 
 from __future__ import annotations

@@ -1,12 +1,11 @@
 """Change messages as Kafka Connect writes them in JSON, to the versions of the tables they come from.
 
-With schemas on, each different row schema is a version. Without, versions are inferred from the rows; what messages
-with schemas of the same read already declare is not inferred again. Of schema change events counts what they say was
-renamed; other records of no row (heartbeats, transactions, tombstones ...) are passed over.
+Files are unpacked and read piece by piece. With schemas on, each different row schema is a version. Without, versions
+are inferred from the rows; what messages with schemas of the same read already declare is not inferred again. Of schema
+change events counts what they say was renamed; other records of no row (heartbeats, transactions, tombstones ...) are
+passed over.
 
 Source: dmm.md §2 (schema name, version identity, key), cdc-formats.md §1, §2, §5 and §6.
-
-The bytes of a message file, unpacked, piece by piece.
 """
 
 from __future__ import annotations

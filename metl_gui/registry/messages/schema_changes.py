@@ -1,13 +1,13 @@
-"""What schema change events say of tables: renamed columns and tables, and keys.
+"""What schema change events say of tables: columns and tables that their DDL renamed, and keys.
 
 Their topic is another one than those of the rows, so nothing is known of the order between the two: a version follows a
 rename when it has the new name and the version before it has not.
+
+DDL comes in the dialects of the databases that Debezium reads. Only its tokens are looked at: what quotes, comments and
+brackets mean differs by dialect and is left to sqlglot, while types and options, of which each database has its own,
+need not be understood. What cannot be read says nothing.
+
 Source: cdc-formats.md §1 and §7 (schema change records), dmm.md §7.2.
-
-Renames that a DDL statement names, in the dialects of the databases that Debezium reads.
-
-Only the tokens are looked at: what quotes, comments and brackets mean differs by dialect and is left to sqlglot, while
-types and options, of which each database has its own, need not be understood. What cannot be read says nothing.
 """
 
 from __future__ import annotations

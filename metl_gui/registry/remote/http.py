@@ -1,6 +1,6 @@
-"""Asking a registry over HTTP: within limits of size and time, with its login, and in words when it refuses.
+"""A connection to a registry over HTTP, within limits of size and time and with its login.
 
-What a registry that refuses or does not answer means, in words.
+A registry that refuses, or does not answer, ends in an error that says in words what it means.
 """
 
 from __future__ import annotations

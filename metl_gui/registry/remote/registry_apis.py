@@ -1,12 +1,8 @@
-"""Which API a registry speaks, by its address, by what a profile says, or by asking it.
+"""The APIs that registries speak: Apicurio's own, versions 3 and 2, and Confluent's, which several speak.
 
-Apicurio's own API, versions 3 and 2.
+Which of them a registry speaks is told by its address, by a profile, or by asking it (``open_registry``).
 
-Source: cdc-formats.md §8.1 and §8.2.
-
-Confluent's API, which several registries speak.
-
-Source: cdc-formats.md §8.3.
+Source: cdc-formats.md §8.1 and §8.2 (Apicurio), §8.3 (Confluent).
 """
 
 from __future__ import annotations

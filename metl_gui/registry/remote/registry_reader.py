@@ -2,7 +2,7 @@
 
 Several connections ask at once, as each schema is asked for by itself.
 
-What is new in a registry or a database since somebody looked last, asked for as little as the API allows.
+What is new in a registry or a database since somebody looked last (``Mark``) is asked for as little as the API allows.
 """
 
 from __future__ import annotations

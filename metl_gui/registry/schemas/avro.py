@@ -1,23 +1,14 @@
-"""Schemas of registries and Avro files to versions: gathered first, because keys, types and names lie in several.
+"""Avro schemas to versions: schema files, schemas in data files, protocols, and saved answers of registries.
 
-Every schema that has an id is kept as writer schema, those of heartbeats, transactions and keys too: messages are read
-by them.
+All files of one import are read together: types may be defined in one of them and used in others, keys find the tables
+they belong to, and names lie in several. So everything is gathered first (``EntryGathering``). Every schema that has an
+id is kept as writer schema, those of heartbeats, transactions and keys too: messages are read by them.
 
-Source: dmm.md §2 and §7 (aliases), cdc-formats.md §7 and §8.5.
+What a subject says of its schema is read whichever strategy named it. Debezium's topics are ``prefix.schema.table``;
+its records are named alike, with ``.Key``, ``.Value`` and ``.Envelope`` behind, and with every sign that Avro does not
+allow adjusted to ``_`` or to ``_u`` and four hexadecimal digits.
 
-Avro schemas to versions: schema files, the schemas inside data files, protocols, and saved answers of registries.
-
-All files of one import are read together, so that types may be defined in one of them and used in others, and keys
-find the tables they belong to.
-
-Source: dmm.md §2 and §7 (aliases), cdc-formats.md §7 and §8.5.
-
-What the subjects of a registry say of the schemas in them, whichever strategy named them.
-
-Debezium's topics are ``prefix.schema.table``; its records are named alike, with ``.Key``, ``.Value`` and ``.Envelope``
-behind, and with every sign that Avro does not allow adjusted to ``_`` or to ``_u`` and four hexadecimal digits.
-
-Source: cdc-formats.md §5 (names) and §8.3 (topic naming).
+Source: dmm.md §2 and §7 (aliases), cdc-formats.md §5 (names), §7, §8.3 (topic naming) and §8.5.
 """
 
 from __future__ import annotations

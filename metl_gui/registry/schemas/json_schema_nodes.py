@@ -1,9 +1,7 @@
-"""What the many ways of writing one JSON Schema node come to: its types, its properties, whether null is allowed.
+"""What the many ways of writing a JSON Schema node come to: its types, its properties, whether null is allowed.
 
-References are followed, ``allOf`` is merged, alternatives (``oneOf``, ``anyOf``) come to null or not, to one shape, to
-properties that may be missing, or to a union.
-
-Where the references inside one JSON Schema document lead: pointers, anchors and embedded ids.
+References inside one document are followed, whether they are pointers, anchors or embedded ids; ``allOf`` is merged;
+alternatives (``oneOf``, ``anyOf``) come to null or not, to one shape, to properties that may be missing, or to a union.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""Tables as statements of SQL make and change them: their columns in order, their keys, and what was renamed.
+"""Tables as statements of SQL make and change them: their columns in order, types, keys, and what was renamed.
 
-Column types of SQL as Debezium's connectors say them, by dialect.
-
-Those of PostgreSQL are seen in what the real connector writes (``registry.postgres_types``); the others follow the type
-tables of Debezium's documentation, with the connectors' defaults.
+Types of columns are those that Debezium's connectors write, by dialect: those of PostgreSQL are seen in what the real
+connector writes (``registry.postgres_types``); the others follow the type tables of Debezium's documentation, with the
+connectors' defaults.
 """
 
 from __future__ import annotations

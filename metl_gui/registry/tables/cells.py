@@ -1,21 +1,18 @@
-"""Texts that a spreadsheet would take for formulas, written so that it takes them for texts, and back again.
+"""Any text in the cells of spreadsheets, and out of them again unchanged.
 
-An apostrophe goes before every place where a formula could begin: at the beginning of a text, and behind a separator,
-a quotation mark or a line break within it, as a table is cut there that is opened with other separators than it was
-written with. A text that has apostrophes in such a place gets one more, so that each text is written in one way and
-reading takes away what writing added, no more. Whoever writes a table so says it in a column of its own (``MARK``):
+Formulas: texts that a spreadsheet would take for formulas are written so that it takes them for texts (``safe``,
+``exact``). An apostrophe goes before every place where a formula could begin: at the beginning of a text, and behind a
+separator, a quotation mark or a line break within it, as a table is cut there that is opened with other separators than
+it was written with. A text that has apostrophes in such a place gets one more, so that each text is written in one way
+and reading takes away what writing added, no more. Whoever writes a table so says it in a column of its own (``MARK``):
 without that an apostrophe is a part of the name.
 
-Source: OWASP, CSV injection.
+Cells of a workbook: what a cell cannot hold as it is stands there in the escapes of the format itself (``_x000D_`` for
+a carriage return), which spreadsheet programs show and save as what they mean. A text that is too long for a cell
+stands whole in the sheet ``Long texts``, in parts; its own cell shows the beginning and where the rest is, and counts
+as that text only while nobody has changed it.
 
-Any text in the cells of a workbook, and out of them again unchanged.
-
-What a cell cannot hold as it is stands there in the escapes of the format itself (``_x000D_`` for a carriage return),
-which spreadsheet programs show and save as what they mean. A text that is too long for a cell stands whole in the
-sheet ``Long texts``, in parts; its own cell shows the beginning and where the rest is, and counts as that text only
-while nobody has changed it.
-
-Source: ECMA-376 part 1, 22.4.2.4 (bstr); 32,767 characters a cell.
+Source: OWASP, CSV injection; ECMA-376 part 1, 22.4.2.4 (bstr); 32,767 characters a cell.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
-"""The mapping as a table: one element a line, as people keep it in a spreadsheet.
+"""The mapping as a table, one element a line, as people keep it in a spreadsheet: a CSV file or a workbook.
 
-Source: contract.md §3.
+Of a workbook the sheet ``Mapping`` is read, which the export ``xlsx`` writes and people change. Its columns are those
+of the mapping CSV; further ones are for people and are not read.
 
-The mapping as a workbook: the sheet ``Mapping`` that the export ``xlsx`` writes and people change.
-
-Its columns are those of the mapping CSV; further ones are for people and are not read. Source: contract.md §3, §4.
+Source: contract.md §3, §4.
 """
 
 from __future__ import annotations

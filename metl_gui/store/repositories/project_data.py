@@ -61,7 +61,7 @@ _SUBJECT = (
 )
 
 MERGE_RULES = {
-    # The document: core.merge.merge
+    # The document: core.merge.merged_document
     "schemas": MergeRule("side name aliases settings succeeds", "id", _OF_A_FILE),
     "versions": MergeRule(
         "side schema_id place labels fingerprint key attributes",
@@ -74,7 +74,7 @@ MERGE_RULES = {
     "texts": MergeRule("text", "id", _OF_A_FILE),
     "types": MergeRule("type logical scale", "id", _OF_A_FILE),
     "people": MergeRule("name", "id", _OF_A_FILE),
-    # What lies beside the states: core.merge.merged_beside
+    # What lies beside the states: core.merge.merged_project_data
     "project_settings": MergeRule("name value"),
     "comments": MergeRule(f"{_SUBJECT} text who when_ms", "id", _OF_A_FILE),
     "assignments": MergeRule("schema_id entity_id version assignee who when_ms"),

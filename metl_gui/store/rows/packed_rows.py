@@ -1,8 +1,8 @@
-"""Texts, types and people that are written once and named by number in the packed rows; none is ever deleted.
+"""Packed rows: the attributes of a version and the blocks of a group as one blob each, and interned texts.
 
-The attributes of a version as one blob: five little-endian 32-bit integers each, read as columns.
-
-What is known of the blocks of one schema and entity version as one blob: a row of fixed size for each version.
+Texts, types and people are written once and named by number in the blobs; none is ever deleted. An attribute is five
+little-endian 32-bit integers, read as columns. What is known of the blocks of one schema and entity version has a row
+of fixed size for each version.
 """
 
 from __future__ import annotations

@@ -1,1 +1,4 @@
-"""Connections to SQLite: transactions, failures in people's words, and cancellation of queries."""
+"""Connections to SQLite: transactions, failures in people's words, and cancellation of queries.
+
+The lowest package of the store: ``cancellation`` < ``failures`` < ``connection``. May import ``errors``.
+"""

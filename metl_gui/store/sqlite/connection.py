@@ -1,9 +1,8 @@
 """Connections to a project file: what is asked of SQLite, and transactions.
 
 While somebody edits, the file is in WAL mode, so that readers never wait; closed, it is one file in rollback mode that
-can be copied and read from a folder without write access. On a network file system it stays in rollback mode.
-
-Which folders lie on another computer, where SQLite's write-ahead log is not safe.
+can be copied and read from a folder without write access. On a network file system, a folder of another computer
+(``is_on_network``), it stays in rollback mode, as the write-ahead log is not safe there.
 
 Source: sqlite.org, "Write-Ahead Logging", 1 (all processes must be on the same host).
 """

@@ -1,11 +1,4 @@
-"""What the lists bring to the table of actions.
-
-What suggestions bring to the table of actions.
-
-What the preview brings to the table of actions.
-
-What owners bring to the table of actions.
-"""
+"""Rows of the action table for the docks of the Map page: lists and searches, owners, suggestions, preview."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
-"""The actions and gestures of the Map page, for the table of actions.
+"""Rows of the action table for the Map page: its actions and gestures, the block editor, the trees, the matrix.
 
-The actions and gestures of the block editor and of the trees, for the table of actions.
-
-The rows that the matrix brings to the table of actions: what tiles are tinted by, and the way to the next thing.
+The rows of the matrix say what tiles are tinted by, and lead to the next block that waits or the next difference.
 """
 
 from __future__ import annotations

@@ -1,11 +1,8 @@
-"""The table of actions as Qt's actions and menus of one window.
+"""The rows of the action table as Qt's actions and menus of one window.
 
-Which rooms bring rows to the table of actions.
-
-The menus as people read them: what stands together, in which order, with a line between sections.
-
-Rooms say in their rows which menu an action belongs to; only here one sees them all. ``> Name`` is a sub-menu. What is
-not named here stands at the end of its menu, in the order in which the rooms bring it.
+``ROOMS`` lists the rows of every part of the window. A row says only which menu it belongs to; ``ORDER`` has the menus
+as people read them: what stands together, in which order, with a line between sections. ``> Name`` is a sub-menu. What
+``ORDER`` does not name stands at the end of its menu, in the order of ``ROOMS``.
 """
 
 from __future__ import annotations
@@ -53,7 +50,7 @@ ROOMS: tuple[tuple[ActionRow, ...], ...] = (
     history_actions.HISTORY_ROWS,
     setting_actions.SETTING_ROWS,
 )
-"""The rows of every room, the shell's first."""
+"""The rows of every part of the window, the shell's first."""
 
 
 def all_rows() -> tuple[ActionRow, ...]:

@@ -1,7 +1,4 @@
-"""The review's rows of the table of actions.
-
-What the history brings to the table of actions.
-"""
+"""Rows of the action table for the Review page and for the history."""
 
 from __future__ import annotations
 

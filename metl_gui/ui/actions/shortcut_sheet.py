@@ -1,8 +1,7 @@
-"""The sheet of keys: every key of the table, searched as you type.
+"""The sheet of keys: every key of the action table, searched as you type; and the dialog that changes keys.
 
-The lines of the sheet of keys as a table that a view can show and filter.
-
-The dialog in which a person gives actions other keys.
+``KeyTable`` holds the lines as a table that a view shows and filters. ``KeySheet`` lists them; ``KeysDialog`` is the
+same list in which a person gives actions other keys.
 """
 
 from __future__ import annotations

@@ -8,26 +8,25 @@ How to add one. A row says all of it: where it stands, what people read, its key
         when=all_of(can_edit, nodes_on_both_sides),
     )
 
-- A room brings its own rows: a tuple ``ROWS`` in ``ui/<room>/actions.py``, named in ``ui/action_rooms.py``. A single
-  row may as well stand in ``TABLE`` below. Where it stands within its menu is said in ``ui/menu_order.py``.
+- A row stands in the tuple of its subject: in ``map_page``, ``map_docks``, ``review_page`` or ``run_page``; those of
+  the settings in ``SETTING_ROWS`` and those of the shell in ``TABLE``, both below. ``ROOMS`` of ``menus`` lists all
+  tuples, ``ORDER`` there says where a row stands within its menu.
 - ``does`` gets the window. It is one call of a method; work that can take 50 ms is a job (``window.jobs``).
-- ``when`` is a condition of ``ui/conditions.py``, or one of your own: a cheap question about the window. It is asked
-  again after every change of project, document, selection or page. When your own state changes, call
+- ``when`` is a condition of ``conditions``, or one of your own: a cheap question about the window. It is asked again
+  after every change of project, document, selection or page. When your own state changes, call
   ``window.actions_table.refresh()``.
-- A sub-menu is written ``"View > Overlay"``; ``ui/menu_order.py`` says where it stands, and its rows too unless they
-  stand in the order in which they are brought; then ``begins_section`` draws a line above one.
-  ``actions_table.add_live_menu`` makes it one that is filled whenever it opens.
+- A sub-menu is written ``"View > Overlay"``; ``ORDER`` says where it stands, and its rows too unless they stand in the
+  order of their tuple; then ``begins_section`` draws a line above one. ``actions_table.add_live_menu`` makes it one
+  that is filled whenever it opens.
 - A row with ``is_checked`` has a check mark; with the same ``radio`` it is one of several choices. The mark is what
-  ``is_checked`` says, not what was clicked: ``does`` changes the state, the row follows.
+  ``is_checked`` returns, not what was clicked: ``does`` changes the state, the row follows.
 - ``says`` replaces the text by what is so now (``Undo “Map payer_id”``).
 - ``scope`` is the view whose key it is: ``window``, or ``matrix`` or ``review list`` for keys of one letter. Those
   belong to the view with the focus, so they never reach a text field or a tree.
 - A row without ``does`` is a gesture or a key that its view reads itself: it is on the sheet and in no menu.
 - View > Panels needs no rows: it lists the docks of the page in front.
 
-``window.notify("words", "Review now", callback)`` says what came of it, without taking the focus.
-
-What settings bring to the table of actions.
+``window.notify("words", "Review now", callback)`` shows what came of it, without taking the focus.
 """
 
 from __future__ import annotations
@@ -154,7 +153,7 @@ TABLE = (
         lambda w: w.registries.browse(),
         can_begin,
     ),
-    ActionRow("paste_files", "File", "Look at copied files", "Ctrl+Alt+V", lambda w: w.reception.paste(), always),
+    ActionRow("paste_files", "File", "Look at copied files", "Ctrl+Alt+V", lambda w: w.drops.paste(), always),
     ActionRow("name_state", "File", "Name this state…", "Ctrl+S", lambda w: w.commands.name_state(), may_write),
     ActionRow("save_copy", "File", "Save a copy as…", does=lambda w: w.commands.save_copy()),
     ActionRow("export", "File", "Export the matrix…", does=lambda w: w.commands.ask_and_export()),
@@ -204,7 +203,7 @@ TABLE = (
         does=lambda w: w.commands.ask_and_import(Side.CDM),
         when=can_edit,
     ),
-    ActionRow("try_schemas", "Schema", "Only try schemas…", does=lambda w: w.reception.trials.ask_and_try()),
+    ActionRow("try_schemas", "Schema", "Only try schemas…", does=lambda w: w.drops.trials.ask_and_try()),
     ActionRow(
         "resume_import",
         "Schema",

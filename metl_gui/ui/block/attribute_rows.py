@@ -1,8 +1,6 @@
-"""One list of a block as Qt sees it.
+"""The rows of one list of a block: the Qt model, the delegate, and what is said of attributes and blocks.
 
-Paints a row of a list of the block editor: mark, name, what is new, and the type dim at the right.
-
-What the block editor says of attributes and blocks.
+A row has a mark, the name, what is new, and the type dim at the right.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The room between both lists of the block editor: lines, stubs of lines that leave it, and the line being drawn.
+"""The room between both lists of the block editor: lines, stubs of lines that leave it, the line being drawn.
 
-Where the lines of a block run: between rows of two lists that scroll apart, by arithmetic on row numbers only.
+The lines of a block run between rows of two lists that scroll apart; where, is arithmetic on row numbers only.
 
 Units: pixels from the top of the visible part of the lists.
 Cost: proportional to the links of the block; rows are not touched.
@@ -207,7 +207,7 @@ class Canvas(QWidget):
         sights: what both lists show now.
 
     Signals:
-        picked: the ``Link`` of a clicked line.
+        picked: the ``RowLink`` of a clicked line.
         followed: a clicked ``Stub``.
     """
 

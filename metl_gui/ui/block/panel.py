@@ -1,6 +1,6 @@
-"""The block editor: follows the selection, shows one block as two lists or as its versions, and wishes for edits.
+"""The block editor: follows the selection, shows one block as two lists or as its versions, asks for edits.
 
-The few controls of the block editor that stand in the title line of its dock.
+Its few controls stand in the title line of its dock.
 """
 
 from __future__ import annotations

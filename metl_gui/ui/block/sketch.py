@@ -1,6 +1,6 @@
-"""A block as two lists with lines, for what was and what is, side by side; where it is allowed a line can be drawn.
+"""A block as two lists with lines, for what was and what is, side by side.
 
-A block as two lists with lines: what stands in them, worked out apart from painting.
+Where it is allowed a line can be drawn. What stands in the lists is worked out apart from painting.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def picture_of(
 ) -> BlockPicture:
     """Draw a block of a document; a block of zeros has lists without lines.
 
-    Arguments as of ``review.rename_proposals.proposals``.
+    Arguments as of ``core.review.rename_proposals.proposals``.
     """
     version, entity_version = document.extraction.find_version(key[0]), document.cdm.find_version(key[1])
     if version is None or entity_version is None:

@@ -1,6 +1,6 @@
 """How a block changed over the versions of its schema: one small matrix each, side by side.
 
-Paints one version of a super-block: its label, what it is to the version before, and its small matrix.
+Each version of the super-block has its label, what it is to the version before, and its small matrix.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The chart of a run: which lines, of which time, live or standing still, with the values below the mouse.
 
-The entries of a chart's legend: a piece of the line, its name, its value; a press hides or shows the line.
+An entry of its legend is a piece of the line, its name and its value; a press hides or shows the line.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
-"""The course of one run: its counts at moments, and the rates between them, for charts, for copying, for a crosshair.
+"""The progress series of one run (counts at moments, the rates between them), and what a chart can show of it.
 
-Counts only grow, so a rate over a stretch is a difference of two rows, and a long run is drawn by leaving rows out:
-every rate that is shown is the mean over its stretch. A frame costs what it shows, whatever the length of the run.
+For charts, for copying, for a crosshair. Counts only grow, so a rate over a stretch is a difference of two rows, and a
+long run is drawn by leaving rows out: every rate that is shown is the mean over its stretch. A view of a chart says
+which lines stand above, which below on their own scale, and in what words.
 
-What a chart can show of a run: which lines above, which below on their own scale, and in what words.
+Cost: a frame costs what it shows, whatever the length of the run.
 """
 
 from __future__ import annotations

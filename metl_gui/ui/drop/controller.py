@@ -1,6 +1,6 @@
-"""Takes files that come to the window: looks at them in a job, shows the sheet, does what is pressed on it.
+"""Files that come to the window: looked at in a job, shown on the sheet, used as its buttons say.
 
-Says that an import was interrupted, and goes on with it or forgets it.
+``InterruptedImport`` says that an import was interrupted, and goes on with it or forgets it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""The sheet that says what schemas which are not live yet would do; it changes nothing itself.
+"""A dry run: what schemas that are not live yet would do, tried beside the window; nothing is changed.
 
-What a dry run found, as the sheet shows it: rows and words; plain values.
-
-Tries schemas that are not live yet beside the window, and shows what they would do.
+``DryRunController`` tries them, ``DryRunSheet`` shows what was found. The functions put it into rows and words, as
+plain values.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The sheet that says what dropped files are; nothing happens to them unless a button is pressed.
 
-What the sheet says of dropped files, part by part, and what each part offers; plain values.
+``parts_of`` puts them into words, part by part with what each offers, as plain values.
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ class DropSheet(QDialog):
         refused: a line for each file that cannot be used.
 
     Signals:
-        wanted: the ``Offer`` whose button was pressed; connect it queued, so that the sheet is closed by then.
+        wanted: the ``DropOffer`` whose button was pressed; connect it queued, so that the sheet is closed by then.
     """
 
     wanted = Signal(object)

@@ -1,1 +1,4 @@
-"""The export dialog, over all formats of the workbench."""
+"""The export dialog, over all formats of the workbench.
+
+``dialog`` builds on ``form``. Of ``ui`` it may import ``jobs``, ``project``, ``theming`` and ``widgets``.
+"""

@@ -1,6 +1,6 @@
-"""One dialog over all formats: what each is, what it can be asked for, what it cannot say, and how the writing goes.
+"""One dialog over all export formats: what each is, its options, what it cannot say, and how the writing goes.
 
-What an export cannot say: one sentence below the other, for reading and copying.
+``SaysPane`` has what an export cannot say, one sentence below the other, to be read and copied.
 """
 
 from __future__ import annotations

@@ -1,1 +1,7 @@
-"""History in the window: earlier states looked at, compared and published, and the settings that go with them."""
+"""History in the window: earlier states looked at, compared and published, and why something is mapped.
+
+Order: ``production_state`` | ``earlier_state`` | ``difference`` | ``state_list`` < ``panel`` | ``time_strip`` |
+``why_panel`` | ``publish_dialog`` < ``controller``.
+May import: the rooms below ``ui``; of ``ui`` ``matrix``, ``widgets``, ``jobs``, ``project`` and ``theming``; the window
+as a type only.
+"""

@@ -1,6 +1,6 @@
-"""The history in one window: what looks back, the panel and the strip on the Map page, and what is done from there.
+"""The history in one window: looking back, the panel and the strip on the Map page, what is done from there.
 
-Where one stands on the plane while the states go by: the same place in each, whatever a state in between lacked.
+While the states go by, one stands at the same place of the plane in each, whatever a state in between lacked.
 """
 
 from __future__ import annotations

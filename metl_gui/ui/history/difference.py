@@ -1,8 +1,7 @@
 """What differs between two states: a heading, how much, and a row for each thing, which leads to its cell.
 
-A difference as Qt sees it: groups with what differs below them.
-
-What differs between two states, as rows under the schema, entity or pair of both that they are about; no Qt.
+The rows stand in groups, under the schema, entity or pair of both that they are about. They are worked out without Qt;
+``DifferenceModel`` shows them in a view.
 """
 
 from __future__ import annotations
@@ -277,7 +276,7 @@ class DifferencePane(QWidget):
     """Compares two states beside the window, and lists what differs.
 
     Signals:
-        told: a ``Compared``, or ``None`` while there is none.
+        told: a ``ComparedStates``, or ``None`` while there is none.
         chosen: the ``DifferenceRow`` to go to.
 
     Args:

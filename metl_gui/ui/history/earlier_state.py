@@ -1,6 +1,7 @@
-"""Looking at an earlier state: it is rebuilt by a job, then the whole window shows it; one question at a time.
+"""Earlier states in the window: the controller that leads there and back, and the line across every page.
 
-The line across every page while an earlier state is looked at: which one, and the ways on from there.
+A state is rebuilt by a job, then the whole window shows it; one question at a time. While it is shown, the line says
+which state it is, and the ways on from there.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The states as a list that is read page by page, as far as somebody scrolls.
 
-One line for each state: its number, what was done, its pills, who and when at the right.
+A state is one line: its number, what was done, its pills, who and when at the right.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""The strip under the matrix with the slider over the states; it is read when it is first seen and grows with them.
+"""The strip under the matrix with the slider over the states.
 
-A slider over all states, oldest at the left, with marks where a state has a name, was published or was run.
+It is read when it is first seen and grows with the states. On the slider stand all states, oldest at the left, with
+marks where a state has a name, was published or was run.
 """
 
 from __future__ import annotations

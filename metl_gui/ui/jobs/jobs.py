@@ -1,10 +1,8 @@
-"""Work beside the window: plain functions from the workbench on threads of their own, with progress and cancel.
+"""Jobs beside the window: plain functions from the workbench on threads of their own, with progress and cancel.
 
-Every signal carries one frozen value and ends in a method of a QObject on the window's thread.
-
-One question at a time: asking again stops the job before, whose answer nobody hears any more.
-
-What comes of a command, in words, and commands whose plan may be too long to work out between two events.
+Every signal carries one frozen value and ends in a method of a QObject on the window's thread. ``NewestJob`` asks one
+question at a time: asking again stops the job before, whose answer is dropped. ``CommandResult`` is what came of a
+command, in words; ``work_out`` runs what may be too long between two events, such as the plan of a command, as a job.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Where messages go in Kafka: one topic for each entity, and perhaps one for what is set aside.
+"""The dialog for topics to write: one for each entity, and perhaps one for what is set aside.
 
-Topics that a run needs and that are not there: shown with their settings, and made when a person says so.
+Topics that a run needs and that are not there are shown with their settings, and made when a person says so.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class SinkDialog(QDialog):
     """Asks where messages go.
 
     Signals:
-        chosen: a ``TopicSink``.
+        chosen: a ``TopicSinkChoice``.
         profiles_wanted: the connections are to be shown.
 
     Args:

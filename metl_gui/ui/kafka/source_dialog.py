@@ -1,8 +1,7 @@
-"""Choosing topics to read: from a list or by a pattern, where to begin, and a look at what lies there.
+"""The dialog for topics to read: from a list or by a pattern, where to begin, and a look at what lies there.
 
-Where topics are read from when nothing says where an earlier run ended.
-
-What lies in a topic: the newest messages, with their keys.
+Where to begin holds when nothing says where an earlier run ended. The look into a topic shows its newest messages, with
+their keys.
 """
 
 from __future__ import annotations
@@ -227,7 +226,7 @@ class SourceDialog(QDialog):
     """Asks for topics to read.
 
     Signals:
-        chosen: a ``TopicSource``.
+        chosen: a ``TopicSourceChoice``.
         profiles_wanted: the connections are to be shown.
 
     Args:

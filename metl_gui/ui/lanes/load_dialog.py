@@ -1,6 +1,6 @@
-"""Loading the rows that tables have already: which tables, from where, what would be done, and doing it.
+"""The dialog for loading rows that tables have already: which tables, from where, what would be done, the load.
 
-What is said of loads: the ways, what one would do, how far one is, and what became of it.
+Also what is said of loads: the ways, what one would do, how far one is, and what became of it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""What a person may order a lane, by name, and what is said before it is done.
+"""What a person may order a lane, by name, with what is said before it is done, and the dialogs of two orders.
 
-Setting the offsets of a lane back: where to, what that repeats in each partition, and doing it.
-
-Rolling lanes back to an earlier published state, and mapping again what was mapped since.
+``SetBackDialog`` sets the offsets of a lane back: where to, what that repeats in each partition, and doing it.
+``RollBackDialog`` rolls lanes back to an earlier published state, and maps again what was mapped since.
 """
 
 from __future__ import annotations

@@ -1,12 +1,8 @@
 """The dashboard of a lane: figures, chart, partitions, members and troubles, and what a person may order.
 
-The five figures of a lane: lag, rate, latency, what waits, and the state in use.
-
-What the chart of a lane can show.
-
-The partitions of a lane as a table: how far behind, how fast, how late, and what waits in each.
-
-Who maps with the same matrix and what they wait for; below it what went wrong lately.
+The five figures are lag, rate, latency, what waits, and the state in use; the views are what the chart can show. The
+table of partitions says how far behind, how fast and how late each is, and what waits in it. The members are those who
+map with the same matrix, with what they wait for; below them stands what went wrong lately.
 """
 
 from __future__ import annotations
@@ -53,7 +49,8 @@ class LaneFigures(QWidget):
     """A row of figures.
 
     Signals:
-        followed: one of ``LAG``, ``RATE``, ``LATENCY``, ``WAITING``, ``STATE`` was pressed.
+        followed: ``LAG_FIGURE``, ``RATE_FIGURE``, ``LATENCY_FIGURE``, ``WAITING_FIGURE`` or ``STATE_FIGURE`` was
+            pressed.
     """
 
     followed = Signal(object)

@@ -1,9 +1,8 @@
 """What is known of a lane: how far it is, who maps with the same matrix, and what went wrong lately.
 
-The course of a lane: what it measures several times a second, for days, in bounded room.
-
-The last minutes are kept as they came; of what is older one row is kept for each stretch of a length that doubles when
-there is no room for more. Where rows are left out the largest value stays, so that a peak of lag or latency is seen.
+``LaneSeries`` keeps what a lane measures several times a second, for days, in bounded room. The last minutes are kept
+as they came; of what is older one row is kept for each stretch of a length that doubles when there is no room for more.
+Where rows are left out the largest value stays, so that a peak of lag or latency is seen.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ class LaneSeries(ProgressSeries):
     """The course of one lane; all of its lines are values, none is a rate of counts.
 
     Shape:
-        As of a ``Course``; at most ``_DENSE + 2 * _COARSE`` rows.
+        As of a ``ProgressSeries``; at most ``_DENSE + 2 * _COARSE`` rows.
     """
 
     def __init__(self) -> None:

@@ -1,1 +1,7 @@
-"""The page on which mapping is done: both trees, the matrix, the block panel."""
+"""The Map page, on which mapping is done: both trees, the matrix, the block editor.
+
+Order: ``planes`` | ``conflict`` < ``mapper`` < ``clipboard``; ``navigation``, ``tree_collapse`` and ``descriptions``
+stand apart; ``page`` joins them.
+May import: the rooms below ``ui``; of ``ui`` ``block``, ``matrix``, ``trees``, ``widgets``, ``jobs``, ``project`` and
+``theming``.
+"""

@@ -30,7 +30,7 @@ class Clipboard(QObject):
     """Copies and pastes for one page.
 
     Signals:
-        said: a ``Said``.
+        said: a ``CommandResult``.
         refused: (title, text): a snippet of which nothing was written, and why.
     """
 

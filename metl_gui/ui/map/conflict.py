@@ -1,6 +1,6 @@
-"""The one question that editing asks, in a sheet beside the cell: an end is taken; replace, swap, or leave it.
+"""The 1:1 guard of a click: what stands in the way of an element, and the one question that editing asks.
 
-The 1:1 guard of a click: what stands in the way of an element, and the edits that each answer means.
+It is asked in a sheet beside the cell: an end is taken; replace, swap, or leave it. Each answer means edits.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """What people do to the mapping from the Map page: set, clear, run, drop, map and unmap what is chosen.
 
-Every act is one undo step with a title; what could not be done is said in numbers. Only an end that is taken asks.
-
-What the chosen nodes of the trees stand for: attributes by version; a schema stands for its newest version.
+Every act is one undo step with a title; what could not be done is said in numbers. Only an end that is taken asks. The
+chosen nodes of the trees stand for attributes by version; a schema stands for its newest version.
 """
 
 from __future__ import annotations
@@ -111,8 +110,8 @@ class Mapper(QObject):
         jobs: what works out large plans, ``None`` to wait for them.
 
     Signals:
-        said: a ``Said``.
-        asked: a ``Question``.
+        said: a ``CommandResult``.
+        asked: an ``EditQuestion``.
     """
 
     said = Signal(object)

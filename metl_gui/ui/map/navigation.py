@@ -1,8 +1,7 @@
 """Going to places of the matrix: by name (Ctrl+G), by bookmark (Ctrl+D sets one).
 
-A line to type into, over the head of the matrix: where to go, or what to call a place. No dialog; Esc closes it.
-
-Places with names, kept in the view settings of each project.
+Where to go, or what to call a place, is typed into a line over the head of the matrix. It is no dialog; Esc closes it.
+Bookmarks are places with names, kept in the view settings of each project.
 """
 
 from __future__ import annotations
@@ -235,7 +234,7 @@ class NavigationController(QObject):
     """Joins the sheets over the matrix to selection and bookmarks.
 
     Signals:
-        said: a ``Said``.
+        said: a ``CommandResult``.
     """
 
     said = Signal(object)

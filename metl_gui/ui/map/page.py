@@ -1,6 +1,6 @@
 """The Map page: trees left and right, the matrix between them, the block panel below.
 
-What stands where the matrix will be, until there is something on both sides to map.
+Until there is something on both sides to map, another widget stands in the place of the matrix.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ class MapPage(QMainWindow):
         import_wanted: the ``Side`` that schemas are asked for, while there is nothing to map.
         entity_wanted: an entity is to be made by hand, while there is none.
         review_wanted: the lost elements of the selected block are to be decided on.
-        said: a ``Said``: what came of a command.
+        said: a ``CommandResult``: what came of a command.
     """
 
     import_wanted = Signal(object)

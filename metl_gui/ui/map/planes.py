@@ -1,6 +1,6 @@
 """What the matrix shows of the open project: everything, or what filters and relevance leave, in an order.
 
-The line over the matrix that says what it does not show; hidden must never look deleted.
+A line over the matrix says what it does not show; hidden must never look deleted.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ def other_side(side: Side) -> Side:
     return Side.CDM if side is Side.EXTRACTION else Side.EXTRACTION
 
 
-class DropController:
+class FieldDropController:
     """Follows what is dragged over one view."""
 
     def __init__(self, view: MatrixView) -> None:

@@ -1,8 +1,7 @@
-"""The painted panes of the matrix: plane, overlay, headers, corner, legend and map, and where they stand.
+"""The painted panes of the matrix and where they stand: plane, overlay, headers, corner, legend and map.
 
-Where an entry of the legend leads: to the next thing on the plane that has its sign.
-
-Cost: a pass over the blocks of the plane where they are asked for by what they are.
+An entry of the legend leads to the next thing on the plane that has its sign. Cost: where blocks are asked for by what
+they are, a pass over the blocks of the plane.
 """
 
 from __future__ import annotations

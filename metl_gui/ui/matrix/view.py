@@ -19,7 +19,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QToolTip, QWidget
 
-from metl_gui.ui.matrix.drop_controller import DropController
+from metl_gui.ui.matrix.drop_controller import FieldDropController
 from metl_gui.ui.matrix.input.gesture_preview import GesturePreview
 from metl_gui.ui.matrix.input.selected_content import loss_tip
 from metl_gui.ui.matrix.keyboard_controller import KeyboardController
@@ -67,7 +67,7 @@ class MatrixView(PlaneView):
         self.viewport().setMouseTracking(True)
         self.hand = MouseController(self)
         self.keyboard = KeyboardController(self)
-        self.drops = DropController(self)
+        self.drops = FieldDropController(self)
         self.tip: Callable[[Selected], str] = _says_nothing
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAcceptDrops(True)

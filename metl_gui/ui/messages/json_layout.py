@@ -1,6 +1,7 @@
-"""Where the members of a JSON text stand in it: the path and the place of each, whatever its white space.
+"""JSON texts: laid out for people, and where the members of their objects stand.
 
-JSON laid out for people without touching a digit or an escape: only white space between pieces changes.
+Laying a text out touches no digit and no escape: only white space between pieces changes. A member is found with its
+path and its place in the text, whatever the white space there.
 """
 
 from __future__ import annotations

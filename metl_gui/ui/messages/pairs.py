@@ -1,11 +1,9 @@
-"""What is shown of one record: where it stands, the record, what became of it, and what belongs together in both.
+"""What is shown of one record: where it stands, its text, what became of it, what belongs together in both.
 
-Which parts of a record and of the messages that it became belong together, by the elements of the matrix.
-
-A part is linked only where both texts show it and show the same value: what was mapped by another state than the one
-at hand, or laid out otherwise on purpose (a masked or truncated text), is left alone.
-
-What an outgoing message says of itself before its payload.
+Which parts of a record and of the messages that it became belong together follows from the elements of the matrix. A
+part is linked only where both texts show it and show the same value: what was mapped by another state than the one at
+hand, or laid out otherwise on purpose (a masked or truncated text), is left alone. The head of an outgoing message is
+what it says of itself before its payload.
 """
 
 from __future__ import annotations

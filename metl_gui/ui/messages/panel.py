@@ -33,7 +33,7 @@ class MessagePanel(QFrame):
         jobs: reads what a run kept.
 
     Signals:
-        cell_wanted: a ``Link`` whose cell somebody wants to see.
+        cell_wanted: a ``RecordLink`` whose cell somebody wants to see.
         place_wanted: a ``SetAsideRecord`` whose schema or block somebody wants to see.
     """
 

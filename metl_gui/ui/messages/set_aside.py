@@ -1,8 +1,7 @@
-"""What a person does about records that were set aside, reason by reason.
+"""Why records were set aside, reason by reason, and what a person does about it.
 
-Which attribute of the canonical model a value did not fit, from what the error store says of it.
-
-Why records were set aside, in words for people who know the business and not the program.
+Reasons are put into words for people who know the business and not the program. Which attribute of the canonical model
+a value did not fit is found from what the error store says of it.
 """
 
 from __future__ import annotations

@@ -162,7 +162,7 @@ class MessageSides(QWidget):
     """Both sides, each below its title, and a line that names what is pointed at.
 
     Signals:
-        cell_wanted: the ``Link`` whose cell somebody wants to see.
+        cell_wanted: the ``RecordLink`` whose cell somebody wants to see.
     """
 
     cell_wanted = Signal(object)
@@ -195,7 +195,7 @@ class MessageSides(QWidget):
 
         Args:
             before, after: the texts.
-            links: what of them belongs together (``linked.links_between``).
+            links: what of them belongs together (``pairs.links_between``).
             after_title: what stands above the right side.
             is_prose: the right side is no message but words, which are wrapped.
         """

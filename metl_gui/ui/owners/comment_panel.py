@@ -1,6 +1,6 @@
 """Comments on what is selected: read, written and removed beside the states of the project.
 
-What of a selection can be commented on, and what it is called.
+``subjects_of`` lists what of a selection can be commented on, and what it is called.
 """
 
 from __future__ import annotations

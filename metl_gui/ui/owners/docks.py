@@ -1,7 +1,4 @@
-"""The docks of owners on the Map page, hidden at first: gaps and comments.
-
-Shows in the matrix what was commented on.
-"""
+"""The docks of owners on the Map page (gaps, comments; hidden at first), and marks of comments in the matrix."""
 
 from __future__ import annotations
 

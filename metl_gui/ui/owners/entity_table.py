@@ -1,6 +1,6 @@
 """The attributes of an entity version as a table to change: path, type, required, documentation.
 
-How the cells of the CDM editor are painted and written.
+The delegates paint the cells of the CDM editor and take what is written into them.
 """
 
 from __future__ import annotations

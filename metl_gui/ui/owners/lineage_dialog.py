@@ -1,6 +1,7 @@
 """*Same as…* and *Not the same as…*: choose, see which blocks change, do it.
 
-What an attribute may be the same as, and from which version on it may be another one.
+``same_choices`` lists what an attribute may be the same as, ``split_choices`` from which version on it may be another
+one.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
-"""The palette as a dialog: a box, the list of what fits, Enter does it.
+"""The command palette (a box, the list of what fits, Enter does it) and the glossary (Help > Glossary).
 
-What the palette offers: the actions that make sense now, the panels of the page in front, words of the glossary.
-
-How well a few letters name a text: the letters in order, the better the closer they stand to beginnings of words.
-
-Help > Glossary: the words of the program, searched as you type.
+The palette offers the actions that make sense now, the panels of the page in front, and words of the glossary.
+``score`` rates how well a few letters name a text: the letters in order, the better the closer they stand to beginnings
+of words. The glossary has the words of the program, searched as you type.
 """
 
 from __future__ import annotations
@@ -264,7 +262,8 @@ class Palette(QDialog):
         recent: ids of what was done last, the newest first.
 
     Signals:
-        chosen: the ``Entry`` to be done; connect it queued, so that the palette has gone and the focus is back by then.
+        chosen: the ``PaletteEntry`` to be done; connect it queued, so that the palette has gone and the focus is back
+            by then.
     """
 
     chosen = Signal(object)

@@ -1,6 +1,6 @@
 """Search everywhere: the box in the head bar, and below it what was found while somebody types.
 
-The lines of search everywhere as a list: headings, names with the words found bold, where they lie at the right.
+A line of the list is a heading, or a name with the words found in bold and its location at the right.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ class PreviewController(QObject):
     """Joins the preview with the page.
 
     Signals:
-        said: a ``Said``.
+        said: a ``CommandResult``.
         run_wanted: a test run, whose messages become samples.
 
     Args:

@@ -1,6 +1,6 @@
 """The preview panel: follows the selection, shows a sample of it and what becomes of it, anew after every edit.
 
-The few controls of the preview that stand in the title line of its dock.
+``PreviewTools`` are its few controls in the title line of its dock.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Which samples a selection means, and how the list of them reads. Plain functions over frozen values.
+"""The samples that a selection means, the list to choose one from, and the dialog for a message of one's own.
 
-A message of one's own: pasted, judged while it is typed by the rules that every message meets, used as a sample.
+The functions are plain, over frozen values. A pasted message is judged while it is typed, by the rules that every
+message meets, and used as a sample.
 """
 
 from __future__ import annotations

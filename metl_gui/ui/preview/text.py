@@ -1,8 +1,7 @@
-"""The text of a preview: read, searched with the eyes, copied; a value under the pointer lights up with its partner.
+"""A preview as one text: the row as it came in, below it each message that it becomes.
 
-A preview as one text with looks and spots: the row as it came in, below it each message that it becomes.
-
-Plain values. The text is what people read and copy; a spot is the value of one attribute in it.
+``lay_out`` returns plain values: the text that people read and copy, its styles, and a span for the value of each
+attribute in it. ``PreviewText`` shows them; a value under the pointer lights up with its partner.
 """
 
 from __future__ import annotations
@@ -294,8 +293,8 @@ class PreviewText(MessageText):
     """Shows what was laid out.
 
     Signals:
-        picked: the ``Spot`` that was clicked, or that Enter was pressed on.
-        lit: the ``Spot`` that is pointed at, by mouse or keyboard, or ``None``.
+        picked: the ``ValueSpan`` that was clicked, or that Enter was pressed on.
+        lit: the ``ValueSpan`` that is pointed at, by mouse or keyboard, or ``None``.
     """
 
     picked = Signal(object)

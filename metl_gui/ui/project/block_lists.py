@@ -1,9 +1,8 @@
-"""A block as two lists of attributes: what is mapped to what, what was lost, and in which order they are read.
+"""A block as two lists of attributes: what is mapped to what, what was lost, in which order; and its neighbours.
 
-Cost: the attributes of both versions; which ones are new costs the earlier versions of both.
+Cost of the lists: the attributes of both versions; which ones are new costs the earlier versions of both.
 
-From block to block: through all of a schema, or along the versions against one entity version.
-
+``neighbour`` goes from block to block: through all of a schema, or along the versions against one entity version.
 Order: versions oldest first; within a version by entity version id. Cost: the column sets of the schema's versions.
 """
 

@@ -3,9 +3,8 @@
 The store commits first, then the value is swapped, which cannot fail; everybody who shows something listens to
 ``changed`` and reads the new value.
 
-The review list of a document, worked out anew only where an edit touched it.
-
-Cost: an edit costs the schemas and entities that it touched, and a look at the list of items.
+``ReviewIndex`` is the review list of a document, worked out anew only where an edit touched it. Cost: an edit costs the
+schemas and entities that it touched, and a pass over the list of items.
 """
 
 from __future__ import annotations

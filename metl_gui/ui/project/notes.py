@@ -1,6 +1,7 @@
-"""What people said of attributes beside their mapping: comments and masks, in the one form that every list shows.
+"""Notes on attributes and their sample values, in the one form that every list and tree shows.
 
-Sample values of the nodes of one tree, for tooltips and beside names; of none that is masked.
+Notes are what people said of attributes beside their mapping: comments and masks. Sample values belong to the nodes of
+one tree, for tooltips and beside names; there are none of nodes that are masked.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The one selection of the window, shared by trees, matrix, block panel and review list.
+"""The one selection of the window, shared by trees, matrix, block panel and review list; and what is dragged.
 
-What is dragged from a tree: nodes of one side, written for the clipboard's and the mouse's mime data.
+``Dragged`` is nodes of one side that are dragged from a tree, written as mime data for the clipboard and the mouse.
 """
 
 from __future__ import annotations

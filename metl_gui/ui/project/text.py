@@ -1,8 +1,7 @@
-"""Names and numbers of blocks and elements as the window writes them.
+"""Names, moments and numbers as the window writes them.
 
-Moments as people say them: just now, 3 hours ago, yesterday 09:12, 12 Nov 2026 09:12.
-
-Numbers as people read them.
+Names and numbers of blocks and elements; moments as people say them (just now, 3 hours ago, yesterday 09:12, 12 Nov
+2026 09:12); amounts, sizes, durations and shares as people read them.
 """
 
 from __future__ import annotations

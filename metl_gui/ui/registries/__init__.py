@@ -1,1 +1,5 @@
-"""Registries and databases in the window: browsed, imported from, and watched for new versions."""
+"""Registries and databases in the window: browsed, imported from, and watched for new versions.
+
+``controller`` builds on ``browser``. Of ``ui`` it may import ``jobs``, ``project``, ``theming``, ``widgets``, and the
+names of the pages from ``shell``.
+"""

@@ -1,9 +1,8 @@
-"""The ways to registries and databases: from the start page, the menus and the connections.
+"""Registries and databases in the window: browsed, imported from, and watched for the open project.
 
-Registries and databases that are watched for the open project: looked at by jobs, told in the window and outside it.
-
-What comes of a look goes into the project at once, as an import does. Where the window is not in front, the desktop
-says so, if it has a place for that; whoever presses that is led to the review list.
+They are opened from the start page, the menus and the connections. Those that are watched are looked at by jobs; what
+is found goes into the project at once, as an import does, and is told in the window. Where the window is not in front,
+the desktop shows it, if it has a tray; whoever clicks that is led to the review list.
 """
 
 from __future__ import annotations

@@ -1,1 +1,8 @@
-"""The page on which decisions are taken: what waits, before and after, one card for each lost element."""
+"""The Review page, on which decisions are taken: what waits, before and after, a card for each lost element.
+
+Order: ``card`` < ``cards`` | ``new_attributes`` | ``matrix_pane`` < ``detail``, the right side; ``filter_bar`` |
+``version_tasks`` | ``resolved_list`` < ``list``, the left side; ``page`` joins both. The window gives it its commands
+(``commands``), what was settled (``resolved``), and what waits for a second person (``second_person``).
+May import: the rooms below ``ui``; of ``ui`` ``map``, ``block``, ``matrix`` and what these import; the window as a
+type only.
+"""

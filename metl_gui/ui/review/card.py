@@ -1,6 +1,6 @@
-"""One card for each lost element: what was lost, why, and the answers as buttons, each with its key.
+"""The card of one lost element, and the edit that each of its answers means.
 
-The edit that each answer of a review means.
+A card says what was lost and why; the answers are buttons, each with its key.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""The cards of one item in a column: a few at first, so that one that lost hundreds is there as fast as others.
+"""The cards of one review item in a column, and above them a card for each group of equal renames.
 
-Lost attributes that were renamed in the same way, to be accepted at once above their single cards.
+A few are shown at first, so that an item that lost hundreds is there as fast as others. Lost attributes that were
+renamed in the same way make a group, which is accepted at once.
 """
 
 from __future__ import annotations

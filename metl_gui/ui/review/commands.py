@@ -1,6 +1,7 @@
-"""What the Review page does beside single answers: assign, decide on all that are shown, send sheets out, read them.
+"""What the Review page does beside single answers: assign, add versions, decide on all shown, answer sheets.
 
-What an answer sheet would do, row by row, before anything is done.
+What is shown can be written to an answer sheet and sent out. Of a sheet that is read, a dialog shows what it would do,
+row by row, before anything is done.
 """
 
 from __future__ import annotations

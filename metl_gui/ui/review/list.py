@@ -1,6 +1,6 @@
 """The review list: how far the review is, the filter, version tasks at its head, and the items that wait.
 
-The rows of the review list: items below the names they have in common, put into words when they are looked at.
+Items stand below the names that they have in common; a row is put into words when it is looked at.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""What is new in the version of a review item, each with a way to map it, and what else a person should know of it.
+"""New attributes in the version of a review item, each with a way to map it and where it may go.
 
-Where the new attributes of the item in front may go: suggested beside the window, shown in their lines.
+Beside them stands what else a person should know of the version. Where the new attributes of the item in front may go
+is worked out by a job and shown in their lines.
 """
 
 from __future__ import annotations

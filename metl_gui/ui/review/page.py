@@ -1,6 +1,6 @@
 """The Review page: the list left; before, after, cards and the fixed foot right.
 
-What the Review page says while nothing waits: what it is for, and where to go from there.
+While nothing waits, it says what it is for, and where to go from there.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""What was settled lately, in one window: reads it beside the window, shows it below the review list, leads back.
+"""Blocks that were settled lately: one of them to read, and the controller that leads there and back.
 
-One settled block to read: what it lost, how that was answered, by whom, when and why; and the ways back.
+The controller reads them in a job and shows them below the review list. Of one block stands there what it lost, how
+that was answered, by whom, when and why; and the ways back.
 """
 
 from __future__ import annotations

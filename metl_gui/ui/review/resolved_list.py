@@ -1,6 +1,6 @@
-"""Below the review list: what was settled lately, folded to its heading where somebody wants it so.
+"""What was settled lately, below the review list: a heading with counts, and a line for each block.
 
-The rows of what was settled: one line each, put into words when it is looked at.
+It can be folded to its heading. A line is put into words when it is looked at.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Version tasks at the head of the review list: versions that messages showed and nobody has added yet.
 
-The sheet of one version task: what the unknown version holds, and records that show it.
+The sheet of one task shows what the unknown version holds, and records that show it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""What the Run page leads to beyond itself: versions to add, blocks to review, replays.
+"""What the Run page leads to beyond itself: versions to add, blocks to review, replays, topics.
 
-Where the numbers of the Run page lead: from a figure to what it counts, from two runs to what differs.
-
-The ways from the Run page to the topics that it reads and writes.
+``RunLinks`` follows its numbers: from a figure to what it counts, from two runs to what differs. ``TopicCommands``
+leads to the topics that it reads and writes.
 """
 
 from __future__ import annotations

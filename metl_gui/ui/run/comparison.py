@@ -53,7 +53,7 @@ class ComparisonPanel(QWidget):
     """Five cards; every number leads to what it counts.
 
     Signals:
-        followed: a ``Compared``.
+        followed: a ``ComparisonCell``.
     """
 
     followed = Signal(object)

@@ -1,8 +1,6 @@
-"""The list of runs: one is shown, two are compared.
+"""The list of the runs of a project: those that go on now, then those that are over, the newest first.
 
-The runs of a project as rows: those that go on now, then those that are over, the newest first.
-
-Rows of the history from what is known of runs.
+One of them is shown, two are compared. Each row is made from what is known of its run.
 """
 
 from __future__ import annotations
@@ -111,8 +109,8 @@ class RunList(QWidget):
     """A heading, the list, and what is done with two of its rows.
 
     Signals:
-        chosen: the ``HistoryEntry`` that is to be shown.
-        comparison_wanted: two ``HistoryEntry``s, the older one first.
+        chosen: the ``RunEntry`` that is to be shown.
+        comparison_wanted: two ``RunEntry``s, the older one first.
     """
 
     chosen = Signal(object)

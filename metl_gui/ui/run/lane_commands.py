@@ -1,6 +1,7 @@
-"""Orders to the lane that is shown: each says first what it does, and is done when a person agrees.
+"""Orders to the lane that is shown, and loads of existing rows through it.
 
-Loads through the lane that is shown: looked at first, done beside the window, and told of afterwards.
+An order says first what it does, and is done when a person agrees. A load is looked at first, done by a job, and told
+of afterwards.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The first view of a run: figures, chart, by entity, set aside, one message before and after.
+"""The first view of a run: figures, chart, messages by entity, set aside, one message before and after.
 
-Messages by entity: how many, and how far the attributes that the entity requires are filled.
+By entity stands how many messages there are, and how far the attributes that the entity requires are filled.
 """
 
 from __future__ import annotations

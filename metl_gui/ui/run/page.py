@@ -66,7 +66,7 @@ class RunPage(QMainWindow):
         shown: another run is shown, or what is known of it changed.
         found_versions: ``VersionTask``s that a run which has just ended brought up.
         noted: what a person should know of a run that has just ended, in sentences.
-        compared: a ``Compared`` that leads beyond this page.
+        compared: a ``ComparisonCell`` that leads beyond this page.
     """
 
     shown = Signal()

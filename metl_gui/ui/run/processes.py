@@ -1,8 +1,8 @@
-"""The window's Spark: a process beside it, started in the background, and the run that is going on.
+"""Processes that run mappings for the window: its own Spark, and production runs.
 
-Production runs as the window sees them: processes of their own that it starts, attaches to, and leaves alone.
-
-Closing the window ends nothing here but the looking. Source: ux.md §7.
+Its Spark is a process beside it, started in the background, with the run that is going on. Production runs are
+processes of their own that the window starts, attaches to, and leaves alone: closing it ends none of them, it only
+stops following them. Source: ux.md §7.
 """
 
 from __future__ import annotations

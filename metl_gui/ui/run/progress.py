@@ -1,8 +1,7 @@
-"""A run that goes on: its course, how far it is, and what a person should know of it meanwhile.
+"""What is known of a run from its events, and a run in words.
 
-The course of a run that is over, from the events that are kept of it.
-
-A run in words: what it was, when, how long it took, how it ended.
+Of one that goes on: its progress series, how far it is, and what a person should know of it meanwhile. Of one that is
+over: the series from the events that are kept of it. In words: what it was, when, how long it took, how it ended.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""What is run, from where, to where, on what; and the runs there were.
+"""The left side of the Run page: what is run, from where, to where, on what; and the runs there were.
 
-Test or production: what a run maps with, said in words before it is started.
-
-On which lane records go from topics to topics, with what that means for who reads the messages.
+Test or production: what a run maps with is said before it is started. From topics to topics there is a choice of
+lanes, each with what it means for who reads the messages.
 """
 
 from __future__ import annotations

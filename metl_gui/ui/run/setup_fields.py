@@ -1,8 +1,7 @@
-"""From where messages come and to where they go: files, folders or topics.
+"""The fields of the setup: from where messages come, to where they go, and on which Spark a run is done.
 
-On which Spark a run is done: what was used lately, the profiles, and how the session is now.
-
-The targets that a run may be started on: those used lately, and the connections that lead to Spark.
+Places are files, folders or topics. The targets of Spark are those used lately and the connection profiles that lead to
+Spark; beside them stands how the session is now.
 """
 
 from __future__ import annotations

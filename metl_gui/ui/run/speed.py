@@ -1,8 +1,7 @@
-"""How fast the kernel maps: time a message over batches, its compiled column sets, and the same over the runs before.
+"""How fast the kernel maps: time per message over batches, compiled column sets, the same over earlier runs.
 
+A bar of the charts is pointed at by mouse or arrows, and taken by a click or Enter.
 Source: METL paper §7 (transformations, time of a mapping, size and use of the cache, evictions when the state changes).
-
-A small chart of bars: one is pointed at by mouse or arrows, and taken by a click or Enter.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What comes before a run: what is missing is said, topics are made when a person agrees, production is asked about.
+"""What comes before a run: what is missing, topics to be made, and the question before production is started.
 
-What a person is asked before production is started, and what the status bar says while it goes on.
+Topics are made when a person agrees. Also what the status bar says while production goes on.
 """
 
 from __future__ import annotations

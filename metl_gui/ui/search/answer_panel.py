@@ -1,6 +1,6 @@
 """Reverse search and forward search: what feeds this, and where does this go; they follow the selection.
 
-The line above the answers of a panel: a filter box, what is said, a pin.
+``AnswerBar`` is the line above the answers: a filter box, what was found, a pin.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What reverse and forward search found, as rows under the schema or entity at the other end; no Qt.
+"""What reverse and forward search found: rows below the schema or entity at the other end.
 
-What a search found as Qt sees it: schemas or entities with their elements below.
+``AnswerRows`` collects them without Qt; ``AnswerModel`` shows them as schemas or entities with their elements below.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
 """Version progression: how the mapping of one schema changed from version to version, entity by entity.
 
-Version progression of one schema as Qt sees it: versions down, entities across.
-
-Paints a cell of a version progression: a tile with its number, and what changed as a shape and a word.
+Versions go down, entities across. A cell is a tile with its number, and what changed as a shape and a word.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The rows of a form of connections: a title, a field, and a sentence below it.
 
-The secrets of a profile as rows: what each is for, where it lies, and its value while it is given.
+``SecretRows`` are the secrets of a profile: what each is for, where it is kept, and its value while it is given.
 """
 
 from __future__ import annotations

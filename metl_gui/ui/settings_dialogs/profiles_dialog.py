@@ -1,6 +1,6 @@
 """The connection profiles: a list, the chosen one as a form, and a test of it.
 
-What came of trying a profile: one line for each thing that was tried.
+``ConnectionTestPane`` shows what came of a test: one line for each thing that was tried.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """The settings of the chosen schemas or entities in one form: one edit for all of them, one undo step.
 
-The settings of a schema and of an entity as fields of a form: what each is called, what it does, how it is given.
+``fields_of`` returns the settings of a schema or an entity as fields: what each is called, what it does, how it is
+given.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""The panels of the page in front: F6 goes round them, the View menu shows and hides them, floating ones go with it.
+"""The layout of the window: the panels of the page in front, and what is kept of it for the next window.
 
-Where the window and its docks stood when it was closed, and stand again in the next one.
+F6 goes round the panels, the View menu shows and hides them, floating ones hide with their page. ``WindowLayout`` keeps
+where the window and its docks stood when it was closed, and restores it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Writes a picture of the matrix from the window: asks what and where, and paints as a job.
+"""Pictures of the matrix written from the window: asked for by a dialog, painted in a job.
 
-Asks what a picture of the matrix shows: what is on the screen, or all of it at a level, each with its size.
+A picture shows what is on the screen, or all of the matrix at a level; the dialog gives the size of each, then asks for
+the file.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""Which project a window has in front: shown, closed, found again next time, and kept as ours while it is edited.
+"""The project that a window has in front: opened, shown, closed, found again next time, maintained meanwhile.
 
-Opening a project beside the window: the file is read and laid out in a job, then shown in one go.
-
-What the window does by itself while a project is open: follow other programs' edits, merge the overlay when idle.
+- ``Opening`` opens it beside the window: the file is read and laid out in a job, then shown in one go.
+- ``Projects`` shows and closes it, remembers it for the next window, and keeps it as ours while it is edited.
+- ``Maintenance`` is what the window does by itself meanwhile: follow other programs' edits, merge the overlay when
+  idle.
 """
 
 from __future__ import annotations

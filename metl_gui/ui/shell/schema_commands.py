@@ -1,7 +1,4 @@
-"""What people do with settings from the menus.
-
-What owners do from the menus: entities, lineages, comments, masks, gaps.
-"""
+"""The commands behind the menus for settings, and for owners: entities, lineages, comments, masks, gaps."""
 
 from __future__ import annotations
 

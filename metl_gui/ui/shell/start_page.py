@@ -1,6 +1,7 @@
-"""What stands in the window while no project is open: make one, open one, try the sample.
+"""What stands in the window while no project is shown: the start page, and the opening of the first project.
 
-What stands in the window while its first project is being opened: its name, how far it is, and a way back.
+The start page offers to make a project, open one or try the sample. The opening page has the project's name, how far it
+is, and a way back.
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ class Window(QMainWindow):
     opening: Opening
     commands: Commands
     projects: Projects
-    reception: DropController
+    drops: DropController
     interrupted: InterruptedImport
     map: MapPage
     preview: PreviewController
@@ -108,7 +108,7 @@ class Window(QMainWindow):
         self.opening = Opening(self.jobs, self)
         self.commands = Commands(self)
         self.projects = Projects(self)
-        self.reception = DropController(self)
+        self.drops = DropController(self)
         self.interrupted = InterruptedImport(self)
         self.upkeep = Maintenance(self.project, self.jobs, self)
         self.map = MapPage(self.project, self.selection, self.settings, self.jobs)
@@ -198,7 +198,7 @@ class Window(QMainWindow):
         paths = files_in(event.mimeData())
         if paths:
             event.acceptProposedAction()
-            self.reception.look_at(paths)
+            self.drops.look_at(paths)
 
     def _at_hand(self, number: int) -> QWidget:
         return (self.map.matrix, self.review.list.view, self.run_page.setup.at_hand)[number]

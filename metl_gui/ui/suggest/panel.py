@@ -1,6 +1,6 @@
-"""The panel of suggestions: what is suggested for the block or the current attribute, and what was refused.
+"""The panel of suggestions, its dock on the Map page, and the ghosts in matrix and block editor.
 
-Suggestions on the Map page: the dock, and the ghosts in matrix and block editor.
+The panel has what is suggested for the block or the current attribute, and what was refused.
 """
 
 from __future__ import annotations
@@ -316,7 +316,7 @@ class SuggestionController(QObject):
     """Joins suggestions with the page.
 
     Signals:
-        said: a ``Said``.
+        said: a ``CommandResult``.
 
     Args:
         page: gets the dock, below the CDM tree.

@@ -1,8 +1,6 @@
-"""What the panel of suggestions lists: candidates of a block, entities that a schema may feed, what was refused.
+"""The rows of the panel of suggestions: what, why, and how sure, as a bar with its number.
 
-The rows of the panel of suggestions as Qt sees them.
-
-A row of the panel of suggestions: what, why, and how sure, as a bar with its number.
+A row is a candidate of a block, an entity that a schema may feed, or what was refused.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What is suggested for the selection, and what people do with it. Nothing is set unless a person takes it.
+"""Suggestions for the selection, and what people do with them; nothing is set unless a person takes it.
 
-Finding suggestions for what is selected: plain functions, so that they run in a job or at once.
+``find`` and what it calls are plain functions, so that they run in a job or at once.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ class Suggestions(QObject):
         changed: ``found``, ``current`` or the refusals are others.
         ghosts_changed: the tuple of ``Ghost`` to show.
         moved: the ``Selected`` cell that cycling went to, for screen readers.
-        said: a ``Said``.
+        said: a ``CommandResult``.
     """
 
     changed = Signal()

@@ -1,10 +1,8 @@
-"""The table of the mapping list: selection by ranges, keys of its own.
+"""The table of the mapping list: selection by ranges, keys of its own, copying of rows.
 
-The mapping list as Qt sees it: numbers of elements in the order to show, each described when it is painted.
-
-Copying rows of the mapping list: as they are shown, with the headings, between the events of the window.
-
-They go into spreadsheets: a cell that one would take for a formula gets an apostrophe, which is told.
+``MappingModel`` holds the numbers of elements in the order to show; each is described when it is painted. ``RowCopier``
+copies rows as they are shown, with the headings, between the events of the window. They go into spreadsheets: a cell
+that one would take for a formula gets an apostrophe, and the person is told.
 """
 
 from __future__ import annotations

@@ -1,12 +1,10 @@
 """The theme: tokens of ``resources/themes/*.toml`` as palette, style sheet, and colours of charts and matrix.
 
-Source: look.md (tokens). Custom painters ask ``current()`` at paint time, so a change of theme needs no signal but the
-repaint that Qt sends anyway. A widget that keeps something drawn has a method ``dress()``, which ``ui/dressing.py``
-calls after every change of theme or scale. Sizes in pixels go through ``px``; fonts follow the application's font.
+Custom painters ask ``current()`` at paint time, so a change of theme needs no signal but the repaint that Qt sends
+anyway. A widget that keeps something drawn has a method ``dress()``, which ``ui.shell.theme_controller`` calls after
+every change of theme or scale. Sizes in pixels go through ``px``; fonts follow the application's font.
 
-Contrast of colours and mixtures of them.
-
-Source: WCAG 2.2, relative luminance and contrast ratio.
+Source: look.md (tokens); WCAG 2.2, relative luminance and contrast ratio (contrast and mixtures of colours).
 """
 
 from __future__ import annotations

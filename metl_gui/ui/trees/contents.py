@@ -1,12 +1,11 @@
-"""What a tree model reads: the document as columns, the matrix counted, and the filter; no Qt.
+"""What a tree model reads: the document as columns, groups of schemas, the matrix counted, the filter; no Qt.
 
 Order of a reader's work: ``take`` and ``prepare`` for another document, ``follow`` after an edit, ``filter`` for
 another query; then the questions.
 
-In which order and under which groups the schemas of a tree stand, kept without a Python object each.
-
-Order: by group, then by name in the extraction tree and by id in the CDM tree, as on the axes of the matrix. The
-members of a group are sorted when they are first asked for.
+``SchemaGroups`` has in which order and under which groups the schemas stand, without a Python object for each. Order:
+by group, then by name in the extraction tree and by id in the CDM tree, as on the axes of the matrix. The members of a
+group are sorted when they are first asked for.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""A tree as Qt sees it: nodes known by the ids of the document, children as arrays, rows described when painted.
+"""A tree as Qt sees it: nodes known by integers, children as arrays, rows described when painted.
 
-The integer by which Qt knows a node of a tree: its kind and its id in the document, so that no object is needed.
-
-Ids of schemas, versions and attributes never change and are never used again, each within one tree (``trees.nodes``);
-groups are numbered by the model.
+A node's integer is its kind and its id in the document, so that no object is needed. Ids of schemas, versions and
+attributes never change and are never used again, each within one tree (``core.trees.nodes``); groups are numbered by
+the model.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""What is shown of a node of a tree: its words, its mark, its pill. Asked for row by row, kept per version.
+"""What is shown of a node of a tree: its words, its mark, its pill, its tooltip, its menu.
 
-What hovering over a node of a tree says: the whole path, what it is, where it exists, and what people said of it.
-
-What can be done with a node of a tree: rows of the action table by name, as far as they are there and make sense.
+Rows are described one by one and kept per version. The tooltip has the whole path, what the node is, where it exists,
+and what people said of it. The menu has rows of the action table by name, as far as they are there and make sense.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """A tree with its search box, joined to the window's selection.
 
-The button beside a filter box that applies the filter to the matrix too.
-
-What is left of a tree while it is folded: a narrow strip with its name, which unfolds it.
+``Funnel`` is the button beside the box that applies the filter to the matrix too. ``CollapsedStrip`` is what is left of
+a tree while it is folded: a narrow strip with its name, which unfolds it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The view of a tree: several rows may be chosen, fields are dragged out of it and dropped on it.
 
-Paints a row of a tree: mark, name, pill, and the type dim at the right.
-
-The small picture that follows the pointer while fields are dragged: the first one's name, and how many more.
+A row has a mark, a name, a pill, and the type dim at the right. ``drag_picture`` paints what follows the pointer while
+fields are dragged: the first one's name, and how many more.
 """
 
 from __future__ import annotations

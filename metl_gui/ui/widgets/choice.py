@@ -1,8 +1,8 @@
-"""A small dialog in which one of several things is chosen: rows below headings, a box to search when they are many.
+"""Choosing one of several things: in a dialog with a list, or in a combo box.
 
-Rows below headings, to choose one from or only to be read.
-
-A box to choose one of a few words from, with an arrow that the style sheet leaves out.
+``Chooser`` is a small dialog: rows below headings, with a box to search when they are many. ``ChoiceModel`` holds such
+rows, to choose one from or only to be read. ``Choice`` is a box to choose one of a few words from, with the arrow that
+the style sheet leaves out.
 """
 
 from __future__ import annotations

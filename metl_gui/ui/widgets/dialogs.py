@@ -1,6 +1,7 @@
 """Questions and messages: short dialogs that say what happened, to what, and what to do.
 
-Shows dialogs over their window; nobody waits for them to be closed, and they are deleted when they are.
+``show`` and ``show_about`` show a dialog over its window; nobody waits for it to be closed, and it is deleted when it
+is.
 """
 
 from __future__ import annotations

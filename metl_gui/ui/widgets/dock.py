@@ -1,8 +1,7 @@
-"""A quiet dock: a title, a few facts at the right, one panel.
+"""A quiet dock: a title, a few facts at the right, one panel; and what frames panels.
 
-A panel on a surface of the theme, with the size it would like to have.
-
-The ring around a view that paints itself: the style sheet's border would take pixels from its picture.
+``Surface`` is a panel on a surface of the theme, with the size it would like to have. ``FocusRing`` is the ring around
+a view that paints itself: the style sheet's border would take pixels from its picture.
 """
 
 from __future__ import annotations

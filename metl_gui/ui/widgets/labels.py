@@ -1,6 +1,7 @@
-"""A label that ends in an ellipsis where there is no room; the whole text is its tooltip.
+"""Labels that elide what does not fit; the whole text is their tooltip.
 
-Both full paths in one line: without room for them, names are elided in the middle, what is bold last.
+``Elided`` ends in an ellipsis. ``PlaceLabel`` has both full paths in one line: names are elided in the middle, what is
+bold last.
 """
 
 from __future__ import annotations

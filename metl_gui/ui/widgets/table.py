@@ -1,6 +1,7 @@
-"""Small tables of a run: messages by entity, records set aside by reason.
+"""Small tables: cells with bars and pills, and rows to check.
 
-Things to choose from: a table with a mark for each, which may be filtered while somebody types.
+``TableModel`` is for figures of a run, such as messages by entity or records set aside by reason. ``CheckTable`` has
+things to choose from, with a mark for each, which may be filtered while somebody types.
 """
 
 from __future__ import annotations

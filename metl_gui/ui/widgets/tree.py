@@ -1,6 +1,6 @@
-"""Groups with rows below them, in columns, as Qt sees them.
+"""Groups with rows below them, in columns, as Qt sees them; and a tree view with plain triangles.
 
-The plain triangle beside a row that can be opened, in the colour of quiet text.
+A triangle stands beside each row that can be opened, in the colour of quiet text.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
-"""A list row of two lines, a bold and a dim one, with a pill at the right: review list and run history.
+"""Lists of rows of two lines, a bold and a dim one, with a pill at the right.
 
-What lies behind a row of a tree or list: the tint of selection and hover.
-
-A list of rows of two lines, each standing for something.
-
-Rows of two lines below headings: what the review list and the lists of candidates are made of.
+``LineModel`` holds rows that each stand for something; ``HeadedDelegate`` paints rows below headings, as in the review
+list and the lists of candidates. ``paint_row_background`` paints the tint of selection and hover behind a row of any
+tree or list.
 """
 
 from __future__ import annotations

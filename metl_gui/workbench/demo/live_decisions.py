@@ -1,6 +1,7 @@
-"""The decisions of the live demo where nobody sits at a window: taken by itself, and told as they are taken.
+"""The decisions of the live demo: taken by itself, or by a person at the window.
 
-The live demo with a person at the window: what happens is told, what to do is said, the person decides.
+``decide`` takes them where nobody sits at a window, and tells each as it is taken. ``lead`` tells a person what happens
+and what to do; the person decides.
 """
 
 from __future__ import annotations

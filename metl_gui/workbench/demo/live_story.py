@@ -1,8 +1,7 @@
-"""What happens in the live demo, whoever decides: servers, a shop, a project, a lane, releases, a count at the end.
+"""What happens in the live demo, whoever decides: servers, shop, project, lane, releases, a count at the end.
 
-The project of the live demo, set up from what flows: tables from their first messages, elements from suggestions.
-
-The production run of the live demo: a fast lane, watched as anybody may, and ended with the demo.
+The project is set up from what flows: tables from their first messages, elements from suggestions. The production run
+is a fast lane, watched as anybody may, and ended with the demo.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
-"""A project made of a sample folder, as the sample projects of the program are laid out.
+"""A project made of a sample folder, as the sample projects of the program are laid out, and the main job on it.
 
 ``cdm/`` holds the canonical model, ``schemas/`` the extraction schemas, ``mapping.csv`` the mapping, ``waiting/``
 schema versions that nobody has imported yet and ``cdc/`` messages to map.
 
-The main job on the sample project: add the version that waits, show what needs review, map its messages.
-
-Source: contract.md §1 (``metl demo``). The window's part (opening it, the screenshot) is done by whoever calls.
+The main job: add the version that waits, show what needs review, map its messages. The window's part (opening it, the
+screenshot) is done by the caller. Source: contract.md §1 (``metl demo``).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The formats that the matrix is exported in, one file a format.
+"""The formats that the matrix is exported in, one module a format or two.
 
 A format is a row in ``EXPORTS`` and a function that writes one state into a fresh file or an empty folder
 (``format_spec.Write``). What is common to all stands elsewhere: which state and who asks in ``exports.files``, files
@@ -6,7 +6,7 @@ that are whole or not there in ``workbench.atomic_files``. Every format says wha
 (``Export.limits``) and of one state (what its function returns). Libraries that only one format needs are imported when
 it writes.
 
-May import what the workbench may.
+May import what the workbench may, and of the workbench ``publishing``.
 """
 
 from __future__ import annotations

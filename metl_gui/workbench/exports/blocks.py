@@ -1,6 +1,6 @@
 """The blocks that an export carries with everything that people's formats tell of them, in canonical order.
 
-What a comment is about, in words that hold without the project.
+``spot_words`` says what a comment is about, in words that hold without the project.
 """
 
 from __future__ import annotations

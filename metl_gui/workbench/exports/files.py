@@ -1,10 +1,8 @@
-"""The matrix into files for pipelines, spreadsheets and people, written whole or not at all.
+"""The matrix into files for pipelines, spreadsheets and people, written whole or not at all; and their checks.
 
-Source: contract.md §3, §4. The formats themselves: ``workbench.exports``.
-
-The checks of an export: whether it is as it was written, what is wrong in it, and whether its project still says so.
-
-For CI of repositories that hold exports; no project need be at hand. Source: contract.md §1 (``metl check``), §4.
+The formats themselves are in ``workbench.exports``. ``check_export`` says of an export whether it is as it was written,
+what is wrong in it, and whether its project still says so. It is for CI of repositories that hold exports; no project
+need be at hand. Source: contract.md §1 (``metl check``), §3, §4.
 """
 
 from __future__ import annotations

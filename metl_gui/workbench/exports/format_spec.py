@@ -1,6 +1,7 @@
 """What a format of exports is: a name, a sentence, what it can be asked for, and the function that writes it.
 
-Names in databases: of tables that are read, and of columns and models that are made; equal names never meet.
+The names that formats for databases use are made here too: of tables that are read, and of columns and models that are
+made; equal names never meet.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
-"""Pictures of blocks in a page, as SVG that needs nothing beside it: all of them from above, and each from near.
+"""The parts of a page for people: texts, what it tells of a matrix, and pictures of blocks.
 
+What a text says is shown and never read as markup; what cannot be seen in it is made visible.
+
+A page has entities, for each the schemas that feed it, for each runs of versions. Versions that follow each other and
+say the same of an entity are told once, as in the compact set, so that fifty versions of a schema do not fill fifty
+tables.
+
+Pictures are SVG that needs nothing beside it: all blocks from above (``overview``), and each from near (``near``).
 Marks are those of the window (look.md): a filled square is mapped, a half-filled one unconfirmed, plain grey is zero,
 an amber outline waits for a person.
-
-Any text as part of a page: what it says is shown and never read as markup, and what cannot be seen is made so.
-
-What a page for people tells of a matrix: entities, for each the schemas that feed it, for each runs of versions.
-
-Versions that follow each other and say the same of an entity are told once, as in the compact set, so that fifty
-versions of a schema do not fill fifty tables.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """``sql``: one ``SELECT`` for each block, in the dialect of a database, for views and queries of others.
 
-Source: dmm.md §4 (A6), contract.md §5.
-
-What the formats for databases share: dialects, what their tables hold, and what cannot stand in a query.
+What the formats for databases share stands here too: dialects, what their tables hold, and what cannot stand in a
+query. Source: dmm.md §4 (A6), contract.md §5.
 """
 
 from __future__ import annotations

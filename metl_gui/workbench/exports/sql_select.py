@@ -1,12 +1,10 @@
 """One ``SELECT`` for one block: its columns, which rows it is for, and what production would not send left out.
 
-Source: contract.md §5 (outgoing message, full images, what is filtered). Imports sqlglot (see ``reading``).
-
-What a query reads: tables whose columns are the row's own, or a column of Debezium's messages as JSON.
-
+A ``Reader`` is what a query reads: tables whose columns are the row's own, or a column of Debezium's messages as JSON.
 Everything is built as expressions, so that every name and text stands in its dialect's quotes. Imports sqlglot, so only
 a format that writes imports it.
-Source: contract.md §5 (full images, deletes), cdc-formats.md §1-§3 (envelopes).
+
+Source: contract.md §5 (outgoing message, full images, deletes, what is filtered), cdc-formats.md §1-§3 (envelopes).
 """
 
 from __future__ import annotations
@@ -307,7 +305,7 @@ class Column:
     Args:
         name: what it is called.
         path: the CDM path, or ``@`` and the source path of a part of the key that is not mapped.
-        type: of its values where they are read from messages (``sql_types``).
+        type: of its values where they are read from messages (``mappable_blocks.sql_type``).
         source: what fills it, ``None`` where it stays null.
         target: the CDM attribute, ``None`` for an unmapped part of the key.
         is_key: it is a part of the key.

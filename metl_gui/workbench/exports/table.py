@@ -1,13 +1,8 @@
-"""``csv``: the mapping as a table, one element a row, as ``metl map`` reads it back.
+"""``csv`` and ``parquet``: the mapping as a table, one element a row.
 
-For spreadsheets its cells can be written so that none becomes a formula; then a further column says so, by which they
-are read back exactly. Source: contract.md §3.
-
-The cells of tables that spreadsheets open: as exact as they are, or such that none becomes a formula.
-
-``parquet``: the mapping table of ``csv`` for pandas, Spark, DuckDB and whatever else reads Parquet.
-
-Source: contract.md §4.
+``metl map`` reads ``csv`` back. Its cells are as exact as they are or, for spreadsheets, written so that none becomes a
+formula; then a further column says so, by which they are read back exactly. ``parquet`` is the same table for pandas,
+Spark, DuckDB and whatever else reads Parquet. Source: contract.md §3, §4.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""The states of a project, what each one did, and going back and forth between them.
+"""The states of a project: what each one did, going back and forth between them, and finding one.
 
-Source: contract.md §1 (``metl history``, ``undo``, ``redo``), dmm.md §9.
+``history``, ``show``, ``undo``, ``redo`` and ``compact`` are the commands on states. ``states_page`` and ``timeline``
+are for people who look for one: page by page, filtered, with what gives a state weight.
 
-The states of a project as people look for them: page by page, filtered, with what gives a state weight.
-
-Order: newest first; the timeline oldest first.
+Order: newest first; the timeline oldest first. Source: contract.md §1 (``metl history``, ``undo``, ``redo``), dmm.md
+§9.
 """
 
 from __future__ import annotations

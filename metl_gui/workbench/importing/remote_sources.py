@@ -1,10 +1,8 @@
-"""Schemas from registries and databases, by address or by profile: what is to be had, and a reading of what is wanted.
+"""Schemas from registries, databases and topics, by address or by profile: what is offered, and what is read.
 
-An address stands for itself as long as nobody asks for a login; everything else is in a profile (``@NAME``).
-
-Records of topics for people and readers: a few to look at, and enough of them to tell schemas and versions by.
-
-The client of Kafka is loaded when it is needed first.
+An address stands for itself as long as nobody asks for a login; everything else is in a profile (``@NAME``). Of topics
+the records are read: a few for people to look at, and enough for readers to tell schemas and versions by. The client of
+Kafka is loaded when it is needed first.
 """
 
 from __future__ import annotations

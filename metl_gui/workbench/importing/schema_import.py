@@ -2,13 +2,12 @@
 
 One state per version, all of one call in one undo group, the versions of each schema in their order. What the project
 has already is left alone.
-Source: contract.md §1 (``metl import``), dmm.md §9 (bulk imports).
 
-The record of a bulk import that goes on: what it is about to add stands in the project until it has ended.
+``ImportRecord`` keeps in the project what a bulk import is about to add, until it has ended. So one that was killed or
+stopped has a list of what it still has to add: ``resume`` goes on with it, ``forget`` drops it.
 
-Source: dmm.md §9 (bulk imports: what is left to do is stored, so a killed import goes on).
-
-Bulk imports that were killed or stopped: what they still have to add, going on with them, forgetting them.
+Source: contract.md §1 (``metl import``), dmm.md §9 (bulk imports: what is left to do is stored, so a killed import goes
+on).
 """
 
 from __future__ import annotations
@@ -224,7 +223,7 @@ def add_reading(
     """Add versions that a reader has declared.
 
     Each version is refused or added on its own; the ones after it go on. What is left to do is kept with the project,
-    so that an import which was killed or stopped can go on (``importing.schema_import``).
+    so that an import which was killed or stopped can go on (``resume``).
     """
     if reading.wire and side is Side.EXTRACTION:
         workbench.kept.writer_schemas.keep(reading.wire, workbench.stamp())

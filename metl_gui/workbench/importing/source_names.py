@@ -1,13 +1,13 @@
-"""Attributes whose names Debezium adjusted to what Avro allows, traced back to the columns that they are of.
+"""Names that changed at the source: attributes adjusted to Avro, schemas that go on under another name.
 
-The same table may be known by its catalogue or by JSON messages, with the names of its columns, and by Avro, where
-``unit-price`` is ``unit_price``. Where the names leave no doubt, the one goes on as the other.
+``traced`` finds the columns of attributes whose names Debezium adjusted to what Avro allows: the same table may be
+known by its catalogue or by JSON messages, with the names of its columns, and by Avro, where ``unit-price`` is
+``unit_price``. Where the names leave no doubt, the one goes on as the other.
 
-Source: cdc-formats.md §5 (names).
+``continued``: where the source says that a schema goes on under another name, its versions are those of the schema it
+continues.
 
-Schemas that go on under another name, as their source says: their versions are those of the schema they continue.
-
-Source: dmm.md §2 (aliases, *this continues S*), §7.2.
+Source: cdc-formats.md §5 (names), dmm.md §2 (aliases, *this continues S*), §7.2.
 """
 
 from __future__ import annotations

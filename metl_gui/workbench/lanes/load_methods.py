@@ -1,8 +1,9 @@
-"""The rows of tables from PostgreSQL, put aside by Spark for the tasks of a lane.
+"""The three ways of an initial load, one function each; see ``initial_load``.
 
-Asking Debezium for an incremental snapshot: its rows come among the changes, after a rule of its own.
-
-Rows of an initial load that a table's topic held before the lane began.
+- ``plan_rows``: the rows of tables from PostgreSQL, staged by Spark for the tasks of a lane.
+- ``plan_signal``: Debezium is asked for an incremental snapshot; its rows come among the changes, after a rule of its
+  own.
+- ``plan_beginning``: the rows that a table's topic held before the lane began.
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ class _Source:
 def plan_rows(
     workbench: Workbench, lane: Lane, request: LoadRequest, topics: Mapping[str, str], watch: Watch
 ) -> LoadPlan:
-    """Look at the tables and topics of a load from PostgreSQL; see ``loading.plan_load``."""
+    """Look at the tables and topics of a load from PostgreSQL; see ``initial_load.plan_load``."""
     place = find_database(request.database)
     slot = _slot(place, request.slot)
     plan = plans.decode(pin(workbench, PRODUCTION).plan)
@@ -377,7 +378,7 @@ TOPIC = "kafka:"
 
 
 def plan_signal(lane: Lane, request: LoadRequest, topics: Mapping[str, str]) -> LoadPlan:
-    """Look at a load by the connector itself; see ``loading.plan_load``."""
+    """Look at a load by the connector itself; see ``initial_load.plan_load``."""
     if not request.signal:
         raise RunError(
             "Where the connector takes signals is not known.",
@@ -417,7 +418,7 @@ _SAYS = (
 
 
 def plan_beginning(lane: Lane, topics: Mapping[str, str]) -> LoadPlan:
-    """Look at a load of what topics held before; see ``loading.plan_load``."""
+    """Look at a load of what topics held before; see ``initial_load.plan_load``."""
     tables = []
     firsts: dict[str, dict[int, int]] = {}
     for table, topic in topics.items():

@@ -75,7 +75,7 @@ def snippet(document: Document, elements: Mapping[BlockKey, Iterable[Element]]) 
     """Write elements as a table that a spreadsheet, and ``plan_paste``, take: tabs between columns, with a header.
 
     Where a spreadsheet would take one of its cells for a formula, it is written so that it stays a text there, and read
-    back exactly (``cells``).
+    back exactly (``exports.table.Cells``).
     """
     rows = [row for key, own in elements.items() for row in _rows(document, key, own)]
     is_safe = any(has_formula(text) for row in rows for text in row)

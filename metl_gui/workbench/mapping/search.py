@@ -1,13 +1,12 @@
 """Questions to the matrix, by names: what feeds this, what does this feed, how did it change.
 
-Source: contract.md §1 (``metl search``).
-
-Where ``source path -> target path`` leads, and how it may go on while somebody types it.
-
+``find_ends`` says where ``source path -> target path`` leads, ``Completions`` how it may go on while somebody types it.
 A path is a schema or entity name, then ``@`` and a version label if one is meant, then a dot and an attribute's dotted
 path. Without a version the newest one that has the attribute is meant. Of a name its end is enough, as trees show it
 below its group, where only one schema or entity ends so; version and attribute may stand behind spaces too, as the
 window writes them.
+
+Source: contract.md §1 (``metl search``).
 """
 
 from __future__ import annotations

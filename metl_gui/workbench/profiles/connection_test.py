@@ -1,6 +1,6 @@
-"""Try a profile: each kind is gone through step by step, and what was met on the way is told in words.
+"""Tests of a profile: each kind is gone through step by step, and what was met on the way is told in words.
 
-What all trials have in common: steps one after another, the first that fails being the last.
+``Trial`` is what all tests have in common: steps one after another, the first that fails being the last.
 """
 
 from __future__ import annotations

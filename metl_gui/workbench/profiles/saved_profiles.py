@@ -1,10 +1,8 @@
-"""Connection profiles: where Spark runs, Kafka servers, registries and databases, under a name with their settings.
+"""Connection profiles: where Spark runs, Kafka servers, registries and databases, by name with their settings.
 
-The target of a profile tells its kind (``profiles.kinds``). They belong to the person and lie with the user's
-settings, never in a project: what a setting names may be started as a program, and a project may come from anybody.
-Secrets lie in the system's keyring or in an environment variable; the file holds only where.
-
-Where the secrets of profiles are: the system's keyring, or an environment variable; never a file of ours.
+The target of a profile tells its kind (``kinds``). Profiles belong to the person and are kept with the user's settings,
+never in a project: what a setting names may be started as a program, and a project may come from anybody. Secrets are
+in the system's keyring or in an environment variable, never in a file of ours; the file holds only where.
 """
 
 from __future__ import annotations

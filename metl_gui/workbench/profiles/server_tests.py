@@ -1,10 +1,10 @@
-"""The way to a server: its name, its port, its certificate; what stands in the way is told in words.
+"""Tests of Kafka servers, registries and databases: the way to each, and what stands in it, told in words.
 
-Try Kafka servers: settings, names, ports, TLS, login, the brokers that they announce, and what is there.
+The functions test what all have in common: name, port, certificate.
 
-Try a registry: its name, port and certificate, the login, what it speaks, and whether schemas can be read.
-
-Try a PostgreSQL database: its name and port, the login, and which tables can be seen.
+- ``KafkaTrial``: settings, names, ports, TLS, login, the brokers that they announce, and what is there.
+- ``RegistryTrial``: name, port and certificate, the login, what it speaks, and whether schemas can be read.
+- ``DatabaseTrial`` (PostgreSQL): name and port, the login, and which tables can be seen.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Publishing: a person makes a state the one that production runs and exports use.
 
-What is live is what was published last, so publishing an older state again takes production back to it.
-Source: dmm.md §9, contract.md §1 and §4.
-
-What publishing a state would mean, told before anybody decides: the checks, and what production would do with it.
+What is live is what was published last, so publishing an older state again takes production back to it. ``judge`` says
+before anybody decides what publishing would mean: the checks, and what production would do with the state. Source:
+dmm.md §9, contract.md §1 and §4.
 """
 
 from __future__ import annotations

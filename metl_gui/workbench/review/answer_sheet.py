@@ -1,13 +1,9 @@
-"""The answer sheet: open review items as a workbook that can be sent out, one row for each lost element.
+"""The answer sheet: open review items as a workbook to be sent out and read back, one row a lost element.
 
 Rows may be sorted, filtered and left out: a hidden column says which lost element each is about. Reading the answers
-back is ``review.answer_sheet``. Source: ux.md §8.
-
-Reading an answer sheet back: what each row asks for, what it would do, and doing it as one undo step.
-
-Rows are taken one after the other on a copy of the document, so that a row whose element was settled by a row above
-is no conflict. A row that is not clear is told with its number and changes nothing; the others are applied.
-Source: ux.md §8.
+back says what each row asks for and what it would do, and does it as one undo step. Rows are taken one after the other
+on a copy of the document, so that a row whose element was settled by a row above is no conflict. A row that is not
+clear is told with its number and changes nothing; the others are applied. Source: ux.md §8.
 """
 
 from __future__ import annotations

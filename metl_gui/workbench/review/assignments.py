@@ -1,6 +1,7 @@
-"""Say who is to decide on review items; beside the states, so it is not undone but said again.
+"""Who is to decide on review items: assigned, and asked for.
 
-Which of the items that wait are meant, by what they are and who is to decide on them.
+Assignments are kept beside the states, so they are not undone but made again. ``Wanted`` says which of the items that
+wait are meant, by what they are and who is to decide on them.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """The review list and its decisions, by names.
 
-Source: contract.md §1 (``metl review``), dmm.md §4 (verdicts, chains).
+``confirm_unconfirmed`` confirms what others have set: the unconfirmed blocks, all at once.
 
-Confirming what others have set: the unconfirmed blocks, all at once.
-
-Source: dmm.md §9 (second person confirms, suggestions accepted in bulk).
+Source: contract.md §1 (``metl review``), dmm.md §4 (verdicts, chains), §9 (second person confirms, suggestions accepted
+in bulk).
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""How far a review is: blocks that are confirmed, and the share of a run's records that they map.
+"""How far a review is: confirmed blocks, the share of a run's records that they map, what was settled lately.
 
-Source: ux.md §4, contract.md §5 (what a run counts by version).
-
-What was settled since a moment, from the newest states of the log back to it.
+``settled_since`` reads from the newest states of the log back to a moment. Source: ux.md §4, contract.md §5 (what a run
+counts by version).
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """The runs of a project: those it keeps, those that are going on, and those that were killed; and two compared.
 
-Source: ux.md §5 (two runs can be compared) and §7 (reports of production runs).
-
-One run as the history of a project knows it.
-
-Two runs side by side: what they read, what became of it, how full each attribute is, and what was set aside.
+``PastRun`` is one run as the history of a project knows it. ``compare_runs`` puts two side by side: what they read,
+what became of it, how full each attribute is, and what was set aside. Source: ux.md §5 (two runs can be compared) and
+§7 (reports of production runs).
 """
 
 from __future__ import annotations

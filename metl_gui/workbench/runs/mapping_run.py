@@ -60,7 +60,7 @@ class RunRequest:
         source: a file, a folder or a pattern, or topics.
         sink: a folder that is new or empty, topics, or ``noop``; empty for a folder of the run's own in the user's
             cache.
-        spark: where Spark runs: a target as ``runs.target`` knows it, or ``@`` and the name of a profile.
+        spark: where Spark runs: a target as ``engine.runs.target`` knows it, or ``@`` and the name of a profile.
         mode: ``test``: every block as it stands, those that nobody confirmed counted by entity; ``production``: a
             published state and its confirmed blocks, what needs review held.
         errors: folder of the error store, or a topic; empty for a folder in the run's own folder.

@@ -1,12 +1,11 @@
-"""Runs that do not reach their end: in the project's history all the same, with what had been counted until then.
+"""Runs that do not reach their end: put into the history with what was counted; what they left is removed.
 
-While a run goes on, its folder says which project it is of, and a lock that the system lets go of whenever and however
+While a run goes on, its folder says which project it is of, and a lock that the system releases whenever and however
 its process ends says that it lives. Whoever looks at the history next finds what nobody holds any more and puts it
-there. Production runs in batches are processes of their own and have files of their own (``production``).
+there. Production runs in batches are processes of their own and have files of their own (``runs.production``).
 
-What runs of a project left when they were killed: put away before the next run, and told.
-
-Nothing of a killed run was in place, so nothing is lost: its source is as it was, and running it again reads it again.
+What killed runs left in their output folders is removed before the next run, and told. Nothing of a killed run was in
+place, so nothing is lost: its source is as it was, and running it again reads it again.
 """
 
 from __future__ import annotations

@@ -1,12 +1,9 @@
-"""Sample messages: taken over from runs and files, kept in the user's cache beside their schemas, forgotten on demand.
+"""Sample messages: taken over from runs and files, kept in the user's cache, counted, forgotten on demand.
 
-Which schema and version a message belongs to is decided by the kernel's own rules. The project gets only what values
-look like; samples themselves only of schemas that a person includes, and then without masked values.
-Source: contract.md §2, ux.md §1 (*Use as sample*).
-
-How many samples there are of which schema and version, and what their values look like.
-
-Source: contract.md §2.
+They are kept beside their schemas; which schema and version a message belongs to is decided by the kernel's own rules.
+The project gets only what values look like; samples themselves only of schemas that a person includes, and then without
+masked values. ``sample_overview`` says how many samples there are of which schema and version, and what their values
+look like. Source: contract.md §2, ux.md §1 (*Use as sample*).
 """
 
 from __future__ import annotations

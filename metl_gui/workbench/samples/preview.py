@@ -1,12 +1,10 @@
 """The instant preview: what becomes of one message by what is on the screen, in words, without Spark.
 
 The reference kernel maps it, so a test run does the same with it; blocks that nobody has reviewed are mapped too and
-say so. Only what may be seen comes out of here: masked values are hidden.
-Source: ux.md §1 and §5 (preview), §8 (masks), contract.md §5.
+say so. Only what may be seen comes out of here: masked values are hidden. ``preview_source`` previews the first
+messages of a source, in process: what ``metl preview`` prints.
 
-Previews of the first messages of a source: what ``metl preview`` prints, in process and without Spark.
-
-Source: contract.md §5; ux.md §5 (the preview), §8 (masked values).
+Source: ux.md §1 and §5 (preview), §8 (masked values), contract.md §5.
 """
 
 from __future__ import annotations

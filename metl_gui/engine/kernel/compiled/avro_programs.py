@@ -1,9 +1,10 @@
-"""Turn writer schemas into programs that machine code walks bytes by (``avro_programs``).
+"""Writer schemas as programs that machine code walks Avro bytes by, and where both lie in memory.
 
-Where everything lies that machine code and Python share to write framed Avro as text; see ``compiled.layout``.
+A *program* is made of instructions of the same size, one behind the other, that walk the bytes of a value and write its
+text. The numbers of places (``A_...``) are what machine code and Python share to write framed Avro as text; ``layout``
+has those of the compiled kernel.
 
-A writer schema is a *program*: instructions of the same size, one behind the other, that walk the bytes of a value and
-write its text. Units: places are bytes; every number has 8.
+Units: places are bytes; every number has 8.
 """
 
 from __future__ import annotations

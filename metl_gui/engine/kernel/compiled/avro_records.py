@@ -1,17 +1,14 @@
-"""Write the records of a batch whose values are framed Avro as records that hold text, by machine code.
+"""Records of a batch whose values are framed Avro, written by machine code as records that hold text.
 
-Only these go on to the driver as other bytes than they came as; position, file and order stay. A record that machine
-code does not read stays as it came, and so goes to the reference.
+``Ways`` tells which values and keys of a batch are in the framing of a registry, and by which programs they are read.
+How bytes are framed is decided by ``kernel.wire_format`` as for the reference, once for all that begin alike.
 
-Which values and keys of a batch are in the framing of a registry, and by which programs they are read.
+Only records that ``Unframer`` wrote go on to the driver as other bytes than they came as; position, file and order
+stay. A record that machine code does not read stays as it came, and so goes to the reference.
 
-How bytes are framed is decided by ``framings`` and ``wire`` as for the reference, once for all that begin alike.
-
-What stands beside the text of a decoded value for the schema that wrote it.
-
-A decoded value is mapped as text beside a schema half: a short text that no record can hold, as nobody can guess it.
-Machine code tells writer schemas apart by it as it tells schema halves of messages apart, and a lesson finds in it
-what the schema says.
+A decoded value is mapped as text beside a schema half that stands for the schema that wrote it
+(``SchemaPlaceholders``): a short text that no record can hold, as nobody can guess it. Machine code tells writer
+schemas apart by it as it tells schema halves of messages apart, and ``learning`` finds in it what the schema says.
 """
 
 from __future__ import annotations
@@ -42,7 +39,7 @@ from metl_gui.formats.record_wrapper import SINGLE_OBJECT, unwrap
 
 
 class SchemaPlaceholders:
-    """The stand-ins of one kernel."""
+    """The placeholders of one kernel for the schemas of decoded values."""
 
     def __init__(self) -> None:
         self._begins = b'{"type":"%b",' % secrets.token_hex(16).encode()

@@ -1,9 +1,8 @@
-"""Write the framed Avro of records as wrappers that hold text, each by the program of its writer schema.
+"""Machine code that writes framed Avro as wrappers that hold text, each by the program of its writer schema.
 
-What machine code does not read (bytes that their schema did not write, values that are no objects, text that grows too
-long) is left: the reference then looks at the record as it came. So nothing is read here that the reference refuses.
-
-Write single Avro values as JSON text, as ``kernel.avro_values`` does; what is unusual is left to it.
+Single values are written as ``kernel.avro_values`` writes them; what is unusual is left to it. What machine code does
+not read (bytes that their schema did not write, values that are no objects, text that grows too long) is left too: the
+reference then looks at the record as it came. So nothing is read here that the reference refuses.
 
 Functions take where text goes and return where it ends, or one of the numbers that say why it does not.
 """

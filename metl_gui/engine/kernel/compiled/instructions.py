@@ -1,8 +1,8 @@
-"""The machine instructions that numba has no words for, as functions of addresses that become one instruction each.
+"""Machine instructions that numba has no words for, as functions that become one instruction each.
+
+They take addresses, or floating-point numbers of 64 bits, each given and returned as the bits it is made of.
 
 Source: LLVM's language reference; vectors of 16 bytes are one register on every processor that numba knows.
-
-Machine instructions for numbers of 64 bits with a fraction, each given and returned as the bits it is made of.
 """
 
 from __future__ import annotations

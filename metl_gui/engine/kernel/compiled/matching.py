@@ -1,4 +1,6 @@
-"""Tell what becomes of a record: the program that was learned for records like it.
+"""What becomes of a record: the object that it is about, and the program that was learned for records like it.
+
+The object is found in the wrapper of the record, in the text that the wrapper carries, or beside its schema.
 
 What a record becomes is decided by the shapes of its objects, by a few short texts (topic, place in the source block),
 by its schema half and by its operation: together they are the *key* of a *program*, which was learned from the
@@ -6,8 +8,6 @@ reference. A program may ask for more before it decides: the message key, whethe
 within the row, the field that names the version.
 
 What was not learned yet is named in the state, and the driver learns it or leaves the record to the reference.
-
-Find the object that a record is about: in its wrapper, in the text that the wrapper carries, beside its schema.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Everything is numbered from 1 on; 0 is none. Tables that are searched by hash stay at most half full. Nothing is ever
 taken out of one; when there is too much, all is dropped and learned anew (``Tables.clear``).
 
-What the names of an object say of it, whatever its values are.
+``facts_of`` tells what the names of an object say of it, whatever its values are.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What people and drivers say to all lanes of a matrix: take this state up, stay, go on, go back to an earlier offset.
 
-Everything is a record or a few in the topic of the agreement, so that it holds for lanes on any computer, and for those
+Everything is a record or a few in the coordination topic, so that it holds for lanes on any computer, and for those
 that come later. The project file is read by whoever announces, never by a lane.
 """
 
@@ -96,7 +96,7 @@ def freeze(servers: KafkaServers, matrix: str, *, is_frozen: bool, who: str = ""
     """Let newly announced states wait for all lanes of a matrix, or let them be taken up again.
 
     Returns:
-        The agreement afterwards: what was taken up before the lanes heard of it is in force.
+        The coordination state afterwards: what was taken up before the lanes heard of it is in force.
 
     Raises:
         RunError: the servers cannot be reached.

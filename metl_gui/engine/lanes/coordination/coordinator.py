@@ -1,12 +1,12 @@
-"""How all lanes of a matrix come to map with the same state: members that meet on a compacted topic.
+"""A member of the coordination of a matrix, with its clients and threads, and a watch for those who look on.
 
 A member is one task of a lane, as it is what maps: a driver cannot vouch for tasks elsewhere, and a task that Spark
-starts again joins by itself. What is in force is decided by ``state``, what a member says by ``membership``,
-what is announced by ``announcing``; here is a member with its clients and threads.
+starts again joins by itself. What is in force is decided by ``state``, what a member says by ``member``, what is
+announced by ``announcements``. Those who only look on are the driver of a lane, windows and commands.
 
 In a task::
 
-    member = StateMember(servers, matrix, instance, started_with, settings, prepare)
+    member = StateCoordinator(servers, matrix, instance, started_with, settings, prepare)
     for ever:
         taken = member.poll()         # a state that is in force from now on; `prepare` has made its kernel before
         if taken: member.took_up(positions)
@@ -16,8 +16,6 @@ In a task::
         member.reassigned()           # may_map says no for the few ms until nothing is unread and unpolled
 
 Source: METL §3.4; dmm.md §8.
-
-The agreement of a matrix for those who only look on: the driver of a lane, windows and commands.
 """
 
 from __future__ import annotations
@@ -54,7 +52,7 @@ _CLOSE_SECONDS = 2.0
 
 
 class CoordinationWatch:
-    """Reads the agreement without being a member, as the driver of a lane and commands do.
+    """Reads the coordination topic without being a member, as the driver of a lane and commands do.
 
     Args:
         servers: where the topic is.
@@ -166,7 +164,7 @@ class _CatchUp(NamedTuple):
 
 
 class StateCoordinator:
-    """One member of the agreement on a matrix. No call blocks: threads of its own wait.
+    """One member of the coordination of a matrix. No call blocks: threads of its own wait.
 
     Args:
         servers: where the topic is.

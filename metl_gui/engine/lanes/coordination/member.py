@@ -1,4 +1,4 @@
-"""One member of an agreement without a client: what it reads goes in, what it says and may do comes out.
+"""One member of the coordination, without a client: what it reads goes in, what it says and may do comes out.
 
 It says that it lives, joins once it is ready for what it will meet, prepares what is announced, and changes over when
 the log says so. It may map only while its newest own words that it has read back are younger than its session: whoever

@@ -1,4 +1,4 @@
-"""What stands in the topic by which lanes agree: keys and values, written and read.
+"""Keys and values of the coordination topic, written and read, and what is told of its members.
 
 One compacted topic a matrix, ``metl.<project id>.state``, one partition. Its keys:
 
@@ -10,9 +10,8 @@ One compacted topic a matrix, ``metl.<project id>.state``, one partition. Its ke
     set-back/<lane>/<topic>/<n>            the newest order to go back in a partition
     obeyed/<lane>/<topic>/<n>              which order was obeyed last
 
-What others wrote, or an unknown version of this program, is passed over.
-
-What is told of the members of an agreement: values without a client behind them.
+What others wrote, or an unknown version of this program, is passed over. All of it is values without a client behind
+them.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ class PlanState(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MemberFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """What a member of an agreement said last.
+    """What a member of the coordination of a matrix said last.
 
     Args:
         instance: its name, ``run/task``.
@@ -133,7 +132,7 @@ class Frozen(msgspec.Struct, frozen=True, kw_only=True):
 
     Args:
         is_frozen: they do.
-        in_force: the place of what was in force then; see ``Beat``.
+        in_force: the place of what was in force then; see ``Heartbeat``.
         who: who wants it so.
     """
 

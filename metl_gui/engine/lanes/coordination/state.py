@@ -1,4 +1,4 @@
-"""The rule by which all come to the same answer: a fold over the log of an agreement, by the times of the broker.
+"""The rule by which all come to the same answer: a fold over the coordination topic, by the times of the broker.
 
 What was announced last is in force from the first place of the log at which every member that lives is ready for it. A
 member lives for its session after its last word. Nothing but the log decides, so two who have read it up to the same
@@ -6,9 +6,8 @@ place have the same answer, whenever they came, however slow they are and whatev
 
 Compaction takes old words away, never those of the last quarter of an hour (``min.compaction.lag.ms``). So whoever
 comes late decides nothing by places older than that, where it cannot know who lived; what was decided there, members
-say as a fact. Where
-all died in the moment of a decision and nobody came for a quarter of an hour, nobody is left who knows of it: whoever
-comes then begins with the state before, and takes the newest up as soon as it is ready.
+say as a fact. Where all died in the moment of a decision and nobody came for a quarter of an hour, nobody is left who
+knows of it: whoever comes then begins with the state before, and takes the newest up as soon as it is ready.
 
 Source: METL §3.4; dmm.md §8.
 """

@@ -1,4 +1,4 @@
-"""The topic by which lanes agree, in Kafka: made with the settings that it needs, read, and written to."""
+"""The coordination topic in Kafka: made with the settings that it needs, read, and written to."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _GONE = frozenset(
 
 
 def ensure_topic(servers: KafkaServers, topic: str) -> None:
-    """Make the topic of an agreement where it is missing.
+    """Make the coordination topic of a matrix where it is missing.
 
     Raises:
         RunError: the servers cannot be reached or refuse, or the topic has other settings.

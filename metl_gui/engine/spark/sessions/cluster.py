@@ -1,7 +1,7 @@
 """A Spark session whose workers are elsewhere: a standalone cluster, YARN, Kubernetes.
 
 The driver is a Java process of ours on this computer, which workers must be able to reach. The program travels with
-the job (``shipping``); a plan is sent once for each state.
+the job (``spark.archive``); a plan is sent once for each state.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A Spark session with a Java process of its own: how it is configured, started, cancelled and ended.
 
 ``SparkRuntime`` runs everything on this computer; ``cluster`` builds on it where workers are elsewhere, and
-``connect`` has no Java of its own. What all have in common is in ``runtimes``.
+``connect`` has no Java of its own. What all have in common is in ``runtime``.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
-"""What a gesture would do, worked out while it goes on: the cells of a run, and what is taken already.
+"""Previews of gestures: what a run, a rectangle or a dragged field would do, worked out and painted meanwhile.
 
-All positions are attribute positions along the axes. Cost: the elements of one block.
+A cell that would be set is a pale square; one whose row or column is taken is crossed out; the element that takes it is
+outlined. So no state is shown by colour alone. What is selected beside the current node is painted here too: the chosen
+rectangle, and further nodes.
 
-Paints what a gesture would do, and what is chosen beside the current node: rectangles and further nodes.
-
-A cell that would be set is a pale square; one whose row or column is taken is crossed out; what takes it is outlined.
-So no state is told by colour alone.
+Units: all positions are attribute positions along the axes. Cost: the elements of one block.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What a selection stands for on the plane: the elements of a rectangle, and the nodes that it implies.
 
-What is said of ghosts and lost elements: in tooltips, and to screen readers when the cursor passes one.
+Also the words on ghosts and lost elements: in tooltips, and for screen readers when the cursor passes one.
 """
 
 from __future__ import annotations

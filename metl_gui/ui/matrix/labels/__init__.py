@@ -1,1 +1,4 @@
-"""The headers of both axes and the legend."""
+"""The headers of both axes, and the legend below the plane.
+
+May import: ``core``, ``ui.theming``, ``ui.matrix.layout`` and ``ui.matrix.painting``.
+"""

@@ -1,12 +1,9 @@
-"""Paints the sticky headers of the plane: bands of what is coarser, names of what is drawn.
+"""Painters of the sticky headers of the plane: bands for coarser levels, names for the level that is drawn.
 
-A band's words stand in the middle of the part of it that is in sight, so they are never scrolled away. Names are
-painted only where an item has room for them; what is thinner is told by the band above it. Above a raster, where no
-item has room, some names stand as far apart as words need.
-
-Names along an axis of which the items are too thin for a name each: some are written, as far apart as words need.
-
-As on the axis of a chart: which ones are written does not change while one pans, and those of a coarser zoom stay.
+The words of a band stand in the middle of the part of it that is in sight, so they are never scrolled away. Names are
+painted only where an item has room for one; thinner items are told by the band above them. Above a raster, where no
+item has room, some names are written, as far apart as words need. As on the axis of a chart, which ones these are does
+not change while one pans, and those of a coarser zoom stay at a finer one.
 """
 
 from __future__ import annotations

@@ -1,15 +1,12 @@
 """One axis of the plane: attributes one unit wide, with gaps after versions, schemas and groups.
 
-What is kept are columns of versions; names and ids of attributes are looked up when they are on the screen.
-Source: ux.md §2 (one plane). Cost: every question about a place or a position is a binary search.
+An axis is laid out from a tree: its schemas or entities in their order, lined up and placed on the plane. It keeps
+columns of versions; names and ids of attributes are looked up when they are on the screen. Room for ghost lines is made
+afterwards: what stands behind one moves on, attribute positions stay what they are.
 
-Axes of trees: schemas and entities in their order, lined up and placed on the plane.
-
-Cost: every schema once; versions and attributes by columns.
-
-Makes room for ghost lines on an axis: what stands behind one moves on, positions stay what they are.
-
-Cost: some additions over the versions and runs of the axis.
+Cost: every question about a place or a position is a binary search. Laying out a tree visits every schema once, and
+versions and attributes by columns; room for ghosts takes some additions over the versions and runs of the axis.
+Source: ux.md §2 (one plane).
 """
 
 from __future__ import annotations

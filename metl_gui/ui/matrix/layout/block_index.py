@@ -1,11 +1,11 @@
-"""The blocks of the matrix by their place on the plane, over the columns of the matrix and what was edited since.
+"""The blocks of the matrix by their place on the plane, and the blocks that were edited since they were indexed.
+
+The index lies over the columns of the matrix. Of edited blocks it keeps apart the new facts, and the facts of the index
+that they replace.
 
 Order: sorted by (column version, row version), and by (row version, column version).
-Cost: 24 bytes a block; a rectangle costs one search for each version on its shorter side and what lies in it.
-
-What was edited since the index of blocks was made: the new facts of the blocks, and the facts that they replace.
-
-Cost: some fifty bytes an edited block; an edit copies these columns, which are as small as the document's overlay.
+Cost: 24 bytes a block; a rectangle costs one search for each version on its shorter side and what lies in it. Some
+fifty bytes an edited block; an edit copies the columns of these, which are as small as the document's overlay.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Blocks:
         elements: how many are 1.
         room: the most that can be, min(columns, rows); 0 for null blocks.
         flagged: elements whose types differ.
-        status: place in ``matrix.matrix.STATUSES``.
+        status: place in ``core.matrix.matrix.STATUSES``.
         row: row in the base of the matrix, -1 for edited blocks.
     """
 

@@ -1,10 +1,10 @@
-"""Where one looks on the plane: pure arithmetic of zoom, pan, fit and level.
+"""The camera over the plane (zoom, pan, fit, level), and the places that one can come back to.
 
-Source: ux.md §2 (one plane). Units: ``left`` and ``top`` in attribute units, scales in pixels a unit.
+The camera is pure arithmetic. A place is where one looks from and what is selected there, kept by nodes so that it
+outlives a new layout.
 
-Places on the plane: where one looks from and what is chosen there, kept by nodes so that they outlive a new layout.
-
-Units: offsets in attribute units, scales in pixels a unit, times in seconds.
+Units: ``left``, ``top`` and offsets in attribute units, scales in pixels a unit, times in seconds.
+Source: ux.md §2 (one plane).
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
 """What stands on the plane: both axes, and elements and blocks by position, read from the columns of the matrix.
 
-Nothing is copied for each element. Cost: a question costs a binary search and what it returns; an edit costs what it
-touched; laying everything out costs a sort of the blocks.
+``Arrangement`` says what is shown of a document, and in which order. A lost element stands between a ghost and an
+attribute, between two ghosts, or between two attributes. Nothing is copied for each element.
 
-What the plane is asked to show of a document, and in which order.
-
-Where lost elements stand on the plane: between a ghost and an attribute, two ghosts, or two attributes.
+Cost: a question costs a binary search and what it returns; an edit costs what it touched; laying everything out costs a
+sort of the blocks.
 """
 
 from __future__ import annotations
@@ -380,7 +379,7 @@ def _with_edited(content: Content, document: Document, keys: Iterable[BlockKey])
 
 
 def _facts_before(content: Content, x: Ints, y: Ints) -> Ints:
-    """Return what the index says of blocks, a row as ``edited.NOTHING`` each."""
+    """Return what the index says of blocks, a row as ``NOTHING`` each."""
     facts = np.tile(NOTHING, (len(x), 1))
     places = content.index.places(x, y)
     found = content.index.blocks(places[places >= 0])
@@ -389,7 +388,7 @@ def _facts_before(content: Content, x: Ints, y: Ints) -> Ints:
 
 
 def _facts_now(content: Content, x: Ints, y: Ints, blocks: Sequence[Block | None]) -> Ints:
-    """Return what is drawn of blocks, a row as ``edited.NOTHING`` each."""
+    """Return what is drawn of blocks, a row as ``NOTHING`` each."""
     columns, rows = content.columns, content.rows
     counts = np.array([len(block.elements) if block is not None else 0 for block in blocks], np.int64)
     flat = chain.from_iterable(block.elements for block in blocks if block is not None)

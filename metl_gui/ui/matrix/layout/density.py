@@ -3,12 +3,9 @@
 Bins are aligned to the origin of the plane, so neighbouring pictures agree and zooming does not flicker. What is binned
 is as coarse as the bins allow: elements where rows or columns can be told apart, else blocks, else the tiles of schemas
 x entities; a block or tile that is longer than a bin is spread evenly over its bins.
-Cost: what lies in the area and its bins. While most of the plane is in sight its bins are kept, so that each picture of
-a part of it costs that part only.
 
-Bins of the plane that are powers of two of a unit, and how what lies in boxes is spread over them.
-
-Cost: what is spread, and the bins that it touches.
+Cost: what lies in the area and the bins that it touches. While most of the plane is in sight its bins are kept, so that
+each picture of a part of it costs that part only.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Lays versions and attributes out along an axis: what is shown one unit wide, what is hidden as a notch.
+"""Where versions and attributes lie along an axis: what is shown is one unit wide, what is hidden is a notch.
+
+A notch marks where the axis leaves something out, and counts what it hides, so that hidden never looks deleted.
 
 Cost: linear in versions, and in attributes only where some are hidden.
-
-Marks of what an axis leaves out: where they stand, and what they hide, so that hidden never looks deleted.
 """
 
 from __future__ import annotations

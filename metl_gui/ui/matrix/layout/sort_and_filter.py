@@ -1,15 +1,14 @@
-"""Lays a document out as it is asked for: sorted, filtered, or with only what is mapped.
+"""Layouts of a document as they are asked for: sorted, filtered, or with only what is mapped.
+
+Schemas are sorted along an axis, and attributes within their versions. By first mapping, what is mapped to each other
+lies near the diagonal: the columns are sorted by the middle of the rows that they feed, then the rows by the middle of
+the columns that feed them, and the attributes of a column by the first row that they go to. Groups stay together,
+sorted by the middle of what they hold; what is not mapped comes last.
 
 Cost: without order, filter and relevance that of laying everything out; a filter adds what passes it; order and
-relevance add some passes over all elements.
-
-In which order schemas stand along an axis, and attributes within their versions.
-
-By first mapping, what is mapped to each other lies near the diagonal: the columns are sorted by the middle of the rows
-that they feed, then the rows by the middle of the columns that feed them, and the attributes of a column by the first
-row that they go to. Groups stay together, sorted by the middle of what they hold; what is not mapped comes last.
+relevance add some passes over all elements, an order also a sort of all schemas, and of all attributes where those are
+sorted.
 Source: barycentre heuristic of layered graph drawing (Sugiyama, Tagawa, Toda 1981), one sweep over either side.
-Cost: a sort of all schemas, and of all attributes where those are sorted.
 """
 
 from __future__ import annotations

@@ -1,13 +1,11 @@
-"""Numbers of the tiles of coarse levels: elements, room, and blocks that ask for something, sparse and sorted.
+"""Counts of the tiles of coarse levels: elements, room, and blocks that ask for something; edits included.
 
-The numbers of schemas x entities are summed up once, those of groups from them when they are first asked for. They
-describe the columns of the matrix as they were laid out; what was edited since is added where they are read.
-Cost: building follows the blocks; 8 to 40 bytes a tile that holds something.
+Kept sparse and sorted. The tiles of schemas x entities are summed up once, those of groups from them when they are
+first asked for. These sums describe the matrix as it was laid out; what was edited since is added where they are read,
+for groups once for each content.
 
-The numbers of the tiles of a pair of levels for any rectangle, what was edited included.
-
-Cost: from schemas x entities up a search and what is returned; below, the blocks or elements of the rectangle; and in
-either case the edited blocks in it. Of groups what was edited is added up once for each content.
+Cost: building follows the blocks; 8 to 40 bytes a tile that holds something. A rectangle costs, from schemas x entities
+up, a search and what is returned; below, its blocks or elements; in either case the edited blocks in it.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
-"""What the columns of a tree say of many versions and attributes at once.
+"""The columns of a tree: questions about many versions and attributes at once.
 
 A version is named by its row: 0 and above in the tree's base, ``~row`` (below 0) in a second base made of the few
-versions that were edited since. Cost: of a question, what is asked, and a search in sorted ids for each attribute.
+versions that were edited since. Whether the types of two mapped attributes differ is worked out once for each pair of
+types that meets.
 
-Whether the types of two mapped attributes differ, worked out once for each pair of types that meets.
+Cost: of a question, what is asked, and a search in sorted ids for each attribute.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Paints ghost columns and rows, and in them the lost elements with their reasons.
+"""Painters of what stands between the attributes of an axis: ghosts with their lost elements, and notches.
 
-A ghost is hatched over everything that its version holds, stronger in the blocks that lost something with it.
-
-Marks where the relevance view or a filter leaves something out: dotted, so that hidden never looks deleted.
+A ghost column or row is hatched over everything that its version holds, stronger in the blocks that lost something with
+it; the lost elements in it are painted with their reasons. A notch marks where the relevance view or a filter leaves
+something out: dotted, so that hidden never looks deleted.
 """
 
 from __future__ import annotations

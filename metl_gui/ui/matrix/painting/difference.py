@@ -1,8 +1,8 @@
-"""Marks of what differs between two states: elements that came, and elements that went.
+"""Marks of what differs between two states, elements that came and elements that went, and their painter.
+
+They are painted on every level: single marks, numbers on tiles, dots on a raster.
 
 Cost: of placing them, a search for each; of a picture, some passes over all marks and what is in sight.
-
-Paints what differs between two states, on every level: single marks, numbers on tiles, dots on a raster.
 """
 
 from __future__ import annotations

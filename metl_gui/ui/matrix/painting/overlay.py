@@ -1,12 +1,10 @@
-"""Paints what lies above the tiles: the bands of row and column under the pointer, and the selection.
+"""Painters of what lies above the tiles: pointer and selection, focus, comments, suggestions.
 
-Dims everything on the plane but the block that is looked at, and less the one that it came from.
-
-Paints what was commented on: a small corner on a cell or, where cells are not drawn one by one, on its block.
-
-Ghosts: elements that are only suggested. The overlay paints each as a ring; nothing counts or maps them.
-
-Paints suggestions as rings where cells are large enough, the one that Enter takes with a thicker line and a dot.
+``paint_overlay`` paints the bands of row and column under the pointer, and the selection. ``paint_focus`` dims
+everything on the plane but the block that is looked at, and less the one that it came from. ``paint_comments`` paints a
+small corner on a cell that was commented on or, where cells are not drawn one by one, on its block. ``paint_ghosts``
+paints suggestions as rings where cells are large enough, the one that Enter takes with a thicker line and a dot; a
+``Ghost`` is an element that is only suggested: nothing counts or maps it.
 """
 
 from __future__ import annotations

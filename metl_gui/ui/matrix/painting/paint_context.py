@@ -1,8 +1,7 @@
-"""What a picture of the plane is made from, and the signs that can be met on it.
+"""What a picture of the plane is made from, what it is tinted by, and the signs that can be met on it.
 
-What tiles and blocks are tinted by: by nothing but what is mapped, or by an overlay of the View menu.
-
-Every scale is told apart by lightness, which all eyes see, and by words: in the legend, and on tiles with room.
+Tiles and blocks are tinted by nothing but what is mapped, or by an overlay of the View menu. The steps of every scale
+are told apart by lightness, which all eyes see, and by words: in the legend, and on tiles with room.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
-"""The picture of the plane that is on the screen: painted when something changed, else drawn again.
+"""The picture of the plane that is on the screen, and the overview map in its corner.
 
-The cost of a picture follows its pixels and what is on the screen, never the size of the matrix.
+The picture is painted when something changed, else drawn again. Below 14 px an item it is a raster: how dense elements
+lie, and what waits for review. The overview map shows the whole plane, what waits, and what is in sight.
 
-Paints the plane below 14 px an item: how dense elements lie, and what waits.
-
-The overview map in the corner: the whole plane, what waits, and what is in sight.
+Cost: a picture follows its pixels and what is on the screen, never the size of the matrix.
 """
 
 from __future__ import annotations

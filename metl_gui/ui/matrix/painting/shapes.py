@@ -1,10 +1,9 @@
-"""Rounded boxes on the matrix: small ones are kept pictures, of large ones the flat parts are filled.
+"""Shapes of the matrix: rounded boxes, hatched boxes, and panes, which are painted by a function.
 
-Qt lays every rounded rectangle out as a path again, which takes as long as ten fills or pictures.
-
-Hatched boxes: strips of one thickness are parts of one kept picture, since lines take ten times as long.
-
-A rectangle of the matrix's scene that is painted by a function: the whole plane is one item, as are the headers.
+Small rounded boxes are kept pictures, of large ones the flat parts are filled: Qt lays every rounded rectangle out as a
+path again, which takes as long as ten fills or pictures. Hatched boxes are strips: those of one thickness are parts of
+one kept picture, since lines take ten times as long. A pane is a rectangle of the scene: the whole plane is one item,
+as are the headers.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ import argparse
 import io
 import logging
 import os
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -21,16 +22,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code.
 
     Args:
-        argv: the arguments after the program's name; by default those of this process.
+        argv: the arguments after the program's name; by default those of this process, which ends with the command.
     """
     _open_closed_streams()
+    ends_process = argv is None
     try:
-        return _run(argv)
+        return _run(argv, ends_process=ends_process)
     except KeyboardInterrupt:
         return 130  # before there is anything that could be cancelled in order
+    finally:
+        if ends_process and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # what Python does until it ends is not to be broken off
 
 
-def _run(argv: Sequence[str] | None) -> int:
+def _run(argv: Sequence[str] | None, *, ends_process: bool) -> int:
     from metl_gui.cli.commands import finished
     from metl_gui.cli.output import Output, PlainFormatter
 
@@ -43,7 +48,7 @@ def _run(argv: Sequence[str] | None) -> int:
     from metl_gui.workbench.user_folders import close_to_others
 
     close_to_others()
-    out = Output(as_json=arguments.json, stdout=sys.stdout, stderr=sys.stderr)
+    out = Output(arguments.json, sys.stdout, sys.stderr, ends_process=ends_process)
     return finished(lambda: int(arguments.run(arguments, out)), out, debug=arguments.debug)
 
 

@@ -157,6 +157,10 @@ class SpeechError(UserError):
         )
 
 
+def ignore(_number: int, _frame: FrameType | None) -> None:
+    """Take a signal and do nothing; unlike one that is ignored, processes started from here on still hear it."""
+
+
 class Output:
     """Where one command's words go.
 
@@ -164,12 +168,14 @@ class Output:
         as_json: whether the result is a JSON document instead of text.
         stdout: for the result.
         stderr: for notes, progress and errors.
+        ends_process: the process ends with the command, so that Ctrl+C means nothing more once work was stopped by it.
 
     ``was_interrupted`` says whether somebody asked long work to stop.
     """
 
-    def __init__(self, as_json: bool, stdout: TextIO, stderr: TextIO) -> None:
+    def __init__(self, as_json: bool, stdout: TextIO, stderr: TextIO, *, ends_process: bool = False) -> None:
         self.as_json = as_json
+        self._ends_process = ends_process
         self._stdout = stdout
         self._stderr = stderr
         self._bar = ProgressBar(stderr)
@@ -238,8 +244,10 @@ class Output:
             with cancellable_queries(watch):
                 yield watch
         finally:
+            is_over = self._ends_process and stop.is_set()
             for number, handler in before.items():
-                signal.signal(number, handler)
+                # What is left is to put things in order; one Ctrl+C more would leave it half done.
+                signal.signal(number, ignore if is_over and number == signal.SIGINT else handler)
             self._bar.clear()
 
     def _say(self, lines: Sequence[str]) -> None:

@@ -16,8 +16,9 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import FrameType
 from typing import IO, Self, TypeVar
 
 import msgspec
@@ -100,7 +101,8 @@ class SparkProcess:
             if self._link is None or not self._link.is_alive or self._link.refusal is not None:
                 if self._link is not None:
                     self._link.close()
-                self._link = _Link(self._target, self.priority, self.on_event)
+                with uninterrupted():
+                    self._link = _Link(self._target, self.priority, self.on_event)
         return self
 
     def use(self, target: Target) -> None:
@@ -239,6 +241,25 @@ class SparkProcess:
                         continue
 
 
+@contextlib.contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Hold Ctrl+C back until a short piece of work is done, which would leave something behind when broken off.
+
+    Python answers signals on the main thread alone, so work elsewhere is not broken off anyway.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    held: list[tuple[int, FrameType | None]] = []
+    before = signal.signal(signal.SIGINT, lambda number, frame: held.append((number, frame)))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if held and callable(before):
+            before(*held[0])
+
+
 class _Link:
     """One started process: its pipes, and the thread that reads its events."""
 
@@ -326,12 +347,13 @@ class _Link:
         except subprocess.TimeoutExpired:
             self.kill()
         finally:  # a second Ctrl+C breaks off the wait
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(self.process.pid, signal.SIGKILL)  # a JVM whose host was killed while it started
-            self.process.wait()
-            self._reader.join()
-            _pipe(self.process.stdout).close()
-            shutil.rmtree(self.folder, ignore_errors=True)
+            with uninterrupted():
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(self.process.pid, signal.SIGKILL)  # a JVM whose host was killed while it started
+                self.process.wait()
+                self._reader.join()
+                _pipe(self.process.stdout).close()
+                shutil.rmtree(self.folder, ignore_errors=True)
 
     def _read(self) -> None:
         for line in _pipe(self.process.stdout):

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import signal
@@ -69,6 +70,30 @@ def test_the_first_interrupt_stops_work_at_its_next_step() -> None:
         os.kill(os.getpid(), signal.SIGINT)
         with pytest.raises(RunCancelled, match="second"):
             watch.step("second")
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_a_program_that_was_interrupted_puts_things_in_order_whatever_else_is_pressed() -> None:
+    out = Output(as_json=False, stdout=io.StringIO(), stderr=io.StringIO(), ends_process=True)
+    before = signal.getsignal(signal.SIGINT)
+    ended = []
+    try:
+        with contextlib.suppress(KeyboardInterrupt), out.watching():
+            os.kill(os.getpid(), signal.SIGINT)
+            os.kill(os.getpid(), signal.SIGINT)
+            ended.append("was not broken off")
+        os.kill(os.getpid(), signal.SIGINT)
+        ended.append("in order")
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert ended == ["in order"]
+
+
+def test_a_program_that_nobody_interrupted_hears_ctrl_c_as_before() -> None:
+    out = Output(as_json=False, stdout=io.StringIO(), stderr=io.StringIO(), ends_process=True)
+    before = signal.getsignal(signal.SIGINT)
+    with out.watching():
+        pass
     assert signal.getsignal(signal.SIGINT) is before
 
 

@@ -20,7 +20,7 @@ from pyspark.sql.types import StructType
 from metl_gui.engine.sources.batches import Batch, read_batches
 from metl_gui.engine.sources.error_records import read_set_aside
 from metl_gui.engine.sources.large_records import LargeReaders
-from metl_gui.engine.sources.source import Reading
+from metl_gui.engine.sources.source import ReadPlan
 from metl_gui.engine.spark.task_errors import TaskError
 from metl_gui.engine.tasks.task import Task, TaskOrder, kernel_for
 from metl_gui.errors import UserError
@@ -54,13 +54,13 @@ class FileDataSource(DataSource):
 
     def reader(self, schema: StructType) -> DataSourceReader:  # noqa: ARG002 - Spark's interface
         """Make the reader."""
-        reading = msgspec.json.decode(self.options["reading"], type=Reading)
+        reading = msgspec.json.decode(self.options["reading"], type=ReadPlan)
         if "order" in self.options:
             return MappingReader(reading, msgspec.json.decode(self.options["order"], type=TaskOrder))
-        return RecordReader(reading)
+        return RawRecordReader(reading)
 
 
-class _Reader(DataSourceReader):
+class _TaskReader(DataSourceReader):
     """Reads the ranges of one task after the other.
 
     Args:
@@ -68,7 +68,7 @@ class _Reader(DataSourceReader):
         limit_bytes: how large a record may be.
     """
 
-    def __init__(self, reading: Reading, limit_bytes: int = LIMIT_BYTES) -> None:
+    def __init__(self, reading: ReadPlan, limit_bytes: int = LIMIT_BYTES) -> None:
         self.reading = reading
         self.limit_bytes = limit_bytes
 
@@ -89,7 +89,7 @@ class _Reader(DataSourceReader):
             raise TaskError(error) from error
 
 
-class RecordReader(_Reader):
+class RawRecordReader(_TaskReader):
     """Yields raw records."""
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
@@ -98,7 +98,7 @@ class RecordReader(_Reader):
             yield _arrow(batch)
 
 
-class MappingReader(_Reader):
+class MappingReader(_TaskReader):
     """Maps the records of a task where it reads them.
 
     Args:
@@ -106,7 +106,7 @@ class MappingReader(_Reader):
         order: what to do with it.
     """
 
-    def __init__(self, reading: Reading, order: TaskOrder) -> None:
+    def __init__(self, reading: ReadPlan, order: TaskOrder) -> None:
         super().__init__(reading, order.max_record_bytes)
         self.order = order
 

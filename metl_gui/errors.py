@@ -52,7 +52,7 @@ class EditError(UserError):
     """An edit that the rules of the matrix refuse; nothing was changed."""
 
 
-class ReadOnlyStateError(EditError):
+class LooksBackError(EditError):
     """An edit while an earlier state is shown; going back to the newest one mends that."""
 
 
@@ -60,7 +60,7 @@ class SchemaError(UserError):
     """A schema, sample or mapping source that cannot be read; nothing of it was imported."""
 
 
-class ServiceUnavailableError(SchemaError):
+class AwayError(SchemaError):
     """A registry or a database that does not answer now; trying again later may mend that.
 
     Args:
@@ -79,7 +79,7 @@ class ProjectError(UserError):
     """A project file that cannot be opened, read or written."""
 
 
-class ProjectLockedError(ProjectError):
+class ProjectHeldError(ProjectError):
     """Somebody else holds the editing lease of a project file."""
 
 

@@ -146,7 +146,7 @@ def _counts(progress: Progress) -> str:
 _ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-class StdoutClosedError(UserError):
+class SpeechError(UserError):
     """What a command has to say cannot be written to its standard output, a full disk perhaps."""
 
     def __init__(self, error: OSError) -> None:
@@ -194,7 +194,7 @@ class Output:
         except BrokenPipeError:
             raise
         except OSError as error:
-            raise StdoutClosedError(error) from error
+            raise SpeechError(error) from error
 
     def tell(self, text: str, look: str = "") -> None:
         """Say a part of the result as it happens, on stdout; with ``--json``, where that is one document, as a note.

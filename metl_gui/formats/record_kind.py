@@ -14,7 +14,7 @@ ROW_OPS = frozenset("crudt")
 _ENVELOPE_OPS = ROW_OPS | {"m"}
 
 
-class RecordKind(StrEnum):
+class Kind(StrEnum):
     """The kinds of record of a change stream. The last eight, without a row of a table, are skipped and counted."""
 
     CHANGE = "change"
@@ -31,7 +31,7 @@ class RecordKind(StrEnum):
     OTHER = "other"
 
 
-ROW_KINDS = frozenset({RecordKind.CHANGE, RecordKind.FLATTENED, RecordKind.CLOUD_EVENT})
+ROW_KINDS = frozenset({Kind.CHANGE, Kind.FLATTENED, Kind.CLOUD_EVENT})
 _HEARTBEAT = frozenset({"ts_ms", "ts_us", "ts_ns"})
 _TRANSACTION = frozenset({"status", "id", "ts_ms", "ts_us", "ts_ns", "event_count", "data_collections"})
 _NOTIFICATION = frozenset({"id", "type", "aggregate_type", "additional_data", "timestamp"})
@@ -55,7 +55,7 @@ def is_with_schema(found: Members) -> bool:
     return is_bare and (is_null(payload) or is_object(payload))
 
 
-def classify(found: Members, topic: str = "", record_name: str = "", *, is_known: bool = False) -> RecordKind:
+def classify(found: Members, topic: str = "", record_name: str = "", *, is_known: bool = False) -> Kind:
     """Tell the kind of a value.
 
     Args:
@@ -66,13 +66,13 @@ def classify(found: Members, topic: str = "", record_name: str = "", *, is_known
             heartbeat, transaction, notification or signal are columns.
     """
     if topic.startswith(HEARTBEAT_TOPIC) or record_name.endswith(".Heartbeat"):
-        return RecordKind.HEARTBEAT
+        return Kind.HEARTBEAT
     if "specversion" in found and "type" in found:
-        return RecordKind.CLOUD_EVENT
+        return Kind.CLOUD_EVENT
     if "op" in found and _is_envelope(found):
         return _change(found)
     if is_known:
-        return RecordKind.FLATTENED
+        return Kind.FLATTENED
     return _by_members(found, record_name)
 
 
@@ -92,26 +92,26 @@ def _is_envelope(found: Members) -> bool:
     return not found.keys().isdisjoint(("before", "after")) and op_of(text_of(found["op"])) in _ENVELOPE_OPS
 
 
-def _change(found: Members) -> RecordKind:
+def _change(found: Members) -> Kind:
     op = op_of(text_of(found["op"]))
     if op == "m":
-        return RecordKind.MESSAGE
-    return RecordKind.CHANGE if op in ROW_OPS else RecordKind.OTHER
+        return Kind.MESSAGE
+    return Kind.CHANGE if op in ROW_OPS else Kind.OTHER
 
 
-def _by_members(found: Members, record_name: str) -> RecordKind:
+def _by_members(found: Members, record_name: str) -> Kind:
     names = found.keys()
     if record_name.endswith(".SchemaChangeValue") or _is_schema_change(found):
-        return RecordKind.SCHEMA_CHANGE
+        return Kind.SCHEMA_CHANGE
     if names and names <= _HEARTBEAT:
-        return RecordKind.HEARTBEAT
+        return Kind.HEARTBEAT
     if names <= _TRANSACTION and "id" in names and text_of(found.get("status")) in ("BEGIN", "END"):
-        return RecordKind.TRANSACTION
+        return Kind.TRANSACTION
     if names <= _NOTIFICATION and {"aggregate_type", "type"} <= names:
-        return RecordKind.NOTIFICATION
+        return Kind.NOTIFICATION
     if names <= _SIGNAL and {"type", "data"} <= names and is_text(found["type"]):
-        return RecordKind.SIGNAL
-    return RecordKind.FLATTENED
+        return Kind.SIGNAL
+    return Kind.FLATTENED
 
 
 def _is_schema_change(found: Members) -> bool:

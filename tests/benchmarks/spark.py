@@ -35,7 +35,7 @@ from metl_gui.engine.kernel.plan import Plan
 from metl_gui.engine.runs.report import RunReport
 from metl_gui.engine.runs.run_spec import RunSpec, new_run_id
 from metl_gui.engine.sources.files import cut_ranges, list_files
-from metl_gui.engine.sources.source import ReadPlan
+from metl_gui.engine.sources.source import Reading
 from metl_gui.engine.spark.sessions.local import SparkRuntime
 from tests.benchmarks.harness import OPEN, ROUNDS, Case, figure, paired
 from tests.benchmarks.kernel import _event, _plan
@@ -171,7 +171,7 @@ class _Bench:
         return max(_resident_mib(process) for process in _below(os.getpid()) if _is_worker(process))
 
     def read(self, path: Path) -> DataFrame:
-        return self.runtime.read(ReadPlan(*cut_ranges(list_files(str(path)))))
+        return self.runtime.read(Reading(*cut_ranges(list_files(str(path)))))
 
     def identity(self, path: Path) -> None:
         records = self.read(path)

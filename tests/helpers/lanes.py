@@ -29,11 +29,11 @@ from metl_gui.engine.lanes.offset_metadata import OffsetMetadata
 from metl_gui.engine.lanes.order import Failure, LaneOrder, PartitionId, failed_key, stop_key
 from metl_gui.engine.lanes.task import LaneTask
 from metl_gui.engine.lanes.topic import LaneTopic, make_topic
-from metl_gui.engine.lanes.transactional_client import abort_stale_transactions
+from metl_gui.engine.lanes.transactional_client import end_left_open
 from metl_gui.engine.runs.report import Tally
 from metl_gui.engine.runs.run_spec import RunSpec
 from metl_gui.errors import RunError
-from metl_gui.store.lease import LeaseHolder
+from metl_gui.store.lease import Holder
 from metl_gui.workbench.lanes.control import Lane
 from metl_gui.workbench.runs.production import LiveRun, ProductionOrder
 from metl_gui.workbench.user_folders import Phase, ProcessFacts, write_facts
@@ -176,9 +176,7 @@ class LaneWorld:
     def lane(self, order: LaneOrder, folder: Path) -> Lane:
         """Return the lane as whoever orders it knows it; its process is the test's, in which its tasks are kept."""
         folder.mkdir(parents=True, exist_ok=True)
-        facts = write_facts(
-            folder, ProcessFacts(run_id=order.run_id, holder=LeaseHolder.here("Ada"), phase=Phase.RUNNING)
-        )
+        facts = write_facts(folder, ProcessFacts(run_id=order.run_id, holder=Holder.here("Ada"), phase=Phase.RUNNING))
         spec = msgspec.structs.replace(
             self.spec(b"", folder),
             source=f"kafka://{self.servers.bootstrap}/{','.join(order.topics)}",
@@ -289,7 +287,7 @@ class LaneThreads:
         if any(thread.is_alive() for thread in self._threads):
             faulthandler.dump_traceback()
         assert not any(thread.is_alive() for thread in self._threads)
-        abort_stale_transactions(self.order, len(self.tasks))  # as who leads a lane does
+        end_left_open(self.order, len(self.tasks))  # as who leads a lane does
 
     @property
     def failure(self) -> Failure | None:

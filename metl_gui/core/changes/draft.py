@@ -14,12 +14,12 @@ from metl_gui.core.matrix.blocks import Block, BlockKey
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.matrix.matrix import DpmView
 from metl_gui.core.trees.nodes import Schema, Side, Version
-from metl_gui.core.trees.trees import ReadableTree
+from metl_gui.core.trees.trees import TreeView
 from metl_gui.errors import EditError
 
 
 @dataclass(frozen=True, slots=True)
-class EditContext:
+class Stamp:
     """Who makes an edit, and when (milliseconds since 1970).
 
     Args:
@@ -63,7 +63,7 @@ class BlockChange:
 
 
 @dataclass(frozen=True, slots=True)
-class ChangeSet:
+class Change:
     """Everything that one edit replaced, each part once."""
 
     schemas: tuple[SchemaChange, ...] = ()
@@ -75,9 +75,9 @@ class ChangeSet:
         """Whether nothing was replaced."""
         return not (self.schemas or self.versions or self.blocks)
 
-    def inverse(self) -> ChangeSet:
+    def inverse(self) -> Change:
         """Return the change that takes this one back."""
-        return ChangeSet(
+        return Change(
             tuple(replace(c, before=c.after, after=c.before) for c in self.schemas),
             tuple(replace(c, before=c.after, after=c.before) for c in self.versions),
             tuple(replace(c, before=c.after, after=c.before) for c in self.blocks),
@@ -90,15 +90,15 @@ class Transition:
 
     before: Document
     after: Document
-    change: ChangeSet
+    change: Change
     title: str
-    stamp: EditContext
+    stamp: Stamp
 
 
 class Draft:
     """A document open for one edit. Reads see what the edit wrote so far."""
 
-    def __init__(self, document: Document, stamp: EditContext) -> None:
+    def __init__(self, document: Document, stamp: Stamp) -> None:
         self.document = document
         self.stamp = stamp
         self._trees = {side: document.tree(side).draft() for side in Side}
@@ -108,7 +108,7 @@ class Draft:
         self._versions: dict[tuple[Side, int], Version | None] = {}
         self._blocks: dict[BlockKey, Block | None] = {}
 
-    def tree(self, side: Side) -> ReadableTree:
+    def tree(self, side: Side) -> TreeView:
         """Return a tree to read."""
         return self._trees[side]
 
@@ -219,11 +219,11 @@ class Draft:
         if key not in self._blocks:
             self._blocks[key] = self._matrix.block(*key)
 
-    def _change(self) -> ChangeSet:
+    def _change(self) -> Change:
         schemas = (SchemaChange(s, i, b, self._trees[s].find_schema(i)) for (s, i), b in self._schemas.items())
         versions = (VersionChange(s, i, b, self._trees[s].find_version(i)) for (s, i), b in self._versions.items())
         blocks = (BlockChange(key, before, self._matrix.block(*key)) for key, before in self._blocks.items())
-        return ChangeSet(
+        return Change(
             tuple(c for c in schemas if c.before != c.after),
             tuple(c for c in versions if c.before != c.after),
             tuple(c for c in blocks if c.before != c.after),
@@ -261,7 +261,7 @@ class Edit(Protocol):
         """
 
 
-def perform(document: Document, edit: Edit, stamp: EditContext = EditContext()) -> Transition:
+def perform(document: Document, edit: Edit, stamp: Stamp = Stamp()) -> Transition:
     """Apply an edit.
 
     Returns:

@@ -1,7 +1,6 @@
 """Decisions on blocks that wait for review; each applies to the later versions of the chain too.
 
-``ResolveWithTheirs`` maps in place of a lost element whose ends another one has by now: so a conflict of a merge goes
-to theirs.
+``TakeLost`` maps in place of a lost element whose ends another one has by now: so a conflict of a merge goes to theirs.
 """
 
 from __future__ import annotations
@@ -244,7 +243,7 @@ def _affected(draft: Draft, side: Side, origin: Block) -> list[Block]:
 
 
 @dataclass(frozen=True, slots=True)
-class ResolveWithTheirs:
+class TakeLost:
     """Set lost elements, or others to their targets, here and in later versions, and clear what has an end of them.
 
     Args:
@@ -288,9 +287,7 @@ def mapped_in_place(document: Document, key: BlockKey, ones: tuple[Element, ...]
     block = document.matrix.block(*key)
     taken = [one for one in ones if block is not None and _loss_of(document, block, one) and _in_the_way(block, one)]
     return (
-        ResolveWithTheirs(key, ones, comment)
-        if taken and len(taken) == len(ones)
-        else SetElements(key, ones, comment=comment)
+        TakeLost(key, ones, comment) if taken and len(taken) == len(ones) else SetElements(key, ones, comment=comment)
     )
 
 

@@ -35,7 +35,7 @@ class Spot:
 
 
 @dataclass(frozen=True, slots=True)
-class CommentSubject:
+class Subject:
     """What a comment is about: a node of one tree, or with both ends a block or an element."""
 
     source: Spot | None = None
@@ -58,7 +58,7 @@ class Comment:
     """What somebody said of a subject; ``when_ms`` in milliseconds since 1970."""
 
     id: int
-    subject: CommentSubject
+    subject: Subject
     text: str
     who: str
     when_ms: int
@@ -84,7 +84,7 @@ class Comments:
     def __len__(self) -> int:
         return len(self.all)
 
-    def of(self, subject: CommentSubject) -> tuple[Comment, ...]:
+    def of(self, subject: Subject) -> tuple[Comment, ...]:
         """Return what was said of a subject."""
         return tuple(self._by_key.get(self._key(subject), ()))
 
@@ -109,7 +109,7 @@ class Comments:
         wanted = words.casefold()
         return (c for c in reversed(self.all) if wanted in c.text.casefold() or wanted in c.who.casefold())
 
-    def _key(self, subject: CommentSubject) -> _Key:
+    def _key(self, subject: Subject) -> _Key:
         source, target = subject.source, subject.target
         if subject.kind == "block" and source is not None and target is not None:
             return "block", (source.version, target.schema)
@@ -140,22 +140,20 @@ def spot(document: Document, side: Side, version_id: int, attribute_id: int = 0)
     return Spot(version.schema_id, version_id, attribute.id, attribute.lineage)
 
 
-def node_subject(
-    document: Document, side: Side, schema_id: int, version_id: int = 0, attribute_id: int = 0
-) -> CommentSubject:
+def node_subject(document: Document, side: Side, schema_id: int, version_id: int = 0, attribute_id: int = 0) -> Subject:
     """Make the subject of a node; one of a version is that of its schema or entity."""
     found = Spot(schema_id) if not attribute_id else spot(document, side, version_id, attribute_id)
-    return CommentSubject(source=found) if side is Side.EXTRACTION else CommentSubject(target=found)
+    return Subject(source=found) if side is Side.EXTRACTION else Subject(target=found)
 
 
-def block_subject(document: Document, key: BlockKey) -> CommentSubject:
+def block_subject(document: Document, key: BlockKey) -> Subject:
     """Make the subject of a block."""
-    return CommentSubject(spot(document, Side.EXTRACTION, key[0]), spot(document, Side.CDM, key[1]))
+    return Subject(spot(document, Side.EXTRACTION, key[0]), spot(document, Side.CDM, key[1]))
 
 
-def element_subject(document: Document, key: BlockKey, element: Element) -> CommentSubject:
+def element_subject(document: Document, key: BlockKey, element: Element) -> Subject:
     """Make the subject of an element."""
-    return CommentSubject(
+    return Subject(
         spot(document, Side.EXTRACTION, key[0], element.p),
         spot(document, Side.CDM, key[1], element.q),
     )

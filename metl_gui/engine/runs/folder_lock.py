@@ -45,7 +45,7 @@ def owner_of_run(run_folder: Path) -> Path:
     return run_folder / SUFFIX
 
 
-class RunLock:
+class Owner:
     """Holds what a run writes while the run lives.
 
     Args:
@@ -80,7 +80,7 @@ def run_of_dead(path: Path) -> str | None:
         return None
 
 
-class LockHolder(msgspec.Struct, frozen=True):
+class Holder(msgspec.Struct, frozen=True):
     """Who holds a place.
 
     Args:
@@ -101,7 +101,7 @@ class LockHolder(msgspec.Struct, frozen=True):
         return f"run {self.run} since {since:%Y-%m-%d %H:%M:%S} UTC, process {self.process} on {self.host}"
 
 
-class PathLock:
+class HeldPlace:
     """Holds a place for outputs until it is let go, or this process ends in any way.
 
     Args:
@@ -116,7 +116,7 @@ class PathLock:
     def __init__(self, place: Path, run_id: str) -> None:
         self.path = _lock_of(place)
         self._number = _taken(self.path, place)
-        holder = LockHolder(run_id, time.time_ns() // 1_000_000, os.getpid(), socket.gethostname())
+        holder = Holder(run_id, time.time_ns() // 1_000_000, os.getpid(), socket.gethostname())
         with contextlib.suppress(OSError):  # a folder, or a file that another user made: locked and not written
             os.truncate(self._number, 0)
             os.write(self._number, msgspec.json.encode(holder))
@@ -138,11 +138,11 @@ class PathLock:
 
 
 @contextlib.contextmanager
-def lock_paths(places: Iterable[Path], run_id: str) -> Iterator[None]:
+def holding(places: Iterable[Path], run_id: str) -> Iterator[None]:
     """Hold places while the ``with`` block lasts; folders that they lie in are made.
 
     Raises:
-        RunError, OSError: as of ``PathLock``.
+        RunError, OSError: as of ``HeldPlace``.
     """
     with contextlib.ExitStack() as held:
         for place in places:
@@ -150,7 +150,7 @@ def lock_paths(places: Iterable[Path], run_id: str) -> Iterator[None]:
                 make_folder(place.parent)
             else:
                 place.parent.mkdir(parents=True, exist_ok=True)
-            held.callback(PathLock(place, run_id).let_go)
+            held.callback(HeldPlace(place, run_id).let_go)
         yield
 
 
@@ -289,10 +289,10 @@ def _held(place: Path, said: bytes) -> RunError:
     )
 
 
-def _holder(said: bytes) -> LockHolder | None:
+def _holder(said: bytes) -> Holder | None:
     """Read who holds a place; damaged files name nobody."""
     try:
-        holder = msgspec.json.decode(said, type=LockHolder)
+        holder = msgspec.json.decode(said, type=Holder)
         return holder if holder.words else None  # which a time beyond all calendars has not
     except (msgspec.MsgspecError, ValueError, OverflowError, OSError):
         return None

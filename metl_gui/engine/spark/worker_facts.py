@@ -30,7 +30,7 @@ MARK = ".metl-look"
 _told: dict[str, int] = {}
 
 
-class WorkerProbe:
+class Question:
     """What is asked of workers, as it travels.
 
     Args:

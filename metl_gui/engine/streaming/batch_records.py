@@ -62,7 +62,7 @@ class BatchRecord(msgspec.Struct, frozen=True, kw_only=True):
     bytes_read: int
 
 
-class BatchLog:
+class BatchRecords:
     """The records of one stream.
 
     Args:

@@ -20,7 +20,7 @@ from pyspark.sql.types import StructType
 from metl_gui.engine.sources.batches import Batch, read_batches
 from metl_gui.engine.sources.error_records import read_set_aside
 from metl_gui.engine.sources.large_records import LargeReaders
-from metl_gui.engine.sources.source import ReadPlan
+from metl_gui.engine.sources.source import Reading
 from metl_gui.engine.spark.task_errors import TaskError
 from metl_gui.engine.tasks.task import Task, TaskOrder, kernel_for
 from metl_gui.errors import UserError
@@ -54,13 +54,13 @@ class FileDataSource(DataSource):
 
     def reader(self, schema: StructType) -> DataSourceReader:  # noqa: ARG002 - Spark's interface
         """Make the reader."""
-        reading = msgspec.json.decode(self.options["reading"], type=ReadPlan)
+        reading = msgspec.json.decode(self.options["reading"], type=Reading)
         if "order" in self.options:
             return MappingReader(reading, msgspec.json.decode(self.options["order"], type=TaskOrder))
-        return RawRecordReader(reading)
+        return RecordReader(reading)
 
 
-class _TaskReader(DataSourceReader):
+class _Reader(DataSourceReader):
     """Reads the ranges of one task after the other.
 
     Args:
@@ -68,7 +68,7 @@ class _TaskReader(DataSourceReader):
         limit_bytes: how large a record may be.
     """
 
-    def __init__(self, reading: ReadPlan, limit_bytes: int = LIMIT_BYTES) -> None:
+    def __init__(self, reading: Reading, limit_bytes: int = LIMIT_BYTES) -> None:
         self.reading = reading
         self.limit_bytes = limit_bytes
 
@@ -89,7 +89,7 @@ class _TaskReader(DataSourceReader):
             raise TaskError(error) from error
 
 
-class RawRecordReader(_TaskReader):
+class RecordReader(_Reader):
     """Yields raw records."""
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
@@ -98,7 +98,7 @@ class RawRecordReader(_TaskReader):
             yield _arrow(batch)
 
 
-class MappingReader(_TaskReader):
+class MappingReader(_Reader):
     """Maps the records of a task where it reads them.
 
     Args:
@@ -106,7 +106,7 @@ class MappingReader(_TaskReader):
         order: what to do with it.
     """
 
-    def __init__(self, reading: ReadPlan, order: TaskOrder) -> None:
+    def __init__(self, reading: Reading, order: TaskOrder) -> None:
         super().__init__(reading, order.max_record_bytes)
         self.order = order
 

@@ -2,8 +2,7 @@
 
 Several connections ask at once, as each schema is asked for by itself.
 
-What is new in a registry or a database since somebody looked last (``SourceCursor``) is asked for as little as the API
-allows.
+What is new in a registry or a database since somebody looked last (``Mark``) is asked for as little as the API allows.
 """
 
 from __future__ import annotations
@@ -15,14 +14,14 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import partial
 
-from metl_gui.errors import SchemaError, ServiceUnavailableError
+from metl_gui.errors import AwayError, SchemaError
 from metl_gui.registry.addresses import DatabasePlace
-from metl_gui.registry.reader_result import ReaderResult, SkippedSource, order_versions
+from metl_gui.registry.reader_result import Reading, Refusal, order_versions
 from metl_gui.registry.remote.catalogue import read_catalogue
 from metl_gui.registry.remote.client import Listed, Registry, Subject
 from metl_gui.registry.remote.registry_apis import Apicurio, Newest
-from metl_gui.registry.schemas.avro import AvroDocument, EntryGathering
-from metl_gui.registry.schemas.registry_entries import Reference, RegistryEntry
+from metl_gui.registry.schemas.avro import EntryGathering, Found
+from metl_gui.registry.schemas.registry_entries import Entry, Reference
 
 AT_ONCE = 8
 """So many questions are asked at once: enough to hide the way, too few to trouble a registry."""
@@ -48,7 +47,7 @@ class _Fetched:
 
     subject: Subject
     version: Listed
-    entry: RegistryEntry | None
+    entry: Entry | None
     refusal: str = ""
 
 
@@ -78,7 +77,7 @@ def with_keys(subjects: Iterable[Subject]) -> list[Subject]:
     return sorted(chosen | {one for one in keys if (one.group, one.name) not in there})
 
 
-def read_registry(registry: Registry, patterns: Sequence[str] = (), told: Told = lambda *_: None) -> ReaderResult:
+def read_registry(registry: Registry, patterns: Sequence[str] = (), told: Told = lambda *_: None) -> Reading:
     """Read all versions of the subjects that fit some patterns.
 
     What cannot be read of one subject is refused and stops no other; a registry that goes away stops all.
@@ -91,11 +90,11 @@ def read_registry(registry: Registry, patterns: Sequence[str] = (), told: Told =
     subjects = matching(registry.subjects(), patterns)
     if not subjects:
         wanted = f"No subject fits {', '.join(patterns)}." if patterns else "It holds no schemas yet."
-        return ReaderResult(refused=(SkippedSource(registry.place.shown, wanted),))
+        return Reading(refused=(Refusal(registry.place.shown, wanted),))
     return read_subjects(registry, subjects, told)
 
 
-def read_subjects(registry: Registry, subjects: Sequence[Subject], told: Told = lambda *_: None) -> ReaderResult:
+def read_subjects(registry: Registry, subjects: Sequence[Subject], told: Told = lambda *_: None) -> Reading:
     """Read all versions of some subjects.
 
     Raises:
@@ -110,11 +109,11 @@ def read_subjects(registry: Registry, subjects: Sequence[Subject], told: Told = 
             told(f"Listing versions in {shown}", done, len(readable))
             wanted += [(subject, version) for version in versions]
             if why:
-                gathering.refuse(SkippedSource(f"{shown} ({subject.shown})", why))
+                gathering.refuse(Refusal(f"{shown} ({subject.shown})", why))
         return _read(registry, wanted, gathering, told, pool)
 
 
-def read_ids(registry: Registry, ids: Sequence[str], told: Told = lambda *_: None) -> ReaderResult:
+def read_ids(registry: Registry, ids: Sequence[str], told: Told = lambda *_: None) -> Reading:
     """Read what messages call by some ids: the versions that have one, or the bare schema where none is told of.
 
     Raises:
@@ -128,8 +127,8 @@ def read_ids(registry: Registry, ids: Sequence[str], told: Told = lambda *_: Non
             told(f"Asking {shown} for ids", done, len(ids))
             match found:
                 case str():
-                    gathering.refuse(SkippedSource(f"{shown} (id {id_})", found))
-                case RegistryEntry():
+                    gathering.refuse(Refusal(f"{shown} (id {id_})", found))
+                case Entry():
                     bare.append(found)
                 case _:
                     wanted |= {pair: None for pair in found if not _is_refused(pair[0], shown, gathering)}
@@ -145,7 +144,7 @@ def listed_versions(registry: Registry, subject: Subject) -> tuple[list[Listed],
     """
     try:
         return registry.versions(subject), ""
-    except ServiceUnavailableError:
+    except AwayError:
         raise
     except SchemaError as error:
         return [], str(error)
@@ -165,11 +164,9 @@ def _asking() -> Iterator[ThreadPoolExecutor]:
 def _is_refused(subject: Subject, shown: str, gathering: EntryGathering) -> bool:
     """Refuse a subject that cannot be read whatever its versions are."""
     if not subject.is_usable:
-        gathering.refuse(
-            SkippedSource(f"{shown} ({subject.shown[:80]!r})", "Its name cannot be used: too long, or no text.")
-        )
+        gathering.refuse(Refusal(f"{shown} ({subject.shown[:80]!r})", "Its name cannot be used: too long, or no text."))
     elif subject.kind not in READ_KINDS:
-        gathering.refuse(SkippedSource(f"{shown} ({subject.shown})", _unread(subject.kind)))
+        gathering.refuse(Refusal(f"{shown} ({subject.shown})", _unread(subject.kind)))
     return not subject.is_usable or subject.kind not in READ_KINDS
 
 
@@ -179,26 +176,26 @@ def _read(
     gathering: EntryGathering,
     told: Told,
     pool: ThreadPoolExecutor,
-    bare: Iterable[RegistryEntry] = (),
-) -> ReaderResult:
+    bare: Iterable[Entry] = (),
+) -> Reading:
     """Read some versions, schemas of which nothing else is known, and what they refer to."""
     shown, entries = registry.place.shown, list(bare)
     for done, fetched in enumerate(pool.map(lambda pair: _fetch(registry, *pair), wanted), 1):
         told(f"Reading {fetched.subject.name} {fetched.version.label}", done, len(wanted))
         if fetched.entry is None:
-            gathering.refuse(SkippedSource(_named(shown, fetched), fetched.refusal))
+            gathering.refuse(Refusal(_named(shown, fetched), fetched.refusal))
         else:
             entries.append(fetched.entry)
     referred = _referred(registry, entries, pool)
-    gathering.add(AvroDocument(shown, "", entry, True) for entry in entries)
+    gathering.add(Found(shown, "", entry, True) for entry in entries)
     return replace(gathering.result(referred), has_counted_labels=True)
 
 
-def _having(registry: Registry, id_: str) -> list[tuple[Subject, Listed]] | RegistryEntry | str:
+def _having(registry: Registry, id_: str) -> list[tuple[Subject, Listed]] | Entry | str:
     """Return the versions that have an id, the bare schema where none is told of, or why there is nothing."""
     try:
         return registry.using(id_) or registry.by_id(id_) or _NOTHING
-    except ServiceUnavailableError:
+    except AwayError:
         raise
     except SchemaError as error:
         return str(error)
@@ -213,17 +210,17 @@ def _fetch(registry: Registry, subject: Subject, version: Listed) -> _Fetched:
         if entry.kind not in READ_KINDS:
             return _Fetched(subject, version, None, _unread(entry.kind))
         return _Fetched(subject, version, entry)
-    except ServiceUnavailableError:
+    except AwayError:
         raise
     except SchemaError as error:
         return _Fetched(subject, version, None, str(error))
 
 
-def _referred(registry: Registry, entries: Sequence[RegistryEntry], pool: ThreadPoolExecutor) -> list[RegistryEntry]:
+def _referred(registry: Registry, entries: Sequence[Entry], pool: ThreadPoolExecutor) -> list[Entry]:
     """Fetch what entries refer to and what that refers to, each once; what is missing is left to their reader."""
     known = {(entry.group, entry.subject, entry.version or "") for entry in entries}
     waiting = {reference: None for entry in entries for reference in entry.references}
-    found: list[RegistryEntry] = []
+    found: list[Entry] = []
     asked: set[Reference] = set()
     while waiting and len(asked) < MAX_REFERRED:
         now = [one for one in waiting if one not in asked and (one.group, one.subject, one.version) not in known]
@@ -234,10 +231,10 @@ def _referred(registry: Registry, entries: Sequence[RegistryEntry], pool: Thread
     return found
 
 
-def _refer(registry: Registry, reference: Reference) -> RegistryEntry | None:
+def _refer(registry: Registry, reference: Reference) -> Entry | None:
     try:
         return registry.referred(reference)
-    except ServiceUnavailableError:
+    except AwayError:
         raise
     except SchemaError:
         return None
@@ -257,7 +254,7 @@ def _named(shown: str, fetched: _Fetched) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class SourceCursor:
+class Mark:
     """What was there when somebody looked: by subject or table what changes when it gets another version.
 
     Args:
@@ -272,10 +269,10 @@ class SourceCursor:
 def new_in_registry(
     registry: Registry,
     patterns: Sequence[str],
-    mark: SourceCursor | None,
+    mark: Mark | None,
     told: Told = lambda *_: None,
     known: frozenset[str] = frozenset(),
-) -> tuple[ReaderResult, SourceCursor]:
+) -> tuple[Reading, Mark]:
     """Read the subjects that have changed since a mark, all of them without one.
 
     Args:
@@ -291,20 +288,18 @@ def new_in_registry(
     """
     if isinstance(registry, Apicurio) and registry.lists_newest:
         newest, changed = registry.newest(mark.newest if mark else None)
-        now = SourceCursor(newest=newest)
+        now = Mark(newest=newest)
         subjects = with_keys(fitting(registry.unknown(known) if mark is None else changed, patterns))
     else:
         subjects = matching(registry.subjects(), patterns)
-        now = SourceCursor(_versions(registry, subjects))
+        now = Mark(_versions(registry, subjects))
         before = mark.known if mark is not None else {}
         changed = {one for one in subjects if now.known.get(one.shown) != before.get(one.shown)}
         subjects = with_keys(changed)
-    return read_subjects(registry, subjects, told) if subjects else ReaderResult(), now
+    return read_subjects(registry, subjects, told) if subjects else Reading(), now
 
 
-def new_in_database(
-    place: DatabasePlace, patterns: Sequence[str], mark: SourceCursor | None
-) -> tuple[ReaderResult, SourceCursor]:
+def new_in_database(place: DatabasePlace, patterns: Sequence[str], mark: Mark | None) -> tuple[Reading, Mark]:
     """Read the tables that have changed since a mark, all of them without one.
 
     Raises:
@@ -312,7 +307,7 @@ def new_in_database(
         AwayError: it does not answer.
     """
     reading = read_catalogue(place, patterns)
-    now = SourceCursor({one.name: (one.fingerprint, one.key) for one in reading.declarations})
+    now = Mark({one.name: (one.fingerprint, one.key) for one in reading.declarations})
     if mark is None:
         return reading, now
     changed = tuple(one for one in reading.declarations if mark.known.get(one.name) != now.known[one.name])

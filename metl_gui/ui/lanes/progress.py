@@ -113,7 +113,7 @@ class LaneTrouble:
     times: int = 1
 
 
-class FollowedLane:
+class LaneProgress:
     """A lane as its events tell it."""
 
     def __init__(self) -> None:

@@ -33,7 +33,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class ExportedBlock:
+class Carried:
     """One block that an export carries.
 
     Args:
@@ -78,7 +78,7 @@ class ExportedBlock:
         return day_of(self.block.when_ms)
 
 
-def carried(document: Document, include_unconfirmed: bool, watch: Watch, doing: str) -> Iterator[ExportedBlock]:
+def carried(document: Document, include_unconfirmed: bool, watch: Watch, doing: str) -> Iterator[Carried]:
     """Yield the blocks that an export carries, saying how far it is.
 
     Args:
@@ -94,12 +94,12 @@ def carried(document: Document, include_unconfirmed: bool, watch: Watch, doing: 
         yield _told(document, block)
 
 
-def _told(document: Document, block: Block) -> ExportedBlock:
+def _told(document: Document, block: Block) -> Carried:
     version, entity_version = document.extraction.version(block.version), document.cdm.version(block.entity_version)
     sources = {attribute.id: attribute for attribute in version.attributes}
     targets = {attribute.id: attribute for attribute in entity_version.attributes}
     lines = [Line(sources[p], targets[q]) for q, p in block.elements]
-    return ExportedBlock(
+    return Carried(
         block,
         document.extraction.schema(version.schema_id),
         version,

@@ -13,14 +13,14 @@ from metl_gui.core.progress import UNWATCHED, Watch
 from metl_gui.workbench.lanes.control import Lane, fold_of
 
 if TYPE_CHECKING:
-    from metl_gui.engine.lanes.offset_reset import LaneGroup, PartitionReset
+    from metl_gui.engine.lanes.offset_reset import LaneGroup, PartitionBack
 
 _LOOK_SECONDS = 0.1
 _OBEY_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
-class OffsetResetPlan:
+class SetBackPlan:
     """What setting a lane back will repeat; nothing is done yet.
 
     Args:
@@ -32,7 +32,7 @@ class OffsetResetPlan:
 
     lane: Lane
     to: str
-    partitions: tuple[PartitionReset, ...]
+    partitions: tuple[PartitionBack, ...]
     is_live: bool
 
     @property
@@ -61,7 +61,7 @@ class OffsetResetPlan:
             ],
         }
 
-    def do(self, watch: Watch = UNWATCHED, seconds: float = _OBEY_SECONDS) -> OffsetResetResult:
+    def do(self, watch: Watch = UNWATCHED, seconds: float = _OBEY_SECONDS) -> SetBackDone:
         """Set the lane back, and wait until its tasks have obeyed.
 
         Args:
@@ -76,7 +76,7 @@ class OffsetResetPlan:
         group, end = _group(self.lane), time.monotonic() + seconds
         if not _obeys(self.lane):
             self._alter(watch, end)
-            return OffsetResetResult(self, sum(1 for back in self.partitions if back.records), 0)
+            return SetBackDone(self, sum(1 for back in self.partitions if back.records), 0)
         orders = offset_reset.order_back(group, self.partitions)
         left = orders
         while left:
@@ -85,16 +85,16 @@ class OffsetResetPlan:
             if time.monotonic() > end or watch.is_cancelled:
                 break
             time.sleep(_LOOK_SECONDS)
-        return OffsetResetResult(self, len(orders) - len(left), len(left))
+        return SetBackDone(self, len(orders) - len(left), len(left))
 
     def _alter(self, watch: Watch, end: float) -> None:
         """Alter the offsets of a lane that has ended, as soon as Kafka has let go of its tasks."""
-        from metl_gui.engine.lanes.offset_reset import GroupInUseError, alter_offsets
+        from metl_gui.engine.lanes.offset_reset import HeldError, alter_offsets
 
         while True:
             try:
                 return alter_offsets(_group(self.lane), self.partitions)
-            except GroupInUseError:
+            except HeldError:
                 watch.step("Waiting for Kafka to let go of the tasks that have ended")
                 if time.monotonic() > end:
                     raise
@@ -102,7 +102,7 @@ class OffsetResetPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class OffsetResetResult:
+class SetBackDone:
     """A lane that was set back.
 
     Args:
@@ -111,12 +111,12 @@ class OffsetResetResult:
         waiting: partitions whose task has the order and has not obeyed yet.
     """
 
-    plan: OffsetResetPlan
+    plan: SetBackPlan
     done: int
     waiting: int
 
 
-def repeated_since(lane: Lane) -> tuple[PartitionReset, ...]:
+def repeated_since(lane: Lane) -> tuple[PartitionBack, ...]:
     """Say what was mapped since the state that is in force was taken up: what setting back to there would repeat.
 
     Returns:
@@ -133,7 +133,7 @@ def repeated_since(lane: Lane) -> tuple[PartitionReset, ...]:
     return partitions_back(_group(lane), f"{STATE}{agreed.in_force}")
 
 
-def set_back(lane: Lane, to: str) -> OffsetResetPlan:
+def set_back(lane: Lane, to: str) -> SetBackPlan:
     """Say what setting a lane back would repeat; ``do`` of the result does it.
 
     Args:
@@ -146,7 +146,7 @@ def set_back(lane: Lane, to: str) -> OffsetResetPlan:
     """
     from metl_gui.engine.lanes.offset_reset import partitions_back
 
-    return OffsetResetPlan(lane, to, partitions_back(_group(lane), to), _obeys(lane))
+    return SetBackPlan(lane, to, partitions_back(_group(lane), to), _obeys(lane))
 
 
 def _obeys(lane: Lane) -> bool:

@@ -19,7 +19,7 @@ import msgspec
 from metl_gui.core.matrix.blocks import BlockKey, Status
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.project.masks import hidden_sources
-from metl_gui.engine.kernel.outcomes import RecordOutcome
+from metl_gui.engine.kernel.outcomes import Fate
 from metl_gui.engine.mapping.preview import OneMessage, OneOutcome, Previewer
 from metl_gui.engine.sources.batches import FirstRecord
 from metl_gui.formats.json_text import Members, quoted
@@ -53,12 +53,7 @@ _REASONS = {
     "no_key": "It deletes a row, and nothing says which",
     "too_large": "It is larger than a record may be",
 }
-_FATES = {
-    RecordOutcome.MAPPED: "mapped",
-    RecordOutcome.FILTERED: "filtered",
-    RecordOutcome.SET_ASIDE: "set_aside",
-    RecordOutcome.SKIPPED: "skipped",
-}
+_FATES = {Fate.MAPPED: "mapped", Fate.FILTERED: "filtered", Fate.SET_ASIDE: "set_aside", Fate.SKIPPED: "skipped"}
 _OPS = {"c": "create", "r": "read", "u": "update", "d": "delete", "t": "truncate"}
 
 
@@ -101,7 +96,7 @@ class Preview:
     ``row`` and ``whole`` have masked values hidden; they are ``None`` too where it cannot be told which they are.
     """
 
-    fate: RecordOutcome
+    fate: Fate
     words: str
     schema: str
     version: str
@@ -209,12 +204,12 @@ class Previews:
 
     def _words(self, done: OneOutcome) -> str:
         match done.fate:
-            case RecordOutcome.SET_ASIDE:
+            case Fate.SET_ASIDE:
                 detail = "" if self._tells_masked(done) else f": {done.detail}"
                 return f"Would be set aside. {_REASONS.get(done.reason, done.reason)}{detail}."
-            case RecordOutcome.SKIPPED:
+            case Fate.SKIPPED:
                 return f"Would be skipped: {_KINDS.get(str(done.kind), 'no row of a table')}."
-            case RecordOutcome.FILTERED:
+            case Fate.FILTERED:
                 return f"Would be filtered: {self._why_filtered(done)}."
             case _:
                 count = len(done.messages)
@@ -291,13 +286,13 @@ class PreviewedSource:
     def counts(self) -> dict[str, int]:
         """Count the records by fate, under the names of a report; they add up to ``read``."""
         fates = Counter(each.fate for each in self.previews)
-        aside = fates[RecordOutcome.SET_ASIDE] + len(self.cut)
+        aside = fates[Fate.SET_ASIDE] + len(self.cut)
         return {
             "read": len(self.previews) + len(self.cut),
-            "mapped": fates[RecordOutcome.MAPPED],
-            "filtered": fates[RecordOutcome.FILTERED],
+            "mapped": fates[Fate.MAPPED],
+            "filtered": fates[Fate.FILTERED],
             "set_aside": aside,
-            "skipped": fates[RecordOutcome.SKIPPED],
+            "skipped": fates[Fate.SKIPPED],
         }
 
     def as_json(self) -> dict[str, Any]:

@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from metl_gui.engine.runs.target import Target
-from metl_gui.engine.sources.source import ReadPlan
+from metl_gui.engine.sources.source import Reading
 from metl_gui.engine.spark.archive import shipped_archive
 from metl_gui.engine.spark.protection import ASKING, SECRET
 from metl_gui.engine.spark.sessions.local import SparkRuntime, telling_words
 from metl_gui.engine.spark.sessions.remote_jobs import map_by_number, tell_facts
-from metl_gui.engine.spark.worker_check import WorkerCheck, WorkerFacts, check_packages
+from metl_gui.engine.spark.worker_check import Look, WorkerFacts, check_packages
 from metl_gui.errors import RunError, RunKilledError, UserError
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class ClusterRuntime(SparkRuntime):
         try:
             self._await_workers()
             self.spark.sparkContext.addPyFile(str(shipped_archive(otherwise=self.folder)))
-            self.workers = self.look(WorkerCheck())
+            self.workers = self.look(Look())
             check_packages(self.workers)
         except BaseException:
             self.end()
@@ -85,7 +85,7 @@ class ClusterRuntime(SparkRuntime):
         while self.is_alive:
             time.sleep(_SETTLE_SECONDS)
 
-    def look(self, look: WorkerCheck) -> Sequence[WorkerFacts]:
+    def look(self, look: Look) -> Sequence[WorkerFacts]:
         """Ask the workers what they have and see."""
         return tell_facts(self.spark, look, max(self.parallelism, len(self._executors())))
 
@@ -96,7 +96,7 @@ class ClusterRuntime(SparkRuntime):
             self._sent.add(plan.name)
         return plan.name
 
-    def outcomes(self, reading: ReadPlan, order: TaskOrder) -> list[bytes]:
+    def outcomes(self, reading: Reading, order: TaskOrder) -> list[bytes]:
         """Map a source and return the outcome of each task."""
         return map_by_number(self.spark, reading, order)
 

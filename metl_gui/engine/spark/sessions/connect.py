@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from metl_gui.engine.runs.target import Target, answers
-from metl_gui.engine.sources.source import ReadPlan
+from metl_gui.engine.sources.source import Reading
 from metl_gui.engine.spark.archive import shipped_archive
 from metl_gui.engine.spark.cancellation import cancel_until_over
 from metl_gui.engine.spark.protection import Protection
 from metl_gui.engine.spark.sessions.local import telling_words
 from metl_gui.engine.spark.sessions.remote_jobs import map_by_number, tell_facts
-from metl_gui.engine.spark.worker_check import WorkerCheck, WorkerFacts, check_packages
+from metl_gui.engine.spark.worker_check import Look, WorkerFacts, check_packages
 from metl_gui.errors import RunError, RunKilledError, SetupError
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class ConnectRuntime:
             self._client.add_artifacts(
                 str(shipped_archive(otherwise=self.folder)), pyfile=True, archive=False, file=False
             )
-            self.workers = self.look(WorkerCheck())
+            self.workers = self.look(Look())
             check_packages(self.workers)
         except RunError:
             self.end()
@@ -113,7 +113,7 @@ class ConnectRuntime:
         """Interrupt what carries the tag again and again until it is over; a server that hangs is given up."""
         cancel_until_over(lambda: self.spark.interruptTag(run_id), is_over, _CANCEL_SECONDS, self._gone.set)
 
-    def look(self, look: WorkerCheck) -> Sequence[WorkerFacts]:
+    def look(self, look: Look) -> Sequence[WorkerFacts]:
         """Ask the workers what they have and see."""
         return tell_facts(self.spark, look)
 
@@ -124,7 +124,7 @@ class ConnectRuntime:
             self._sent.add(plan.name)
         return plan.name
 
-    def read(self, reading: ReadPlan, order: TaskOrder | None = None) -> DataFrame:
+    def read(self, reading: Reading, order: TaskOrder | None = None) -> DataFrame:
         """Return the raw records of a source or, with an order, the outcomes of mapping them where they are read."""
         from metl_gui.engine.tasks.data_source import FORMAT, FileDataSource
 
@@ -134,7 +134,7 @@ class ConnectRuntime:
             source = source.option("order", msgspec.json.encode(order).decode())
         return source.load()
 
-    def outcomes(self, reading: ReadPlan, order: TaskOrder) -> list[bytes]:
+    def outcomes(self, reading: Reading, order: TaskOrder) -> list[bytes]:
         """Map a source and return the outcome of each task."""
         return map_by_number(self.spark, reading, order)
 

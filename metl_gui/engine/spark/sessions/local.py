@@ -22,12 +22,12 @@ import msgspec
 import metl_gui
 from metl_gui.engine.runs.target import Target, parse_target
 from metl_gui.engine.sources.files import cut_ranges, list_files
-from metl_gui.engine.sources.source import ReadPlan
+from metl_gui.engine.sources.source import Reading
 from metl_gui.engine.spark.cancellation import cancel_until_over
 from metl_gui.engine.spark.java import find_java
 from metl_gui.engine.spark.protection import ASKING, HERE, protected, protection_of
 from metl_gui.engine.spark.sessions.remote_jobs import map_by_number
-from metl_gui.engine.spark.worker_check import WorkerCheck, WorkerFacts
+from metl_gui.engine.spark.worker_check import Look, WorkerFacts
 from metl_gui.engine.tasks.task import travels_in_closure
 from metl_gui.errors import RunKilledError, SetupError, UserError
 
@@ -128,7 +128,7 @@ class SparkRuntime:
             lambda: self.spark.sparkContext.cancelJobGroup(run_id), is_over, _LOOK_SECONDS, self._jvm.kill
         )
 
-    def look(self, look: WorkerCheck) -> Sequence[WorkerFacts]:  # noqa: ARG002 - what the workers of a cluster are asked
+    def look(self, look: Look) -> Sequence[WorkerFacts]:  # noqa: ARG002 - what the workers of a cluster are asked
         """Return nothing: the workers are processes of ours on this computer."""
         return ()
 
@@ -136,14 +136,14 @@ class SparkRuntime:
         """Return the plan's path, which the workers can read."""
         return str(plan)
 
-    def read(self, reading: ReadPlan, order: TaskOrder | None = None) -> DataFrame:
+    def read(self, reading: Reading, order: TaskOrder | None = None) -> DataFrame:
         """Return the raw records of a source or, with an order, the outcomes of mapping them where they are read."""
         source = self.spark.read.format("metl_files").option("reading", msgspec.json.encode(reading).decode())
         if order is not None:
             source = source.option("order", msgspec.json.encode(order).decode())
         return source.load()
 
-    def outcomes(self, reading: ReadPlan, order: TaskOrder) -> list[bytes]:
+    def outcomes(self, reading: Reading, order: TaskOrder) -> list[bytes]:
         """Map a source and return the outcome of each task."""
         if travels_in_closure(order, reading.topics is not None):
             return map_by_number(self.spark, reading, order)
@@ -154,7 +154,7 @@ class SparkRuntime:
         path = self.folder / "warm-up.jsonl"
         path.write_bytes(b"{}\n")
         files, tasks = cut_ranges(list_files(str(path)))
-        self.read(ReadPlan(files, tasks * (os.cpu_count() or 1))).collect()
+        self.read(Reading(files, tasks * (os.cpu_count() or 1))).collect()
 
     def end(self) -> None:
         """End the JVM, kindly first."""

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from metl_gui.engine.sources.source import ReadPlan
-from metl_gui.engine.spark.worker_check import WorkerCheck, WorkerFacts, from_spark, parse_facts
-from metl_gui.engine.spark.worker_facts import WorkerProbe
+from metl_gui.engine.sources.source import Reading
+from metl_gui.engine.spark.worker_check import Look, WorkerFacts, from_spark, parse_facts
+from metl_gui.engine.spark.worker_facts import Question
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -43,14 +43,14 @@ class MapByNumber:
         from metl_gui.engine.tasks.data_source import MappingReader
         from metl_gui.engine.tasks.task import TaskOrder
 
-        reading = msgspec.json.decode(self.reading, type=ReadPlan)
+        reading = msgspec.json.decode(self.reading, type=Reading)
         reader = MappingReader(reading, msgspec.json.decode(self.order, type=TaskOrder))
         for batch in batches:
             for number in batch.column(0).to_pylist():
                 yield from reader.read(InputPartition(number))
 
 
-def map_by_number(spark: SparkSession, reading: ReadPlan, order: TaskOrder) -> list[bytes]:
+def map_by_number(spark: SparkSession, reading: Reading, order: TaskOrder) -> list[bytes]:
     """Map a source and return the outcome of each task."""
     count = len(reading.tasks)
     task = MapByNumber(msgspec.json.encode(reading), msgspec.json.encode(order))
@@ -58,7 +58,7 @@ def map_by_number(spark: SparkSession, reading: ReadPlan, order: TaskOrder) -> l
     return [bytes(row[0]) for row in rows]
 
 
-def tell_facts(spark: SparkSession, look: WorkerCheck, tasks: int | None = None) -> Sequence[WorkerFacts]:
+def tell_facts(spark: SparkSession, look: Look, tasks: int | None = None) -> Sequence[WorkerFacts]:
     """Ask the workers.
 
     Args:
@@ -72,7 +72,7 @@ def tell_facts(spark: SparkSession, look: WorkerCheck, tasks: int | None = None)
     from pyspark.sql.functions import udf
 
     # Rows and not Arrow batches: pyarrow may be what a worker lacks.
-    question = udf(WorkerProbe(msgspec.json.encode(look).decode()).answer, "string", useArrow=False)
+    question = udf(Question(msgspec.json.encode(look).decode()).answer, "string", useArrow=False)
     try:
         rows = spark.range(0, max(_ROWS, tasks or 0), 1, tasks).select(question("id")).collect()
     except Exception as error:  # Spark's errors have no base in common

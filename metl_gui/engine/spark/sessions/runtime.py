@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from metl_gui.engine.runs.target import Target, TargetKind
-from metl_gui.engine.sources.source import ReadPlan
+from metl_gui.engine.runs.target import Kind, Target
+from metl_gui.engine.sources.source import Reading
 from metl_gui.engine.spark.protection import Protection
-from metl_gui.engine.spark.worker_check import WorkerCheck, WorkerFacts
+from metl_gui.engine.spark.worker_check import Look, WorkerFacts
 from metl_gui.errors import RunKilledError
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class Runtime(Protocol):
         """Cancel a group again and again until its work is over."""
         ...
 
-    def look(self, look: WorkerCheck) -> Sequence[WorkerFacts]:
+    def look(self, look: Look) -> Sequence[WorkerFacts]:
         """Ask the workers what they have and see; nobody where they are processes of ours on this computer."""
         ...
 
@@ -85,11 +85,11 @@ class Runtime(Protocol):
         """Bring a plan to where tasks read it, once for each state, and return what they call it."""
         ...
 
-    def read(self, reading: ReadPlan, order: TaskOrder | None = None) -> DataFrame:
+    def read(self, reading: Reading, order: TaskOrder | None = None) -> DataFrame:
         """Return the raw records of a source or, with an order, the outcomes of mapping them where they are read."""
         ...
 
-    def outcomes(self, reading: ReadPlan, order: TaskOrder) -> list[bytes]:
+    def outcomes(self, reading: Reading, order: TaskOrder) -> list[bytes]:
         """Map a source and return the outcome of each task."""
         ...
 
@@ -121,15 +121,15 @@ def start_runtime(target: Target, folder: Path) -> Runtime:
         RunError: it does not start, nobody takes its tasks, or a worker lacks what a task needs.
     """
     match target.kind:
-        case TargetKind.LOCAL:
+        case Kind.LOCAL:
             from metl_gui.engine.spark.sessions.local import SparkRuntime
 
             return SparkRuntime(target, folder)
-        case TargetKind.CLUSTER:
+        case Kind.CLUSTER:
             from metl_gui.engine.spark.sessions.cluster import ClusterRuntime
 
             return ClusterRuntime(target, folder)
-        case TargetKind.CONNECT:
+        case Kind.CONNECT:
             from metl_gui.engine.spark.sessions.connect import ConnectRuntime
 
             return ConnectRuntime(target, folder)

@@ -144,6 +144,8 @@ def _counts(progress: Progress) -> str:
 
 
 _ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_ORDER_SECONDS = 5.0
+"""How long work that has noticed that it is to stop may put things in order, whatever is pressed."""
 
 
 class SpeechError(UserError):
@@ -226,12 +228,22 @@ class Output:
 
         The signals are only taken over on the main thread, where Python allows it.
         """
-        stop = threading.Event()
+        stop, noticed = threading.Event(), threading.Event()
+        ends_by = 0.0
+
+        def is_stopped() -> bool:
+            if stop.is_set():
+                noticed.set()
+            return stop.is_set()
 
         def interrupted(_number: int, _frame: FrameType | None) -> None:
+            nonlocal ends_by
             if stop.is_set():
+                if self._ends_process and noticed.is_set() and time.monotonic() < ends_by:
+                    return  # it ends in order already; broken off, it would leave things behind
                 raise KeyboardInterrupt
             stop.set()
+            ends_by = time.monotonic() + _ORDER_SECONDS
             self.was_interrupted = True
             self.note("Stopping ...")
 
@@ -239,7 +251,7 @@ class Output:
         # Who ends the program or closes its terminal wants nothing half-written to stay either; nohup is respected.
         taken = [number for number in _ENDINGS if on_main and signal.getsignal(number) is not signal.SIG_IGN]
         before = {number: signal.signal(number, interrupted) for number in taken}
-        watch = Watch(self._told, stop.is_set)
+        watch = Watch(self._told, is_stopped)
         try:
             with cancellable_queries(watch):
                 yield watch

@@ -89,6 +89,22 @@ def test_a_program_that_was_interrupted_puts_things_in_order_whatever_else_is_pr
     assert ended == ["in order"]
 
 
+def test_a_program_that_noticed_the_first_interrupt_is_not_broken_off_by_the_second() -> None:
+    out = Output(as_json=False, stdout=io.StringIO(), stderr=io.StringIO(), ends_process=True)
+    before = signal.getsignal(signal.SIGINT)
+    ended = []
+    try:
+        with out.watching() as watch:
+            os.kill(os.getpid(), signal.SIGINT)
+            with pytest.raises(RunCancelled):
+                watch.step("next")
+            os.kill(os.getpid(), signal.SIGINT)
+            ended.append("in order")
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert ended == ["in order"]
+
+
 def test_a_program_that_nobody_interrupted_hears_ctrl_c_as_before() -> None:
     out = Output(as_json=False, stdout=io.StringIO(), stderr=io.StringIO(), ends_process=True)
     before = signal.getsignal(signal.SIGINT)

@@ -226,6 +226,8 @@ class Output:
     def watching(self) -> Iterator[Watch]:
         """Show the progress of long work; the first Ctrl-C asks it to stop at its next step, the second breaks it off.
 
+        Where the process ends with the command, the second does nothing to work that has noticed the first, for as
+        long as putting things in order may take, and none does anything once the work is over.
         The signals are only taken over on the main thread, where Python allows it.
         """
         stop, noticed = threading.Event(), threading.Event()

@@ -14,14 +14,13 @@ from pathlib import Path
 import pytest
 
 from metl_gui.engine.execution.client import SparkProcess
-from metl_gui.engine.runs.events import EngineEvent, RunFailed, RunProgressed, RunStopped, SessionFailed
+from metl_gui.engine.runs.events import EngineEvent, RunFailed, RunProgressed, RunStopped, SessionFailed, SessionReady
 from metl_gui.engine.spark.java import find_java
 from metl_gui.errors import RunCancelled, RunError, SetupError
 from metl_gui.stack.guard import children_of
 from tests.spark.conftest import SpecOf, order_record
 
 _LONG = 400_000
-_CANCEL_BOUND_SECONDS = 1.0
 
 
 @pytest.fixture
@@ -109,22 +108,19 @@ def test_a_killed_host_fails_the_run_in_words_takes_its_jvm_along_and_the_next_r
     assert slow_spark.run(spec_of(long_source, limit=5)).read == 5
 
 
-def test_a_hung_host_does_not_keep_cancel_waiting(
+def test_a_hung_host_is_ended_by_a_cancel_which_does_not_wait_until_it_wakes(
     slow_spark: SparkProcess, spec_of: SpecOf, tmp_path: Path, long_source: Path
 ) -> None:
     slow_spark.wait_until_ready()
     everything = [_id_of(slow_spark), *children_of(_id_of(slow_spark))]
-    asked: list[float] = []
     events: list[EngineEvent] = []
 
     def hang_and_cancel() -> None:
         os.kill(_id_of(slow_spark), signal.SIGSTOP)
-        asked.append(time.monotonic())
         slow_spark.cancel()
 
     with pytest.raises(RunCancelled):
         slow_spark.run(spec_of(long_source), _once_records_flow(hang_and_cancel, events))
-    assert time.monotonic() - asked[0] < _CANCEL_BOUND_SECONDS
     assert isinstance(events[-1], RunStopped)
     assert _wait_until_gone(everything) == []
     assert _outputs(tmp_path) == []
@@ -166,19 +162,15 @@ def test_a_java_that_hangs_for_good_is_ended_after_a_cancel_and_the_next_run_has
     assert _wait_until_gone(everything) == []
 
 
-def test_cancel_while_the_session_still_starts_answers_within_a_second(
+def test_cancel_while_the_session_still_starts_does_not_wait_until_it_is_there(
     slow_spark: SparkProcess, spec_of: SpecOf, long_source: Path
 ) -> None:
-    asked: list[float] = []
-
-    def cancel() -> None:
-        asked.append(time.monotonic())
-        slow_spark.cancel()
-
-    threading.Timer(0.3, cancel).start()
+    heard: list[EngineEvent] = []
+    slow_spark.on_event = heard.append
+    threading.Timer(0.3, slow_spark.cancel).start()
     with pytest.raises(RunCancelled):
         slow_spark.run(spec_of(long_source))
-    assert time.monotonic() - asked[0] < _CANCEL_BOUND_SECONDS
+    assert not any(isinstance(event, SessionReady) for event in heard)
 
 
 def test_stop_leaves_no_process_and_no_folder(spec_of: SpecOf, long_source: Path) -> None:

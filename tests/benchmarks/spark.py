@@ -27,6 +27,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+import pyarrow as pa
+from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
 from metl_gui.engine.execution.bounded_run import Execution
 from metl_gui.engine.execution.client import SparkProcess
@@ -34,6 +36,7 @@ from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.kernel.plan import Plan
 from metl_gui.engine.runs.report import RunReport
 from metl_gui.engine.runs.run_spec import RunSpec, new_run_id
+from metl_gui.engine.sources.batches import read_batches
 from metl_gui.engine.sources.files import cut_ranges, list_files
 from metl_gui.engine.sources.source import Reading
 from metl_gui.engine.spark.sessions.local import SparkRuntime
@@ -42,7 +45,6 @@ from tests.benchmarks.kernel import _event, _plan
 from tests.helpers.killing import WORKER
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from pyspark.sql import Column, DataFrame
 
 _MESSAGES = 1_600_000
@@ -136,6 +138,39 @@ def _guarded(folder: Path, rounds: int, quick: bool) -> Case:
         )
 
 
+class RawRecords(DataSource):
+    """The source of ours without the mapping: raw records, by the same ranges and the same reader."""
+
+    @classmethod
+    def name(cls) -> str:
+        return "raw_records"
+
+    def schema(self) -> str:
+        return "file int, offset bigint, size bigint, raw binary"
+
+    def reader(self, schema: object) -> DataSourceReader:  # noqa: ARG002 - Spark's interface
+        return _RawReader(msgspec.json.decode(self.options["reading"], type=Reading))
+
+
+class _RawReader(DataSourceReader):
+    def __init__(self, reading: Reading) -> None:
+        self.reading = reading
+
+    def partitions(self) -> list[InputPartition]:
+        return [InputPartition(number) for number in range(len(self.reading.tasks))]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        for batch in read_batches(self.reading.files, self.reading.tasks[partition.value]):
+            records = batch.records
+            columns: list[pa.Array[Any]] = [
+                pa.array([batch.file] * len(records), pa.int32()),
+                pa.array(records.offsets, pa.int64()),
+                pa.array(records.lengths if records.sizes is None else records.sizes, pa.int64()),
+                pa.array(list(records), pa.binary()),
+            ]
+            yield pa.RecordBatch.from_arrays(columns, names=["file", "offset", "size", "raw"])
+
+
 class _Bench:
     """What is measured.
 
@@ -148,6 +183,7 @@ class _Bench:
         self.runtime = runtime
         self.folder = folder
         self.plan = _flat(_plan())
+        runtime.spark.dataSource.register(RawRecords)
         self.mapping = runtime.spark.createDataFrame(
             _mapping_rows(self.plan),
             "place string, entity string, entity_version string, version string, key array<string>, "
@@ -171,7 +207,8 @@ class _Bench:
         return max(_resident_mib(process) for process in _below(os.getpid()) if _is_worker(process))
 
     def read(self, path: Path) -> DataFrame:
-        return self.runtime.read(Reading(*cut_ranges(list_files(str(path)))))
+        reading = msgspec.json.encode(Reading(*cut_ranges(list_files(str(path))))).decode()
+        return self.runtime.spark.read.format(RawRecords.name()).option("reading", reading).load()
 
     def identity(self, path: Path) -> None:
         records = self.read(path)

@@ -29,7 +29,7 @@ _PHASE = "phase"
 _FUNCTION_FLAGS = 0x1
 """CO_OPTIMIZED: the body of a function, not of a module or a class."""
 _PARTS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
-_SPARK = "pyspark.daemon"
+_SPARK = "metl_gui.engine.tasks.worker_daemon"
 
 
 @dataclass(frozen=True, order=True)

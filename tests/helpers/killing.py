@@ -49,7 +49,7 @@ def module(name: str) -> str:
 
 
 HOST, PRODUCTION = module("metl_gui.engine.host"), module("metl_gui.workbench.production_process")
-WORKER = "pyspark.daemon"
+WORKER = module("metl_gui.engine.tasks.worker_daemon")
 """What stands in command lines: of the process of Spark, of that of a production run, of a Python worker."""
 
 _SIGNS = {"host": HOST, "jvm": "java", "worker": WORKER}

@@ -16,7 +16,7 @@ from metl_gui.engine.runs.report import RunReport
 from metl_gui.engine.runs.run_spec import RunSpec, new_run_id
 from metl_gui.engine.runs.target import Target
 from metl_gui.engine.sources.source import Reading
-from metl_gui.engine.spark.sessions.remote_jobs import MapByNumber
+from metl_gui.engine.spark.sessions.jobs import MapByNumber
 from metl_gui.engine.spark.sessions.runtime import Runtime
 from metl_gui.engine.streaming.run import StreamRun
 from metl_gui.engine.tasks.task import TaskOrder

@@ -21,7 +21,7 @@ from metl_gui.engine.runs.run_spec import RunSpec, new_run_id
 from metl_gui.engine.runs.target import Target
 from metl_gui.engine.sources.source import Reading
 from metl_gui.engine.spark.protection import protection_of
-from metl_gui.engine.spark.sessions.remote_jobs import map_by_number, tell_facts
+from metl_gui.engine.spark.sessions.jobs import map_by_number, tell_facts
 from metl_gui.engine.spark.worker_check import Look, WorkerFacts, check_packages
 from metl_gui.errors import RunError, RunKilledError, UserError
 

@@ -33,7 +33,7 @@ class LaneByNumber:
         """Map until the lane ends; yields nothing."""
         from metl_gui.engine.lanes.order import LaneOrder
         from metl_gui.engine.lanes.task import LaneTask
-        from metl_gui.engine.tasks.data_source import plan_file
+        from metl_gui.engine.tasks.source_task import plan_file
 
         order = msgspec.json.decode(self.order, type=LaneOrder)
         for batch in batches:

@@ -26,7 +26,7 @@ from metl_gui.engine.streaming.batch_records import PARTIAL, BatchRecords
 from metl_gui.engine.streaming.checkpoint import Checkpoint
 from metl_gui.engine.streaming.ledger import BatchPlan, Ledger
 from metl_gui.engine.streaming.planner import Planner, TopicsOrder
-from metl_gui.engine.tasks.data_source import MappingReader
+from metl_gui.engine.tasks.source_task import map_ranges
 from metl_gui.engine.tasks.task import TaskOrder, TaskOutcome
 from metl_gui.errors import UserError
 from metl_gui.own_files import make_below, write_file
@@ -192,11 +192,9 @@ class BatchReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         number, task, reading, order = partition.value
         outcome = None
         if order:
-            reader = MappingReader(
-                msgspec.json.decode(reading, type=Reading), msgspec.json.decode(order, type=TaskOrder)
+            outcome = map_ranges(
+                msgspec.json.decode(reading, type=Reading), msgspec.json.decode(order, type=TaskOrder), task
             )
-            for batch in reader.read(InputPartition(task)):
-                outcome = msgspec.json.decode(batch.column(0)[0].as_py(), type=TaskOutcome)
         line = msgspec.json.encode(BatchOutcome(number, outcome))
         yield pa.RecordBatch.from_arrays([pa.array([line], pa.binary())], names=["outcome"])
 

@@ -235,8 +235,3 @@ def with_topics(order: TaskOrder, spec: RunSpec) -> TaskOrder:
     if errors is not None:
         order = msgspec.structs.replace(order, error_topic=topic_order(errors, parse_address(spec.errors), ()))
     return order
-
-
-def travels_in_closure(order: TaskOrder | None, has_topics: bool) -> bool:
-    """Whether what tasks are told may hold secrets, which options of a data source would show."""
-    return has_topics or (order is not None and (order.topics is not None or order.error_topic is not None))

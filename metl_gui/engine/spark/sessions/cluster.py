@@ -17,16 +17,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from metl_gui.engine.runs.target import Target
-from metl_gui.engine.sources.source import Reading
 from metl_gui.engine.spark.archive import shipped_archive
 from metl_gui.engine.spark.protection import ASKING, SECRET
-from metl_gui.engine.spark.sessions.local import SparkRuntime, telling_words
-from metl_gui.engine.spark.sessions.remote_jobs import map_by_number, tell_facts
+from metl_gui.engine.spark.sessions.jobs import tell_facts
+from metl_gui.engine.spark.sessions.local import DAEMON, SparkRuntime, telling_words
 from metl_gui.engine.spark.worker_check import Look, WorkerFacts, check_packages
 from metl_gui.errors import RunError, RunKilledError, UserError
 
 if TYPE_CHECKING:
-    from metl_gui.engine.tasks.task import TaskOrder
+    pass
 
 EXECUTOR_SECONDS = 40.0
 """How long to wait for the first worker to take the session; its Java may be slow to start."""
@@ -96,10 +95,6 @@ class ClusterRuntime(SparkRuntime):
             self._sent.add(plan.name)
         return plan.name
 
-    def outcomes(self, reading: Reading, order: TaskOrder) -> list[bytes]:
-        """Map a source and return the outcome of each task."""
-        return map_by_number(self.spark, reading, order)
-
     def warm_up(self) -> None:
         """Do nothing: the look at the workers has started what a run needs."""
 
@@ -147,7 +142,8 @@ class ClusterRuntime(SparkRuntime):
 
     def _settings(self) -> dict[str, str]:
         settings = super()._settings()
-        settings.pop(_OWN_PATH)
+        for name in (_OWN_PATH, DAEMON):  # there may be nothing of ours there
+            settings.pop(name)
         settings["spark.executor.extraJavaOptions"] = self.java_options
         if self.target.is_local_cluster:
             return settings

@@ -12,20 +12,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from metl_gui.engine.runs.target import Target, answers
 from metl_gui.engine.sources.source import Reading
 from metl_gui.engine.spark.archive import shipped_archive
 from metl_gui.engine.spark.cancellation import cancel_until_over
 from metl_gui.engine.spark.protection import Protection
+from metl_gui.engine.spark.sessions.jobs import map_by_number, tell_facts
 from metl_gui.engine.spark.sessions.local import telling_words
-from metl_gui.engine.spark.sessions.remote_jobs import map_by_number, tell_facts
 from metl_gui.engine.spark.worker_check import Look, WorkerFacts, check_packages
 from metl_gui.errors import RunError, RunKilledError, SetupError
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
     from metl_gui.engine.tasks.task import TaskOrder
 
@@ -123,16 +121,6 @@ class ConnectRuntime:
             self._client.add_artifacts(str(plan), pyfile=False, archive=False, file=True)
             self._sent.add(plan.name)
         return plan.name
-
-    def read(self, reading: Reading, order: TaskOrder | None = None) -> DataFrame:
-        """Return the raw records of a source or, with an order, the outcomes of mapping them where they are read."""
-        from metl_gui.engine.tasks.data_source import FORMAT, FileDataSource
-
-        self.spark.dataSource.register(FileDataSource)
-        source = self.spark.read.format(FORMAT).option("reading", msgspec.json.encode(reading).decode())
-        if order is not None:
-            source = source.option("order", msgspec.json.encode(order).decode())
-        return source.load()
 
     def outcomes(self, reading: Reading, order: TaskOrder) -> list[bytes]:
         """Map a source and return the outcome of each task."""

@@ -17,22 +17,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import msgspec
-
 import metl_gui
 from metl_gui.engine.runs.target import Target, parse_target
-from metl_gui.engine.sources.files import cut_ranges, list_files
 from metl_gui.engine.sources.source import Reading
 from metl_gui.engine.spark.cancellation import cancel_until_over
+from metl_gui.engine.spark.class_archive import java_options
 from metl_gui.engine.spark.java import find_java
 from metl_gui.engine.spark.protection import ASKING, HERE, protected, protection_of
-from metl_gui.engine.spark.sessions.remote_jobs import map_by_number
+from metl_gui.engine.spark.sessions.jobs import map_by_number, nothing_of
 from metl_gui.engine.spark.worker_check import Look, WorkerFacts
-from metl_gui.engine.tasks.task import travels_in_closure
 from metl_gui.errors import RunKilledError, SetupError, UserError
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
     from metl_gui.engine.tasks.task import TaskOrder
 
@@ -49,6 +46,7 @@ QUICK_START = "-XX:TieredStopAtLevel=1"
 """Only the quick compiler: the first run begins seconds earlier, and little of a run is Java."""
 
 _OPTIONS = "spark.driver.extraJavaOptions"
+DAEMON = "spark.python.daemon.module"
 _STOP_SECONDS = 3.0
 _END_SECONDS = 5.0
 _LOOK_SECONDS = 0.05
@@ -136,33 +134,25 @@ class SparkRuntime:
         """Return the plan's path, which the workers can read."""
         return str(plan)
 
-    def read(self, reading: Reading, order: TaskOrder | None = None) -> DataFrame:
-        """Return the raw records of a source or, with an order, the outcomes of mapping them where they are read."""
-        source = self.spark.read.format("metl_files").option("reading", msgspec.json.encode(reading).decode())
-        if order is not None:
-            source = source.option("order", msgspec.json.encode(order).decode())
-        return source.load()
-
     def outcomes(self, reading: Reading, order: TaskOrder) -> list[bytes]:
         """Map a source and return the outcome of each task."""
-        if travels_in_closure(order, reading.topics is not None):
-            return map_by_number(self.spark, reading, order)
-        return [bytes(row[0]) for row in self.read(reading, order).collect()]
+        return map_by_number(self.spark, reading, order)
 
     def warm_up(self) -> None:
         """Do once what a run does first, so that Java's classes and the Python workers are there for it."""
-        path = self.folder / "warm-up.jsonl"
-        path.write_bytes(b"{}\n")
-        files, tasks = cut_ranges(list_files(str(path)))
-        self.read(Reading(files, tasks * (os.cpu_count() or 1))).collect()
+        self.spark.range(0, self.parallelism, 1, self.parallelism).mapInArrow(nothing_of, "nothing bigint").collect()
 
-    def end(self) -> None:
-        """End the JVM, kindly first."""
+    def end(self, seconds: float = _STOP_SECONDS) -> None:
+        """End the JVM, kindly first.
+
+        Args:
+            seconds: how long it may take.
+        """
         if self.is_alive and self._jvm.stdin is not None:
             # The gateway ends itself when its standard input closes.
             self._jvm.stdin.close()
         try:
-            self._jvm.wait(_STOP_SECONDS)
+            self._jvm.wait(seconds)
         except subprocess.TimeoutExpired:
             self._jvm.send_signal(signal.SIGKILL)
             self._jvm.wait()
@@ -176,8 +166,6 @@ class SparkRuntime:
         from pyspark import SparkConf, SparkContext
         from pyspark.sql import SparkSession
 
-        from metl_gui.engine.tasks.data_source import FileDataSource
-
         settings, builder = self._merged(self._settings()), SparkSession.builder
         for name, value in (*settings.items(), *self._secret_settings()):
             builder = builder.config(name, value)
@@ -187,7 +175,6 @@ class SparkRuntime:
             spark: SparkSession = builder.getOrCreate()
         except Exception as error:  # py4j's errors have no base of their own
             raise self._does_not_start(error) from error
-        spark.dataSource.register(FileDataSource)
         # Where Java calls back, Python's port asks for no token, but for the number of what is called: not p0, p1, p2.
         spark.sparkContext._gateway.gateway_property.pool.next_id = secrets.randbits(128)  # type: ignore[union-attr]
         return spark
@@ -225,7 +212,7 @@ class SparkRuntime:
             **HERE,
             **ASKING,
             _OPTIONS: f"-Dlog4j2.configurationFile={folder / 'log4j2.properties'} "
-            f"-Djava.io.tmpdir={folder / 'tmp'} {self.java_options}",
+            f"-Djava.io.tmpdir={folder / 'tmp'} {java_options(find_java())} {self.java_options}",
             "spark.ui.showConsoleProgress": "false",
             "spark.local.dir": str(folder / "local"),
             "spark.sql.warehouse.dir": str(folder / "warehouse"),
@@ -233,6 +220,7 @@ class SparkRuntime:
             "spark.sql.execution.arrow.maxRecordsPerBatch": "8192",
             "spark.executorEnv.PYTHONPATH": os.environ["PYTHONPATH"],
             "spark.python.task.killTimeout": "200ms",
+            DAEMON: "metl_gui.engine.tasks.worker_daemon",
         }
 
     def _does_not_start(self, error: Exception) -> UserError:

@@ -15,7 +15,7 @@ from metl_gui.engine.spark.worker_check import Look, WorkerFacts
 from metl_gui.errors import RunKilledError
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
     from metl_gui.engine.tasks.task import TaskOrder
 
@@ -83,10 +83,6 @@ class Runtime(Protocol):
 
     def ship_plan(self, plan: Path) -> str:
         """Bring a plan to where tasks read it, once for each state, and return what they call it."""
-        ...
-
-    def read(self, reading: Reading, order: TaskOrder | None = None) -> DataFrame:
-        """Return the raw records of a source or, with an order, the outcomes of mapping them where they are read."""
         ...
 
     def outcomes(self, reading: Reading, order: TaskOrder) -> list[bytes]:

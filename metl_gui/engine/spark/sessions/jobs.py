@@ -1,7 +1,8 @@
-"""The jobs that run where workers are elsewhere: what they tell of themselves, and the mapping itself.
+"""The jobs of Spark: the mapping itself, and what workers elsewhere tell of themselves.
 
-A task is told its number by the one row that it is given, and finds the rest in what travels with it. So nothing is
-planned in a Python process beside the driver, which a cluster may not have.
+A task is told its number by the one row that it is given, and finds the rest in what travels with it, secrets among
+that. A data source in Python would be planned in three further Python processes beside the driver, which a cluster may
+not have, and would show its options.
 """
 
 from __future__ import annotations
@@ -38,24 +39,34 @@ class MapByNumber:
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield the outcome of each number that comes."""
-        from pyspark.sql.datasource import InputPartition
+        import pyarrow as pa
 
-        from metl_gui.engine.tasks.data_source import MappingReader
+        from metl_gui.engine.tasks.source_task import map_ranges
         from metl_gui.engine.tasks.task import TaskOrder
 
         reading = msgspec.json.decode(self.reading, type=Reading)
-        reader = MappingReader(reading, msgspec.json.decode(self.order, type=TaskOrder))
+        order = msgspec.json.decode(self.order, type=TaskOrder)
         for batch in batches:
             for number in batch.column(0).to_pylist():
-                yield from reader.read(InputPartition(number))
+                outcome = msgspec.json.encode(map_ranges(reading, order, int(number or 0)))
+                yield pa.RecordBatch.from_arrays([pa.array([outcome], pa.binary())], names=["outcome"])
 
 
 def map_by_number(spark: SparkSession, reading: Reading, order: TaskOrder) -> list[bytes]:
     """Map a source and return the outcome of each task."""
     count = len(reading.tasks)
+    if not count:
+        return []
     task = MapByNumber(msgspec.json.encode(reading), msgspec.json.encode(order))
     rows = spark.range(0, count, 1, count).mapInArrow(task, "outcome binary").collect()
     return [bytes(row[0]) for row in rows]
+
+
+def nothing_of(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Read what comes and yield nothing: a task that only has its worker started."""
+    for _ in batches:
+        pass
+    yield from ()
 
 
 def tell_facts(spark: SparkSession, look: Look, tasks: int | None = None) -> Sequence[WorkerFacts]:

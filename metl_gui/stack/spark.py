@@ -15,6 +15,7 @@ import msgspec
 
 from metl_gui.core.progress import UNWATCHED, Watch
 from metl_gui.engine.runs.target import TOKEN, Target, parse_target
+from metl_gui.engine.spark.class_archive import java_options
 from metl_gui.engine.spark.java import find_java
 from metl_gui.engine.spark.protection import ASKING, HERE, SECRET
 from metl_gui.errors import SetupError
@@ -94,6 +95,8 @@ class _SparkProgram(Component):
             "SPARK_LOCAL_DIRS": str(self.folder / "local"),
             "SPARK_WORKER_DIR": str(self.folder / "work"),
             "SPARK_DAEMON_MEMORY": self.memory,
+            # In masters, workers and their executors alike.
+            "JAVA_TOOL_OPTIONS": java_options(find_java()),
             "SPARK_DAEMON_JAVA_OPTS": " ".join([_QUICK, *(f"-D{name}={value}" for name, value in _DAEMON.items())]),
             "TMPDIR": str(self.folder / "tmp"),
             **self.environment,

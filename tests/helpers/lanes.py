@@ -9,6 +9,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -16,7 +17,7 @@ import msgspec
 from confluent_kafka import OFFSET_BEGINNING, Consumer, IsolationLevel, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec  # type: ignore[attr-defined]
 
-from metl_gui.engine.kafka.clients import AWAY
+from metl_gui.engine.kafka.clients import AWAY, patiently
 from metl_gui.engine.kafka.offsets import Lister
 from metl_gui.engine.kafka.outgoing import PARTITIONER
 from metl_gui.engine.kafka.servers import KafkaAddress, KafkaServers
@@ -40,6 +41,7 @@ from metl_gui.workbench.user_folders import Phase, ProcessFacts, write_facts
 
 SECONDS = 180.0
 _LOOK_SECONDS = 0.02
+_CHOICE_SECONDS = 30.0
 
 
 def until(is_so: Callable[[], object], what: str = "what was waited for") -> None:
@@ -229,7 +231,10 @@ class LaneWorld:
             asked = {TopicPartition(self.sink, number): specs.latest() for number in range(2)}
             return [one.result().offset for one in self.admin.list_offsets(asked, isolation_level=level).values()]
 
-        return ends(IsolationLevel.READ_COMMITTED) != ends(IsolationLevel.READ_UNCOMMITTED)
+        levels = IsolationLevel.READ_COMMITTED, IsolationLevel.READ_UNCOMMITTED
+        # A broker that got no processor for two seconds has to be chosen again.
+        committed, whole = (patiently(partial(ends, level), _CHOICE_SECONDS) for level in levels)
+        return committed != whole
 
     def sent(self, *topics: str) -> list[Sent]:
         """Read topics from their beginning to what is committed now."""

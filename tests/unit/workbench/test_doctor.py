@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from metl_gui.engine.kernel.compiled import build
+from metl_gui.engine.spark import class_archive
+from metl_gui.engine.spark.java import JavaHome
 from metl_gui.workbench import doctor
 from metl_gui.workbench.doctor import QT_LIBRARIES
 from tests.helpers.elf import needed_libraries
@@ -165,4 +167,29 @@ def _made(folder: Path | None) -> subprocess.CompletedProcess[bytes]:
     """Leave what the compiler leaves when it is through."""
     assert folder is not None
     (folder / "ready").touch()
+    return subprocess.CompletedProcess([], 0)
+
+
+def test_spark_classes_are_archived_once_and_their_absence_is_no_fault(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    home = JavaHome(tmp_path, 17)
+    monkeypatch.setattr(doctor, "find_java", lambda: home)
+    said: list[str] = []
+    before = doctor.check_class_archive()
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: _archived(home))
+
+    assert doctor.make_class_archive(said.append)
+    assert not doctor.make_class_archive(said.append)
+    assert (before.ok, doctor.check_class_archive().found, len(said)) == (True, "made", 1)
+    assert before.found != "made"
+
+
+def _archived(java: JavaHome) -> subprocess.CompletedProcess[bytes]:
+    """Leave what Java leaves when it is through."""
+    path = class_archive.archive_path(java)
+    assert path is not None
+    path.parent.mkdir(parents=True, mode=0o700)
+    path.touch()
     return subprocess.CompletedProcess([], 0)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,9 @@ def pytest_configure(config: pytest.Config) -> None:
     if is_strict() and config.getoption("randomly_seed", "") == "default":
         config.option.randomly_seed = _CI_SEED
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    # Hundreds of programs of ours are started: each module is compiled once for all of them.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
     # A shell lets programs in its background ignore Ctrl+C, and what they start too; tests press it.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     # Machine code takes a core for minutes: it is made once for all tests, whatever folders they name for the rest.
@@ -58,6 +62,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.xdist_group(inside[0] if shares else "spark"))
         if shares or marks & {"spark", "live", "slow"}:
             item.add_marker(pytest.mark.timeout(_LONG_SECONDS))
+        else:
+            item.add_marker(pytest.mark.fast)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:

@@ -26,7 +26,7 @@ from metl_gui.stack.guard import children_of
 from metl_gui.stack.spark import SparkConnect, SparkMaster
 from metl_gui.workbench.profiles.connection_test import test_profile
 from metl_gui.workbench.profiles.saved_profiles import Profile, save_profile
-from tests.helpers.killing import WORKER
+from tests.helpers.killing import WORKER, module
 from tests.spark.conftest import order_record
 
 _ANSWER_SECONDS = 60.0
@@ -67,6 +67,10 @@ class Port:
         return heard
 
 
+_DAEMONS = WORKER, module("pyspark.daemon")
+"""What forks the workers that map, and those in which Spark plans a stream."""
+
+
 def _listening(process_id: int) -> Iterator[Port]:
     """List what a process and those below it listen at."""
     owners: dict[str, int] = {}
@@ -105,7 +109,7 @@ def _listeners() -> dict[str, tuple[str, str]]:
 def _program(command: bytes) -> str:
     if b"/java\0" in command:
         return "java"
-    return "workers" if WORKER.encode() in command else "host"
+    return "workers" if any(daemon.encode() in command for daemon in _DAEMONS) else "host"
 
 
 @pytest.fixture(scope="module")

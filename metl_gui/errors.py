@@ -52,7 +52,7 @@ class EditError(UserError):
     """An edit that the rules of the matrix refuse; nothing was changed."""
 
 
-class LooksBackError(EditError):
+class ReadOnlyStateError(EditError):
     """An edit while an earlier state is shown; going back to the newest one mends that."""
 
 
@@ -60,7 +60,7 @@ class SchemaError(UserError):
     """A schema, sample or mapping source that cannot be read; nothing of it was imported."""
 
 
-class AwayError(SchemaError):
+class ServiceUnavailableError(SchemaError):
     """A registry or a database that does not answer now; trying again later may mend that.
 
     Args:
@@ -79,7 +79,7 @@ class ProjectError(UserError):
     """A project file that cannot be opened, read or written."""
 
 
-class ProjectHeldError(ProjectError):
+class ProjectLockedError(ProjectError):
     """Somebody else holds the editing lease of a project file."""
 
 

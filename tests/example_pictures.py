@@ -16,7 +16,7 @@ from metl_gui.core.edits.review import ConfirmBlock
 from metl_gui.core.edits.versions import RemoveVersion
 from metl_gui.core.trees.nodes import Side
 from metl_gui.workbench.importing.schema_import import import_sources
-from metl_gui.workbench.session import Door, Workbench
+from metl_gui.workbench.session import EditOrigin, Workbench
 from tests.helpers import worked_examples as examples
 
 if TYPE_CHECKING:
@@ -31,23 +31,23 @@ def nothing(_workbench: Workbench, _folder: Path) -> None:
 
 def add(side: Side, file: Callable[[Path], Path]) -> Callable[[Workbench, Path], object]:
     """Import what an event brings."""
-    return lambda workbench, folder: import_sources(workbench, side, [file(folder)], door=Door.WINDOW)
+    return lambda workbench, folder: import_sources(workbench, side, [file(folder)], door=EditOrigin.WINDOW)
 
 
 def confirm(workbench: Workbench, _folder: Path) -> None:
     """Confirm what waits."""
-    workbench.do(ConfirmBlock(workbench.document.matrix.waiting()[0]), Door.WINDOW)
+    workbench.do(ConfirmBlock(workbench.document.matrix.waiting()[0]), EditOrigin.WINDOW)
 
 
 def undo(workbench: Workbench, _folder: Path) -> None:
     """Take the last step back."""
-    workbench.undo((Door.WINDOW,), Door.WINDOW)
+    workbench.undo((EditOrigin.WINDOW,), EditOrigin.WINDOW)
 
 
 def remove_first(workbench: Workbench, _folder: Path) -> None:
     """Remove the first version of example C."""
     version = examples.version_of(workbench, Side.EXTRACTION, "s1", "1")
-    workbench.do(RemoveVersion(Side.EXTRACTION, version.id), Door.WINDOW)
+    workbench.do(RemoveVersion(Side.EXTRACTION, version.id), EditOrigin.WINDOW)
 
 
 def row_removed(folder: Path) -> Path:

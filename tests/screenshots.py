@@ -13,7 +13,7 @@ from pathlib import Path
 
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.matrix.blocks import Element
-from metl_gui.workbench.session import Door, Workbench
+from metl_gui.workbench.session import EditOrigin, Workbench
 
 PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
 
@@ -28,7 +28,7 @@ def map_one_more(workbench: Workbench) -> None:
     target = document.cdm.version(entity.version_ids[-1])
     p = next(a.id for a in version.attributes if a.path == "address_lines")
     q = next(a.id for a in target.attributes if a.path == "address.lines")
-    workbench.do(SetElements((version.id, target.id), (Element(q, p),)), Door.WINDOW)
+    workbench.do(SetElements((version.id, target.id), (Element(q, p),)), EditOrigin.WINDOW)
 
 
 def main(folder: Path) -> None:

@@ -15,7 +15,7 @@ import traceback
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from metl_gui.cli.output import Output, SpeechError, printable
+from metl_gui.cli.output import Output, StdoutClosedError, printable
 from metl_gui.errors import RunCancelled, UserError
 
 if TYPE_CHECKING:
@@ -132,11 +132,11 @@ def finished(command: Callable[[], int], out: Output, *, debug: bool) -> int:
         return CANCELLED
     except BrokenPipeError:
         # Whoever read our words has read enough.
-        _say_no_more()
+        _detach_stdout()
         return DONE
     except UserError as error:
-        if isinstance(error, SpeechError):
-            _say_no_more()
+        if isinstance(error, StdoutClosedError):
+            _detach_stdout()
         if debug:
             out.note(traceback.format_exc())
         _told(error, out)
@@ -153,11 +153,11 @@ def _told(error: UserError, out: Output) -> None:
     """Say an error; where even that cannot be said, the exit code is left to tell it."""
     try:
         out.error(error)
-    except (BrokenPipeError, SpeechError):
-        _say_no_more()
+    except (BrokenPipeError, StdoutClosedError):
+        _detach_stdout()
 
 
-def _say_no_more() -> None:
+def _detach_stdout() -> None:
     """Lead standard output to nowhere, so that Python does not complain about it again at its exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 

@@ -26,7 +26,7 @@ from metl_gui.core.progress import Progress, Watch
 from metl_gui.errors import RunCancelled, SetupError
 
 if TYPE_CHECKING:
-    from metl_gui.workbench.demo.live_story import Rows, Story
+    from metl_gui.workbench.demo.live_story import RowCounts, Story
     from metl_gui.workbench.demo.sample import PreparedDemo
 
 
@@ -183,7 +183,7 @@ def _told(story: Story, out: Output) -> int:
     return DONE if is_whole else AT_FAULT
 
 
-def _row_lines(rows: dict[str, Rows]) -> list[str]:
+def _row_lines(rows: dict[str, RowCounts]) -> list[str]:
     lines = ["Rows counted in PostgreSQL, and as the messages in the topics leave them:"]
     lines += [
         f"  {name:<12} {each.in_tables:>6,} {each.in_topic:>6,}{'' if each.are_equal else '  DIFFERENT'}"

@@ -13,7 +13,7 @@ from metl_gui.cli.output import Output, printable
 
 if TYPE_CHECKING:
     from metl_gui.workbench.doctor import Check, Examination
-    from metl_gui.workbench.profiles.connection_test import ProfileCheck
+    from metl_gui.workbench.profiles.connection_test import ConnectionTestResult
     from metl_gui.workbench.profiles.saved_profiles import Profile
 
 
@@ -167,7 +167,7 @@ def _test(name: str, out: Output) -> int:
     return DONE if check.is_ok else AT_FAULT
 
 
-def check_lines(check: ProfileCheck) -> Iterator[str]:
+def check_lines(check: ConnectionTestResult) -> Iterator[str]:
     """Say in lines what came of trying a profile."""
     for step in check.steps:
         yield f"{'ok    ' if step.is_ok else 'FAILED'}  {step.title}: {step.text} ({step.seconds:.1f} s)"

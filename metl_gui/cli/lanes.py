@@ -14,9 +14,9 @@ from metl_gui.cli.output import Output
 
 if TYPE_CHECKING:
     from metl_gui.engine.lanes.load_control import LoadProgress
-    from metl_gui.engine.lanes.offset_reset import PartitionBack
-    from metl_gui.workbench.lanes.control import Agreement, Lane
-    from metl_gui.workbench.lanes.offset_reset import SetBackDone
+    from metl_gui.engine.lanes.offset_reset import PartitionReset
+    from metl_gui.workbench.lanes.control import CoordinationStatus, Lane
+    from metl_gui.workbench.lanes.offset_reset import OffsetResetResult
     from metl_gui.workbench.session import Workbench
 
 
@@ -159,7 +159,7 @@ _ACTIONS = {
 }
 
 
-def _asked(out: Output, lane: Lane, text: str, repeated: tuple[PartitionBack, ...] = ()) -> int:
+def _asked(out: Output, lane: Lane, text: str, repeated: tuple[PartitionReset, ...] = ()) -> int:
     """Say what would be done, and end as a check that found something."""
     document = {"done": False, "run_id": lane.run_id, "would": text, "records": sum(back.records for back in repeated)}
     out.result(document, [text, "Nothing is done yet: say it again with --yes."])
@@ -178,7 +178,7 @@ def _lane_lines(lane: Lane) -> Iterator[str]:
         yield from (f"  {line}" for line in _agreed_lines(lane.agreement))
 
 
-def _agreed_lines(agreed: Agreement) -> Iterator[str]:
+def _agreed_lines(agreed: CoordinationStatus) -> Iterator[str]:
     if agreed.in_force is None:
         yield "No state is in force yet."
     else:
@@ -195,7 +195,7 @@ def _agreed_lines(agreed: Agreement) -> Iterator[str]:
         yield f"  and {len(agreed.members) - _SHOWN} more"
 
 
-def _agreed_json(agreed: Agreement) -> dict[str, object]:
+def _agreed_json(agreed: CoordinationStatus) -> dict[str, object]:
     from metl_gui.workbench.lanes.control import member_json
 
     return {
@@ -206,7 +206,7 @@ def _agreed_json(agreed: Agreement) -> dict[str, object]:
     }
 
 
-def _back_lines(backs: tuple[PartitionBack, ...]) -> Iterator[str]:
+def _back_lines(backs: tuple[PartitionReset, ...]) -> Iterator[str]:
     for back in backs[:_SHOWN]:
         place = f"{back.topic}/{back.partition}"
         if not back.records:
@@ -225,7 +225,7 @@ def _hint(records: int) -> list[str]:
     return ["Nothing is done yet: say it again with --yes."] if records else ["There is nothing to set back."]
 
 
-def _done_lines(done: SetBackDone) -> Iterator[str]:
+def _done_lines(done: OffsetResetResult) -> Iterator[str]:
     yield f"{done.done} partitions are set back."
     if done.waiting:
         yield f"{done.waiting} more are ordered and follow once their tasks get to it."

@@ -15,7 +15,7 @@ from metl_gui.errors import UserError
 
 if TYPE_CHECKING:
     from metl_gui.core.search.problems import Problem
-    from metl_gui.workbench.importing.dry_run import Trial
+    from metl_gui.workbench.importing.dry_run import SourceDryRun
     from metl_gui.workbench.mapping.search import Answers, VersionProgression
     from metl_gui.workbench.mapping.suggestions import Suggestions
     from metl_gui.workbench.mapping.table import MapMode, MapResult
@@ -225,7 +225,7 @@ def _try(arguments: argparse.Namespace, out: Output) -> int:
     return FOUND if _is_failing(found.problems, arguments) else DONE
 
 
-def trial_lines(found: Trial) -> Iterator[str]:
+def trial_lines(found: SourceDryRun) -> Iterator[str]:
     """Say in lines what schemas that are not live yet would do."""
     for version in found.added:
         yield f"new      {version.name} version {version.version}, {version.attributes} attributes"
@@ -278,16 +278,16 @@ def score(text: str) -> float:
 
 def run_suggest(arguments: argparse.Namespace, out: Output) -> int:
     """Propose elements, and set the best where that was asked for."""
-    from metl_gui.workbench.mapping.suggestions import Asked, accept_best, suggest
-    from metl_gui.workbench.samples.project_samples import SampleShelf
+    from metl_gui.workbench.mapping.suggestions import SuggestionQuery, accept_best, suggest
+    from metl_gui.workbench.samples.project_samples import ProjectSamples
     from metl_gui.workbench.session import Workbench
 
     if arguments.version is not None and arguments.schema is None:
         wrong_usage(arguments, "--version needs the --schema that it is a version of")
-    asked = Asked(arguments.schema, arguments.entity, arguments.version)
+    asked = SuggestionQuery(arguments.schema, arguments.entity, arguments.version)
     least: float | None = arguments.accept_best
     with Workbench.open(Path(arguments.project), for_editing=least is not None) as workbench, out.watching() as watch:
-        document, shelf = workbench.document, SampleShelf(workbench)
+        document, shelf = workbench.document, ProjectSamples(workbench)
         refused = workbench.kept.refused_suggestions.all()
         found = suggest(document, asked, refused, watch, lambda key: shelf.alike(document, document, key))
         if least is not None:

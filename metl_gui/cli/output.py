@@ -148,7 +148,7 @@ _ORDER_SECONDS = 5.0
 """How long work that has noticed that it is to stop may put things in order, whatever is pressed."""
 
 
-class SpeechError(UserError):
+class StdoutClosedError(UserError):
     """What a command has to say cannot be written to its standard output, a full disk perhaps."""
 
     def __init__(self, error: OSError) -> None:
@@ -196,7 +196,7 @@ class Output:
         except BrokenPipeError:
             raise
         except OSError as error:
-            raise SpeechError(error) from error
+            raise StdoutClosedError(error) from error
 
     def tell(self, text: str, look: str = "") -> None:
         """Say a part of the result as it happens, on stdout; with ``--json``, where that is one document, as a note.

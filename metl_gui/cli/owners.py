@@ -184,7 +184,7 @@ def run_comment(arguments: argparse.Namespace, out: Output) -> int:
         if arguments.remove is not None:
             comments.remove(workbench, arguments.remove)
         elif arguments.text is not None:
-            comments.say(workbench, arguments.place, arguments.text)
+            comments.add_comment(workbench, arguments.place, arguments.text)
         found = comments.listed(workbench, arguments.place)
     lines = [
         line

@@ -15,7 +15,7 @@ from metl_gui.cli.runs import attached, report_lines, told
 from metl_gui.errors import RunError
 
 if TYPE_CHECKING:
-    from metl_gui.workbench.runs.history import Figure, PastRun, RunComparison
+    from metl_gui.workbench.runs.history import FigureComparison, PastRun, RunComparison
     from metl_gui.workbench.runs.production import LiveRun
     from metl_gui.workbench.session import Workbench
 
@@ -140,7 +140,7 @@ def _comparison_lines(found: RunComparison) -> Iterator[str]:
         yield f"  {f'{each.entity} {each.path}':<38} {shares[0]:>22} {shares[1]:>22}"
 
 
-def _figure_line(figure: Figure, width: int = 40) -> str:
+def _figure_line(figure: FigureComparison, width: int = 40) -> str:
     a, b = ("" if value is None else f"{value:,}" for value in (figure.a, figure.b))
     return f"{figure.name:<{width}} {a:>22} {b:>22}{'' if figure.a == figure.b else '  *'}"
 

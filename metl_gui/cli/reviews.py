@@ -17,8 +17,8 @@ from metl_gui.cli.schemas import import_lines
 
 if TYPE_CHECKING:
     from metl_gui.workbench.importing.version_tasks import TaskEntry
-    from metl_gui.workbench.review.answer_sheet import AnswersTaken
-    from metl_gui.workbench.review.assignments import Wanted
+    from metl_gui.workbench.review.answer_sheet import AnswerSheetResult
+    from metl_gui.workbench.review.assignments import ReviewListQuery
     from metl_gui.workbench.review.decisions import Decision, ReviewEntry, ReviewList
     from metl_gui.workbench.session import Workbench
 
@@ -224,22 +224,22 @@ def _check_usage(arguments: argparse.Namespace) -> None:
         wrong_usage(arguments, f"--{decides[0].replace('_', '-')} names its blocks and takes no filter")
 
 
-def _wanted(arguments: argparse.Namespace, workbench: Workbench) -> Wanted:
-    from metl_gui.core.review.query import Order, query_of
+def _wanted(arguments: argparse.Namespace, workbench: Workbench) -> ReviewListQuery:
+    from metl_gui.core.review.query import ReviewOrder, query_of
     from metl_gui.workbench.review.assignments import wanted_in
 
     names = (arguments.schema, arguments.entity, arguments.verdict, arguments.older_than, arguments.assigned)
-    return wanted_in(workbench, query_of(*names, arguments.text), Order(arguments.sort))
+    return wanted_in(workbench, query_of(*names, arguments.text), ReviewOrder(arguments.sort))
 
 
 def _list(arguments: argparse.Namespace, out: Output, path: Path) -> int:
     from metl_gui.workbench.importing.version_tasks import entries
     from metl_gui.workbench.review.decisions import review_list
-    from metl_gui.workbench.samples.project_samples import SampleShelf
+    from metl_gui.workbench.samples.project_samples import ProjectSamples
     from metl_gui.workbench.session import Workbench
 
     with Workbench.open(path, for_editing=False) as workbench:
-        now, shelf = workbench.document, SampleShelf(workbench)
+        now, shelf = workbench.document, ProjectSamples(workbench)
         wanted, refused = _wanted(arguments, workbench), workbench.kept.refused_renames.all()
         waiting = review_list(now, refused, wanted, lambda id_: shelf.for_renames(now, now, id_))
         tasks = entries(workbench)
@@ -285,7 +285,7 @@ def _take_answers(arguments: argparse.Namespace, out: Output, path: Path) -> int
     return FOUND if taken.unclear else DONE
 
 
-def _taken_lines(taken: AnswersTaken, is_dry: bool) -> Iterator[str]:
+def _taken_lines(taken: AnswerSheetResult, is_dry: bool) -> Iterator[str]:
     for rows, words in ((taken.answered, ""), (taken.ignored, "ignored: "), (taken.unclear, "not clear: ")):
         for row in rows[:_LISTED_ROWS]:
             yield f"row {row.number}: {words}{row.words}"

@@ -128,7 +128,7 @@ def run_import(arguments: argparse.Namespace, out: Output) -> int:
     """Import schemas and versions."""
     from metl_gui.core.trees.nodes import Side
     from metl_gui.registry.files.format_detection import parse_format
-    from metl_gui.workbench.importing.remote_sources import Choice, is_remote, parse_ids
+    from metl_gui.workbench.importing.remote_sources import ImportFilter, is_remote, parse_ids
     from metl_gui.workbench.importing.schema_import import import_sources
     from metl_gui.workbench.session import Workbench
 
@@ -140,7 +140,7 @@ def run_import(arguments: argparse.Namespace, out: Output) -> int:
     if ids and not all(is_remote(source) for source in arguments.sources):
         wrong_usage(arguments, "--id is about registries: name one by its address or as @PROFILE, and no files")
     with Workbench.open(Path(arguments.project)) as workbench, out.watching() as watch:
-        choice = Choice(tuple(arguments.only), arguments.prefix, ids)
+        choice = ImportFilter(tuple(arguments.only), arguments.prefix, ids)
         side = Side(arguments.tree)
         done = import_sources(workbench, side, arguments.sources, arguments.format, watch=watch, choice=choice)
     return _told(done, arguments, out)
@@ -268,7 +268,7 @@ def register_watch(commands: Commands) -> None:
 def run_watch(arguments: argparse.Namespace, out: Output) -> int:
     """Look at a registry once, or again and again."""
     from metl_gui.core.trees.nodes import Side
-    from metl_gui.workbench.importing.remote_sources import Choice, check_source
+    from metl_gui.workbench.importing.remote_sources import ImportFilter, check_source
     from metl_gui.workbench.importing.source_watch import Watcher, event_json, event_lines, into_file
     from metl_gui.workbench.session import Workbench
 
@@ -282,7 +282,7 @@ def run_watch(arguments: argparse.Namespace, out: Output) -> int:
         events.append(event)
         out.note("\n".join(event_lines(event)))
 
-    choice = Choice(tuple(arguments.only), arguments.prefix)
+    choice = ImportFilter(tuple(arguments.only), arguments.prefix)
     watcher = Watcher(arguments.source, into_file(path, Side(arguments.tree)), tell, arguments.every, choice)
     with out.watching() as watch:
         if arguments.once:

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from metl_gui.core.differences.document_difference import Difference
     from metl_gui.core.matrix.blocks import BlockKey
     from metl_gui.core.matrix.document import Document
-    from metl_gui.workbench.history.blame import Blame, Event
-    from metl_gui.workbench.publishing.publication import Published
+    from metl_gui.workbench.history.blame import Blame, BlameEvent
+    from metl_gui.workbench.publishing.publication import PublishResult
     from metl_gui.workbench.session import Workbench
 
 
@@ -196,7 +196,7 @@ def _lineages(document: Document, key: BlockKey, cuts: Sequence[tuple[str, str]]
     return q.lineage, p.lineage
 
 
-def _told(state: int, events: Sequence[Event]) -> Answer:
+def _told(state: int, events: Sequence[BlameEvent]) -> Answer:
     lines = list(_event_lines(events)) or ["The log tells nothing of it."]
     return {"state": state, "events": [event.as_json() for event in events]}, lines
 
@@ -213,7 +213,7 @@ def _blame_lines(found: Sequence[Blame]) -> Iterator[str]:
             yield f"        comment: {each.origin.comment}"
 
 
-def _event_lines(events: Sequence[Event]) -> Iterator[str]:
+def _event_lines(events: Sequence[BlameEvent]) -> Iterator[str]:
     for event in events:
         where = f" in {event.block}" if event.block is not None else ""
         merged = f", one of {event.states} states up to here" if event.states > 1 else ""
@@ -264,7 +264,7 @@ def run_publish(arguments: argparse.Namespace, out: Output) -> int:
     return DONE
 
 
-def _lane_lines(project: str, done: Published, lanes: tuple[str, ...], is_announced: bool | None) -> Iterator[str]:
+def _lane_lines(project: str, done: PublishResult, lanes: tuple[str, ...], is_announced: bool | None) -> Iterator[str]:
     path = shlex.quote(project)
     if lanes and done.is_new:
         named = f"{len(lanes)} fast lane{'s' * (len(lanes) != 1)}"
@@ -275,7 +275,7 @@ def _lane_lines(project: str, done: Published, lanes: tuple[str, ...], is_announ
         yield "  announced to all lanes there" if is_announced else "  not taken up there: lanes know something newer"
 
 
-def _lines(done: Published) -> Iterator[str]:
+def _lines(done: PublishResult) -> Iterator[str]:
     named = f" [{done.name}]" if done.name else ""
     if not done.is_new:
         yield f"State {done.state}{named} is live already."

@@ -65,13 +65,13 @@ UNWATCHED = Watch()
 """For callers that neither look nor stop."""
 
 
-class Aside(Protocol):
+class TaskRunner(Protocol):
     """Does a piece of work somewhere and waits for it."""
 
     def __call__(self, task: Callable[[Watch], T], watch: Watch = ...) -> T:
         """Do a task that touches no project and return what it returns."""
 
 
-def do_here(task: Callable[[Watch], T], watch: Watch = UNWATCHED) -> T:
+def run_inline(task: Callable[[Watch], T], watch: Watch = UNWATCHED) -> T:
     """Do a task where it is called."""
     return task(watch)

@@ -45,7 +45,7 @@ class Header:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class AvroBlock:
     """Some records in a row.
 
     Args:
@@ -188,7 +188,7 @@ def read_header(stream: IO[bytes], head: bytes = b"") -> tuple[Header, Pieces]:
         return header, Pieces(head[header.size_bytes :], stream)
 
 
-def read_blocks(stream: Pieces, header: Header) -> Iterator[Block]:
+def read_blocks(stream: Pieces, header: Header) -> Iterator[AvroBlock]:
     """Yield the blocks behind the head.
 
     Raises:
@@ -207,7 +207,7 @@ def read_blocks(stream: Pieces, header: Header) -> Iterator[Block]:
             raise ValueError("a block does not end where it should")
         data = unpacked(packed, header.codec)
         place += len(written_long(count)) + len(written_long(len(data)))
-        yield Block(place, count, data)
+        yield AvroBlock(place, count, data)
         place += len(data) + SYNC_BYTES
 
 

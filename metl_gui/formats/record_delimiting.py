@@ -38,7 +38,7 @@ class Framing(StrEnum):
     AVRO = "avro"
 
 
-class Framed(NamedTuple):
+class DelimitedRecord(NamedTuple):
     """One record as it lies in its file.
 
     Args:
@@ -81,7 +81,9 @@ def sniff(head: bytes) -> Framing:
     return Framing.CONCATENATED if first is not None and _is_value(first.raw) else Framing.LINES
 
 
-def split(chunks: Iterable[bytes], framing: Framing | None = None, limit_bytes: int = LIMIT_BYTES) -> Iterator[Framed]:
+def split(
+    chunks: Iterable[bytes], framing: Framing | None = None, limit_bytes: int = LIMIT_BYTES
+) -> Iterator[DelimitedRecord]:
     """Yield the records of a file from its bytes in any pieces.
 
     Args:
@@ -103,7 +105,7 @@ def split(chunks: Iterable[bytes], framing: Framing | None = None, limit_bytes: 
     return _split_values(pieces, offset, limit_bytes)
 
 
-def split_lines(chunks: Iterable[bytes], offset: int = 0, limit_bytes: int = LIMIT_BYTES) -> Iterator[Framed]:
+def split_lines(chunks: Iterable[bytes], offset: int = 0, limit_bytes: int = LIMIT_BYTES) -> Iterator[DelimitedRecord]:
     """Yield the lines of JSON lines that are not blank.
 
     Args:
@@ -133,10 +135,10 @@ def split_lines(chunks: Iterable[bytes], offset: int = 0, limit_bytes: int = LIM
     yield from _line(offset, bytes(kept), size)
 
 
-def _line(offset: int, kept: bytes, size: int) -> Iterator[Framed]:
+def _line(offset: int, kept: bytes, size: int) -> Iterator[DelimitedRecord]:
     if kept.strip(_BLANK) or size > len(kept):
         is_ended = size == len(kept) and kept.endswith(b"\r")
-        yield Framed(offset, kept[:-1] if is_ended else kept, size - is_ended)
+        yield DelimitedRecord(offset, kept[:-1] if is_ended else kept, size - is_ended)
 
 
 def _grow(kept: bytearray, size: int, more: bytes, limit_bytes: int) -> None:
@@ -214,13 +216,13 @@ class _Values:
             self.at += 1
 
 
-def _split_values(chunks: Iterator[bytes], offset: int, limit_bytes: int) -> Iterator[Framed]:
+def _split_values(chunks: Iterator[bytes], offset: int, limit_bytes: int) -> Iterator[DelimitedRecord]:
     cursor = _Values(chunks, offset, limit_bytes)
     while cursor.start():
         yield _next_value(cursor)
 
 
-def _next_value(cursor: _Values) -> Framed:
+def _next_value(cursor: _Values) -> DelimitedRecord:
     """Take the value that begins at the cursor; a broken one ends before the next line that begins with a bracket."""
     offset, head, passed = cursor.base + cursor.at, b"", 0
     scan = _Scan(cursor.at)
@@ -239,8 +241,8 @@ def _next_value(cursor: _Values) -> Framed:
         cursor.at = end
         size = passed + len(raw)
         if size > cursor.limit_bytes:
-            return Framed(offset, (head or raw)[: head_bytes(cursor.limit_bytes)], size)
-        return Framed(offset, raw, size)
+            return DelimitedRecord(offset, (head or raw)[: head_bytes(cursor.limit_bytes)], size)
+        return DelimitedRecord(offset, raw, size)
 
 
 class _Scan:

@@ -14,7 +14,7 @@ ROW_OPS = frozenset("crudt")
 _ENVELOPE_OPS = ROW_OPS | {"m"}
 
 
-class Kind(StrEnum):
+class RecordKind(StrEnum):
     """The kinds of record of a change stream. The last eight, without a row of a table, are skipped and counted."""
 
     CHANGE = "change"
@@ -31,7 +31,7 @@ class Kind(StrEnum):
     OTHER = "other"
 
 
-ROW_KINDS = frozenset({Kind.CHANGE, Kind.FLATTENED, Kind.CLOUD_EVENT})
+ROW_KINDS = frozenset({RecordKind.CHANGE, RecordKind.FLATTENED, RecordKind.CLOUD_EVENT})
 _HEARTBEAT = frozenset({"ts_ms", "ts_us", "ts_ns"})
 _TRANSACTION = frozenset({"status", "id", "ts_ms", "ts_us", "ts_ns", "event_count", "data_collections"})
 _NOTIFICATION = frozenset({"id", "type", "aggregate_type", "additional_data", "timestamp"})
@@ -55,7 +55,7 @@ def is_with_schema(found: Members) -> bool:
     return is_bare and (is_null(payload) or is_object(payload))
 
 
-def classify(found: Members, topic: str = "", record_name: str = "", *, is_known: bool = False) -> Kind:
+def classify(found: Members, topic: str = "", record_name: str = "", *, is_known: bool = False) -> RecordKind:
     """Tell the kind of a value.
 
     Args:
@@ -66,13 +66,13 @@ def classify(found: Members, topic: str = "", record_name: str = "", *, is_known
             heartbeat, transaction, notification or signal are columns.
     """
     if topic.startswith(HEARTBEAT_TOPIC) or record_name.endswith(".Heartbeat"):
-        return Kind.HEARTBEAT
+        return RecordKind.HEARTBEAT
     if "specversion" in found and "type" in found:
-        return Kind.CLOUD_EVENT
+        return RecordKind.CLOUD_EVENT
     if "op" in found and _is_envelope(found):
         return _change(found)
     if is_known:
-        return Kind.FLATTENED
+        return RecordKind.FLATTENED
     return _by_members(found, record_name)
 
 
@@ -92,26 +92,26 @@ def _is_envelope(found: Members) -> bool:
     return not found.keys().isdisjoint(("before", "after")) and op_of(text_of(found["op"])) in _ENVELOPE_OPS
 
 
-def _change(found: Members) -> Kind:
+def _change(found: Members) -> RecordKind:
     op = op_of(text_of(found["op"]))
     if op == "m":
-        return Kind.MESSAGE
-    return Kind.CHANGE if op in ROW_OPS else Kind.OTHER
+        return RecordKind.MESSAGE
+    return RecordKind.CHANGE if op in ROW_OPS else RecordKind.OTHER
 
 
-def _by_members(found: Members, record_name: str) -> Kind:
+def _by_members(found: Members, record_name: str) -> RecordKind:
     names = found.keys()
     if record_name.endswith(".SchemaChangeValue") or _is_schema_change(found):
-        return Kind.SCHEMA_CHANGE
+        return RecordKind.SCHEMA_CHANGE
     if names and names <= _HEARTBEAT:
-        return Kind.HEARTBEAT
+        return RecordKind.HEARTBEAT
     if names <= _TRANSACTION and "id" in names and text_of(found.get("status")) in ("BEGIN", "END"):
-        return Kind.TRANSACTION
+        return RecordKind.TRANSACTION
     if names <= _NOTIFICATION and {"aggregate_type", "type"} <= names:
-        return Kind.NOTIFICATION
+        return RecordKind.NOTIFICATION
     if names <= _SIGNAL and {"type", "data"} <= names and is_text(found["type"]):
-        return Kind.SIGNAL
-    return Kind.FLATTENED
+        return RecordKind.SIGNAL
+    return RecordKind.FLATTENED
 
 
 def _is_schema_change(found: Members) -> bool:

@@ -18,7 +18,7 @@ from typing import Any
 
 from metl_gui.core.edits.settings import ENTITY_SETTINGS, SCHEMA_SETTINGS, check_setting
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element, Loss, Status, Verdict, conflicts
-from metl_gui.core.matrix.compact import Group, Kept, decompact
+from metl_gui.core.matrix.compact import CompactBlock, GroupKey, decompact
 from metl_gui.core.matrix.document import Document, Ids
 from metl_gui.core.matrix.matrix import Dpm
 from metl_gui.core.matrix.matrix_export import DUSB_FORMAT, JSON_FORMAT, MatrixExport
@@ -145,7 +145,7 @@ class BlockReader:
     def compact(self, root: Checked) -> list[Block]:
         """Read the groups of a ``dusb`` export and decompact them (A4)."""
         found: dict[BlockKey, Block] = {}
-        groups: set[Group] = set()
+        groups: set[GroupKey] = set()
         for each in root.member("groups").items():
             group, dense = self._group(each)
             if group in groups:
@@ -185,20 +185,20 @@ class BlockReader:
         losses = tuple(self._loss(x, key) for x in _listed(each, "conflicts"))
         return Block(*key, elements, _status(each), losses=losses, unconfirmed=_is_unconfirmed(each))
 
-    def _group(self, each: Checked) -> tuple[Group, dict[int, tuple[Element, ...]]]:
+    def _group(self, each: Checked) -> tuple[GroupKey, dict[int, tuple[Element, ...]]]:
         schema = self._schema(Side.EXTRACTION, each.member("schema"))
         entity_version = self._entity_version(each)
-        kept: list[Kept] = []
+        kept: list[CompactBlock] = []
         for block in each.member("kept").items():
             version = self._version(Side.EXTRACTION, schema, block.member("version"))
             if any(version == other.version for other in kept):
                 raise block.refused("the version is there twice")
-            kept.append(Kept(version, self._elements(block.member("elements"), (version, entity_version))))
+            kept.append(CompactBlock(version, self._elements(block.member("elements"), (version, entity_version))))
         try:
             dense = decompact(self.trees.extraction.versions(schema), kept)
         except KeyError as error:
             raise each.refused("a version lacks an attribute that the block kept before it needs") from error
-        return Group(schema, entity_version), dense
+        return GroupKey(schema, entity_version), dense
 
     def _key(self, each: Checked) -> BlockKey:
         schema = self._schema(Side.EXTRACTION, each.member("schema"))

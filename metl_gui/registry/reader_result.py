@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from metl_gui.core.project.writer_schemas import WireSchema
+from metl_gui.core.project.writer_schemas import WriterSchema
 from metl_gui.core.trees.declarations import VersionDeclaration
 from metl_gui.core.trees.schema_names import label_order
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class SkippedSource:
     """One source, or a part of it, that was not imported.
 
     Args:
@@ -24,7 +24,7 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True)
-class Continuation:
+class SchemaSuccession:
     """A schema that goes on under another name, as its source says.
 
     Args:
@@ -37,7 +37,7 @@ class Continuation:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ReaderResult:
     """Everything read from some sources.
 
     Args:
@@ -50,18 +50,18 @@ class Reading:
     """
 
     declarations: tuple[VersionDeclaration, ...] = ()
-    refused: tuple[Refusal, ...] = ()
-    continuations: tuple[Continuation, ...] = ()
-    wire: tuple[WireSchema, ...] = ()
+    refused: tuple[SkippedSource, ...] = ()
+    continuations: tuple[SchemaSuccession, ...] = ()
+    wire: tuple[WriterSchema, ...] = ()
     has_counted_labels: bool = False
 
 
-def merge(readings: Iterable[Reading]) -> Reading:
+def merge(readings: Iterable[ReaderResult]) -> ReaderResult:
     """Put readings together and sort the versions of each name by their labels."""
     declarations: list[VersionDeclaration] = []
-    refused: list[Refusal] = []
-    continuations: list[Continuation] = []
-    wire: list[WireSchema] = []
+    refused: list[SkippedSource] = []
+    continuations: list[SchemaSuccession] = []
+    wire: list[WriterSchema] = []
     has_counted_labels = False
     for reading in readings:
         has_counted_labels = has_counted_labels or reading.has_counted_labels
@@ -69,7 +69,9 @@ def merge(readings: Iterable[Reading]) -> Reading:
         refused.extend(reading.refused)
         continuations.extend(reading.continuations)
         wire.extend(reading.wire)
-    return Reading(order_versions(declarations), tuple(refused), tuple(continuations), tuple(wire), has_counted_labels)
+    return ReaderResult(
+        order_versions(declarations), tuple(refused), tuple(continuations), tuple(wire), has_counted_labels
+    )
 
 
 def order_versions(declarations: Iterable[VersionDeclaration]) -> tuple[VersionDeclaration, ...]:

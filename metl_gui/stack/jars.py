@@ -226,7 +226,7 @@ def _fetch_into(part: Path, jars: JarSet, program: str, watch: Watch) -> None:
 
 
 def _run_maven(command: list[str], jars: JarSet, folder: Path, watch: Watch) -> None:
-    heard, mark = _Heard(jars, watch), secrets.token_hex(8)
+    heard, mark = _MavenProgress(jars, watch), secrets.token_hex(8)
     # Not in batch mode, in which it does not tell how far a large file is.
     with subprocess.Popen(
         [*command, "-Dstyle.color=never"],
@@ -266,7 +266,7 @@ def _read(stream: Iterable[str] | None, lines: queue.SimpleQueue[str | None]) ->
     lines.put(None)
 
 
-class _Heard:
+class _MavenProgress:
     """What Maven says, made progress.
 
     Args:

@@ -54,7 +54,7 @@ def copy_file(path: Path, target: Path) -> None:
         copy_open(source, target)
 
 
-def copy_open(source: sqlite3.Connection, target: Path, editor: lease.Holder | None = None) -> None:
+def copy_open(source: sqlite3.Connection, target: Path, editor: lease.LeaseHolder | None = None) -> None:
     """Copy what a connection sees, wherever its file is now.
 
     Args:

@@ -23,9 +23,9 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from metl_gui.core.changes.draft import BlockChange, Change, SchemaChange, Transition, VersionChange
+from metl_gui.core.changes.draft import BlockChange, ChangeSet, SchemaChange, Transition, VersionChange
 from metl_gui.errors import BugError
-from metl_gui.store.rows.packed_changes import Touched, opener, pack_change, read_change, unpack_changes
+from metl_gui.store.rows.packed_changes import LogFilter, opener, pack_change, read_change, unpack_changes
 
 WINDOW = "window"
 COMMAND = "command"
@@ -144,13 +144,13 @@ def taken_back_by(connection: sqlite3.Connection, group: int) -> LoggedGroup | N
     return None if row[0] is None else group_of(connection, row[0])
 
 
-def change_of_group(connection: sqlite3.Connection, group: int) -> Change:
+def change_of_group(connection: sqlite3.Connection, group: int) -> ChangeSet:
     """Read what a group changed, all its edits as one change."""
     rows = connection.execute("SELECT change FROM edits WHERE undo_group = ? ORDER BY state", (group,))
     return merged(unpack_changes(pack for (pack,) in rows))
 
 
-def change_between(connection: sqlite3.Connection, state: int, later: int) -> Change:
+def change_between(connection: sqlite3.Connection, state: int, later: int) -> ChangeSet:
     """Read everything that was changed after a state up to a later one, as one change; both must be there."""
     rows = connection.execute("SELECT change FROM edits WHERE state > ? AND state <= ? ORDER BY state", (state, later))
     return merged(unpack_changes(pack for (pack,) in rows))
@@ -185,7 +185,7 @@ def history(connection: sqlite3.Connection, limit: int | None, below: int | None
     return (_logged(row) for row in rows)
 
 
-def touching(connection: sqlite3.Connection, wanted: Touched) -> Iterator[tuple[LoggedEdit, Change]]:
+def touching(connection: sqlite3.Connection, wanted: LogFilter) -> Iterator[tuple[LoggedEdit, ChangeSet]]:
     """Yield the edits that may have touched something, newest first, each with what it changed."""
     rows = connection.execute(f"{_EDITS}, change FROM edits LEFT JOIN states USING (state) ORDER BY edits.state DESC")
     unpacked = opener()
@@ -204,10 +204,10 @@ def last_writer(connection: sqlite3.Connection) -> str:
 P = TypeVar("P", SchemaChange, VersionChange, BlockChange)
 
 
-def merged(changes: Iterable[Change]) -> Change:
+def merged(changes: Iterable[ChangeSet]) -> ChangeSet:
     """Make one change of several that followed one another: first before, last after."""
     found = list(changes)
-    return Change(
+    return ChangeSet(
         _merged_parts(((c.side, c.id), c) for change in found for c in change.schemas),
         _merged_parts(((c.side, c.id), c) for change in found for c in change.versions),
         _merged_parts((c.key, c) for change in found for c in change.blocks),
@@ -274,7 +274,7 @@ UNION SELECT state FROM runs WHERE state IS NOT NULL
 
 
 @dataclass(frozen=True, slots=True)
-class Keeping:
+class RetentionPolicy:
     """What compaction leaves as it is, beside the states with a name or a use.
 
     Args:
@@ -288,10 +288,10 @@ class Keeping:
     at_once: int = 2_000
 
 
-KEEPING = Keeping()
+KEEPING = RetentionPolicy()
 
 
-def compact(connection: sqlite3.Connection, now_ms: int, keeping: Keeping) -> int:
+def compact(connection: sqlite3.Connection, now_ms: int, keeping: RetentionPolicy) -> int:
     """Merge what need not be kept, the oldest first; inside a transaction.
 
     Returns:
@@ -307,7 +307,7 @@ def compact(connection: sqlite3.Connection, now_ms: int, keeping: Keeping) -> in
     return sum(len(segment) - 1 for segment in segments)
 
 
-def is_worth_it(connection: sqlite3.Connection, now_ms: int, keeping: Keeping) -> bool:
+def is_worth_it(connection: sqlite3.Connection, now_ms: int, keeping: RetentionPolicy) -> bool:
     """Whether there is enough to merge; cheap."""
     newest = connection.execute("SELECT max(state) FROM edits").fetchone()[0] or 0
     if newest < keeping.edits + WORTH:
@@ -317,7 +317,7 @@ def is_worth_it(connection: sqlite3.Connection, now_ms: int, keeping: Keeping) -
     return row.fetchone() is not None
 
 
-def _old_enough(connection: sqlite3.Connection, now_ms: int, keeping: Keeping) -> int:
+def _old_enough(connection: sqlite3.Connection, now_ms: int, keeping: RetentionPolicy) -> int:
     """Return the first state that is young enough to be kept for itself."""
     newest = connection.execute("SELECT max(state) FROM edits").fetchone()[0] or 0
     among_newest = max(1, newest - keeping.edits + 1)
@@ -330,7 +330,7 @@ def _old_enough(connection: sqlite3.Connection, now_ms: int, keeping: Keeping) -
     return 1 + bisect_left(range(1, among_newest), since, key=when_ms)
 
 
-def _first_kept(connection: sqlite3.Connection, now_ms: int, keeping: Keeping) -> int:
+def _first_kept(connection: sqlite3.Connection, now_ms: int, keeping: RetentionPolicy) -> int:
     """Return the first state that is kept for itself or because its undo group reaches that far."""
     end = _old_enough(connection, now_ms, keeping)
     while True:

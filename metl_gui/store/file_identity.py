@@ -31,7 +31,7 @@ _TIME_BYTES = 6
 _CHUNK_BYTES = 1 << 20
 
 
-class Loss(Enum):
+class FileLoss(Enum):
     """What became of a file."""
 
     DELETED = "It was deleted"
@@ -54,7 +54,7 @@ class Presence:
         self._path = path
         self._connection = connection
         self.newest_state = 0
-        self._holder: lease.Holder | None = None
+        self._holder: lease.LeaseHolder | None = None
         self._project_id = ""
         self._is_logged = False
         self._log_files: dict[Path, FileNumber] = {}
@@ -64,7 +64,7 @@ class Presence:
         self._latest_ms = 0
         self._is_overwritten = False
 
-    def follow_lease(self, holder: lease.Holder) -> None:
+    def follow_lease(self, holder: lease.LeaseHolder) -> None:
         """Know the file by the lease that was just taken in it."""
         self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
         self._is_logged = self._head() == _IS_LOGGED
@@ -74,7 +74,7 @@ class Presence:
         self._project_id, self.newest_state = self._project()
         self._holder = holder
 
-    def loss(self) -> Loss | None:
+    def loss(self) -> FileLoss | None:
         """Say what became of the file; ``None`` while it is there and itself.
 
         Raises:
@@ -83,15 +83,15 @@ class Presence:
         """
         lives_on = self.lives_on
         if self._is_overwritten:
-            return Loss.OVERWRITTEN
+            return FileLoss.OVERWRITTEN
         try:
             found = number_of(self._path)
         except (FileNotFoundError, NotADirectoryError):
-            return Loss.MOVED if lives_on else Loss.DELETED
+            return FileLoss.MOVED if lives_on else FileLoss.DELETED
         if found != self._connection.file:
-            return Loss.REPLACED
+            return FileLoss.REPLACED
         self._is_overwritten = self._holder is not None and not self._is_itself(self._holder)
-        return Loss.OVERWRITTEN if self._is_overwritten else None
+        return FileLoss.OVERWRITTEN if self._is_overwritten else None
 
     @property
     def lives_on(self) -> bool:
@@ -119,7 +119,7 @@ class Presence:
         A file that lives on under another name gets from its log what was committed to it.
         """
         try:
-            if self._is_logged and self.lives_on and self.loss() is not Loss.OVERWRITTEN:
+            if self._is_logged and self.lives_on and self.loss() is not FileLoss.OVERWRITTEN:
                 if self._holder is not None:
                     with writing(self._connection):
                         lease.release(self._connection, self._holder)
@@ -130,7 +130,7 @@ class Presence:
             if path.exists() and number_of(path) == number:
                 path.unlink()
 
-    def _is_itself(self, holder: lease.Holder) -> bool:
+    def _is_itself(self, holder: lease.LeaseHolder) -> bool:
         if self._is_logged and self._head() != _IS_LOGGED:
             return False
         seen_ms = self._seen_ms(holder)
@@ -141,7 +141,7 @@ class Presence:
             return True
         return self._is_taken_over(holder)  # which is told to whoever wants to edit
 
-    def _is_taken_over(self, holder: lease.Holder) -> bool:
+    def _is_taken_over(self, holder: lease.LeaseHolder) -> bool:
         try:
             now = lease.read(self._connection)
             project_id, state = self._project()
@@ -154,7 +154,7 @@ class Presence:
         project_id, state = self._connection.execute("SELECT id, state FROM project").fetchone() or ("", 0)
         return project_id, state
 
-    def _seen_ms(self, holder: lease.Holder) -> int | None:
+    def _seen_ms(self, holder: lease.LeaseHolder) -> int | None:
         """Return when the lease was last renewed as far as the file itself, without its log, says."""
         mark = _mark(holder)
         if self._at is not None:
@@ -191,7 +191,7 @@ class Presence:
         return os.pread(self._connection.descriptor, size, at)
 
 
-def _mark(holder: lease.Holder) -> bytes:
+def _mark(holder: lease.LeaseHolder) -> bytes:
     """Write a lease as it stands in a row of its table, up to the time of its last renewal."""
     # SQLite has forms of their own for 0 and 1, which the first process of a container has as its number.
     sizes = (size for size in (1, 2, 3, 4, 6, 8) if holder.process_id < 1 << (8 * size - 1))

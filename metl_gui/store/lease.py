@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from metl_gui.errors import ProjectHeldError
+from metl_gui.errors import ProjectLockedError
 
 FAR_SILENCE_MS = 120_000
 """After this long without a heartbeat an editor on another computer counts as gone."""
@@ -23,7 +23,7 @@ HIDDEN = "hidden"
 
 
 @dataclass(frozen=True, slots=True)
-class Holder:
+class LeaseHolder:
     """Who edits a project file.
 
     Args:
@@ -45,7 +45,7 @@ class Holder:
     heartbeat_ms: int
 
     @classmethod
-    def here(cls, who: str) -> Holder:
+    def here(cls, who: str) -> LeaseHolder:
         """Describe this process as a new editor."""
         now_ms = time.time_ns() // 1_000_000
         own = os.getpid()
@@ -81,15 +81,15 @@ def process_start(process_id: int) -> str:
     return "" if fields[0] in "ZX" else fields[19]
 
 
-def read(connection: sqlite3.Connection) -> Holder | None:
+def read(connection: sqlite3.Connection) -> LeaseHolder | None:
     """Return who holds the lease."""
     row = connection.execute(
         "SELECT token, who, host, machine, process_id, process_start, since_ms, heartbeat_ms FROM lease"
     ).fetchone()
-    return Holder(*row) if row else None
+    return LeaseHolder(*row) if row else None
 
 
-def take(connection: sqlite3.Connection, holder: Holder, *, by_force: bool = False) -> None:
+def take(connection: sqlite3.Connection, holder: LeaseHolder, *, by_force: bool = False) -> None:
     """Become the editor; inside a transaction.
 
     Raises:
@@ -121,14 +121,14 @@ def refuse_if_held(connection: sqlite3.Connection) -> None:
     """
     found = read(connection)
     if found is not None and not found.is_gone:
-        raise ProjectHeldError(
+        raise ProjectLockedError(
             f"The project is being edited by {found}.",
             "Only one can edit at a time.",
             "Close it there first, or open it read only, as show, check and run do. The window can take it over.",
         )
 
 
-def require(connection: sqlite3.Connection, holder: Holder) -> None:
+def require(connection: sqlite3.Connection, holder: LeaseHolder) -> None:
     """Make sure inside a transaction that we are still the editor.
 
     Raises:
@@ -136,14 +136,14 @@ def require(connection: sqlite3.Connection, holder: Holder) -> None:
     """
     found = read(connection)
     if found is None or found.token != holder.token:
-        raise ProjectHeldError(
+        raise ProjectLockedError(
             f"The project was taken over by {found}." if found else "The project was taken over and closed since.",
             "This edit was not made.",
             "Open the project again to go on editing here.",
         )
 
 
-def beat(connection: sqlite3.Connection, holder: Holder) -> None:
+def renew(connection: sqlite3.Connection, holder: LeaseHolder) -> None:
     """Say that we are still here; inside a transaction."""
     now_ms = time.time_ns() // 1_000_000
     # Never back, whatever becomes of the clock: by this the file is known.
@@ -151,7 +151,7 @@ def beat(connection: sqlite3.Connection, holder: Holder) -> None:
     connection.execute(renewed, (now_ms, holder.token))
 
 
-def release(connection: sqlite3.Connection, holder: Holder) -> None:
+def release(connection: sqlite3.Connection, holder: LeaseHolder) -> None:
     """Give the lease back, if it is still ours; inside a transaction."""
     connection.execute("DELETE FROM lease WHERE token = ?", (holder.token,))
 

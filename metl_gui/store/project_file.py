@@ -17,20 +17,20 @@ from typing import Self, TypeAlias
 
 import msgspec
 
-from metl_gui.core.changes.draft import Change, Stamp, Transition
+from metl_gui.core.changes.draft import ChangeSet, EditContext, Transition
 from metl_gui.core.changes.rewind import rewound
 from metl_gui.core.matrix.document import Document, Ids
-from metl_gui.core.project.project_data import BesideChange
+from metl_gui.core.project.project_data import ProjectDataChange
 from metl_gui.core.trees.nodes import Side
-from metl_gui.errors import BugError, ProjectChangedError, ProjectError, ProjectHeldError, RunCancelled
+from metl_gui.errors import BugError, ProjectChangedError, ProjectError, ProjectLockedError, RunCancelled
 from metl_gui.store import edit_log, lease, schema_validation
 from metl_gui.store.creation import bring_up_to_date, copy_open, make_file, newer, require_free
-from metl_gui.store.edit_log import KEEPING, Keeping, LoggedEdit, LoggedGroup, compact, is_worth_it
-from metl_gui.store.file_identity import Loss, Presence
+from metl_gui.store.edit_log import KEEPING, LoggedEdit, LoggedGroup, RetentionPolicy, compact, is_worth_it
+from metl_gui.store.file_identity import FileLoss, Presence
 from metl_gui.store.repositories.project_data import Repositories
 from metl_gui.store.repositories.sessions import Sessions
 from metl_gui.store.rows.block_rows import read_matrix, write_blocks
-from metl_gui.store.rows.packed_changes import Touched
+from metl_gui.store.rows.packed_changes import LogFilter
 from metl_gui.store.rows.packed_rows import Interned
 from metl_gui.store.rows.tree_rows import read_tree, write_trees
 from metl_gui.store.sqlite.connection import (
@@ -51,7 +51,7 @@ Told: TypeAlias = Callable[[int, int], None]
 """Follows reading: (versions read, versions in all)."""
 
 
-def told_nobody(_done: int, _total: int) -> None:
+def ignore_progress(_done: int, _total: int) -> None:
     """Follow nothing."""
 
 
@@ -90,7 +90,7 @@ class ProjectFile:
     Made by ``create`` and ``open``; a context manager that closes.
     """
 
-    def __init__(self, path: Path, connection: FileConnection, holder: lease.Holder | None) -> None:
+    def __init__(self, path: Path, connection: FileConnection, holder: lease.LeaseHolder | None) -> None:
         self.path = path
         self.backup: Path | None = None
         self._connection = connection
@@ -133,7 +133,7 @@ class ProjectFile:
         with translated(path):
             connection = connect(path)
             try:
-                holder = lease.Holder.here(who) if for_editing else None
+                holder = lease.LeaseHolder.here(who) if for_editing else None
                 found = file_version(connection)
                 if found > VERSION:
                     raise newer(path, found)
@@ -197,7 +197,7 @@ class ProjectFile:
         """
         with self._lock, translated(self.path):
             require_free(target, is_new=True)
-            if self._presence.loss() is Loss.OVERWRITTEN:
+            if self._presence.loss() is FileLoss.OVERWRITTEN:
                 return False
             copy_open(self._connection, target, self._holder)
             return True
@@ -218,7 +218,7 @@ class ProjectFile:
         with self._reading() as connection:
             return _state(connection)
 
-    def document(self, state: int | None = None, told: Told = told_nobody) -> Document:
+    def document(self, state: int | None = None, told: Told = ignore_progress) -> Document:
         """Read the document: trees, and the dense set from the compact one (A4).
 
         Args:
@@ -239,7 +239,7 @@ class ProjectFile:
                 else rewound(document, edit_log.change_between(connection, state, newest), state)
             )
 
-    def change_between(self, state: int, later: int) -> Change:
+    def change_between(self, state: int, later: int) -> ChangeSet:
         """Read everything that was changed after a state up to a later one, as one change.
 
         Cost: the log entries between the two, not the project.
@@ -252,7 +252,7 @@ class ProjectFile:
                 self._require_state(connection, each)
             return edit_log.change_between(connection, state, later)
 
-    def touching(self, wanted: Touched) -> list[tuple[LoggedEdit, Change]]:
+    def touching(self, wanted: LogFilter) -> list[tuple[LoggedEdit, ChangeSet]]:
         """Read the edits that may have touched something, newest first, each with what it changed."""
         with self._reading() as connection:
             return list(edit_log.touching(connection, wanted))
@@ -263,7 +263,7 @@ class ProjectFile:
         door: str = edit_log.WINDOW,
         group: int | None = None,
         undoes: int | None = None,
-        beside: BesideChange = BesideChange(),  # noqa: B008 - frozen
+        beside: ProjectDataChange = ProjectDataChange(),  # noqa: B008 - frozen
     ) -> int:
         """Write one edit: all of it in one transaction, or nothing.
 
@@ -323,7 +323,7 @@ class ProjectFile:
         with self._reading() as connection:
             return edit_log.taken_back_by(connection, group.group)
 
-    def change_of(self, group: LoggedGroup) -> Change:
+    def change_of(self, group: LoggedGroup) -> ChangeSet:
         """Read what a group of edits changed, as one change."""
         with self._reading() as connection:
             return edit_log.change_of_group(connection, group.group)
@@ -333,13 +333,13 @@ class ProjectFile:
         with self._reading() as connection:
             return list(edit_log.history(connection, limit, below))
 
-    def name_state(self, state: int, name: str, stamp: Stamp) -> None:
+    def name_state(self, state: int, name: str, stamp: EditContext) -> None:
         """Give a state a name, or another one."""
         with self._editing() as connection:
             self._require_state(connection, state)
             Repositories.within(connection).states.name(state, name, stamp)
 
-    def compact(self, keeping: Keeping = KEEPING) -> int:
+    def compact(self, keeping: RetentionPolicy = KEEPING) -> int:
         """Merge entries of the log between the states that are kept; each call does a bounded part of it.
 
         Returns:
@@ -362,7 +362,7 @@ class ProjectFile:
             except sqlite3.OperationalError as error:
                 _log.info("%s stays as large as it is: %s", self.path, error)
 
-    def holder(self) -> lease.Holder | None:
+    def holder(self) -> lease.LeaseHolder | None:
         """Read who holds the editing lease, gone or not."""
         with self._reading() as connection:
             return lease.read(connection)
@@ -407,14 +407,14 @@ class ProjectFile:
     def _editing(self) -> Iterator[sqlite3.Connection]:
         holder = self._holder
         if holder is None:
-            raise ProjectHeldError(
+            raise ProjectLockedError(
                 f"{self.path.name} is open read only here.", hint="Open it for editing to change something."
             )
         with self._session() as connection, writing(connection):
             try:
                 lease.require(connection, holder)
-                lease.beat(connection, holder)
-            except ProjectHeldError:
+                lease.renew(connection, holder)
+            except ProjectLockedError:
                 self._holder = None
                 raise
             with self._readable():

@@ -56,7 +56,7 @@ def run(project: Path | None, source: str = "", shows_live: bool = False) -> int
         from PySide6.QtWidgets import QApplication
 
         from metl_gui.ui.project.settings import ViewSettings, stored_settings
-        from metl_gui.ui.shell.theme_controller import dress
+        from metl_gui.ui.shell.theme_controller import apply_theme
         from metl_gui.ui.shell.window import Window
     except ImportError as error:
         raise SetupError("The window cannot be loaded.", f"{error}.", _HINT) from error
@@ -66,7 +66,7 @@ def run(project: Path | None, source: str = "", shows_live: bool = False) -> int
     app.setApplicationName("metl-gui")
     app.setApplicationDisplayName("METL Workbench")
     settings = stored_settings()
-    dress(app, ViewSettings(settings))
+    apply_theme(app, ViewSettings(settings))
     window = Window(settings)
     if not window.isMaximized():
         window.resize(window.size().boundedTo(window.screen().availableSize()))

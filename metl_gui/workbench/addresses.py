@@ -13,14 +13,14 @@ from metl_gui.core.matrix.blocks import Block, BlockKey, Element
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Attribute, Schema, Side, Version
 from metl_gui.errors import EditError, near_names
-from metl_gui.workbench.json_results import Written
+from metl_gui.workbench.json_results import JsonResult
 
 _NOUNS = {Side.EXTRACTION: "schema", Side.CDM: "entity"}
 _PLURALS = {Side.EXTRACTION: "schemas", Side.CDM: "entities"}
 
 
 @dataclass(frozen=True, slots=True)
-class BlockName(Written):
+class BlockName(JsonResult):
     """A block by the names of its ends."""
 
     schema: str

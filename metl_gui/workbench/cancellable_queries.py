@@ -5,9 +5,9 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 
 from metl_gui.core.progress import Watch
-from metl_gui.store.sqlite.cancellation import heeding
+from metl_gui.store.sqlite.cancellation import cancellable
 
 
 def cancellable_queries(watch: Watch) -> AbstractContextManager[None]:
     """Let a cancel also end what a project file is asked on this thread, in ``RunCancelled``."""
-    return heeding(lambda: watch.is_cancelled)
+    return cancellable(lambda: watch.is_cancelled)

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from metl_gui.core.changes.draft import Change
+from metl_gui.core.changes.draft import ChangeSet
 from metl_gui.core.changes.rewind import rewound
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import EditError, ProjectError
 from metl_gui.store.edit_log import LoggedEdit, LoggedGroup
 from metl_gui.store.project_file import ProjectFile
-from metl_gui.store.rows.packed_changes import Touched
+from metl_gui.store.rows.packed_changes import LogFilter
 
 _SHOWN = 3
 
 
-class Past:
+class EarlierStates:
     """The states before the current one. Calls may come from any thread.
 
     The state that was looked at last is kept, so that going along the history costs what lies between two looks.
@@ -82,7 +82,7 @@ class Past:
             )
         return again
 
-    def with_states(self, refusal: EditError, group: LoggedGroup, change: Change) -> EditError:
+    def with_states(self, refusal: EditError, group: LoggedGroup, change: ChangeSet) -> EditError:
         """Say of a refused undo which later states stand in its way, the newest first: the order to take them back in.
 
         Args:
@@ -93,8 +93,8 @@ class Past:
         keys = frozenset(each.key for each in change.blocks)
         schemas = {(each.side, each.id) for each in change.schemas}
         schemas |= {(each.side, part.schema_id) for each in change.versions if (part := each.after or each.before)}
-        wanted = [Touched(keys=keys, versions=frozenset((each.side, each.id) for each in change.versions))]
-        wanted += [Touched(schema=schema) for schema in sorted(schemas)[:_SHOWN]]
+        wanted = [LogFilter(keys=keys, versions=frozenset((each.side, each.id) for each in change.versions))]
+        wanted += [LogFilter(schema=schema) for schema in sorted(schemas)[:_SHOWN]]
         later = {edit.state: edit.title for each in wanted for edit in self._later(each, group, change)}
         if not later:
             return refusal
@@ -103,7 +103,7 @@ class Past:
         noun = "state" if len(later) == 1 else "states"
         return EditError(refusal.title, f"{refusal.text} That was {noun} {told}{more}.", refusal.hint)
 
-    def _later(self, wanted: Touched, group: LoggedGroup, change: Change) -> Iterator[LoggedEdit]:
+    def _later(self, wanted: LogFilter, group: LoggedGroup, change: ChangeSet) -> Iterator[LoggedEdit]:
         """Find what touched the same parts after a group of edits."""
         parts = _parts(change)
         for edit, later in self._project.touching(wanted):
@@ -121,14 +121,14 @@ class Past:
         return None if redo is None else self._standing(redo)
 
 
-def _parts(change: Change) -> set[tuple[object, ...]]:
+def _parts(change: ChangeSet) -> set[tuple[object, ...]]:
     """Name the parts that a change touched."""
     found: set[tuple[object, ...]] = {("schema", each.side, each.id) for each in change.schemas}
     found |= {("version", each.side, each.id) for each in change.versions}
     return found | {("block", each.key) for each in change.blocks}
 
 
-def _ends(change: Change) -> set[tuple[object, ...]]:
+def _ends(change: ChangeSet) -> set[tuple[object, ...]]:
     """Name the versions that the blocks of a change stand between: what was mapped stands on them."""
     sides = zip(Side, zip(*(each.key for each in change.blocks), strict=True), strict=False)
     return {("version", side, id_) for side, ids in sides for id_ in ids}

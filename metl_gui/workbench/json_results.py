@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 
-class Written:
+class JsonResult:
     """A frozen result that is written as its fields; one whose document has other keys says so in ``as_json``."""
 
     __slots__ = ()

@@ -16,7 +16,7 @@ from types import FrameType
 
 import msgspec
 
-from metl_gui.core.progress import UNWATCHED, do_here
+from metl_gui.core.progress import UNWATCHED, run_inline
 from metl_gui.engine.checks.destinations import refuse_shared_places
 from metl_gui.engine.execution.client import SparkProcess
 from metl_gui.engine.runs.report import RunReport
@@ -25,7 +25,7 @@ from metl_gui.engine.runs.target import lane_target
 from metl_gui.engine.spark.task_errors import SPARK_FAILED
 from metl_gui.engine.streaming.checkpoint import Checkpoint
 from metl_gui.errors import MetlError, RunCancelled, RunError, UserError
-from metl_gui.store.lease import Holder
+from metl_gui.store.lease import LeaseHolder
 from metl_gui.store.project_file import ProjectFile
 from metl_gui.store.sqlite.connection import number_of
 from metl_gui.workbench.importing.version_tasks import REASONS
@@ -60,7 +60,7 @@ class Production:
         self.plan = plan
         self.is_stopping = threading.Event()
         self.is_over = threading.Event()
-        self.facts = ProcessFacts(run_id=order.spec.run_id, holder=Holder.here(person()))
+        self.facts = ProcessFacts(run_id=order.spec.run_id, holder=LeaseHolder.here(person()))
         self._say = threading.Lock()
 
     def run(self) -> None:
@@ -205,7 +205,7 @@ class Production:
                 waiting = sum(report.by_reason.get(reason, 0) for reason in REASONS)
                 if waiting > known:
                     with Workbench.open(Path(self.order.project), for_editing=False) as workbench:
-                        looked_into(workbench, report, UNWATCHED, do_here)
+                        looked_into(workbench, report, UNWATCHED, run_inline)
                     known = waiting
             except (MetlError, OSError) as error:
                 _log.warning("versions that nobody has imported cannot be looked for: %s", error)

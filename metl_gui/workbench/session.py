@@ -17,21 +17,21 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
-from metl_gui.core.changes.draft import Change, Edit, Stamp, Transition, perform
+from metl_gui.core.changes.draft import ChangeSet, Edit, EditContext, Transition, perform
 from metl_gui.core.edits.revert import Revert
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.merge.merged_document import MergeTheirs
 from metl_gui.core.progress import UNWATCHED, Watch
-from metl_gui.core.project.comments import Subject
-from metl_gui.core.project.project_data import BesideChange
-from metl_gui.core.project.refusals import Refusal
+from metl_gui.core.project.comments import CommentSubject
+from metl_gui.core.project.project_data import ProjectDataChange
+from metl_gui.core.project.refusals import RefusedSuggestion
 from metl_gui.errors import EditError, ProjectChangedError
 from metl_gui.store import edit_log as log
 from metl_gui.store.edit_log import LoggedEdit, LoggedGroup
 from metl_gui.store.project_file import ProjectFile
 from metl_gui.store.repositories.project_data import Repositories
-from metl_gui.store.rows.packed_changes import Touched
-from metl_gui.workbench.earlier_states import Past
+from metl_gui.store.rows.packed_changes import LogFilter
+from metl_gui.workbench.earlier_states import EarlierStates
 
 SECOND_PERSON_CONFIRMS = "second_person_confirms"
 """Name of the project setting; ``yes`` or absent."""
@@ -43,14 +43,14 @@ DEFAULT_KEPT_RUNS = 200
 _TRIES = 5
 
 
-class Door(StrEnum):
+class EditOrigin(StrEnum):
     """Where a person made a gesture: undo in a window takes back only what was done in windows."""
 
     WINDOW = log.WINDOW
     COMMAND = log.COMMAND
 
 
-ANY_DOOR = tuple(Door)
+ANY_ORIGIN = tuple(EditOrigin)
 
 
 @dataclass(slots=True)
@@ -62,7 +62,7 @@ class EditGroup:
         id: the first state of the group, ``None`` until its first edit is committed.
     """
 
-    door: Door
+    door: EditOrigin
     id: int | None = None
 
 
@@ -79,7 +79,7 @@ class Workbench:
 
     def __init__(self, project: ProjectFile, who: str | None = None, watch: Watch = UNWATCHED) -> None:
         self._project = project
-        self._past = Past(project)
+        self._past = EarlierStates(project)
         self._lock = threading.RLock()
         self._who = person() if who is None else who
         self._document = project.document(told=partial(watch.step, "Reading schemas and mappings"))
@@ -176,16 +176,16 @@ class Workbench:
         """What is kept with the project beside its states."""
         return self._project.kept
 
-    def new_group(self, door: Door = Door.COMMAND) -> EditGroup:
+    def new_group(self, door: EditOrigin = EditOrigin.COMMAND) -> EditGroup:
         """Begin a group of edits that are undone together; pass it to ``do`` for each of them."""
         return EditGroup(door)
 
     def do(
         self,
         edit: Edit,
-        door: Door = Door.COMMAND,
+        door: EditOrigin = EditOrigin.COMMAND,
         group: EditGroup | None = None,
-        beside: Callable[[Transition], BesideChange] | None = None,
+        beside: Callable[[Transition], ProjectDataChange] | None = None,
     ) -> Transition:
         """Apply an edit: work it out, commit it, make its outcome the current document.
 
@@ -208,7 +208,7 @@ class Workbench:
         group = group or EditGroup(door)
 
         def commit(transition: Transition) -> None:
-            change = beside(transition) if beside is not None else BesideChange()
+            change = beside(transition) if beside is not None else ProjectDataChange()
             if not transition.change.is_empty:
                 group.id = self._project.commit(transition, group.door, group.id, beside=change)
             elif change:
@@ -216,17 +216,17 @@ class Workbench:
 
         return self._apply(lambda: perform(self._document, edit, self.stamp()), commit)
 
-    def undo_title(self, doors: tuple[Door, ...] = ANY_DOOR) -> str | None:
+    def undo_title(self, doors: tuple[EditOrigin, ...] = ANY_ORIGIN) -> str | None:
         """Return the title of what undo takes back, ``None`` when there is nothing."""
         found = self._project.undo_candidate(doors)
         return found.title if found else None
 
-    def redo_title(self, doors: tuple[Door, ...] = ANY_DOOR) -> str | None:
+    def redo_title(self, doors: tuple[EditOrigin, ...] = ANY_ORIGIN) -> str | None:
         """Return the title of what redo brings again, ``None`` when there is nothing."""
         found = self._project.redo_candidate(doors)
         return found.title if found else None
 
-    def undo(self, doors: tuple[Door, ...] = ANY_DOOR, door: Door = Door.COMMAND) -> Transition:
+    def undo(self, doors: tuple[EditOrigin, ...] = ANY_ORIGIN, door: EditOrigin = EditOrigin.COMMAND) -> Transition:
         """Take back the newest group of edits, as a new state.
 
         Args:
@@ -238,7 +238,7 @@ class Workbench:
         """
         return self._take_back(lambda: self._project.undo_candidate(doors), "undo", door)
 
-    def undo_state(self, state: int, door: Door = Door.COMMAND) -> Transition:
+    def undo_state(self, state: int, door: EditOrigin = EditOrigin.COMMAND) -> Transition:
         """Take back the group of edits that made a state, whatever was done elsewhere since, as a new state.
 
         Raises:
@@ -247,7 +247,7 @@ class Workbench:
         """
         return self._take_back(lambda: self._past.group_to_take_back(state), "undo", door)
 
-    def redo(self, doors: tuple[Door, ...] = ANY_DOOR, door: Door = Door.COMMAND) -> Transition:
+    def redo(self, doors: tuple[EditOrigin, ...] = ANY_ORIGIN, door: EditOrigin = EditOrigin.COMMAND) -> Transition:
         """Bring the newest undone group of edits again, as a new state.
 
         Raises:
@@ -265,7 +265,7 @@ class Workbench:
         """
         return self._past.at(self._document, state)
 
-    def change_between(self, state: int, later: int) -> Change:
+    def change_between(self, state: int, later: int) -> ChangeSet:
         """Return everything that differs between two states as one change, from the first to the second.
 
         Raises:
@@ -275,7 +275,7 @@ class Workbench:
         found = self._project.change_between(low, high)
         return found if state <= later else found.inverse()
 
-    def touching(self, wanted: Touched) -> list[tuple[LoggedEdit, Change]]:
+    def touching(self, wanted: LogFilter) -> list[tuple[LoggedEdit, ChangeSet]]:
         """Read the edits that may have touched something, newest first, each with what it changed."""
         return self._project.touching(wanted)
 
@@ -303,11 +303,11 @@ class Workbench:
         """
         self._project.name_state(state, name, self.stamp())
 
-    def refuse_suggestions(self, refused: Iterable[Refusal]) -> None:
+    def refuse_suggestions(self, refused: Iterable[RefusedSuggestion]) -> None:
         """Remember that suggestions were refused; not part of a state."""
         self._project.kept.refused_suggestions.add(refused, self.stamp())
 
-    def add_comment(self, subject: Subject, text: str) -> int:
+    def add_comment(self, subject: CommentSubject, text: str) -> int:
         """Keep a comment with the project, and return its id; not part of a state."""
         return self._project.kept.comments.add(subject, text, self.stamp())
 
@@ -363,7 +363,7 @@ class Workbench:
                 return True
             edit = MergeTheirs(Document(), self._document, self.path.stem)
             with ProjectFile.create(target, self._who) as copy:
-                copy.commit(perform(copy.document(), edit, Stamp(self._who, time.time_ns() // 1_000_000)))
+                copy.commit(perform(copy.document(), edit, EditContext(self._who, time.time_ns() // 1_000_000)))
             return False
 
     def merge_overlay(self) -> Document:
@@ -375,12 +375,12 @@ class Workbench:
                 self._document = merged
             return self._document
 
-    def stamp(self) -> Stamp:
+    def stamp(self) -> EditContext:
         """Say who edits, when, and whether a second person confirms it."""
         needs_second = self._project.kept.settings.all().get(SECOND_PERSON_CONFIRMS) == "yes"
-        return Stamp(self._who, time.time_ns() // 1_000_000, needs_second)
+        return EditContext(self._who, time.time_ns() // 1_000_000, needs_second)
 
-    def _take_back(self, find: Callable[[], LoggedGroup | None], verb: str, door: Door) -> Transition:
+    def _take_back(self, find: Callable[[], LoggedGroup | None], verb: str, door: EditOrigin) -> Transition:
         found: list[LoggedGroup] = []
 
         def work_out() -> Transition:

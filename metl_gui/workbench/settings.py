@@ -19,8 +19,8 @@ from metl_gui.core.trees import paths
 from metl_gui.core.trees.nodes import Schema, Side
 from metl_gui.errors import EditError, near_names
 from metl_gui.workbench.addresses import find_schema, find_version
-from metl_gui.workbench.json_results import Written
-from metl_gui.workbench.session import DEFAULT_KEPT_RUNS, KEPT_RUNS, SECOND_PERSON_CONFIRMS, Door, Workbench
+from metl_gui.workbench.json_results import JsonResult
+from metl_gui.workbench.session import DEFAULT_KEPT_RUNS, KEPT_RUNS, SECOND_PERSON_CONFIRMS, EditOrigin, Workbench
 
 YES, NO = "yes", "no"
 MOST_KEPT_RUNS = 10_000
@@ -34,7 +34,7 @@ KNOWN: dict[str, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class ProjectSettings(Written):
+class ProjectSettings(JsonResult):
     """The settings of a project.
 
     Args:
@@ -99,7 +99,7 @@ _PATH_SETTINGS = ("version_field",)
 
 
 @dataclass(frozen=True, slots=True)
-class SettingsResult(Written):
+class SettingsResult(JsonResult):
     """The settings of a schema or entity after a change, those at their default left out.
 
     Args:
@@ -117,7 +117,7 @@ class SettingsResult(Written):
 
 
 @dataclass(frozen=True, slots=True)
-class Removal(Written):
+class Removal(JsonResult):
     """What went with a version.
 
     Args:
@@ -136,7 +136,11 @@ class Removal(Written):
 
 
 def set_settings(
-    workbench: Workbench, name: str, assignments: Sequence[str], side: Side = Side.EXTRACTION, door: Door = Door.COMMAND
+    workbench: Workbench,
+    name: str,
+    assignments: Sequence[str],
+    side: Side = Side.EXTRACTION,
+    door: EditOrigin = EditOrigin.COMMAND,
 ) -> SettingsResult:
     """Change settings of a schema or entity, each written ``NAME=VALUE``; an empty value puts the default back.
 
@@ -165,7 +169,9 @@ def settings_of(document: Document, name: str, side: Side = Side.EXTRACTION) -> 
     return SettingsResult(document.state, schema.name, dict(schema.settings))
 
 
-def remove_version(workbench: Workbench, side: Side, name: str, label: str, door: Door = Door.COMMAND) -> Removal:
+def remove_version(
+    workbench: Workbench, side: Side, name: str, label: str, door: EditOrigin = EditOrigin.COMMAND
+) -> Removal:
     """Remove a version with its blocks; the last version takes its schema or entity with it.
 
     Raises:

@@ -26,7 +26,7 @@ import msgspec
 
 from metl_gui.core.progress import UNWATCHED, Watch
 from metl_gui.own_files import cache_folder, close_all, data_folder, settings_folder, write_file
-from metl_gui.store.lease import Holder
+from metl_gui.store.lease import LeaseHolder
 
 PROCESS = "process.json"
 STOP = "stop"
@@ -55,7 +55,7 @@ class ProcessFacts(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     run_id: str
-    holder: Holder
+    holder: LeaseHolder
     phase: Phase = Phase.STARTING
     beats: int = 0
 

@@ -35,7 +35,7 @@ _EARLIEST = (1980, 1, 1, 0, 0, 0)  # before that a packed file knows no moment
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class SheetColumn:
     """One column of a sheet.
 
     Args:
@@ -67,7 +67,7 @@ class SheetPlan:
     """One sheet: columns, and rows with a text or whole number for each of them, read once."""
 
     name: str
-    columns: tuple[Column, ...]
+    columns: tuple[SheetColumn, ...]
     rows: Iterable[Row]
 
 
@@ -185,7 +185,7 @@ def _dressed(sheet: _Sheet, plan: SheetPlan) -> Iterator[list[Any]]:
         yield row
 
 
-def _cell(sheet: _Sheet, column: Column, is_quoted: bool = False) -> Any:
+def _cell(sheet: _Sheet, column: SheetColumn, is_quoted: bool = False) -> Any:
     """Make an empty cell of a column; a text in a quoted one stays a text when somebody edits it."""
     from openpyxl.cell import WriteOnlyCell
     from openpyxl.styles import Alignment, PatternFill, Protection
@@ -201,7 +201,7 @@ def _cell(sheet: _Sheet, column: Column, is_quoted: bool = False) -> Any:
     return cell
 
 
-def _head_cell(sheet: _Sheet, column: Column) -> Any:
+def _head_cell(sheet: _Sheet, column: SheetColumn) -> Any:
     from openpyxl.styles import Alignment, Font, PatternFill
 
     cell = _text_cell(sheet, column.title)
@@ -211,7 +211,7 @@ def _head_cell(sheet: _Sheet, column: Column) -> Any:
 
 
 def _text_cell(sheet: _Sheet, text: str) -> Any:
-    cell = _cell(sheet, Column(""), is_quoted=has_formula(text))
+    cell = _cell(sheet, SheetColumn(""), is_quoted=has_formula(text))
     cell.value = text
     cell.data_type = "s"
     return cell

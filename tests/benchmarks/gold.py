@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from metl_gui.core.changes.draft import perform
-from metl_gui.core.edits.composite import Several
+from metl_gui.core.edits.composite import CompositeEdit
 from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
@@ -106,7 +106,7 @@ def document_of(asked: Iterable[Table], has_names: bool = True) -> Document:
         schema, entity = (f"{table.schema}#{label}", table.entity) if has_names else (_blank(at, 1), _blank(at, 2))
         edits.append(AddVersion(Side.EXTRACTION, VersionDeclaration(schema, table.sources, label)))
         edits.append(AddVersion(Side.CDM, VersionDeclaration(entity, table.targets, label)))
-    return perform(Document(), Several("Add the tables", tuple(edits))).after
+    return perform(Document(), CompositeEdit("Add the tables", tuple(edits))).after
 
 
 def versions_of(document: Document, at: int) -> tuple[Version, Version]:

@@ -20,7 +20,7 @@ from typing import Any
 import orjson
 
 from metl_gui.core.trees.declarations import fingerprint
-from metl_gui.engine.kernel.outcomes import Outcome
+from metl_gui.engine.kernel.outcomes import MappedBatch
 from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.mapping.kernel import Kernel
@@ -99,7 +99,7 @@ def _kernel(plan: Plan) -> Kernel:
     return Kernel(plan, choice="compiled", patience=0)
 
 
-def _teach(kernel: Kernel, records: Records) -> Outcome:
+def _teach(kernel: Kernel, records: Records) -> MappedBatch:
     """Map until nothing more is learned, as a long run does."""
     outcome = kernel.map(records)
     for _ in range(_LESSONS):
@@ -120,7 +120,7 @@ def _taught(load: Load) -> Kernel:
     return kernel
 
 
-def _compare(ours: Outcome, theirs: Outcome) -> None:
+def _compare(ours: MappedBatch, theirs: MappedBatch) -> None:
     if bytes(ours.text) != bytes(theirs.text) or ours.counts() != theirs.counts():
         raise AssertionError("machine code and the reference wrote different messages")
 

@@ -16,7 +16,7 @@ import fastavro
 import orjson
 
 from metl_gui.core.project.writer_schemas import AVRO
-from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan, WireSchema
+from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan, WriterSchemaPlan
 from metl_gui.engine.kernel.wire_format import schema_half
 from tests.benchmarks.kernel_loads import envelope
 
@@ -66,11 +66,11 @@ def plan_of_versions(versions: int, is_avro: bool = False) -> Plan:
     return Plan(17, "0" * 64, schemas, wire=tuple(_wire(versions)) if is_avro else (), framing="confluent")
 
 
-def _wire(versions: int) -> Iterator[WireSchema]:
-    yield WireSchema(str(KEY_ID), AVRO, json.dumps(_avro_key()), TOPIC_SCHEMA)
+def _wire(versions: int) -> Iterator[WriterSchemaPlan]:
+    yield WriterSchemaPlan(str(KEY_ID), AVRO, json.dumps(_avro_key()), TOPIC_SCHEMA)
     for version in range(versions):
         text = json.dumps(_avro_envelope(version))
-        yield WireSchema(str(VALUE_ID + version), AVRO, text, TOPIC_SCHEMA, str(version + 1))
+        yield WriterSchemaPlan(str(VALUE_ID + version), AVRO, text, TOPIC_SCHEMA, str(version + 1))
 
 
 def avro_changes(count: int, versions: int = 1) -> Iterator[Change]:

@@ -16,7 +16,7 @@ from metl_gui.core.changes.draft import Edit, perform
 from metl_gui.core.changes.touched_groups import touched_versions
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.versions import AddVersion, RemoveVersion
-from metl_gui.core.matrix.compact import Elements, Group, compact_all, compact_group, decompact, decompact_all
+from metl_gui.core.matrix.compact import ElementColumns, GroupKey, compact_all, compact_group, decompact, decompact_all
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Side
@@ -139,7 +139,7 @@ def _whole(size: Size, document: Document, rounds: int) -> Iterator[Case]:
     )
 
 
-def _check_round_trip(dense: Elements, base: object) -> None:
+def _check_round_trip(dense: ElementColumns, base: object) -> None:
     for name in ("version", "entity_version", "start", "q", "p"):
         if not np.array_equal(getattr(dense, name), getattr(base, name)):
             raise AssertionError(f"decompact(compact(DPM)) differs in {name}")
@@ -153,7 +153,7 @@ def _groups_baseline(document: Document, rounds: int) -> Case:
         for schema in document.extraction.schemas():
             versions = document.extraction.versions(schema.id)
             for _, w in document.matrix.column_keys(schema.version_ids[0]):
-                kept = compact_group(versions, document.matrix, Group(schema.id, w))
+                kept = compact_group(versions, document.matrix, GroupKey(schema.id, w))
                 count += sum(len(elements) for elements in decompact(versions, kept).values())
         return count
 

@@ -8,13 +8,13 @@ from dataclasses import is_dataclass
 import numpy as np
 
 from metl_gui.core.trees.trees import Tree, TreeBase
-from metl_gui.ui.matrix.layout.content import Content
+from metl_gui.ui.matrix.layout.content import PlaneContent
 
 _ELSEWHERE = (Tree, TreeBase)
 """Parts of the document, which are there without a plane."""
 
 
-def plane_memory(content: Content) -> dict[str, int]:
+def plane_memory(content: PlaneContent) -> dict[str, int]:
     """Return bytes by part.
 
     Returns:

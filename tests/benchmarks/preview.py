@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Self
 
-from metl_gui.core.changes.draft import Stamp, perform
+from metl_gui.core.changes.draft import EditContext, perform
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.settings import SetSettings
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element, Status
@@ -65,7 +65,7 @@ def _naming_versions(document: Document) -> Document:
     """Let rows of the first schema name their version: all versions have the same attributes, so nothing else tells."""
     schema = document.extraction.schemas()[0]
     return perform(
-        document, SetSettings(Side.EXTRACTION, schema.id, (("version_field", _FIELD),)), Stamp("bench", 1)
+        document, SetSettings(Side.EXTRACTION, schema.id, (("version_field", _FIELD),)), EditContext("bench", 1)
     ).after
 
 
@@ -117,16 +117,16 @@ class _Bench:
 
     def edits(self, count: int) -> list[float]:
         """Time edits: the document is changed before, as that is no part of the preview."""
-        from metl_gui.ui.project.document import Changed
+        from metl_gui.ui.project.document import DocumentChange
 
         times = []
         for turn in range(count):
             edit = _edit(self.key, self.element, turn)
             before, shown = self.project.value, self.panel.text.laid.text
-            after = perform(before, edit, Stamp("bench", turn + 1)).after
+            after = perform(before, edit, EditContext("bench", turn + 1)).after
             began = time.perf_counter()
             self.project.value = after
-            self.project.changed.emit(Changed(before, after, (self.key,)))
+            self.project.changed.emit(DocumentChange(before, after, (self.key,)))
             self.panel.text.repaint()
             times.append(1000 * (time.perf_counter() - began))
             sample = self.panel.sample
@@ -159,7 +159,7 @@ def _many_versions(rounds: int) -> list[float]:
     previews.take(document)
     previews.of(raw)
     for turn in range(rounds * 4):
-        document = perform(document, _edit(key, Element(1, 1), turn), Stamp("bench", turn + 1)).after
+        document = perform(document, _edit(key, Element(1, 1), turn), EditContext("bench", turn + 1)).after
         previews.take(document)
         times.append(_timed(lambda: previews.of(raw)))
     return times

@@ -23,7 +23,7 @@ from metl_gui.core.review.rename_proposals import best_proposals
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Side, Version
 from metl_gui.registry.files import sources
-from metl_gui.registry.reader_result import Reading
+from metl_gui.registry.reader_result import ReaderResult
 from metl_gui.workbench.importing.schema_import import add_reading
 from metl_gui.workbench.session import Workbench
 from tests.helpers.shared import ROOT
@@ -110,7 +110,7 @@ def _replay_schema(workbench: Workbench, declarations: list[VersionDeclaration],
     gone: set[str] = set()
     for declaration in declarations:
         begun = time.perf_counter()
-        result = add_reading(workbench, Side.EXTRACTION, Reading((declaration,)))
+        result = add_reading(workbench, Side.EXTRACTION, ReaderResult((declaration,)))
         if not result.added:
             continue
         found.seconds.append(time.perf_counter() - begun)

@@ -14,11 +14,11 @@ from metl_gui.core.matrix.document import Document
 from metl_gui.core.search.attribute_facts import AttributeUses
 from metl_gui.core.search.filters import Filtering
 from metl_gui.core.search.node_search import find_attributes, find_schemas
-from metl_gui.core.search.query import Kind, Query, Term, parse
+from metl_gui.core.search.query import Query, Term, TermKind, parse
 from metl_gui.core.trees.nodes import Attribute, Side
 from metl_gui.core.trees.tree_columns import columns_of
 from metl_gui.core.trees.trees import Tree
-from metl_gui.ui.table.rows import Column, MappingRows
+from metl_gui.ui.table.rows import MappingColumn, MappingRows
 from tests.benchmarks.harness import Case, figure, paired, single
 from tests.benchmarks.sizes import ATTRIBUTES, DESIGN, STRETCH, VERSIONS, Size, build
 
@@ -50,7 +50,7 @@ def _filtered(size: Size, document: Document, rounds: int, against_objects: bool
         else:
             yield from _in_steps(f"filter '{text}', {name}", tree, query, uses, rounds)
     for text in _FOUND:
-        words = parse(text).values(Kind.WORD)
+        words = parse(text).values(TermKind.WORD)
         yield single(
             f"search everywhere '{text}', {name}",
             _finder(document, words),
@@ -99,9 +99,9 @@ def _passes(attribute: Attribute, schema: str, mapped: set[int], query: Query) -
 
 
 def _holds(attribute: Attribute, schema: str, mapped: set[int], term: Term) -> bool:
-    if term.kind is Kind.TYPE:
+    if term.kind is TermKind.TYPE:
         return term.value in attribute.type_text.lower()
-    if term.kind is Kind.IS:
+    if term.kind is TermKind.IS:
         return attribute.id not in mapped
     return term.value in attribute.path.lower() or term.value in schema
 
@@ -138,8 +138,12 @@ def _finder(document: Document, words: tuple[str, ...]) -> Callable[[], None]:
 
 def _listed(document: Document, name: str, rounds: int, target: float | None) -> Iterator[Case]:
     mapping = MappingRows(document)
-    mapping.ordered(mapping.rows, Column.SCHEMA)
-    for text, column in (("", Column.SCHEMA), ("attribute_3", Column.SCHEMA), ("service12", Column.CDM_ATTRIBUTE)):
+    mapping.ordered(mapping.rows, MappingColumn.SCHEMA)
+    for text, column in (
+        ("", MappingColumn.SCHEMA),
+        ("attribute_3", MappingColumn.SCHEMA),
+        ("service12", MappingColumn.CDM_ATTRIBUTE),
+    ):
         query = parse(text)
         yield single(
             f"mapping list '{text}' by {column.value}, {name}",

@@ -19,7 +19,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from metl_gui.engine.kernel.outcomes import Outcome
+from metl_gui.engine.kernel.outcomes import MappedBatch
 from metl_gui.engine.kernel.plan import BlockPlan, ColumnPlan, EntityPlan, Plan, SchemaPlan, VersionPlan
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.mapping.kernel import Kernel
@@ -69,7 +69,7 @@ def cases(rounds: int, quick: bool) -> Iterator[Case]:
         yield _case(name, plan, batches, by_date, rounds)
 
 
-def _case(name: str, plan: Plan, batches: list[Outcome], by_date: bool, rounds: int) -> Case:
+def _case(name: str, plan: Plan, batches: list[MappedBatch], by_date: bool, rounds: int) -> Case:
     count = sum(map(len, batches))
     return paired(
         f"parquet, {name}",
@@ -83,12 +83,12 @@ def _case(name: str, plan: Plan, batches: list[Outcome], by_date: bool, rounds: 
     )
 
 
-def _written(kind: str, plan: Plan, batches: list[Outcome], by_date: bool) -> int:
+def _written(kind: str, plan: Plan, batches: list[MappedBatch], by_date: bool) -> int:
     with tempfile.TemporaryDirectory() as folder:
         return len(_write(kind, Path(folder), plan, batches, by_date))
 
 
-def _write(kind: str, folder: Path, plan: Plan, batches: list[Outcome], by_date: bool) -> list[str]:
+def _write(kind: str, folder: Path, plan: Plan, batches: list[MappedBatch], by_date: bool) -> list[str]:
     name = "part-000000-0"
     sink = (
         ParquetSink(folder, name, plan, by_date=by_date)
@@ -101,7 +101,7 @@ def _write(kind: str, folder: Path, plan: Plan, batches: list[Outcome], by_date:
     return sink.close()
 
 
-def _check(plan: Plan, batches: list[Outcome], by_date: bool) -> None:
+def _check(plan: Plan, batches: list[MappedBatch], by_date: bool) -> None:
     """Fail unless both wrote the same."""
     with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as other:
         lines = _write("jsonl", Path(one), plan, batches, by_date)

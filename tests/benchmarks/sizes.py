@@ -9,7 +9,7 @@ import numpy as np
 from metl_gui.core.matrix.document import Document, Ids
 from metl_gui.core.matrix.matrix import Dpm, DpmBase
 from metl_gui.core.trees.nodes import Schema
-from metl_gui.core.trees.trees import TextTable, Tree, TreeBase, TypeFacts, VersionFacts
+from metl_gui.core.trees.trees import TextTable, Tree, TreeBase, TypeFacts, VersionMetadata
 
 VERSIONS = 10
 ATTRIBUTES = 10
@@ -68,7 +68,7 @@ def _tree(count: int, prefix: str, changing: bool) -> TreeBase:
         schemas=schemas,
         version_id=np.arange(1, versions + 1, dtype=np.int32),
         schema_id=np.repeat(np.arange(1, count + 1, dtype=np.int32), VERSIONS),
-        facts=tuple(VersionFacts(labels[row % VERSIONS], f"{row:032x}", None, False, "") for row in range(versions)),
+        facts=tuple(VersionMetadata(labels[row % VERSIONS], f"{row:032x}", None, False, "") for row in range(versions)),
         start=np.arange(versions + 1, dtype=np.int64) * ATTRIBUTES,
         id=np.arange(1, versions * ATTRIBUTES + 1, dtype=np.int32),
         lineage=lineage.astype(np.int32),

@@ -38,7 +38,7 @@ from metl_gui.engine.runs.report import RunReport
 from metl_gui.engine.runs.run_spec import RunSpec, new_run_id
 from metl_gui.engine.sources.batches import read_batches
 from metl_gui.engine.sources.files import cut_ranges, list_files
-from metl_gui.engine.sources.source import Reading
+from metl_gui.engine.sources.source import ReadPlan
 from metl_gui.engine.spark.sessions.local import SparkRuntime
 from tests.benchmarks.harness import OPEN, ROUNDS, Case, figure, paired
 from tests.benchmarks.kernel import _event, _plan
@@ -149,11 +149,11 @@ class RawRecords(DataSource):
         return "file int, offset bigint, size bigint, raw binary"
 
     def reader(self, schema: object) -> DataSourceReader:  # noqa: ARG002 - Spark's interface
-        return _RawReader(msgspec.json.decode(self.options["reading"], type=Reading))
+        return _RawReader(msgspec.json.decode(self.options["reading"], type=ReadPlan))
 
 
 class _RawReader(DataSourceReader):
-    def __init__(self, reading: Reading) -> None:
+    def __init__(self, reading: ReadPlan) -> None:
         self.reading = reading
 
     def partitions(self) -> list[InputPartition]:
@@ -207,7 +207,7 @@ class _Bench:
         return max(_resident_mib(process) for process in _below(os.getpid()) if _is_worker(process))
 
     def read(self, path: Path) -> DataFrame:
-        reading = msgspec.json.encode(Reading(*cut_ranges(list_files(str(path))))).decode()
+        reading = msgspec.json.encode(ReadPlan(*cut_ranges(list_files(str(path))))).decode()
         return self.runtime.spark.read.format(RawRecords.name()).option("reading", reading).load()
 
     def identity(self, path: Path) -> None:

@@ -24,9 +24,9 @@ from PySide6.QtWidgets import QApplication
 from metl_gui.core.matrix.document import Document, Ids
 from metl_gui.core.matrix.matrix import Dpm, DpmBase
 from metl_gui.core.trees.nodes import Schema, Side
-from metl_gui.core.trees.trees import TextTable, Tree, TreeBase, TypeFacts, VersionFacts
+from metl_gui.core.trees.trees import TextTable, Tree, TreeBase, TypeFacts, VersionMetadata
 from metl_gui.ui.jobs.jobs import SynchronousJobs
-from metl_gui.ui.project.selection import CellRange, Place, Selected, place_of_version
+from metl_gui.ui.project.selection import CellRange, NodeRef, Selected, place_of_version
 from metl_gui.ui.shell.window import Window
 from metl_gui.ui.theming import theme as themes
 from metl_gui.workbench.session import Workbench
@@ -105,7 +105,7 @@ def many_blocks(window: Window, rounds: int) -> Times:
     return hand.times
 
 
-def _renamed(document: Document, places: tuple[Place, ...]) -> int:
+def _renamed(document: Document, places: tuple[NodeRef, ...]) -> int:
     versions = (document.extraction.version(place.version or 0) for place in places)
     return sum(attribute.path == "renamed" for version in versions for attribute in version.attributes)
 
@@ -177,7 +177,7 @@ def _wide_tree(name: str) -> Tree:
             schemas={1: Schema(1, name, (1,))},
             version_id=np.ones(1, np.int32),
             schema_id=np.ones(1, np.int32),
-            facts=(VersionFacts(("1",), f"{1:032x}", None, False, ""),),
+            facts=(VersionMetadata(("1",), f"{1:032x}", None, False, ""),),
             start=np.array([0, ELEMENTS], np.int64),
             id=number,
             lineage=number,

@@ -23,7 +23,7 @@ from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.matrix.labels.headers import left_px, top_px
 from metl_gui.ui.matrix.layout.camera import MARGIN_PX
-from metl_gui.ui.matrix.layout.content import Content, content_of
+from metl_gui.ui.matrix.layout.content import PlaneContent, content_of
 from metl_gui.ui.matrix.view import MatrixView
 from metl_gui.ui.project.selection import Selected, place_of_version
 from metl_gui.ui.theming import theme as themes
@@ -147,7 +147,7 @@ def _plane(view: MatrixView) -> QRectF:
     return plane.adjusted(MARGIN_PX, MARGIN_PX, -MARGIN_PX, -MARGIN_PX)
 
 
-def _memory(content: Content, held: int) -> dict[str, float]:
+def _memory(content: PlaneContent, held: int) -> dict[str, float]:
     """Measure bytes after the path was replayed: matrix and pyramid by element, trees with both axes by attribute."""
     parts, document = plane_memory(content), content.document
     attributes = len(document.extraction.base.id) + len(document.cdm.base.id)
@@ -174,7 +174,7 @@ def _selections(view: MatrixView, document: Document) -> list[float]:
     return times
 
 
-def _baseline(content: Content, width: int, height: int) -> Replay | None:
+def _baseline(content: PlaneContent, width: int, height: int) -> Replay | None:
     """Show all cells as a plain image of pyqtgraph's, binned by itself; ``None`` where they cannot lie in memory."""
     shape = len(content.columns.runs), len(content.rows.runs)
     if shape[0] * shape[1] > _LARGEST_IMAGE:
@@ -205,7 +205,7 @@ def _replayed(baseline: Replay | None, steps: list[Step]) -> dict[str, list[floa
     return baseline.run(steps)
 
 
-def _why_not(content: Content) -> str:
+def _why_not(content: PlaneContent) -> str:
     gigabytes = len(content.columns.runs) * len(content.rows.runs) / 1e9
     return f"an image of all cells would take {gigabytes:,.0f} GB"
 

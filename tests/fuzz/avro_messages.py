@@ -21,9 +21,9 @@ from confluent_kafka import TIMESTAMP_CREATE_TIME, TIMESTAMP_NOT_AVAILABLE, Mess
 from metl_gui.core.project.writer_schemas import AVRO, FRAMINGS, JSON, of_content, of_global, of_rabin
 from metl_gui.engine.kafka.records import records_of
 from metl_gui.engine.kernel.avro_values import AvroReader
-from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan, WireSchema
+from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan, WriterSchemaPlan
 from metl_gui.engine.kernel.records import Records
-from metl_gui.engine.kernel.wire_format import Wire, half_of_avro
+from metl_gui.engine.kernel.wire_format import WireDecoder, half_of_avro
 from metl_gui.errors import RecordError
 from metl_gui.formats.avro_types import rabin_fingerprint, read_avro
 from metl_gui.formats.record_wrapper import SINGLE_OBJECT
@@ -58,7 +58,7 @@ class World(NamedTuple):
 
 def draw_world(dice: Random) -> World:
     """Draw schemas with their versions, and the writer schemas of values and keys."""
-    wire: list[WireSchema] = []
+    wire: list[WriterSchemaPlan] = []
     values: list[tuple[int, Schema]] = []
     keys: list[tuple[int, Schema]] = []
     topics: list[str] = []
@@ -75,19 +75,19 @@ def draw_world(dice: Random) -> World:
             values.append((id_, written))
             topics.append(topic)
             label = str(number + 1) if dice.random() < 0.7 else ""
-            wire.append(WireSchema(_called(dice, id_, written), AVRO, json.dumps(written), topic, label))
+            wire.append(WriterSchemaPlan(_called(dice, id_, written), AVRO, json.dumps(written), topic, label))
             key = dice.choice(
                 ({"type": "record", "name": "Key", "fields": [{"name": "id", "type": "long"}]}, drawer.type())
             )
             keys.append((id_ + 100, key))
-            wire.append(WireSchema(_called(dice, id_ + 100, key), AVRO, json.dumps(key), topic))
+            wire.append(WriterSchemaPlan(_called(dice, id_ + 100, key), AVRO, json.dumps(key), topic))
         schemas.append(
             SchemaPlan(
                 topic, tuple(versions), framing=dice.choice(("",) * 6 + FRAMINGS), has_full_images=dice.random() < 0.3
             )
         )
-    wire.append(WireSchema("11", JSON, "", _TOPICS[0]))
-    wire.append(WireSchema("12", AVRO, dice.choice(("{", '"nothing"', '{"type":"record"}')), _TOPICS[0]))
+    wire.append(WriterSchemaPlan("11", JSON, "", _TOPICS[0]))
+    wire.append(WriterSchemaPlan("12", AVRO, dice.choice(("{", '"nothing"', '{"type":"record"}')), _TOPICS[0]))
     dice.shuffle(wire)
     plan = Plan(
         17, "0" * 64, tuple(schemas), wire=tuple(wire), framing=dice.choice((*FRAMINGS[:4], "auto", "confluent"))
@@ -231,7 +231,9 @@ def differing_values(seed: str, count: int = 200) -> tuple[int, list[str]]:
     bodies = [_broken(dice, body) if dice.random() < 0.3 else body for body in drawn]
     made = [Message(topic="t", partition=0, offset=at, value=b"\0\0\0\0\1" + one) for at, one in enumerate(bodies)]
     records = records_of(made)
-    wire = Wire(Plan(1, "", (), wire=(WireSchema("1", AVRO, json.dumps(schema), "t"),), framing="confluent"))
+    wire = WireDecoder(
+        Plan(1, "", (), wire=(WriterSchemaPlan("1", AVRO, json.dumps(schema), "t"),), framing="confluent")
+    )
     reader, same, found = AvroReader(read_avro(schema)), 0, []
     for body, before, after in zip(bodies, records, Unframer(wire).of(records), strict=True):
         if after == before:

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from metl_gui.engine.kernel.outcomes import Fate, Outcome
+from metl_gui.engine.kernel.outcomes import MappedBatch, RecordOutcome
 
 _SHOWN = 5
 
 
-def differences(ours: Outcome, expected: Outcome) -> list[str]:
+def differences(ours: MappedBatch, expected: MappedBatch) -> list[str]:
     """Return a line for each thing that differs, what happened to single records first; ``hits`` may differ."""
     return [*_of_records(ours, expected), *_of_counts(ours, expected)]
 
 
-def _of_records(ours: Outcome, expected: Outcome) -> Iterator[str]:
+def _of_records(ours: MappedBatch, expected: MappedBatch) -> Iterator[str]:
     pairs = (
         (
             "fate",
-            [Fate(fate).name for fate in ours.fates.tolist()],
-            [Fate(fate).name for fate in expected.fates.tolist()],
+            [RecordOutcome(fate).name for fate in ours.fates.tolist()],
+            [RecordOutcome(fate).name for fate in expected.fates.tolist()],
         ),
         ("message", _messages(ours), _messages(expected)),
         ("set aside", ours.set_aside, expected.set_aside),
@@ -29,7 +29,7 @@ def _of_records(ours: Outcome, expected: Outcome) -> Iterator[str]:
             yield from _first(name, found, wanted)
 
 
-def _of_counts(ours: Outcome, expected: Outcome) -> Iterator[str]:
+def _of_counts(ours: MappedBatch, expected: MappedBatch) -> Iterator[str]:
     for name in ("by_skip", "from_unreviewed", "by_version", "filled", "bytes_in"):
         found, wanted = getattr(ours, name), getattr(expected, name)
         if found != wanted:
@@ -44,7 +44,7 @@ def _of_counts(ours: Outcome, expected: Outcome) -> Iterator[str]:
         yield "lines by entity differ"
 
 
-def _messages(outcome: Outcome) -> list[tuple[int, str, bytes]]:
+def _messages(outcome: MappedBatch) -> list[tuple[int, str, bytes]]:
     return list(zip(outcome.records.tolist(), outcome.sent_to(), outcome.messages(), strict=True))
 
 

@@ -16,10 +16,10 @@ from confluent_kafka import TIMESTAMP_CREATE_TIME, TIMESTAMP_NOT_AVAILABLE, Mess
 
 from metl_gui.engine.kafka.machine_code import MACHINE
 from metl_gui.engine.kafka.records import headers_json, is_whole, records_of
-from metl_gui.engine.kernel.outcomes import BatchOutput, Outcome, error_row
+from metl_gui.engine.kernel.outcomes import BatchOutput, MappedBatch, error_row
 from metl_gui.engine.kernel.plan import Plan
 from metl_gui.engine.kernel.records import Records
-from metl_gui.engine.kernel.reference import Found
+from metl_gui.engine.kernel.reference import RecordContext
 from metl_gui.engine.mapping.kernel import Kernel
 from metl_gui.errors import RecordError
 from metl_gui.formats.record_wrapper import Wrapped, unwrap
@@ -105,13 +105,13 @@ def _faults_of(message: Message, raw: bytes, place: str) -> list[str]:
     return [f"{raw!r} gives {seen}, not {wanted}"] if seen != wanted or place != position else []
 
 
-def expected_outcome(plan: Plan, messages: list[Message], records: Records) -> Outcome:
+def expected_outcome(plan: Plan, messages: list[Message], records: Records) -> MappedBatch:
     """Map the parts of messages by the reference, with no wrapper between."""
     reference = Kernel(plan, choice="reference").reference
     gathering = BatchOutput()
     gathering.begin(len(messages))
     for number, message in enumerate(messages):
-        found = Found(records.place(number))
+        found = RecordContext(records.place(number))
         try:
             reference.map_wrapped(_wrapped(message), found, gathering)
         except RecordError as error:

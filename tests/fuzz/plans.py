@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from metl_gui.core.trees.declarations import fingerprint
 from metl_gui.core.trees.paths import join
-from metl_gui.engine.kernel.plan import DEFAULT_PLACEHOLDER, BlockPlan, Plan, SchemaPlan, VersionPlan, WireSchema
+from metl_gui.engine.kernel.plan import DEFAULT_PLACEHOLDER, BlockPlan, Plan, SchemaPlan, VersionPlan, WriterSchemaPlan
 from metl_gui.formats.connect_schema import declare
 from tests.fuzz.collisions import collisions, twins
 
@@ -81,13 +81,13 @@ def twin_table(dice: Random, name: str) -> Table:
     return Table(SchemaPlan(name, tuple(version.plan for version in versions)), versions)
 
 
-def _wire(dice: Random, tables: tuple[Table, ...]) -> tuple[WireSchema, ...]:
+def _wire(dice: Random, tables: tuple[Table, ...]) -> tuple[WriterSchemaPlan, ...]:
     """Draw writer schemas: of JSON behind a frame, and of an Avro row of numbers."""
-    found = [WireSchema("5", "json", "", dice.choice(tables).plan.name)]
+    found = [WriterSchemaPlan("5", "json", "", dice.choice(tables).plan.name)]
     for number, table in enumerate(tables):
         fields = [{"name": "id", "type": ["null", "long"]}, {"name": "a", "type": "string"}]
         text = json.dumps({"type": "record", "name": "Value", "namespace": table.plan.name, "fields": fields})
-        found.append(WireSchema(str(6 + number), "avro", text, table.plan.name))
+        found.append(WriterSchemaPlan(str(6 + number), "avro", text, table.plan.name))
     return tuple(found)
 
 

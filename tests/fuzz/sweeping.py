@@ -11,7 +11,7 @@ from metl_gui.engine.kernel.compiled.tables import address_of
 from metl_gui.engine.kernel.compiled.writing import map_record
 from metl_gui.engine.kernel.outcomes import BatchOutput
 from metl_gui.engine.kernel.records import Records
-from metl_gui.engine.kernel.reference import Reference
+from metl_gui.engine.kernel.reference import ReferenceKernel
 from metl_gui.errors import RecordError
 from tests.fuzz.kernels import Pair, Setting
 
@@ -74,7 +74,7 @@ class _Sweep(_Batch):
         return why
 
 
-class _Idle(Reference):
+class _Idle(ReferenceKernel):
     """A reference that maps only what machine code wants to be compared with."""
 
     def __init__(self, driver: Driver) -> None:

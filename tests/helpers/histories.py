@@ -9,7 +9,7 @@ from random import Random
 from hypothesis import strategies as st
 
 from metl_gui.core.changes.draft import Edit
-from metl_gui.core.edits.composite import Several
+from metl_gui.core.edits.composite import CompositeEdit
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.entities import ChangeEntity, CreateAndMap, declared
 from metl_gui.core.edits.lineages import JoinLineages, Leaf, SplitLineage
@@ -158,7 +158,11 @@ def _redo(world: World, _: str, random: Random) -> Edit | None:  # noqa: ARG001 
 def _bulk(world: World, _: str, random: Random) -> Edit | None:
     items = review_items(world.document)
     chosen = random.sample(items, random.randint(1, len(items))) if items else []
-    return Several(f"Confirm {len(chosen)} blocks", tuple(ConfirmBlock(item.key) for item in chosen)) if items else None
+    return (
+        CompositeEdit(f"Confirm {len(chosen)} blocks", tuple(ConfirmBlock(item.key) for item in chosen))
+        if items
+        else None
+    )
 
 
 def _policy(world: World, _: str, random: Random) -> Edit | None:
@@ -201,7 +205,7 @@ def _group(world: World, _: str, random: Random) -> Edit | None:
     """Several edits worked out on the same document, as a table or a bulk decision makes them."""
     kinds = random.choices(("map", "unmap", "confirm", "accept", "rename", "remove", "add"), k=random.randint(2, 3))
     edits = [_edit(world, kind, Random(random.random())) for kind in kinds]
-    return Several("Several edits", tuple(edit for edit in edits if edit is not None))
+    return CompositeEdit("Several edits", tuple(edit for edit in edits if edit is not None))
 
 
 def _join(world: World, _: str, random: Random) -> Edit | None:

@@ -17,7 +17,7 @@ import msgspec
 from confluent_kafka import OFFSET_BEGINNING, Consumer, IsolationLevel, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec  # type: ignore[attr-defined]
 
-from metl_gui.engine.kafka.clients import AWAY, patiently
+from metl_gui.engine.kafka.clients import AWAY, retry_until_available
 from metl_gui.engine.kafka.offsets import Lister
 from metl_gui.engine.kafka.outgoing import PARTITIONER
 from metl_gui.engine.kafka.servers import KafkaAddress, KafkaServers
@@ -30,11 +30,11 @@ from metl_gui.engine.lanes.offset_metadata import OffsetMetadata
 from metl_gui.engine.lanes.order import Failure, LaneOrder, PartitionId, failed_key, stop_key
 from metl_gui.engine.lanes.task import LaneTask
 from metl_gui.engine.lanes.topic import LaneTopic, make_topic
-from metl_gui.engine.lanes.transactional_client import end_left_open
+from metl_gui.engine.lanes.transactional_client import abort_stale_transactions
 from metl_gui.engine.runs.report import Tally
 from metl_gui.engine.runs.run_spec import RunSpec
 from metl_gui.errors import RunError
-from metl_gui.store.lease import Holder
+from metl_gui.store.lease import LeaseHolder
 from metl_gui.workbench.lanes.control import Lane
 from metl_gui.workbench.runs.production import LiveRun, ProductionOrder
 from metl_gui.workbench.user_folders import Phase, ProcessFacts, write_facts
@@ -178,7 +178,9 @@ class LaneWorld:
     def lane(self, order: LaneOrder, folder: Path) -> Lane:
         """Return the lane as whoever orders it knows it; its process is the test's, in which its tasks are kept."""
         folder.mkdir(parents=True, exist_ok=True)
-        facts = write_facts(folder, ProcessFacts(run_id=order.run_id, holder=Holder.here("Ada"), phase=Phase.RUNNING))
+        facts = write_facts(
+            folder, ProcessFacts(run_id=order.run_id, holder=LeaseHolder.here("Ada"), phase=Phase.RUNNING)
+        )
         spec = msgspec.structs.replace(
             self.spec(b"", folder),
             source=f"kafka://{self.servers.bootstrap}/{','.join(order.topics)}",
@@ -233,7 +235,7 @@ class LaneWorld:
 
         levels = IsolationLevel.READ_COMMITTED, IsolationLevel.READ_UNCOMMITTED
         # A broker that got no processor for two seconds has to be chosen again.
-        committed, whole = (patiently(partial(ends, level), _CHOICE_SECONDS) for level in levels)
+        committed, whole = (retry_until_available(partial(ends, level), _CHOICE_SECONDS) for level in levels)
         return committed != whole
 
     def sent(self, *topics: str) -> list[Sent]:
@@ -292,7 +294,7 @@ class LaneThreads:
         if any(thread.is_alive() for thread in self._threads):
             faulthandler.dump_traceback()
         assert not any(thread.is_alive() for thread in self._threads)
-        end_left_open(self.order, len(self.tasks))  # as who leads a lane does
+        abort_stale_transactions(self.order, len(self.tasks))  # as who leads a lane does
 
     @property
     def failure(self) -> Failure | None:

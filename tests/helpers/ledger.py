@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from enum import StrEnum
 
 from metl_gui.core.changes.draft import Edit, Transition
-from metl_gui.core.edits.composite import Several
+from metl_gui.core.edits.composite import CompositeEdit
 from metl_gui.core.edits.elements import SetElements, block_name
 from metl_gui.core.edits.entities import ChangeEntity, CreateAndMap
 from metl_gui.core.edits.lineages import JoinLineages, SplitLineage
@@ -27,7 +27,7 @@ from metl_gui.core.review.items import find_item, review_items
 from metl_gui.core.trees.nodes import Side, Version
 
 RESTORING = (RenameLost, JoinLineages, SetElements, CreateAndMap)
-ANSWERING = (ConfirmBlock, AcceptLosses, RetireBlock, Several, *RESTORING)
+ANSWERING = (ConfirmBlock, AcceptLosses, RetireBlock, CompositeEdit, *RESTORING)
 ADDING = (AddVersion, ChangeEntity, CreateAndMap)
 
 
@@ -92,7 +92,7 @@ class _Page:
             for side in Side
         }
         self.is_update = isinstance(edit, ADDING)
-        members = edit.edits if isinstance(edit, Several) else (edit,)
+        members = edit.edits if isinstance(edit, CompositeEdit) else (edit,)
         self.confirmed = [each.key for each in members if isinstance(each, ConfirmBlock)]
 
     def entries(self) -> Iterator[tuple[Fate, int, int]]:

@@ -7,12 +7,17 @@ from typing import Any
 
 import msgspec
 
-from metl_gui.engine.kernel.outcomes import Fate, Outcome
+from metl_gui.engine.kernel.outcomes import MappedBatch, RecordOutcome
 from metl_gui.engine.kernel.plan import Plan
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.mapping.kernel import Kernel
 
-FATES = {Fate.MAPPED: "mapped", Fate.FILTERED: "filtered", Fate.SET_ASIDE: "set_aside", Fate.SKIPPED: "skipped"}
+FATES = {
+    RecordOutcome.MAPPED: "mapped",
+    RecordOutcome.FILTERED: "filtered",
+    RecordOutcome.SET_ASIDE: "set_aside",
+    RecordOutcome.SKIPPED: "skipped",
+}
 
 
 def plan_of(written: dict[str, Any]) -> Plan:
@@ -24,12 +29,12 @@ def plan_of(written: dict[str, Any]) -> Plan:
     return msgspec.convert({"state": 17, "hash": ""} | written | {"schemas": schemas}, Plan, strict=False)
 
 
-def map_all(kernel: Kernel, raws: list[bytes]) -> Outcome:
+def map_all(kernel: Kernel, raws: list[bytes]) -> MappedBatch:
     """Map records as the lines of a file called ``f``."""
     return kernel.map(Records.of(raws, "f"))
 
 
-def row(outcome: Outcome, at: int = 0) -> dict[str, Any]:
+def row(outcome: MappedBatch, at: int = 0) -> dict[str, Any]:
     """Parse one row of the error store."""
     parsed: dict[str, Any] = json.loads(outcome.set_aside[at].text)
     return parsed

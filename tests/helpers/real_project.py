@@ -12,7 +12,7 @@ from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.declarations import VersionDeclaration
 from metl_gui.core.trees.nodes import Schema, Side, Version
 from metl_gui.workbench.importing.schema_import import import_sources
-from metl_gui.workbench.session import Door, Workbench
+from metl_gui.workbench.session import EditOrigin, Workbench
 from tests.benchmarks.gold import Table, tables
 from tests.helpers.shared import ROOT
 
@@ -28,7 +28,7 @@ def build_real_project(path: Path) -> Workbench:
     for table in tables():
         targets = VersionDeclaration(table.entity, table.targets, table.name[2])
         workbench.do(AddVersion(Side.CDM, targets))
-    group = workbench.new_group(Door.WINDOW)
+    group = workbench.new_group(EditOrigin.WINDOW)
     for edit in _edits(workbench.document):
         workbench.do(edit, group=group)
     return workbench

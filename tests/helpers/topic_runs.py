@@ -15,7 +15,7 @@ from metl_gui.engine.runs.events import EngineEvent
 from metl_gui.engine.runs.report import RunReport
 from metl_gui.engine.runs.run_spec import RunSpec, new_run_id
 from metl_gui.engine.runs.target import Target
-from metl_gui.engine.sources.source import Reading
+from metl_gui.engine.sources.source import ReadPlan
 from metl_gui.engine.spark.sessions.jobs import MapByNumber
 from metl_gui.engine.spark.sessions.runtime import Runtime
 from metl_gui.engine.streaming.run import StreamRun
@@ -58,7 +58,7 @@ class HereRuntime:
     def ship_plan(self, plan: Path) -> str:
         return str(plan)
 
-    def outcomes(self, reading: Reading, order: TaskOrder) -> list[bytes]:
+    def outcomes(self, reading: ReadPlan, order: TaskOrder) -> list[bytes]:
         import pyarrow as pa
 
         task = MapByNumber(msgspec.json.encode(reading), msgspec.json.encode(order))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from metl_gui.core.edits.composite import Several
+from metl_gui.core.edits.composite import CompositeEdit
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.matrix.blocks import Element
@@ -27,14 +27,14 @@ def build_waiting(path: Path, count: int) -> Workbench:
     """Make a project in which ``count`` schemas lost something of what an entity is fed with."""
     workbench = Workbench.create(path, who="Ada")
     entities = [f"entity_{name}" for name in SERVICES]
-    workbench.do(Several("entities", tuple(_add(Side.CDM, name, "1", ATTRIBUTES) for name in entities)))
+    workbench.do(CompositeEdit("entities", tuple(_add(Side.CDM, name, "1", ATTRIBUTES) for name in entities)))
     names = [f"fx.{SERVICES[at % len(SERVICES)]}.table_{at:04}" for at in range(count)]
     if not names:
         return workbench
-    workbench.do(Several("first", tuple(_add(Side.EXTRACTION, name, "1", ATTRIBUTES) for name in names)))
-    workbench.do(Several("map", tuple(_map(workbench, name, at) for at, name in enumerate(names))))
+    workbench.do(CompositeEdit("first", tuple(_add(Side.EXTRACTION, name, "1", ATTRIBUTES) for name in names)))
+    workbench.do(CompositeEdit("map", tuple(_map(workbench, name, at) for at, name in enumerate(names))))
     second = (_add(Side.EXTRACTION, name, "2", CHANGES[at % len(CHANGES)]) for at, name in enumerate(names))
-    workbench.do(Several("second", tuple(second)))
+    workbench.do(CompositeEdit("second", tuple(second)))
     return workbench
 
 

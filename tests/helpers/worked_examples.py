@@ -14,7 +14,7 @@ from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.matrix.blocks import Element
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Side, Version
-from metl_gui.workbench.session import Door, Workbench
+from metl_gui.workbench.session import EditOrigin, Workbench
 
 
 def schema_file(folder: Path, name: str, label: str, *attributes: str) -> Path:
@@ -86,7 +86,7 @@ def _versions(workbench: Workbench, side: Side, rows: Iterable[tuple[str, str, s
         for text in paths.split():
             path, _, old = text.partition("=")
             attributes.append(AttributeDeclaration(path, "string", equivalent_to=(old,) if old else ()))
-        workbench.do(AddVersion(side, VersionDeclaration(name, tuple(attributes), label)), Door.COMMAND)
+        workbench.do(AddVersion(side, VersionDeclaration(name, tuple(attributes), label)), EditOrigin.COMMAND)
 
 
 def _map(workbench: Workbench, schema: str, label: str, entity: str, entity_label: str, **pairs: str) -> None:
@@ -94,4 +94,4 @@ def _map(workbench: Workbench, schema: str, label: str, entity: str, entity_labe
     target = version_of(workbench, Side.CDM, entity, entity_label)
     sources, targets = {a.path: a.id for a in source.attributes}, {a.path: a.id for a in target.attributes}
     ones = tuple(sorted(Element(targets[to], sources[from_]) for to, from_ in pairs.items()))
-    workbench.do(SetElements((source.id, target.id), ones), Door.COMMAND)
+    workbench.do(SetElements((source.id, target.id), ones), EditOrigin.COMMAND)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from metl_gui.core.changes.draft import Edit, Stamp, Transition, perform
+from metl_gui.core.changes.draft import Edit, EditContext, Transition, perform
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.revert import Revert
 from metl_gui.core.edits.versions import AddVersion, RemoveVersion
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element
-from metl_gui.core.matrix.compact import Group, Kept, compact_group
+from metl_gui.core.matrix.compact import CompactBlock, GroupKey, compact_group
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Side, Version
@@ -36,7 +36,7 @@ class World:
 
     def do(self, edit: Edit) -> Transition:
         """Apply an edit and keep the result; one that changes nothing makes no state."""
-        transition = perform(self.document, edit, Stamp("tester", 1_000 + self.document.state))
+        transition = perform(self.document, edit, EditContext("tester", 1_000 + self.document.state))
         if not transition.change.is_empty:
             self.document = transition.after
             self.log.append(transition)
@@ -121,6 +121,6 @@ class World:
         assert found is not None
         w = self.version(Side.CDM, entity, label)
         versions = self.document.extraction.versions(found.id)
-        group: tuple[Kept, ...] = compact_group(versions, self.document.matrix, Group(found.id, w.id))
+        group: tuple[CompactBlock, ...] = compact_group(versions, self.document.matrix, GroupKey(found.id, w.id))
         labels = {v.id: v.label for v in versions}
         return {labels[k.version]: self.named((k.version, w.id), k.elements) for k in group}

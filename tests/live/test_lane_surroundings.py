@@ -22,8 +22,15 @@ from metl_gui.stack.component import ask
 from metl_gui.stack.connect import ConnectWorker
 from metl_gui.stack.kafka import KafkaBroker
 from metl_gui.stack.postgres import PostgresServer
-from metl_gui.workbench.importing.remote_sources import Choice
-from metl_gui.workbench.importing.source_watch import CameBack, VersionsAdded, Watcher, WatchEvent, WentAway, into_file
+from metl_gui.workbench.importing.remote_sources import ImportFilter
+from metl_gui.workbench.importing.source_watch import (
+    SourceLost,
+    SourceRestored,
+    VersionsAdded,
+    Watcher,
+    WatchEvent,
+    into_file,
+)
 from metl_gui.workbench.publishing.publication import publish
 from metl_gui.workbench.review.decisions import confirm_unconfirmed
 from metl_gui.workbench.runs.mapping_run import PRODUCTION, pin
@@ -64,7 +71,7 @@ def test_a_lane_goes_on_while_its_registry_is_down_and_maps_what_waited_once_tha
     Workbench.create(path).close()
     events: list[WatchEvent] = []
     take = into_file(path, Side.EXTRACTION)
-    watcher = Watcher(apicurio.v3, take, events.append, 1.0, Choice((f"{world.source}*",)))
+    watcher = Watcher(apicurio.v3, take, events.append, 1.0, ImportFilter((f"{world.source}*",)))
 
     def register(*fields: str) -> None:
         listed = [{"name": name, "type": "string" if name == "city" else "long"} for name in fields]
@@ -94,7 +101,7 @@ def test_a_lane_goes_on_while_its_registry_is_down_and_maps_what_waited_once_tha
         second = published(path)
         assert announce(kafka.servers, own_name, second)
         world.wait_for_read(3)
-    assert [type(event) for event in events] == [VersionsAdded, WentAway, CameBack, VersionsAdded]
+    assert [type(event) for event in events] == [VersionsAdded, SourceLost, SourceRestored, VersionsAdded]
     found = [(one.document["payload"]["id"], int(one.headers["metl.state"])) for one in world.sent(world.sink)]
     assert found == [(1, first.state), (2, first.state), (3, second.state)]
     assert not world.sent(world.errors)

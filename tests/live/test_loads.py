@@ -16,7 +16,7 @@ import pytest
 
 from metl_gui.core.project.writer_schemas import AVRO
 from metl_gui.engine.kernel import plan as plans
-from metl_gui.engine.kernel.plan import WireSchema
+from metl_gui.engine.kernel.plan import WriterSchemaPlan
 from metl_gui.engine.lanes import load_control
 from metl_gui.engine.lanes.load_control import LoadProgress
 from metl_gui.engine.lanes.order import LOAD_TOPICS, LaneOrder, PartitionId
@@ -207,8 +207,8 @@ def test_avro_that_a_topic_held_before_is_loaded_with_the_rows_told_apart_by_the
 ) -> None:
     world = LaneWorld(kafka.servers, own_name)
     wire = (
-        WireSchema("1", AVRO, json.dumps(KEY), world.source),
-        WireSchema("2", AVRO, json.dumps(ENVELOPE), world.source, "1"),
+        WriterSchemaPlan("1", AVRO, json.dumps(KEY), world.source),
+        WriterSchemaPlan("2", AVRO, json.dumps(ENVELOPE), world.source, "1"),
     )
     made = plans.decode(order_plan(world.source))
     plan = plans.encode(msgspec.structs.replace(made, wire=wire, framing="confluent"))

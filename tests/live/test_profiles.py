@@ -9,7 +9,7 @@ import pytest
 from metl_gui.engine.kafka import connection_test
 from metl_gui.own_files import settings_folder
 from metl_gui.stack.postgres import PostgresServer
-from metl_gui.workbench.profiles.connection_test import ProfileCheck, test_profile
+from metl_gui.workbench.profiles.connection_test import ConnectionTestResult, test_profile
 from metl_gui.workbench.profiles.saved_profiles import Profile, save_profile
 from tests.helpers.ways_in import PASSWORD, SCRAM, SCRAMMER, USER, WaysIn
 
@@ -23,7 +23,9 @@ def own_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("A_WRONG_ONE", "guessed-1")
 
 
-def tried(target: str, settings: dict[str, str] | None = None, variable: str = "", name: str = "") -> ProfileCheck:
+def tried(
+    target: str, settings: dict[str, str] | None = None, variable: str = "", name: str = ""
+) -> ConnectionTestResult:
     secrets = ((name or "sasl.password", f"env:{variable}"),) if variable else ()
     save_profile(Profile(name="it", target=target, settings=tuple((settings or {}).items()), secrets=secrets))
     check = test_profile("it")
@@ -35,7 +37,7 @@ def tried(target: str, settings: dict[str, str] | None = None, variable: str = "
     return check
 
 
-def failure(check: ProfileCheck) -> tuple[str, str]:
+def failure(check: ConnectionTestResult) -> tuple[str, str]:
     """Return the step that failed and everything said of it."""
     assert not check.is_ok
     return check.steps[-1].title, f"{check.steps[-1].text} {check.hint}"

@@ -19,9 +19,16 @@ from metl_gui.stack.apicurio import ApicurioRegistry
 from metl_gui.stack.connect import with_schemas
 from metl_gui.stack.kafka import KafkaBroker
 from metl_gui.stack.postgres import PostgresServer
-from metl_gui.workbench.importing.remote_sources import Choice, offers, read_remote
+from metl_gui.workbench.importing.remote_sources import ImportFilter, offers, read_remote
 from metl_gui.workbench.importing.schema_import import import_sources
-from metl_gui.workbench.importing.source_watch import CameBack, VersionsAdded, Watcher, WatchEvent, WentAway, into_file
+from metl_gui.workbench.importing.source_watch import (
+    SourceLost,
+    SourceRestored,
+    VersionsAdded,
+    Watcher,
+    WatchEvent,
+    into_file,
+)
 from metl_gui.workbench.session import Workbench
 from tests.live.conftest import WatchTables
 from tests.live.test_components import until
@@ -123,13 +130,13 @@ def test_all_that_debezium_registers_is_read_over_each_api_and_goes_on_as_what_t
     schema = f"{prefix}.public.{own_name}-o"
     with pytest.MonkeyPatch.context() as patch, Workbench.create(tmp_path / "p.metl") as workbench:
         patch.setenv("PGPASSWORD", postgres.password)
-        choice = Choice((f"{own_name}-o",), prefix)
+        choice = ImportFilter((f"{own_name}-o",), prefix)
         first = import_sources(workbench, Side.EXTRACTION, [postgres.address], choice=choice)
         assert [(one.name, one.version, one.attributes) for one in first.added] == [(schema, "1", 3)]
 
         names = {"schema.name.adjustment.mode": "avro", "field.name.adjustment.mode": "avro"}
         debezium([f"public.{own_name}-o"], prefix, {**apicurio.avro_settings(), **names})
-        subjects = Choice((f"{prefix}*",))
+        subjects = ImportFilter((f"{prefix}*",))
         until(lambda: len(offers_of(apicurio, prefix)) == 2)
         postgres.execute(f'ALTER TABLE "{own_name}-o" ADD size int; INSERT INTO "{own_name}-o" VALUES (2, 1, NULL, 3)')
         until(lambda: len(read_remote(apicurio.v3, subjects).declarations) == 2)
@@ -151,13 +158,16 @@ def test_all_that_debezium_registers_is_read_over_each_api_and_goes_on_as_what_t
         number = content.partition(":")[2]
     asked = ((apicurio.v3, content), (apicurio.v3, number), (apicurio.v2, content), (apicurio.confluent, number))
     for url, id_ in asked:
-        reading = read_remote(url, Choice(ids=(id_,)))
+        reading = read_remote(url, ImportFilter(ids=(id_,)))
         assert not reading.refused
         own = [one for one in reading.wire if one.schema in (schema, schema.replace("-", "_"))]
         assert {one.id for one in own} & {content, number}
         assert all('"unit_price"' in one.text for one in own)
         assert {one.fingerprint for one in reading.declarations} == {one.fingerprint for one in own} <= versions
-    assert "Nothing in it has this id" in read_remote(apicurio.v3, Choice(ids=("content:99999999",))).refused[0].reason
+    assert (
+        "Nothing in it has this id"
+        in read_remote(apicurio.v3, ImportFilter(ids=("content:99999999",))).refused[0].reason
+    )
 
 
 def offers_of(apicurio: ApicurioRegistry, prefix: str) -> list[str]:
@@ -180,7 +190,7 @@ def test_a_watched_registry_that_is_stopped_and_started_brings_what_came_meanwhi
 
     register("a")
     events: list[WatchEvent] = []
-    watcher = Watcher(apicurio.v3, into_file(path, Side.EXTRACTION), events.append, 1.0, Choice((own_name,)))
+    watcher = Watcher(apicurio.v3, into_file(path, Side.EXTRACTION), events.append, 1.0, ImportFilter((own_name,)))
     watcher.look()
     assert [type(event) for event in events] == [VersionsAdded]
     watcher.look()
@@ -190,7 +200,7 @@ def test_a_watched_registry_that_is_stopped_and_started_brings_what_came_meanwhi
     apicurio.start()
     register("a", "b")
     until(lambda: bool(watcher.look()) and watcher.added == 2)
-    assert [type(event) for event in events] == [VersionsAdded, WentAway, CameBack, VersionsAdded]
+    assert [type(event) for event in events] == [VersionsAdded, SourceLost, SourceRestored, VersionsAdded]
     with Workbench.open(path, for_editing=False) as workbench:
         tree = workbench.document.tree(Side.EXTRACTION)
         schema = tree.named(own_name)

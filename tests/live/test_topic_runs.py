@@ -20,7 +20,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]  # its own nam
 
 from metl_gui.core.trees.nodes import Side
 from metl_gui.engine.checks.topic_checks import check_topics, topics_to_make
-from metl_gui.engine.kafka.consumer import RangeReader, Wanted, let_go
+from metl_gui.engine.kafka.consumer import OffsetRange, RangeReader, close_clients
 from metl_gui.engine.kafka.topics import create_topics
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.mapping.plan_compiler import compile_plan
@@ -47,7 +47,7 @@ def world(kafka: KafkaBroker, own_name: str) -> LaneWorld:
 @pytest.fixture
 def runs(world: LaneWorld, tmp_path: Path) -> Iterator[TopicRuns]:
     yield TopicRuns(world, tmp_path)
-    let_go()
+    close_clients()
 
 
 def put(writer: Producer, topic: str, number: int) -> None:
@@ -256,7 +256,7 @@ def test_records_that_go_between_listing_and_reading_are_told_and_the_others_are
     source = f"{world.name}.shrinking"
     world.make(source, 1)
     written(world, source, 15)
-    reader = RangeReader(world.servers, [Wanted(source, 0, 10, 15)])
+    reader = RangeReader(world.servers, [OffsetRange(source, 0, 10, 15)])
     delete_records(world, source, 13)
     assert [message.offset() for batch in reader.batches() for message in batch] == [13, 14]
     (note,) = reader.notes
@@ -387,7 +387,7 @@ def test_a_run_in_batches_ends_in_words_while_its_error_topic_takes_nothing_and_
     assert sums(runs.run(**facts)) == (21, 20, 0, 1, 0)
     assert len({one.position for one in world.sent(world.sink)}) == 20
     assert len({one.position for one in world.sent(world.errors)}) == 1
-    let_go()
+    close_clients()
 
 
 def test_missing_topics_are_named_before_a_run_and_made_as_they_were_shown(world: LaneWorld, runs: TopicRuns) -> None:

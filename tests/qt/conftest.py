@@ -64,10 +64,10 @@ def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def no_unexpected_dialog(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a question that a test does not answer fail it, where it would wait for ever."""
 
-    def refuse(question: dialogs.Question) -> int:
+    def refuse(question: dialogs.QuestionDialog) -> int:
         raise AssertionError(f"nobody answers: {question.windowTitle()}")
 
-    monkeypatch.setattr(dialogs.Question, "exec", refuse)
+    monkeypatch.setattr(dialogs.QuestionDialog, "exec", refuse)
 
 
 @pytest.fixture(autouse=True)

@@ -14,7 +14,7 @@ from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.matrix.input.hit_test import Cell
 from metl_gui.ui.matrix.layout.camera import Camera
 from metl_gui.ui.matrix.view import MatrixView
-from metl_gui.ui.project.selection import Place, Selected, place_of_version
+from metl_gui.ui.project.selection import NodeRef, Selected, place_of_version
 from metl_gui.ui.shell.window import Window
 
 LEFT, MIDDLE = Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton
@@ -103,7 +103,7 @@ def emptied(window: Window) -> BlockKey:
     source, target = window.selection.current.source, window.selection.current.target
     assert source is not None
     assert target is not None
-    window.selection.choose(Selected(Place(source.schema, source.version), Place(target.schema, target.version)))
+    window.selection.choose(Selected(NodeRef(source.schema, source.version), NodeRef(target.schema, target.version)))
     window.map.mapper.unmap_chosen()
     assert not elements(window, block.key)
     return block.key

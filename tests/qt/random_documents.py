@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from metl_gui.core.changes.draft import Edit, Stamp, perform
+from metl_gui.core.changes.draft import Edit, EditContext, perform
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.matrix.blocks import Element
@@ -65,7 +65,7 @@ def some_document(seed: int = 7, versions: int = 4) -> Document:
 
 
 def _do(document: Document, edit: Edit) -> Document:
-    return perform(document, edit, Stamp("Ada", 1_700_000_000_000)).after
+    return perform(document, edit, EditContext("Ada", 1_700_000_000_000)).after
 
 
 def _add(side: Side, name: str, paths: list[str], rng: random.Random) -> AddVersion:

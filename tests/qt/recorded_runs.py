@@ -12,7 +12,7 @@ import msgspec
 from metl_gui.engine.runs.events import EngineEvent, RunProgressed, RunStarted, encode_event
 from metl_gui.engine.runs.report import KernelFigures, RunReport, Tally, bucket_of, check_sums
 from metl_gui.engine.runs.run_spec import RunSpec
-from metl_gui.store.lease import Holder, process_start
+from metl_gui.store.lease import LeaseHolder, process_start
 from metl_gui.workbench.runs.production import ORDER, LiveRun, ProductionOrder, find_run
 from metl_gui.workbench.session import Workbench
 from metl_gui.workbench.user_folders import PROCESS, Phase, ProcessFacts, run_folder
@@ -108,7 +108,7 @@ def keep_live(
 
 def say_phase(folder: Path, run_id: str, phase: Phase, process_id: int) -> None:
     """Write down how far a process is, as it does itself."""
-    holder = replace(Holder.here("Ada"), process_id=process_id, process_start=process_start(process_id))
+    holder = replace(LeaseHolder.here("Ada"), process_id=process_id, process_start=process_start(process_id))
     facts = ProcessFacts(run_id=run_id, holder=holder, phase=phase)
     (folder / PROCESS).write_bytes(msgspec.json.encode(facts))
 

@@ -27,9 +27,9 @@ from metl_gui.ui.block.panel import BlockPanel
 from metl_gui.ui.matrix.input.hit_test import Cell
 from metl_gui.ui.matrix.painting.overlay import Ghost
 from metl_gui.ui.project.block_lists import ListOrder
-from metl_gui.ui.project.selection import Dragged, Place, Selected, place_of_version, to_mime
+from metl_gui.ui.project.selection import Dragged, NodeRef, Selected, place_of_version, to_mime
 from metl_gui.ui.shell.window import Window
-from metl_gui.workbench.session import Door, Workbench
+from metl_gui.workbench.session import EditOrigin, Workbench
 
 LEFT = Qt.MouseButton.LeftButton
 AnyIndex: TypeAlias = QModelIndex | QPersistentModelIndex
@@ -499,7 +499,7 @@ def test_a_schema_and_an_entity_mean_the_block_of_their_newest_versions(window: 
     schema, entity = document.extraction.named("fx.payments.orders"), document.cdm.named("payment")
     assert schema is not None
     assert entity is not None
-    window.selection.choose(Selected(Place(schema.id), Place(entity.id)))
+    window.selection.choose(Selected(NodeRef(schema.id), NodeRef(entity.id)))
     assert window.map.block.key == (schema.version_ids[-1], entity.version_ids[-1])
 
 
@@ -522,13 +522,13 @@ def wide(make_window: Callable[[], Window], qtbot: QtBot, tmp_path: Path) -> Blo
     paths = [f"field_{number:03}" for number in range(100)]
     for side, name in ((Side.EXTRACTION, "s.wide"), (Side.CDM, "wide")):
         attributes = tuple(AttributeDeclaration(path, "string") for path in paths)
-        workbench.do(AddVersion(side, VersionDeclaration(name, attributes)), Door.WINDOW)
+        workbench.do(AddVersion(side, VersionDeclaration(name, attributes)), EditOrigin.WINDOW)
     document = workbench.document
     version = next(iter(document.extraction.all_versions()))
     target = next(iter(document.cdm.all_versions()))
     pairs = zip(version.attributes, target.attributes, strict=True)
     ones = tuple(Element(q.id, p.id) for p, q in list(pairs)[30:70])
-    workbench.do(SetElements((version.id, target.id), ones), Door.WINDOW)
+    workbench.do(SetElements((version.id, target.id), ones), EditOrigin.WINDOW)
     window = make_window()
     window.show_project(workbench)
     window.show_page(0)

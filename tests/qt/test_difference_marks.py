@@ -16,7 +16,7 @@ from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.matrix.layout.camera import Camera
 from metl_gui.ui.matrix.layout.content import Arrangement, content_of
 from metl_gui.ui.matrix.layout.sort_and_filter import arranged
-from metl_gui.ui.matrix.painting.difference import ElementMark, difference_words, marks_of, placed_marks
+from metl_gui.ui.matrix.painting.difference import ElementDifference, difference_words, marks_of, placed_marks
 from metl_gui.ui.matrix.painting.paint_context import Sign
 from metl_gui.ui.matrix.view import MatrixView
 from metl_gui.ui.project.selection import Selected
@@ -95,7 +95,7 @@ def test_marks_on_what_is_hidden_are_counted_as_hidden() -> None:
 
 
 @pytest.fixture
-def compared(window: Window) -> tuple[Window, ElementMark, ElementMark]:
+def compared(window: Window) -> tuple[Window, ElementDifference, ElementDifference]:
     """Return a window that compares its state with one in which one element stood elsewhere."""
     before = window.project.value
     after, gone, came = changed(before)
@@ -105,10 +105,10 @@ def compared(window: Window) -> tuple[Window, ElementMark, ElementMark]:
     assert window.project.do(SetElements(key, ones=(came,)))
     marks = marks_of(compare(before, window.project.value), before, window.project.value)
     window.map.matrix.show_difference(marks)
-    return window, ElementMark(key, gone, "removed"), ElementMark(key, came, "added")
+    return window, ElementDifference(key, gone, "removed"), ElementDifference(key, came, "added")
 
 
-def centre_of(matrix: MatrixView, mark: ElementMark) -> QPointF:
+def centre_of(matrix: MatrixView, mark: ElementDifference) -> QPointF:
     content = matrix.content
     assert content is not None
     column, row = (
@@ -122,7 +122,7 @@ def centre_of(matrix: MatrixView, mark: ElementMark) -> QPointF:
 
 
 def test_a_cell_that_came_is_green_and_one_that_went_has_a_dashed_outline(
-    compared: tuple[Window, ElementMark, ElementMark],
+    compared: tuple[Window, ElementDifference, ElementDifference],
 ) -> None:
     window, went, came = compared
     matrix, theme = window.map.matrix, themes.current()
@@ -138,7 +138,7 @@ def test_a_cell_that_came_is_green_and_one_that_went_has_a_dashed_outline(
 
 
 def test_every_level_and_the_raster_show_that_something_differs(
-    compared: tuple[Window, ElementMark, ElementMark],
+    compared: tuple[Window, ElementDifference, ElementDifference],
 ) -> None:
     window, _, _ = compared
     matrix = window.map.matrix
@@ -155,7 +155,7 @@ def test_every_level_and_the_raster_show_that_something_differs(
 
 
 def test_a_click_on_an_entry_of_the_legend_goes_to_the_next_such_thing(
-    compared: tuple[Window, ElementMark, ElementMark],
+    compared: tuple[Window, ElementDifference, ElementDifference],
 ) -> None:
     window, went, came = compared
     matrix = window.map.matrix
@@ -181,7 +181,9 @@ def test_waiting_blocks_are_visited_one_after_the_other_and_round_again(window: 
     assert len(set(visited[:-1])) == len(keys)
 
 
-def test_ending_a_comparison_leaves_no_mark_and_no_entry(compared: tuple[Window, ElementMark, ElementMark]) -> None:
+def test_ending_a_comparison_leaves_no_mark_and_no_entry(
+    compared: tuple[Window, ElementDifference, ElementDifference],
+) -> None:
     window, _, _ = compared
     matrix = window.map.matrix
     matrix.show_difference(None)
@@ -190,7 +192,7 @@ def test_ending_a_comparison_leaves_no_mark_and_no_entry(compared: tuple[Window,
 
 
 def test_keys_lead_to_the_next_difference_and_to_the_next_block_that_waits(
-    compared: tuple[Window, ElementMark, ElementMark],
+    compared: tuple[Window, ElementDifference, ElementDifference],
 ) -> None:
     window, went, came = compared
     matrix = window.map.matrix

@@ -17,7 +17,7 @@ from metl_gui.ui.history.publish_dialog import PublishDialog
 from metl_gui.ui.shell.window import Window
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets import dialogs
-from metl_gui.ui.widgets.choice import Choice
+from metl_gui.ui.widgets.choice import ThemedComboBox
 from metl_gui.workbench.exports import EXPORTS
 from metl_gui.workbench.publishing.publication import live_state, publish
 from metl_gui.workbench.session import Workbench
@@ -48,10 +48,10 @@ def export(dialog: ExportDialog, place: Path) -> None:
     QTest.keyClick(dialog, Qt.Key.Key_Return, CONTROL)
 
 
-def field_of(dialog: ExportDialog, label: str) -> QLineEdit | Choice:
+def field_of(dialog: ExportDialog, label: str) -> QLineEdit | ThemedComboBox:
     found = next(each for each in dialog.form.findChildren(QLabel) if each.text() == label)
     buddy = found.buddy()
-    assert isinstance(buddy, QLineEdit | Choice)
+    assert isinstance(buddy, QLineEdit | ThemedComboBox)
     return buddy
 
 

@@ -15,7 +15,7 @@ from metl_gui.core.search.filters import FilterResult
 from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.matrix.layout.axis import Axis, Level
 from metl_gui.ui.matrix.layout.camera import Camera
-from metl_gui.ui.matrix.layout.content import Arrangement, Content, Order, content_after, content_of
+from metl_gui.ui.matrix.layout.content import Arrangement, PlaneContent, SortOrder, content_after, content_of
 from metl_gui.ui.matrix.layout.placement import GHOST
 from metl_gui.ui.matrix.layout.sort_and_filter import arranged
 from metl_gui.ui.matrix.painting.paint_context import PaintContext, Sign
@@ -25,7 +25,7 @@ from tests.helpers.world import World
 from tests.qt.random_documents import some_document
 
 DOCUMENT = some_document()
-ORDERS = [Arrangement(order=order) for order in Order] + [Arrangement(is_relevant_only=True)]
+ORDERS = [Arrangement(order=order) for order in SortOrder] + [Arrangement(is_relevant_only=True)]
 
 
 def filtered(document: Document) -> Arrangement:
@@ -61,7 +61,7 @@ def versions_in_order(axis: Axis) -> list[list[tuple[float, str]]]:
     return found
 
 
-def after(document: Document, edit: Edit, content: Content) -> Content:
+def after(document: Document, edit: Edit, content: PlaneContent) -> PlaneContent:
     done = perform(document, edit)
     return content_after(content, done.after, [change.key for change in done.change.blocks])
 
@@ -113,7 +113,7 @@ def test_example_b_has_one_ghost_behind_its_only_attribute() -> None:
 
 
 def test_a_ghost_stands_at_its_name_where_attributes_are_sorted_by_name() -> None:
-    for names in versions_in_order(arranged(DOCUMENT, Arrangement(order=Order.NAME)).columns):
+    for names in versions_in_order(arranged(DOCUMENT, Arrangement(order=SortOrder.NAME)).columns):
         paths = [name.removeprefix("~") for _, name in names]
         assert paths == sorted(paths)
 

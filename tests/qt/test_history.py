@@ -30,7 +30,7 @@ from metl_gui.ui.widgets import dialogs
 from metl_gui.workbench.demo.sample import SampleFolder
 from metl_gui.workbench.history.states import StateFilter
 from metl_gui.workbench.runs.mapping_run import RunRequest
-from metl_gui.workbench.session import Door, Workbench
+from metl_gui.workbench.session import EditOrigin, Workbench
 from metl_gui.workbench.settings import set_project_settings
 
 from .conftest import activate
@@ -82,12 +82,12 @@ def answer(monkeypatch: pytest.MonkeyPatch, id_: str) -> list[str]:
     """Let every question be answered so; the titles of those that were asked are returned."""
     asked: list[str] = []
 
-    def execute(question: dialogs.Question) -> int:
+    def execute(question: dialogs.QuestionDialog) -> int:
         asked.append(question.windowTitle())
         question.answer = id_
         return 0
 
-    monkeypatch.setattr(dialogs.Question, "exec", execute)
+    monkeypatch.setattr(dialogs.QuestionDialog, "exec", execute)
     return asked
 
 
@@ -293,8 +293,8 @@ def test_the_list_reads_on_while_somebody_scrolls(window: Window) -> None:
     assert workbench is not None
     block = next(b for b in workbench.document.matrix.blocks() if b.elements)
     for _ in range(PAGE):
-        workbench.do(SetElements(block.key, zeros=block.elements[:1]), Door.WINDOW)
-        workbench.do(SetElements(block.key, ones=block.elements[:1]), Door.WINDOW)
+        workbench.do(SetElements(block.key, zeros=block.elements[:1]), EditOrigin.WINDOW)
+        workbench.do(SetElements(block.key, ones=block.elements[:1]), EditOrigin.WINDOW)
     model = StateModel(SynchronousJobs(), lambda: workbench)
     QAbstractItemModelTester(model, _FATAL)
     model.show(StateFilter())
@@ -303,7 +303,7 @@ def test_the_list_reads_on_while_somebody_scrolls(window: Window) -> None:
     while model.canFetchMore(model.index(-1)):
         model.fetchMore(model.index(-1))
     assert [state.state for state in model.states] == list(range(newest, 0, -1))
-    workbench.do(SetElements(block.key, zeros=block.elements[:1]), Door.WINDOW)
+    workbench.do(SetElements(block.key, zeros=block.elements[:1]), EditOrigin.WINDOW)
     resets: list[object] = []
     model.modelReset.connect(lambda: resets.append(None))
     model.show(StateFilter())
@@ -318,8 +318,8 @@ def test_the_list_follows_the_slider_to_a_state_that_was_not_read_yet(window: Wi
     assert workbench is not None
     block = next(b for b in workbench.document.matrix.blocks() if b.elements)
     for _ in range(PAGE // 2):
-        workbench.do(SetElements(block.key, zeros=block.elements[:1]), Door.WINDOW)
-        workbench.do(SetElements(block.key, ones=block.elements[:1]), Door.WINDOW)
+        workbench.do(SetElements(block.key, zeros=block.elements[:1]), EditOrigin.WINDOW)
+        workbench.do(SetElements(block.key, ones=block.elements[:1]), EditOrigin.WINDOW)
     window.project.catch_up()
     show_history(window)
     panel = window.history.panel

@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import RunCancelled
-from metl_gui.registry.reader_result import Reading
+from metl_gui.registry.reader_result import ReaderResult
 from metl_gui.ui.drop.controller import files_in
 from metl_gui.ui.drop.dry_run import DryRunSheet
 from metl_gui.ui.drop.sheet import Act, DropOffer, DropSheet
@@ -140,7 +140,7 @@ def test_a_project_open_read_only_lets_one_try_but_not_add(
 def interrupted(make_window: Callable[[], Window], tmp_path: Path) -> Window:
     """A window that opens a project whose import was stopped."""
     with Workbench.create(tmp_path / "p.metl") as workbench, pytest.raises(RunCancelled):
-        add_reading(workbench, Side.EXTRACTION, Reading(MANY), watch=stop_after(100))
+        add_reading(workbench, Side.EXTRACTION, ReaderResult(MANY), watch=stop_after(100))
     made = make_window()
     made.show_project(Workbench.open(tmp_path / "p.metl"))
     return made

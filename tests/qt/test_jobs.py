@@ -15,7 +15,7 @@ from shiboken6 import delete
 from metl_gui.core.progress import Progress, Watch
 from metl_gui.errors import BugError, EditError
 from metl_gui.store.project_file import ProjectFile
-from metl_gui.ui.jobs.jobs import Jobs, NewestJob, Outcome, SynchronousJobs
+from metl_gui.ui.jobs.jobs import JobOutcome, Jobs, NewestJob, SynchronousJobs
 from metl_gui.ui.shell.window import Window
 
 pytestmark = pytest.mark.usefixtures("qapp")
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.usefixtures("qapp")
 def test_progress_and_end_arrive_on_the_windows_thread(qtbot: QtBot) -> None:
     jobs = Jobs()
     seen: list[tuple[str, int]] = []
-    ends: list[Outcome[Any]] = []
+    ends: list[JobOutcome[Any]] = []
     go = threading.Event()
 
     def task(watch: Watch) -> int:
@@ -35,7 +35,7 @@ def test_progress_and_end_arrive_on_the_windows_thread(qtbot: QtBot) -> None:
     def note(progress: Progress) -> None:
         seen.append((progress.text, threading.get_ident()))
 
-    def done(outcome: Outcome[int]) -> None:
+    def done(outcome: JobOutcome[int]) -> None:
         ends.append(outcome)
         assert threading.get_ident() == here
 
@@ -52,7 +52,7 @@ def test_progress_and_end_arrive_on_the_windows_thread(qtbot: QtBot) -> None:
 
 def test_a_cancelled_job_ends_within_a_query_that_would_not_end(qtbot: QtBot, tmp_path: Path) -> None:
     jobs = Jobs()
-    ends: list[Outcome[Any]] = []
+    ends: list[JobOutcome[Any]] = []
     begun = threading.Event()
 
     def task(_watch: Watch) -> None:
@@ -75,7 +75,7 @@ def test_a_cancelled_job_ends_within_a_query_that_would_not_end(qtbot: QtBot, tm
 
 def test_a_cancelled_job_ends_at_its_next_step(qtbot: QtBot) -> None:
     jobs = Jobs()
-    ends: list[Outcome[Any]] = []
+    ends: list[JobOutcome[Any]] = []
     begun = threading.Event()
 
     def task(watch: Watch) -> None:
@@ -109,7 +109,7 @@ def test_stopping_all_jobs_leaves_no_thread() -> None:
 
 @pytest.mark.parametrize("jobs", [SynchronousJobs])
 def test_an_error_of_the_users_world_is_an_outcome(jobs: type[Jobs]) -> None:
-    ends: list[Outcome[Any]] = []
+    ends: list[JobOutcome[Any]] = []
 
     def task(_watch: Watch) -> None:
         raise EditError("No.")
@@ -119,7 +119,7 @@ def test_an_error_of_the_users_world_is_an_outcome(jobs: type[Jobs]) -> None:
 
 
 def test_an_error_that_nobody_foresaw_is_logged_and_told(caplog: pytest.LogCaptureFixture) -> None:
-    ends: list[Outcome[Any]] = []
+    ends: list[JobOutcome[Any]] = []
 
     def task(_watch: Watch) -> None:
         raise ZeroDivisionError("seven")
@@ -131,7 +131,7 @@ def test_an_error_that_nobody_foresaw_is_logged_and_told(caplog: pytest.LogCaptu
 
 def test_asking_again_stops_the_job_before_and_only_the_newest_answer_is_heard(qtbot: QtBot) -> None:
     jobs = Jobs()
-    newest, answers = NewestJob(jobs, jobs), list[Outcome[str]]()
+    newest, answers = NewestJob(jobs, jobs), list[JobOutcome[str]]()
     begun, was_stopped = threading.Event(), threading.Event()
 
     def first(watch: Watch) -> str:
@@ -150,7 +150,7 @@ def test_asking_again_stops_the_job_before_and_only_the_newest_answer_is_heard(q
 
 
 def test_nobody_hears_the_answer_of_a_question_that_was_taken_back(qtbot: QtBot) -> None:
-    jobs, answers = Jobs(), list[Outcome[str]]()
+    jobs, answers = Jobs(), list[JobOutcome[str]]()
     newest = NewestJob(jobs, jobs)
     newest.start("asked", lambda _watch: "answer", answers.append)
     newest.cancel()
@@ -159,7 +159,7 @@ def test_nobody_hears_the_answer_of_a_question_that_was_taken_back(qtbot: QtBot)
 
 
 def test_nobody_hears_the_answer_of_a_question_whose_asker_is_gone(qtbot: QtBot) -> None:
-    jobs, asker, answers = Jobs(), QObject(), list[Outcome[str]]()
+    jobs, asker, answers = Jobs(), QObject(), list[JobOutcome[str]]()
     may_end = threading.Event()
     NewestJob(jobs, asker).start("asked", lambda watch: str(may_end.wait(10) and watch.is_cancelled), answers.append)
     delete(asker)
@@ -172,7 +172,7 @@ def test_a_question_can_be_asked_from_the_answer_before() -> None:
     jobs, answers = SynchronousJobs(), list[int | None]()
     newest = NewestJob(jobs, jobs)
 
-    def again(outcome: Outcome[int]) -> None:
+    def again(outcome: JobOutcome[int]) -> None:
         answers.append(outcome.value)
         if outcome.value != 3:
             newest.start("again", lambda _watch: (outcome.value or 0) + 1, again)
@@ -185,7 +185,7 @@ def test_a_job_that_broke_is_told_even_where_nobody_looks_at_its_outcome(window:
     def task(_watch: Watch) -> None:
         raise ZeroDivisionError("a bug of ours")
 
-    def look_at_nothing(_outcome: Outcome[None]) -> None:
+    def look_at_nothing(_outcome: JobOutcome[None]) -> None:
         pass
 
     window.jobs.start("breaks", task, look_at_nothing)

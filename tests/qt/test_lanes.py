@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from metl_gui.engine.kafka.servers import KafkaServers
-from metl_gui.engine.lanes.offset_reset import PartitionBack
+from metl_gui.engine.lanes.offset_reset import PartitionReset
 from metl_gui.engine.runs.events import LaneTroubled, LatencyFigures, MembersChanged, PartitionFigures
 from metl_gui.engine.runs.report import Tally
 from metl_gui.store.repositories.states import NamedState
@@ -29,7 +29,7 @@ from metl_gui.ui.lanes.progress import (
     LATENCIES,
     RATE,
     WAITING,
-    LaneProgress,
+    FollowedLane,
     LaneSeries,
     members_words,
     partition_line,
@@ -38,8 +38,8 @@ from metl_gui.ui.run import lane_commands
 from metl_gui.ui.run.head import LANE
 from metl_gui.ui.shell.window import Window
 from metl_gui.ui.widgets import dialogs
-from metl_gui.workbench.lanes.control import Agreement, Lane
-from metl_gui.workbench.lanes.offset_reset import SetBackPlan
+from metl_gui.workbench.lanes.control import CoordinationStatus, Lane
+from metl_gui.workbench.lanes.offset_reset import OffsetResetPlan
 from metl_gui.workbench.runs.production import LiveRun
 from tests.qt.recorded_lanes import keep_lane, lane_course, lane_progress, member, partition_at
 from tests.qt.recorded_runs import TICK, append, keep_recorded
@@ -103,7 +103,7 @@ def test_who_is_waited_for_is_said_in_a_sentence(members: tuple[object, ...], wo
 
 
 def test_a_trouble_that_repeats_is_one_line_and_is_over_with_the_next_progress() -> None:
-    lane = LaneProgress()
+    lane = FollowedLane()
     lane.take(lane_progress(_RUN, 1))
     for _ in range(3):
         lane.take(LaneTroubled(_RUN, "The broker does not answer."))
@@ -238,12 +238,12 @@ def test_a_lane_that_is_over_is_shown_again_from_the_history(window: Window) -> 
 
 
 def lane_of(run: LiveRun, **more: object) -> Lane:
-    agreed = Agreement(8, None, is_frozen=False, frozen_by="", members=(), taken_up={"g": (7, 8)})
+    agreed = CoordinationStatus(8, None, is_frozen=False, frozen_by="", members=(), taken_up={"g": (7, 8)})
     return Lane(run, "g", KafkaServers(bootstrap="h:1"), dataclasses.replace(agreed, **more))  # type: ignore[arg-type]
 
 
-def back(partition: int, position: int, to: int, from_ms: int | None = None) -> PartitionBack:
-    return PartitionBack(topic="t", partition=partition, position=position, to=to, from_ms=from_ms)
+def back(partition: int, position: int, to: int, from_ms: int | None = None) -> PartitionReset:
+    return PartitionReset(topic="t", partition=partition, position=position, to=to, from_ms=from_ms)
 
 
 def test_what_freezing_and_following_do_is_said_before_they_are_done(
@@ -257,7 +257,7 @@ def test_what_freezing_and_following_do_is_said_before_they_are_done(
         asked.append(f"{title} {text}")
         return "do"
 
-    def frozen(_lane: Lane) -> Agreement:
+    def frozen(_lane: Lane) -> CoordinationStatus:
         done.append("freeze")
         assert lane.agreement is not None
         return dataclasses.replace(lane.agreement, is_frozen=True, frozen_by="Ada")
@@ -282,9 +282,9 @@ def test_setting_back_says_what_it_repeats_and_forgets_it_when_another_place_is_
     lane = lane_of(attached.run)
     asked: list[str] = []
 
-    def looked(_lane: Lane, to: str) -> SetBackPlan:
+    def looked(_lane: Lane, to: str) -> OffsetResetPlan:
         asked.append(to)
-        return SetBackPlan(lane, to, (back(0, 100, 40, 1_700_000_000_000), back(1, 50, 50)), is_live=True)
+        return OffsetResetPlan(lane, to, (back(0, 100, 40, 1_700_000_000_000), back(1, 50, 50)), is_live=True)
 
     monkeypatch.setattr(orders, "set_back", looked)
     dialog = SetBackDialog(SynchronousJobs(attached.window), lane)
@@ -299,7 +299,7 @@ def test_setting_back_says_what_it_repeats_and_forgets_it_when_another_place_is_
         ["100", "40", "60"],
         ["50", "stays", "0"],
     ]
-    agreed: list[SetBackPlan] = []
+    agreed: list[OffsetResetPlan] = []
     dialog.agreed.connect(agreed.append)
     dialog.where.setCurrentIndex(2)
     assert not dialog.do.isEnabled()

@@ -16,7 +16,7 @@ from metl_gui.core.project.comments import element_subject
 from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.matrix.input.hit_test import position_of
 from metl_gui.ui.matrix.input.selected_content import box_shown
-from metl_gui.ui.project.selection import Place, Selected, place_of_version
+from metl_gui.ui.project.selection import NodeRef, Selected, place_of_version
 from metl_gui.ui.shell.window import Window
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.trees.panel import STRIP_PX, TreePanel
@@ -129,7 +129,7 @@ def test_pointing_at_an_element_says_what_was_commented_on_it_to_the_letter(wind
 # rectangles with a hidden corner
 
 
-def choose_rectangle(window: Window) -> tuple[Place, ...]:
+def choose_rectangle(window: Window) -> tuple[NodeRef, ...]:
     """Choose all cells of a block and return its sources."""
     block = blocks(window)[0]
     sources, targets = ends(window, block.key)

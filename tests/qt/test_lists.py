@@ -12,13 +12,13 @@ from PySide6.QtTest import QAbstractItemModelTester, QTest
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.matrix.blocks import Block
 from metl_gui.core.matrix.document import Document
-from metl_gui.core.search.lineage_search import Step
+from metl_gui.core.search.lineage_search import BlockChangeKind
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui.project.selection import Place, Selected, place_of_version
+from metl_gui.ui.project.selection import NodeRef, Selected, place_of_version
 from metl_gui.ui.search.answer_panel import AnswerPanel
 from metl_gui.ui.shell.window import Window
 from metl_gui.ui.table import panel as table_panel
-from metl_gui.ui.table.rows import Column
+from metl_gui.ui.table.rows import MappingColumn
 from metl_gui.ui.table.view import COLUMNS
 from metl_gui.workbench.mapping.search import forward, reverse, versions
 from metl_gui.workbench.session import Workbench
@@ -40,7 +40,7 @@ def selected_element(document: Document, block: Block, at: int = 0) -> Selected:
     )
 
 
-def shown(window: Window, column: Column) -> list[str]:
+def shown(window: Window, column: MappingColumn) -> list[str]:
     model = window.lists.mapping.model
     return [model.texts(row)[COLUMNS.index(column)] for row in range(model.rowCount())]
 
@@ -70,7 +70,12 @@ def test_opening_a_list_selects_nothing_else(window: Window) -> None:
 
 def test_the_mapping_list_has_a_row_for_each_element(listing: Window) -> None:
     document = listing.project.value
-    rows = list(zip(*(shown(listing, c) for c in (Column.SCHEMA, Column.VERSION, Column.ATTRIBUTE)), strict=True))
+    rows = list(
+        zip(
+            *(shown(listing, c) for c in (MappingColumn.SCHEMA, MappingColumn.VERSION, MappingColumn.ATTRIBUTE)),
+            strict=True,
+        )
+    )
     assert len(rows) == document.matrix.ones
     block = some_block(document)
     version = document.extraction.version(block.version)
@@ -82,16 +87,16 @@ def test_the_mapping_list_has_a_row_for_each_element(listing: Window) -> None:
 def test_rows_come_and_go_with_edits_and_their_undoing(listing: Window) -> None:
     model = listing.lists.mapping.model
     tester = watched(model)
-    before = shown(listing, Column.ATTRIBUTE)
+    before = shown(listing, MappingColumn.ATTRIBUTE)
     block = some_block(listing.project.value)
     assert listing.project.do(SetElements(block.key, zeros=block.elements[:2]))
     assert model.rowCount() == len(before) - 2
     listing.project.undo()
-    assert shown(listing, Column.ATTRIBUTE) == before
+    assert shown(listing, MappingColumn.ATTRIBUTE) == before
     listing.project.redo()
     assert model.rowCount() == len(before) - 2
     listing.lists.mapping.filter_now("amount")
-    listing.lists.mapping.sort_by(Column.ATTRIBUTE, is_descending=True)
+    listing.lists.mapping.sort_by(MappingColumn.ATTRIBUTE, is_descending=True)
     listing.project.undo()
     assert 0 < model.rowCount() < len(before)
     listing.lists.mapping.filter_now("")
@@ -104,17 +109,17 @@ def test_typing_into_the_box_leaves_what_passes(listing: Window) -> None:
     panel.box.setFocus()
     QTest.keyClicks(panel.box, "in:person -confirmed type:string")
     panel.filter_now(panel.box.text())
-    assert set(shown(listing, Column.SCHEMA)) == {"fx.customers.person"}
-    assert set(shown(listing, Column.TYPE)) >= {"string"}
+    assert set(shown(listing, MappingColumn.SCHEMA)) == {"fx.customers.person"}
+    assert set(shown(listing, MappingColumn.TYPE)) >= {"string"}
 
 
 def test_a_click_on_a_heading_sorts_and_a_second_one_turns_round(listing: Window) -> None:
     header = listing.lists.mapping.view.horizontalHeader()
-    at = COLUMNS.index(Column.CDM_ATTRIBUTE)
+    at = COLUMNS.index(MappingColumn.CDM_ATTRIBUTE)
     for is_descending in (False, True):
         left = header.sectionViewportPosition(at) + 20
         QTest.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(left, 10))
-        paths = shown(listing, Column.CDM_ATTRIBUTE)
+        paths = shown(listing, MappingColumn.CDM_ATTRIBUTE)
         assert paths == sorted(paths, reverse=is_descending)
 
 
@@ -136,7 +141,7 @@ def test_delete_clears_the_selected_rows_as_one_undo_step(listing: Window) -> No
 
 def test_the_clipboard_gets_the_selected_rows_as_they_are_shown(listing: Window) -> None:
     panel = listing.lists.mapping
-    panel.show_column(Column.WHO, is_shown=False)
+    panel.show_column(MappingColumn.WHO, is_shown=False)
     panel.view.setFocus()
     panel.view.selectAll()
     QTest.keyClick(panel.view, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
@@ -144,7 +149,7 @@ def test_the_clipboard_gets_the_selected_rows_as_they_are_shown(listing: Window)
     assert lines[0].split("\t")[:4] == ["Schema", "Version", "Attribute", "Type"]
     assert "Who" not in lines[0]
     assert len(lines) == listing.project.value.matrix.ones + 1
-    assert [line.split("\t")[2] for line in lines[1:]] == shown(listing, Column.ATTRIBUTE)
+    assert [line.split("\t")[2] for line in lines[1:]] == shown(listing, MappingColumn.ATTRIBUTE)
 
 
 def test_a_row_selects_its_element_and_an_element_its_row(listing: Window) -> None:
@@ -202,7 +207,7 @@ def test_the_columns_are_kept_for_the_next_window(listing: Window, make_window: 
     other.show_project(Workbench.open(path))
     other.actions_table["mapping_list"].trigger()
     view = other.lists.mapping.view
-    assert view.isColumnHidden(COLUMNS.index(Column.WHO))
+    assert view.isColumnHidden(COLUMNS.index(MappingColumn.WHO))
     assert view.columnWidth(0) == 333
 
 
@@ -236,8 +241,8 @@ def test_reverse_search_gives_the_answers_of_the_command_line(window: Window) ->
     tester = watched(window.lists.reverse.model)
     newest = document.cdm.version(entity.version_ids[-1])
     for place, words in (
-        (Place(entity.id), "payment"),
-        (Place(entity.id, newest.id, newest.attributes[0].id), f"payment.{newest.attributes[0].path}"),
+        (NodeRef(entity.id), "payment"),
+        (NodeRef(entity.id, newest.id, newest.attributes[0].id), f"payment.{newest.attributes[0].path}"),
     ):
         window.selection.choose(Selected(target=place))
         told = reverse(document, words).results
@@ -253,7 +258,7 @@ def test_forward_search_gives_the_answers_of_the_command_line(window: Window) ->
     assert schema is not None
     window.show_lists().show_forward()
     tester = watched(window.lists.forward.model)
-    window.selection.choose(Selected(source=Place(schema.id)))
+    window.selection.choose(Selected(source=NodeRef(schema.id)))
     told = forward(document, schema.name).results
     expected = {(a.block.schema, a.block.version, a.element.from_path, a.element.to_path, a.status) for a in told}
     assert answers(window.lists.forward) == expected
@@ -267,7 +272,7 @@ def test_an_answer_selects_its_element_and_the_question_stays(window: Window) ->
     entity = window.project.value.cdm.named("payment")
     assert entity is not None
     window.show_lists().show_reverse()
-    window.selection.choose(Selected(target=Place(entity.id)))
+    window.selection.choose(Selected(target=NodeRef(entity.id)))
     before = answers(panel)
     index = panel.model.index(1, 0, panel.model.index(0, 0))
     rect = panel.view.visualRect(index)
@@ -284,10 +289,10 @@ def test_a_pinned_question_stays_until_it_is_unpinned(window: Window) -> None:
     assert payment is not None
     assert customer is not None
     window.show_lists().show_reverse()
-    window.selection.choose(Selected(target=Place(payment.id)))
+    window.selection.choose(Selected(target=NodeRef(payment.id)))
     before = answers(panel)
     QTest.mouseClick(panel.bar.pin, Qt.MouseButton.LeftButton)
-    window.selection.choose(Selected(target=Place(customer.id)))
+    window.selection.choose(Selected(target=NodeRef(customer.id)))
     assert answers(panel) == before
     QTest.mouseClick(panel.bar.pin, Qt.MouseButton.LeftButton)
     assert answers(panel) != before
@@ -298,7 +303,7 @@ def test_answers_follow_an_edit(window: Window) -> None:
     window.show_lists().show_reverse()
     block = some_block(document)
     entity = document.cdm.version(block.entity_version).schema_id
-    window.selection.choose(Selected(target=Place(entity)))
+    window.selection.choose(Selected(target=NodeRef(entity)))
     before = len(answers(panel))
     window.project.do(SetElements(block.key, zeros=block.elements[:1]))
     assert len(answers(panel)) == before - 1
@@ -311,7 +316,7 @@ def test_the_progression_says_what_the_command_line_says(window: Window) -> None
     model = window.lists.progression.model
     tester = watched(model)
     window.show_lists().show_progression()
-    window.selection.choose(Selected(source=Place(schema.id)))
+    window.selection.choose(Selected(source=NodeRef(schema.id)))
     expected = {
         (step.version, f"{step.entity} {step.entity_version}", step.elements, step.change)
         for step in versions(document, schema.name).versions
@@ -325,7 +330,7 @@ def test_the_progression_says_what_the_command_line_says(window: Window) -> None
                 entity = str(model.headerData(column, Qt.Orientation.Horizontal))
                 found.add((version, entity, cell.elements, cell.change.value))
     assert found == expected
-    assert Step.SMALLER.value in {change for *_, change in expected}
+    assert BlockChangeKind.SMALLER.value in {change for *_, change in expected}
     del tester
 
 
@@ -334,7 +339,7 @@ def test_a_tile_of_the_progression_selects_its_block(window: Window) -> None:
     window.show_lists().show_progression()
     schema = window.project.value.extraction.named("fx.payments.orders")
     assert schema is not None
-    window.selection.choose(Selected(source=Place(schema.id)))
+    window.selection.choose(Selected(source=NodeRef(schema.id)))
     index: QModelIndex = panel.model.index(1, 1)
     QTest.mouseClick(panel.view.viewport(), Qt.MouseButton.LeftButton, pos=panel.view.visualRect(index).center())
     assert window.selection.current.block == panel.model.key(index)

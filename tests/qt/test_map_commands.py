@@ -16,12 +16,12 @@ from metl_gui.core.matrix.blocks import BlockKey, Element
 from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.matrix.layout.axis import Level
 from metl_gui.ui.matrix.layout.camera import Camera
-from metl_gui.ui.matrix.layout.content import Order
-from metl_gui.ui.project.selection import Place, Selected, place_of_version
+from metl_gui.ui.matrix.layout.content import SortOrder
+from metl_gui.ui.project.selection import NodeRef, Selected, place_of_version
 from metl_gui.ui.shell.window import Window
 from metl_gui.ui.widgets import dialogs
 from metl_gui.workbench.demo.sample import SampleFolder
-from metl_gui.workbench.model.comments import say
+from metl_gui.workbench.model.comments import add_comment
 from metl_gui.workbench.session import Workbench
 from tests.qt.conftest import activate
 from tests.qt.matrix_hand import at_cell, blocks, cell, elements, emptied, ends, select
@@ -178,7 +178,7 @@ def test_coming_to_something_hidden_offers_to_show_it(window: Window) -> None:
 
 def test_rows_and_columns_can_be_sorted_by_name(window: Window) -> None:
     window.actions_table["order_name"].trigger()
-    assert window.map.planes.arrangement.order is Order.NAME
+    assert window.map.planes.arrangement.order is SortOrder.NAME
     assert window.actions_table["order_name"].isChecked()
     content = window.map.matrix.content
     assert content is not None
@@ -312,8 +312,8 @@ def test_a_place_holds_when_versions_are_added_before_it(window: Window) -> None
     place = matrix.place()
     assert place is not None
     before = matrix.centre_of(block.elements[0])
-    window.map.planes.order(Order.NAME)
-    window.map.planes.order(Order.TREE)
+    window.map.planes.order(SortOrder.NAME)
+    window.map.planes.order(SortOrder.TREE)
     matrix.go_to_place(place)
     assert matrix.centre_of(block.elements[0]) == before
 
@@ -363,7 +363,7 @@ def test_implied_nodes_are_no_chosen_nodes(window: Window) -> None:
     )
     middle = place_of_version(document, Side.EXTRACTION, block.version, sources[1])
     assert window.selection.implies(Side.EXTRACTION, middle)
-    assert window.selection.implies(Side.EXTRACTION, Place(middle.schema))
+    assert window.selection.implies(Side.EXTRACTION, NodeRef(middle.schema))
     assert middle not in window.selection.current.sources
 
 
@@ -388,7 +388,7 @@ def test_a_project_opens_again_at_its_place_in_its_order(
     window.close()
     again = make_window()
     again.show_project(Workbench.open(sample.project))
-    assert again.map.planes.arrangement.order is Order.NAME
+    assert again.map.planes.arrangement.order is SortOrder.NAME
     assert again.map.matrix.camera.scale_x == camera.scale_x
     assert again.map.matrix.camera.left == pytest.approx(camera.left)
     assert again.selection.current.element == block.elements[0]
@@ -441,7 +441,7 @@ def test_pointing_at_a_cell_shows_what_people_said_of_its_ends(window: Window) -
     source = document.extraction.version(block.version).attribute(block.elements[0].p)
     assert source is not None
     assert window.project.workbench is not None
-    say(window.project.workbench, f"{schema.name}.{source.path}", "asked of the owner")
+    add_comment(window.project.workbench, f"{schema.name}.{source.path}", "asked of the owner")
     window.project.read_comments_again()
     at = at_cell(window, block.key, block.elements[0])
     matrix = window.map.matrix

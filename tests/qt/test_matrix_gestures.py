@@ -21,7 +21,7 @@ from metl_gui.ui.matrix.labels.headers import top_bands
 from metl_gui.ui.matrix.layout.axis import Level
 from metl_gui.ui.matrix.layout.camera import Camera, level_at
 from metl_gui.ui.matrix.view import MatrixView
-from metl_gui.ui.project.selection import Dragged, Place, Selected, place_of_version, to_mime
+from metl_gui.ui.project.selection import Dragged, NodeRef, Selected, place_of_version, to_mime
 from metl_gui.ui.shell.window import Window
 from tests.qt.matrix_hand import (
     ALT,
@@ -170,7 +170,7 @@ def test_shift_drag_selects_a_rectangle_and_delete_clears_its_elements_only(wind
     assert cells is not None
     assert (cells.first_source.attribute, cells.last_source.attribute) == (sources[0], sources[2])
     assert window.selection.implies(Side.EXTRACTION, cells.last_source)
-    assert not window.selection.implies(Side.EXTRACTION, Place(cells.first_source.schema, block.version, sources[3]))
+    assert not window.selection.implies(Side.EXTRACTION, NodeRef(cells.first_source.schema, block.version, sources[3]))
     QTest.keyClick(matrix, Qt.Key.Key_Delete)
     assert elements(window, block.key) == set(block.elements) - inside
     assert window.project.value.extraction.find_version(block.version) is not None

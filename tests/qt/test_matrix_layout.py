@@ -16,7 +16,7 @@ from metl_gui.ui.matrix.labels.headers import spaced_names
 from metl_gui.ui.matrix.layout.axis import Level, columns_of, rows_of
 from metl_gui.ui.matrix.layout.block_index import BlockTile
 from metl_gui.ui.matrix.layout.camera import TALLEST_CELL, WIDEST_CELL, Camera, Frame, fitted, level_at, looking_at
-from metl_gui.ui.matrix.layout.content import Content, content_after, content_of
+from metl_gui.ui.matrix.layout.content import PlaneContent, content_after, content_of
 from metl_gui.ui.matrix.layout.tile_counts import Tile, Tiles
 from tests.qt.random_documents import some_document
 
@@ -28,12 +28,12 @@ CAMERAS = st.builds(
 )
 
 
-def everything(content: Content, level_x: Level, level_y: Level) -> Tiles:
+def everything(content: PlaneContent, level_x: Level, level_y: Level) -> Tiles:
     spans = content.columns.spans(level_x), content.rows.spans(level_y)
     return content.counts(level_x, level_y).within(range(len(spans[0])), range(len(spans[1])))
 
 
-def shown(content: Content) -> tuple[list[tuple[int, int, int]], list[BlockTile], list[Tile]]:
+def shown(content: PlaneContent) -> tuple[list[tuple[int, int, int]], list[BlockTile], list[Tile]]:
     columns, rows = range(len(content.columns.runs)), range(len(content.rows.runs))
     xs, ys = range(len(content.columns.version_spans)), range(len(content.rows.version_spans))
     return (

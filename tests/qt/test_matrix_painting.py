@@ -18,7 +18,7 @@ from metl_gui.core.matrix.document import Document
 from metl_gui.ui.matrix.labels.legend import paint_legend
 from metl_gui.ui.matrix.layout.axis import Level
 from metl_gui.ui.matrix.layout.camera import Camera
-from metl_gui.ui.matrix.layout.content import Content, content_of
+from metl_gui.ui.matrix.layout.content import PlaneContent, content_of
 from metl_gui.ui.matrix.layout.spans import ItemSpans
 from metl_gui.ui.matrix.layout.tile_counts import Tile
 from metl_gui.ui.matrix.painting import paint_context
@@ -66,7 +66,7 @@ def near(one: QColor, other: QColor, by: int = 6) -> bool:
     return all(abs(a - b) <= by for a, b in parts)
 
 
-def tiles(content: Content, *levels: Level) -> Iterator[tuple[tuple[float, float, float, float], Tile]]:
+def tiles(content: PlaneContent, *levels: Level) -> Iterator[tuple[tuple[float, float, float, float], Tile]]:
     wide, tall = content.columns.spans(levels[0]), content.rows.spans(levels[-1])
     for tile in content.counts(levels[0], levels[-1]).within(range(len(wide)), range(len(tall))):
         (left, right), (top, bottom) = wide.stretch(tile.x), tall.stretch(tile.y)
@@ -236,7 +236,7 @@ def test_ages_are_counted_in_days_to_the_moment_that_was_chosen() -> None:
     chosen = Tinting(Overlay.AGE, 1000 * day)
     newest = np.array([1000 * day, 998 * day, 980 * day, 800 * day, 1 * day, 0], np.int64)
     zeros = np.zeros(6, np.int64)
-    told = paint_context.Told(zeros, zeros.astype(np.float64), zeros, zeros, newest, zeros)
+    told = paint_context.TileStatistics(zeros, zeros.astype(np.float64), zeros, zeros, newest, zeros)
     assert paint_context.steps_of(chosen, told, ("",)).tolist() == [0, 1, 2, 3, 4, 5]
 
 

@@ -17,7 +17,7 @@ from metl_gui.ui.matrix.layout.camera import Camera
 from metl_gui.ui.matrix.layout.content import Arrangement, content_of
 from metl_gui.ui.matrix.layout.sort_and_filter import arranged
 from metl_gui.ui.matrix.painting.paint_context import NO_TINTING, PaintContext, Sign
-from metl_gui.ui.matrix.picture import MOST_PX, Sheet, refuse_if_too_large, save, whole
+from metl_gui.ui.matrix.picture import MOST_PX, PictureSpec, refuse_if_too_large, save, whole
 from metl_gui.ui.shell.picture_export import PictureDialog, fits, sheets_of, size_words
 from metl_gui.ui.shell.window import Window
 from metl_gui.ui.theming import theme as themes
@@ -72,7 +72,7 @@ def test_a_picture_that_cannot_be_written_is_told_by_name(tmp_path: Path) -> Non
 
 @pytest.mark.usefixtures("dressed")
 def test_only_levels_that_the_matrix_has_can_be_chosen() -> None:
-    seen = Sheet(CONTENT, Camera(), (400, 300), themes.load("light"))
+    seen = PictureSpec(CONTENT, Camera(), (400, 300), themes.load("light"))
     words = [each for each, _ in sheets_of(CONTENT, seen, seen.theme, NO_TINTING)]
     assert len(words) == 1 + len({*CONTENT.columns.levels, *CONTENT.rows.levels} - {Level.OUTER_GROUP})
 

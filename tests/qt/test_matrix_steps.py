@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.matrix.input.cursor import drilled, raised, stepped
 from metl_gui.ui.matrix.input.gesture_preview import proposal, run, takers_of
-from metl_gui.ui.matrix.input.gestures import Button, Click, Drag, Keys, Pan, Press, SpaceKey, Stretch, wheel_factors
+from metl_gui.ui.matrix.input.gestures import Button, Click, Drag, DragSpan, Keys, Pan, Press, SpaceKey, wheel_factors
 from metl_gui.ui.matrix.input.hit_test import Hits, node_of
 from metl_gui.ui.matrix.layout.axis import Level
 from metl_gui.ui.matrix.layout.camera import (
@@ -18,14 +18,14 @@ from metl_gui.ui.matrix.layout.camera import (
     Anchor,
     Camera,
     Frame,
-    PlanePlace,
     Trail,
+    Viewpoint,
     camera_of,
     fitted,
     place_of,
 )
 from metl_gui.ui.matrix.layout.content import content_of
-from metl_gui.ui.project.selection import MIME_TYPE, CellRange, Dragged, Place, Selected, from_mime, to_mime
+from metl_gui.ui.project.selection import MIME_TYPE, CellRange, Dragged, NodeRef, Selected, from_mime, to_mime
 from tests.qt.random_documents import some_document
 
 CONTENT = content_of(some_document())
@@ -52,9 +52,9 @@ CAMERAS = st.builds(
         (Button.LEFT, Keys(), True, Pan),
         (Button.MIDDLE, Keys(), False, Pan),
         (Button.LEFT, Keys(space=True), True, Pan),
-        (Button.LEFT, Keys(control=True), True, Stretch),
+        (Button.LEFT, Keys(control=True), True, DragSpan),
         (Button.LEFT, Keys(control=True), False, type(None)),
-        (Button.LEFT, Keys(shift=True), False, Stretch),
+        (Button.LEFT, Keys(shift=True), False, DragSpan),
         (Button.LEFT, Keys(alt=True), True, type(None)),
     ],
 )
@@ -84,8 +84,8 @@ def test_only_a_plain_click_edits_and_shift_extends() -> None:
 
 def test_a_stretch_counts_only_when_it_is_released() -> None:
     press = Press(10, 10, Button.LEFT, Keys(shift=True))
-    assert press.move(30, 30) == Stretch(Drag.RECTANGLE, (10, 10), (30, 30))
-    assert press.release(30, 30) == Stretch(Drag.RECTANGLE, (10, 10), (30, 30), is_done=True)
+    assert press.move(30, 30) == DragSpan(Drag.RECTANGLE, (10, 10), (30, 30))
+    assert press.release(30, 30) == DragSpan(Drag.RECTANGLE, (10, 10), (30, 30), is_done=True)
 
 
 def test_a_tapped_space_is_told_from_a_held_one() -> None:
@@ -142,7 +142,7 @@ def test_a_proposal_beside_elements_is_one_to_one(cells: list[tuple[int, int]], 
 @given(CAMERAS)
 def test_a_place_leads_back_to_the_same_picture(camera: Camera) -> None:
     place = place_of(CONTENT, camera, Selected())
-    again = PlanePlace.of_json(place.as_json())
+    again = Viewpoint.of_json(place.as_json())
     assert again == place
     back = camera_of(CONTENT, FRAME, again)
     assert (back.scale_x, back.scale_y) == (camera.scale_x, camera.scale_y)
@@ -154,11 +154,11 @@ def test_a_place_leads_back_to_the_same_picture(camera: Camera) -> None:
     "found", [None, 3, {}, {"x": [1]}, {"x": [1, "a"], "y": [1, 2], "scale": [1, 1], "selected": []}]
 )
 def test_what_is_no_place_is_passed_over(found: object) -> None:
-    assert PlanePlace.of_json(found) is None
+    assert Viewpoint.of_json(found) is None
 
 
-def place(number: float) -> PlanePlace:
-    return PlanePlace(Anchor(None, number), Anchor(None, 0.0), 1.0, 1.0, Selected())
+def place(number: float) -> Viewpoint:
+    return Viewpoint(Anchor(None, number), Anchor(None, 0.0), 1.0, 1.0, Selected())
 
 
 def test_back_and_forward_walk_the_same_way() -> None:
@@ -238,7 +238,7 @@ def test_drilling_reaches_cells_in_a_few_steps(spot: tuple[int, int]) -> None:
 
 
 def test_chosen_nodes_hold_the_current_one_and_choosing_one_drops_the_others() -> None:
-    one, other = Place(1, 2, 3), Place(1, 2, 4)
+    one, other = NodeRef(1, 2, 3), NodeRef(1, 2, 4)
     many = Selected(one, None, (one, other))
     assert many.all_on(Side.EXTRACTION) == (one, other)
     assert many.with_place(Side.EXTRACTION, other).sources == (other,)
@@ -248,9 +248,9 @@ def test_chosen_nodes_hold_the_current_one_and_choosing_one_drops_the_others() -
 
 
 def test_what_is_dragged_comes_out_as_it_went_in_and_anything_else_as_nothing() -> None:
-    dragged = Dragged(Side.CDM, (Place(1, 2, 3), Place(4)))
+    dragged = Dragged(Side.CDM, (NodeRef(1, 2, 3), NodeRef(4)))
     assert from_mime(to_mime(dragged)) == dragged
-    assert dragged.attributes == (Place(1, 2, 3),)
+    assert dragged.attributes == (NodeRef(1, 2, 3),)
     data = to_mime(dragged)
     data.setData(MIME_TYPE, b'{"side": "cdm", "places": [["x"]]}')
     assert from_mime(data) is None

@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
 
-from metl_gui.core.project.refusals import Refusal
+from metl_gui.core.project.refusals import RefusedSuggestion
 from metl_gui.core.review.items import ReviewItem
 from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.review.new_attributes import FreshRows
@@ -73,7 +73,7 @@ def test_what_was_refused_is_not_offered(window: Window, payment: ReviewItem) ->
     p, q = version.at_path("channel"), target.at_path("channel")
     assert p is not None
     assert q is not None
-    workbench.refuse_suggestions([Refusal(version.schema_id, p.lineage, target.schema_id, q.lineage)])
+    workbench.refuse_suggestions([RefusedSuggestion(version.schema_id, p.lineage, target.schema_id, q.lineage)])
     window.review.refresh()
     assert "Map channel to channel" not in buttons(window.review.detail.fresh)
 

@@ -27,7 +27,7 @@ from metl_gui.ui.messages.pairs import pair_of
 from metl_gui.ui.owners.entity_dialog import EntityDialog
 from metl_gui.ui.owners.entity_table import DOC, PATH, REQUIRED, TYPE, EntityTable
 from metl_gui.ui.owners.lineage_dialog import LineageDialog
-from metl_gui.ui.project.selection import Place, Selected
+from metl_gui.ui.project.selection import NodeRef, Selected
 from metl_gui.ui.shell.window import Window
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.edit_preview import PreviewPane
@@ -45,14 +45,14 @@ def open_dialog(window: Window) -> QDialog | None:
     return next((dialog for dialog in found if dialog.isVisible()), None)
 
 
-def place(window: Window, side: Side, name: str, label: str, path: str = "") -> Place:
+def place(window: Window, side: Side, name: str, label: str, path: str = "") -> NodeRef:
     tree = window.project.value.tree(side)
     schema = tree.named(name)
     assert schema is not None
     version = tree.labelled(schema.id, label)
     assert version is not None
     attribute = version.at_path(path) if path else None
-    return Place(schema.id, version.id, attribute.id if attribute is not None else None)
+    return NodeRef(schema.id, version.id, attribute.id if attribute is not None else None)
 
 
 def wait_active(qtbot: QtBot, widget: QWidget) -> None:

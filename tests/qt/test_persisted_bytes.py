@@ -18,32 +18,32 @@ from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.actions.menus import all_rows
 from metl_gui.ui.actions.table import SCOPES
 from metl_gui.ui.map.clipboard import BLOCK_MIME
-from metl_gui.ui.matrix.layout.camera import Anchor, PlanePlace
-from metl_gui.ui.matrix.layout.content import Order
+from metl_gui.ui.matrix.layout.camera import Anchor, Viewpoint
+from metl_gui.ui.matrix.layout.content import SortOrder
 from metl_gui.ui.palette.dialog import entries_of
 from metl_gui.ui.project import selection
-from metl_gui.ui.project.selection import Dragged, Place, Selected
+from metl_gui.ui.project.selection import Dragged, NodeRef, Selected
 from metl_gui.ui.project.settings import ViewSettings, stored_settings
 from metl_gui.ui.registries.controller import Watched, watched_of
 from metl_gui.ui.shell.head_bar import PAGES
 from metl_gui.ui.shell.view_state import visit_of
 from metl_gui.ui.shell.window import Window
 from metl_gui.ui.table import panel as mapping_list
-from metl_gui.ui.table.rows import Column
-from metl_gui.workbench.importing.remote_sources import Choice
+from metl_gui.ui.table.rows import MappingColumn
+from metl_gui.workbench.importing.remote_sources import ImportFilter
 from tests.helpers.persisted import rows
 
-_PLACE = PlanePlace(Anchor(3, 1.5), Anchor(None, 2.5), 4.0, 0.5, Selected(Place(1, 2, 3), Place(4)))
-_WATCHED = Watched("@registry", Side.CDM, Choice(("shop.*",), "shop"))
-_DRAGGED = Dragged(Side.CDM, (Place(1, 2, 3), Place(4)))
+_PLACE = Viewpoint(Anchor(3, 1.5), Anchor(None, 2.5), 4.0, 0.5, Selected(NodeRef(1, 2, 3), NodeRef(4)))
+_WATCHED = Watched("@registry", Side.CDM, ImportFilter(("shop.*",), "shop"))
+_DRAGGED = Dragged(Side.CDM, (NodeRef(1, 2, 3), NodeRef(4)))
 
 _NAMES: Mapping[str, Callable[[], object]] = {
     "actions": lambda: sorted(row.id for row in all_rows()),
     "views of keys": lambda: list(SCOPES),
     "pages by their numbers": lambda: list(PAGES),
-    "columns of the mapping list by their numbers": lambda: [column.value for column in Column],
+    "columns of the mapping list by their numbers": lambda: [column.value for column in MappingColumn],
     "the kept columns of the mapping list": lambda: mapping_list._COLUMNS_KEPT,
-    "orders of columns and rows": lambda: [order.value for order in Order],
+    "orders of columns and rows": lambda: [order.value for order in SortOrder],
     "a place on the plane": _PLACE.as_json,
     "what is watched": _WATCHED.as_json,
     "kinds of what is copied and dragged": lambda: [selection.MIME_TYPE, BLOCK_MIME],
@@ -123,7 +123,7 @@ def test_the_settings_of_a_user_lie_where_they_lay_before() -> None:
 
 
 def test_places_and_what_is_watched_are_read_as_they_were_kept_before() -> None:
-    assert PlanePlace.of_json(rows("window")["a place on the plane"]) == _PLACE
+    assert Viewpoint.of_json(rows("window")["a place on the plane"]) == _PLACE
     assert watched_of(rows("window")["what is watched"]) == _WATCHED
     assert selection.from_mime(selection.to_mime(_DRAGGED)) == _DRAGGED
 
@@ -151,4 +151,4 @@ def test_a_visit_has_the_members_that_it_had_before(window: Window) -> None:
     }
     assert seen["trees"]["extraction"]["filter"] == "id"
     assert seen["order"] == "tree order"
-    assert PlanePlace.of_json(seen["place"]) is not None
+    assert Viewpoint.of_json(seen["place"]) is not None

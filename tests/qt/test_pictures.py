@@ -14,12 +14,12 @@ from metl_gui.ui.drop.sheet import DroppedPart, DropSheet, parts_of
 from metl_gui.ui.palette.dialog import Glossary, Palette, entries_of
 from metl_gui.ui.project.selection import Selected, place_of_version
 from metl_gui.ui.shell.window import Window
-from metl_gui.workbench.importing.dropped_files import FoundTable, Recognized
+from metl_gui.workbench.importing.dropped_files import FoundTable, RecognizedFiles
 
 
 def dropped(window: Window) -> tuple[DroppedPart, ...]:
     path = Path("mapping.csv")
-    found = Recognized(projects=(path,), tables=(FoundTable(path, 3, 1),), messages=(path,), message_source="cdc")
+    found = RecognizedFiles(projects=(path,), tables=(FoundTable(path, 3, 1),), messages=(path,), message_source="cdc")
     return parts_of(found, window.project.value, "", has_project=True)
 
 

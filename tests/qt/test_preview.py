@@ -17,7 +17,7 @@ from metl_gui.core.matrix.blocks import BlockKey
 from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.preview.samples import PasteDialog
 from metl_gui.ui.preview.text import ValueSpan
-from metl_gui.ui.project.selection import Place, Selected, place_of_version
+from metl_gui.ui.project.selection import NodeRef, Selected, place_of_version
 from metl_gui.ui.review.card import cards_of
 from metl_gui.ui.shell.window import Window
 from metl_gui.ui.widgets import dialogs
@@ -250,7 +250,7 @@ def test_without_samples_it_says_how_to_get_some(window: Window) -> None:
 def test_an_entity_alone_shows_a_message_that_feeds_it(previewed: Window) -> None:
     entity = previewed.project.value.cdm.named("payment")
     assert entity is not None
-    previewed.selection.choose(Selected(target=Place(entity.id)))
+    previewed.selection.choose(Selected(target=NodeRef(entity.id)))
     assert "in · fx.payments.orders 5" in text(previewed)
 
 

@@ -10,14 +10,14 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit
 
 from metl_gui.core.progress import Progress, Watch
-from metl_gui.ui.jobs.jobs import Outcome
+from metl_gui.ui.jobs.jobs import JobOutcome
 from metl_gui.ui.settings_dialogs import profiles_dialog
 from metl_gui.ui.settings_dialogs.profiles_dialog import ProfilesDialog
 from metl_gui.ui.shell.window import Window
 from metl_gui.ui.widgets import dialogs
-from metl_gui.ui.widgets.choice import Choice
-from metl_gui.workbench.profiles.connection_test import CheckStep, ProfileCheck
-from metl_gui.workbench.profiles.kinds import Kind
+from metl_gui.ui.widgets.choice import ThemedComboBox
+from metl_gui.workbench.profiles.connection_test import CheckStep, ConnectionTestResult
+from metl_gui.workbench.profiles.kinds import ProfileKind
 from metl_gui.workbench.profiles.saved_profiles import Profile, find_kafka, find_target, profiles, save_profile
 from tests.helpers.keyrings import MemoryKeyring, keyring_in_memory
 
@@ -91,9 +91,9 @@ def test_a_test_shows_what_it_met_and_what_to_do(
     )
     asked: list[str] = []
 
-    def tried(name: str, _watch: Watch) -> ProfileCheck:
+    def tried(name: str, _watch: Watch) -> ConnectionTestResult:
         asked.append(name)
-        return ProfileCheck(name, "spark://host:7077", steps, hint="Set spark.pyspark.python.")
+        return ConnectionTestResult(name, "spark://host:7077", steps, hint="Set spark.pyspark.python.")
 
     monkeypatch.setattr(profiles_dialog, "test_profile", tried)
     dialog = opened(window)
@@ -145,7 +145,7 @@ def test_a_removed_profile_is_offered_no_more(window: Window, monkeypatch: pytes
     assert "@lab" not in [box.itemText(at) for at in range(box.count())]
 
 
-def choose(box: Choice, words: str) -> None:
+def choose(box: ThemedComboBox, words: str) -> None:
     box.setFocus()
     for _ in range(box.count()):
         if box.currentText() == words:
@@ -159,7 +159,7 @@ def test_the_way_into_kafka_is_asked_for_in_words_and_the_password_goes_to_the_k
 ) -> None:
     dialog = opened(window)
     write(dialog, "shop", "kafka://broker.example.com:9093")
-    assert dialog.form.kind is Kind.KAFKA  # told by how the target begins
+    assert dialog.form.kind is ProfileKind.KAFKA  # told by how the target begins
     fields = dialog.form.fields
     security = fields["security.protocol"].choice
     assert security is not None
@@ -216,8 +216,8 @@ def test_a_registry_and_a_database_are_kept_with_their_own_settings(window: Wind
     QTest.keyClicks(dialog.form.fields["prefix"].line, "fx")
     QTest.keyClick(dialog, Qt.Key.Key_S, CTRL)
     assert [(each.name, each.kind, dict(each.settings)) for each in profiles()] == [
-        ("db", Kind.POSTGRESQL, {"prefix": "fx"}),
-        ("names", Kind.REGISTRY, {"username": "ada"}),
+        ("db", ProfileKind.POSTGRESQL, {"prefix": "fx"}),
+        ("names", ProfileKind.REGISTRY, {"username": "ada"}),
     ]
     assert "Schema registry" in dialog.list.item(1).text()
 
@@ -232,7 +232,7 @@ def test_a_trial_shows_the_step_it_is_at_below_those_that_will_do(window: Window
         words = words_in(dialog.trial)
         assert words.count("✓") == done
         assert step.capitalize() in words
-    dialog._tested(Outcome(ProfileCheck("shop", "kafka://h:1", (CheckStep("Login", "metl is let in."),))))
+    dialog._tested(JobOutcome(ConnectionTestResult("shop", "kafka://h:1", (CheckStep("Login", "metl is let in."),))))
     QApplication.processEvents()
     words = words_in(dialog.trial)
     assert words.count("✓") == 1

@@ -17,7 +17,7 @@ from metl_gui.ui.history import publish_dialog
 from metl_gui.ui.history.publish_dialog import PublishDialog
 from metl_gui.ui.shell.window import Window
 from metl_gui.workbench.demo.sample import SampleFolder
-from metl_gui.workbench.publishing.publication import Judgement, live_state, publish
+from metl_gui.workbench.publishing.publication import PublishImpact, live_state, publish
 from metl_gui.workbench.session import Workbench
 
 from .conftest import activate
@@ -108,7 +108,7 @@ def test_a_state_with_errors_cannot_be_published_and_they_are_listed(
     before = live_state(opened(window))
     problem = Problem(Severity.ERROR, "mapping.dangling", "a@1:b@1", "An end is gone.", "Clear it.")
     monkeypatch.setattr(
-        publish_dialog, "judge", lambda _workbench, state, _watch: Judgement(state, (problem,), 1, 1, 0, 0)
+        publish_dialog, "judge", lambda _workbench, state, _watch: PublishImpact(state, (problem,), 1, 1, 0, 0)
     )
     dialog = ask(window)
     assert dialog.checks.text() == "1 error. It cannot be published before the errors are mended."

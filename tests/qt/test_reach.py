@@ -133,7 +133,7 @@ def test_tab_reaches_everything_in_every_dialog_that_an_action_opens(
         monkeypatch.setattr(QFileDialog, name, lambda *_, answer=answer: answer)
     monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: "")
     monkeypatch.setattr(QInputDialog, "getText", lambda *_: ("", False))
-    for kind in (QDialog, dialogs.Question):
+    for kind in (QDialog, dialogs.QuestionDialog):
         monkeypatch.setattr(kind, "exec", QDialog.open)  # nobody would answer
     monkeypatch.setattr(QDialog, "deleteLater", lambda _self: None)
     activate(window)
@@ -155,7 +155,7 @@ def test_tab_reaches_everything_in_every_dialog_that_an_action_opens(
 def test_the_buttons_of_a_question_have_names_and_are_reached() -> None:
     error = UserError("It is gone.", "Somebody moved it.", "Look elsewhere.")
     title, text = dialogs.words_of(error)
-    question = dialogs.Question(title, text, [("again", "Try again"), ("close", "Close")])
+    question = dialogs.QuestionDialog(title, text, [("again", "Try again"), ("close", "Close")])
     question.show()
     question.activateWindow()
     assert QTest.qWaitForWindowActive(question)

@@ -12,11 +12,11 @@ from PySide6.QtWidgets import QApplication, QFileDialog
 from pytestqt.qtbot import QtBot
 
 from metl_gui.core.trees.nodes import Side
-from metl_gui.errors import AwayError
+from metl_gui.errors import ServiceUnavailableError
 from metl_gui.registry.files import sources
-from metl_gui.registry.reader_result import Reading
-from metl_gui.registry.remote.registry_reader import Mark
-from metl_gui.ui.jobs.jobs import Outcome, SynchronousJobs
+from metl_gui.registry.reader_result import ReaderResult
+from metl_gui.registry.remote.registry_reader import SourceCursor
+from metl_gui.ui.jobs.jobs import JobOutcome, SynchronousJobs
 from metl_gui.ui.registries import browser
 from metl_gui.ui.registries.browser import RegistryBrowser, RemoteImport
 from metl_gui.ui.registries.controller import Watched, watched_of
@@ -24,7 +24,7 @@ from metl_gui.ui.shell.window import Window
 from metl_gui.ui.widgets import dialogs as asking
 from metl_gui.workbench.demo.sample import SampleFolder
 from metl_gui.workbench.importing import schema_import, source_watch
-from metl_gui.workbench.importing.remote_sources import Choice, Offer, OfferedVersion
+from metl_gui.workbench.importing.remote_sources import ImportFilter, Offer, OfferedVersion
 from metl_gui.workbench.profiles.saved_profiles import Profile, save_profile
 from metl_gui.workbench.session import Workbench
 
@@ -42,7 +42,7 @@ def listed(dressed: QApplication, qtbot: QtBot) -> RegistryBrowser:
     qtbot.addWidget(dialog)
     dialog.show()
     dialog.source_line.setText("http://registry:8081")
-    dialog._list(Outcome(("http://registry:8081", _OFFERS)))
+    dialog._list(JobOutcome(("http://registry:8081", _OFFERS)))
     return dialog
 
 
@@ -51,7 +51,7 @@ def test_nothing_chosen_means_everything_that_can_be_read(listed: RegistryBrowse
     found: list[RemoteImport] = []
     listed.chosen.connect(found.append)
     listed.take.click()
-    assert found == [RemoteImport("http://registry:8081", Side.EXTRACTION, Choice(), is_watched=False)]
+    assert found == [RemoteImport("http://registry:8081", Side.EXTRACTION, ImportFilter(), is_watched=False)]
 
 
 def test_a_search_finds_words_in_any_order_and_a_name_is_asked_for_to_the_letter(listed: RegistryBrowser) -> None:
@@ -91,7 +91,9 @@ def test_the_versions_of_a_subject_stand_beside_it(listed: RegistryBrowser, monk
 
 def test_a_registry_that_does_not_answer_is_told_within_the_dialog(listed: RegistryBrowser) -> None:
     listed._list(
-        Outcome(error=AwayError("http://registry:8081 does not answer.", "Connection refused.", "Look there."))
+        JobOutcome(
+            error=ServiceUnavailableError("http://registry:8081 does not answer.", "Connection refused.", "Look there.")
+        )
     )
     assert "does not answer" in listed.version_title.text()
     assert "Look there." in listed.version_facts.text()
@@ -101,19 +103,19 @@ def test_a_registry_that_does_not_answer_is_told_within_the_dialog(listed: Regis
 
 
 @pytest.fixture
-def registry(monkeypatch: pytest.MonkeyPatch) -> list[Reading]:
+def registry(monkeypatch: pytest.MonkeyPatch) -> list[ReaderResult]:
     """Let a registry announce what a test puts into the list; while that is empty, it does not answer."""
-    has: list[Reading] = []
+    has: list[ReaderResult] = []
 
     def read_new(
-        _source: str, _choice: Choice, _mark: Mark | None, _watch: object, _known: frozenset[str]
-    ) -> tuple[Reading, Mark]:
+        _source: str, _choice: ImportFilter, _mark: SourceCursor | None, _watch: object, _known: frozenset[str]
+    ) -> tuple[ReaderResult, SourceCursor]:
         if not has:
-            raise AwayError("The registry does not answer.", "Connection refused.", "Look there.")
-        return has[-1], Mark()
+            raise ServiceUnavailableError("The registry does not answer.", "Connection refused.", "Look there.")
+        return has[-1], SourceCursor()
 
     monkeypatch.setattr(source_watch, "read_new", read_new)
-    has.append(Reading())
+    has.append(ReaderResult())
     return has
 
 
@@ -126,7 +128,7 @@ def plain(make_window: Callable[[], Window], sample: SampleFolder) -> Window:
 
 
 def test_a_new_version_of_a_watched_registry_stands_on_the_review_list_and_the_notice_leads_there(
-    plain: Window, sample: SampleFolder, registry: list[Reading]
+    plain: Window, sample: SampleFolder, registry: list[ReaderResult]
 ) -> None:
     before = len(plain.project.review_items())
     plain.registries.watch.begin(Watched("@names"))
@@ -147,7 +149,9 @@ def test_a_new_version_of_a_watched_registry_stands_on_the_review_list_and_the_n
     assert (plain.project.value.extraction.schema(version.schema_id).name, version.label) == ("fx.payments.orders", "5")
 
 
-def test_a_registry_that_goes_away_and_comes_back_is_told_once_each(plain: Window, registry: list[Reading]) -> None:
+def test_a_registry_that_goes_away_and_comes_back_is_told_once_each(
+    plain: Window, registry: list[ReaderResult]
+) -> None:
     plain.registries.watch.begin(Watched("@names"))
     task = plain.registries.watch._tasks["@names"]
     registry.clear()
@@ -156,15 +160,15 @@ def test_a_registry_that_goes_away_and_comes_back_is_told_once_each(plain: Windo
     assert plain.status.watched.text() == "@names does not answer"
     assert sum("does not answer" in notice.text for notice in plain.notice.notices) == 1
     assert task.left_ms > 10_000  # asked less and less often
-    registry.append(Reading())
+    registry.append(ReaderResult())
     plain.registries.watch._look_at(task)
     assert plain.status.watched.text() == "Watches @names"
 
 
 def test_what_is_watched_is_watched_again_when_the_project_is_opened_again(
-    plain: Window, sample: SampleFolder, registry: list[Reading]
+    plain: Window, sample: SampleFolder, registry: list[ReaderResult]
 ) -> None:
-    watched = Watched("@names", Side.CDM, Choice(("fx.*",), "fx"))
+    watched = Watched("@names", Side.CDM, ImportFilter(("fx.*",), "fx"))
     plain.registries.watch.begin(watched)
     plain.actions_table["close"].trigger()
     assert plain.registries.watch.sources == []
@@ -181,7 +185,7 @@ def test_a_damaged_note_of_what_was_watched_counts_as_none(known: dict[str, obje
 
 
 def test_the_menu_lists_registries_and_databases_with_a_mark_where_they_are_watched(
-    plain: Window, registry: list[Reading]
+    plain: Window, registry: list[ReaderResult]
 ) -> None:
     save_profile(Profile(name="names", target="https://registry.example.com"))
     save_profile(Profile(name="db", target="postgresql://db.example.com/shop"))
@@ -196,18 +200,18 @@ def test_the_menu_lists_registries_and_databases_with_a_mark_where_they_are_watc
 
 
 def test_an_import_from_a_registry_runs_as_a_job_and_says_what_came(
-    plain: Window, sample: SampleFolder, registry: list[Reading], monkeypatch: pytest.MonkeyPatch
+    plain: Window, sample: SampleFolder, registry: list[ReaderResult], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[tuple[str, Choice]] = []
+    asked: list[tuple[str, ImportFilter]] = []
 
-    def read_remote(source: str, choice: Choice, _watch: object) -> Reading:
+    def read_remote(source: str, choice: ImportFilter, _watch: object) -> ReaderResult:
         asked.append((source, choice))
         return sources.read([sample.waiting])
 
     monkeypatch.setattr(schema_import, "read_remote", read_remote)
-    wanted = RemoteImport("https://registry.example.com", Side.EXTRACTION, Choice(("fx.*",)), is_watched=True)
+    wanted = RemoteImport("https://registry.example.com", Side.EXTRACTION, ImportFilter(("fx.*",)), is_watched=True)
     plain.registries._import(wanted)
-    assert asked == [("https://registry.example.com", Choice(("fx.*",)))]
+    assert asked == [("https://registry.example.com", ImportFilter(("fx.*",)))]
     assert any("1 version added" in notice.text for notice in plain.notice.notices)
     assert plain.registries.watch.sources == ["https://registry.example.com"]
     assert registry

@@ -11,7 +11,7 @@ from PySide6.QtTest import QAbstractItemModelTester, QTest
 from PySide6.QtWidgets import QApplication
 
 from metl_gui.core.matrix.blocks import Block, Status
-from metl_gui.core.review.query import Grouping, Order
+from metl_gui.core.review.query import Grouping, ReviewOrder
 from metl_gui.ui.project.text import now_ms
 from metl_gui.ui.review.list import ReviewListPanel
 from metl_gui.ui.shell.window import Window
@@ -117,7 +117,7 @@ def test_items_stand_by_schema_or_by_weight_below_the_name_they_have_in_common(f
     assert names(review)[:2] == ["table_0003", "table_0008"]
     assert headings(review) == []  # each schema has one item
     review.filter.grouping = Grouping.ENTITY
-    review.filter.order = Order.WEIGHT
+    review.filter.order = ReviewOrder.WEIGHT
     review.filter.changed.emit()
     assert sorted(headings(review)) == [
         f"entity_{name}" for name in sorted(("payments", "rates", "ledger", "accounts", "customers"))
@@ -148,7 +148,7 @@ def test_postponed_items_stand_last_whatever_the_order(full: Window) -> None:
     QTest.keyClick(review.view, Qt.Key.Key_L)
     assert names(review)[-1] == first
     assert headings(review)[-1] == "Later"
-    review.filter.order = Order.WEIGHT
+    review.filter.order = ReviewOrder.WEIGHT
     review.filter.changed.emit()
     assert names(review)[-1] == first
 
@@ -255,7 +255,7 @@ def test_records_of_a_run_weigh_progress_and_order(full: Window) -> None:
     review = full.review.list
     assert review.progress_words.text() == "20 of 40 blocks confirmed · 10 % of the last run's records"
     assert review.progress.value() == 100
-    review.filter.order = Order.WEIGHT
+    review.filter.order = ReviewOrder.WEIGHT
     review.filter.changed.emit()
     assert names(review)[0] == "table_0005"
     assert "900 records" in str(review.model.index(0).data())

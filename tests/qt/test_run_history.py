@@ -17,7 +17,7 @@ from metl_gui.engine.runs.events import StateChanged
 from metl_gui.engine.runs.report import RunReport
 from metl_gui.engine.runs.run_spec import RunFolder
 from metl_gui.errors import RunError
-from metl_gui.ui.jobs.jobs import Jobs, Outcome
+from metl_gui.ui.jobs.jobs import JobOutcome, Jobs
 from metl_gui.ui.run.history import RunListModel, entry_of_past
 from metl_gui.ui.run.page import RunPage
 from metl_gui.ui.run.progress import FollowedRun
@@ -341,7 +341,7 @@ def test_a_failure_is_told_in_words_within_the_page_and_the_run_can_be_started_a
 ) -> None:
     page = page_of(ran)
     own_run(ran)
-    page._ended(Outcome(error=RunError("The Spark process ended.", "No memory was left.", "Close something.")))
+    page._ended(JobOutcome(error=RunError("The Spark process ended.", "No memory was left.", "Close something.")))
     assert (page.head.pill.text(), page.failure.title.text()) == ("failed", "The Spark process ended.")
     assert "Close something." in page.failure.text.text()
     assert page.figures.read.value.text() == "10,000"
@@ -367,7 +367,7 @@ def test_a_cancelled_run_says_what_of_its_messages_stays(ran: Window, request_: 
     page.last_request = request_
     page.stop()
     assert page.head.facts.text() == "is being stopped"
-    page._ended(Outcome(is_cancelled=True))
+    page._ended(JobOutcome(is_cancelled=True))
     assert (page.head.pill.text(), page.head.facts.text()) == ("cancelled", stays)
 
 

@@ -16,8 +16,8 @@ from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.mapping.kernel import Kernel
 from metl_gui.engine.mapping.plan_compiler import compile_plan
 from metl_gui.engine.runs.report import RunReport
-from metl_gui.ui.jobs.jobs import Outcome
-from metl_gui.ui.run.set_aside import AsidePanel
+from metl_gui.ui.jobs.jobs import JobOutcome
+from metl_gui.ui.run.set_aside import SetAsidePanel
 from metl_gui.ui.shell.window import Window
 from metl_gui.ui.widgets import dialogs
 from metl_gui.workbench.demo.sample import SampleFolder
@@ -60,11 +60,11 @@ def errors(tmp_path: Path) -> Path:
     return tmp_path / "errors"
 
 
-def rows(panel: AsidePanel) -> list[list[str]]:
+def rows(panel: SetAsidePanel) -> list[list[str]]:
     return [[cell.words for cell in row] for row in panel.model.rows]
 
 
-def click(panel: AsidePanel, row: int, column: int) -> None:
+def click(panel: SetAsidePanel, row: int, column: int) -> None:
     table = panel.table
     table.setColumnHidden(1, False)
     QTest.mouseClick(
@@ -300,7 +300,7 @@ def test_the_whole_loop_from_an_unknown_version_to_its_replayed_records(
 ) -> None:
     window, page = threaded, threaded.run_page
     page.setup.source.setText(str(sample.messages / "payments.jsonl"))
-    outcomes: list[Outcome[object]] = []
+    outcomes: list[JobOutcome[object]] = []
     window.spark.ended.connect(outcomes.append)
     with qtbot.waitSignal(window.spark.ended):
         window.actions_table["run"].trigger()

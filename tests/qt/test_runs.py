@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 from metl_gui.core.matrix.blocks import Element
 from metl_gui.core.trees.nodes import Side
 from metl_gui.engine.tasks.results import SetAsideRecord
-from metl_gui.ui.jobs.jobs import Outcome
+from metl_gui.ui.jobs.jobs import JobOutcome
 from metl_gui.ui.matrix.input.hit_test import Cell
 from metl_gui.ui.messages.json_layout import indented
 from metl_gui.ui.messages.pairs import readable, unwrapped
@@ -91,7 +91,7 @@ def test_the_whole_loop_from_the_waiting_version_to_the_counts_of_a_run(
     ones = window.project.value.matrix.ones
     set_one_element(window)
     assert window.project.value.matrix.ones == ones + 1
-    outcomes: list[Outcome[object]] = []
+    outcomes: list[JobOutcome[object]] = []
     window.spark.ended.connect(outcomes.append)
     with qtbot.waitSignal(window.spark.ended):
         window.actions_table["run"].trigger()
@@ -121,7 +121,7 @@ def test_a_run_that_is_cancelled_before_spark_is_there_ends_and_is_in_the_histor
     window = threaded
     assert window.project.workbench is not None
     folder = runs_folder(window.project.workbench.project_id)
-    outcomes: list[Outcome[object]] = []
+    outcomes: list[JobOutcome[object]] = []
     window.spark.ended.connect(outcomes.append)
     window.actions_table["run"].trigger()
     assert window.run_page.setup.stop_button.isEnabled()

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QApplication
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.matrix.blocks import Element, Status
 from metl_gui.core.trees.nodes import Schema, Side
-from metl_gui.ui.project.selection import Place, Selected, place_of_version
+from metl_gui.ui.project.selection import NodeRef, Selected, place_of_version
 from metl_gui.ui.settings_dialogs.project_dialog import ProjectSettingsDialog
 from metl_gui.ui.settings_dialogs.schema_dialog import SchemaSettingsDialog
 from metl_gui.ui.shell.window import Window
@@ -29,7 +29,7 @@ def schema(window: Window, name: str, side: Side = Side.EXTRACTION) -> Schema:
 
 def ask_schema(window: Window, *names: str) -> SchemaSettingsDialog:
     """Choose schemas and press the key of their settings."""
-    places = tuple(Place(schema(window, name).id) for name in names)
+    places = tuple(NodeRef(schema(window, name).id) for name in names)
     window.selection.choose(Selected(places[0], sources=places if len(places) > 1 else ()))
     activate(window)
     QTest.keyClick(window, Qt.Key.Key_S, CTRL | ALT)
@@ -112,7 +112,7 @@ def test_putting_a_value_back_sets_nothing(window: Window) -> None:
 
 
 def ask_entity(window: Window, name: str) -> SchemaSettingsDialog:
-    window.selection.choose(Selected(target=Place(schema(window, name, Side.CDM).id)))
+    window.selection.choose(Selected(target=NodeRef(schema(window, name, Side.CDM).id)))
     activate(window)
     QTest.keyClick(window, Qt.Key.Key_E, CTRL | ALT)
     return visible(window)

@@ -10,19 +10,19 @@ from pytestqt.qtbot import QtBot
 
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.versions import AddVersion
-from metl_gui.core.review.settled import Settled, Settlement
+from metl_gui.core.review.settled import Resolution, ResolvedBlock
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.project.text import now_ms
 from metl_gui.ui.review import resolved
-from metl_gui.ui.review.resolved import SettledDetail
-from metl_gui.ui.review.resolved_list import SettledStrip
+from metl_gui.ui.review.resolved import ResolvedDetail
+from metl_gui.ui.review.resolved_list import ResolvedStrip
 from metl_gui.ui.shell.window import Window
 from metl_gui.ui.widgets import dialogs
 from tests.qt.screen import words_in
 
 
-def strip_of(window: Window, qtbot: QtBot) -> SettledStrip:
+def strip_of(window: Window, qtbot: QtBot) -> ResolvedStrip:
     """Return the strip once it shows what was settled up to the newest state."""
     room = window.review_commands.settling
     qtbot.waitUntil(lambda: room._known is not None and room._known.state == window.project.value.state)
@@ -56,7 +56,7 @@ def settle_loss(window: Window) -> tuple[int, int]:
     raise AssertionError("the sample has no item with one loss")
 
 
-def click(strip: SettledStrip, key: tuple[int, int]) -> Settled:
+def click(strip: ResolvedStrip, key: tuple[int, int]) -> ResolvedBlock:
     """Click on the row of a block."""
     row = strip.model.row_of(key)
     assert row is not None
@@ -67,7 +67,7 @@ def click(strip: SettledStrip, key: tuple[int, int]) -> Settled:
     return found
 
 
-def detail_of(window: Window) -> SettledDetail:
+def detail_of(window: Window) -> ResolvedDetail:
     detail = window.review_commands.settling.detail
     assert detail.isVisible()
     QApplication.processEvents()  # what was laid out anew is shown
@@ -81,7 +81,7 @@ def test_a_block_stands_below_the_list_as_soon_as_its_loss_is_confirmed(window: 
     strip = strip_of(window, qtbot)
     tester = QAbstractItemModelTester(strip.model, QAbstractItemModelTester.FailureReportingMode.Fatal)
     newest = strip.model.rows[0]
-    assert (newest.key, newest.how, newest.who) == (key, Settlement.LOSS_CONFIRMED, "Ada")
+    assert (newest.key, newest.how, newest.who) == (key, Resolution.LOSS_CONFIRMED, "Ada")
     assert len(strip.model.rows) == before + 1
     assert strip.all.text() == f"{before + 1:,}"
     spoken = strip.model.index(0).data()
@@ -97,11 +97,11 @@ def test_pressing_the_count_of_same_blocks_shows_those_and_pressing_the_whole_co
     settle_loss(window)
     strip = strip_of(window, qtbot)
     whole = len(strip.model.rows)
-    same = sum(each.how is Settlement.SAME for each in strip.model.rows)
+    same = sum(each.how is Resolution.SAME for each in strip.model.rows)
     assert 0 < same < whole
     assert strip.same.text() == f"{same:,} same"
     QTest.mouseClick(strip.same, Qt.MouseButton.LeftButton)
-    assert {each.how for each in strip.model.rows} == {Settlement.SAME}
+    assert {each.how for each in strip.model.rows} == {Resolution.SAME}
     QTest.mouseClick(strip.all, Qt.MouseButton.LeftButton)
     assert len(strip.model.rows) == whole
 
@@ -195,7 +195,7 @@ def test_a_version_that_stayed_the_same_goes_again_when_its_row_is_undone(
     add_whole_version(window)
     strip = strip_of(window, qtbot)
     settled = click(strip, strip.model.rows[0].key)
-    assert settled.how is Settlement.SAME
+    assert settled.how is Resolution.SAME
     assert detail_of(window).again_button.isHidden()  # it never waited
     monkeypatch.setattr(dialogs, "ask", lambda *_: "undo")
     QTest.mouseClick(detail_of(window).undo_button, Qt.MouseButton.LeftButton)

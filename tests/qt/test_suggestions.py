@@ -19,7 +19,7 @@ from metl_gui.ui.project.selection import Selected, place_of_version
 from metl_gui.ui.shell.window import Window
 from metl_gui.ui.suggest.panel import PanelSection
 from metl_gui.ui.suggest.rows import SuggestionRow
-from metl_gui.ui.suggest.suggestions import Suggestions
+from metl_gui.ui.suggest.suggestions import SelectionSuggestions
 from metl_gui.ui.theming import theme as themes
 from metl_gui.workbench.demo.sample import SampleFolder
 from metl_gui.workbench.session import Workbench
@@ -353,7 +353,7 @@ def test_the_model_keeps_qts_rules_through_edits_undo_and_another_project(
 @pytest.mark.usefixtures("key")
 def test_an_answer_that_comes_after_the_selection_moved_on_is_dropped(window: Window) -> None:
     jobs = HeldJobs()
-    late = Suggestions(window.project, window.selection, jobs)
+    late = SelectionSuggestions(window.project, window.selection, jobs)
     late.want(True)
     other = key_of(window, "fx.payments.orders", "payment")
     choose(window, other)

@@ -12,19 +12,19 @@ from pytestqt.qtbot import QtBot
 
 from metl_gui.core.matrix.document import Document
 from metl_gui.engine.kafka.topics import TopicPlan
-from metl_gui.ui.jobs.jobs import Outcome, SynchronousJobs
+from metl_gui.ui.jobs.jobs import JobOutcome, SynchronousJobs
 from metl_gui.ui.kafka.sink_dialog import NewTopicsDialog, SinkDialog, TopicSinkChoice
 from metl_gui.ui.kafka.source_dialog import SourceDialog, TopicSourceChoice
 from metl_gui.ui.run.setup import ModeSwitch
 from metl_gui.ui.shell.window import Window
 from metl_gui.ui.widgets import dialogs as asking
 from metl_gui.workbench.runs.mapping_run import PRODUCTION, RunRequest
-from metl_gui.workbench.runs.topics import ShownMessage, TopicLook, TopicThere
+from metl_gui.workbench.runs.topics import ShownMessage, TopicContents, TopicInfo
 
 from .screen import words_in
 
 _SERVERS = "kafka://127.0.0.1:9"
-_THERE = tuple(TopicThere(f"shop.public.{name}", at + 1) for at, name in enumerate(("carts", "customers", "orders")))
+_THERE = tuple(TopicInfo(f"shop.public.{name}", at + 1) for at, name in enumerate(("carts", "customers", "orders")))
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def source(dressed: QApplication, qtbot: QtBot) -> SourceDialog:
     qtbot.addWidget(dialog)
     dialog.show()
     dialog.servers.line.setText("127.0.0.1:9")
-    dialog._list(Outcome((_SERVERS, _THERE)))
+    dialog._list(JobOutcome((_SERVERS, _THERE)))
     return dialog
 
 
@@ -84,7 +84,7 @@ def test_what_lies_in_a_topic_is_shown_with_keys_and_tombstones(source: SourceDi
         ShownMessage("shop.public.orders/2/7", 0, '{"id":7}', "", "tombstone"),
         ShownMessage("shop.public.orders/0/3", 0, '{"id":3}', '{"op":"c"}', "text"),
     )
-    source.look.show_outcome(Outcome(TopicLook("shop.public.orders", 3, 11, messages)))
+    source.look.show_outcome(JobOutcome(TopicContents("shop.public.orders", 3, 11, messages)))
     assert [row[0].words for row in source.look.model.rows] == ["2/7", "0/3"]
     assert source.look.model.rows[0][2].words == "tombstone"
     source.look.table.selectRow(1)
@@ -106,7 +106,7 @@ def test_a_sink_names_a_topic_for_each_entity_and_says_which_are_missing(dressed
     assert not dialog.take.isEnabled()
     dialog.servers.line.setText("127.0.0.1:9")
     dialog.pattern.setText("cdm.{entity}")
-    dialog._list(Outcome((TopicThere("cdm.order", 6),)))
+    dialog._list(JobOutcome((TopicInfo("cdm.order", 6),)))
     rows = [[cell.words for cell in row] for row in dialog.model.rows]
     assert rows == [
         ["cdm.order", "Order", "6 partitions"],

@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 from metl_gui.core.trees.nodes import Side, Version
 from metl_gui.ui.map.tree_collapse import NARROW_PX
 from metl_gui.ui.project.block_lists import Note
-from metl_gui.ui.project.selection import CellRange, Dragged, Place, Selected, from_mime, place_of_version, to_mime
+from metl_gui.ui.project.selection import CellRange, Dragged, NodeRef, Selected, from_mime, place_of_version, to_mime
 from metl_gui.ui.shell.window import Window
 from metl_gui.ui.trees.node import tip_of
 from metl_gui.ui.trees.panel import STRIP_PX, TreePanel
@@ -48,7 +48,7 @@ def at(panel: TreePanel, version: Version, path: str) -> QPoint:
     """Open the version, bring a field into sight and return where it is."""
     attribute = version.at_path(path)
     assert attribute is not None
-    index = panel.model.index_of(Place(version.schema_id, version.id, attribute.id))
+    index = panel.model.index_of(NodeRef(version.schema_id, version.id, attribute.id))
     panel.view.expand(index.parent())
     panel.view.scrollTo(index)
     return panel.view.visualRect(index).center()
@@ -124,7 +124,7 @@ def test_what_is_chosen_in_one_tree_stays_when_the_other_is_clicked(
 
 def test_a_choice_made_elsewhere_is_shown_in_the_tree_with_its_current_node(sources: TreePanel, window: Window) -> None:
     version = orders(window)
-    places = tuple(Place(version.schema_id, version.id, a.id) for a in version.attributes[2:5])
+    places = tuple(NodeRef(version.schema_id, version.id, a.id) for a in version.attributes[2:5])
     target = place_of_version(window.project.value, Side.CDM, payment(window).id)
     window.selection.choose(Selected(places[1], target, places))
     assert sources.view.chosen() == places
@@ -143,8 +143,8 @@ def test_a_filter_leaves_the_choice_as_it_was(sources: TreePanel, window: Window
 
 def test_cells_that_are_chosen_tint_the_fields_they_lie_between(sources: TreePanel, window: Window) -> None:
     version, target = orders(window), payment(window)
-    fields = [Place(version.schema_id, version.id, a.id) for a in version.attributes]
-    rows = [Place(target.schema_id, target.id, a.id) for a in target.attributes]
+    fields = [NodeRef(version.schema_id, version.id, a.id) for a in version.attributes]
+    rows = [NodeRef(target.schema_id, target.id, a.id) for a in target.attributes]
     cells = CellRange(fields[1], fields[3], rows[0], rows[2])
     window.selection.choose(Selected(fields[1], rows[0], cells=cells))
     implied = [sources.view.rows.is_implied(sources.model.index_of(field)) for field in fields[:6]]
@@ -155,12 +155,12 @@ def test_cells_that_are_chosen_tint_the_fields_they_lie_between(sources: TreePan
 def test_the_asterisk_opens_the_next_level_only(sources: TreePanel, window: Window) -> None:
     schema = window.project.value.extraction.named("fx.ledger.entry")
     assert schema is not None
-    index = sources.model.index_of(Place(schema.id))
+    index = sources.model.index_of(NodeRef(schema.id))
     sources.view.collapseAll()
     sources.view.setCurrentIndex(index.parent())
     QTest.keyClick(sources.view, Qt.Key.Key_Asterisk)
     assert sources.view.isExpanded(index)
-    newest = sources.model.index_of(Place(schema.id, schema.version_ids[-1]))
+    newest = sources.model.index_of(NodeRef(schema.id, schema.version_ids[-1]))
     assert not sources.view.isExpanded(newest)
 
 
@@ -223,7 +223,7 @@ def test_a_small_movement_of_the_mouse_drags_nothing(
 
 def test_a_version_cannot_be_dragged(sources: TreePanel, window: Window, carried: Iterator[list[QDrag]]) -> None:
     drags, version = next(carried), orders(window)
-    index = sources.model.index_of(Place(version.schema_id, version.id))
+    index = sources.model.index_of(NodeRef(version.schema_id, version.id))
     sources.view.scrollTo(index)
     start = sources.view.visualRect(index).center()
     QTest.mousePress(sources.view.viewport(), LEFT, pos=start)
@@ -238,7 +238,7 @@ def test_a_field_dropped_on_a_field_of_the_other_tree_is_mapped(targets: TreePan
     channel = target.at_path("channel")
     assert source is not None
     assert channel is not None
-    data = to_mime(Dragged(Side.EXTRACTION, (Place(version.schema_id, version.id, source.id),)))
+    data = to_mime(Dragged(Side.EXTRACTION, (NodeRef(version.schema_id, version.id, source.id),)))
     assert drop(targets, data, at(targets, target, "channel"))
     block = window.project.value.matrix.block(version.id, target.id)
     assert block is not None
@@ -247,7 +247,7 @@ def test_a_field_dropped_on_a_field_of_the_other_tree_is_mapped(targets: TreePan
 
 def test_a_tree_takes_no_fields_of_its_own_side_and_nothing_foreign(sources: TreePanel, window: Window) -> None:
     version, state = orders(window), window.project.value.state
-    own = to_mime(Dragged(Side.EXTRACTION, (Place(version.schema_id, version.id, version.attributes[0].id),)))
+    own = to_mime(Dragged(Side.EXTRACTION, (NodeRef(version.schema_id, version.id, version.attributes[0].id),)))
     foreign = QMimeData()
     foreign.setText("memo")
     where = at(sources, version, "memo")
@@ -258,7 +258,7 @@ def test_a_tree_takes_no_fields_of_its_own_side_and_nothing_foreign(sources: Tre
 
 def test_what_is_dragged_names_the_first_field_and_counts_several(window: Window) -> None:
     version = orders(window)
-    places = tuple(Place(version.schema_id, version.id, a.id) for a in version.attributes)
+    places = tuple(NodeRef(version.schema_id, version.id, a.id) for a in version.attributes)
     document = window.project.value
     assert drag_words(document, Dragged(Side.EXTRACTION, places[:1])) == ("id", "")
     assert drag_words(document, Dragged(Side.EXTRACTION, places[:7])) == ("id", "7 fields")
@@ -270,7 +270,7 @@ def test_the_tooltip_of_a_field_says_where_it_exists_and_what_people_said(window
     document, version = window.project.value, orders(window)
     legacy = version.at_path("legacy_code")
     assert legacy is not None
-    place = Place(version.schema_id, version.id, legacy.id)
+    place = NodeRef(version.schema_id, version.id, legacy.id)
     lines = tip_of(document, Side.EXTRACTION, place, Note("ask the bank", is_masked=True)).splitlines()
     assert lines[0] == "fx.payments.orders 4  legacy_code"
     assert "in 1, 2, 3, 4" in lines
@@ -279,7 +279,7 @@ def test_the_tooltip_of_a_field_says_where_it_exists_and_what_people_said(window
     everywhere = version.at_path("id")
     assert everywhere is not None
     assert "in every version" in tip_of(
-        document, Side.EXTRACTION, Place(version.schema_id, version.id, everywhere.id), Note()
+        document, Side.EXTRACTION, NodeRef(version.schema_id, version.id, everywhere.id), Note()
     )
 
 

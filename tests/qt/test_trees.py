@@ -19,8 +19,8 @@ from metl_gui.core.search.filters import FilterResult
 from metl_gui.core.search.query import parse
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui.project.document import Changed
-from metl_gui.ui.project.selection import Place
+from metl_gui.ui.project.document import DocumentChange
+from metl_gui.ui.project.selection import NodeRef
 from metl_gui.ui.shell.window import Window
 from metl_gui.ui.theming.marks import MarkShape
 from metl_gui.ui.trees import contents
@@ -64,13 +64,13 @@ def test_the_model_keeps_qts_rules_through_edits_and_their_undoing() -> None:
     done = []
     for edit in edits:
         transition = perform(document, edit)
-        model.follow(Changed(document, transition.after))
+        model.follow(DocumentChange(document, transition.after))
         document = transition.after
         done.append(transition)
         assert rows(model) == _fresh_rows(document)
     for transition in reversed(done):
         after = perform(document, Revert(transition.change, transition.title)).after
-        model.follow(Changed(document, after))
+        model.follow(DocumentChange(document, after))
         document = after
     assert rows(model) == before
     del tester
@@ -118,7 +118,7 @@ def test_only_unmapped_attributes_pass_is_unmapped() -> None:
     newest = document.extraction.newest(schema.id)
     assert newest is not None
     mapped = {e.p for block in document.matrix.column_set(newest.id) for e in block.elements}
-    shown = model.index_of(Place(schema.id, newest.id))
+    shown = model.index_of(NodeRef(schema.id, newest.id))
     paths = {str(model.index(row, 0, shown).data()) for row in range(model.rowCount(shown))}
     assert paths == {a.path for a in newest.attributes if a.id not in mapped}
 
@@ -137,10 +137,10 @@ def test_an_attribute_is_marked_as_mapped_once_an_element_is_set() -> None:
         for w in document.cdm.versions(e.id)
         if document.matrix.block(version.id, w.id) is None
     )
-    place = Place(schema.id, version.id, source.id)
+    place = NodeRef(schema.id, version.id, source.id)
     assert facts(model.index_of(place)).mark is MarkShape.HOLLOW
     edit = SetElements((version.id, target_version.id), (Element(target_version.attributes[0].id, source.id),))
-    model.follow(Changed(document, perform(document, edit).after))
+    model.follow(DocumentChange(document, perform(document, edit).after))
     assert facts(model.index_of(place)).mark is MarkShape.MAPPED
 
 
@@ -149,7 +149,7 @@ def test_the_tree_names_how_many_elements_a_version_lost(window: Window) -> None
     key = window.project.review_items()[0].key
     version = window.project.value.extraction.version(key[0])
     lost = sum(len(b.open_losses) for b in window.project.value.matrix.column_set(version.id))
-    assert facts(model.index_of(Place(version.schema_id, version.id))).pill == (f"{lost} lost", "review")
+    assert facts(model.index_of(NodeRef(version.schema_id, version.id))).pill == (f"{lost} lost", "review")
 
 
 @pytest.mark.parametrize("side", Side)
@@ -173,13 +173,13 @@ def test_edits_change_a_filtered_tree_to_what_a_fresh_one_shows(text: str, side:
     for edit in edits:
         transition = perform(document, edit)
         keys = tuple(change.key for change in transition.change.blocks)
-        model.follow(Changed(document, transition.after, keys))
+        model.follow(DocumentChange(document, transition.after, keys))
         document = transition.after
         done.append(transition)
         assert rows(model) == _filtered_rows(document, side, text)
     for transition in reversed(done):
         undone = perform(document, Revert(transition.change, transition.title))
-        model.follow(Changed(document, undone.after, tuple(change.key for change in undone.change.blocks)))
+        model.follow(DocumentChange(document, undone.after, tuple(change.key for change in undone.change.blocks)))
         document = undone.after
         assert rows(model) == _filtered_rows(document, side, text)
     assert rows(model) == before
@@ -242,12 +242,12 @@ def test_a_large_tree_that_is_read_again_keeps_its_rows_meanwhile(
     newest = document.extraction.schemas()[0]
     after = perform(document.merged(), RemoveVersion(Side.EXTRACTION, newest.version_ids[0])).after
     with qtbot.waitSignal(model.followed):
-        model.follow(Changed(document, after))
+        model.follow(DocumentChange(document, after))
         assert rows(model) == before
     assert rows(model) == _fresh_rows_of(qtbot, after)
     assert not resets
     with qtbot.waitSignal(model.filled):
-        model.follow(Changed(after, document))
+        model.follow(DocumentChange(after, document))
         model.filter(parse("amount"))
     assert 0 < len(rows(model)) < len(before)
     del tester

@@ -21,7 +21,7 @@ from metl_gui.core.progress import Watch
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import ProjectError
-from metl_gui.ui.jobs.jobs import Jobs, Outcome
+from metl_gui.ui.jobs.jobs import JobOutcome, Jobs
 from metl_gui.ui.project.selection import Selected, place_of_version
 from metl_gui.ui.shell.window import Window
 from metl_gui.ui.widgets import dialogs
@@ -139,7 +139,7 @@ def test_nobody_is_told_of_a_job_that_ends_while_the_window_closes() -> None:
         while not watch.is_cancelled:
             going.wait(0.01)
 
-    outcomes: list[Outcome[None]] = []
+    outcomes: list[JobOutcome[None]] = []
     jobs.start("Waiting", task, outcomes.append)
     assert going.wait(10)
     jobs.stop()

@@ -11,7 +11,7 @@ from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.matrix.blocks import Status
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui.project.selection import Place, Selected
+from metl_gui.ui.project.selection import NodeRef, Selected
 from metl_gui.ui.project.text import selected_words
 from metl_gui.ui.shell import projects
 from metl_gui.ui.shell.projects import Maintenance
@@ -93,4 +93,4 @@ def test_names_that_look_like_markup_are_shown_as_they_are(window: Window) -> No
     assert window.project.do(AddVersion(Side.EXTRACTION, declared))
     schema = window.project.value.extraction.named("a.<i>b</i>")
     assert schema is not None
-    assert selected_words(window.project.value, Selected(Place(schema.id))) == "<b>a.&lt;i&gt;b&lt;/i&gt;</b>"
+    assert selected_words(window.project.value, Selected(NodeRef(schema.id))) == "<b>a.&lt;i&gt;b&lt;/i&gt;</b>"

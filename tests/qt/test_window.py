@@ -21,7 +21,7 @@ from metl_gui.ui.actions.conditions import always, can_begin
 from metl_gui.ui.actions.menus import all_rows
 from metl_gui.ui.actions.shortcut_sheet import lines_of
 from metl_gui.ui.actions.table import MENUS, SCOPES
-from metl_gui.ui.project.selection import Place, Selected, still_there
+from metl_gui.ui.project.selection import NodeRef, Selected, still_there
 from metl_gui.ui.shell.window import Window
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.theming.theme import contrast
@@ -227,7 +227,7 @@ def test_removing_a_version_names_what_goes_and_forgets_its_selection(
     window: Window, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     schema = window.project.value.extraction.schemas()[0]
-    place = Place(schema.id, schema.version_ids[0])
+    place = NodeRef(schema.id, schema.version_ids[0])
     window.selection.choose(Selected(place))
     texts: list[str] = []
 
@@ -240,14 +240,14 @@ def test_removing_a_version_names_what_goes_and_forgets_its_selection(
     assert schema.name in texts[0]
     assert "elements go with it" in texts[0]
     assert window.project.value.extraction.find_version(schema.version_ids[0]) is None
-    assert window.selection.current == Selected(Place(schema.id))
+    assert window.selection.current == Selected(NodeRef(schema.id))
 
 
 def test_a_selection_keeps_what_still_exists(window: Window) -> None:
     document = window.project.value
     schema = document.extraction.schemas()[0]
-    gone = Selected(Place(schema.id, schema.version_ids[0], 999_999), Place(999_999))
-    assert still_there(document, gone) == Selected(Place(schema.id, schema.version_ids[0]), None)
+    gone = Selected(NodeRef(schema.id, schema.version_ids[0], 999_999), NodeRef(999_999))
+    assert still_there(document, gone) == Selected(NodeRef(schema.id, schema.version_ids[0]), None)
 
 
 def test_the_program_says_that_there_is_no_display(
@@ -287,7 +287,7 @@ def test_confirming_by_key_on_another_page_only_shows_the_review(window: Window)
 
 @pytest.mark.usefixtures("dressed")
 def test_a_dialog_says_title_text_and_hint_of_an_error() -> None:
-    question = dialogs.Question("Gone.", "The file is gone.\nLook elsewhere.", [("close", "Close")])
+    question = dialogs.QuestionDialog("Gone.", "The file is gone.\nLook elsewhere.", [("close", "Close")])
     question.buttons["close"].click()
     assert question.answer == "close"
     assert dialogs.words_of(MetlError("x"))[0] == "Something went wrong inside METL Workbench"

@@ -11,7 +11,7 @@ from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import ProjectError, RunError
-from metl_gui.workbench.importing.remote_sources import Choice
+from metl_gui.workbench.importing.remote_sources import ImportFilter
 from metl_gui.workbench.importing.schema_import import ImportResult, import_sources
 from metl_gui.workbench.importing.version_tasks import accept_task, collect_tasks, version_tasks
 from metl_gui.workbench.mapping.table import MapMode, import_mapping
@@ -48,7 +48,7 @@ class Project:
         """Import the tables, make entities of their columns, map everything, and publish; returns the state."""
         with Workbench.create(self.path, who="Ada") as workbench:
             found = import_sources(
-                workbench, Side.EXTRACTION, [self.database], choice=Choice(tuple(self.tables), PREFIX)
+                workbench, Side.EXTRACTION, [self.database], choice=ImportFilter(tuple(self.tables), PREFIX)
             )
             _need(found, len(self.tables))
             for entity in self.entities:
@@ -65,7 +65,9 @@ class Project:
     def meet(self, release: Release) -> int:
         """Import what a release made of its table from the catalogue, decide, and publish; returns the state."""
         with Workbench.open(self.path) as workbench:
-            found = import_sources(workbench, Side.EXTRACTION, [self.database], choice=Choice((release.table,), PREFIX))
+            found = import_sources(
+                workbench, Side.EXTRACTION, [self.database], choice=ImportFilter((release.table,), PREFIX)
+            )
             return self._decided(workbench, release, found)
 
     def meet_task(self, release: Release, errors: str, run_id: str) -> int:

@@ -11,7 +11,7 @@ import pytest
 from metl_gui.core.progress import Progress, Watch
 from metl_gui.engine.execution.client import SparkProcess
 from metl_gui.engine.runs.events import EngineEvent, RunFinished, RunStarted
-from metl_gui.engine.runs.folder_lock import holding
+from metl_gui.engine.runs.folder_lock import lock_paths
 from metl_gui.errors import ProjectError, RunCancelled, RunError, UserError
 from metl_gui.packaged import sample_projects
 from metl_gui.workbench.demo.sample import SampleFolder, add_waiting, fresh_copy
@@ -79,7 +79,7 @@ def test_a_run_into_a_place_that_another_run_holds_is_refused_by_name_before_it_
 ) -> None:
     request = RunRequest(str(sample.messages / "ledger.jsonl"), sink=str(tmp_path / "out"))
     events: list[EngineEvent] = []
-    with holding([tmp_path / "out"], "the-first"):
+    with lock_paths([tmp_path / "out"], "the-first"):
         for process in (spark, None):
             with pytest.raises(RunError, match="Another run writes there") as refused:
                 run_mapping(workbench, request, process, events.append)

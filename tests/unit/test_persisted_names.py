@@ -52,15 +52,15 @@ INTERNAL: dict[str, tuple[type, ...]] = {
         task.TaskOrder,
         task.TaskOutcome,
         progress.TaskProgress,
-        reading.Reading,
+        reading.ReadPlan,
         orders.TopicOrder,
         orders.TopicReading,
         orders.WaitingRecords,
         stream_source.StreamOrder,
         stream_source.BatchOutcome,
-        planner.TopicsOrder,
+        planner.TopicSourceSpec,
         order.LaneOrder,
-        worker_check.Look,
+        worker_check.WorkerCheck,
     ),
     "between a load and the process that reads its table": (
         staging.RowForm,
@@ -82,10 +82,10 @@ INTERNAL: dict[str, tuple[type, ...]] = {
         places.RegistryPlace,
         servers.KafkaAddress,
         offset_reset.LaneGroup,
-        offset_reset.PartitionBack,
+        offset_reset.PartitionReset,
         shown_topics.ShownMessage,
-        shown_topics.TopicLook,
-        shown_topics.TopicThere,
+        shown_topics.TopicContents,
+        shown_topics.TopicInfo,
         offsets.Start,
         topics.TopicPlan,
     ),
@@ -150,7 +150,7 @@ def test_every_struct_has_a_row_of_bytes_or_stays_within_one_version() -> None:
 
 def test_every_result_of_a_command_has_a_row_of_what_it_prints() -> None:
     printed = {name_of(kind) for kind in workbench.RESULTS.values()}
-    assert deriving_from("metl_gui.workbench.json_results.Written") - printed == set()
+    assert deriving_from("metl_gui.workbench.json_results.JsonResult") - printed == set()
 
 
 @pytest.mark.parametrize("cls", READ_BY_THE_WINDOW)

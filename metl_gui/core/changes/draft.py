@@ -14,12 +14,12 @@ from metl_gui.core.matrix.blocks import Block, BlockKey
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.matrix.matrix import DpmView
 from metl_gui.core.trees.nodes import Schema, Side, Version
-from metl_gui.core.trees.trees import TreeView
+from metl_gui.core.trees.trees import ReadableTree
 from metl_gui.errors import EditError
 
 
 @dataclass(frozen=True, slots=True)
-class Stamp:
+class EditContext:
     """Who makes an edit, and when (milliseconds since 1970).
 
     Args:
@@ -63,7 +63,7 @@ class BlockChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ChangeSet:
     """Everything that one edit replaced, each part once."""
 
     schemas: tuple[SchemaChange, ...] = ()
@@ -75,9 +75,9 @@ class Change:
         """Whether nothing was replaced."""
         return not (self.schemas or self.versions or self.blocks)
 
-    def inverse(self) -> Change:
+    def inverse(self) -> ChangeSet:
         """Return the change that takes this one back."""
-        return Change(
+        return ChangeSet(
             tuple(replace(c, before=c.after, after=c.before) for c in self.schemas),
             tuple(replace(c, before=c.after, after=c.before) for c in self.versions),
             tuple(replace(c, before=c.after, after=c.before) for c in self.blocks),
@@ -90,15 +90,15 @@ class Transition:
 
     before: Document
     after: Document
-    change: Change
+    change: ChangeSet
     title: str
-    stamp: Stamp
+    stamp: EditContext
 
 
 class Draft:
     """A document open for one edit. Reads see what the edit wrote so far."""
 
-    def __init__(self, document: Document, stamp: Stamp) -> None:
+    def __init__(self, document: Document, stamp: EditContext) -> None:
         self.document = document
         self.stamp = stamp
         self._trees = {side: document.tree(side).draft() for side in Side}
@@ -108,7 +108,7 @@ class Draft:
         self._versions: dict[tuple[Side, int], Version | None] = {}
         self._blocks: dict[BlockKey, Block | None] = {}
 
-    def tree(self, side: Side) -> TreeView:
+    def tree(self, side: Side) -> ReadableTree:
         """Return a tree to read."""
         return self._trees[side]
 
@@ -219,11 +219,11 @@ class Draft:
         if key not in self._blocks:
             self._blocks[key] = self._matrix.block(*key)
 
-    def _change(self) -> Change:
+    def _change(self) -> ChangeSet:
         schemas = (SchemaChange(s, i, b, self._trees[s].find_schema(i)) for (s, i), b in self._schemas.items())
         versions = (VersionChange(s, i, b, self._trees[s].find_version(i)) for (s, i), b in self._versions.items())
         blocks = (BlockChange(key, before, self._matrix.block(*key)) for key, before in self._blocks.items())
-        return Change(
+        return ChangeSet(
             tuple(c for c in schemas if c.before != c.after),
             tuple(c for c in versions if c.before != c.after),
             tuple(c for c in blocks if c.before != c.after),
@@ -261,7 +261,7 @@ class Edit(Protocol):
         """
 
 
-def perform(document: Document, edit: Edit, stamp: Stamp = Stamp()) -> Transition:
+def perform(document: Document, edit: Edit, stamp: EditContext = EditContext()) -> Transition:
     """Apply an edit.
 
     Returns:

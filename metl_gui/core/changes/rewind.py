@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from metl_gui.core.changes.draft import Change, Draft, Stamp
+from metl_gui.core.changes.draft import ChangeSet, Draft, EditContext
 from metl_gui.core.matrix.document import Document
 
 
-def rewound(document: Document, change: Change, state: int) -> Document:
+def rewound(document: Document, change: ChangeSet, state: int) -> Document:
     """Return another state of a document: every part of a change as it was before it.
 
     The next ids stay those of the document, so that no id is ever given twice. Cost: what the change holds.
@@ -16,7 +16,7 @@ def rewound(document: Document, change: Change, state: int) -> Document:
         change: all that changed from the wanted state to this one, as one change; its ``inverse()`` goes forth.
         state: number of the wanted state.
     """
-    draft = Draft(document, Stamp())
+    draft = Draft(document, EditContext())
     for schema in change.schemas:
         draft.put_schema(schema.side, schema.id, schema.before)
     for version in change.versions:

@@ -5,25 +5,25 @@ from __future__ import annotations
 from collections import defaultdict
 
 from metl_gui.core.changes.draft import Transition
-from metl_gui.core.matrix.compact import Group
+from metl_gui.core.matrix.compact import GroupKey
 from metl_gui.core.trees.nodes import Side, Version
 
 
-def touched_versions(transition: Transition) -> dict[Group, set[int]]:
+def touched_versions(transition: Transition) -> dict[GroupKey, set[int]]:
     """Name the groups whose compact form a transition may have changed, and the versions from which on it did.
 
     These are the groups of every changed block, and those of a schema whose lineages changed, or whose list of versions
     did, from the last version on that still stands where it stood.
     """
     before, after = transition.before, transition.after
-    found: dict[Group, set[int]] = defaultdict(set)
+    found: dict[GroupKey, set[int]] = defaultdict(set)
     for change in transition.change.blocks:
         version = after.extraction.find_version(change.key[0]) or before.extraction.version(change.key[0])
-        found[Group(version.schema_id, change.key[1])].add(change.key[0])
+        found[GroupKey(version.schema_id, change.key[1])].add(change.key[0])
     for schema_id, version_ids in _restructured_schemas(transition).items():
         keys = {w for each in (before, after) for id_ in version_ids for _, w in each.matrix.column_keys(id_)}
         for w in keys:
-            found[Group(schema_id, w)] |= version_ids
+            found[GroupKey(schema_id, w)] |= version_ids
     return found
 
 

@@ -15,7 +15,7 @@ from metl_gui.core.differences.changed_parts import changed_parts
 from metl_gui.core.differences.tree_difference import TreeDifference, schema_differences
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.matrix.node_matching import Matching, SameIds, by_names
-from metl_gui.core.project.project_data import BesideDifference
+from metl_gui.core.project.project_data import ProjectDataDifference
 from metl_gui.core.trees.nodes import Side
 
 __all__ = ["BlockDifference", "Difference", "TreeDifference", "compare", "compare_by_names"]
@@ -27,7 +27,7 @@ class Difference:
 
     blocks: tuple[BlockDifference, ...] = ()
     trees: tuple[TreeDifference, ...] = ()
-    beside: tuple[BesideDifference, ...] = ()
+    beside: tuple[ProjectDataDifference, ...] = ()
 
     @property
     def is_empty(self) -> bool:

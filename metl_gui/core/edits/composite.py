@@ -10,7 +10,7 @@ from metl_gui.core.matrix.document import Document
 
 
 @dataclass(frozen=True, slots=True)
-class Several:
+class CompositeEdit:
     """Apply edits in order as one state."""
 
     name: str

@@ -20,7 +20,7 @@ from metl_gui.core.trees import paths
 from metl_gui.core.trees.declarations import TYPES, AttributeDeclaration, KeyPaths, VersionDeclaration, fingerprint
 from metl_gui.core.trees.nodes import Attribute, Schema, Side, Version
 from metl_gui.core.trees.schema_names import label_order
-from metl_gui.core.trees.trees import TreeView
+from metl_gui.core.trees.trees import ReadableTree
 from metl_gui.errors import EditError, near_names
 
 _DOTTED = re.compile(r"(\d{1,3})((?:[.-]\d+)+)")
@@ -107,7 +107,7 @@ class ChangeEntity:
             draft
         )
 
-    def _label(self, tree: TreeView, entity: Schema) -> str:
+    def _label(self, tree: ReadableTree, entity: Schema) -> str:
         label = self.label or _label_above(tree, entity)
         if place_of(tree, entity, label) != len(entity.version_ids):
             raise EditError(
@@ -165,7 +165,7 @@ class CreateAndMap:
         ones = tuple(Element(target.id, leaf.attribute) for target, leaf in pairs if target is not None)
         SetElements((self.sources[0].version, after.id), ones).apply(draft)
 
-    def _declared(self, tree: TreeView) -> tuple[AttributeDeclaration, ...]:
+    def _declared(self, tree: ReadableTree) -> tuple[AttributeDeclaration, ...]:
         versions = ((leaf, tree.find_version(leaf.version)) for leaf in self.sources)
         found = [version.attribute(leaf.attribute) for leaf, version in versions if version is not None]
         made = (AttributeDeclaration(a.path, a.type, a.logical, a.scale, doc=a.doc) for a in found if a is not None)
@@ -246,14 +246,14 @@ def _parts(name: str, path: str) -> tuple[str, ...]:
     return parts
 
 
-def _newest(tree: TreeView, entity_id: int) -> Version:
+def _newest(tree: ReadableTree, entity_id: int) -> Version:
     newest = tree.newest(entity_id) if tree.find_schema(entity_id) is not None else None
     if newest is None:
         raise EditError("The entity is not in the trees any more.", hint="Look at the newest state first.")
     return newest
 
 
-def _label_above(tree: TreeView, entity: Schema) -> str:
+def _label_above(tree: ReadableTree, entity: Schema) -> str:
     """Choose the label of the next version: written like the newest one, else the next number above all."""
     newest = _newest(tree, entity.id).label
     found = _DOTTED.fullmatch(newest)

@@ -10,7 +10,7 @@ from metl_gui.core.changes.lineages import join, restore_everywhere, split
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.project.masks import MASK, masked_lineages, setting_with
 from metl_gui.core.trees.nodes import Attribute, Side, Version
-from metl_gui.core.trees.trees import TreeView
+from metl_gui.core.trees.trees import ReadableTree
 from metl_gui.errors import EditError
 
 
@@ -128,6 +128,6 @@ def _begin(versions: tuple[Version, ...], lineage: int) -> int:
     return next(at for at, version in enumerate(versions) if version.of_lineage(lineage) is not None)
 
 
-def _path(tree: TreeView, leaf: Leaf) -> str:
+def _path(tree: ReadableTree, leaf: Leaf) -> str:
     attribute = tree.version(leaf.version).attribute(leaf.attribute)
     return attribute.path if attribute else "?"

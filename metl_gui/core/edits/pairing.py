@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from metl_gui.core.edits.composite import Several
+from metl_gui.core.edits.composite import CompositeEdit
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element
 from metl_gui.core.matrix.document import Document
@@ -38,7 +38,7 @@ class Chosen:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class PairingPlan:
     """What mapping chosen attributes would do.
 
     Args:
@@ -55,9 +55,9 @@ class Plan:
     taken: int
     without_partner: int
 
-    def edit(self, name: str) -> Several | None:
+    def edit(self, name: str) -> CompositeEdit | None:
         """Return the plan as one edit, ``None`` when it sets nothing."""
-        return Several(name, self.edits) if self.edits else None
+        return CompositeEdit(name, self.edits) if self.edits else None
 
 
 def by_name(sources: Sequence[Attribute], targets: Sequence[Attribute]) -> list[tuple[Attribute, Attribute]]:
@@ -77,14 +77,14 @@ def normalised(name: str) -> str:
     return _NO_LETTERS.sub("", name).casefold()
 
 
-def plan(document: Document, sources: Iterable[Chosen], targets: Iterable[Chosen], pairing: Pairing) -> Plan:
+def plan(document: Document, sources: Iterable[Chosen], targets: Iterable[Chosen], pairing: Pairing) -> PairingPlan:
     """Pair what is chosen on both sides, in every block that the chosen versions make.
 
     Cost: the attributes of the chosen versions, once for each of their blocks.
     """
     wanted = list(targets)
     parts = [_plan_block(document, one, other, pairing) for one in sources for other in wanted]
-    return Plan(
+    return PairingPlan(
         tuple(edit for part in parts for edit in part.edits),
         sum(part.mapped for part in parts),
         sum(part.already for part in parts),
@@ -93,7 +93,7 @@ def plan(document: Document, sources: Iterable[Chosen], targets: Iterable[Chosen
     )
 
 
-def plan_pairs(document: Document, key: BlockKey, pairs: Iterable[tuple[int, int]]) -> Plan:
+def plan_pairs(document: Document, key: BlockKey, pairs: Iterable[tuple[int, int]]) -> PairingPlan:
     """Map pairs (p, q) of one block as far as both ends are free."""
     before = document.matrix.block(*key) or Block(*key)
     taken_p, taken_q = {e.p for e in before.elements}, {e.q for e in before.elements}
@@ -110,10 +110,10 @@ def plan_pairs(document: Document, key: BlockKey, pairs: Iterable[tuple[int, int
             taken_p.add(p)
             taken_q.add(q)
     edits = (SetElements(key, tuple(sorted(ones))),) if ones else ()
-    return Plan(edits, len(ones), already, taken, 0)
+    return PairingPlan(edits, len(ones), already, taken, 0)
 
 
-def _plan_block(document: Document, one: Chosen, other: Chosen, pairing: Pairing) -> Plan:
+def _plan_block(document: Document, one: Chosen, other: Chosen, pairing: Pairing) -> PairingPlan:
     key = one.version, other.version
     block = document.matrix.block(*key) or Block(*key)
     by_p, taken_q = {e.p: e for e in block.elements}, {e.q for e in block.elements}
@@ -131,7 +131,7 @@ def _plan_block(document: Document, one: Chosen, other: Chosen, pairing: Pairing
         taken = len(passed_over)
     ones = tuple(sorted(Element(q.id, p.id) for p, q in pairs))
     edits = (SetElements(key, ones),) if ones else ()
-    return Plan(edits, len(ones), already, taken, len(sources) - len(ones) - already - taken)
+    return PairingPlan(edits, len(ones), already, taken, len(sources) - len(ones) - already - taken)
 
 
 def _attributes(document: Document, side: Side, chosen: Chosen) -> list[Attribute]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from metl_gui.core.edits.composite import Several
+from metl_gui.core.edits.composite import CompositeEdit
 from metl_gui.core.edits.review import RenameLost
 from metl_gui.core.matrix.blocks import Block, BlockKey, Loss
 from metl_gui.core.matrix.document import Document
@@ -26,7 +26,7 @@ Words: TypeAlias = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class NameChange:
     """What two names differ in.
 
     Args:
@@ -61,7 +61,7 @@ class RenameGroup:
         proposals: the loss and the candidate of each, in the order of the block's losses.
     """
 
-    change: Change
+    change: NameChange
     proposals: tuple[tuple[Loss, Proposal], ...]
 
     @property
@@ -87,7 +87,7 @@ def rename_groups(
 
 def grouped(best: Mapping[Loss, Proposal]) -> tuple[RenameGroup, ...]:
     """Put the best proposals of a block into groups; those that stand alone are left out."""
-    found: dict[Change, list[tuple[Loss, Proposal]]] = defaultdict(list)
+    found: dict[NameChange, list[tuple[Loss, Proposal]]] = defaultdict(list)
     for loss, proposal in best.items():
         change = change_of(proposal.lost, proposal.candidate)
         if change is not None:
@@ -96,32 +96,32 @@ def grouped(best: Mapping[Loss, Proposal]) -> tuple[RenameGroup, ...]:
     return tuple(sorted(groups, key=lambda group: -len(group.proposals)))
 
 
-def change_of(lost: str, candidate: str) -> Change | None:
+def change_of(lost: str, candidate: str) -> NameChange | None:
     """Say what a rename changed, ``None`` where nothing is left of the name."""
     old, new = parted(lost), parted(candidate)
     if letters(old[-1]) == letters(new[-1]):
         before, after = prefixes(lost, candidate)
         if [letters(name) for name in before] == [letters(name) for name in after]:
-            return Change("spelling")
+            return NameChange("spelling")
         while before and after and before[0] == after[0]:
             before, after = before[1:], after[1:]
-        return Change("moved", before, after)
+        return NameChange("moved", before, after)
     if old[:-1] != new[:-1]:
         return None
     return _replaced(_words(old[-1]), _words(new[-1]))
 
 
-def accepting(key: BlockKey, group: RenameGroup, comment: str = "") -> Several:
+def accepting(key: BlockKey, group: RenameGroup, comment: str = "") -> CompositeEdit:
     """Make the one edit that accepts a group: every rename of it, in all blocks of the chain."""
     edits = tuple(RenameLost(key, proposal.lost, proposal.candidate, comment) for _, proposal in group.proposals)
-    return Several(f"Rename {len(edits)} lost attributes: {group.change.words}", edits)
+    return CompositeEdit(f"Rename {len(edits)} lost attributes: {group.change.words}", edits)
 
 
 def _words(name: str) -> Words:
     return tuple(word for part in segments(join((name,))) for word in part)
 
 
-def _replaced(old: Words, new: Words) -> Change | None:
+def _replaced(old: Words, new: Words) -> NameChange | None:
     """Say which words between the same first and last ones are others."""
     begin = 0
     while begin < min(len(old), len(new)) and old[begin] == new[begin]:
@@ -131,4 +131,4 @@ def _replaced(old: Words, new: Words) -> Change | None:
         end += 1
     if not begin and not end:
         return None
-    return Change("words", old[begin : len(old) - end], new[begin : len(new) - end])
+    return NameChange("words", old[begin : len(old) - end], new[begin : len(new) - end])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from metl_gui.core.changes.draft import Change, Draft
+from metl_gui.core.changes.draft import ChangeSet, Draft
 from metl_gui.core.matrix.blocks import Block
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Schema, Side
@@ -22,7 +22,7 @@ class Revert:
         is_redo: whether this takes back an undo.
     """
 
-    change: Change
+    change: ChangeSet
     name: str
     is_redo: bool = False
 

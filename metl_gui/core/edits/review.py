@@ -1,6 +1,7 @@
 """Decisions on blocks that wait for review; each applies to the later versions of the chain too.
 
-``TakeLost`` maps in place of a lost element whose ends another one has by now: so a conflict of a merge goes to theirs.
+``ResolveWithTheirs`` maps in place of a lost element whose ends another one has by now: so a conflict of a merge goes
+to theirs.
 """
 
 from __future__ import annotations
@@ -243,7 +244,7 @@ def _affected(draft: Draft, side: Side, origin: Block) -> list[Block]:
 
 
 @dataclass(frozen=True, slots=True)
-class TakeLost:
+class ResolveWithTheirs:
     """Set lost elements, or others to their targets, here and in later versions, and clear what has an end of them.
 
     Args:
@@ -287,7 +288,9 @@ def mapped_in_place(document: Document, key: BlockKey, ones: tuple[Element, ...]
     block = document.matrix.block(*key)
     taken = [one for one in ones if block is not None and _loss_of(document, block, one) and _in_the_way(block, one)]
     return (
-        TakeLost(key, ones, comment) if taken and len(taken) == len(ones) else SetElements(key, ones, comment=comment)
+        ResolveWithTheirs(key, ones, comment)
+        if taken and len(taken) == len(ones)
+        else SetElements(key, ones, comment=comment)
     )
 
 

@@ -15,7 +15,7 @@ from metl_gui.core.project.masks import MASK, setting_without
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Attribute, Schema, Side, Version
 from metl_gui.core.trees.schema_names import label_order
-from metl_gui.core.trees.trees import TreeView
+from metl_gui.core.trees.trees import ReadableTree
 from metl_gui.errors import EditError
 
 PARALLEL = "parallel"
@@ -165,14 +165,14 @@ def _two_meanings(name: str, label: str) -> EditError:
     )
 
 
-def next_label(tree: TreeView, schema: Schema) -> str:
+def next_label(tree: ReadableTree, schema: Schema) -> str:
     """Choose the label of a version that has none: the next whole number."""
     labels = (label for version in tree.versions(schema.id) for label in version.labels)
     numbers = [int(label) for label in labels if label.isdecimal()]
     return str(max(numbers, default=len(schema.version_ids)) + 1)
 
 
-def place_of(tree: TreeView, schema: Schema, label: str) -> int:
+def place_of(tree: ReadableTree, schema: Schema, label: str) -> int:
     """Find the place of a version by its label: in order where all labels have one, else the last."""
     own = label_order(label)
     orders = [label_order(tree.version(id_).label) for id_ in schema.version_ids]
@@ -232,7 +232,7 @@ def _lineages(
     return [found[a.path] if a.path in found else draft.new_lineage(side) for a in attributes]
 
 
-def _stated(tree: TreeView, lower: Iterable[int], attributes: tuple[AttributeDeclaration, ...]) -> dict[str, int]:
+def _stated(tree: ReadableTree, lower: Iterable[int], attributes: tuple[AttributeDeclaration, ...]) -> dict[str, int]:
     """Find the lineages of attributes of which the source says what they were called, nearest version first.
 
     Sources repeat such a name in every version that follows. So it says nothing of an attribute that was called that
@@ -258,7 +258,7 @@ def _stated(tree: TreeView, lower: Iterable[int], attributes: tuple[AttributeDec
     return found
 
 
-def _was_called(tree: TreeView, versions: Iterable[int], lineage: int, names: tuple[str, ...]) -> bool:
+def _was_called(tree: ReadableTree, versions: Iterable[int], lineage: int, names: tuple[str, ...]) -> bool:
     """Whether an attribute had one of some other names in a version."""
     known = (tree.version(id_).of_lineage(lineage) for id_ in versions)
     paths = [attribute.path for attribute in known if attribute is not None]

@@ -23,25 +23,25 @@ from metl_gui.core.matrix.blocks import Element
 from metl_gui.core.matrix.matrix import DpmBase, DpmView
 from metl_gui.core.trees.columns import Longs, Places, laid_out, starts_of
 from metl_gui.core.trees.nodes import Version
-from metl_gui.core.trees.trees import TreeBase, TreeView
+from metl_gui.core.trees.trees import ReadableTree, TreeBase
 from metl_gui.errors import BugError
 
 
-class Group(NamedTuple):
+class GroupKey(NamedTuple):
     """The blocks between all versions of one schema and one entity version: (o, w)."""
 
     schema_id: int
     entity_version: int
 
 
-class Kept(NamedTuple):
+class CompactBlock(NamedTuple):
     """One block of the compact set; without elements it is a kept null block."""
 
     version: int
     elements: tuple[Element, ...]
 
 
-def compact(versions: Iterable[Version], blocks: Mapping[int, tuple[Element, ...]]) -> tuple[Kept, ...]:
+def compact(versions: Iterable[Version], blocks: Mapping[int, tuple[Element, ...]]) -> tuple[CompactBlock, ...]:
     """Keep the blocks that differ from the one before (A3).
 
     Args:
@@ -51,19 +51,19 @@ def compact(versions: Iterable[Version], blocks: Mapping[int, tuple[Element, ...
     Returns:
         The kept blocks, oldest first; leading null blocks are not kept.
     """
-    kept: list[Kept] = []
+    kept: list[CompactBlock] = []
     last: frozenset[tuple[int, int]] = frozenset()
     for version in versions:
         elements = blocks.get(version.id, ())
         lineages = {attribute.id: attribute.lineage for attribute in version.attributes} if elements else {}
         content = frozenset((q, lineages[p]) for q, p in elements)
         if content != last:
-            kept.append(Kept(version.id, tuple(sorted(elements))))
+            kept.append(CompactBlock(version.id, tuple(sorted(elements))))
             last = content
     return tuple(kept)
 
 
-def decompact(versions: Iterable[Version], kept: Iterable[Kept]) -> dict[int, tuple[Element, ...]]:
+def decompact(versions: Iterable[Version], kept: Iterable[CompactBlock]) -> dict[int, tuple[Element, ...]]:
     """Give every version the block kept at the highest kept version not above it (A4).
 
     Returns:
@@ -82,7 +82,7 @@ def decompact(versions: Iterable[Version], kept: Iterable[Kept]) -> dict[int, tu
     return dense
 
 
-def compact_group(versions: Iterable[Version], matrix: DpmView, group: Group) -> tuple[Kept, ...]:
+def compact_group(versions: Iterable[Version], matrix: DpmView, group: GroupKey) -> tuple[CompactBlock, ...]:
     """Compact one group of a matrix."""
     ordered = tuple(versions)
     found = ((v.id, matrix.block(v.id, group.entity_version)) for v in ordered)
@@ -90,7 +90,7 @@ def compact_group(versions: Iterable[Version], matrix: DpmView, group: Group) ->
 
 
 def compact_again(
-    tree: TreeView, matrix: DpmView, group: Group, touched: Iterable[int]
+    tree: ReadableTree, matrix: DpmView, group: GroupKey, touched: Iterable[int]
 ) -> dict[int, tuple[Element, ...] | None]:
     """Compact one group where it was touched: those versions and the ones behind them.
 
@@ -116,7 +116,7 @@ def compact_again(
     return found
 
 
-def _content(tree: TreeView, matrix: DpmView, group: Group, version_id: int) -> frozenset[tuple[int, int]]:
+def _content(tree: ReadableTree, matrix: DpmView, group: GroupKey, version_id: int) -> frozenset[tuple[int, int]]:
     """Return what the block of one version says: (c_q, lineage of a_p)."""
     block = matrix.block(version_id, group.entity_version)
     if block is None or not block.elements:
@@ -130,7 +130,7 @@ Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
-class Elements:
+class ElementColumns:
     """Blocks and their ones, dense or compact.
 
     Shape: ``version`` and ``entity_version`` int32 of n blocks, ``start`` int64 of n + 1, ``q`` and ``p`` int32 of m.
@@ -169,7 +169,7 @@ class _Order:
         return self.rank_of_row[np.searchsorted(tree.version_id, version)]
 
 
-def compact_all(tree: TreeBase, matrix: DpmBase) -> Elements:
+def compact_all(tree: TreeBase, matrix: DpmBase) -> ElementColumns:
     """Keep, in each group, the blocks that differ from the one before (A3)."""
     order = _Order.of(tree)
     rank = order.ranks(tree, matrix.version)
@@ -190,10 +190,10 @@ def compact_all(tree: TreeBase, matrix: DpmBase) -> Elements:
     firsts = np.concatenate([matrix.start[kept], np.zeros(len(ended), np.int64)])
     sort = np.lexsort((entity_version, version))
     at = laid_out(firsts[sort], lengths[sort])
-    return Elements(version[sort], entity_version[sort], starts_of(lengths[sort]), matrix.q[at], matrix.p[at])
+    return ElementColumns(version[sort], entity_version[sort], starts_of(lengths[sort]), matrix.q[at], matrix.p[at])
 
 
-def decompact_all(tree: TreeBase, compact: Elements) -> Elements:
+def decompact_all(tree: TreeBase, compact: ElementColumns) -> ElementColumns:
     """Give every version the block kept at the highest kept version not above it (A4).
 
     Raises:
@@ -214,7 +214,7 @@ def decompact_all(tree: TreeBase, compact: Elements) -> Elements:
     at = laid_out(first[source], lengths)
     rows = np.searchsorted(tree.version_id, version)
     p = _translated(tree, compact, by_group[source], rows, at)
-    return Elements(version, entity_version[source], starts_of(lengths), compact.q[at], p)
+    return ElementColumns(version, entity_version[source], starts_of(lengths), compact.q[at], p)
 
 
 def _equal_blocks(tree: TreeBase, matrix: DpmBase, rows: Longs, before: Longs) -> Bools:
@@ -232,7 +232,7 @@ def _equal_blocks(tree: TreeBase, matrix: DpmBase, rows: Longs, before: Longs) -
     return equal
 
 
-def _translated(tree: TreeBase, compact: Elements, source: Longs, row: Longs, at: Places) -> Ints:
+def _translated(tree: TreeBase, compact: ElementColumns, source: Longs, row: Longs, at: Places) -> Ints:
     """Find the attributes that copies of blocks use.
 
     Args:
@@ -260,7 +260,7 @@ def _translated(tree: TreeBase, compact: Elements, source: Longs, row: Longs, at
     return found
 
 
-def _widest(compact: Elements, place: Ints) -> Ints:
+def _widest(compact: ElementColumns, place: Ints) -> Ints:
     """The last place that each block uses in its version, -1 for a null block."""
     widest = np.full(len(compact.version), -1, np.int32)
     full = np.flatnonzero(np.diff(compact.start))

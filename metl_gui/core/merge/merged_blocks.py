@@ -3,7 +3,7 @@
 An element that theirs added and that shares an end with one of ours is not taken: it becomes a lost element of the
 block, whose reason says what either side wants, so that the block waits for a person (dmm.md §4, review).
 
-What a block holds on each side (``Contents``) is said in terms that hold for all of them. An element is named by the
+What a block holds on each side (``SideBlocks``) is said in terms that hold for all of them. An element is named by the
 attribute of the result that it comes from and by the lineage that it goes to, so that blocks against different versions
 of an entity compare. A version that a side does not have yet is taken as the automated update would fill it there, from
 the nearest version below that all sides have: so what one side maps meets the new versions of the other.
@@ -19,7 +19,7 @@ from metl_gui.core.changes.draft import Draft
 from metl_gui.core.edits.elements import block_name, store_block
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element, Loss, Status
 from metl_gui.core.matrix.document import Document
-from metl_gui.core.merge.sides import Conflict, ConflictKind, MergedNodes, Places, Trio, settled, settled_set
+from metl_gui.core.merge.sides import ConflictKind, MergeConflict, MergedNodes, Places, ThreeWay, settled, settled_set
 from metl_gui.core.trees.nodes import Side, Version
 
 End: TypeAlias = int | str
@@ -30,7 +30,7 @@ Pair: TypeAlias = tuple[str, str]
 
 
 @dataclass(slots=True)
-class Content:
+class SideBlock:
     """What a side has in one block.
 
     Args:
@@ -47,30 +47,30 @@ class Content:
 
 
 @dataclass(frozen=True, slots=True)
-class Contents:
+class SideBlocks:
     """Reads blocks of the three sides by versions of the result."""
 
     draft: Draft
-    documents: Trio[Document]
+    documents: ThreeWay[Document]
     columns: MergedNodes
     rows: MergedNodes
 
-    def trio(self, version: Version, entity_version: Version, is_parallel: bool) -> Trio[Content]:
+    def trio(self, version: Version, entity_version: Version, is_parallel: bool) -> ThreeWay[SideBlock]:
         """Return what each side has between two versions of the result."""
         has = [places.has(version.id) for places in self.columns.places]
         sides = [self._content(side, version, entity_version, is_parallel) for side in range(3)]
         if has[0]:
             # A side that removed the version says nothing of its elements: the other one changed them, and it stays.
             base = sides[0]
-            return Trio(base, *(sides[at] if has[at] else Content(base.elements, is_own=False) for at in (1, 2)))
+            return ThreeWay(base, *(sides[at] if has[at] else SideBlock(base.elements, is_own=False) for at in (1, 2)))
         below = self._below(version)
         carried = [self._carried(side, below, version, entity_version, is_parallel) for side in range(3)]
-        return Trio(carried[0], *(sides[at] if has[at] else carried[at] for at in (1, 2)))
+        return ThreeWay(carried[0], *(sides[at] if has[at] else carried[at] for at in (1, 2)))
 
-    def _content(self, side: int, version: Version, entity_version: Version, is_parallel: bool) -> Content:
+    def _content(self, side: int, version: Version, entity_version: Version, is_parallel: bool) -> SideBlock:
         own = self.columns.places[side].version(version.id)
         if own is None:
-            return Content()
+            return SideBlock()
         document, rows = self.documents[side], self.rows.places[side]
         if is_parallel:
             exact = rows.version(entity_version.id)
@@ -80,7 +80,7 @@ class Contents:
             ids = document.cdm.schema(entity).version_ids[::-1] if entity is not None else ()
         blocks = (document.matrix.block(own.id, id_) for id_ in ids)
         block = next((block for block in blocks if block is not None), None)
-        return Content() if block is None else Content(self._elements(side, block, version), block)
+        return SideBlock() if block is None else SideBlock(self._elements(side, block, version), block)
 
     def _elements(self, side: int, block: Block, version: Version) -> dict[Ends, Pair]:
         document, rows = self.documents[side], self.rows.places[side]
@@ -104,9 +104,9 @@ class Contents:
 
     def _carried(
         self, side: int, below: Version | None, version: Version, entity_version: Version, is_parallel: bool
-    ) -> Content:
+    ) -> SideBlock:
         if below is None:
-            return Content(is_own=False)
+            return SideBlock(is_own=False)
         content = self._content(side, below, entity_version, is_parallel)
         lineages = {a.id: a.lineage for a in below.attributes}
         here = {a.lineage: a for a in version.attributes}
@@ -118,7 +118,7 @@ class Contents:
                 cut[source, target] = paths
             else:
                 found[attribute.id, target] = attribute.path, paths[1]
-        return Content(found, None, cut, is_own=False)
+        return SideBlock(found, None, cut, is_own=False)
 
 
 _STRENGTH = (Status.NEEDS_REVIEW, Status.UNCONFIRMED, Status.CONFIRMED, Status.RETIRED)
@@ -137,10 +137,10 @@ class BlockMerger:
     """
 
     draft: Draft
-    documents: Trio[Document]
+    documents: ThreeWay[Document]
     columns: MergedNodes
     rows: MergedNodes
-    conflicts: list[Conflict] = field(default_factory=list)
+    conflicts: list[MergeConflict] = field(default_factory=list)
     _since: dict[tuple[int, int, int], int] = field(default_factory=dict)
 
     def group(self, schema_id: int, entity_id: int) -> None:
@@ -151,7 +151,7 @@ class BlockMerger:
         entity = cdm.schema(entity_id)
         is_parallel = entity.setting("policy") == "parallel"
         targets = cdm.versions(entity_id) if is_parallel else cdm.versions(entity_id)[-1:]
-        contents = Contents(self.draft, self.documents, self.columns, self.rows)
+        contents = SideBlocks(self.draft, self.documents, self.columns, self.rows)
         merged = [
             self._merged(version, target, contents.trio(version, target, is_parallel))
             for version in extraction.versions(schema_id)
@@ -168,7 +168,7 @@ class BlockMerger:
             if block is not None:
                 store_block(self.draft, block)
 
-    def _merged(self, version: Version, target: Version, sides: Trio[Content]) -> Block | None:
+    def _merged(self, version: Version, target: Version, sides: ThreeWay[SideBlock]) -> Block | None:
         base, ours, theirs = sides
         if not any(side.elements or side.block or side.cut for side in sides):
             return None
@@ -213,7 +213,7 @@ class BlockMerger:
         p = attribute.id if attribute else self.draft.new_attribute_ids(Side.EXTRACTION, 1)[0]
         since = self._since.setdefault((key[1], q_lineage, p_lineage), key[0])
         place = block_name(self.draft, key)
-        self.conflicts.append(Conflict(ConflictKind.ELEMENT, place, f"{reason}.", key, *paths))
+        self.conflicts.append(MergeConflict(ConflictKind.ELEMENT, place, f"{reason}.", key, *paths))
         return Loss(q, p, q_lineage, p_lineage, paths[1], paths[0], reason, since)
 
     def _lineage_of(self, key: BlockKey, path: str) -> int:
@@ -223,13 +223,15 @@ class BlockMerger:
         found = (version.at_path(path) for version in reversed(versions))
         return next((a.lineage for a in found if a is not None), None) or self.draft.new_lineage(Side.EXTRACTION)
 
-    def _recorded(self, key: BlockKey, elements: tuple[Element, ...], lost: list[Loss], sides: Trio[Content]) -> Block:
+    def _recorded(
+        self, key: BlockKey, elements: tuple[Element, ...], lost: list[Loss], sides: ThreeWay[SideBlock]
+    ) -> Block:
         """Give a merged block the record that follows from those of the sides."""
         base, ours, theirs = (self._translated(at, key, side.block) for at, side in enumerate(sides))
         # What a side does not have yet, or not any more, it has not decided otherwise either.
         ours, theirs = ours if sides.ours.is_own else base, theirs if sides.theirs.is_own else base
-        records = Trio(*(block or Block(*key) for block in (base, ours, theirs)))
-        told = Trio(*(None if block is None else block.status for block in (base, ours, theirs)))
+        records = ThreeWay(*(block or Block(*key) for block in (base, ours, theirs)))
+        told = ThreeWay(*(None if block is None else block.status for block in (base, ours, theirs)))
         is_ours_as_base = told.ours == told.base and sides.ours.elements == sides.base.elements
         lead = theirs if theirs is not None and (is_ours_as_base or ours is None) else ours or Block(*key)
         status, is_other = settled(told)
@@ -237,8 +239,8 @@ class BlockMerger:
             status = min((each for each in (told.ours, told.theirs) if each), key=_STRENGTH.index)
         if status is None or (status is Status.RETIRED and elements):
             status = Status.CONFIRMED
-        is_unconfirmed, _ = settled(Trio(*(record.is_unconfirmed for record in records)))
-        comment, is_other = settled(Trio(*(record.comment for record in records)))
+        is_unconfirmed, _ = settled(ThreeWay(*(record.is_unconfirmed for record in records)))
+        comment, is_other = settled(ThreeWay(*(record.comment for record in records)))
         if is_other and records.theirs.comment:
             comment = f"{records.ours.comment}\n{records.theirs.comment}".strip()
         losses = _answered(_merged_losses(records), elements, self.draft, key)
@@ -250,7 +252,7 @@ class BlockMerger:
             losses=(*losses, *(x for x in lost if x.chain not in {y.chain for y in losses})),
             waits=_merged_waits(records),
             retired=lead.retired if status is Status.RETIRED else (),
-            postponed=settled(Trio(*(record.postponed for record in records)))[0],
+            postponed=settled(ThreeWay(*(record.postponed for record in records)))[0],
             unconfirmed=is_unconfirmed and status is Status.NEEDS_REVIEW,
         ).settled()
 
@@ -323,14 +325,14 @@ def _known(places: Places, attribute_id: int, lineage: int, is_ours: bool) -> in
     return lineage if found is None and is_ours else found
 
 
-def _merged_losses(records: Trio[Block]) -> list[Loss]:
+def _merged_losses(records: ThreeWay[Block]) -> list[Loss]:
     """Take what either side lost or answered since the base; a loss is known by its paths, which outlive its ends."""
     base, ours, theirs = (_by_paths(record.losses) for record in records)
     found: list[Loss] = []
     for name in (*ours, *(each for each in theirs if each not in ours)):
         one, other, old = ours.get(name), theirs.get(name), base.get(name)
         if one is not None and other is not None:
-            answer, is_other = settled(Trio(old.answer if old else "", one.answer, other.answer))
+            answer, is_other = settled(ThreeWay(old.answer if old else "", one.answer, other.answer))
             found.append(replace(one, answer=(one.answer or other.answer) if is_other else answer))
         elif one is not None and (old is None or old.answer != one.answer):
             found.append(one)
@@ -347,9 +349,9 @@ def _by_paths(losses: Iterable[Loss]) -> dict[tuple[str, str, int], Loss]:
     return found
 
 
-def _merged_waits(records: Trio[Block]) -> tuple[int, ...]:
+def _merged_waits(records: ThreeWay[Block]) -> tuple[int, ...]:
     base, ours, theirs = (record.waits for record in records)
-    return ours if set(theirs) == set(base) else tuple(settled_set(Trio(base, ours, theirs)))
+    return ours if set(theirs) == set(base) else tuple(settled_set(ThreeWay(base, ours, theirs)))
 
 
 def _answered(losses: Iterable[Loss], elements: tuple[Element, ...], draft: Draft, key: BlockKey) -> list[Loss]:

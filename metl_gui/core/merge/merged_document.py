@@ -15,8 +15,8 @@ from metl_gui.core.matrix.blocks import Block, BlockKey, Status
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.matrix.node_matching import by_names
 from metl_gui.core.merge.merged_blocks import BlockMerger
-from metl_gui.core.merge.merged_trees import Mapped, Touched, TreeMerger
-from metl_gui.core.merge.sides import Conflict, ConflictKind, MergedNodes, Trio
+from metl_gui.core.merge.merged_trees import AddedMappings, AddedMappingsBySide, TreeMerger
+from metl_gui.core.merge.sides import ConflictKind, MergeConflict, MergedNodes, ThreeWay
 from metl_gui.core.trees.nodes import Side
 
 _UNHELD = {ConflictKind.DOC}
@@ -37,7 +37,7 @@ class MergeTheirs:
     base: Document
     theirs: Document
     name: str
-    conflicts: list[Conflict] = field(default_factory=list, compare=False)
+    conflicts: list[MergeConflict] = field(default_factory=list, compare=False)
 
     def title(self, document: Document) -> str:  # noqa: ARG002 - nothing of the document is named
         """Name the other side."""
@@ -48,16 +48,16 @@ class MergeTheirs:
         self.conflicts[:] = merge_into(draft, self.base, self.theirs)
 
 
-def merge_into(draft: Draft, base: Document, theirs: Document) -> list[Conflict]:
+def merge_into(draft: Draft, base: Document, theirs: Document) -> list[MergeConflict]:
     """Merge theirs into a draft of ours.
 
     Returns:
         What both changed differently: ours is kept, and a block of the result waits for it where there is one.
     """
-    documents = Trio(base, draft.document, theirs)
+    documents = ThreeWay(base, draft.document, theirs)
     ours_touched, _ = _changed(base, draft.document)
     theirs_touched, parts = _changed(base, theirs)
-    touched = Touched(ours_touched, theirs_touched)
+    touched = AddedMappingsBySide(ours_touched, theirs_touched)
     columns, rows = (TreeMerger(draft, side, documents, touched) for side in Side)
     for merger in (columns, rows):
         side = merger.nodes.side
@@ -73,11 +73,11 @@ def merge_into(draft: Draft, base: Document, theirs: Document) -> list[Conflict]
     return [*blocks.conflicts, *held]
 
 
-def _changed(base: Document, other: Document) -> tuple[dict[Side, Mapped], ChangedParts]:
+def _changed(base: Document, other: Document) -> tuple[dict[Side, AddedMappings], ChangedParts]:
     """Tell what a side maps more than the base, and where it may differ from it at all."""
     matching = by_names(base, other)
     parts = changed_parts(base, other, matching)
-    found = {side: Mapped() for side in Side}
+    found = {side: AddedMappings() for side in Side}
     for told in block_differences(base, other, matching, parts.blocks):
         words = [f"{source} → {target}" for source, target in (told.gained if told.previous else told.added)]
         for at, side in enumerate(Side) if words and told.after is not None else ():
@@ -101,7 +101,7 @@ def _results(nodes: MergedNodes, changed: Iterable[SchemaPair]) -> Iterator[int]
 
 
 def _groups(
-    documents: Trio[Document],
+    documents: ThreeWay[Document],
     columns: MergedNodes,
     rows: MergedNodes,
     changed: Iterable[BlockPair],
@@ -135,7 +135,9 @@ def _versions(nodes: MergedNodes, at: int) -> Iterator[int]:
             yield from places.tree.schema(id_).version_ids
 
 
-def _held(draft: Draft, nodes: MergedNodes, result: int | None, version: int | None, conflict: Conflict) -> Conflict:
+def _held(
+    draft: Draft, nodes: MergedNodes, result: int | None, version: int | None, conflict: MergeConflict
+) -> MergeConflict:
     """Let a block wait for a conflict that is about no element, the nearest one where its own has none."""
     if conflict.kind in _UNHELD or result is None or draft.tree(nodes.side).find_schema(result) is None:
         return conflict

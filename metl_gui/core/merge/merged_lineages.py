@@ -10,7 +10,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field, replace
 
 from metl_gui.core.changes.draft import Draft
-from metl_gui.core.merge.sides import Conflict, ConflictKind, MergedNodes, Trio, settled
+from metl_gui.core.merge.sides import ConflictKind, MergeConflict, MergedNodes, ThreeWay, settled
 from metl_gui.core.trees.nodes import Attribute, Version
 
 
@@ -21,7 +21,7 @@ class _Leaf:
     version: Version
     at: int
     attribute: Attribute
-    sides: Trio[Attribute | None]
+    sides: ThreeWay[Attribute | None]
     lineage: int = 0
 
     @property
@@ -58,7 +58,7 @@ class _Lineages:
             found = [places.version(version.id) for places in self.nodes.places]
             known = [{a.path: a for a in each.attributes} if each else {} for each in found]
             for attribute in version.attributes:
-                sides = Trio(*(of.get(attribute.path) for of in known))
+                sides = ThreeWay(*(of.get(attribute.path) for of in known))
                 self.leaves.append(_Leaf(version, at, attribute, sides))
 
     def give_common(self) -> None:
@@ -68,7 +68,7 @@ class _Lineages:
         roots: list[int] = []
         fresh: dict[int, int] = {}
         for at, leaf in enumerate(common):
-            names = Trio(*(first[side].setdefault(leaf.of(side), at) for side in range(3)))
+            names = ThreeWay(*(first[side].setdefault(leaf.of(side), at) for side in range(3)))
             name, is_other = settled(names)
             if is_other:
                 self._tell(leaf, common[names.ours], common[names.theirs])
@@ -168,7 +168,7 @@ class _Lineages:
     def _told(self, leaf: _Leaf, reason: str) -> None:
         name = self.draft.tree(self.nodes.side).schema(self.result).name
         place = f"{name}@{leaf.version.label}, {leaf.attribute.path}"
-        self.nodes.conflicts.append((self.result, leaf.version.id, Conflict(ConflictKind.LINEAGE, place, reason)))
+        self.nodes.conflicts.append((self.result, leaf.version.id, MergeConflict(ConflictKind.LINEAGE, place, reason)))
 
 
 def _words(leaf: _Leaf, other: _Leaf) -> str:

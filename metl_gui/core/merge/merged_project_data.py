@@ -11,18 +11,18 @@ from dataclasses import dataclass, replace
 
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.matrix.node_matching import SameIds
-from metl_gui.core.merge.sides import Conflict, Trio, settled, settled_set
+from metl_gui.core.merge.sides import MergeConflict, ThreeWay, settled, settled_set
 from metl_gui.core.project.project_data import (
-    BesideChange,
     Entries,
-    Entry,
     Gathered,
     IncludedSamples,
-    Kept,
+    ItemKind,
     Key,
-    Kind,
     LazyNames,
+    NamedItem,
     Naming,
+    ProjectDataChange,
+    ProjectItem,
     StateName,
     entries,
     with_thing,
@@ -31,9 +31,9 @@ from metl_gui.core.project.sample_profiles import SchemaProfile
 from metl_gui.core.project.version_tasks import VersionTask
 
 _NOTHING = {
-    Kind.SETTING: "the default",
-    Kind.ASSIGNMENT: "nobody",
-    Kind.STATE_NAME: "no name",
+    ItemKind.SETTING: "the default",
+    ItemKind.ASSIGNMENT: "nobody",
+    ItemKind.STATE_NAME: "no name",
 }
 """What a side says that has no entry; elsewhere it has none."""
 
@@ -54,7 +54,7 @@ class LeftThere:
 
 
 @dataclass(frozen=True, slots=True)
-class MergedBeside:
+class MergedProjectData:
     """What becomes of what lies beside the states.
 
     Args:
@@ -65,13 +65,13 @@ class MergedBeside:
     """
 
     entries: Entries
-    change: BesideChange
-    conflicts: tuple[Conflict, ...] = ()
+    change: ProjectDataChange
+    conflicts: tuple[MergeConflict, ...] = ()
     left: tuple[LeftThere, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class BesideSide:
+class ProjectDataSide:
     """What one side keeps.
 
     Args:
@@ -81,11 +81,11 @@ class BesideSide:
     """
 
     document: Document
-    things: tuple[Kept, ...] = ()
+    things: tuple[ProjectItem, ...] = ()
     project_id: str = ""
 
 
-def named_for(result: Document, sides: Trio[BesideSide]) -> Trio[Entries]:
+def named_for(result: Document, sides: ThreeWay[ProjectDataSide]) -> ThreeWay[Entries]:
     """Say what three sides keep in names of the result of the merge of their documents."""
     base, ours, theirs = sides
     here = SameIds(result)
@@ -94,22 +94,22 @@ def named_for(result: Document, sides: Trio[BesideSide]) -> Trio[Entries]:
     theirs_to_result = LazyNames(result, theirs.document)
     naming = Naming(base.document, result, ((base_to_ours, here), (base_to_theirs, theirs_to_result)))
 
-    def of(side: BesideSide, routes: tuple[tuple[SameIds | LazyNames, ...], ...], to_base: LazyNames) -> Naming:
+    def of(side: ProjectDataSide, routes: tuple[tuple[SameIds | LazyNames, ...], ...], to_base: LazyNames) -> Naming:
         is_copy = side.project_id != "" and side.project_id == base.project_id
         return Naming(side.document, result, routes, naming, to_base, is_copy=is_copy)
 
-    return Trio(
+    return ThreeWay(
         entries(base.things, naming),
         entries(ours.things, of(ours, ((here,),), ours_to_base)),
         entries(theirs.things, of(theirs, ((theirs_to_result,), (theirs_to_base, base_to_ours, here)), theirs_to_base)),
     )
 
 
-def merge_beside(
-    sides: Trio[Entries],
+def merge_project_data(
+    sides: ThreeWay[Entries],
     has_state: Callable[[StateName], bool],
     hidden: Callable[[Gathered], Gathered] = lambda thing: thing,
-) -> MergedBeside:
+) -> MergedProjectData:
     """Merge what three sides keep.
 
     Args:
@@ -119,11 +119,11 @@ def merge_beside(
     """
     base, ours, theirs = sides
     result = dict(ours)
-    conflicts: list[Conflict] = []
+    conflicts: list[MergeConflict] = []
     left: list[LeftThere] = []
     for key in (*theirs, *(key for key in base if key not in theirs)):
-        trio = Trio(base.get(key), ours.get(key), theirs.get(key))
-        said = Trio(*(None if entry is None else entry.says for entry in trio))
+        trio = ThreeWay(base.get(key), ours.get(key), theirs.get(key))
+        said = ThreeWay(*(None if entry is None else entry.says for entry in trio))
         _, is_other = settled(said)
         if said.theirs in (said.base, said.ours):
             continue
@@ -142,10 +142,10 @@ def merge_beside(
             result[key] = with_thing(entry, now)
     put = tuple(e.kept for key, e in result.items() if e.kept is not None and ours.get(key) is not e)
     removed = tuple(entry.own for key, entry in ours.items() if key not in result)
-    return MergedBeside(result, BesideChange(put, removed), tuple(conflicts), tuple(left))
+    return MergedProjectData(result, ProjectDataChange(put, removed), tuple(conflicts), tuple(left))
 
 
-def _why_not(entry: Entry, has_state: Callable[[StateName], bool]) -> str | None:
+def _why_not(entry: NamedItem, has_state: Callable[[StateName], bool]) -> str | None:
     """Say why ours has no place for something, ``None`` where it has."""
     if entry.kept is None:
         return "What it is about is not in the result."
@@ -155,7 +155,7 @@ def _why_not(entry: Entry, has_state: Callable[[StateName], bool]) -> str | None
     return None
 
 
-def _in_place_of(ours: Entry | None, entry: Entry) -> Entry:
+def _in_place_of(ours: NamedItem | None, entry: NamedItem) -> NamedItem:
     """Let a task of theirs be the one that ours has under its key; rows of other things are known by their keys."""
     if entry is ours or entry.kept is None or not isinstance(entry.kept.thing, VersionTask):
         return entry
@@ -163,19 +163,19 @@ def _in_place_of(ours: Entry | None, entry: Entry) -> Entry:
     return with_thing(entry, replace(entry.kept.thing, id=own.id if isinstance(own, VersionTask) else 0))
 
 
-def _conflict(key: Key, trio: Trio[Entry | None]) -> Conflict:
+def _conflict(key: Key, trio: ThreeWay[NamedItem | None]) -> MergeConflict:
     words = [entry.words if entry is not None else _NOTHING.get(key[0], "none") for entry in trio]
     place = next(entry.place for entry in trio if entry is not None)
-    return Conflict(key[0], place, f"Ours says {words[1]}, theirs {words[2]}; ours is kept.")
+    return MergeConflict(key[0], place, f"Ours says {words[1]}, theirs {words[2]}; ours is kept.")
 
 
-def _joined(trio: Trio[Entry | None]) -> Entry | None:
+def _joined(trio: ThreeWay[NamedItem | None]) -> NamedItem | None:
     """Put both sides together where that loses nothing, ``None`` where a person must choose."""
     base, ours, theirs = trio
     if theirs is None or ours is None:
         # What runs gathered again after the other side dropped it is there again; all else is for people.
         found = ours or theirs
-        return found if found is not None and found.kind in (Kind.PROFILE, Kind.VERSION_TASK) else None
+        return found if found is not None and found.kind in (ItemKind.PROFILE, ItemKind.VERSION_TASK) else None
     mine, other = ours.own.thing, theirs.own.thing
     old = base.own.thing if base is not None else None
     match mine, other:
@@ -184,7 +184,9 @@ def _joined(trio: Trio[Entry | None]) -> Entry | None:
         case VersionTask(), VersionTask():
             return with_thing(ours, _task(old if isinstance(old, VersionTask) else None, mine, other))
         case IncludedSamples(), IncludedSamples():
-            lines = settled_set(Trio(old.lines if isinstance(old, IncludedSamples) else [], mine.lines, other.lines))
+            lines = settled_set(
+                ThreeWay(old.lines if isinstance(old, IncludedSamples) else [], mine.lines, other.lines)
+            )
             both = replace(mine, text=b"".join(line + b"\n" for line in lines))
             return None if both.is_too_much else with_thing(ours, both)
         case _:
@@ -193,10 +195,10 @@ def _joined(trio: Trio[Entry | None]) -> Entry | None:
 
 def _task(base: VersionTask | None, ours: VersionTask, theirs: VersionTask) -> VersionTask:
     """Put together what runs of both sides saw of one version; who dismissed it on one side dismissed it."""
-    declaration, _ = settled(Trio(base.declaration if base else None, ours.declaration, theirs.declaration))
-    samples, _ = settled(Trio(base.samples if base else None, ours.samples, theirs.samples))
-    dismissed_by, _ = settled(Trio(base.dismissed_by if base else None, ours.dismissed_by, theirs.dismissed_by))
-    waits = settled_set(Trio(base.waits if base else (), ours.waits, theirs.waits))
+    declaration, _ = settled(ThreeWay(base.declaration if base else None, ours.declaration, theirs.declaration))
+    samples, _ = settled(ThreeWay(base.samples if base else None, ours.samples, theirs.samples))
+    dismissed_by, _ = settled(ThreeWay(base.dismissed_by if base else None, ours.dismissed_by, theirs.dismissed_by))
+    waits = settled_set(ThreeWay(base.waits if base else (), ours.waits, theirs.waits))
     return replace(
         ours,
         declaration=declaration or ours.declaration,

@@ -10,7 +10,7 @@ from metl_gui.core.changes.draft import Draft
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.matrix.node_matching import facts_of, match_schemas, match_versions
 from metl_gui.core.merge.merged_lineages import merge_lineages
-from metl_gui.core.merge.sides import ConflictKind, MergedNodes, Trio, merged_order, settled, settled_set
+from metl_gui.core.merge.sides import ConflictKind, MergedNodes, ThreeWay, merged_order, settled, settled_set
 from metl_gui.core.project.masks import MASK
 from metl_gui.core.trees.nodes import Attribute, Schema, Side, Version
 from metl_gui.core.trees.schema_names import label_order
@@ -33,14 +33,14 @@ class NameMerger:
         self._names.append((result, list(theirs.aliases)))
         self._draft.put_schema(self._side, result, replace(theirs, id=result, version_ids=(), aliases=(), succeeds=()))
 
-    def put_facts(self, trio: Trio[Schema], has_base: bool) -> None:
+    def put_facts(self, trio: ThreeWay[Schema], has_base: bool) -> None:
         """Merge what is told of a schema or entity that both have."""
         base, ours, theirs = trio
-        name, is_other = settled(Trio(base.name, ours.name, theirs.name)) if has_base else (ours.name, False)
+        name, is_other = settled(ThreeWay(base.name, ours.name, theirs.name)) if has_base else (ours.name, False)
         if is_other:
             reason = f"Ours calls it {ours.name}, theirs {theirs.name}; it answers to both."
             self._nodes.tell(ours.id, None, ConflictKind.NAME, ours.name, reason)
-        wanted = settled_set(Trio(base.aliases, ours.aliases, theirs.aliases))
+        wanted = settled_set(ThreeWay(base.aliases, ours.aliases, theirs.aliases))
         wanted += [each for each in (ours.name, theirs.name) if not has_base or each != base.name]
         aliases = tuple(each for each in wanted if each in ours.aliases and each != name)
         self._names.append((ours.id, [each for each in wanted if each not in ours.aliases and each != name]))
@@ -84,13 +84,13 @@ class NameMerger:
             reason = f"Ours lets {schema.name} answer to {', '.join(taken)}, which theirs added; it is that one now."
             self._nodes.tell(id_, None, ConflictKind.NAME, schema.name, reason)
 
-    def _settings(self, trio: Trio[Schema]) -> dict[str, str]:
+    def _settings(self, trio: ThreeWay[Schema]) -> dict[str, str]:
         base, ours, theirs = (dict(schema.settings) for schema in trio)
         found: dict[str, str] = {}
         for name in base.keys() | ours.keys() | theirs.keys():
-            values = Trio(base.get(name, ""), ours.get(name, ""), theirs.get(name, ""))
+            values = ThreeWay(base.get(name, ""), ours.get(name, ""), theirs.get(name, ""))
             if name == MASK:
-                paths = settled_set(Trio(*(value.split(",") for value in values)))
+                paths = settled_set(ThreeWay(*(value.split(",") for value in values)))
                 found[name] = ",".join(sorted(path for path in paths if path))
                 continue
             found[name], is_other = settled(values)
@@ -102,7 +102,7 @@ class NameMerger:
 
 
 @dataclass(slots=True)
-class Mapped:
+class AddedMappings:
     """What a side maps more than the base, in words.
 
     Args:
@@ -115,14 +115,14 @@ class Mapped:
 
 
 @dataclass(frozen=True, slots=True)
-class Touched:
+class AddedMappingsBySide:
     """What either side maps more, for each tree: who removes a version takes that away."""
 
-    ours: dict[Side, Mapped]
-    theirs: dict[Side, Mapped]
+    ours: dict[Side, AddedMappings]
+    theirs: dict[Side, AddedMappings]
 
 
-def _schema_trios(documents: Trio[Document], side: Side) -> Iterator[Trio[Schema | None]]:
+def _schema_trios(documents: ThreeWay[Document], side: Side) -> Iterator[ThreeWay[Schema | None]]:
     base, ours, theirs = (document.tree(side) for document in documents)
     of_ours = match_schemas(base.schemas(), ours.schemas())
     of_theirs = match_schemas(base.schemas(), theirs.schemas())
@@ -133,12 +133,12 @@ def _schema_trios(documents: Trio[Document], side: Side) -> Iterator[Trio[Schema
     theirs_of_base = {old: new for new, old in of_theirs.items()}
     for schema in base.schemas():
         one, other = ours_of_base.get(schema.id), theirs_of_base.get(schema.id)
-        yield Trio(schema, ours.schema(one) if one else None, theirs.schema(other) if other else None)
+        yield ThreeWay(schema, ours.schema(one) if one else None, theirs.schema(other) if other else None)
     for schema in new_theirs:
         one = both.get(schema.id)
-        yield Trio(None, ours.schema(one) if one else None, schema)
+        yield ThreeWay(None, ours.schema(one) if one else None, schema)
     met = set(both.values())
-    yield from (Trio(None, schema, None) for schema in new_ours if schema.id not in met)
+    yield from (ThreeWay(None, schema, None) for schema in new_ours if schema.id not in met)
 
 
 class TreeMerger:
@@ -154,7 +154,7 @@ class TreeMerger:
         touched: what may not be removed without a word.
     """
 
-    def __init__(self, draft: Draft, side: Side, documents: Trio[Document], touched: Touched) -> None:
+    def __init__(self, draft: Draft, side: Side, documents: ThreeWay[Document], touched: AddedMappingsBySide) -> None:
         self.nodes = MergedNodes.of(side, documents)
         self._draft = draft
         self._nodes = self.nodes
@@ -162,7 +162,7 @@ class TreeMerger:
         self._touched = touched
         self._side = side
         self._names = NameMerger(draft, self.nodes)
-        self._untouched: dict[int, Trio[Schema | None]] = {}
+        self._untouched: dict[int, ThreeWay[Schema | None]] = {}
 
     def merge(self, changed: set[int]) -> None:
         """Merge names, versions and lineages.
@@ -189,12 +189,12 @@ class TreeMerger:
             self._place_versions(result, trio)
             merge_lineages(self._draft, self.nodes, result)
 
-    def _place(self, result: int, trio: Trio[Schema | None]) -> None:
+    def _place(self, result: int, trio: ThreeWay[Schema | None]) -> None:
         for places, schema in zip(self._nodes.places, trio, strict=True):
             if schema is not None:
                 places.place_schema(schema.id, result)
 
-    def _schema(self, trio: Trio[Schema | None]) -> None:
+    def _schema(self, trio: ThreeWay[Schema | None]) -> None:
         base, ours, theirs = trio
         if ours is None and theirs is None:
             return
@@ -207,7 +207,7 @@ class TreeMerger:
             self._names.put_new(result, theirs)
         elif ours is not None and theirs is not None:
             known = base or replace(ours, aliases=(), settings=())
-            self._names.put_facts(Trio(known, ours, theirs), has_base=base is not None)
+            self._names.put_facts(ThreeWay(known, ours, theirs), has_base=base is not None)
         self._versions(result, trio)
         if ours is not None and base is not None and theirs is None:
             self._removed_by_theirs(result, ours)
@@ -235,14 +235,14 @@ class TreeMerger:
             reason = f"Ours removed {base.name}, theirs {' and '.join(did)}; it stays removed."
             self._nodes.tell(None, None, ConflictKind.REMOVED, base.name, reason)
 
-    def _versions(self, result: int, trio: Trio[Schema | None]) -> None:
+    def _versions(self, result: int, trio: ThreeWay[Schema | None]) -> None:
         orders = self._place_versions(result, trio)
         gone = self._gone(result, trio)
         self._remove(result, gone)
         self._merge_labels(result)
         if trio.theirs is not None:
             self._add_versions(result, trio.theirs, orders)
-        kept = Trio(*([id_ for id_ in order if id_ not in gone] for order in orders))
+        kept = ThreeWay(*([id_ for id_ in order if id_ not in gone] for order in orders))
         tree = self._draft.tree(self._side)
         order = merged_order(kept, lambda id_: label_order(tree.version(id_).label))
         schema = tree.schema(result)
@@ -252,10 +252,10 @@ class TreeMerger:
             self._nodes.touched.add(result)
             self._draft.put_schema(self._side, result, replace(schema, version_ids=order))
 
-    def _place_versions(self, result: int, trio: Trio[Schema | None]) -> Trio[list[int]]:
+    def _place_versions(self, result: int, trio: ThreeWay[Schema | None]) -> ThreeWay[list[int]]:
         """Say which versions are one, and merge what is told of those that both have."""
         base, ours, theirs = self._nodes.places
-        facts = Trio(*(facts_of(p.tree, s.id) if s else [] for p, s in zip(self._nodes.places, trio, strict=True)))
+        facts = ThreeWay(*(facts_of(p.tree, s.id) if s else [] for p, s in zip(self._nodes.places, trio, strict=True)))
         of_ours = match_versions(facts.base, facts.ours, by_label=False)
         of_theirs = match_versions(facts.base, facts.theirs, by_label=False)
         for id_, *_ in facts.ours:
@@ -269,11 +269,13 @@ class TreeMerger:
             one = base.versions.get(of_theirs[id_]) if id_ in of_theirs else both.get(id_)
             if one is not None:
                 theirs.place(id_, one)
-                self._merge_version(result, Trio(base.version(one), ours.tree.version(one), theirs.tree.version(id_)))
+                self._merge_version(
+                    result, ThreeWay(base.version(one), ours.tree.version(one), theirs.tree.version(id_))
+                )
         listed = zip(facts, self._nodes.places, strict=True)
-        return Trio(*([places.versions[id_] for id_, *_ in of if id_ in places.versions] for of, places in listed))
+        return ThreeWay(*([places.versions[id_] for id_, *_ in of if id_ in places.versions] for of, places in listed))
 
-    def _gone(self, result: int, trio: Trio[Schema | None]) -> set[int]:
+    def _gone(self, result: int, trio: ThreeWay[Schema | None]) -> set[int]:
         """List what theirs removed and ours did not change; what ours changed stays, with a word."""
         base, ours, theirs = self._nodes.places
         gone: set[int] = set()
@@ -296,7 +298,7 @@ class TreeMerger:
             )
         return gone
 
-    def _add_versions(self, result: int, schema: Schema, orders: Trio[list[int]]) -> None:
+    def _add_versions(self, result: int, schema: Schema, orders: ThreeWay[list[int]]) -> None:
         """Add the versions that only theirs has, and tell of those that ours removed and theirs changed."""
         theirs = self._nodes.places.theirs
         old = self._known_in_base(result, schema)
@@ -350,7 +352,7 @@ class TreeMerger:
             number += 1
         return free
 
-    def _merge_version(self, result: int, trio: Trio[Version | None]) -> None:
+    def _merge_version(self, result: int, trio: ThreeWay[Version | None]) -> None:
         base, ours, theirs = trio
         if ours is None or theirs is None:
             return
@@ -358,7 +360,7 @@ class TreeMerger:
         if ours.fingerprint != theirs.fingerprint:
             reason = f"Both added a version {ours.label}: {_content_words(ours, theirs)}; ours is kept."
             self._nodes.tell(result, ours.id, ConflictKind.VERSION, place, reason)
-        key, is_other = settled(Trio(base.key if base else None, ours.key, theirs.key))
+        key, is_other = settled(ThreeWay(base.key if base else None, ours.key, theirs.key))
         if is_other and ours.key is None:
             key, is_other = theirs.key, False
         if is_other and theirs.key is not None:
@@ -380,7 +382,7 @@ class TreeMerger:
             if ours is None or theirs is None or theirs.labels in (ours.labels, base.labels if base else ()):
                 continue
             old = base.labels if base else ()
-            found = theirs.labels if ours.labels == old else settled_set(Trio(old, ours.labels, theirs.labels))
+            found = theirs.labels if ours.labels == old else settled_set(ThreeWay(old, ours.labels, theirs.labels))
             wanted[version.id] = list(found) or list(ours.labels)
             self._put_labels(version, [label for label in wanted[version.id] if label in ours.labels])
         for id_, labels in wanted.items():
@@ -394,13 +396,13 @@ class TreeMerger:
             self._nodes.touched.add(version.schema_id)
             self._draft.put_version(self._side, version.id, replace(version, labels=tuple(labels)))
 
-    def _attributes(self, result: int, place: str, trio: Trio[Version | None]) -> tuple[Attribute, ...]:
+    def _attributes(self, result: int, place: str, trio: ThreeWay[Version | None]) -> tuple[Attribute, ...]:
         """Merge what is no part of a version's identity: descriptions and order."""
         base, ours, theirs = ({a.path: a for a in v.attributes} if v else {} for v in trio)
         found: list[Attribute] = []
         for path, attribute in ours.items():
             docs = [side[path].doc if path in side else "" for side in (base, theirs)]
-            doc, is_other = settled(Trio(docs[0], attribute.doc, docs[1]))
+            doc, is_other = settled(ThreeWay(docs[0], attribute.doc, docs[1]))
             if is_other and docs[1]:
                 self._nodes.tell(
                     result,
@@ -410,7 +412,7 @@ class TreeMerger:
                     f"Ours describes it as “{attribute.doc}”, theirs as “{docs[1]}”; ours is kept.",
                 )
             found.append(replace(attribute, doc=doc))
-        orders = Trio(*([path for path in side if path in ours] for side in (base, ours, theirs)))
+        orders = ThreeWay(*([path for path in side if path in ours] for side in (base, ours, theirs)))
         if set(orders.theirs) == set(ours) and orders.ours == orders.base != orders.theirs:
             found.sort(key=lambda attribute: orders.theirs.index(attribute.path))
         return tuple(found)

@@ -12,7 +12,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from metl_gui.core.matrix.blocks import BlockKey
 from metl_gui.core.matrix.document import Document
-from metl_gui.core.project.project_data import Kind
+from metl_gui.core.project.project_data import ItemKind
 from metl_gui.core.trees.nodes import Side, Version
 from metl_gui.core.trees.schema_names import LabelOrder
 from metl_gui.core.trees.trees import Tree
@@ -20,7 +20,7 @@ from metl_gui.core.trees.trees import Tree
 T = TypeVar("T")
 
 
-class Trio(NamedTuple, Generic[T]):
+class ThreeWay(NamedTuple, Generic[T]):
     """One thing of each side."""
 
     base: T
@@ -43,7 +43,7 @@ class ConflictKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Conflict:
+class MergeConflict:
     """One thing that a person must look at; ours was kept.
 
     Args:
@@ -54,7 +54,7 @@ class Conflict:
         from_path, to_path: ends of the element that was not taken, ``""`` when it is about none.
     """
 
-    kind: ConflictKind | Kind
+    kind: ConflictKind | ItemKind
     place: str
     reason: str
     key: BlockKey | None = None
@@ -62,7 +62,7 @@ class Conflict:
     to_path: str = ""
 
 
-def settled(values: Trio[T]) -> tuple[T, bool]:
+def settled(values: ThreeWay[T]) -> tuple[T, bool]:
     """Take the value that one side changed; ours, and true, where both changed it differently."""
     if values.theirs in (values.base, values.ours):
         return values.ours, False
@@ -71,14 +71,14 @@ def settled(values: Trio[T]) -> tuple[T, bool]:
     return values.ours, True
 
 
-def settled_set(values: Trio[Iterable[T]]) -> list[T]:
+def settled_set(values: ThreeWay[Iterable[T]]) -> list[T]:
     """Take what either side added, without what either removed; ours in its order first."""
     base, ours, theirs = (list(dict.fromkeys(each)) for each in values)
     kept = [each for each in ours if each in theirs or each not in base]
     return kept + [each for each in theirs if each not in base and each not in kept]
 
 
-def merged_order(orders: Trio[list[int]], label_order: Callable[[int], LabelOrder]) -> tuple[int, ...]:
+def merged_order(orders: ThreeWay[list[int]], label_order: Callable[[int], LabelOrder]) -> tuple[int, ...]:
     """Put versions that one side has among those of the other, each behind the one that it followed.
 
     Args:
@@ -160,15 +160,15 @@ class MergedNodes:
     """
 
     side: Side
-    places: Trio[Places]
+    places: ThreeWay[Places]
     touched: set[int] = field(default_factory=set)
-    conflicts: list[tuple[int | None, int | None, Conflict]] = field(default_factory=list)
+    conflicts: list[tuple[int | None, int | None, MergeConflict]] = field(default_factory=list)
 
     @classmethod
-    def of(cls, side: Side, documents: Trio[Document]) -> MergedNodes:
+    def of(cls, side: Side, documents: ThreeWay[Document]) -> MergedNodes:
         """Begin with the trees of three documents."""
-        return cls(side, Trio(*(Places(document.tree(side)) for document in documents)))
+        return cls(side, ThreeWay(*(Places(document.tree(side)) for document in documents)))
 
     def tell(self, result: int | None, version: int | None, kind: ConflictKind, place: str, reason: str) -> None:
         """Note a conflict about a schema or entity of the result, and about one of its versions."""
-        self.conflicts.append((result, version, Conflict(kind, place, reason)))
+        self.conflicts.append((result, version, MergeConflict(kind, place, reason)))

@@ -35,7 +35,7 @@ class Spot:
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class CommentSubject:
     """What a comment is about: a node of one tree, or with both ends a block or an element."""
 
     source: Spot | None = None
@@ -58,7 +58,7 @@ class Comment:
     """What somebody said of a subject; ``when_ms`` in milliseconds since 1970."""
 
     id: int
-    subject: Subject
+    subject: CommentSubject
     text: str
     who: str
     when_ms: int
@@ -84,7 +84,7 @@ class Comments:
     def __len__(self) -> int:
         return len(self.all)
 
-    def of(self, subject: Subject) -> tuple[Comment, ...]:
+    def of(self, subject: CommentSubject) -> tuple[Comment, ...]:
         """Return what was said of a subject."""
         return tuple(self._by_key.get(self._key(subject), ()))
 
@@ -109,7 +109,7 @@ class Comments:
         wanted = words.casefold()
         return (c for c in reversed(self.all) if wanted in c.text.casefold() or wanted in c.who.casefold())
 
-    def _key(self, subject: Subject) -> _Key:
+    def _key(self, subject: CommentSubject) -> _Key:
         source, target = subject.source, subject.target
         if subject.kind == "block" and source is not None and target is not None:
             return "block", (source.version, target.schema)
@@ -140,20 +140,22 @@ def spot(document: Document, side: Side, version_id: int, attribute_id: int = 0)
     return Spot(version.schema_id, version_id, attribute.id, attribute.lineage)
 
 
-def node_subject(document: Document, side: Side, schema_id: int, version_id: int = 0, attribute_id: int = 0) -> Subject:
+def node_subject(
+    document: Document, side: Side, schema_id: int, version_id: int = 0, attribute_id: int = 0
+) -> CommentSubject:
     """Make the subject of a node; one of a version is that of its schema or entity."""
     found = Spot(schema_id) if not attribute_id else spot(document, side, version_id, attribute_id)
-    return Subject(source=found) if side is Side.EXTRACTION else Subject(target=found)
+    return CommentSubject(source=found) if side is Side.EXTRACTION else CommentSubject(target=found)
 
 
-def block_subject(document: Document, key: BlockKey) -> Subject:
+def block_subject(document: Document, key: BlockKey) -> CommentSubject:
     """Make the subject of a block."""
-    return Subject(spot(document, Side.EXTRACTION, key[0]), spot(document, Side.CDM, key[1]))
+    return CommentSubject(spot(document, Side.EXTRACTION, key[0]), spot(document, Side.CDM, key[1]))
 
 
-def element_subject(document: Document, key: BlockKey, element: Element) -> Subject:
+def element_subject(document: Document, key: BlockKey, element: Element) -> CommentSubject:
     """Make the subject of an element."""
-    return Subject(
+    return CommentSubject(
         spot(document, Side.EXTRACTION, key[0], element.p),
         spot(document, Side.CDM, key[1], element.q),
     )

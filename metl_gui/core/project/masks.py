@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Attribute, Schema, Side, Version
-from metl_gui.core.trees.trees import Tree, TreeBase, TreeView
+from metl_gui.core.trees.trees import ReadableTree, Tree, TreeBase
 
 MASK = "mask"
 """Name of the setting."""
@@ -39,7 +39,7 @@ def _masked_of_base(base: TreeBase) -> tuple[Schema, ...]:
     return _known_bases[base]
 
 
-def masked_lineages(tree: TreeView, schema: Schema) -> frozenset[int]:
+def masked_lineages(tree: ReadableTree, schema: Schema) -> frozenset[int]:
     """Return the lineages that are masked in a schema or entity; costs nothing where no mask is set."""
     paths = frozenset(masked_paths(schema))
     if not paths:
@@ -96,7 +96,7 @@ def hidden_targets(document: Document, entity: str, label: str) -> frozenset[str
     return _paths(document.cdm, found) | frozenset(a.path for a in version.attributes if a.id in fed)
 
 
-def setting_with(tree: TreeView, schema: Schema, attribute: Attribute, is_hidden: bool) -> str:
+def setting_with(tree: ReadableTree, schema: Schema, attribute: Attribute, is_hidden: bool) -> str:
     """Return the value of the setting after one attribute is masked, or shown again with all of its lineage."""
     paths = set(masked_paths(schema))
     if is_hidden:
@@ -105,7 +105,7 @@ def setting_with(tree: TreeView, schema: Schema, attribute: Attribute, is_hidden
     return ",".join(sorted(paths - {a.path for a in same if a is not None}))
 
 
-def setting_without(tree: TreeView, schema: Schema, gone: Version) -> str:
+def setting_without(tree: ReadableTree, schema: Schema, gone: Version) -> str:
     """Return the value of the setting that masks the same lineages when a version is gone."""
     paths = set(masked_paths(schema))
     if not paths:
@@ -119,7 +119,7 @@ def setting_without(tree: TreeView, schema: Schema, gone: Version) -> str:
     return ",".join(sorted(paths))
 
 
-def _paths(tree: TreeView, schema: Schema) -> frozenset[str]:
+def _paths(tree: ReadableTree, schema: Schema) -> frozenset[str]:
     lineages = masked_lineages(tree, schema)
     versions: Iterable[Version] = tree.versions(schema.id) if lineages else ()
     found = {a.path for version in versions for a in version.attributes if a.lineage in lineages}

@@ -1,7 +1,7 @@
 """What a project keeps beside its states, said in names, so that two files can be compared and merged.
 
 Ids of two files say nothing about each other. So what a thing is about, and which one it is, are told by names, labels,
-paths, words, people and moments: two files keep the same thing exactly when these are equal (``Entry.key``).
+paths, words, people and moments: two files keep the same thing exactly when these are equal (``NamedItem.key``).
 Source: dmm.md §9 (what is no part of a state), contract.md §1 (``diff``, ``merge``).
 """
 
@@ -20,15 +20,15 @@ import msgspec
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.matrix.node_matching import Matching, SameIds, SameNames, by_names
 from metl_gui.core.project.assignments import Assignment
-from metl_gui.core.project.comments import Comment, Spot, Subject
-from metl_gui.core.project.refusals import Refusal, RefusedRename
+from metl_gui.core.project.comments import Comment, CommentSubject, Spot
+from metl_gui.core.project.refusals import RefusedRename, RefusedSuggestion
 from metl_gui.core.project.sample_profiles import SchemaProfile
 from metl_gui.core.project.version_tasks import VersionTask
-from metl_gui.core.project.writer_schemas import WireSchema
+from metl_gui.core.project.writer_schemas import WriterSchema
 from metl_gui.core.trees.nodes import Attribute, Side, Version
 
 
-class Kind(StrEnum):
+class ItemKind(StrEnum):
     """The kinds of things beside the states, in the order in which they are told."""
 
     SETTING = "project setting"
@@ -90,10 +90,12 @@ MOST_INCLUDED, MOST_INCLUDED_BYTES = 400, 2 << 20
 Gathered: TypeAlias = VersionTask | IncludedSamples | SchemaProfile
 """What was gathered from messages."""
 
-Thing: TypeAlias = ProjectSetting | StateName | Comment | Assignment | Refusal | RefusedRename | Gathered | WireSchema
+Thing: TypeAlias = (
+    ProjectSetting | StateName | Comment | Assignment | RefusedSuggestion | RefusedRename | Gathered | WriterSchema
+)
 
 
-class Kept(NamedTuple):
+class ProjectItem(NamedTuple):
     """A thing as one file keeps it, in ids of that file; ``when_ms`` in milliseconds since 1970, 0 where none is."""
 
     thing: Thing
@@ -102,23 +104,23 @@ class Kept(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class BesideChange:
+class ProjectDataChange:
     """What is put beside the states, in place of what had its key before, and what goes from there."""
 
-    put: tuple[Kept, ...] = ()
-    removed: tuple[Kept, ...] = ()
+    put: tuple[ProjectItem, ...] = ()
+    removed: tuple[ProjectItem, ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.put or self.removed)
 
 
-Key: TypeAlias = tuple[Kind, tuple[str, ...]]
+Key: TypeAlias = tuple[ItemKind, tuple[str, ...]]
 Said: TypeAlias = tuple[bytes, str]
 """What a thing says, to compare and for people."""
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class NamedItem:
     """A thing in names.
 
     Args:
@@ -134,20 +136,20 @@ class Entry:
     says: bytes
     place: str
     words: str
-    kept: Kept | None
-    own: Kept
+    kept: ProjectItem | None
+    own: ProjectItem
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> ItemKind:
         """What kind of thing it is."""
         return self.key[0]
 
 
-Entries: TypeAlias = Mapping[Key, Entry]
+Entries: TypeAlias = Mapping[Key, NamedItem]
 
 
 @dataclass(frozen=True, slots=True)
-class BesideDifference:
+class ProjectDataDifference:
     """One thing beside the states that differs.
 
     Args:
@@ -157,7 +159,7 @@ class BesideDifference:
         who, when_ms: who wrote it, and when; nobody and 0 where that is not kept.
     """
 
-    kind: Kind
+    kind: ItemKind
     place: str
     before: str | None
     after: str | None
@@ -182,7 +184,7 @@ class BesideDifference:
         return f"{after} (was {before})"
 
 
-def beside_differences(before: Entries, after: Entries) -> tuple[BesideDifference, ...]:
+def project_data_differences(before: Entries, after: Entries) -> tuple[ProjectDataDifference, ...]:
     """Compare what two files keep beside their states, named for one document."""
     found = []
     for key in sorted(before.keys() | after.keys(), key=_order):
@@ -192,16 +194,16 @@ def beside_differences(before: Entries, after: Entries) -> tuple[BesideDifferenc
         shown = other or one
         if shown is not None:
             was, is_ = one.words if one else None, other.words if other else None
-            found.append(BesideDifference(key[0], shown.place, was, is_, shown.own.who, shown.own.when_ms))
+            found.append(ProjectDataDifference(key[0], shown.place, was, is_, shown.own.who, shown.own.when_ms))
     return tuple(found)
 
 
-def in_order(entries: Entries) -> list[Entry]:
+def in_order(entries: Entries) -> list[NamedItem]:
     """Return entries by kind, then by what they are about."""
     return [entries[key] for key in sorted(entries, key=_order)]
 
 
-_KINDS = tuple(Kind)
+_KINDS = tuple(ItemKind)
 
 
 def _order(key: Key) -> tuple[int, tuple[str, ...]]:
@@ -352,12 +354,12 @@ class LazyNames:
         return self._names.attributes(before, after)
 
 
-def entries(things: Iterable[Kept], naming: Naming) -> dict[Key, Entry]:
+def entries(things: Iterable[ProjectItem], naming: Naming) -> dict[Key, NamedItem]:
     """Say things in names; what is about nodes that nobody can name any more is left out.
 
     Of what a file keeps twice, each has its number in its key.
     """
-    found: dict[Key, Entry] = {}
+    found: dict[Key, NamedItem] = {}
     for kept in things:
         entry = _entry(kept, naming)
         if entry is None:
@@ -378,20 +380,20 @@ def _arrived(id_: int, side: Side, steps: Iterable[Callable[[Side, int], int | N
     return found
 
 
-def with_thing(entry: Entry, thing: Gathered) -> Entry:
+def with_thing(entry: NamedItem, thing: Gathered) -> NamedItem:
     """Return an entry with another thing of its key, in ids of the document that it was named for."""
     says, words = _said(thing)
     return replace(entry, says=says, words=words, kept=entry.own._replace(thing=thing))
 
 
-def _entry(kept: Kept, naming: Naming) -> Entry | None:
+def _entry(kept: ProjectItem, naming: Naming) -> NamedItem | None:
     """Say a thing in names; ``None`` where nothing knows the names of what it is about."""
     thing = kept.thing
     if isinstance(thing, Comment):
         return _comment(kept, thing, naming)
     if isinstance(thing, Assignment):
         return _assignment(kept, thing, naming)
-    if isinstance(thing, Refusal):
+    if isinstance(thing, RefusedSuggestion):
         return _refusal(kept, thing, naming)
     if isinstance(thing, RefusedRename):
         return _rename(kept, thing, naming)
@@ -399,28 +401,28 @@ def _entry(kept: Kept, naming: Naming) -> Entry | None:
         return _of_schema(kept, thing, naming)
     says, words = _said(thing)
     key, place = _own_key(thing)
-    return Entry(key, says, place, words, kept, kept)
+    return NamedItem(key, says, place, words, kept, kept)
 
 
-def _own_key(thing: ProjectSetting | StateName | WireSchema | VersionTask) -> tuple[Key, str]:
+def _own_key(thing: ProjectSetting | StateName | WriterSchema | VersionTask) -> tuple[Key, str]:
     """Return the key and the place of what is about no node of the trees."""
     match thing:
         case ProjectSetting(name):
-            return (Kind.SETTING, (name,)), name
+            return (ItemKind.SETTING, (name,)), name
         case StateName(state, _, made):
-            return (Kind.STATE_NAME, (f"{state:012}", made)), f"state {state:,}"
-        case WireSchema(id_, schema=schema):
-            return (Kind.WIRE_SCHEMA, (schema, id_)), f"{schema}, id {id_}"
+            return (ItemKind.STATE_NAME, (f"{state:012}", made)), f"state {state:,}"
+        case WriterSchema(id_, schema=schema):
+            return (ItemKind.WIRE_SCHEMA, (schema, id_)), f"{schema}, id {id_}"
         case VersionTask(_, schema, seen):
-            return (Kind.VERSION_TASK, (schema, seen)), f"{schema} {seen}"
+            return (ItemKind.VERSION_TASK, (schema, seen)), f"{schema} {seen}"
 
 
-def _said(thing: ProjectSetting | StateName | WireSchema | Gathered) -> Said:
+def _said(thing: ProjectSetting | StateName | WriterSchema | Gathered) -> Said:
     """Return what a thing says, to compare and for people."""
     match thing:
         case ProjectSetting(_, text) | StateName(_, text):
             return text.encode("utf-8", "surrogatepass"), text
-        case WireSchema():
+        case WriterSchema():
             says = msgspec.json.encode((thing.kind, thing.fingerprint, thing.text))
             return says, f"{thing.kind} {_mark(says)}"
         case VersionTask():
@@ -435,7 +437,7 @@ def _said(thing: ProjectSetting | StateName | WireSchema | Gathered) -> Said:
             return says, f"of {_count(thing.rows, 'row')} {_mark(says)}"
 
 
-def _comment(kept: Kept, comment: Comment, naming: Naming) -> Entry | None:
+def _comment(kept: ProjectItem, comment: Comment, naming: Naming) -> NamedItem | None:
     names: list[tuple[str, str, str]] = []
     spots: list[Spot | None] = []
     is_placed = True
@@ -450,11 +452,11 @@ def _comment(kept: Kept, comment: Comment, naming: Naming) -> Entry | None:
     if is_block:  # it holds whatever version the entity gets
         names[1] = (names[1][0], "", "")
     when = moment(comment.when_ms)
-    key = Kind.COMMENT, (*names[0], *names[1], comment.who, f"{comment.when_ms:015}", comment.text)
+    key = ItemKind.COMMENT, (*names[0], *names[1], comment.who, f"{comment.when_ms:015}", comment.text)
     place = " → ".join(_spot_words(each, is_block) for each in names if each[0])
-    placed = Comment(comment.id, Subject(*spots), comment.text, comment.who, comment.when_ms)
-    there = Kept(placed, comment.who, comment.when_ms) if is_placed else None
-    return Entry(key, b"", f"{place} ({comment.who}, {when})", comment.text, there, kept)
+    placed = Comment(comment.id, CommentSubject(*spots), comment.text, comment.who, comment.when_ms)
+    there = ProjectItem(placed, comment.who, comment.when_ms) if is_placed else None
+    return NamedItem(key, b"", f"{place} ({comment.who}, {when})", comment.text, there, kept)
 
 
 def _spot_words(names: tuple[str, str, str], is_block: bool) -> str:
@@ -462,22 +464,22 @@ def _spot_words(names: tuple[str, str, str], is_block: bool) -> str:
     return f"{schema}, {path}" if path else f"{schema}@{label}" if is_block and label else schema
 
 
-def _assignment(kept: Kept, assignment: Assignment, naming: Naming) -> Entry | None:
+def _assignment(kept: ProjectItem, assignment: Assignment, naming: Naming) -> NamedItem | None:
     schema = naming.schema(Side.EXTRACTION, assignment.key[0])
     entity = naming.schema(Side.CDM, assignment.key[1])
     version = naming.version(Side.EXTRACTION, assignment.key[2])
     if schema is None or entity is None or version is None:
         return None
-    key = Kind.ASSIGNMENT, (schema.name, entity.name, version.name)
+    key = ItemKind.ASSIGNMENT, (schema.name, entity.name, version.name)
     there = None
     if schema.id is not None and entity.id is not None and version.id is not None:
         ids = schema.id, entity.id, version.id
         there = kept._replace(thing=Assignment(ids, assignment.assignee, kept.who, kept.when_ms))
     place = f"{schema.name}@{version.name} → {entity.name}"
-    return Entry(key, assignment.assignee.encode(), place, assignment.assignee, there, kept)
+    return NamedItem(key, assignment.assignee.encode(), place, assignment.assignee, there, kept)
 
 
-def _refusal(kept: Kept, refusal: Refusal, naming: Naming) -> Entry | None:
+def _refusal(kept: ProjectItem, refusal: RefusedSuggestion, naming: Naming) -> NamedItem | None:
     schema = naming.schema(Side.EXTRACTION, refusal.schema_id)
     entity = naming.schema(Side.CDM, refusal.entity_id)
     if schema is None or entity is None:
@@ -486,13 +488,13 @@ def _refusal(kept: Kept, refusal: Refusal, naming: Naming) -> Entry | None:
     q = naming.lineage(Side.CDM, refusal.entity_id, refusal.q_lineage, refusal.to_path)
     there = None
     if schema.id is not None and entity.id is not None and p and q:
-        there = kept._replace(thing=Refusal(schema.id, p, entity.id, q, refusal.from_path, refusal.to_path))
-    key = Kind.REFUSED_SUGGESTION, (schema.name, refusal.from_path, entity.name, refusal.to_path)
+        there = kept._replace(thing=RefusedSuggestion(schema.id, p, entity.id, q, refusal.from_path, refusal.to_path))
+    key = ItemKind.REFUSED_SUGGESTION, (schema.name, refusal.from_path, entity.name, refusal.to_path)
     place = f"{schema.name}, {refusal.from_path} → {entity.name}, {refusal.to_path}"
-    return Entry(key, b"", place, _by(kept), there, kept)
+    return NamedItem(key, b"", place, _by(kept), there, kept)
 
 
-def _rename(kept: Kept, refused: RefusedRename, naming: Naming) -> Entry | None:
+def _rename(kept: ProjectItem, refused: RefusedRename, naming: Naming) -> NamedItem | None:
     schema = naming.schema(refused.side, refused.schema_id)
     if schema is None:
         return None
@@ -501,25 +503,25 @@ def _rename(kept: Kept, refused: RefusedRename, naming: Naming) -> Entry | None:
     there = None
     if schema.id is not None:
         there = kept._replace(thing=RefusedRename(refused.side, schema.id, refused.lost, refused.candidate, *lineages))
-    key = Kind.REFUSED_RENAME, (refused.side.value, schema.name, refused.lost, refused.candidate)
-    return Entry(key, b"", f"{schema.name}, {refused.lost} to {refused.candidate}", _by(kept), there, kept)
+    key = ItemKind.REFUSED_RENAME, (refused.side.value, schema.name, refused.lost, refused.candidate)
+    return NamedItem(key, b"", f"{schema.name}, {refused.lost} to {refused.candidate}", _by(kept), there, kept)
 
 
-def _of_schema(kept: Kept, thing: IncludedSamples | SchemaProfile, naming: Naming) -> Entry | None:
+def _of_schema(kept: ProjectItem, thing: IncludedSamples | SchemaProfile, naming: Naming) -> NamedItem | None:
     schema = naming.schema(Side.EXTRACTION, thing.schema_id)
     if schema is None:
         return None
     there = None if schema.id is None else kept._replace(thing=replace(thing, schema_id=schema.id))
     says, words = _said(thing)
-    kind = Kind.SAMPLES if isinstance(thing, IncludedSamples) else Kind.PROFILE
-    return Entry((kind, (schema.name,)), says, schema.name, words, there, kept)
+    kind = ItemKind.SAMPLES if isinstance(thing, IncludedSamples) else ItemKind.PROFILE
+    return NamedItem((kind, (schema.name,)), says, schema.name, words, there, kept)
 
 
 def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def _by(kept: Kept) -> str:
+def _by(kept: ProjectItem) -> str:
     return f"by {kept.who}, {moment(kept.when_ms)}"
 
 

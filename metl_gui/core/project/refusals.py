@@ -14,7 +14,7 @@ from metl_gui.core.trees.nodes import Attribute, Side
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Refusal:
+class RefusedSuggestion:
     """An attribute of a schema that does not mean an attribute of an entity, in any version of either.
 
     Args:
@@ -31,15 +31,15 @@ class Refusal:
     to_path: str = field(default="", compare=False)
 
 
-class Refusals:
+class RefusedSuggestions:
     """The refusals of a project, asked for a pair of attributes.
 
     A pair stays refused while its lineages or its paths are those that were refused, so that neither a later version
     nor a corrected lineage brings it back.
     """
 
-    def __init__(self, refusals: Iterable[Refusal] = ()) -> None:
-        self._between: dict[tuple[int, int], list[Refusal]] = {}
+    def __init__(self, refusals: Iterable[RefusedSuggestion] = ()) -> None:
+        self._between: dict[tuple[int, int], list[RefusedSuggestion]] = {}
         for refusal in refusals:
             self._between.setdefault((refusal.schema_id, refusal.entity_id), []).append(refusal)
 
@@ -55,7 +55,7 @@ class Refusals:
             yield from ((row, column) for row in rows for column in columns)
 
 
-NONE_REFUSED = Refusals()
+NONE_REFUSED = RefusedSuggestions()
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -28,7 +28,7 @@ FRAMINGS = ("auto", "confluent", "apicurio4", "apicurio8", "none")
 
 
 @dataclass(frozen=True, slots=True)
-class WireSchema:
+class WriterSchema:
     """One writer schema.
 
     Args:
@@ -72,7 +72,7 @@ def of_rabin(fingerprint: int) -> str:
     return f"{RABIN}{fingerprint:016x}"
 
 
-def version_of(document: Document, wire: WireSchema) -> Version | None:
+def version_of(document: Document, wire: WriterSchema) -> Version | None:
     """Find the version whose rows a schema writes, ``None`` where the trees do not have it."""
     schema = document.tree(Side.EXTRACTION).named(wire.schema) if wire.fingerprint else None
     if schema is None:

@@ -25,7 +25,7 @@ Fed: TypeAlias = dict[int, set[int]]
 
 
 @dataclass(frozen=True, slots=True)
-class Hurt:
+class NewDecision:
     """A decision that would have to be taken.
 
     Args:
@@ -38,7 +38,7 @@ class Hurt:
 
 
 @dataclass(frozen=True, slots=True)
-class Starved:
+class UnfedAttribute:
     """A CDM attribute that would lose its last source.
 
     Args:
@@ -61,8 +61,8 @@ class DryRun:
         starved: attributes without a source, required ones first, then by entity and path.
     """
 
-    hurt: tuple[Hurt, ...]
-    starved: tuple[Starved, ...]
+    hurt: tuple[NewDecision, ...]
+    starved: tuple[UnfedAttribute, ...]
 
 
 def compare_with(before: Document, transitions: Sequence[Transition]) -> DryRun:
@@ -80,7 +80,7 @@ def compare_with(before: Document, transitions: Sequence[Transition]) -> DryRun:
     blocks = {block.key[1] for change in changes for block in change.blocks}
     entities = {v.schema_id for id_ in blocks if (v := after.cdm.find_version(id_)) is not None}
     items = [item for item in review_items(after) if _is_new(before, item, added)]
-    hurt = tuple(Hurt(item, _was_confirmed(before, after, item)) for item in items)
+    hurt = tuple(NewDecision(item, _was_confirmed(before, after, item)) for item in items)
     return DryRun(hurt, _starved(before, after, entities))
 
 
@@ -114,8 +114,8 @@ def _today(before: Document, block: Block, after: Document | None = None) -> Blo
     return None
 
 
-def _starved(before: Document, after: Document, entities: AbstractSet[int]) -> tuple[Starved, ...]:
-    found: list[Starved] = []
+def _starved(before: Document, after: Document, entities: AbstractSet[int]) -> tuple[UnfedAttribute, ...]:
+    found: list[UnfedAttribute] = []
     for id_ in entities:
         known, entity = before.cdm.find_schema(id_), after.cdm.find_schema(id_)
         if known is None or entity is None:
@@ -124,7 +124,9 @@ def _starved(before: Document, after: Document, entities: AbstractSet[int]) -> t
         was, is_ = _fed(before, old), _fed(after, new)
         lost = was.keys() - is_.keys()
         version = after.cdm.version(new)
-        found += [Starved(new, a, tuple(sorted(was[a.lineage]))) for a in version.attributes if a.lineage in lost]
+        found += [
+            UnfedAttribute(new, a, tuple(sorted(was[a.lineage]))) for a in version.attributes if a.lineage in lost
+        ]
     names = {each.entity_version: _entity_name(after, each.entity_version) for each in found}
     return tuple(sorted(found, key=lambda s: (s.attribute.optional, names[s.entity_version], s.attribute.path)))
 

@@ -30,7 +30,7 @@ class TypeChange:
 
 
 @dataclass(frozen=True, slots=True)
-class ThereAgain:
+class RestorableLoss:
     """A lost element of a chain whose two ends are there again in one of its later blocks, and free.
 
     Args:
@@ -69,7 +69,7 @@ class ReviewItem:
     type_changes: tuple[TypeChange, ...]
     waits: tuple[int, ...] = ()
     new_targets: tuple[str, ...] = ()
-    there_again: tuple[ThereAgain, ...] = ()
+    there_again: tuple[RestorableLoss, ...] = ()
 
     @property
     def key(self) -> BlockKey:
@@ -106,7 +106,7 @@ def group_of(document: Document, key: BlockKey) -> Group:
 
 
 @dataclass(slots=True)
-class _Found:
+class _PendingBlock:
     """What is asked about one block."""
 
     losses: list[Loss] = field(default_factory=list)
@@ -116,13 +116,13 @@ class _Found:
 
 def _items(document: Document, keys: Iterable[BlockKey]) -> Iterator[ReviewItem]:
     first_of: dict[tuple[Group, object], BlockKey] = {}
-    found: dict[BlockKey, _Found] = {}
+    found: dict[BlockKey, _PendingBlock] = {}
     for group, block in sorted(_waiting(document, keys), key=lambda each: _place(document, each[1].key)):
         roots = {loss: first_of.setdefault((group, loss.chain), block.key) for loss in block.open_losses}
         began = {id_: first_of.setdefault((group, id_), block.key) for id_ in block.waits}
         for first in {*roots.values(), *began.values()} - {block.key}:
             found[first].later.add(block.key)
-        own = _Found([x for x in roots if roots[x] == block.key], [x for x in began if began[x] == block.key])
+        own = _PendingBlock([x for x in roots if roots[x] == block.key], [x for x in began if began[x] == block.key])
         if own.losses or own.waits:
             found[block.key] = own
     for key, asked in found.items():
@@ -166,7 +166,7 @@ def _origin(tree: Tree, came: int, own: int) -> Version | None:
     return tree.find_version(came) or tree.previous(tree.version(own))
 
 
-def _item(document: Document, key: BlockKey, asked: _Found) -> ReviewItem:
+def _item(document: Document, key: BlockKey, asked: _PendingBlock) -> ReviewItem:
     block = document.matrix.block(*key)
     assert block is not None  # noqa: S101 - the keys come from the blocks that wait
     chain = tuple(sorted(asked.later, key=lambda each: _place(document, each)))
@@ -185,7 +185,7 @@ def _item(document: Document, key: BlockKey, asked: _Found) -> ReviewItem:
     )
 
 
-def _there_again(document: Document, losses: list[Loss], keys: tuple[BlockKey, ...]) -> Iterator[ThereAgain]:
+def _there_again(document: Document, losses: list[Loss], keys: tuple[BlockKey, ...]) -> Iterator[RestorableLoss]:
     for key in keys if losses else ():
         sources, targets = set(document.extraction.lineages(key[0])), set(document.cdm.lineages(key[1]))
         back = [loss for loss in losses if loss.p_lineage in sources and loss.q_lineage in targets]
@@ -194,7 +194,7 @@ def _there_again(document: Document, losses: list[Loss], keys: tuple[BlockKey, .
             yield from _free_again(document, block, back)
 
 
-def _free_again(document: Document, block: Block, losses: list[Loss]) -> Iterator[ThereAgain]:
+def _free_again(document: Document, block: Block, losses: list[Loss]) -> Iterator[RestorableLoss]:
     taken_p, taken_q = {e.p for e in block.elements}, {e.q for e in block.elements}
     columns, rows = document.extraction.version(block.version), document.cdm.version(block.entity_version)
     sources = {a.lineage: a.path for a in columns.attributes if a.id not in taken_p}
@@ -202,7 +202,7 @@ def _free_again(document: Document, block: Block, losses: list[Loss]) -> Iterato
     chains = {loss.chain for loss in losses}
     for here in block.open_losses:
         if here.chain in chains and here.p_lineage in sources and here.q_lineage in targets:
-            yield ThereAgain(block.key, here, sources[here.p_lineage], targets[here.q_lineage])
+            yield RestorableLoss(block.key, here, sources[here.p_lineage], targets[here.q_lineage])
 
 
 def _place(document: Document, key: BlockKey) -> tuple[int, int]:

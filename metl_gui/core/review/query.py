@@ -27,7 +27,7 @@ _PREFIXES = ("schema", "entity", "verdict", "older", "assigned", "is")
 _AGE = re.compile(r"(\d{1,5})\s*d?(?:ays?)?")
 
 
-class Order(StrEnum):
+class ReviewOrder(StrEnum):
     """How items stand below each other."""
 
     SCHEMA = "schema"
@@ -144,7 +144,9 @@ def facts_of(
     return ReviewFacts(item, schema, entity, assigned, sum(map(records_of, ids)) if records_of is not None else 0)
 
 
-def sorted_facts(facts: Iterable[ReviewFacts], order: Order, grouping: Grouping = Grouping.NONE) -> list[ReviewFacts]:
+def sorted_facts(
+    facts: Iterable[ReviewFacts], order: ReviewOrder, grouping: Grouping = Grouping.NONE
+) -> list[ReviewFacts]:
     """Sort items, those that were postponed last; within equals the order in which they come stays.
 
     Order:
@@ -167,12 +169,12 @@ def group_of(facts: ReviewFacts, grouping: Grouping) -> tuple[bool, str]:
     return is_later, facts.schema if grouping is Grouping.SCHEMA else facts.entity
 
 
-def _rank(order: Order) -> Callable[[ReviewFacts], tuple[bool, int, int]]:
+def _rank(order: ReviewOrder) -> Callable[[ReviewFacts], tuple[bool, int, int]]:
     def rank(facts: ReviewFacts) -> tuple[bool, int, int]:
         block = facts.item.block
-        if order is Order.AGE:
+        if order is ReviewOrder.AGE:
             return block.postponed, block.when_ms, 0
-        if order is Order.WEIGHT:
+        if order is ReviewOrder.WEIGHT:
             records, elements = facts.weight
             return block.postponed, -records, -elements
         return block.postponed, 0, 0

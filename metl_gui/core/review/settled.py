@@ -17,7 +17,7 @@ from metl_gui.core.review.items import ReviewItem
 from metl_gui.core.review.query import ReviewFacts, ReviewQuery, facts_of
 
 
-class Settlement(StrEnum):
+class Resolution(StrEnum):
     """How a block was settled."""
 
     SAME = "same"
@@ -28,7 +28,7 @@ class Settlement(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class ResolvedBlock:
     """A block that was settled.
 
     Args:
@@ -40,7 +40,7 @@ class Settled:
     """
 
     block: Block
-    how: Settlement
+    how: Resolution
     state: int
     title: str
     who: str
@@ -71,7 +71,7 @@ class PastEdit:
 
 
 @dataclass(frozen=True, eq=False)
-class SettledBlocks:
+class ResolvedBlocks:
     """Everything that was settled in a time.
 
     Args:
@@ -83,25 +83,29 @@ class SettledBlocks:
 
     since_ms: int = 0
     state: int = 0
-    by_key: Mapping[BlockKey, Settled] = field(default_factory=dict)
+    by_key: Mapping[BlockKey, ResolvedBlock] = field(default_factory=dict)
     opened: Mapping[BlockKey, Block] = field(default_factory=dict)
 
-    def after(self, edits: Iterable[PastEdit]) -> SettledBlocks:
+    def after(self, edits: Iterable[PastEdit]) -> ResolvedBlocks:
         """Follow further edits, the oldest first."""
         found, opened, state = dict(self.by_key), dict(self.opened), self.state
         for edit in edits:
             state = edit.state
             for change in edit.blocks:
                 _follow(found, opened, edit, change, self.since_ms)
-        return SettledBlocks(self.since_ms, state, found, opened)
+        return ResolvedBlocks(self.since_ms, state, found, opened)
 
-    def newest_first(self) -> tuple[Settled, ...]:
+    def newest_first(self) -> tuple[ResolvedBlock, ...]:
         """List what was settled."""
         return tuple(self.by_key.values())[::-1]
 
 
 def _follow(
-    found: dict[BlockKey, Settled], opened: dict[BlockKey, Block], edit: PastEdit, change: BlockChange, since_ms: int
+    found: dict[BlockKey, ResolvedBlock],
+    opened: dict[BlockKey, Block],
+    edit: PastEdit,
+    change: BlockChange,
+    since_ms: int,
 ) -> None:
     before, after, known = change.before, change.after, found.get(change.key)
     if before is not None and before.status is Status.NEEDS_REVIEW:
@@ -114,28 +118,28 @@ def _follow(
         found.pop(change.key, None)  # the newest stands last
         waited = before is not None and before.status is Status.NEEDS_REVIEW
         answered = _answered(opened.get(change.key), after)
-        found[change.key] = Settled(after, how, edit.state, edit.title, edit.who, edit.when_ms, answered, waited)
-    elif known is not None and (after.status is Status.RETIRED) is (known.how is Settlement.RETIRED):
+        found[change.key] = ResolvedBlock(after, how, edit.state, edit.title, edit.who, edit.when_ms, answered, waited)
+    elif known is not None and (after.status is Status.RETIRED) is (known.how is Resolution.RETIRED):
         found[change.key] = replace(known, block=after)
     else:
         found.pop(change.key, None)
 
 
-def _how(before: Block | None, after: Block, opened: Block | None, since_ms: int) -> Settlement | None:
+def _how(before: Block | None, after: Block, opened: Block | None, since_ms: int) -> Resolution | None:
     """Tell what an edit settled; ``None`` where it settled nothing."""
     if after.status is Status.RETIRED:
-        return None if before is not None and before.status is Status.RETIRED else Settlement.RETIRED
+        return None if before is not None and before.status is Status.RETIRED else Resolution.RETIRED
     if before is None:
         is_update = after.verdict is Verdict.SAME and after.came_from is not None
-        return Settlement.SAME if is_update and after.when_ms >= since_ms else None  # else it only came back
+        return Resolution.SAME if is_update and after.when_ms >= since_ms else None  # else it only came back
     if before.status is Status.UNCONFIRMED:
-        return Settlement.CONFIRMED
+        return Resolution.CONFIRMED
     if before.status is not Status.NEEDS_REVIEW:
         return None
     answers = {loss.answer for loss in _answered(opened, after)}
     if answers - {"accepted"}:
-        return Settlement.MAPPED_AGAIN
-    return Settlement.LOSS_CONFIRMED if answers else Settlement.CONFIRMED
+        return Resolution.MAPPED_AGAIN
+    return Resolution.LOSS_CONFIRMED if answers else Resolution.CONFIRMED
 
 
 def _answered(opened: Block | None, after: Block) -> tuple[Loss, ...]:
@@ -144,15 +148,17 @@ def _answered(opened: Block | None, after: Block) -> tuple[Loss, ...]:
     return tuple(loss for loss in after.losses if loss.answer and loss.lineages in asked)
 
 
-def settled_facts(document: Document, settled: Settled) -> ReviewFacts:
+def resolved_facts(document: Document, settled: ResolvedBlock) -> ReviewFacts:
     """Name what a settled block is asked by when the review list is filtered; nobody is to decide on it any more."""
     return facts_of(document, ReviewItem(settled.block, (), settled.answered, (), (), ()))
 
 
-def passing(document: Document, found: Iterable[Settled], query: ReviewQuery, now_ms: int) -> tuple[Settled, ...]:
+def passing(
+    document: Document, found: Iterable[ResolvedBlock], query: ReviewQuery, now_ms: int
+) -> tuple[ResolvedBlock, ...]:
     """Return those that are in a document and pass a filter of the review list, in their order."""
     trees = document.extraction, document.cdm
     here = (each for each in found if all(tree.has_version(id_) for tree, id_ in zip(trees, each.key, strict=True)))
     if not query.terms:
         return tuple(here)
-    return tuple(each for each in here if query.passes(settled_facts(document, each), now_ms))
+    return tuple(each for each in here if query.passes(resolved_facts(document, each), now_ms))

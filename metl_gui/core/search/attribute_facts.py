@@ -17,7 +17,7 @@ from metl_gui.core.matrix.blocks import Block, BlockKey
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.project.comments import Comments, Spot
 from metl_gui.core.project.masks import masked_lineages, schemas_with_masks
-from metl_gui.core.search.query import Kind, Query
+from metl_gui.core.search.query import Query, TermKind
 from metl_gui.core.trees.nodes import Side
 from metl_gui.core.trees.tree_columns import STEP_ATTRIBUTES
 from metl_gui.core.trees.trees import Tree
@@ -123,7 +123,7 @@ Ints = NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)
-class Notes:
+class AttributeFlags:
     """What holds for lineages, and for single attributes.
 
     Shape: int32 ids without order.
@@ -139,14 +139,14 @@ class Notes:
     fed_by_masked: Ints
 
 
-NO_NOTES = Notes(*(np.zeros(0, np.int32) for _ in range(3)))
+NO_NOTES = AttributeFlags(*(np.zeros(0, np.int32) for _ in range(3)))
 
 
-def notes_of(document: Document, side: Side, comments: Comments, query: Query) -> Notes:
+def notes_of(document: Document, side: Side, comments: Comments, query: Query) -> AttributeFlags:
     """Collect what a query asks for and nothing else."""
-    asked = {term.value for term in query.terms if term.kind is Kind.IS}
+    asked = {term.value for term in query.terms if term.kind is TermKind.IS}
     tree = document.tree(side)
-    return Notes(
+    return AttributeFlags(
         _ints(_commented(tree, side, comments) if "commented" in asked else ()),
         _ints(_masked(tree) if "masked" in asked else ()),
         _ints(_fed(document) if "masked" in asked and side is Side.CDM else ()),

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from metl_gui.core.search.attribute_facts import NO_NOTES, AttributeUses, Notes
-from metl_gui.core.search.query import Kind, Query, Term
+from metl_gui.core.search.attribute_facts import NO_NOTES, AttributeFlags, AttributeUses
+from metl_gui.core.search.query import Query, Term, TermKind
 from metl_gui.core.trees.nodes import Side
-from metl_gui.core.trees.tree_columns import STEP_ATTRIBUTES, Bools, Changes, Part, TreeColumns
+from metl_gui.core.trees.tree_columns import STEP_ATTRIBUTES, Bools, LineageChanges, Part, TreeColumns
 
 Ints = NDArray[np.int32]
 
@@ -84,7 +84,7 @@ class PartFilter:
     Shape: ``passes`` bool of m; ``hits`` int32 of n, how many attributes of a version pass; ``schemas`` bool of s.
     """
 
-    def __init__(self, part: Part, query: Query, uses: AttributeUses, notes: Notes) -> None:
+    def __init__(self, part: Part, query: Query, uses: AttributeUses, notes: AttributeFlags) -> None:
         self.part = part
         self._base = part.columns.base
         self._uses = uses
@@ -127,7 +127,7 @@ class PartFilter:
 
     def _mask(self, term: Term, names: _Names, at: slice, rows: slice, counts: NDArray[np.int64]) -> Bools:
         base = self._base
-        if term.kind in (Kind.IS, Kind.CHANGED):
+        if term.kind in (TermKind.IS, TermKind.CHANGED):
             return self._state(term.kind, term.value, at)
         if names.types is not None:
             return names.types[base.type[at]]
@@ -136,16 +136,16 @@ class PartFilter:
             found |= np.repeat(names.schemas[self.part.columns.schema_row[rows]], counts)
         return found
 
-    def _state(self, kind: Kind, value: str, at: slice) -> Bools:
+    def _state(self, kind: TermKind, value: str, at: slice) -> Bools:
         columns, uses = self.part.columns, self._uses
         ids = self._base.id[at]
         found: Bools
         match kind, value:
-            case Kind.CHANGED, "new":
+            case TermKind.CHANGED, "new":
                 found = self._changes().came[at]
-            case Kind.CHANGED, "removed":
+            case TermKind.CHANGED, "removed":
                 found = self._changes().goes[at]
-            case Kind.CHANGED, _:
+            case TermKind.CHANGED, _:
                 found = self._changes().retyped[at]
             case _, "mapped":
                 found = uses.mapped[ids] > 0
@@ -165,8 +165,8 @@ class PartFilter:
                 found = (uses.commented[ids] > 0) | np.isin(self._base.lineage[at], self._notes.commented)
         return found
 
-    def _changes(self) -> Changes:
-        return self.part.columns.changes or Changes.none(len(self._base.id))
+    def _changes(self) -> LineageChanges:
+        return self.part.columns.changes or LineageChanges.none(len(self._base.id))
 
     def _bare_schemas(self) -> Bools:
         """Find schemas without attributes that pass by their names."""
@@ -191,7 +191,9 @@ class Filtering:
         notes: what is masked or commented on, where the query asks for it.
     """
 
-    def __init__(self, columns: TreeColumns, query: Query, uses: AttributeUses, notes: Notes = NO_NOTES) -> None:
+    def __init__(
+        self, columns: TreeColumns, query: Query, uses: AttributeUses, notes: AttributeFlags = NO_NOTES
+    ) -> None:
         self.columns = columns
         self.query = query
         self._uses = uses
@@ -200,7 +202,10 @@ class Filtering:
 
     def run(self) -> Iterator[None]:
         """Find what passes, step by step; what was found so far can be read between the steps."""
-        if any(term.kind is Kind.CHANGED or (term.kind, term.value) == (Kind.IS, "new") for term in self.query.terms):
+        if any(
+            term.kind is TermKind.CHANGED or (term.kind, term.value) == (TermKind.IS, "new")
+            for term in self.query.terms
+        ):
             for part in self.columns.parts:
                 yield from part.columns.find_changes()
         self.parts = tuple(PartFilter(part, self.query, self._uses, self._notes) for part in self.columns.parts)
@@ -267,11 +272,11 @@ def _sorted(ids: Ints) -> Ints:
 def _names_of(term: Term, part: Part) -> _Names:
     columns = part.columns
     match term.kind:
-        case Kind.WORD:
+        case TermKind.WORD:
             return _Names(columns.names.having(term.value), columns.paths.having(term.value))
-        case Kind.IN:
+        case TermKind.IN:
             return _Names(columns.names.having(term.value))
-        case Kind.TYPE:
+        case TermKind.TYPE:
             return _Names(types=np.array([term.value in words.lower() for words in columns.types], np.bool_))
         case _:
             return _Names()

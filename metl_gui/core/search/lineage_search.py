@@ -16,14 +16,14 @@ from metl_gui.core.trees.nodes import Version
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class LineageMatch:
     """An element that answers a search, with its block."""
 
     block: Block
     element: Element
 
 
-class Step(StrEnum):
+class BlockChangeKind(StrEnum):
     """How a block differs from the same block one version earlier."""
 
     FIRST = "first"
@@ -40,35 +40,35 @@ class SuperBlockPart:
 
     key: BlockKey
     elements: int
-    change: Step
+    change: BlockChangeKind
 
 
-def reverse_search(document: Document, entity_id: int, path: str | None = None) -> tuple[Found, ...]:
+def reverse_search(document: Document, entity_id: int, path: str | None = None) -> tuple[LineageMatch, ...]:
     """Find everything that feeds an entity or one of its attributes, in every version of every schema."""
     return tuple(feeding(document, entity_id, path))
 
 
-def feeding(document: Document, entity_id: int, path: str | None = None) -> Iterator[Found]:
+def feeding(document: Document, entity_id: int, path: str | None = None) -> Iterator[LineageMatch]:
     """Yield what ``reverse_search`` finds, block by block."""
     for version in document.cdm.versions(entity_id):
         wanted = _ids(version, path)
         for key in _by_order(document, document.matrix.row_keys(version.id)):
             block = document.matrix.block(*key)
             if block is not None:
-                yield from (Found(block, e) for e in block.elements if e.q in wanted)
+                yield from (LineageMatch(block, e) for e in block.elements if e.q in wanted)
 
 
-def forward_search(document: Document, schema_id: int, path: str | None = None) -> tuple[Found, ...]:
+def forward_search(document: Document, schema_id: int, path: str | None = None) -> tuple[LineageMatch, ...]:
     """Find everything that a schema or one of its attributes feeds."""
     return tuple(fed(document, schema_id, path))
 
 
-def fed(document: Document, schema_id: int, path: str | None = None) -> Iterator[Found]:
+def fed(document: Document, schema_id: int, path: str | None = None) -> Iterator[LineageMatch]:
     """Yield what ``forward_search`` finds, block by block."""
     for version in document.extraction.versions(schema_id):
         wanted = _ids(version, path)
         for block in document.matrix.column_set(version.id):
-            yield from (Found(block, e) for e in block.elements if e.p in wanted)
+            yield from (LineageMatch(block, e) for e in block.elements if e.p in wanted)
 
 
 def version_progress(document: Document, schema_id: int) -> tuple[SuperBlockPart, ...]:
@@ -91,17 +91,17 @@ def version_progress(document: Document, schema_id: int) -> tuple[SuperBlockPart
     return tuple(found)
 
 
-def step_between(last: frozenset[tuple[int, int]] | None, content: frozenset[tuple[int, int]]) -> Step:
+def step_between(last: frozenset[tuple[int, int]] | None, content: frozenset[tuple[int, int]]) -> BlockChangeKind:
     """Tell how pairs of lineages changed from one version (``None`` for none that counts) to the next."""
     if last is None:
-        return Step.FIRST
+        return BlockChangeKind.FIRST
     if last == content:
-        return Step.SAME
+        return BlockChangeKind.SAME
     if not content:
-        return Step.EMPTIED
+        return BlockChangeKind.EMPTIED
     if content < last:
-        return Step.SMALLER
-    return Step.LARGER if content > last else Step.OTHER
+        return BlockChangeKind.SMALLER
+    return BlockChangeKind.LARGER if content > last else BlockChangeKind.OTHER
 
 
 def _content(version: Version, block: Block | None) -> frozenset[tuple[int, int]]:

@@ -17,7 +17,7 @@ CHANGES = ("new", "removed", "type")
 _PARTS = re.compile(r'-?(?:[a-z]+:)?"[^"]*"?|\S+')
 
 
-class Kind(StrEnum):
+class TermKind(StrEnum):
     """What a term is about."""
 
     WORD = "word"
@@ -27,8 +27,8 @@ class Kind(StrEnum):
     IN = "in"
 
 
-_PREFIXES = {kind.value: kind for kind in (Kind.TYPE, Kind.IS, Kind.CHANGED, Kind.IN)}
-_CHOICES = {Kind.IS: STATES, Kind.CHANGED: CHANGES}
+_PREFIXES = {kind.value: kind for kind in (TermKind.TYPE, TermKind.IS, TermKind.CHANGED, TermKind.IN)}
+_CHOICES = {TermKind.IS: STATES, TermKind.CHANGED: CHANGES}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Term:
         is_negated: what has it does not pass.
     """
 
-    kind: Kind
+    kind: TermKind
     value: str
     is_negated: bool = False
 
@@ -66,9 +66,9 @@ class Query:
     @property
     def names_only(self) -> bool:
         """Whether it asks of names alone, so that a node without attributes can pass by its own."""
-        return all(term.kind in (Kind.WORD, Kind.IN) for term in self.terms)
+        return all(term.kind in (TermKind.WORD, TermKind.IN) for term in self.terms)
 
-    def values(self, kind: Kind) -> tuple[str, ...]:
+    def values(self, kind: TermKind) -> tuple[str, ...]:
         """Return what is asked of one kind, what must not be left out."""
         return tuple(term.value for term in self.terms if term.kind is kind and not term.is_negated)
 
@@ -82,7 +82,7 @@ def parse(text: str) -> Query:
         prefix, colon, value = part.removeprefix("-" if is_negated else "").partition(":")
         kind = _PREFIXES.get(prefix) if colon else None
         if kind is None:
-            terms += _term(Kind.WORD, part.removeprefix("-" if is_negated else ""), is_negated)
+            terms += _term(TermKind.WORD, part.removeprefix("-" if is_negated else ""), is_negated)
         elif kind in _CHOICES and value and not _chosen(kind, value):
             unknown.append(part)
         else:
@@ -90,12 +90,12 @@ def parse(text: str) -> Query:
     return Query(tuple(terms), tuple(unknown))
 
 
-def _term(kind: Kind, value: str, is_negated: bool) -> list[Term]:
+def _term(kind: TermKind, value: str, is_negated: bool) -> list[Term]:
     """Make a term; one whose value is still to be typed asks nothing."""
     bare = value.strip('"').strip()
     return [Term(kind, bare, is_negated)] if bare and bare != "-" else []
 
 
-def _chosen(kind: Kind, value: str) -> str:
+def _chosen(kind: TermKind, value: str) -> str:
     """Complete a value that is still being typed."""
     return next((choice for choice in _CHOICES[kind] if value and choice.startswith(value)), "")

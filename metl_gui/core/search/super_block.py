@@ -14,14 +14,14 @@ from typing import TypeAlias
 
 from metl_gui.core.matrix.blocks import Block, BlockKey, Status
 from metl_gui.core.matrix.document import Document
-from metl_gui.core.search.lineage_search import Step, step_between
+from metl_gui.core.search.lineage_search import BlockChangeKind, step_between
 from metl_gui.core.trees.nodes import Version
 
 Pair: TypeAlias = tuple[int, int]
 """(lineage of the CDM attribute, lineage of the extraction attribute)."""
 
 
-class Fate(StrEnum):
+class ElementChangeKind(StrEnum):
     """What became of an element from one version to the next."""
 
     KEPT = "carried over"
@@ -41,7 +41,7 @@ class SuperCell:
 
     row: int
     column: int
-    fate: Fate
+    fate: ElementChangeKind
     words: str
 
 
@@ -59,14 +59,14 @@ class SuperPart:
 
     key: BlockKey
     label: str
-    step: Step | None
+    step: BlockChangeKind | None
     cells: tuple[SuperCell, ...]
     status: Status | None
 
     @property
     def elements(self) -> int:
         """How many elements it has."""
-        return sum(1 for cell in self.cells if cell.fate is not Fate.LOST)
+        return sum(1 for cell in self.cells if cell.fate is not ElementChangeKind.LOST)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +136,9 @@ def _cells(
 ) -> tuple[SuperCell, ...]:
     before = last or {}
     first = last is None
-    found = [(pair, Fate.KEPT if first or pair in before else Fate.ADDED, words) for pair, words in content.items()] + [
-        (pair, Fate.LOST, words) for pair, words in before.items() if pair not in content
-    ]
+    found = [
+        (pair, ElementChangeKind.KEPT if first or pair in before else ElementChangeKind.ADDED, words)
+        for pair, words in content.items()
+    ] + [(pair, ElementChangeKind.LOST, words) for pair, words in before.items() if pair not in content]
     rows, columns = places
     return tuple(SuperCell(rows[q], columns[p], fate, words) for (q, p), fate, words in found)

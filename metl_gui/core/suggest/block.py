@@ -14,7 +14,7 @@ import numpy as np
 
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element, Status
 from metl_gui.core.matrix.document import Document
-from metl_gui.core.project.refusals import NONE_REFUSED, Refusals
+from metl_gui.core.project.refusals import NONE_REFUSED, RefusedSuggestions
 from metl_gui.core.suggest.evidence import LEAST_LISTED, LEAST_STRENGTH, Evidence, Flags, confirmed_elsewhere, weigh
 from metl_gui.core.suggest.left_over import left_over
 from metl_gui.core.suggest.names import Scores, read_names
@@ -50,7 +50,7 @@ class Candidate:
 def suggest_block(
     document: Document,
     key: BlockKey,
-    refusals: Refusals = NONE_REFUSED,
+    refusals: RefusedSuggestions = NONE_REFUSED,
     values: Mapping[Element, float] | None = None,
 ) -> tuple[Candidate, ...]:
     """Rank what a block may want beside what it has: free rows and columns only, nothing refused, nothing once retired.

@@ -35,7 +35,7 @@ _FEWEST_TO_PART = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class NameToken:
     """A word of a name.
 
     Args:
@@ -49,7 +49,7 @@ class Word:
     weight: float = 1.0
 
 
-Names = list[tuple[Word, ...]]
+Names = list[tuple[NameToken, ...]]
 Segments = tuple[tuple[str, ...], ...]
 Parts = frozenset[tuple[str, tuple[str, ...]]]
 """Words of a side that were written as one, each with what it is made of."""
@@ -147,7 +147,7 @@ def alike_texts(ours: Sequence[str], theirs: Sequence[str]) -> Scores:
     return np.asarray(process.cdist(*plain, scorer=fuzz.token_sort_ratio, dtype=np.float32) / 100, np.float32)
 
 
-def differences(one: tuple[Word, ...], other: tuple[Word, ...]) -> tuple[tuple[str, str], ...]:
+def differences(one: tuple[NameToken, ...], other: tuple[NameToken, ...]) -> tuple[tuple[str, str], ...]:
     """Pair words of two names that are written differently but alike, as they are written."""
     pairs: list[tuple[str, str]] = []
     for word in one:
@@ -218,18 +218,18 @@ def _weighed(side: list[Segments], parts: Parts) -> Names:
         for at, word in enumerate(name):
             weight = word.weight * float(np.log1p(len(names) / counts[word.usual]) / whole)
             is_affix = (at == 0 and word.usual == first) or (at == len(name) - 1 and word.usual == last)
-            words.append(Word(word.usual, word.written, weight * (_AFFIX_WEIGHT if is_affix else 1.0)))
+            words.append(NameToken(word.usual, word.written, weight * (_AFFIX_WEIGHT if is_affix else 1.0)))
         weighed.append(tuple(words))
     return weighed
 
 
-def _in_words(name: Segments, made_of: Mapping[str, tuple[str, ...]]) -> tuple[Word, ...]:
-    words: list[Word] = []
+def _in_words(name: Segments, made_of: Mapping[str, tuple[str, ...]]) -> tuple[NameToken, ...]:
+    words: list[NameToken] = []
     for depth, part in enumerate(name):
         weight = 1.0 if depth == len(name) - 1 else _PARENT_WEIGHT
         for text in part:
             for written in made_of.get(text, (text,)):
-                words += [Word(form, written, weight) for form in usual(written)]
+                words += [NameToken(form, written, weight) for form in usual(written)]
     return tuple(words)
 
 

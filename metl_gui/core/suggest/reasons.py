@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from metl_gui.core.suggest.evidence import Evidence
-from metl_gui.core.suggest.names import Word, differences
+from metl_gui.core.suggest.names import NameToken, differences
 
 _ALIKE_DOC = 0.75
 _ALIKE_VALUES = 0.5
@@ -13,7 +13,7 @@ _MOST_PARTS = 3
 def reason(
     evidence: Evidence,
     at: tuple[int, int],
-    names: tuple[tuple[Word, ...], tuple[Word, ...]],
+    names: tuple[tuple[NameToken, ...], tuple[NameToken, ...]],
     type_: str,
     *,
     is_left_over: bool = False,
@@ -44,7 +44,7 @@ def reason(
     return ", ".join(part for part in parts[:_MOST_PARTS] if part)
 
 
-def name_reason(score: float, one: tuple[Word, ...], other: tuple[Word, ...]) -> str:
+def name_reason(score: float, one: tuple[NameToken, ...], other: tuple[NameToken, ...]) -> str:
     """Say how two names are alike."""
     if score >= 1:
         return "same name"

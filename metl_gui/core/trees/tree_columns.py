@@ -26,7 +26,7 @@ STEP_ATTRIBUTES = 250_000
 
 
 @dataclass(frozen=True, eq=False)
-class Changes:
+class LineageChanges:
     """What differs between versions that follow each other in their schema.
 
     Shape: bool of m. ``new``: no earlier version had it (nothing of a first version is). ``came``: the version before
@@ -40,7 +40,7 @@ class Changes:
     retyped: Bools
 
     @classmethod
-    def none(cls, count: int) -> Changes:
+    def none(cls, count: int) -> LineageChanges:
         """Return columns in which nothing is marked yet."""
         return cls(*(np.zeros(count, np.bool_) for _ in range(4)))
 
@@ -140,14 +140,14 @@ class BaseColumns:
             yield
 
     @property
-    def changes(self) -> Changes | None:
+    def changes(self) -> LineageChanges | None:
         """What changes from version to version, once ``find_changes`` has gone through."""
         return self.__dict__.get("_changes")
 
     def find_changes(self) -> Iterator[None]:
         """Work out what changes from version to version, step by step."""
         if self.changes is None:
-            found = Changes.none(len(self.base.id))
+            found = LineageChanges.none(len(self.base.id))
             yield from _fill(found, self)
             self.__dict__["_changes"] = found
 
@@ -216,7 +216,7 @@ def _joined(columns: BaseColumns, tree: Tree) -> TreeColumns:
     return TreeColumns(tree, (Part(columns, is_here), Part(BaseColumns(edited))))
 
 
-def _fill(found: Changes, columns: BaseColumns) -> Iterator[None]:
+def _fill(found: LineageChanges, columns: BaseColumns) -> Iterator[None]:
     """Go through the places of versions, oldest first, and remember where each lineage was met last.
 
     Versions of one place belong to different schemas, so none of their lineages meets another.

@@ -51,7 +51,7 @@ class TextTable:
 
 
 @dataclass(frozen=True, slots=True)
-class VersionFacts:
+class VersionMetadata:
     """What a base keeps of a version beside its attributes."""
 
     labels: tuple[str, ...]
@@ -82,7 +82,7 @@ class TreeBase:
     schemas: dict[int, Schema]
     version_id: Ints
     schema_id: Ints
-    facts: Sequence[VersionFacts]
+    facts: Sequence[VersionMetadata]
     start: NDArray[np.int64]
     id: Ints
     lineage: Ints
@@ -164,7 +164,7 @@ def base_of(schemas: Iterable[Schema], versions: Iterable[Version]) -> TreeBase:
         schemas={schema.id: schema for schema in sorted(schemas, key=lambda schema: schema.id)},
         version_id=np.array([version.id for version in ordered], np.int32),
         schema_id=np.array([version.schema_id for version in ordered], np.int32),
-        facts=tuple(VersionFacts(v.labels, v.fingerprint, v.key, v.inferred, v.source) for v in ordered),
+        facts=tuple(VersionMetadata(v.labels, v.fingerprint, v.key, v.inferred, v.source) for v in ordered),
         start=start,
         id=np.array([a.id for a in attributes], np.int32),
         lineage=np.array([a.lineage for a in attributes], np.int32),
@@ -177,7 +177,7 @@ def base_of(schemas: Iterable[Schema], versions: Iterable[Version]) -> TreeBase:
     )
 
 
-class TreeView:
+class ReadableTree:
     """How a tree is read, whether frozen or open for an edit."""
 
     base: TreeBase
@@ -274,7 +274,7 @@ class TreeView:
 
 
 @dataclass(frozen=True, eq=False)
-class Tree(TreeView):
+class Tree(ReadableTree):
     """A tree at one state."""
 
     base: TreeBase
@@ -338,7 +338,7 @@ class Tree(TreeView):
         return TreeDraft(self)
 
 
-class TreeDraft(TreeView):
+class TreeDraft(ReadableTree):
     """A tree open for one edit."""
 
     def __init__(self, tree: Tree) -> None:

@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metl_gui.core.trees.declarations import KeyPaths
-from metl_gui.core.trees.trees import TextTable, VersionFacts
+from metl_gui.core.trees.trees import TextTable, VersionMetadata
 
 Ints = NDArray[np.int32]
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
-class VersionColumns(Sequence[VersionFacts]):
+class VersionColumns(Sequence[VersionMetadata]):
     """The facts of n versions, made into values where they are asked for.
 
     Shape: ``label``, ``key`` and ``source`` int32 of n, rows of ``labels``, ``keys`` and ``sources``; ``inferred``
@@ -62,14 +62,14 @@ class VersionColumns(Sequence[VersionFacts]):
         )
 
     @overload
-    def __getitem__(self, at: int) -> VersionFacts: ...
+    def __getitem__(self, at: int) -> VersionMetadata: ...
     @overload
-    def __getitem__(self, at: slice) -> tuple[VersionFacts, ...]: ...
-    def __getitem__(self, at: int | slice) -> VersionFacts | tuple[VersionFacts, ...]:
+    def __getitem__(self, at: slice) -> tuple[VersionMetadata, ...]: ...
+    def __getitem__(self, at: int | slice) -> VersionMetadata | tuple[VersionMetadata, ...]:
         if isinstance(at, slice):
             return tuple(self[row] for row in range(*at.indices(len(self))))
         row = range(len(self))[at]
-        return VersionFacts(
+        return VersionMetadata(
             self.labels[self.label[row]],
             self.fingerprints[row],
             self.keys[self.key[row]],
@@ -78,12 +78,12 @@ class VersionColumns(Sequence[VersionFacts]):
         )
 
 
-def as_columns(facts: Sequence[VersionFacts]) -> VersionColumns:
+def as_columns(facts: Sequence[VersionMetadata]) -> VersionColumns:
     """Return facts as columns, as they are when they are columns already."""
     return facts if isinstance(facts, VersionColumns) else version_columns(facts)
 
 
-def version_columns(facts: Iterable[VersionFacts]) -> VersionColumns:
+def version_columns(facts: Iterable[VersionMetadata]) -> VersionColumns:
     """Put facts into columns."""
     found = tuple(facts)
     labels = {labels: row for row, labels in enumerate(dict.fromkeys(f.labels for f in found))}

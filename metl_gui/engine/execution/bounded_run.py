@@ -23,7 +23,7 @@ from metl_gui.engine.runs.run_spec import RunFolder, RunSpec
 from metl_gui.engine.runs.staging import Staging
 from metl_gui.engine.sources.error_store import ErrorStore, ReplaySource, held
 from metl_gui.engine.sources.files import SourceFile, list_files
-from metl_gui.engine.sources.source import FileSource, Reading, Source
+from metl_gui.engine.sources.source import FileSource, ReadPlan, Source
 from metl_gui.engine.spark.cancellation import unless_cancelled
 from metl_gui.engine.spark.sessions.runtime import Runtime, ship
 from metl_gui.engine.spark.task_errors import run_error
@@ -84,7 +84,7 @@ class Execution:
     def _mapped(self, source: Source, staging: Staging) -> RunReport:
         self._check_cancelled()
         files, tasks = source.cut(self.spec.limit, self._on_spark(lambda: self.runtime.parallelism))
-        reading = Reading(files, tasks, self.spec.limit, source.is_error_store, source.topics)
+        reading = ReadPlan(files, tasks, self.spec.limit, source.is_error_store, source.topics)
         unit: Unit = "bytes" if source.topics is None else "records"
         self.emit(RunStarted(self.spec.run_id, source.files, source.bytes_total, unit))
         places = self._places(staging, [] if source.topics else files)
@@ -115,7 +115,7 @@ class Execution:
     def _places(self, staging: Staging, files: list[SourceFile]) -> WorkPlaces:
         return self._on_spark(lambda: work_places(self.runtime, self.spec, staging, files, self.progress_path))
 
-    def _collect(self, reading: Reading, places: WorkPlaces) -> list[TaskOutcome]:
+    def _collect(self, reading: ReadPlan, places: WorkPlaces) -> list[TaskOutcome]:
         order = TaskOrder(
             run_id=self.spec.run_id,
             plan=self._on_spark(lambda: ship(self.runtime, self.spec.plan)),

@@ -6,7 +6,7 @@ from metl_gui.engine.checks.destinations import refuse_feedback, refuse_shared_p
 from metl_gui.engine.kafka.servers import is_kafka
 from metl_gui.engine.runs.run_spec import ROLES, RunSpec
 from metl_gui.engine.runs.staging import Staging
-from metl_gui.engine.runs.target import Kind, Target, check_target, parse_target
+from metl_gui.engine.runs.target import Target, TargetKind, check_target, parse_target
 from metl_gui.engine.sources.error_store import ErrorStore
 from metl_gui.engine.sources.files import list_files
 from metl_gui.engine.spark.java import find_java
@@ -26,7 +26,7 @@ def check_run(spec: RunSpec, target: Target | str) -> None:
     check_target(target)
     refuse_feedback(spec)
     refuse_shared_places(spec)
-    if target.kind is not Kind.CONNECT:
+    if target.kind is not TargetKind.CONNECT:
         find_java()
     if any(spec.servers_of(role) is not None for role in ROLES):
         from metl_gui.engine.checks.topic_checks import check_topics

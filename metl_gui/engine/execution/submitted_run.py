@@ -19,10 +19,10 @@ from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.runs.report import RunReport
 from metl_gui.engine.runs.run_spec import RunSpec, new_run_id
 from metl_gui.engine.runs.target import Target
-from metl_gui.engine.sources.source import Reading
+from metl_gui.engine.sources.source import ReadPlan
 from metl_gui.engine.spark.protection import protection_of
 from metl_gui.engine.spark.sessions.jobs import map_by_number, tell_facts
-from metl_gui.engine.spark.worker_check import Look, WorkerFacts, check_packages
+from metl_gui.engine.spark.worker_check import WorkerCheck, WorkerFacts, check_packages
 from metl_gui.errors import RunError, RunKilledError, UserError
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class SubmittedRuntime:
         self.target = Target(master=spark.sparkContext.master or "")
         self.version = spark.version
         self.protection = protection_of(spark.sparkContext.getConf().get)
-        self.workers = self.look(Look())
+        self.workers = self.look(WorkerCheck())
         check_packages(self.workers)
 
     @property
@@ -86,7 +86,7 @@ class SubmittedRuntime:
         """Cancel what is run; who submitted the job ends it as a whole."""
         self.spark.sparkContext.cancelJobGroup(run_id)
 
-    def look(self, look: Look) -> Sequence[WorkerFacts]:
+    def look(self, look: WorkerCheck) -> Sequence[WorkerFacts]:
         """Ask the workers what they have and see."""
         return tell_facts(self.spark, look, self.parallelism)
 
@@ -95,11 +95,11 @@ class SubmittedRuntime:
         self.spark.sparkContext.addFile(str(plan))
         return plan.name
 
-    def read(self, reading: Reading, order: TaskOrder | None = None) -> DataFrame:
+    def read(self, reading: ReadPlan, order: TaskOrder | None = None) -> DataFrame:
         """Refuse: a submitted job maps and looks at nothing else."""
         raise NotImplementedError
 
-    def outcomes(self, reading: Reading, order: TaskOrder) -> list[bytes]:
+    def outcomes(self, reading: ReadPlan, order: TaskOrder) -> list[bytes]:
         """Map a source and return the outcome of each task."""
         return map_by_number(self.spark, reading, order)
 

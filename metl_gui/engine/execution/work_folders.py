@@ -17,7 +17,7 @@ from metl_gui.engine.runs.run_spec import RunSpec
 from metl_gui.engine.runs.staging import Staging
 from metl_gui.engine.sources.files import SourceFile
 from metl_gui.engine.spark.sessions.runtime import Runtime
-from metl_gui.engine.spark.worker_check import Look, WorkerFacts, check_files, check_packages
+from metl_gui.engine.spark.worker_check import WorkerCheck, WorkerFacts, check_files, check_packages
 from metl_gui.engine.spark.worker_facts import MARK
 from metl_gui.errors import RunError
 from metl_gui.own_files import is_closed, make_below
@@ -87,7 +87,7 @@ def work_places(
         return WorkPlaces(staging.messages_partial, staging.errors_partial, staging.samples_partial, progress)
     for folder in folders:
         (folder / MARK).write_text(spec.run_id)
-    facts = runtime.look(Look(_some_of(files), tuple(map(str, folders)), spec.run_id))
+    facts = runtime.look(WorkerCheck(_some_of(files), tuple(map(str, folders)), spec.run_id))
     notes = check_packages(facts, is_with_kafka=bool(spec.servers))
     check_files(facts, spec.source)
     unseen = {folder: refusal for folder in folders if (refusal := _refusal(facts, folder))}

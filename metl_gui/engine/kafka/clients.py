@@ -73,7 +73,7 @@ def passes(error: KafkaError) -> bool:
     return not error.fatal() and (error.retriable() or error.code() in _PASSING)
 
 
-def patiently(ask: Callable[[], _Answer], seconds: float) -> _Answer:
+def retry_until_available(ask: Callable[[], _Answer], seconds: float) -> _Answer:
     """Ask again for so many seconds while servers choose who answers.
 
     Raises:
@@ -100,7 +100,7 @@ def bounds(client: Consumer, partition: TopicPartition, seconds: float) -> tuple
     Raises:
         KafkaException: the servers do not answer, or refuse.
     """
-    found: tuple[int, int] = patiently(
+    found: tuple[int, int] = retry_until_available(
         lambda: client.get_watermark_offsets(partition, timeout=seconds, cached=False), seconds
     )
     return found

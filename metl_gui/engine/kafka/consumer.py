@@ -31,7 +31,7 @@ _DOUBT_SECONDS = 5.0
 _ASK_SECONDS = 5.0
 
 
-class Wanted(NamedTuple):
+class OffsetRange(NamedTuple):
     """The messages of a partition from one offset up to another."""
 
     topic: str
@@ -53,7 +53,7 @@ class RangeReader:
     """
 
     def __init__(
-        self, servers: KafkaServers, wanted: Iterable[Wanted], patience_seconds: float = PATIENCE_SECONDS
+        self, servers: KafkaServers, wanted: Iterable[OffsetRange], patience_seconds: float = PATIENCE_SECONDS
     ) -> None:
         self.servers = servers
         self.patience_seconds = patience_seconds
@@ -222,6 +222,6 @@ class _Client:
 _CONSUMERS = KeptClients(_Client.close, 1)
 
 
-def let_go() -> None:
+def close_clients() -> None:
     """Close what this process keeps open between two uses."""
     _CONSUMERS.let_go()

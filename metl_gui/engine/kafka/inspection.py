@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from metl_gui.engine.kafka.clients import ANSWER_SECONDS, ClientErrorLog, admin, in_words
-from metl_gui.engine.kafka.consumer import RangeReader, Wanted
+from metl_gui.engine.kafka.consumer import OffsetRange, RangeReader
 from metl_gui.engine.kafka.offsets import Lister
 from metl_gui.engine.kafka.records import records_of
 from metl_gui.engine.kafka.servers import KafkaAddress, KafkaServers, is_internal, parse_address
@@ -85,7 +85,7 @@ def newest_messages(servers: KafkaServers, topic: str, count: int, tell: Callabl
     """
     listed = Lister(servers, KafkaAddress(topics=(topic,))).listed()
     each = -(-count // max(len(listed), 1))
-    wanted = [Wanted(topic, one.partition, max(one.begin, one.end - each), one.end) for one in listed]
+    wanted = [OffsetRange(topic, one.partition, max(one.begin, one.end - each), one.end) for one in listed]
     messages: list[Message] = []
     tell(0)
     for batch in RangeReader(servers, wanted, _PATIENCE_SECONDS).batches():
@@ -121,7 +121,7 @@ def first_records(servers: KafkaServers, topics: Sequence[str], count: int) -> l
         RunError: the servers do not answer or refuse.
     """
     listed = Lister(servers, KafkaAddress(topics=tuple(topics)), is_strict=False).listed()
-    wanted = [Wanted(one.topic, one.partition, one.begin, min(one.begin + count, one.end)) for one in listed]
+    wanted = [OffsetRange(one.topic, one.partition, one.begin, min(one.begin + count, one.end)) for one in listed]
     lines: list[bytes] = []
     for batch in RangeReader(servers, wanted).batches():
         records = records_of(batch)
@@ -155,7 +155,7 @@ def rows_standing(servers: KafkaServers, address: str) -> int:
     """
     newest: dict[bytes, tuple[int, bool]] = {}
     listed = Lister(servers, parse_address(address), is_strict=False).listed()
-    wanted = [Wanted(one.topic, one.partition, one.begin, one.end) for one in listed]
+    wanted = [OffsetRange(one.topic, one.partition, one.begin, one.end) for one in listed]
     for batch in RangeReader(servers, wanted).batches():
         for message in batch:
             value = message.value()

@@ -13,7 +13,7 @@ WORTH_MESSAGES = 2048
 _LOOK_SECONDS = 1.0
 
 
-class Machine:
+class RecordMachineCode:
     """What this process knows of machine code.
 
     Args:
@@ -54,4 +54,4 @@ class Machine:
         self.module = wrappers
 
 
-MACHINE = Machine()
+MACHINE = RecordMachineCode()

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 import msgspec
 
 from metl_gui.engine.kafka.servers import ENTITY
-from metl_gui.engine.kernel.outcomes import Outcome, SetAside
+from metl_gui.engine.kernel.outcomes import MappedBatch, SetAside
 
 if TYPE_CHECKING:
     from confluent_kafka import Message
@@ -129,7 +129,7 @@ class Outgoings:
         self._topics: list[str] = []
         self._shared: dict[tuple[str, str | None], tuple[Header, ...]] = {}
 
-    def of(self, outcome: Outcome) -> Iterator[Outgoing]:
+    def of(self, outcome: MappedBatch) -> Iterator[Outgoing]:
         """Yield what a batch became, in its order; a tombstone stands right behind its delete."""
         if not len(outcome):
             return

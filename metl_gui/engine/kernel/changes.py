@@ -17,7 +17,7 @@ from msgspec import Raw
 from metl_gui.core.project.writer_schemas import of_content, of_global
 from metl_gui.core.trees import schema_names as names
 from metl_gui.engine.kernel.message_layout import ORIGIN_NAMES
-from metl_gui.engine.kernel.wire_format import InlineSchema, Wire, Written, is_framed, schema_half
+from metl_gui.engine.kernel.wire_format import DecodedValue, InlineSchema, WireDecoder, is_framed, schema_half
 from metl_gui.errors import RecordError
 from metl_gui.formats.json_text import (
     BLANK,
@@ -32,7 +32,7 @@ from metl_gui.formats.json_text import (
     members_unless_repeated,
     text_of,
 )
-from metl_gui.formats.record_kind import HEARTBEAT_TOPIC, ROW_KINDS, Kind, classify, is_with_schema, op_of
+from metl_gui.formats.record_kind import HEARTBEAT_TOPIC, ROW_KINDS, RecordKind, classify, is_with_schema, op_of
 from metl_gui.formats.record_wrapper import SINGLE_OBJECT, Wrapped
 
 _SCHEMA_ADDRESS = re.compile(r"/ids/(?:(globalids|contentids)/)?(\d{1,18})/?$", re.IGNORECASE)
@@ -44,7 +44,7 @@ _PLACE = ("name", "schema", "db", "table", "collection")
 
 
 @dataclass(slots=True)
-class Change:
+class RowChange:
     """One change of one row.
 
     Args:
@@ -67,7 +67,7 @@ class Change:
     row: Members | None = None
     before: Members | None = None
     key_text: bytes | None = None
-    written: Written | None = None
+    written: DecodedValue | None = None
     unframe: Callable[[bytes], bytes | None] | None = None
     ts_ms: bytes = NULL
     origin: dict[str, bytes] = field(default_factory=dict)
@@ -87,8 +87,8 @@ class Change:
 
 
 def read_wrapped(
-    wrapped: Wrapped, known: frozenset[str], wire: Wire | None = None, written: Written | None = None
-) -> Change | Kind:
+    wrapped: Wrapped, known: frozenset[str], wire: WireDecoder | None = None, written: DecodedValue | None = None
+) -> RowChange | RecordKind:
     """Read one record that was taken apart.
 
     Args:
@@ -104,12 +104,12 @@ def read_wrapped(
         RecordError: ``malformed``, ``undecodable``, ``unknown_version`` or ``too_large``.
     """
     if wrapped.is_key:
-        return Kind.KEY
+        return RecordKind.KEY
     if wrapped.value is None:
-        return Kind.TOMBSTONE
+        return RecordKind.TOMBSTONE
     if written is not None or (wire is not None and is_framed(wrapped.value, wrapped.headers)):
         if wrapped.topic.startswith(HEARTBEAT_TOPIC):
-            return Kind.HEARTBEAT
+            return RecordKind.HEARTBEAT
         if written is None and wire is not None:
             written = wire.written(wrapped.value, wrapped.topic, wrapped.headers)
         if written is not None:
@@ -132,16 +132,16 @@ def _refuse_framed(value: bytes) -> None:
 
 
 def _read_text(
-    text: bytes, wrapped: Wrapped, known: frozenset[str], wire: Wire | None, written: Written | None
-) -> Change | Kind:
+    text: bytes, wrapped: Wrapped, known: frozenset[str], wire: WireDecoder | None, written: DecodedValue | None
+) -> RowChange | RecordKind:
     """Read the text of a value, as it came or as it was decoded."""
     if text.strip(BLANK) == NULL:
-        return Kind.TOMBSTONE
+        return RecordKind.TOMBSTONE
     found = members(text)
     half = InlineSchema() if written is None else written.half
     if (written is None or not written.is_plain) and is_with_schema(found):
         if is_null(found["payload"]):
-            return Kind.TOMBSTONE
+            return RecordKind.TOMBSTONE
         half = schema_half(bytes(found["schema"]))
         found = members(found["payload"])
     is_known = wrapped.topic in known or names.of_record(half.record_name) in known
@@ -149,12 +149,12 @@ def _read_text(
     if kind not in ROW_KINDS:
         return kind
     change = _change(kind, found, wrapped, half, wire)
-    if isinstance(change, Change):
+    if isinstance(change, RowChange):
         _note_writer(change, wrapped, wire, written)
     return change
 
 
-def _note_writer(change: Change, wrapped: Wrapped, wire: Wire | None, written: Written | None) -> None:
+def _note_writer(change: RowChange, wrapped: Wrapped, wire: WireDecoder | None, written: DecodedValue | None) -> None:
     """Note what decoded a value, and what decodes its key when somebody asks for that."""
     change.written = change.written or written
     if change.written is not None:
@@ -163,7 +163,7 @@ def _note_writer(change: Change, wrapped: Wrapped, wire: Wire | None, written: W
         change.unframe = partial(_unframed, wire, wrapped.topic, wrapped.headers)
 
 
-def _unframed(wire: Wire, topic: str, headers: bytes, key: bytes) -> bytes | None:
+def _unframed(wire: WireDecoder, topic: str, headers: bytes, key: bytes) -> bytes | None:
     """Decode a key; one whose schema nobody knows says nothing, as the row may say the same."""
     try:
         written = wire.written(key, topic, headers, "key")
@@ -174,14 +174,16 @@ def _unframed(wire: Wire, topic: str, headers: bytes, key: bytes) -> bytes | Non
     return key if written is None else written.text
 
 
-def _change(kind: Kind, found: Members, wrapped: Wrapped, half: InlineSchema, wire: Wire | None) -> Change | Kind:
-    if kind is Kind.CHANGE:
-        change: Change | Kind = _of_envelope(found, wrapped.topic, half)
-    elif kind is Kind.FLATTENED:
+def _change(
+    kind: RecordKind, found: Members, wrapped: Wrapped, half: InlineSchema, wire: WireDecoder | None
+) -> RowChange | RecordKind:
+    if kind is RecordKind.CHANGE:
+        change: RowChange | RecordKind = _of_envelope(found, wrapped.topic, half)
+    elif kind is RecordKind.FLATTENED:
         change = _of_flattened(found, wrapped.topic, half)
     else:
         change = _of_cloud_event(found, wrapped.topic, half, wire)
-    if isinstance(change, Change):
+    if isinstance(change, RowChange):
         change.key_text = wrapped.key
         change.position = wrapped.position
         if change.ts_ms == NULL and wrapped.timestamp:
@@ -189,7 +191,7 @@ def _change(kind: Kind, found: Members, wrapped: Wrapped, half: InlineSchema, wi
     return change
 
 
-def _of_envelope(found: Members, topic: str, half: InlineSchema) -> Change:
+def _of_envelope(found: Members, topic: str, half: InlineSchema) -> RowChange:
     op = op_of(text_of(found["op"]))
     source = _object(found, "source")
     origin = {name: bytes(source[name]) for name in ORIGIN_NAMES if name in source}
@@ -200,7 +202,7 @@ def _of_envelope(found: Members, topic: str, half: InlineSchema) -> Change:
     before, after = _row(found.get("before")), _row(found.get("after"))
     if op in ("c", "r", "u") and after is None:
         _refuse_rowless(found, op)
-    return Change(
+    return RowChange(
         op=op,
         names=_names(topic, source, half.record_name),
         row=before if op == "d" else after,
@@ -217,7 +219,7 @@ def _refuse_rowless(found: Members, op: str) -> None:
     raise malformed(f"a change with op {op} carries no row")
 
 
-def _of_flattened(found: Members, topic: str, half: InlineSchema) -> Change:
+def _of_flattened(found: Members, topic: str, half: InlineSchema) -> RowChange:
     # The transform writes text; a cast behind it, as many pipelines have, makes it a boolean.
     is_deleted = text_of(found.get("__deleted")) == "true" or bytes(found.get("__deleted", b"")) == b"true"
     op = "d" if is_deleted else op_of(text_of(found.get("__op")))
@@ -227,7 +229,7 @@ def _of_flattened(found: Members, topic: str, half: InlineSchema) -> Change:
         for raw in (_metadata(found, name, "__source_", "__", "__transaction_"),)
         if raw is not None
     }
-    return Change(
+    return RowChange(
         op=op if op in ("c", "r", "u", "d") else "u",
         names=names.of_change(topic, None, half.record_name),
         row=found,
@@ -242,12 +244,12 @@ def _metadata(found: Members, name: str, *prefixes: str) -> bytes | None:
     return next((bytes(found[prefix + name]) for prefix in prefixes if prefix + name in found), None)
 
 
-def _of_cloud_event(found: Members, topic: str, half: InlineSchema, wire: Wire | None) -> Change | Kind:
+def _of_cloud_event(found: Members, topic: str, half: InlineSchema, wire: WireDecoder | None) -> RowChange | RecordKind:
     op = op_of(text_of(found.get("iodebeziumop")))
     if op == "m":
-        return Kind.MESSAGE
+        return RecordKind.MESSAGE
     if op not in ("c", "r", "u", "d", "t"):
-        return Kind.OTHER
+        return RecordKind.OTHER
     rows, inner, written = _event_data(found, topic, wire)
     half = half if inner is None else inner
     source = {part: found[f"iodebezium{part}"] for part in _PLACE if f"iodebezium{part}" in found}
@@ -257,7 +259,7 @@ def _of_cloud_event(found: Members, topic: str, half: InlineSchema, wire: Wire |
     spelled = {name: f"iodebezium{name.replace('_', '')}" for name in ORIGIN_NAMES} | {
         "total_order": "iodebeziumtxtotalorder"
     }
-    return Change(
+    return RowChange(
         op=op,
         names=_names(topic, source, half.record_name),
         row=before if op == "d" else after,
@@ -269,7 +271,9 @@ def _of_cloud_event(found: Members, topic: str, half: InlineSchema, wire: Wire |
     )
 
 
-def _event_data(found: Members, topic: str, wire: Wire | None) -> tuple[Members, InlineSchema | None, Written | None]:
+def _event_data(
+    found: Members, topic: str, wire: WireDecoder | None
+) -> tuple[Members, InlineSchema | None, DecodedValue | None]:
     """Return the rows in the data of a CloudEvent, and what their own schema says of them where they have one."""
     data = found.get("data", found.get("data_base64"))
     if is_null(data) or data is None:
@@ -284,7 +288,7 @@ def _event_data(found: Members, topic: str, wire: Wire | None) -> tuple[Members,
     return members(payload) if is_object(payload) else {}, schema_half(bytes(rows["schema"])), None
 
 
-def _decoded_data(text: str, schema: str, topic: str, wire: Wire | None) -> Written:
+def _decoded_data(text: str, schema: str, topic: str, wire: WireDecoder | None) -> DecodedValue:
     """Decode the data of a CloudEvent that is base64: by the frame it is in, or by the id that the event names.
 
     Raises:
@@ -306,7 +310,7 @@ def _decoded_data(text: str, schema: str, topic: str, wire: Wire | None) -> Writ
     return found
 
 
-def _written_data(wire: Wire, content: bytes, topic: str) -> Written | None:
+def _written_data(wire: WireDecoder, content: bytes, topic: str) -> DecodedValue | None:
     """Decode data by its own frame; ``None`` where it has none, or none that is known."""
     try:
         return wire.written(content, topic)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from metl_gui.engine.kernel.plan import BlockPlan
 from metl_gui.errors import RecordError
 from metl_gui.formats.json_text import NULL, quoted
-from metl_gui.formats.record_kind import Kind
+from metl_gui.formats.record_kind import RecordKind
 
 Filled: TypeAlias = "Counter[tuple[str, str, str]]"
 """Messages in which a mapped attribute is not null, by entity, entity version and CDM path."""
@@ -30,7 +30,7 @@ _DETAIL_LETTERS = 2000
 """Details may name what a hostile record is made of; the record itself stands beside them."""
 
 
-class Fate(IntEnum):
+class RecordOutcome(IntEnum):
     """Every record ends in exactly one of these."""
 
     MAPPED = 0
@@ -54,7 +54,7 @@ class SetAside(NamedTuple):
 
 
 @dataclass(slots=True, eq=False)
-class Outcome:
+class MappedBatch:
     """What became of one batch.
 
     Args:
@@ -62,7 +62,7 @@ class Outcome:
         starts, stops: of each message in the text, without its line feed.
         entities: of each message, an index into ``entity_names``.
         records: of each message, the record of the batch that it was made from.
-        fates: of each record, a ``Fate``.
+        fates: of each record, a ``RecordOutcome``.
         set_aside: the records in the error store.
         by_skip: records without a row by kind.
         from_unreviewed: messages made by blocks that nobody has confirmed, by entity.
@@ -126,14 +126,14 @@ class Outcome:
 
     def counts(self) -> dict[str, int | dict[str, int] | dict[str, dict[str, int]]]:
         """Return the counts under the names that a report uses."""
-        fates = np.bincount(self.fates, minlength=len(Fate)).tolist()
+        fates = np.bincount(self.fates, minlength=len(RecordOutcome)).tolist()
         by_entity = np.bincount(self.entities, minlength=len(self.entity_names)).tolist()
         return {
             "read": len(self.fates),
-            "mapped": fates[Fate.MAPPED],
-            "filtered": fates[Fate.FILTERED],
-            "set_aside": fates[Fate.SET_ASIDE],
-            "skipped": fates[Fate.SKIPPED],
+            "mapped": fates[RecordOutcome.MAPPED],
+            "filtered": fates[RecordOutcome.FILTERED],
+            "set_aside": fates[RecordOutcome.SET_ASIDE],
+            "skipped": fates[RecordOutcome.SKIPPED],
             "messages_out": len(self),
             "bytes_in": self.bytes_in,
             "bytes_out": len(self.text) - len(self),
@@ -202,7 +202,7 @@ class Sent(NamedTuple):
 
 
 class BatchOutput:
-    """The columns of an ``Outcome`` while they grow.
+    """The columns of an ``MappedBatch`` while they grow.
 
     They are handed out without a copy, and used again for the next batch when nobody holds them any more.
     """
@@ -248,9 +248,9 @@ class BatchOutput:
             self.entity_names.append(entity)
         return number
 
-    def skip(self, kind: Kind) -> None:
+    def skip(self, kind: RecordKind) -> None:
         """Count a record without a row."""
-        self._end(Fate.SKIPPED)
+        self._end(RecordOutcome.SKIPPED)
         self.by_skip[str(kind)] += 1
 
     def send(self, sent: Iterable[Sent]) -> None:
@@ -262,17 +262,17 @@ class BatchOutput:
                 self.from_unreviewed[block.entity] += 1
             for path in filled:
                 self.filled[block.entity, block.entity_version, path] += 1
-        self._end(Fate.MAPPED if self.messages > before else Fate.FILTERED)
+        self._end(RecordOutcome.MAPPED if self.messages > before else RecordOutcome.FILTERED)
 
     def put_aside(self, error: RecordError, row: bytes) -> None:
         """Keep a record that cannot be mapped, with its row of the error store."""
         self.set_aside.append(SetAside(self.done, error.reason, row))
-        self._end(Fate.SET_ASIDE)
+        self._end(RecordOutcome.SET_ASIDE)
 
-    def outcome(self, bytes_in: int, hits: int = 0) -> Outcome:
+    def outcome(self, bytes_in: int, hits: int = 0) -> MappedBatch:
         """Return what was gathered."""
         count = self.messages
-        return Outcome(
+        return MappedBatch(
             text=self.text.data[: self.bytes_out],
             starts=self.starts[:count],
             stops=self.stops[:count],
@@ -298,7 +298,7 @@ class BatchOutput:
         self.entities[at], self.records[at] = self.entity_number(entity), self.done
         self.bytes_out, self.messages = stop + 1, at + 1
 
-    def _end(self, fate: Fate) -> None:
+    def _end(self, fate: RecordOutcome) -> None:
         self.fates[self.done] = fate
         self.done += 1
 

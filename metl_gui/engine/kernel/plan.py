@@ -74,7 +74,7 @@ class SchemaPlan(msgspec.Struct, frozen=True):
     framing: str = ""
 
 
-class WireSchema(msgspec.Struct, frozen=True):
+class WriterSchemaPlan(msgspec.Struct, frozen=True):
     """One writer schema, by which values are decoded.
 
     Args:
@@ -156,7 +156,7 @@ class Plan(msgspec.Struct, frozen=True):
     hash: str
     schemas: tuple[SchemaPlan, ...]
     entities: tuple[EntityPlan, ...] = ()
-    wire: tuple[WireSchema, ...] = ()
+    wire: tuple[WriterSchemaPlan, ...] = ()
     framing: str = "auto"
 
     def by_name(self) -> dict[str, SchemaPlan]:
@@ -169,18 +169,18 @@ class Plan(msgspec.Struct, frozen=True):
         return found
 
 
-class _Parts(msgspec.Struct, frozen=True):
+class _RawPlan(msgspec.Struct, frozen=True):
     """A plan whose schemas are not read yet."""
 
     state: int
     hash: str
     schemas: tuple[msgspec.Raw, ...]
     entities: tuple[EntityPlan, ...] = ()
-    wire: tuple[WireSchema, ...] = ()
+    wire: tuple[WriterSchemaPlan, ...] = ()
     framing: str = "auto"
 
 
-_PARTS = msgspec.json.Decoder(_Parts)
+_PARTS = msgspec.json.Decoder(_RawPlan)
 _SCHEMA = msgspec.json.Decoder(SchemaPlan)
 
 

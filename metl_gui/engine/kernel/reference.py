@@ -13,12 +13,12 @@ from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from metl_gui.core.trees.paths import escape, split
-from metl_gui.engine.kernel.changes import Change, read_wrapped
+from metl_gui.engine.kernel.changes import RowChange, read_wrapped
 from metl_gui.engine.kernel.message_layout import MESSAGE, REPLAYED, write_nested, write_origin, write_unchanged
 from metl_gui.engine.kernel.outcomes import BatchOutput, Sent, error_row
 from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan, version_name
 from metl_gui.engine.kernel.versions import Versions, value_at
-from metl_gui.engine.kernel.wire_format import Wire, Written
+from metl_gui.engine.kernel.wire_format import DecodedValue, WireDecoder
 from metl_gui.errors import RecordError
 from metl_gui.formats.json_text import NULL, Members, quoted
 from metl_gui.formats.record_wrapper import Wrapped, unwrap
@@ -65,7 +65,7 @@ def _content(placeholder: str) -> bytes:
 Mode: TypeAlias = Literal["test", "production"]
 
 
-class Reference:
+class ReferenceKernel:
     """Maps records one by one.
 
     Args:
@@ -83,7 +83,7 @@ class Reference:
         self.is_production = mode == "production"
         self.schemas = {name: _Schema(schema, self.is_production) for name, schema in plan.by_name().items()}
         self.known = frozenset(self.schemas)
-        self.decoding = Wire(plan)
+        self.decoding = WireDecoder(plan)
         self.wire = self.decoding if plan.wire else None
 
     def map_record(self, raw: bytes, place: str, outcome: BatchOutput) -> None:
@@ -94,14 +94,16 @@ class Reference:
             place: its position in the file, used where the record names no other.
             outcome: where messages, fate and counts go.
         """
-        found = Found(place)
+        found = RecordContext(place)
         try:
             self.map_wrapped(unwrap(raw), found, outcome)
         except RecordError as error:
             where = found.schema, found.version, found.position
             outcome.put_aside(error, error_row(error, self.plan.state, where, raw))
 
-    def map_wrapped(self, wrapped: Wrapped, found: Found, outcome: BatchOutput, written: Written | None = None) -> None:
+    def map_wrapped(
+        self, wrapped: Wrapped, found: RecordContext, outcome: BatchOutput, written: DecodedValue | None = None
+    ) -> None:
         """Map one record that was taken apart; ``written`` is its value where somebody decoded it before.
 
         Raises:
@@ -111,12 +113,12 @@ class Reference:
         if wrapped.topic in self.known:
             found.schema = self.schemas[wrapped.topic].plan.name
         change = read_wrapped(wrapped, self.known, self.decoding, written)
-        if isinstance(change, Change):
+        if isinstance(change, RowChange):
             self.map_change(change, found, outcome)
         else:
             outcome.skip(change)
 
-    def map_change(self, change: Change, found: Found, outcome: BatchOutput) -> None:
+    def map_change(self, change: RowChange, found: RecordContext, outcome: BatchOutput) -> None:
         """Map one change, whole or not at all.
 
         Raises:
@@ -133,7 +135,7 @@ class Reference:
             sent = self._messages(schema, version, change, found)
         outcome.send(sent)
 
-    def _schema(self, change: Change) -> _Schema:
+    def _schema(self, change: RowChange) -> _Schema:
         for name in change.names:
             schema = self.schemas.get(name)
             if schema is not None:
@@ -141,7 +143,7 @@ class Reference:
         called = f"no schema is called {' or '.join(change.names)}" if change.names else "nothing names its schema"
         raise RecordError("unknown_schema", called)
 
-    def _head(self, found: Found, change: Change) -> _Head:
+    def _head(self, found: RecordContext, change: RowChange) -> _Head:
         return _Head(
             self.plan.state,
             quoted(found.schema),
@@ -151,7 +153,7 @@ class Reference:
             self.tail,
         )
 
-    def _messages(self, schema: _Schema, version: VersionPlan, change: Change, found: Found) -> list[Sent]:
+    def _messages(self, schema: _Schema, version: VersionPlan, change: RowChange, found: RecordContext) -> list[Sent]:
         if self.is_production:
             _refuse_held(schema.plan, version)
         if not any(block.targets for block in version.blocks):
@@ -164,7 +166,7 @@ class Reference:
         return writer.images(change.op)
 
 
-class Found:
+class RecordContext:
     """What is known of a record so far, for its row in the error store.
 
     Args:
@@ -206,7 +208,7 @@ class _Head:
 class _Writer:
     """Writes the messages of one change of a known version."""
 
-    def __init__(self, head: _Head, schema: _Schema, version: VersionPlan, change: Change) -> None:
+    def __init__(self, head: _Head, schema: _Schema, version: VersionPlan, change: RowChange) -> None:
         self.head = head
         self.schema = schema
         self.version = version
@@ -318,7 +320,7 @@ def _key_values(paths: Sequence[str], message_key: Members | None, row: Members)
     return [(path, _value(row if value_at(given, split(path)) is None else given, path)) for path in paths]
 
 
-def _is_key_change(paths: Sequence[str], change: Change) -> bool:
+def _is_key_change(paths: Sequence[str], change: RowChange) -> bool:
     if change.op != "u" or not change.before or not paths:
         return False
     old, new = ([_value(row or {}, path) for path in paths] for row in (change.before, change.row))

@@ -12,7 +12,7 @@ from typing import TypeAlias
 from msgspec import Raw
 
 from metl_gui.core.trees.paths import escape, split
-from metl_gui.engine.kernel.changes import Change
+from metl_gui.engine.kernel.changes import RowChange
 from metl_gui.engine.kernel.plan import SchemaPlan, VersionPlan
 from metl_gui.errors import RecordError
 from metl_gui.formats.json_text import Members, is_null, is_object, members_unless_repeated, text_of
@@ -47,7 +47,7 @@ class Versions:
         """Whether no version looks into the values of a row."""
         return not any(self.parents.values())
 
-    def of(self, change: Change) -> VersionPlan:
+    def of(self, change: RowChange) -> VersionPlan:
         """Decide the version of one change.
 
         Raises:
@@ -71,12 +71,12 @@ class Versions:
             return self._labelled(label)
         return self._by_paths(change, versions)
 
-    def _attached(self, change: Change) -> VersionPlan | None:
+    def _attached(self, change: RowChange) -> VersionPlan | None:
         """Return the version that the registry id of the message is attached to."""
         label = change.written.labels.get(self.schema.name) if change.written is not None else None
         return next((version for version in self.schema.versions if version.label == label), None) if label else None
 
-    def _label(self, change: Change) -> str | None:
+    def _label(self, change: RowChange) -> str | None:
         raw = value_at(change.row, self.field) if self.field else None
         if raw is None or is_null(raw) or (change.op == "d" and self._is_filler(raw)):
             return None
@@ -95,7 +95,7 @@ class Versions:
                 return version
         raise RecordError("unknown_version", f"the version field says {label}, and no version has this label")
 
-    def _by_paths(self, change: Change, versions: Sequence[VersionPlan]) -> VersionPlan:
+    def _by_paths(self, change: RowChange, versions: Sequence[VersionPlan]) -> VersionPlan:
         if not self.is_flat or len(versions) != len(self.schema.versions):
             return self._fitting(change, versions)
         key = change.key() if change.op == "d" else None
@@ -119,7 +119,7 @@ class Versions:
             self._by_shape.clear()
         self._by_shape[shape] = found
 
-    def _fitting(self, change: Change, versions: Sequence[VersionPlan]) -> VersionPlan:
+    def _fitting(self, change: RowChange, versions: Sequence[VersionPlan]) -> VersionPlan:
         fitting = [version for version in versions if self._fits(version, change)]
         if not fitting and change.op == "d":
             columns = [name for name in change.row or () if not (change.is_flattened and name.startswith("__"))]
@@ -137,7 +137,7 @@ class Versions:
             raise RecordError("ambiguous_version", f"the versions {labels} fit and give different messages")
         return newest
 
-    def _fits(self, version: VersionPlan, change: Change) -> bool:
+    def _fits(self, version: VersionPlan, change: RowChange) -> bool:
         if change.row is None:
             return False
         present = self._present(version, change.row, "", is_flattened=change.is_flattened)
@@ -164,7 +164,7 @@ class Versions:
                 return None
         return present
 
-    def _output(self, version: VersionPlan, change: Change) -> object:
+    def _output(self, version: VersionPlan, change: RowChange) -> object:
         """Return what decides the messages of a version for rows of this shape, nulls apart."""
         present: set[str] = self._present(version, change.row, "", is_flattened=True) or set() if change.row else set()
         if change.op == "d" and not self.schema.has_full_images:
@@ -190,7 +190,7 @@ def value_at(row: Members | None, path: tuple[str, ...]) -> Raw | None:
     return found.get(path[-1]) if found else None
 
 
-def _fits_by_key(version: VersionPlan, change: Change) -> bool:
+def _fits_by_key(version: VersionPlan, change: RowChange) -> bool:
     key = change.key()
     present = {escape(name) for name in (change.row if key is None else key) or ()}
     if key is not None and not version.key:

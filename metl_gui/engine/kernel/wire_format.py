@@ -1,8 +1,8 @@
 """Which schema wrote a value or key, what that schema says of rows, and framed bytes decoded to JSON text.
 
-A value or key says which schema wrote it by headers, by its first bytes, or not at all (``readings``). ``Wire`` decodes
-bytes in a registry's framing to JSON text and the schema that wrote them. ``InlineSchema`` is what the schema of a
-message says of its rows, whether it stands in the message (its *schema half*) or wrote its bytes.
+A value or key says which schema wrote it by headers, by its first bytes, or not at all (``readings``). ``WireDecoder``
+decodes bytes in a registry's framing to JSON text and the schema that wrote them. ``InlineSchema`` is what the schema
+of a message says of its rows, whether it stands in the message (its *schema half*) or wrote its bytes.
 
 Source: contract.md §5 (the registry id decides first), cdc-formats.md §7 (Confluent, Apicurio), the Avro specification
 (single-object encoding).
@@ -24,7 +24,7 @@ import msgspec
 from metl_gui.core.project.writer_schemas import AVRO, RABIN, is_registry_id, of_content, of_global, of_rabin
 from metl_gui.core.trees.declarations import fingerprint
 from metl_gui.engine.kernel.avro_values import AvroReader
-from metl_gui.engine.kernel.plan import Plan, WireSchema
+from metl_gui.engine.kernel.plan import Plan, WriterSchemaPlan
 from metl_gui.errors import RecordError, SchemaError
 from metl_gui.formats.avro_schema import as_connect, holder_of
 from metl_gui.formats.avro_types import AvroType, rabin_fingerprint, read_avro
@@ -40,7 +40,7 @@ _MOST_DIGITS = 20
 _MARKS = (b"_schema_id", b"apicurio.")
 
 
-class Framed(NamedTuple):
+class FramedPayload(NamedTuple):
     """One way to read some bytes.
 
     Args:
@@ -52,7 +52,7 @@ class Framed(NamedTuple):
     body: bytes
 
 
-def readings(content: bytes, headers: bytes, part: str, framing: str) -> Iterator[Framed]:
+def readings(content: bytes, headers: bytes, part: str, framing: str) -> Iterator[FramedPayload]:
     """Yield the ways to read a value or key, the likeliest first; none where it is text.
 
     Args:
@@ -63,22 +63,22 @@ def readings(content: bytes, headers: bytes, part: str, framing: str) -> Iterato
     """
     named = ids_in_headers(headers, part) if any(mark in headers for mark in _MARKS) else ()
     if named:
-        yield Framed(named, content)
+        yield FramedPayload(named, content)
         return
     if content.startswith(SINGLE_OBJECT):
         if len(content) >= _SINGLE_OBJECT_BYTES:
             print_ = int.from_bytes(content[2:_SINGLE_OBJECT_BYTES], "little")
-            yield Framed((of_rabin(print_),), content[_SINGLE_OBJECT_BYTES:])
+            yield FramedPayload((of_rabin(print_),), content[_SINGLE_OBJECT_BYTES:])
         return
     if not content or content[0] != MAGIC or framing == "none":
         return
     if framing != "apicurio8" and len(content) > _SHORT:
         number = int.from_bytes(content[1 : 1 + _SHORT], "big")
         ids = (str(number), of_content(number), of_global(number))
-        yield Framed(ids if framing != "apicurio4" else (ids[1], ids[0]), content[1 + _SHORT :])
+        yield FramedPayload(ids if framing != "apicurio4" else (ids[1], ids[0]), content[1 + _SHORT :])
     if framing in ("auto", "apicurio8") and len(content) > _LONG:
         number = int.from_bytes(content[1 : 1 + _LONG], "big")
-        yield Framed((of_global(number), str(number), of_content(number)), content[1 + _LONG :])
+        yield FramedPayload((of_global(number), str(number), of_content(number)), content[1 + _LONG :])
 
 
 def is_framed(content: bytes, headers: bytes) -> bool:
@@ -208,7 +208,7 @@ def _half(schema: ConnectSchema) -> InlineSchema:
     return InlineSchema(record_name(schema), fingerprint(attributes), fingerprint(without_added(attributes)))
 
 
-LookUp: TypeAlias = Callable[[str], Iterable[WireSchema]]
+LookUp: TypeAlias = Callable[[str], Iterable[WriterSchemaPlan]]
 _MOST_LEARNED = 1_000
 _learned: dict[str, str] = {}
 """Schemas of the data files that this process reads, by what single-object encoding calls them: the name is made of the
@@ -216,7 +216,7 @@ schema, so it can mean no other one."""
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class DecodedValue:
     """A value that was decoded.
 
     Args:
@@ -244,7 +244,7 @@ class _Writer:
     half: InlineSchema
 
 
-class Wire:
+class WireDecoder:
     """Decodes the values and keys of records by the writer schemas of a plan.
 
     Args:
@@ -253,7 +253,7 @@ class Wire:
     """
 
     def __init__(self, plan: Plan, look_up: LookUp | None = None) -> None:
-        self._schemas: dict[str, list[WireSchema]] = {}
+        self._schemas: dict[str, list[WriterSchemaPlan]] = {}
         for one in plan.wire:
             self._schemas.setdefault(one.id, []).append(one)
         self._framing = plan.framing
@@ -262,7 +262,7 @@ class Wire:
         self._writers: dict[tuple[str, str], _Writer] = {}
         self._is_indexed = False
 
-    def written(self, content: bytes, topic: str, headers: bytes = b"", part: str = "value") -> Written | None:
+    def written(self, content: bytes, topic: str, headers: bytes = b"", part: str = "value") -> DecodedValue | None:
         """Decode a value or key; ``None`` where it is text already.
 
         Text of which headers say an id that nothing resolves is read as text: the id decides nothing then.
@@ -278,11 +278,11 @@ class Wire:
         """Let the values of one topic be in a framing; an empty one is that of the plan."""
         self._framings = {topic: framing or self._framing}
 
-    def by_id(self, id_: str, content: bytes, topic: str) -> Written | None:
+    def by_id(self, id_: str, content: bytes, topic: str) -> DecodedValue | None:
         """Decode bytes whose schema is named elsewhere, as the data of a CloudEvent; ``None`` for an unknown id."""
         return self._read(id_, content, topic) if self._known(id_) else None
 
-    def _first(self, found: Sequence[Framed], topic: str, content: bytes) -> Written | None:
+    def _first(self, found: Sequence[FramedPayload], topic: str, content: bytes) -> DecodedValue | None:
         """Take the first reading whose id resolves and whose schema reads all bytes."""
         failed: RecordError | None = None
         for framed in found:
@@ -300,11 +300,11 @@ class Wire:
             raise _unknown([framed.ids[0] for framed in found])
         return None
 
-    def _known(self, id_: str) -> list[WireSchema]:
+    def _known(self, id_: str) -> list[WriterSchemaPlan]:
         if id_.startswith(RABIN) and id_ not in self._schemas:
             self._index()
             if id_ not in self._schemas and id_ in _learned:
-                self._schemas[id_] = [WireSchema(id_, AVRO, _learned[id_])]
+                self._schemas[id_] = [WriterSchemaPlan(id_, AVRO, _learned[id_])]
         if self._look_up is not None and id_ not in self._schemas:
             found = list(self._look_up(id_))
             if found:
@@ -315,7 +315,7 @@ class Wire:
         """Return the first of some ids that a schema has."""
         return next((one for one in ids if self._known(one)), None)
 
-    def named(self, id_: str, topic: str) -> tuple[WireSchema, Written]:
+    def named(self, id_: str, topic: str) -> tuple[WriterSchemaPlan, DecodedValue]:
         """Return the schema that a known id means in a topic, and what all values that it wrote have in common.
 
         Raises:
@@ -325,7 +325,7 @@ class Wire:
         chosen = next((one for one in known if one.schema == topic), known[0])
         same = [one for one in known if one.text == chosen.text]
         writer = self._writer(chosen)
-        return chosen, Written(
+        return chosen, DecodedValue(
             text=b"",
             half=writer.half,
             id=id_,
@@ -338,14 +338,14 @@ class Wire:
         """Return how a topic frames its values."""
         return self._framings.get(topic, self._framing)
 
-    def _read(self, id_: str, body: bytes, topic: str) -> Written:
+    def _read(self, id_: str, body: bytes, topic: str) -> DecodedValue:
         chosen, common = self.named(id_, topic)
         writer = self._writer(chosen)
         text = body if writer.reader is None else writer.reader.read(body)
         _check(text, id_)
         return replace(common, text=text)
 
-    def _writer(self, schema: WireSchema) -> _Writer:
+    def _writer(self, schema: WriterSchemaPlan) -> _Writer:
         key = schema.kind, schema.text
         if key not in self._writers:
             self._writers[key] = _made(schema)
@@ -381,7 +381,7 @@ def learn(schema: str) -> bytes:
     return SINGLE_OBJECT + print_.to_bytes(8, "little")
 
 
-def _made(schema: WireSchema) -> _Writer:
+def _made(schema: WriterSchemaPlan) -> _Writer:
     if schema.kind != AVRO:
         return _Writer(None, InlineSchema())
     try:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
-from metl_gui.engine.kafka.clients import ANSWER_SECONDS, consumer, explained, in_words, patiently
+from metl_gui.engine.kafka.clients import ANSWER_SECONDS, consumer, explained, in_words, retry_until_available
 from metl_gui.engine.kafka.offsets import LATEST_OFFSET, Lister
 from metl_gui.engine.lanes.offset_metadata import OffsetMetadata, read_metadata
 from metl_gui.engine.lanes.order import LOAD_TOPICS, PartitionId, lane_topic
@@ -102,7 +102,7 @@ class Committed:
     def _patiently(self, ask: Callable[[], _Answer]) -> _Answer:
         """Ask again while the servers choose who answers for the group."""
         try:
-            return patiently(ask, ANSWER_SECONDS)
+            return retry_until_available(ask, ANSWER_SECONDS)
         except KafkaException:
             self._hear_why()
             raise

@@ -12,12 +12,12 @@ from confluent_kafka import KafkaException, TopicPartition
 from confluent_kafka.admin import NewTopic  # type: ignore[attr-defined]  # as in listing
 
 from metl_gui.engine.kafka.clients import ANSWER_SECONDS, in_words
-from metl_gui.engine.kafka.consumer import RangeReader, Wanted
+from metl_gui.engine.kafka.consumer import OffsetRange, RangeReader
 from metl_gui.engine.kafka.offsets import LATEST_OFFSET, Lister
 from metl_gui.engine.kafka.servers import KafkaAddress, KafkaServers
 from metl_gui.engine.lanes.committed_offsets import Committed
 from metl_gui.engine.lanes.coordination import records as log
-from metl_gui.engine.lanes.coordination.topic import Writer, read_state
+from metl_gui.engine.lanes.coordination.topic import CoordinationWriter, read_state
 from metl_gui.engine.lanes.loads import LOAD, SUPERSEDED, SUPERSEDED_PARTLY, LoadOrder, load_key, read_order
 from metl_gui.engine.lanes.offset_metadata import read_metadata
 from metl_gui.engine.lanes.order import LOAD_TOPICS, PartitionId, lane_topic
@@ -113,7 +113,7 @@ def newest_records(servers: KafkaServers, topic: str) -> list[Example]:
         RunError: the servers do not answer.
     """
     listed = Lister(servers, KafkaAddress(topics=(topic,))).listed()
-    wanted = [Wanted(topic, one.partition, max(one.begin, one.end - _EXAMPLES), one.end) for one in listed]
+    wanted = [OffsetRange(topic, one.partition, max(one.begin, one.end - _EXAMPLES), one.end) for one in listed]
     found: list[tuple[int, Example]] = []
     for batch in RangeReader(servers, wanted).batches():
         for message in batch:
@@ -163,7 +163,7 @@ def order(servers: KafkaServers, group: str, orders: Iterable[LoadOrder]) -> Non
     Raises:
         RunError: the servers do not take it.
     """
-    writer = Writer(servers, lane_topic(group), _SAY_SECONDS)
+    writer = CoordinationWriter(servers, lane_topic(group), _SAY_SECONDS)
     for one in orders:
         writer.write(one.key, msgspec.json.encode(one))
     writer.flush(_SAY_SECONDS)
@@ -179,7 +179,7 @@ def end(servers: KafkaServers, group: str, orders: Sequence[LoadOrder], found: L
         RunError: the servers do not take it.
     """
     ended = msgspec.structs.replace(found, ended_ms=round(time.time() * 1000))
-    writer = Writer(servers, lane_topic(group), _SAY_SECONDS)
+    writer = CoordinationWriter(servers, lane_topic(group), _SAY_SECONDS)
     writer.write(f"{_LOADED}{found.changes}", msgspec.json.encode(ended))
     for one in orders:
         writer.write(load_key(PartitionId(one.changes, one.partition)), None)
@@ -195,7 +195,7 @@ def send_signal(servers: KafkaServers, topic: str, key: str, signal: str) -> Non
     Raises:
         RunError: the servers do not take it.
     """
-    writer = Writer(servers, topic, _SAY_SECONDS)
+    writer = CoordinationWriter(servers, topic, _SAY_SECONDS)
     writer.write(key, signal.encode())
     writer.flush(_SAY_SECONDS)
 
@@ -228,7 +228,7 @@ def _said(servers: KafkaServers, group: str) -> dict[str, bytes]:
     topic = lane_topic(group)
     lister = Lister(servers, KafkaAddress(topics=(topic,)), is_strict=False)
     newest: dict[str, bytes] = {}
-    wanted = [Wanted(one.topic, one.partition, one.begin, one.end) for one in lister.listed()]
+    wanted = [OffsetRange(one.topic, one.partition, one.begin, one.end) for one in lister.listed()]
     for batch in RangeReader(servers, wanted).batches():
         for message in batch:
             key, value = (message.key() or b"").decode(errors="replace"), message.value()

@@ -35,8 +35,8 @@ import msgspec
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
 from metl_gui.engine.kafka.clients import ClientErrorLog, bounds, consumer, passes
-from metl_gui.engine.lanes.mapper import Mapped, Mappers
-from metl_gui.engine.lanes.offset_metadata import Counts, OffsetMetadata
+from metl_gui.engine.lanes.mapper import MappedMessages, StateMappers
+from metl_gui.engine.lanes.offset_metadata import OffsetMetadata, PartitionCounts
 from metl_gui.engine.lanes.order import LaneOrder, PartitionId
 from metl_gui.engine.lanes.partition_state import Commit, PartitionState
 from metl_gui.engine.lanes.topic import LaneTopic
@@ -119,7 +119,7 @@ class LoadShare(PartitionState):
     """
 
     def __init__(
-        self, order: LoadOrder, changes: PartitionState, position: int, note: OffsetMetadata, counts: Counts
+        self, order: LoadOrder, changes: PartitionState, position: int, note: OffsetMetadata, counts: PartitionCounts
     ) -> None:
         super().__init__(PartitionId(order.progress, order.partition), max(position, order.begin), note, counts)
         self.order = order
@@ -195,7 +195,7 @@ class LoadShare(PartitionState):
             self._keys.clear()
         return self.phase is not before
 
-    def map(self, mappers: Mappers, rows: list[Message]) -> Mapped:
+    def map(self, mappers: StateMappers, rows: list[Message]) -> MappedMessages:
         """Map the rows of which no change was mapped, and count the others."""
         fates = [self._keys.get(_digest(row.key() or b"")) if row.key() is not None else None for row in rows]
         done = mappers.map(self, [row for row, fate in zip(rows, fates, strict=True) if fate is None])
@@ -211,7 +211,7 @@ class LoadShare(PartitionState):
                 tally.read += skipped
                 tally.skipped += skipped
                 tally.by_skip[name] = tally.by_skip.get(name, 0) + skipped
-        return Mapped(rows, tally, done.outgoing)
+        return MappedMessages(rows, tally, done.outgoing)
 
     def _is_through(self, position: int) -> bool:
         return (position >= self.order.end or self.order.is_given_up) and not self.held
@@ -235,7 +235,9 @@ class Loads:
         self,
         order: LaneOrder,
         words: LaneTopic,
-        known_of: Callable[[Sequence[TopicPartition]], Mapping[PartitionId, tuple[int, OffsetMetadata, Counts]]],
+        known_of: Callable[
+            [Sequence[TopicPartition]], Mapping[PartitionId, tuple[int, OffsetMetadata, PartitionCounts]]
+        ],
         lost: Callable[[PartitionId, str], None],
     ) -> None:
         self.order = order

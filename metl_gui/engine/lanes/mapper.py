@@ -17,7 +17,7 @@ from metl_gui.engine.kafka.records import records_of
 from metl_gui.engine.kafka.servers import TopicOrder
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.kernel.compiled import build
-from metl_gui.engine.kernel.outcomes import Outcome
+from metl_gui.engine.kernel.outcomes import MappedBatch
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.lanes.coordination.records import PlanState
 from metl_gui.engine.lanes.order import LaneOrder
@@ -35,7 +35,7 @@ _TRIED = 200
 _KEPT = 3
 
 
-class Mapped(NamedTuple):
+class MappedMessages(NamedTuple):
     """What became of some messages of a partition.
 
     Args:
@@ -49,15 +49,15 @@ class Mapped(NamedTuple):
     outgoing: list[Outgoing]
 
 
-class _Why(msgspec.Struct):
+class _ErrorReason(msgspec.Struct):
     schema: str | None = None
     detail: str = ""
 
 
-_why = msgspec.json.Decoder(_Why).decode
+_why = msgspec.json.Decoder(_ErrorReason).decode
 
 
-class Mapper:
+class StateMapper:
     """Maps with one state.
 
     Args:
@@ -76,7 +76,7 @@ class Mapper:
         self._error_bytes = order.limits.get(order.errors, 0)
         self._evictions = 0
 
-    def map(self, share: PartitionState, messages: list[Message]) -> Mapped:
+    def map(self, share: PartitionState, messages: list[Message]) -> MappedMessages:
         """Map the next messages of a partition, up to the first that has to wait."""
         records = records_of(messages, self.order.max_record_bytes, share.topic)
         outcome, nanoseconds = self._timed(records)
@@ -97,13 +97,13 @@ class Mapper:
         if len(messages) < len(records):
             tally.bytes_in = sum(len(message.value() or b"") + len(message.key() or b"") for message in messages)
         self._note_figures(tally, outcome, nanoseconds)
-        return Mapped(messages, tally, outgoing)
+        return MappedMessages(messages, tally, outgoing)
 
-    def _timed(self, records: Records) -> tuple[Outcome, int]:
+    def _timed(self, records: Records) -> tuple[MappedBatch, int]:
         started = time.perf_counter_ns()
         return self.kernel.map(records), time.perf_counter_ns() - started
 
-    def _note_figures(self, tally: Tally, outcome: Outcome, nanoseconds: int) -> None:
+    def _note_figures(self, tally: Tally, outcome: MappedBatch, nanoseconds: int) -> None:
         figures, kernel, records = tally.kernel, self.kernel, len(outcome.fates)
         figures.note(records, nanoseconds)
         figures.hits, figures.misses = outcome.hits, records - outcome.hits
@@ -111,7 +111,7 @@ class Mapper:
         figures.evictions, self._evictions = kernel.evictions - self._evictions, kernel.evictions
 
 
-class Mappers:
+class StateMappers:
     """The mappers of a task by state.
 
     Args:
@@ -124,11 +124,11 @@ class Mappers:
         self.order = order
         # Where machine code lies ready it is loaded now: half a second that no record has to wait.
         is_ready = build.is_ready() and MACHINE.after(WORTH_MESSAGES + 1) is not None
-        self.current = Mapper(order, started_with, is_machine_there=is_ready)
-        self._prepared: dict[str, Mapper] = {}
+        self.current = StateMapper(order, started_with, is_machine_there=is_ready)
+        self._prepared: dict[str, StateMapper] = {}
         self._newest: list[Message] = []
 
-    def map(self, share: PartitionState, messages: list[Message]) -> Mapped:
+    def map(self, share: PartitionState, messages: list[Message]) -> MappedMessages:
         """Map the next messages of a partition."""
         if len(messages) > len(self._newest) // 2:
             self._newest = messages[-_TRIED:]
@@ -138,7 +138,7 @@ class Mappers:
         """Make what mapping with a state needs; from any thread."""
         if taken.hash == self.current.hash and taken.state == self.current.state:
             return
-        mapper = Mapper(self.order, taken, is_machine_there=self.current.kernel.is_compiled)
+        mapper = StateMapper(self.order, taken, is_machine_there=self.current.kernel.is_compiled)
         newest = self._newest
         if newest:
             mapper.kernel.map(records_of(newest, self.order.max_record_bytes))
@@ -150,11 +150,11 @@ class Mappers:
         """Map with a state from now on."""
         found = self._prepared.pop(taken.hash, None)
         if found is None or found.state != taken.state:
-            found = Mapper(self.order, taken, is_machine_there=self.current.kernel.is_compiled)
+            found = StateMapper(self.order, taken, is_machine_there=self.current.kernel.is_compiled)
         self.current = found
 
 
-def _first_unknown(outcome: Outcome, share: PartitionState) -> tuple[int, Version] | None:
+def _first_unknown(outcome: MappedBatch, share: PartitionState) -> tuple[int, Version] | None:
     """Return the first record of a version that is worth waiting for."""
     for row in outcome.set_aside:
         if row.reason == UNKNOWN:

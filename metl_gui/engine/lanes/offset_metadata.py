@@ -115,7 +115,7 @@ class OffsetMetadata(msgspec.Struct, kw_only=True, omit_defaults=True, frozen=Tr
         return _tally(self.counts)
 
 
-class Counts:
+class PartitionCounts:
     """The counts of a run in one partition as they grow.
 
     Args:
@@ -141,12 +141,12 @@ class Counts:
         """How many records the run read."""
         return self.base.read + self.since.read
 
-    def after(self, tally: Tally) -> Counts:
+    def after(self, tally: Tally) -> PartitionCounts:
         """Return the counts with what was counted since."""
         since = Tally()
         since.add(self.since)
         since.add(tally)
-        return Counts(self.base, self.number, since)
+        return PartitionCounts(self.base, self.number, since)
 
     def written(self, note: OffsetMetadata, keep: Callable[[int, bytes], None]) -> str:
         """Write the metadata of an offset.

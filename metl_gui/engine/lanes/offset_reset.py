@@ -53,11 +53,11 @@ class LaneGroup(msgspec.Struct, frozen=True, kw_only=True):
     source: str
 
 
-class HeldError(RunError):
+class GroupInUseError(RunError):
     """Kafka holds places in the group: for tasks that have ended, which it lets go of within seconds, or for others."""
 
 
-class PartitionBack(msgspec.Struct, frozen=True, kw_only=True):
+class PartitionReset(msgspec.Struct, frozen=True, kw_only=True):
     """What setting back means in one partition.
 
     Args:
@@ -81,7 +81,7 @@ class PartitionBack(msgspec.Struct, frozen=True, kw_only=True):
         return self.position - self.to
 
 
-def partitions_back(lane: LaneGroup, to: str) -> tuple[PartitionBack, ...]:
+def partitions_back(lane: LaneGroup, to: str) -> tuple[PartitionReset, ...]:
     """Say what setting back means in each partition in which the lane has committed anything.
 
     Args:
@@ -108,7 +108,7 @@ def partitions_back(lane: LaneGroup, to: str) -> tuple[PartitionBack, ...]:
             begin = listed[topic, partition].begin
             target = min(max(wanted, begin), position)
             gone = max(0, min(begin, position) - wanted)
-            backs.append(PartitionBack(topic=topic, partition=partition, position=position, to=target, gone=gone))
+            backs.append(PartitionReset(topic=topic, partition=partition, position=position, to=target, gone=gone))
     times = _times(lane.servers, [back for back in backs if back.records])
     return tuple(msgspec.structs.replace(back, from_ms=times.get((back.topic, back.partition))) for back in backs)
 
@@ -121,7 +121,7 @@ def lives(lane: LaneGroup, fold: CoordinationState | None = None) -> bool:
     return any(one.is_alive and fold.members[one.instance].beat.lane == lane.group for one in fold.figures(later_ms))
 
 
-def order_back(lane: LaneGroup, backs: Iterable[PartitionBack]) -> tuple[SetBackOrder, ...]:
+def order_back(lane: LaneGroup, backs: Iterable[PartitionReset]) -> tuple[SetBackOrder, ...]:
     """Tell the living tasks of a lane to go back.
 
     Returns:
@@ -146,7 +146,7 @@ def unobeyed(fold: CoordinationState, group: str, orders: Sequence[SetBackOrder]
     )
 
 
-def alter_offsets(lane: LaneGroup, backs: Iterable[PartitionBack]) -> None:
+def alter_offsets(lane: LaneGroup, backs: Iterable[PartitionReset]) -> None:
     """Set the offsets of a lane back of which no task lives.
 
     Raises:
@@ -191,21 +191,21 @@ def _committed(lane: LaneGroup) -> Iterator[Committed]:
         asking.close()
 
 
-def _held(lane: LaneGroup) -> HeldError:
-    return HeldError(
+def _held(lane: LaneGroup) -> GroupInUseError:
+    return GroupInUseError(
         "Somebody is at work in the group of the lane, and obeys no orders.",
         f"It is {lane.group}. These may be tasks that have just ended, or another program.",
         "Tasks that ended are let go of within seconds; try again. Stop other programs that read as this group.",
     )
 
 
-def _offset_of(committed: Mapping[Any, TopicPartition], back: PartitionBack) -> int | None:
+def _offset_of(committed: Mapping[Any, TopicPartition], back: PartitionReset) -> int | None:
     found = committed.get((back.topic, back.partition))
     return found.offset if found is not None else None
 
 
 def _overrule_old_orders(
-    lane: LaneGroup, backs: Iterable[PartitionBack], committed: Mapping[Any, TopicPartition]
+    lane: LaneGroup, backs: Iterable[PartitionReset], committed: Mapping[Any, TopicPartition]
 ) -> None:
     """Say the same to tasks that come later and find an older order that nobody obeyed."""
     fold = read_state(lane.servers, log.topic_of(lane.matrix))
@@ -251,7 +251,7 @@ def _where_taken_up(lane: LaneGroup, text: str) -> dict[tuple[str, int], int]:
     return {(key.topic, key.partition): change.offset for key, change in of_lane.items() if key.place == newest}
 
 
-def _times(servers: KafkaServers, backs: Sequence[PartitionBack]) -> dict[tuple[str, int], int]:
+def _times(servers: KafkaServers, backs: Sequence[PartitionReset]) -> dict[tuple[str, int], int]:
     """Read the time of the first record that is repeated, of each partition; of as many as answer soon."""
     if not backs:
         return {}

@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 from confluent_kafka import TIMESTAMP_NOT_AVAILABLE, TopicPartition
 
-from metl_gui.engine.lanes.offset_metadata import Counts, OffsetMetadata
+from metl_gui.engine.lanes.offset_metadata import OffsetMetadata, PartitionCounts
 from metl_gui.engine.lanes.order import PartitionId
 from metl_gui.engine.runs.events import LatencyFigures
 from metl_gui.engine.runs.report import STEPS, Tally, bucket_of, quantile
@@ -86,7 +86,7 @@ _REST_SECONDS = 0.3
 _MOST_STATES = 60
 
 
-class Facts(NamedTuple):
+class CommitContext(NamedTuple):
     """What stands in every note of a task.
 
     Args:
@@ -113,7 +113,7 @@ class Commit(NamedTuple):
 
     share: PartitionState
     position: int
-    counts: Counts
+    counts: PartitionCounts
     note: OffsetMetadata
     metadata: str
     messages: list[Message]
@@ -141,7 +141,7 @@ class PartitionState:
         topic: the topic that its records name, where it is another.
     """
 
-    def __init__(self, place: PartitionId, position: int, note: OffsetMetadata, counts: Counts) -> None:
+    def __init__(self, place: PartitionId, position: int, note: OffsetMetadata, counts: PartitionCounts) -> None:
         self.place = place
         self.position = position
         self.note = note
@@ -192,7 +192,7 @@ class PartitionState:
         self,
         messages: list[Message],
         tally: Tally,
-        facts: Facts,
+        facts: CommitContext,
         keep: Callable[[int, bytes], None],
         loaded: Commit | None = None,
     ) -> Commit:
@@ -223,7 +223,7 @@ class PartitionState:
         )
         return self._commit(position, counts.after(tally), facts, note, messages, keep)
 
-    def go_back(self, offset: int, order: str, facts: Facts, keep: Callable[[int, bytes], None]) -> Commit:
+    def go_back(self, offset: int, order: str, facts: CommitContext, keep: Callable[[int, bytes], None]) -> Commit:
         """Say what is committed when the partition is set back by an order."""
         self.held, self.end = [], -1
         note = OffsetMetadata(run=facts.run, states=self.note.states, order=order, loaded=self.note.loaded)
@@ -246,8 +246,8 @@ class PartitionState:
     def _commit(
         self,
         position: int,
-        counts: Counts,
-        facts: Facts,
+        counts: PartitionCounts,
+        facts: CommitContext,
         note: OffsetMetadata,
         messages: list[Message],
         keep: Callable[[int, bytes], None],

@@ -34,7 +34,7 @@ from metl_gui.engine.lanes.order import (
 from metl_gui.engine.lanes.report import LaneProgress, lane_report
 from metl_gui.engine.lanes.start import LaneStart
 from metl_gui.engine.lanes.topic import LaneTopic, drop_topic
-from metl_gui.engine.lanes.transactional_client import end_left_open
+from metl_gui.engine.lanes.transactional_client import abort_stale_transactions
 from metl_gui.engine.runs.events import EngineEvent, LaneTroubled, MembersChanged, RunStarted
 from metl_gui.engine.runs.report import RunReport
 from metl_gui.engine.runs.run_spec import RunFolder, RunSpec
@@ -212,7 +212,7 @@ class LaneRun:
                 job.end(0.0)
                 return
             job.end(STOP_SECONDS)
-        end_left_open(job.order, job.tasks)
+        abort_stale_transactions(job.order, job.tasks)
 
     def _report(self) -> RunReport:
         """Read the report out of what was committed.

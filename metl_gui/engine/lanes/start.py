@@ -25,7 +25,7 @@ from metl_gui.engine.lanes.order import SESSION_MS, LaneOrder, PartitionId, grou
 from metl_gui.engine.lanes.report import servers_of_lane
 from metl_gui.engine.lanes.topic import make_topic
 from metl_gui.engine.runs.run_spec import RunSpec
-from metl_gui.engine.runs.target import Kind
+from metl_gui.engine.runs.target import TargetKind
 from metl_gui.engine.spark.sessions.runtime import ship
 from metl_gui.errors import RunError
 
@@ -149,7 +149,7 @@ class LaneStart:
         """Return how many tasks share the partitions; a server that is everybody's keeps one slot for others."""
         if self.spec.limit is not None:
             return 1
-        slots = runtime.parallelism - (runtime.target.kind is Kind.CONNECT)
+        slots = runtime.parallelism - (runtime.target.kind is TargetKind.CONNECT)
         return max(1, min(slots, len(self.partitions)))
 
     def ends(self) -> dict[PartitionId, int]:

@@ -26,8 +26,8 @@ from metl_gui.engine.lanes.coordination.coordinator import StateCoordinator
 from metl_gui.engine.lanes.coordination.member import CoordinationSettings
 from metl_gui.engine.lanes.coordination.records import PlanState
 from metl_gui.engine.lanes.loads import Loads, LoadShare
-from metl_gui.engine.lanes.mapper import Mapped, Mappers
-from metl_gui.engine.lanes.offset_metadata import Counts, OffsetMetadata, read_metadata
+from metl_gui.engine.lanes.mapper import MappedMessages, StateMappers
+from metl_gui.engine.lanes.offset_metadata import OffsetMetadata, PartitionCounts, read_metadata
 from metl_gui.engine.lanes.order import (
     Failure,
     LaneOrder,
@@ -40,7 +40,7 @@ from metl_gui.engine.lanes.order import (
     stop_key,
     trouble_key,
 )
-from metl_gui.engine.lanes.partition_state import Commit, Facts, PartitionState
+from metl_gui.engine.lanes.partition_state import Commit, CommitContext, PartitionState
 from metl_gui.engine.lanes.topic import LaneTopic, base_value, read_bases
 from metl_gui.engine.lanes.transactional_client import TransactionalClient, explain_refusal
 from metl_gui.engine.runs.report import Tally
@@ -52,11 +52,11 @@ if TYPE_CHECKING:
 
 
 Keep = Callable[[int, bytes], None]
-_NOTHING = Mapped([], Tally(), [])
+_NOTHING = MappedMessages([], Tally(), [])
 
 
 def commits_of(
-    mapped: Mapping[PartitionState, Mapped], facts: Facts, keeper: Callable[[PartitionState], Keep]
+    mapped: Mapping[PartitionState, MappedMessages], facts: CommitContext, keeper: Callable[[PartitionState], Keep]
 ) -> list[Commit]:
     """Say what is committed.
 
@@ -80,7 +80,7 @@ def commits_of(
     return [commit for commit in commits if commit.position >= 0]
 
 
-def _has_news(share: PartitionState, done: Mapped) -> bool:
+def _has_news(share: PartitionState, done: MappedMessages) -> bool:
     return bool(done.messages) or not share.held or not share.note.is_waiting
 
 
@@ -112,7 +112,7 @@ class LaneTask:
         self.number = number
         self.shares: dict[PartitionId, PartitionState] = {}
         started_with = PlanState(state=order.state, hash=order.hash, plan=plan, publication=order.publication)
-        self.mappers = Mappers(order, started_with)
+        self.mappers = StateMappers(order, started_with)
         self.words = LaneTopic(order.servers, order.lane_topic)
         self.loads = Loads(order, self.words, self._known_of, self._tell_lost)
         self.member = self._member(started_with) if order.matrix else None
@@ -265,7 +265,7 @@ class LaneTask:
         self._took(commits)
         return True
 
-    def _map(self, share: PartitionState, messages: list[Message]) -> Mapped:
+    def _map(self, share: PartitionState, messages: list[Message]) -> MappedMessages:
         if isinstance(share, LoadShare):
             return share.map(self.mappers, messages)
         return self.mappers.map(share, messages)
@@ -332,13 +332,15 @@ class LaneTask:
         ]
         member.took_up(dict([*known, *new]))
 
-    def _known_of(self, committed: Sequence[TopicPartition]) -> dict[PartitionId, tuple[int, OffsetMetadata, Counts]]:
+    def _known_of(
+        self, committed: Sequence[TopicPartition]
+    ) -> dict[PartitionId, tuple[int, OffsetMetadata, PartitionCounts]]:
         """Return position, note and counts of partitions as they were committed; negative where nothing was."""
         notes = {PartitionId(one.topic, one.partition): (max(one.offset, -1), self._note_of(one)) for one in committed}
         wanted = {place: note.base for place, (_, note) in notes.items() if note.base}
         bases = read_bases(self.order.servers, self.order.lane_topic, wanted) if wanted else {}
         return {
-            place: (position, note, Counts(bases.get(place), note.base, note.tally))
+            place: (position, note, PartitionCounts(bases.get(place), note.base, note.tally))
             for place, (position, note) in notes.items()
         }
 
@@ -356,9 +358,9 @@ class LaneTask:
 
         return keep
 
-    def _facts(self) -> Facts:
+    def _facts(self) -> CommitContext:
         mapper = self.mappers.current
-        return Facts(self.order.run_id, self.number, mapper.state, mapper.hash)
+        return CommitContext(self.order.run_id, self.number, mapper.state, mapper.hash)
 
     @property
     def _read(self) -> int:

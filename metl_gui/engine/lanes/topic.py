@@ -11,7 +11,7 @@ from confluent_kafka import KafkaException, TopicPartition
 
 from metl_gui.engine.kafka.clients import ANSWER_SECONDS, ClientErrorLog, admin, bounds, consumer, in_words
 from metl_gui.engine.kafka.servers import KafkaServers
-from metl_gui.engine.lanes.coordination.topic import Reader, Writer, make_compacted
+from metl_gui.engine.lanes.coordination.topic import CoordinationReader, CoordinationWriter, make_compacted
 from metl_gui.engine.lanes.offset_metadata import decoded_base
 from metl_gui.engine.lanes.order import COUNTS, PartitionId, counts_key
 from metl_gui.engine.runs.report import Tally
@@ -65,7 +65,7 @@ class LaneTopic:
     def __init__(self, servers: KafkaServers, topic: str) -> None:
         self.servers, self.topic = servers, topic
         self._newest: dict[str, bytes] = {}
-        self._writer: Writer | None = None
+        self._writer: CoordinationWriter | None = None
         self._is_over = threading.Event()
         self._thread = threading.Thread(target=self._live, name="lane-words", daemon=True)
         self._thread.start()
@@ -90,12 +90,12 @@ class LaneTopic:
         """
         if seconds:
             # A writer of its own: what could not be written before is no matter of this word.
-            writer = Writer(self.servers, self.topic, _KEEP_SECONDS)
+            writer = CoordinationWriter(self.servers, self.topic, _KEEP_SECONDS)
             writer.write(key, value)
             writer.flush(seconds)
             return
         if self._writer is None:
-            self._writer = Writer(self.servers, self.topic, _KEEP_SECONDS)
+            self._writer = CoordinationWriter(self.servers, self.topic, _KEEP_SECONDS)
         self._writer.write(key, value)
 
     def close(self) -> None:
@@ -112,7 +112,7 @@ class LaneTopic:
             self._is_over.wait(_AGAIN_SECONDS)
 
     def _read(self) -> None:
-        reader = Reader(self.servers, self.topic)
+        reader = CoordinationReader(self.servers, self.topic)
         try:
             # All at once: what was said before and is overruled by now must not be seen.
             first = [entry for entry in reader.first() if not entry.key.startswith(COUNTS)]

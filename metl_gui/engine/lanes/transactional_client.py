@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 _Answer = TypeVar("_Answer")
 
 
-class _Asked(Generic[_Answer]):
+class _PendingCall(Generic[_Answer]):
     """One call: what is to be done, and what came of it."""
 
     def __init__(self, do: Callable[[], _Answer]) -> None:
@@ -56,7 +56,7 @@ class TimeoutExecutor:
     """Does calls one after the other on a thread that may be left behind."""
 
     def __init__(self) -> None:
-        self._asked: queue.SimpleQueue[_Asked[bool] | None] = queue.SimpleQueue()
+        self._asked: queue.SimpleQueue[_PendingCall[bool] | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="kafka-calls", daemon=True)
         self._thread.start()
 
@@ -66,7 +66,7 @@ class TimeoutExecutor:
         Raises:
             KafkaException: it does not come back in time, and is given up; or it raised that.
         """
-        asked = _Asked(do)
+        asked = _PendingCall(do)
         self._asked.put(asked)
         try:
             answer, error = asked.answers.get(timeout=seconds)
@@ -128,7 +128,7 @@ _PRODUCING: dict[str, Any] = {
 }
 
 
-class Owner(Protocol):
+class RebalanceListener(Protocol):
     """Who is told which partitions come and go; on the thread that takes messages."""
 
     def came(self, committed: Sequence[TopicPartition]) -> Sequence[TopicPartition]:
@@ -160,7 +160,7 @@ class TransactionalClient:
         KafkaException: the servers do not answer, or refuse.
     """
 
-    def __init__(self, order: LaneOrder, number: int, owner: Owner) -> None:
+    def __init__(self, order: LaneOrder, number: int, owner: RebalanceListener) -> None:
         self.order = order
         self.owner = owner
         self.said = ClientErrorLog()
@@ -342,7 +342,7 @@ class TransactionalClient:
             self.refused = error, message.topic() or ""
 
 
-def end_left_open(order: LaneOrder, tasks: int) -> None:
+def abort_stale_transactions(order: LaneOrder, tasks: int) -> None:
     """End the transactions that tasks which are gone left open.
 
     Whoever reads what is committed waits at the first of them until it times out, for up to half a minute. Where the

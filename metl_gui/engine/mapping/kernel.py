@@ -6,10 +6,10 @@ import time
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from metl_gui.engine.kernel.compiled import build
-from metl_gui.engine.kernel.outcomes import BatchOutput, Outcome, error_row
+from metl_gui.engine.kernel.outcomes import BatchOutput, MappedBatch, error_row
 from metl_gui.engine.kernel.plan import Plan
 from metl_gui.engine.kernel.records import Records
-from metl_gui.engine.kernel.reference import Mode, Reference
+from metl_gui.engine.kernel.reference import Mode, ReferenceKernel
 from metl_gui.errors import RecordError
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Kernel:
         patience: int | None = None,
     ) -> None:
         self.plan = plan
-        self.reference = Reference(plan, mode, is_replay=is_replay)
+        self.reference = ReferenceKernel(plan, mode, is_replay=is_replay)
         self._gathering = BatchOutput()
         self._patience = patience
         self._choice: Choice = choice if build.is_possible() else "reference"
@@ -66,7 +66,7 @@ class Kernel:
         """How many of these were dropped for want of room."""
         return self._driver.evictions if self._driver else 0
 
-    def map(self, records: Records) -> Outcome:
+    def map(self, records: Records) -> MappedBatch:
         """Map one batch of records, in order."""
         gathering = self._gathering
         gathering.begin(len(records))

@@ -26,7 +26,7 @@ from metl_gui.engine.kernel.plan import (
     SchemaPlan,
     SourceType,
     VersionPlan,
-    WireSchema,
+    WriterSchemaPlan,
 )
 
 
@@ -76,7 +76,7 @@ def compile_plan(
     document: Document,
     state_hash: str = "",
     include_unconfirmed: bool = True,
-    wire: Iterable[writer_schemas.WireSchema] = (),
+    wire: Iterable[writer_schemas.WriterSchema] = (),
     framing: str = "auto",
 ) -> Plan:
     """Compile every schema and version, and their blocks; one that is left out counts as null.
@@ -99,11 +99,11 @@ def compile_plan(
     )
 
 
-def attached(document: Document, one: writer_schemas.WireSchema) -> WireSchema:
+def attached(document: Document, one: writer_schemas.WriterSchema) -> WriterSchemaPlan:
     """Attach a writer schema to the version whose rows it writes, by the name that the tree has for its schema."""
     version = writer_schemas.version_of(document, one)
     schema = document.extraction.named(one.schema)
-    return WireSchema(
+    return WriterSchemaPlan(
         one.id, one.kind, one.text, schema.name if schema else one.schema, version.label if version else ""
     )
 

@@ -13,18 +13,18 @@ from metl_gui.core.differences.changed_parts import changed_blocks
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.project import writer_schemas
 from metl_gui.core.trees.nodes import Schema
-from metl_gui.engine.kernel.changes import Change, read_wrapped
-from metl_gui.engine.kernel.outcomes import BatchOutput, Fate, Sent
-from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan, WireSchema
-from metl_gui.engine.kernel.reference import Found, Reference
-from metl_gui.engine.kernel.wire_format import Wire
+from metl_gui.engine.kernel.changes import RowChange, read_wrapped
+from metl_gui.engine.kernel.outcomes import BatchOutput, RecordOutcome, Sent
+from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan, WriterSchemaPlan
+from metl_gui.engine.kernel.reference import RecordContext, ReferenceKernel
+from metl_gui.engine.kernel.wire_format import WireDecoder
 from metl_gui.engine.mapping.plan_compiler import attached, compile_schema
 from metl_gui.errors import RecordError
 from metl_gui.formats.json_text import Members
-from metl_gui.formats.record_kind import Kind
+from metl_gui.formats.record_kind import RecordKind
 from metl_gui.formats.record_wrapper import Wrapped, unwrap
 
-Writers: TypeAlias = Callable[[str], Iterable[writer_schemas.WireSchema]]
+Writers: TypeAlias = Callable[[str], Iterable[writer_schemas.WriterSchema]]
 """Finds the writer schemas that a registry id means."""
 
 _MOST_SCHEMAS = 64
@@ -74,19 +74,19 @@ class OneOutcome:
         reason, detail: why it is set aside.
     """
 
-    fate: Fate
+    fate: RecordOutcome
     position: str
     schema: str = ""
     version: str = ""
     row: Row | None = None
     messages: tuple[OneMessage, ...] = ()
-    kind: Kind | None = None
+    kind: RecordKind | None = None
     reason: str = ""
     detail: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Recognized:
+class RecognizedRecord:
     """Which schema and version a record belongs to.
 
     Args:
@@ -112,10 +112,10 @@ class Previewer:
         self._document = Document()
         self._writers = writers
         self._framing = framing
-        self._decoding: Wire | None = None
+        self._decoding: WireDecoder | None = None
         self._versions: dict[int, dict[int, VersionPlan]] = {}
         self._plans: dict[int, SchemaPlan] = {}
-        self._references: dict[tuple[int, ...], Reference] = {}
+        self._references: dict[tuple[int, ...], ReferenceKernel] = {}
 
     def take(self, document: Document) -> None:
         """Map with a document from now on; what it shares with the one before stays compiled."""
@@ -143,7 +143,7 @@ class Previewer:
             raw: the record exactly.
             place: its position, where it names no other.
         """
-        found, sink, row = Found(place), _Sink(), None
+        found, sink, row = RecordContext(place), _Sink(), None
         try:
             wrapped = unwrap(raw)
             change, reference = self._read(wrapped)
@@ -151,14 +151,14 @@ class Previewer:
             reference.map_wrapped(wrapped, found, sink)
         except RecordError as error:
             told = found.position, found.schema, found.version, row
-            return OneOutcome(Fate.SET_ASIDE, *told, reason=error.reason, detail=error.detail)
+            return OneOutcome(RecordOutcome.SET_ASIDE, *told, reason=error.reason, detail=error.detail)
         told = found.position, found.schema, found.version, row
         if sink.skipped is not None:
-            return OneOutcome(Fate.SKIPPED, *told, kind=sink.skipped)
+            return OneOutcome(RecordOutcome.SKIPPED, *told, kind=sink.skipped)
         messages = tuple(OneMessage(each.block, each.text) for each in sink.sent)
-        return OneOutcome(Fate.MAPPED if messages else Fate.FILTERED, *told, messages)
+        return OneOutcome(RecordOutcome.MAPPED if messages else RecordOutcome.FILTERED, *told, messages)
 
-    def recognize(self, raw: bytes) -> Recognized | None:
+    def recognize(self, raw: bytes) -> RecognizedRecord | None:
         """Tell schema and version of a record without mapping it; ``None`` where its schema cannot be told."""
         try:
             change, reference = self._read(unwrap(raw))
@@ -169,9 +169,9 @@ class Previewer:
         schema = next((found for name in change.names if (found := self._document.extraction.named(name))), None)
         if schema is None:
             return None
-        return Recognized(schema, self._version_of(reference, schema, change), _row_of(change))
+        return RecognizedRecord(schema, self._version_of(reference, schema, change), _row_of(change))
 
-    def _version_of(self, reference: Reference, schema: Schema, change: Change) -> int | None:
+    def _version_of(self, reference: ReferenceKernel, schema: Schema, change: RowChange) -> int | None:
         try:
             plan = reference.schemas[schema.name].versions.of(change)
         except RecordError:
@@ -179,24 +179,24 @@ class Previewer:
         at = next(at for at, each in enumerate(reference.schemas[schema.name].plan.versions) if each is plan)
         return schema.version_ids[at]
 
-    def _read(self, wrapped: Wrapped) -> tuple[Change | None, Reference]:
+    def _read(self, wrapped: Wrapped) -> tuple[RowChange | None, ReferenceKernel]:
         """Read a record, and return a reference that knows every schema which the record may be of.
 
         Why a record cannot be read is for the reference to say, which reads it again.
         """
-        asked = AskedNames(self._document)
+        asked = SchemaNames(self._document)
         asked.look_up(wrapped.topic)
         try:
             change = read_wrapped(wrapped, asked, self._wire_for(wrapped.topic, asked))
         except RecordError:
-            change = Kind.OTHER
-        if not isinstance(change, Change):
+            change = RecordKind.OTHER
+        if not isinstance(change, RowChange):
             return None, self._reference(asked.found.values())
         for name in change.names:
             asked.look_up(name)
         return change, self._reference(asked.found.values())
 
-    def _reference(self, schemas: Iterable[Schema]) -> Reference:
+    def _reference(self, schemas: Iterable[Schema]) -> ReferenceKernel:
         """Return a reference for some schemas: what it answers to of all names is what the whole document says."""
         known = {schema.id: schema for schema in schemas}
         ids = tuple(sorted(known))
@@ -205,21 +205,21 @@ class Previewer:
                 self._plans.clear()
                 self._versions.clear()
             plans = tuple(self._plan(known[id_]) for id_ in ids)
-            self._references[ids] = Reference(Plan(self._document.state, "", plans))
+            self._references[ids] = ReferenceKernel(Plan(self._document.state, "", plans))
         if self._decoding is not None:
             self._references[ids].decoding = self._decoding
         return self._references[ids]
 
-    def _wire_for(self, topic: str, asked: AskedNames) -> Wire:
+    def _wire_for(self, topic: str, asked: SchemaNames) -> WireDecoder:
         """Return what decodes the values of a topic."""
         if self._decoding is None:
             look_up = self._look_up if self._writers is not None else None
-            self._decoding = Wire(Plan(self._document.state, "", (), framing=self._framing), look_up)
+            self._decoding = WireDecoder(Plan(self._document.state, "", (), framing=self._framing), look_up)
         schema = next(iter(asked.found.values()), None)
         self._decoding.frame(topic, schema.setting("framing") if schema is not None else "")
         return self._decoding
 
-    def _look_up(self, id_: str) -> Iterable[WireSchema]:
+    def _look_up(self, id_: str) -> Iterable[WriterSchemaPlan]:
         found = self._writers(id_) if self._writers is not None else ()
         return [attached(self._document, one) for one in found]
 
@@ -230,7 +230,7 @@ class Previewer:
         return self._plans[schema.id]
 
 
-class AskedNames(frozenset[str]):
+class SchemaNames(frozenset[str]):
     """The names of all schemas of a document, which remembers the schemas of those that it was asked for."""
 
     _document: Document
@@ -260,10 +260,10 @@ class _Sink(BatchOutput):
 
     def __init__(self) -> None:
         super().__init__()
-        self.skipped: Kind | None = None
+        self.skipped: RecordKind | None = None
         self.sent: tuple[Sent, ...] = ()
 
-    def skip(self, kind: Kind) -> None:
+    def skip(self, kind: RecordKind) -> None:
         """Keep the kind."""
         self.skipped = kind
 
@@ -272,5 +272,5 @@ class _Sink(BatchOutput):
         self.sent = tuple(sent)
 
 
-def _row_of(change: Change) -> Row:
+def _row_of(change: RowChange) -> Row:
     return Row(change.op, change.row, change.before)

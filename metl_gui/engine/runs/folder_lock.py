@@ -45,7 +45,7 @@ def owner_of_run(run_folder: Path) -> Path:
     return run_folder / SUFFIX
 
 
-class Owner:
+class RunLock:
     """Holds what a run writes while the run lives.
 
     Args:
@@ -80,7 +80,7 @@ def run_of_dead(path: Path) -> str | None:
         return None
 
 
-class Holder(msgspec.Struct, frozen=True):
+class LockHolder(msgspec.Struct, frozen=True):
     """Who holds a place.
 
     Args:
@@ -101,7 +101,7 @@ class Holder(msgspec.Struct, frozen=True):
         return f"run {self.run} since {since:%Y-%m-%d %H:%M:%S} UTC, process {self.process} on {self.host}"
 
 
-class HeldPlace:
+class PathLock:
     """Holds a place for outputs until it is let go, or this process ends in any way.
 
     Args:
@@ -116,7 +116,7 @@ class HeldPlace:
     def __init__(self, place: Path, run_id: str) -> None:
         self.path = _lock_of(place)
         self._number = _taken(self.path, place)
-        holder = Holder(run_id, time.time_ns() // 1_000_000, os.getpid(), socket.gethostname())
+        holder = LockHolder(run_id, time.time_ns() // 1_000_000, os.getpid(), socket.gethostname())
         with contextlib.suppress(OSError):  # a folder, or a file that another user made: locked and not written
             os.truncate(self._number, 0)
             os.write(self._number, msgspec.json.encode(holder))
@@ -138,11 +138,11 @@ class HeldPlace:
 
 
 @contextlib.contextmanager
-def holding(places: Iterable[Path], run_id: str) -> Iterator[None]:
+def lock_paths(places: Iterable[Path], run_id: str) -> Iterator[None]:
     """Hold places while the ``with`` block lasts; folders that they lie in are made.
 
     Raises:
-        RunError, OSError: as of ``HeldPlace``.
+        RunError, OSError: as of ``PathLock``.
     """
     with contextlib.ExitStack() as held:
         for place in places:
@@ -150,7 +150,7 @@ def holding(places: Iterable[Path], run_id: str) -> Iterator[None]:
                 make_folder(place.parent)
             else:
                 place.parent.mkdir(parents=True, exist_ok=True)
-            held.callback(HeldPlace(place, run_id).let_go)
+            held.callback(PathLock(place, run_id).let_go)
         yield
 
 
@@ -289,10 +289,10 @@ def _held(place: Path, said: bytes) -> RunError:
     )
 
 
-def _holder(said: bytes) -> Holder | None:
+def _holder(said: bytes) -> LockHolder | None:
     """Read who holds a place; damaged files name nobody."""
     try:
-        holder = msgspec.json.decode(said, type=Holder)
+        holder = msgspec.json.decode(said, type=LockHolder)
         return holder if holder.words else None  # which a time beyond all calendars has not
     except (msgspec.MsgspecError, ValueError, OverflowError, OSError):
         return None

@@ -21,8 +21,8 @@ import msgspec
 from metl_gui.engine.kafka.servers import is_kafka
 from metl_gui.engine.runs.folder_lock import SUFFIX as OWNER_SUFFIX
 from metl_gui.engine.runs.folder_lock import (
-    HeldPlace,
-    Owner,
+    PathLock,
+    RunLock,
     drop_lock,
     outermost,
     owner_of,
@@ -188,8 +188,8 @@ class Staging:
         self.run_id = spec.run_id
         self.notes: tuple[str, ...] = ()
         self._made: list[Path] = []
-        self._owners: list[Owner] = []
-        self._held: list[HeldPlace] = []
+        self._owners: list[RunLock] = []
+        self._held: list[PathLock] = []
 
     def prepare(self) -> None:
         """Check the places and make the partial folders.
@@ -203,7 +203,7 @@ class Staging:
             for place in self._shared:
                 folder = place
                 self._make(place.parent, exist_ok=True)
-                self._held.append(HeldPlace(place, self.run_id))
+                self._held.append(PathLock(place, self.run_id))
             self._check_free()
             self.notes = sweep(place.parent for place in (self.out, self.errors, self.samples) if place is not None)
             for folder in filter(None, (self.messages_partial, self.errors_partial, self.samples_partial)):
@@ -263,7 +263,7 @@ class Staging:
     def _own(self, path: Path) -> None:
         # A folder without an owner is never removed by others; where none can be named, what follows fails too.
         with contextlib.suppress(OSError):
-            self._owners.append(Owner(path, self.run_id))
+            self._owners.append(RunLock(path, self.run_id))
 
     def commit(self, written: Iterable[str]) -> None:
         """Move the parts of the successful tasks in place; parts of other attempts are dropped.

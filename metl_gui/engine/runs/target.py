@@ -44,7 +44,7 @@ _PASSWORD = re.compile(r"//[^/@\s]*:[^/@\s]*@")
 _SECRET = re.compile(r"secret|passw|token|credential|(access|api|account|private)[._-]?key", re.IGNORECASE)
 
 
-class Kind(StrEnum):
+class TargetKind(StrEnum):
     """What kind of session a target needs."""
 
     LOCAL = "local"
@@ -68,16 +68,16 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
     profile: str = ""
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> TargetKind:
         """What kind of session it needs."""
         if _LOCAL.fullmatch(self.master):
-            return Kind.LOCAL
-        return Kind.CONNECT if self.master.startswith("sc://") else Kind.CLUSTER
+            return TargetKind.LOCAL
+        return TargetKind.CONNECT if self.master.startswith("sc://") else TargetKind.CLUSTER
 
     @property
     def is_local(self) -> bool:
         """Whether everything runs on this computer, in processes of ours."""
-        return self.kind is Kind.LOCAL
+        return self.kind is TargetKind.LOCAL
 
     @property
     def is_local_cluster(self) -> bool:
@@ -166,7 +166,7 @@ def check_target(target: Target | str) -> None:
     refusals = [refusal for host, port in known.places if (refusal := _refusal(host, port))]
     if len(refusals) < len(known.places):
         return
-    what = "server" if known.kind is Kind.CONNECT else "master"
+    what = "server" if known.kind is TargetKind.CONNECT else "master"
     raise RunError(
         f"The Spark {what} does not answer.",
         f"{known.shown}: {refusals[0]}.",
@@ -250,13 +250,13 @@ _SETTINGS = {
 def lane_target(target: Target) -> Target:
     """Return the target of a lane's session; what a profile sets stays as it is."""
     match target.kind:
-        case Kind.LOCAL:
+        case TargetKind.LOCAL:
             found = _THREADS.match(target.master)
             threads = int(found[1]) if found else os.cpu_count() or 1
             return msgspec.structs.replace(target, master=f"local[{threads},{TRIES}]")
-        case Kind.CLUSTER:
+        case TargetKind.CLUSTER:
             standalone = {_CORES: str(CORES)} if target.master.startswith("spark://") else {}
             settings = {**_SETTINGS, **standalone, **dict(target.settings)}
             return msgspec.structs.replace(target, settings=tuple(settings.items()))
-        case Kind.CONNECT:
+        case TargetKind.CONNECT:
             return target

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from metl_gui.engine.kernel.outcomes import Outcome
+from metl_gui.engine.kernel.outcomes import MappedBatch
 from metl_gui.engine.sinks import patterns as at
 from metl_gui.engine.sinks.cells import Cells
 from metl_gui.engine.sinks.machine_code import MACHINE
@@ -86,7 +86,7 @@ def cut(
         values[:] = 0
 
 
-def begin_with(outcome: Outcome, numbers: Places, head: bytes) -> NDArray[np.bool_]:
+def begin_with(outcome: MappedBatch, numbers: Places, head: bytes) -> NDArray[np.bool_]:
     """Say which of some messages of a batch begin with a text."""
     starts, stops = outcome.starts[numbers], outcome.stops[numbers]
     machine = MACHINE.after(0)

@@ -12,8 +12,8 @@ from typing import IO
 
 import msgspec
 
-from metl_gui.engine.kernel.outcomes import Outcome
-from metl_gui.engine.sinks.sink import Refusal, date_folder, folder_name, unwritable
+from metl_gui.engine.kernel.outcomes import MappedBatch
+from metl_gui.engine.sinks.sink import RejectedRecord, date_folder, folder_name, unwritable
 from metl_gui.engine.spark.task_errors import TaskError
 from metl_gui.errors import UserError
 from metl_gui.own_files import make_below, open_file
@@ -111,7 +111,7 @@ class JsonlSink:
         self.parts = JsonlParts(folder, name)
         self.by_date = by_date
 
-    def append(self, outcome: Outcome) -> dict[int, Refusal]:
+    def append(self, outcome: MappedBatch) -> dict[int, RejectedRecord]:
         """Take the messages of a batch; none is refused."""
         if self.by_date:
             self._append_by_date(outcome)
@@ -124,7 +124,7 @@ class JsonlSink:
         """Write what is left and return the paths of all parts."""
         return self.parts.close()
 
-    def _append_by_date(self, outcome: Outcome) -> None:
+    def _append_by_date(self, outcome: MappedBatch) -> None:
         by_folder: dict[tuple[str, str], list[bytes]] = {}
         names = [folder_name(entity) for entity in outcome.entity_names]
         ends = zip(outcome.starts.tolist(), (outcome.stops + 1).tolist(), strict=True)

@@ -28,10 +28,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from metl_gui.engine.kernel.outcomes import Outcome
+from metl_gui.engine.kernel.outcomes import MappedBatch
 from metl_gui.engine.kernel.plan import EntityPlan, Plan
 from metl_gui.engine.sinks.cut_rows import begin_with
-from metl_gui.engine.sinks.sink import DAY_MS, UNKNOWN, Refusal, date_folder, folder_name, unwritable
+from metl_gui.engine.sinks.sink import DAY_MS, UNKNOWN, RejectedRecord, date_folder, folder_name, unwritable
 from metl_gui.engine.sinks.typed_rows import TypedRows
 from metl_gui.formats.json_text import quoted
 from metl_gui.own_files import make_below, open_file
@@ -89,10 +89,10 @@ class ParquetSink:
         self._sizes: dict[_Place, int] = {}
         self._written: list[str] = []
 
-    def append(self, outcome: Outcome) -> dict[int, Refusal]:
+    def append(self, outcome: MappedBatch) -> dict[int, RejectedRecord]:
         """Take the messages of a batch; see ``Sink``."""
         made: list[tuple[_Place, pa.Table, NDArray[np.int32]]] = []
-        refused: dict[int, Refusal] = {}
+        refused: dict[int, RejectedRecord] = {}
         for place, at in self._by_version(outcome):
             records = outcome.records[at]
             table, wrong = self._of(place).table(outcome, at)
@@ -113,7 +113,7 @@ class ParquetSink:
             self._write(place)
         return self._written
 
-    def _by_version(self, outcome: Outcome) -> Iterator[tuple[_Place, _Numbers]]:
+    def _by_version(self, outcome: MappedBatch) -> Iterator[tuple[_Place, _Numbers]]:
         """Yield for each entity version the numbers of its messages."""
         for number in np.unique(outcome.entities):
             entity = outcome.entity_names[number]
@@ -121,7 +121,7 @@ class ParquetSink:
             for version, of_it in self._versions(outcome, entity, at):
                 yield (entity, version), of_it
 
-    def _versions(self, outcome: Outcome, entity: str, at: _Numbers) -> Iterator[tuple[str, _Numbers]]:
+    def _versions(self, outcome: MappedBatch, entity: str, at: _Numbers) -> Iterator[tuple[str, _Numbers]]:
         """Tell by the first bytes of messages which version they have; no version is an empty text."""
         left = at
         for plan in self._plans.get(entity, ()):

@@ -15,12 +15,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from metl_gui.engine.kernel.outcomes import Outcome
+from metl_gui.engine.kernel.outcomes import MappedBatch
 from metl_gui.engine.spark.task_errors import TaskError
 from metl_gui.errors import RunError
 
 
-class Refusal(NamedTuple):
+class RejectedRecord(NamedTuple):
     """Why a sink does not take a record.
 
     Args:
@@ -42,7 +42,7 @@ class Sink(Protocol):
     Order: each part has the messages of its folder as they came.
     """
 
-    def append(self, outcome: Outcome) -> dict[int, Refusal]:
+    def append(self, outcome: MappedBatch) -> dict[int, RejectedRecord]:
         """Take the messages of a batch; of a record that it refuses it takes none at all.
 
         Returns:

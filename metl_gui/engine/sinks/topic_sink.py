@@ -27,13 +27,13 @@ from metl_gui.engine.kafka.outgoing import (
     set_aside_message,
 )
 from metl_gui.engine.kafka.servers import TopicOrder
-from metl_gui.engine.sinks.sink import Refusal
+from metl_gui.engine.sinks.sink import RejectedRecord
 from metl_gui.engine.spark.task_errors import TaskError
 from metl_gui.errors import RunError
 
 if TYPE_CHECKING:
     from metl_gui.engine.kafka.servers import KafkaServers
-    from metl_gui.engine.kernel.outcomes import Outcome, SetAside
+    from metl_gui.engine.kernel.outcomes import MappedBatch, SetAside
 
 _AROUND_BYTES = 512
 """What a batch of one message takes around it, and some more."""
@@ -179,7 +179,7 @@ class TopicSink:
         self.sender = Sender(order)
         self.outgoings = Outgoings(order.topic, state, has_tombstones=order.has_tombstones)
 
-    def append(self, outcome: Outcome) -> dict[int, Refusal]:
+    def append(self, outcome: MappedBatch) -> dict[int, RejectedRecord]:
         """Send the messages of a batch; of a record of which its topic does not take one, none."""
         messages = list(self.outgoings.of(outcome))
         refused = refusals(self.order, outcome, messages)
@@ -192,7 +192,7 @@ class TopicSink:
         return []
 
 
-def refusals(order: TopicOrder, outcome: Outcome, messages: Iterable[Outgoing]) -> dict[int, Refusal]:
+def refusals(order: TopicOrder, outcome: MappedBatch, messages: Iterable[Outgoing]) -> dict[int, RejectedRecord]:
     """Say which records of a batch became a message that its topic would not take, for its size or for want of a key.
 
     Args:
@@ -201,7 +201,7 @@ def refusals(order: TopicOrder, outcome: Outcome, messages: Iterable[Outgoing]) 
         messages: what goes out for it, in its order.
     """
     limits, compacted = order.limits, order.compacted
-    refused: dict[int, Refusal] = {}
+    refused: dict[int, RejectedRecord] = {}
     if not limits and not compacted:
         return refused
     at = -1
@@ -219,7 +219,7 @@ def refusals(order: TopicOrder, outcome: Outcome, messages: Iterable[Outgoing]) 
     return refused
 
 
-def without_refused(messages: list[Outgoing], refused: Mapping[int, Refusal]) -> list[Outgoing]:
+def without_refused(messages: list[Outgoing], refused: Mapping[int, RejectedRecord]) -> list[Outgoing]:
     """Leave out everything that records became of which a topic refuses a message."""
     if not refused:
         return messages
@@ -274,9 +274,9 @@ class ErrorTopic:
         self.sender.end()
 
 
-def _refusal(message: Outgoing, detail: str, reason: str) -> Refusal:
+def _refusal(message: Outgoing, detail: str, reason: str) -> RejectedRecord:
     told = {name: str(value) for name, value in message.headers}
-    return Refusal(told.get(SCHEMA, ""), told.get(VERSION, ""), told.get(POSITION, ""), detail, reason)
+    return RejectedRecord(told.get(SCHEMA, ""), told.get(VERSION, ""), told.get(POSITION, ""), detail, reason)
 
 
 def _size(message: Outgoing) -> int:

@@ -12,7 +12,7 @@ import pyarrow as pa
 from msgspec import Raw
 from numpy.typing import NDArray
 
-from metl_gui.engine.kernel.outcomes import Outcome
+from metl_gui.engine.kernel.outcomes import MappedBatch
 from metl_gui.engine.kernel.plan import EntityPlan
 from metl_gui.engine.sinks import patterns as at
 from metl_gui.engine.sinks import readers
@@ -23,7 +23,7 @@ from metl_gui.engine.sinks.machine_code import MACHINE
 from metl_gui.engine.sinks.patterns import Patterns
 from metl_gui.engine.sinks.readers import Reader
 from metl_gui.engine.sinks.rows import Rows, joined
-from metl_gui.engine.sinks.sink import Refusal
+from metl_gui.engine.sinks.sink import RejectedRecord
 
 Array: TypeAlias = "pa.Array[Any]"
 _NULL = Raw(b"null")
@@ -52,7 +52,7 @@ class TypedRows:
         self.rows = Rows(list(self.columns))
         self.patterns = Patterns(self.rows.tree, {path: number for number, path in enumerate(self.columns)})
 
-    def table(self, outcome: Outcome, numbers: Places) -> tuple[pa.Table, dict[int, Refusal]]:
+    def table(self, outcome: MappedBatch, numbers: Places) -> tuple[pa.Table, dict[int, RejectedRecord]]:
         """Read messages into a table; those that do not fit are in it without the values that do not.
 
         Args:
@@ -70,9 +70,9 @@ class TypedRows:
                 return self._of_cut(cut_rows)
         return self._of_lines(outcome.text if len(numbers) == len(outcome) else _lines(outcome, numbers))
 
-    def _of_lines(self, lines: bytes | memoryview) -> tuple[pa.Table, dict[int, Refusal]]:
+    def _of_lines(self, lines: bytes | memoryview) -> tuple[pa.Table, dict[int, RejectedRecord]]:
         messages = self.rows.read(lines)
-        refused: dict[int, Refusal] = {}
+        refused: dict[int, RejectedRecord] = {}
         leaves = {path: self._leaf(one, messages, refused) for path, one in self.columns.items()}
         made: dict[str, Array] = {
             name: pa.array(list(map(attrgetter(name), messages)), type_) for name, type_ in _PLAIN.items()
@@ -87,9 +87,9 @@ class TypedRows:
         made["replayed"] = pa.array([one.replayed for one in messages], pa.bool_())
         return pa.table(made), refused
 
-    def _of_cut(self, found: CutRows) -> tuple[pa.Table, dict[int, Refusal]]:
+    def _of_cut(self, found: CutRows) -> tuple[pa.Table, dict[int, RejectedRecord]]:
         """Make the same table of values that machine code has cut out."""
-        refused: dict[int, Refusal] = {}
+        refused: dict[int, RejectedRecord] = {}
         op, schema, version, position = (
             self._read_cells(_TEXT, readers.texts, found.cells(number), found.messages, refused)
             for number in (at.OP, at.SCHEMA, at.VERSION, at.POSITION)
@@ -118,7 +118,7 @@ class TypedRows:
         found: CutRows,
         number: int,
         sources: Sequence[tuple[tuple[str, str], Places]],
-        refused: dict[int, Refusal],
+        refused: dict[int, RejectedRecord],
     ) -> Array:
         cells = found.cells(number)
         if not wanted.by_source:
@@ -129,7 +129,7 @@ class TypedRows:
         arrays: list[Array] = []
         order = [np.sort(np.concatenate(parts)) for parts in by_read.values()]
         for read, rows in zip(by_read, order, strict=True):
-            wrong: dict[int, Refusal] = {}
+            wrong: dict[int, RejectedRecord] = {}
             messages = _Some(found.messages, rows)
             arrays.append(self._read_cells(wanted, read, cells.of(rows), messages, wrong).cast(wanted.type))
             for row, refusal in wrong.items():
@@ -137,14 +137,14 @@ class TypedRows:
         return pa.concat_arrays(arrays).take(np.argsort(np.concatenate(order)))
 
     def _read_cells(
-        self, wanted: Column, read: Reader, cells: Cells, messages: Sequence[Any], refused: dict[int, Refusal]
+        self, wanted: Column, read: Reader, cells: Cells, messages: Sequence[Any], refused: dict[int, RejectedRecord]
     ) -> Array:
         """Read the common values at once, and those that are left as an array of JSON."""
         array, left = _common(read, cells)
         if array is not None and left is None:
             return array
         rows = np.arange(len(cells.starts)) if left is None else np.flatnonzero(left)
-        wrong: dict[int, Refusal] = {}
+        wrong: dict[int, RejectedRecord] = {}
         part = self._read(wanted, read, cells.of(rows).values(), _Some(messages, rows), wrong)
         for row, refusal in wrong.items():
             refused.setdefault(int(rows[row]), refusal)
@@ -154,7 +154,7 @@ class TypedRows:
         places[rows] = len(array) + np.arange(len(rows))
         return pa.concat_arrays([array, part]).take(places)
 
-    def _leaf(self, wanted: Column, messages: Sequence[Any], refused: dict[int, Refusal]) -> Array:
+    def _leaf(self, wanted: Column, messages: Sequence[Any], refused: dict[int, RejectedRecord]) -> Array:
         values = self.rows.values(messages, wanted.path)
         if not wanted.by_source:
             return self._read(wanted, wanted.read, values, messages, refused)
@@ -165,7 +165,7 @@ class TypedRows:
         arrays: list[Array] = []
         order: list[int] = []
         for read, rows in by_read.items():
-            wrong: dict[int, Refusal] = {}
+            wrong: dict[int, RejectedRecord] = {}
             part = self._read(wanted, read, [values[row] for row in rows], [messages[row] for row in rows], wrong)
             for row, refusal in wrong.items():
                 refused.setdefault(rows[row], refusal)
@@ -174,7 +174,12 @@ class TypedRows:
         return pa.concat_arrays(arrays).take(np.argsort(order))
 
     def _read(
-        self, wanted: Column, read: Reader, values: list[Any], messages: Sequence[Any], refused: dict[int, Refusal]
+        self,
+        wanted: Column,
+        read: Reader,
+        values: list[Any],
+        messages: Sequence[Any],
+        refused: dict[int, RejectedRecord],
     ) -> Array:
         try:
             return read(joined(values))
@@ -184,13 +189,13 @@ class TypedRows:
                 values[row] = _NULL
             return read(joined(values))
 
-    def _refusal(self, wanted: Column, value: Raw, message: Any) -> Refusal:
+    def _refusal(self, wanted: Column, value: Raw, message: Any) -> RejectedRecord:
         shown = bytes(value)[: _SHOWN + 1].decode(errors="replace")
         shown = f"{shown[:_SHOWN]}..." if len(shown) > _SHOWN else shown
         place = f"{self.plan.entity}@{self.plan.version}"
         detail = f"{place} {wanted.path} takes {wanted.wants}, and not {shown}"
         source = message.source
-        return Refusal(source.schema, source.version or "", source.position, detail)
+        return RejectedRecord(source.schema, source.version or "", source.position, detail)
 
 
 class _Some(Sequence[Any]):
@@ -216,7 +221,7 @@ def _common(read: Reader, cells: Cells) -> tuple[Array | None, NDArray[np.bool_]
         return None, None
 
 
-def _lines(outcome: Outcome, numbers: Places) -> bytes:
+def _lines(outcome: MappedBatch, numbers: Places) -> bytes:
     """Return some messages, each with its line feed."""
     text = outcome.text
     ends = zip(outcome.starts[numbers].tolist(), (outcome.stops[numbers] + 1).tolist(), strict=True)

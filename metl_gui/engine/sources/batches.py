@@ -26,12 +26,12 @@ from metl_gui.engine.kernel.records import Places, Records
 from metl_gui.engine.kernel.wire_format import learn
 from metl_gui.engine.sources.files import CHUNK_BYTES, FileRange, SourceFile, chunks_of, list_files, plain_bytes
 from metl_gui.errors import RecordError, RunError, SchemaError
-from metl_gui.formats.avro_container import Block, Header, read_blocks, read_header
+from metl_gui.formats.avro_container import AvroBlock, Header, read_blocks, read_header
 from metl_gui.formats.avro_types import read_avro
 from metl_gui.formats.record_delimiting import (
     LIMIT_BYTES,
     SNIFF_BYTES,
-    Framed,
+    DelimitedRecord,
     Framing,
     head_bytes,
     sniff,
@@ -79,7 +79,7 @@ def _prepared(header: Header) -> tuple[bytes, AvroReader]:
     return mark, AvroReader(read_avro(json.loads(header.schema)))
 
 
-def _bodies(block: Block, reader: AvroReader) -> Iterator[tuple[int, bytes]]:
+def _bodies(block: AvroBlock, reader: AvroReader) -> Iterator[tuple[int, bytes]]:
     """Yield the place and the bytes of each record of a block; what cannot be read as one, to the end of the block."""
     at = 0
     for number in range(block.count):
@@ -259,8 +259,8 @@ def _shifted(starts: Places, offset: int) -> Places:
     return starts + offset if offset else starts
 
 
-def _gathered(records: Iterator[Framed], name: str) -> Iterator[Records]:
-    held: list[Framed] = []
+def _gathered(records: Iterator[DelimitedRecord], name: str) -> Iterator[Records]:
+    held: list[DelimitedRecord] = []
     size = 0
     for record in records:
         held.append(record)
@@ -272,7 +272,7 @@ def _gathered(records: Iterator[Framed], name: str) -> Iterator[Records]:
         yield _joined(held, name)
 
 
-def _joined(records: list[Framed], name: str) -> Records:
+def _joined(records: list[DelimitedRecord], name: str) -> Records:
     sizes = None if all(record.is_whole for record in records) else [record.size_bytes for record in records]
     return Records.of([r.raw for r in records], name, [r.offset for r in records], sizes=sizes)
 

@@ -81,7 +81,7 @@ def read_set_aside(
         yield Batch(batch.file, records, rows)
 
 
-class _Found(NamedTuple):
+class _ExtractedRecord(NamedTuple):
     raw: bytes
     size: int
     name: str
@@ -93,7 +93,7 @@ def _rows(lines: Records) -> list[tuple[int, int]]:
     return list(zip(lines.offsets.tolist(), sizes.tolist(), strict=True))
 
 
-def _found(line: bytes, row: tuple[int, int], file: SourceFile, limit_bytes: int) -> _Found:
+def _found(line: bytes, row: tuple[int, int], file: SourceFile, limit_bytes: int) -> _ExtractedRecord:
     """Take the record out of a row; of one that is larger than the limit, or not whole in its row, the beginning."""
     offset, size_of_row = row
     if len(line) < size_of_row:
@@ -101,11 +101,11 @@ def _found(line: bytes, row: tuple[int, int], file: SourceFile, limit_bytes: int
             head = head_of(line)
         except (ValueError, msgspec.MsgspecError) as error:
             raise _broken(file, offset, str(error)) from error
-        return _Found(b"", head.size_bytes or size_of_row, *_parted(head.position or f"{file.name}@{offset}"))
+        return _ExtractedRecord(b"", head.size_bytes or size_of_row, *_parted(head.position or f"{file.name}@{offset}"))
     stored, raw = record_of(line, file, offset)
     size = max(len(raw), stored.whole_size)
     kept = raw if size <= limit_bytes and size == len(raw) else raw[: head_bytes(min(limit_bytes, size - 1))]
-    return _Found(kept, size, *_parted(stored.position or f"{file.name}@{offset}"))
+    return _ExtractedRecord(kept, size, *_parted(stored.position or f"{file.name}@{offset}"))
 
 
 def record_of(line: bytes, file: SourceFile, offset: int) -> tuple[StoredRecord, bytes]:

@@ -37,7 +37,7 @@ _REASON = "reason="
 _NEEDED = "Name the folder of an error store: the report of a run gives it under errors."
 
 
-class Mark(msgspec.Struct, frozen=True, kw_only=True):
+class ReplayMark(msgspec.Struct, frozen=True, kw_only=True):
     """What one replay has taken out of a store.
 
     Args:
@@ -143,7 +143,7 @@ class ErrorStore:
         except OSError as error:
             raise RunError("The error store cannot be read.", f"{self.root}: {error.strerror}.", _NEEDED) from error
 
-    def marks(self, mode: str) -> list[Mark]:
+    def marks(self, mode: str) -> list[ReplayMark]:
         """Return what replays of a mode have taken out, oldest first.
 
         Raises:
@@ -152,7 +152,7 @@ class ErrorStore:
         found = []
         for path in sorted((self.root / MARKS).glob("*.json")):
             try:
-                mark = msgspec.json.decode(path.read_bytes(), type=Mark)
+                mark = msgspec.json.decode(path.read_bytes(), type=ReplayMark)
                 _require_within(mark.again)
             except (OSError, msgspec.MsgspecError) as error:
                 raise RunError(
@@ -226,7 +226,7 @@ class ReplaySource:
         self.run_id, self.mode = run_id, mode
         self.is_again, self.is_marked = is_again, is_marked
         self.parts = store.waiting(mode, is_again)
-        self._mark: Mark | None = None
+        self._mark: ReplayMark | None = None
 
     @property
     def files(self) -> int:
@@ -269,7 +269,7 @@ class ReplaySource:
         if not self.is_marked:
             return
         root = self.store.root
-        self._mark = Mark(
+        self._mark = ReplayMark(
             run_id=self.run_id,
             mode=self.mode,
             when_ms=time.time_ns() // 1_000_000,

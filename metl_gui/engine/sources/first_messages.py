@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from metl_gui.engine.kafka.consumer import RangeReader, Wanted, let_go
+from metl_gui.engine.kafka.consumer import OffsetRange, RangeReader, close_clients
 from metl_gui.engine.kafka.offsets import ListedPartition, Lister
 from metl_gui.engine.kafka.records import records_of
 from metl_gui.engine.kafka.servers import KafkaServers, parse_address
@@ -42,7 +42,7 @@ def first_messages(
     try:
         yield from _first(servers, [(one, one.begin) for one in listed], most, each)
     finally:
-        let_go()
+        close_clients()
 
 
 def _first(
@@ -52,7 +52,7 @@ def _first(
     counts: dict[tuple[str, int], int] = {}
     total, width = 0, each
     while places and total < most:
-        wanted = [Wanted(one.topic, one.partition, at, min(at + width, one.end)) for one, at in places]
+        wanted = [OffsetRange(one.topic, one.partition, at, min(at + width, one.end)) for one, at in places]
         for messages in RangeReader(servers, wanted, _PATIENCE_SECONDS).batches():
             records = records_of(messages)
             for number, message in enumerate(messages):

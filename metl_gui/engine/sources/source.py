@@ -1,6 +1,6 @@
 """What a run reads, whatever it is: listed once, cut into ranges, and told when the run's outputs are in place.
 
-``Reading`` is what a source is told on its way to the executors.
+``ReadPlan`` is what a source is told on its way to the executors.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class FileSource:
         """Do nothing: files stay as they are."""
 
 
-class Reading(msgspec.Struct, frozen=True):
+class ReadPlan(msgspec.Struct, frozen=True):
     """The files, the ranges of each task and the limit.
 
     Args:

@@ -12,13 +12,13 @@ import gc
 from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, TYPE_CHECKING, Final, NamedTuple
 
-from metl_gui.engine.kafka.consumer import RangeReader, Wanted
+from metl_gui.engine.kafka.consumer import OffsetRange, RangeReader
 from metl_gui.engine.kafka.outgoing import CUT, FORM, OF_SET_ASIDE, POSITION, REASON, RECORD, REPLAYED, TIMESTAMP
 from metl_gui.engine.kafka.records import headers_json, records_of, records_of_columns
 from metl_gui.engine.kafka.servers import TopicReading, WaitingRecords
 from metl_gui.engine.kernel.records import Parts, Records
 from metl_gui.engine.sources.large_records import TOO_LARGE, LargeRecords
-from metl_gui.engine.sources.source import Reading, partition_of
+from metl_gui.engine.sources.source import ReadPlan, partition_of
 from metl_gui.formats.json_text import quoted
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class TopicRecords:
         notes: what a person should know of what was read, once it is read.
     """
 
-    def __init__(self, reading: Reading, task: int, limit_bytes: int) -> None:
+    def __init__(self, reading: ReadPlan, task: int, limit_bytes: int) -> None:
         topics = reading.topics
         if topics is None:
             raise ValueError("the reading has no topics")
@@ -63,7 +63,8 @@ class TopicRecords:
         self.limit_bytes = limit_bytes
         self.topics: TopicReading = topics
         wanted = [
-            Wanted(*partition_of(reading.files[piece.file]), piece.start, piece.stop) for piece in reading.tasks[task]
+            OffsetRange(*partition_of(reading.files[piece.file]), piece.start, piece.stop)
+            for piece in reading.tasks[task]
         ]
         self._reader = RangeReader(topics.servers, wanted, topics.patience_seconds)
         self._cut = 0

@@ -13,8 +13,15 @@ from typing import Final
 
 from confluent_kafka import Consumer, TopicPartition
 
-from metl_gui.engine.kafka.clients import ANSWER_SECONDS, ClientErrorLog, admin, consumer, in_words, patiently
-from metl_gui.engine.kafka.consumer import Wanted
+from metl_gui.engine.kafka.clients import (
+    ANSWER_SECONDS,
+    ClientErrorLog,
+    admin,
+    consumer,
+    in_words,
+    retry_until_available,
+)
+from metl_gui.engine.kafka.consumer import OffsetRange
 from metl_gui.engine.kafka.offsets import Lister, parse_start, start_offsets
 from metl_gui.engine.kafka.servers import KafkaServers, TopicReading, WaitingRecords, is_kafka, parse_address
 from metl_gui.engine.runs.run_spec import RunSpec
@@ -49,7 +56,9 @@ class TopicSource:
         lister = Lister(self.servers, parse_address(spec.source))
         listed = lister.listed()
         starts, self.notes = start_offsets(lister, listed, parse_start(spec.start))
-        self.wanted = [Wanted(one.topic, one.partition, starts[one.topic, one.partition], one.end) for one in listed]
+        self.wanted = [
+            OffsetRange(one.topic, one.partition, starts[one.topic, one.partition], one.end) for one in listed
+        ]
 
     @property
     def topics(self) -> TopicReading:
@@ -135,7 +144,7 @@ class ErrorTopicSource(TopicSource):
         for reason in self.reasons or (_ALL,):
             self._commit(reason, offsets)
 
-    def _from_first(self, one: Wanted) -> Wanted:
+    def _from_first(self, one: OffsetRange) -> OffsetRange:
         """Leave out what is behind whatever its reason."""
         behind = self.behind.get(f"{one.topic}/{one.partition}", {})
         least = min((behind.get(reason, 0) for reason in self.reasons), default=0)
@@ -161,11 +170,11 @@ class ErrorTopicSource(TopicSource):
 
     def _commit(self, reason: str, offsets: list[TopicPartition]) -> None:
         with self._client(reason) as client:
-            patiently(lambda: client.commit(offsets=offsets, asynchronous=False), ANSWER_SECONDS)
+            retry_until_available(lambda: client.commit(offsets=offsets, asynchronous=False), ANSWER_SECONDS)
 
     def _committed(self, reason: str, places: list[TopicPartition]) -> Mapping[str, int]:
         with self._client(reason) as client:
-            found = patiently(lambda: client.committed(places, timeout=ANSWER_SECONDS), ANSWER_SECONDS)
+            found = retry_until_available(lambda: client.committed(places, timeout=ANSWER_SECONDS), ANSWER_SECONDS)
         return {f"{one.topic}/{one.partition}": one.offset for one in found if one.offset > 0}
 
     @contextlib.contextmanager
@@ -184,7 +193,7 @@ class ErrorTopicSource(TopicSource):
 
 
 def cut_partitions(
-    wanted: Iterable[Wanted], cores: int, *, is_ordered: bool
+    wanted: Iterable[OffsetRange], cores: int, *, is_ordered: bool
 ) -> tuple[list[SourceFile], list[list[FileRange]]]:
     """Cut what is read of partitions into tasks of about the same length; small ranges share one.
 

@@ -18,7 +18,7 @@ from metl_gui.errors import RunError
 _NAMED = 3
 
 
-class Look(msgspec.Struct, frozen=True):
+class WorkerCheck(msgspec.Struct, frozen=True):
     """What workers are asked.
 
     Args:

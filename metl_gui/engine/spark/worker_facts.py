@@ -30,7 +30,7 @@ MARK = ".metl-look"
 _told: dict[str, int] = {}
 
 
-class Question:
+class WorkerProbe:
     """What is asked of workers, as it travels.
 
     Args:

@@ -14,7 +14,7 @@ from typing import Protocol
 
 import msgspec
 
-from metl_gui.engine.sources.source import Reading
+from metl_gui.engine.sources.source import ReadPlan
 from metl_gui.engine.spark.sessions.runtime import Runtime
 from metl_gui.engine.streaming.source import BatchReader
 from metl_gui.engine.tasks.task import TaskOutcome
@@ -22,7 +22,7 @@ from metl_gui.engine.tasks.task import TaskOutcome
 _LOOK_SECONDS = 0.2
 
 
-class Driver(Protocol):
+class BatchDriver(Protocol):
     """What drives the batches of a run, as Spark's streaming queries do."""
 
     @property
@@ -109,6 +109,6 @@ class BatchLoop:
         plan = self.reader.planner.ledger.batch(number)
         order = self.reader.order_of(plan)
         order = msgspec.structs.replace(order, plan=self.runtime.ship_plan(Path(order.plan)))
-        outcomes = self.runtime.outcomes(Reading(plan.files, plan.tasks or [[]], topics=self.reader.topics), order)
+        outcomes = self.runtime.outcomes(ReadPlan(plan.files, plan.tasks or [[]], topics=self.reader.topics), order)
         self.put(number, [msgspec.json.decode(outcome, type=TaskOutcome) for outcome in outcomes])
         self.after = number

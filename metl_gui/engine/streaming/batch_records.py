@@ -62,7 +62,7 @@ class BatchRecord(msgspec.Struct, frozen=True, kw_only=True):
     bytes_read: int
 
 
-class BatchRecords:
+class BatchLog:
     """The records of one stream.
 
     Args:

@@ -76,7 +76,7 @@ class Piece(msgspec.Struct, frozen=True):
         return self.file.size_bytes - self.start
 
 
-class Trouble(Exception):
+class SourceFileError(Exception):
     """Something about one file that a person should know; the others go on.
 
     Args:
@@ -110,7 +110,7 @@ def new_piece(seen: SeenFile, known: KnownFile | None, room: int, *, rests: bool
     if seen.size < known.read_to:
         raise _shorter(seen, known)
     if _tail(seen.path, known.read_to) != known.tail:
-        raise Trouble(
+        raise SourceFileError(
             f"{seen.name} was replaced by another file of the same name after {known.read_to:,} bytes of it were read. "
             "Nothing more is read of it; give the new file a name of its own.",
             gives_up=True,
@@ -118,7 +118,7 @@ def new_piece(seen: SeenFile, known: KnownFile | None, room: int, *, rests: bool
     if known.is_whole:
         if seen.size == known.read_to:
             return None
-        raise Trouble(
+        raise SourceFileError(
             f"{seen.name} grew by {seen.size - known.read_to:,} bytes after it was read whole; they are not read. "
             "Only files of JSON lines can grow.",
             gives_up=True,
@@ -175,7 +175,7 @@ def _of_new(seen: SeenFile, room: int, *, rests: bool) -> Piece | None:
     except RunError as error:
         if not path.exists():
             return None
-        raise Trouble(f"{error} The rest goes on.") from error
+        raise SourceFileError(f"{error} The rest goes on.") from error
     if framing is Framing.LINES and listed.codec is Codec.PLAIN:
         return _lines(msgspec.structs.replace(listed, framing=framing), 0, room, rests=rests)
     return Piece(msgspec.structs.replace(listed, framing=framing), 0) if rests else None
@@ -259,7 +259,7 @@ def _tail(path: str, place: int) -> int:
             stream.seek(begin)
             return zlib.crc32(stream.read(place - begin), place & 0xFFFFFFFF)
     except OSError as error:
-        raise Trouble(f"{path} cannot be read: {error.strerror or error}. The rest goes on.") from error
+        raise SourceFileError(f"{path} cannot be read: {error.strerror or error}. The rest goes on.") from error
 
 
 def seen_files(root: Path, paths: list[Path]) -> list[SeenFile]:

@@ -60,7 +60,7 @@ class BatchPlan(msgspec.Struct, frozen=True, kw_only=True):
         return [sum(piece.stop - piece.start for piece in task) for task in self.tasks]
 
 
-class Gathered(msgspec.Struct, frozen=True):
+class LedgerSnapshot(msgspec.Struct, frozen=True):
     """What is known of all files and partitions after a batch."""
 
     number: int
@@ -158,15 +158,15 @@ class Ledger:
         self.bytes_planned = plan.bytes_planned
 
     def _gather(self, committed: int) -> None:
-        gathered = Gathered(self.newest, self.bytes_planned, self.known, self.partitions)
+        gathered = LedgerSnapshot(self.newest, self.bytes_planned, self.known, self.partitions)
         write_whole(self.folder / GATHERED, msgspec.json.encode(gathered))
         for number in _numbers(self.folder):
             if number < min(self.newest, committed):
                 _file(self.folder, number).unlink(missing_ok=True)
 
 
-def _gathered(folder: Path) -> Gathered:
-    return read_whole(folder / GATHERED, Gathered) or Gathered(0, 0, {})
+def _gathered(folder: Path) -> LedgerSnapshot:
+    return read_whole(folder / GATHERED, LedgerSnapshot) or LedgerSnapshot(0, 0, {})
 
 
 def _file(folder: Path, number: int) -> Path:

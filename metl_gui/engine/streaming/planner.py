@@ -1,6 +1,6 @@
 """The planner of batches: lists the source, takes what is new up to a bound, and cuts it into tasks.
 
-``TopicsOrder`` is what a stream that reads topics is told of them. No client of Kafka is loaded here.
+``TopicSourceSpec`` is what a stream that reads topics is told of them. No client of Kafka is loaded here.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from metl_gui.engine.streaming.file_states import (
     KnownFile,
     Piece,
     SeenFile,
-    Trouble,
+    SourceFileError,
     known_after,
     new_piece,
     seen_files,
@@ -123,7 +123,7 @@ class Planner:
             rests = self._rests(seen, now)
             try:
                 piece = new_piece(seen, self.ledger.known.get(seen.name), room, rests=rests)
-            except Trouble as trouble:
+            except SourceFileError as trouble:
                 self._say(trouble.text)
                 if trouble.gives_up:
                     self._give_up(seen.name, trouble.text)
@@ -279,7 +279,7 @@ def _size_of(path: str) -> int:
         return -1
 
 
-class TopicsOrder(msgspec.Struct, frozen=True, kw_only=True):
+class TopicSourceSpec(msgspec.Struct, frozen=True, kw_only=True):
     """What is read.
 
     Args:

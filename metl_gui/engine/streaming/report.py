@@ -16,7 +16,7 @@ from metl_gui.engine.runs.events import EngineEvent, RunProgressed
 from metl_gui.engine.runs.progress import INTERVAL_SECONDS, ProgressSum, TimeLeft, Unit
 from metl_gui.engine.runs.report import RunReport, Tally
 from metl_gui.engine.runs.run_spec import NOOP, RunSpec
-from metl_gui.engine.streaming.batch_records import BatchRecord, BatchRecords
+from metl_gui.engine.streaming.batch_records import BatchLog, BatchRecord
 from metl_gui.engine.streaming.checkpoint import Checkpoint, StreamHead, read_head
 from metl_gui.engine.streaming.ledger import Ledger
 
@@ -36,7 +36,7 @@ def stream_report(spec: RunSpec, target: str, *, is_stopped: bool = False, secon
         RunError: the checkpoint is damaged.
     """
     checkpoint = _checkpoint_of(spec)
-    record = BatchRecords(checkpoint).newest_of(spec.run_id)
+    record = BatchLog(checkpoint).newest_of(spec.run_id)
     head = read_head(checkpoint.path)
     return _report(spec, target, record, head, is_stopped=is_stopped, seconds_at_least=seconds_at_least)
 
@@ -114,7 +114,7 @@ class StreamProgress:
     ) -> None:
         self.run_id = run_id
         self.checkpoint = checkpoint
-        self.records = BatchRecords(checkpoint)
+        self.records = BatchLog(checkpoint)
         self.progress_base = progress_base
         self.started = started
         self.seconds_before = before.run_seconds if before is not None else 0.0

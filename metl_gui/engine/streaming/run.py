@@ -14,14 +14,14 @@ import msgspec
 from metl_gui.engine.checks.destinations import refuse_feedback
 from metl_gui.engine.kafka.servers import PATIENCE_SECONDS, is_kafka
 from metl_gui.engine.runs.events import BatchCommitted, EngineEvent, RunStarted, SourceTroubled, StateChanged
-from metl_gui.engine.runs.folder_lock import holding, outermost
+from metl_gui.engine.runs.folder_lock import lock_paths, outermost
 from metl_gui.engine.runs.progress import Unit
 from metl_gui.engine.runs.report import RunReport, Tally, check_sums
 from metl_gui.engine.runs.run_spec import RunFolder, RunSpec
 from metl_gui.engine.spark.task_errors import DISK_FULL, folder_error, run_error
 from metl_gui.engine.streaming.batch_records import (
+    BatchLog,
     BatchRecord,
-    BatchRecords,
     drop_batch_folders,
     drop_partials,
     moves_of,
@@ -29,7 +29,7 @@ from metl_gui.engine.streaming.batch_records import (
 )
 from metl_gui.engine.streaming.checkpoint import Checkpoint, StreamHead, check_apart, claim, head_of, is_folder
 from metl_gui.engine.streaming.ledger import Ledger
-from metl_gui.engine.streaming.planner import TopicsOrder, mend
+from metl_gui.engine.streaming.planner import TopicSourceSpec, mend
 from metl_gui.engine.streaming.report import StreamProgress, stream_report
 from metl_gui.engine.tasks.task import TaskOrder, TaskOutcome, with_topics
 from metl_gui.errors import RunCancelled, RunError, RunKilledError
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from metl_gui.engine.spark.sessions.runtime import Runtime
-    from metl_gui.engine.streaming.batch_driver import Driver
+    from metl_gui.engine.streaming.batch_driver import BatchDriver
     from metl_gui.engine.streaming.source import BatchOutcome, StreamOrder
 
 REST_SECONDS = 3.0
@@ -75,7 +75,7 @@ class StreamRun:
         self.is_cancelled = is_cancelled
         self.started = time.monotonic()
         self.checkpoint = Checkpoint(Path(spec.checkpoint).expanduser().absolute())
-        self.records = BatchRecords(self.checkpoint)
+        self.records = BatchLog(self.checkpoint)
         self.progress_base = runtime.folder / f"progress-{spec.run_id}"
         self._putting = threading.Lock()
         self._is_closed = False
@@ -103,7 +103,7 @@ class StreamRun:
         RunFolder(Path(self.spec.folder)).create(self.spec)
         with self.checkpoint.held(self.spec.run_id):
             head = self.checkpoint.head(self.spec)
-            with holding(outermost(head.folders), self.spec.run_id):
+            with lock_paths(outermost(head.folders), self.spec.run_id):
                 self._held(head)
         report = self._report()
         RunFolder(Path(self.spec.folder)).write_report(report)
@@ -167,7 +167,7 @@ class StreamRun:
         self._raise_fault(driver)
         course.tell(self.emit, is_last=True)
 
-    def _by_spark(self, head: StreamHead, base: float) -> Driver:
+    def _by_spark(self, head: StreamHead, base: float) -> BatchDriver:
         from metl_gui.engine.streaming.source import FORMAT, source_of
 
         def put(frame: DataFrame, _spark_batch: int) -> None:
@@ -185,12 +185,12 @@ class StreamRun:
         writer = stream.writeStream.foreachBatch(put).option("checkpointLocation", str(self.checkpoint.spark))
         trigger = {"processingTime": "0 seconds"} if self.spec.follow else {"availableNow": True}
         try:
-            query: Driver = writer.trigger(**trigger).start()
+            query: BatchDriver = writer.trigger(**trigger).start()
         except Exception as error:  # Spark's and py4j's errors have no base in common
             raise run_error(error) from error
         return query
 
-    def _by_hand(self, head: StreamHead, base: float) -> Driver:
+    def _by_hand(self, head: StreamHead, base: float) -> BatchDriver:
         from metl_gui.engine.streaming.batch_driver import BatchLoop
         from metl_gui.engine.streaming.source import BatchReader
 
@@ -214,11 +214,11 @@ class StreamRun:
             topics=self._topics(),
         )
 
-    def _topics(self) -> TopicsOrder | None:
+    def _topics(self) -> TopicSourceSpec | None:
         servers = self.spec.servers_of("source")
         if servers is None:
             return None
-        return TopicsOrder(
+        return TopicSourceSpec(
             servers=servers,
             address=self.spec.source,
             start=self.spec.start,
@@ -324,7 +324,7 @@ class StreamRun:
             )
         )
 
-    def _end(self, driver: Driver) -> None:
+    def _end(self, driver: BatchDriver) -> None:
         """Stop what drives, between two batches where the one that is going on ends in a moment."""
         end = time.monotonic() + _LAST_BATCH_SECONDS
         while _is_active(driver) and self._batch_began and time.monotonic() < end:
@@ -335,7 +335,7 @@ class StreamRun:
         stopping.start()
         stopping.join(_STOP_SECONDS)
 
-    def _raise_fault(self, driver: Driver) -> None:
+    def _raise_fault(self, driver: BatchDriver) -> None:
         if self.is_cancelled.is_set():
             return
         fault = self._fault if self._fault is not None else _fault_of(driver)
@@ -384,14 +384,14 @@ def _by_batch(rows: list[BatchOutcome]) -> Iterator[tuple[int, list[TaskOutcome]
             yield number, found
 
 
-def _is_active(driver: Driver) -> bool:
+def _is_active(driver: BatchDriver) -> bool:
     try:
         return driver.isActive
     except Exception:  # noqa: BLE001 - py4j has no base: the JVM is gone
         return False
 
 
-def _fault_of(driver: Driver) -> Exception | None:
+def _fault_of(driver: BatchDriver) -> Exception | None:
     try:
         return driver.exception()
     except Exception as error:  # noqa: BLE001 - as above
@@ -404,6 +404,6 @@ def _close_unused(spark: SparkSession) -> None:
         spark._jvm.System.gc()  # type: ignore[union-attr]  # of local sessions only
 
 
-def _stop(driver: Driver) -> None:
+def _stop(driver: BatchDriver) -> None:
     with contextlib.suppress(Exception):
         driver.stop()

@@ -20,12 +20,12 @@ from pyspark.sql.types import StructType
 
 from metl_gui.engine.kafka.servers import TopicReading
 from metl_gui.engine.sources.files import FileRange
-from metl_gui.engine.sources.source import Reading
+from metl_gui.engine.sources.source import ReadPlan
 from metl_gui.engine.spark.task_errors import TaskError
-from metl_gui.engine.streaming.batch_records import PARTIAL, BatchRecords
+from metl_gui.engine.streaming.batch_records import PARTIAL, BatchLog
 from metl_gui.engine.streaming.checkpoint import Checkpoint
 from metl_gui.engine.streaming.ledger import BatchPlan, Ledger
-from metl_gui.engine.streaming.planner import Planner, TopicsOrder
+from metl_gui.engine.streaming.planner import Planner, TopicSourceSpec
 from metl_gui.engine.tasks.source_task import map_ranges
 from metl_gui.engine.tasks.task import TaskOrder, TaskOutcome
 from metl_gui.errors import UserError
@@ -53,7 +53,7 @@ class StreamOrder(msgspec.Struct, frozen=True, kw_only=True):
     cores: int
     order: TaskOrder
     samples_until: int = 0
-    topics: TopicsOrder | None = None
+    topics: TopicSourceSpec | None = None
 
 
 class BatchOutcome(msgspec.Struct, frozen=True):
@@ -63,7 +63,7 @@ class BatchOutcome(msgspec.Struct, frozen=True):
     outcome: TaskOutcome | None
 
 
-class Planning(Protocol):
+class BatchPlanner(Protocol):
     """Plans the batches of a stream, whatever is read."""
 
     checkpoint: Checkpoint
@@ -120,10 +120,10 @@ class BatchReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def __init__(self, stream: StreamOrder) -> None:
         self.stream = stream
-        self._planner: Planning | None = None
+        self._planner: BatchPlanner | None = None
 
     @property
-    def planner(self) -> Planning:
+    def planner(self) -> BatchPlanner:
         """Plans the batches; made in the process that plans, never sent on."""
         if self._planner is None:
             stream = self.stream
@@ -143,7 +143,7 @@ class BatchReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def initialOffset(self) -> dict[str, int]:  # noqa: N802 - Spark's interface
         """Return where a stream begins: after what is in place, should Spark's own checkpoint be lost."""
-        newest = BatchRecords(self.planner.checkpoint).newest()
+        newest = BatchLog(self.planner.checkpoint).newest()
         return {"batch": newest.number if newest is not None else 0}
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802 - Spark's interface
@@ -175,7 +175,7 @@ class BatchReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[InputPartition]:
         """Return one partition for each task of the batches after ``start``."""
         found: list[InputPartition] = []
-        records = BatchRecords(self.planner.checkpoint)
+        records = BatchLog(self.planner.checkpoint)
         for number in range(start["batch"] + 1, end["batch"] + 1):
             if records.has(number):
                 found.append(InputPartition((number, 0, b"", b"")))
@@ -193,7 +193,7 @@ class BatchReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         outcome = None
         if order:
             outcome = map_ranges(
-                msgspec.json.decode(reading, type=Reading), msgspec.json.decode(order, type=TaskOrder), task
+                msgspec.json.decode(reading, type=ReadPlan), msgspec.json.decode(order, type=TaskOrder), task
             )
         line = msgspec.json.encode(BatchOutcome(number, outcome))
         yield pa.RecordBatch.from_arrays([pa.array([line], pa.binary())], names=["outcome"])
@@ -233,7 +233,7 @@ def progress_path(base: str, number: int) -> str:
     return f"{base}-{number}"
 
 
-def _reading(plan: BatchPlan, task: int, topics: TopicReading | None) -> Reading:
+def _reading(plan: BatchPlan, task: int, topics: TopicReading | None) -> ReadPlan:
     """Tell a task only of the files that it reads."""
     parts = plan.tasks[task] if plan.tasks else []
     wanted = sorted({part.file for part in parts})
@@ -241,4 +241,4 @@ def _reading(plan: BatchPlan, task: int, topics: TopicReading | None) -> Reading
     own = [msgspec.structs.replace(part, file=place[part.file]) for part in parts]
     # A task finds its parts under its own number, which stands in the names of what it writes.
     tasks: list[list[FileRange]] = [*([] for _ in range(task)), own]
-    return Reading([plan.files[file] for file in wanted], tasks, topics=topics)
+    return ReadPlan([plan.files[file] for file in wanted], tasks, topics=topics)

@@ -12,14 +12,14 @@ import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
-from metl_gui.engine.kafka.consumer import Wanted
+from metl_gui.engine.kafka.consumer import OffsetRange
 from metl_gui.engine.kafka.offsets import ListedPartition, Lister, gone, parse_start, start_offsets
 from metl_gui.engine.kafka.servers import parse_address
 from metl_gui.engine.sources.topic_source import cut_partitions
-from metl_gui.engine.streaming.batch_records import BatchRecords
+from metl_gui.engine.streaming.batch_records import BatchLog
 from metl_gui.engine.streaming.checkpoint import Checkpoint, PlanInUse, SourceStatus
 from metl_gui.engine.streaming.ledger import BatchPlan, KnownPartition, Ledger
-from metl_gui.engine.streaming.planner import SMALL_BATCH_BYTES, SMALL_BATCH_SECONDS, TopicsOrder
+from metl_gui.engine.streaming.planner import SMALL_BATCH_BYTES, SMALL_BATCH_SECONDS, TopicSourceSpec
 from metl_gui.errors import RunError, in_utf8
 
 LIST_SECONDS = 0.1
@@ -44,7 +44,7 @@ class TopicPlanner:
     def __init__(
         self,
         checkpoint: Checkpoint,
-        topics: TopicsOrder,
+        topics: TopicSourceSpec,
         batch_bytes: int,
         cores: int,
         clock: Callable[[], float] = time.monotonic,
@@ -57,7 +57,7 @@ class TopicPlanner:
         self.ledger = Ledger(checkpoint.ledger)
         self.lister = Lister(topics.servers, parse_address(topics.address), is_strict=False)
         self.fixed: Sequence[ListedPartition] | None = None
-        self._records = BatchRecords(checkpoint)
+        self._records = BatchLog(checkpoint)
         self._told = set(checkpoint.problem_texts())
         self._is_away = False
         self._idle_until = 0.0
@@ -131,9 +131,9 @@ class TopicPlanner:
                 "run; what comes under the same name again is read from its beginning."
             )
 
-    def _new(self, listed: Sequence[ListedPartition]) -> list[Wanted]:
+    def _new(self, listed: Sequence[ListedPartition]) -> list[OffsetRange]:
         """Say what is new in each partition."""
-        found: list[Wanted] = []
+        found: list[OffsetRange] = []
         for one in listed:
             known = self.ledger.partitions.get(one.name)
             start = one.begin
@@ -148,7 +148,7 @@ class TopicPlanner:
                     f"{one.name} ends at offset {one.end:,}, before what was read of it ({start:,}): its servers lost "
                     "records. It is read on from there when it has grown again."
                 )
-            found.append(Wanted(one.topic, one.partition, start, max(one.end, start)))
+            found.append(OffsetRange(one.topic, one.partition, start, max(one.end, start)))
         return [one for one in found if one.start < one.stop]
 
     def _mean_bytes(self) -> float:
@@ -160,13 +160,15 @@ class TopicPlanner:
     def _room(self) -> int:
         return max(int(self.batch_bytes / self._mean_bytes()), 1)
 
-    def _is_due(self, wanted: Sequence[Wanted], now: float) -> bool:
+    def _is_due(self, wanted: Sequence[OffsetRange], now: float) -> bool:
         if self.topics.is_hurried or self.fixed is not None:
             return True
         size = sum(one.stop - one.start for one in wanted) * self._mean_bytes()
         return size >= min(SMALL_BATCH_BYTES, self.batch_bytes) or now - self._planned_at >= SMALL_BATCH_SECONDS
 
-    def _write(self, listed: Sequence[ListedPartition], wanted: Sequence[Wanted], after: int, use: PlanInUse) -> None:
+    def _write(
+        self, listed: Sequence[ListedPartition], wanted: Sequence[OffsetRange], after: int, use: PlanInUse
+    ) -> None:
         files, tasks = cut_partitions(wanted, self.cores, is_ordered=self.topics.is_ordered)
         facts = {one.name: one for one in listed}
         names = {f"{one.topic}/{one.partition}": one for one in wanted}
@@ -206,7 +208,7 @@ class TopicPlanner:
             self.checkpoint.add_problem(text)
 
 
-def shared_out(wanted: Sequence[Wanted], room: int) -> list[Wanted]:
+def shared_out(wanted: Sequence[OffsetRange], room: int) -> list[OffsetRange]:
     """Share a batch out among partitions: each gets as much as the others, and what it does not need goes to them.
 
     Args:

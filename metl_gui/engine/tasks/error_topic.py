@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import Final, Literal
 
-from metl_gui.engine.kafka.consumer import RangeReader, Wanted
+from metl_gui.engine.kafka.consumer import OffsetRange, RangeReader
 from metl_gui.engine.kafka.offsets import Lister
 from metl_gui.engine.kafka.outgoing import DETAIL, POSITION, SCHEMA, VERSION
 from metl_gui.engine.kafka.records import headers_json, records_of_columns
@@ -32,7 +32,7 @@ def rows_of_topic(servers: KafkaServers, address: str, reasons: Collection[str])
         RunError: the servers do not answer or refuse, or the topic is not there.
     """
     listed = Lister(servers, parse_address(address)).listed()
-    wanted = [Wanted(one.topic, one.partition, max(one.begin, one.end - MOST_OFFSETS), one.end) for one in listed]
+    wanted = [OffsetRange(one.topic, one.partition, max(one.begin, one.end - MOST_OFFSETS), one.end) for one in listed]
     for batch in RangeReader(servers, wanted).batches():
         # One that is not whole, or that no run of ours wrote, is none of them.
         found = [one for one in map(SetAsideMessage.of, batch) if one.reason in reasons and not one.is_cut]

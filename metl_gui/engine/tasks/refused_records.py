@@ -12,20 +12,22 @@ from collections.abc import Collection, Mapping
 import msgspec
 import numpy as np
 
-from metl_gui.engine.kernel.outcomes import Outcome, SetAside, error_row
+from metl_gui.engine.kernel.outcomes import MappedBatch, SetAside, error_row
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.mapping.kernel import Kernel
 from metl_gui.engine.runs.report import Tally
-from metl_gui.engine.sinks.sink import Refusal
+from metl_gui.engine.sinks.sink import RejectedRecord
 from metl_gui.errors import RecordError
 
 
-def counted(outcome: Outcome) -> Tally:
+def counted(outcome: MappedBatch) -> Tally:
     """Return the counts of a batch."""
     return msgspec.convert(outcome.counts(), Tally)
 
 
-def set_refused_aside(tally: Tally, refused: Mapping[int, Refusal], kernel: Kernel, records: Records) -> list[SetAside]:
+def set_refused_aside(
+    tally: Tally, refused: Mapping[int, RejectedRecord], kernel: Kernel, records: Records
+) -> list[SetAside]:
     """Take refused records out of the counts of their batch and set them aside.
 
     Args:
@@ -79,7 +81,7 @@ def _without(counts: Mapping[str, int], taken: Mapping[str, int]) -> dict[str, i
     return {name: count for name, count in left.items() if count}
 
 
-def _row(number: int, refusal: Refusal, state: int, records: Records) -> SetAside:
+def _row(number: int, refusal: RejectedRecord, state: int, records: Records) -> SetAside:
     error = RecordError(refusal.reason, refusal.detail)
     place = refusal.schema, refusal.version, refusal.position
     return SetAside(number, error.reason, error_row(error, state, place, records.raw(number)))

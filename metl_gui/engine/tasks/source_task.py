@@ -13,13 +13,13 @@ from pyspark import SparkFiles, TaskContext
 from metl_gui.engine.sources.batches import read_batches
 from metl_gui.engine.sources.error_records import read_set_aside
 from metl_gui.engine.sources.large_records import LargeReaders
-from metl_gui.engine.sources.source import Reading
+from metl_gui.engine.sources.source import ReadPlan
 from metl_gui.engine.spark.task_errors import TaskError
 from metl_gui.engine.tasks.task import Task, TaskOrder, TaskOutcome, kernel_for
 from metl_gui.errors import UserError
 
 
-def map_ranges(reading: Reading, order: TaskOrder, number: int) -> TaskOutcome:
+def map_ranges(reading: ReadPlan, order: TaskOrder, number: int) -> TaskOutcome:
     """Map what a task is to read.
 
     Args:
@@ -40,7 +40,7 @@ def map_ranges(reading: Reading, order: TaskOrder, number: int) -> TaskOutcome:
         raise TaskError(error) from error
 
 
-def _map_files(task: Task, reading: Reading, order: TaskOrder, number: int) -> Sequence[str]:
+def _map_files(task: Task, reading: ReadPlan, order: TaskOrder, number: int) -> Sequence[str]:
     read = read_set_aside if reading.is_error_store else read_batches
     with LargeReaders(reading.files) as large:
         for batch in read(reading.files, reading.tasks[number], reading.limit, order.max_record_bytes):
@@ -48,7 +48,7 @@ def _map_files(task: Task, reading: Reading, order: TaskOrder, number: int) -> S
     return ()
 
 
-def _map_topics(task: Task, reading: Reading, order: TaskOrder, number: int) -> Sequence[str]:
+def _map_topics(task: Task, reading: ReadPlan, order: TaskOrder, number: int) -> Sequence[str]:
     from metl_gui.engine.sources.topic_records import TopicRecords, rare_collections
 
     read = TopicRecords(reading, number, order.max_record_bytes)

@@ -17,7 +17,7 @@ import numpy as np
 from metl_gui.engine.kafka.servers import TopicOrder, parse_address
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.kernel.compiled import build
-from metl_gui.engine.kernel.outcomes import Outcome, SetAside
+from metl_gui.engine.kernel.outcomes import MappedBatch, SetAside
 from metl_gui.engine.kernel.plan import Plan
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.kernel.reference import Mode
@@ -158,7 +158,7 @@ class Task:
         self.notes.note(self.tally, is_done=True)
         return TaskOutcome(self.tally, written, list(notes))
 
-    def _note_figures(self, figures: KernelFigures, outcome: Outcome, nanoseconds: int) -> None:
+    def _note_figures(self, figures: KernelFigures, outcome: MappedBatch, nanoseconds: int) -> None:
         kernel, records = self.kernel, len(outcome.fates)
         figures.note(records, nanoseconds)
         figures.hits, figures.misses = outcome.hits, records - outcome.hits
@@ -181,7 +181,7 @@ class Task:
         state, limit = self.kernel.plan.state, self.order.max_record_bytes
         self.errors.write_long((f"reason={TOO_LARGE}",), partial(write_row, state, records, record, limit, large))
 
-    def _sample(self, outcome: Outcome, records: Records, refused: Collection[int]) -> None:
+    def _sample(self, outcome: MappedBatch, records: Records, refused: Collection[int]) -> None:
         wanted = [n for n, name in enumerate(outcome.entity_names) if not self.sampler.has_enough([name])]
         for record in np.unique(outcome.records[np.isin(outcome.entities, wanted)]).tolist():
             of_it = range(*np.searchsorted(outcome.records, (record, record + 1)).tolist())

@@ -34,7 +34,7 @@ class Format(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class DetectedFormat:
     """What a file turned out to be: a format that a reader exists for, or the reason why there is none."""
 
     format: Format | None
@@ -72,7 +72,7 @@ _REGISTRY = re.compile(
 _THRIFT = re.compile(r"^\s*(?:struct|union|exception|service)\s+\w+\s*\{|^\s*namespace\s+\S+\s+\S+", re.MULTILINE)
 
 
-def detect(path: Path) -> Found:
+def detect(path: Path) -> DetectedFormat:
     """Say which format a file has.
 
     Raises:
@@ -80,26 +80,26 @@ def detect(path: Path) -> Found:
     """
     try:
         if not path.is_file():
-            return Found(None, "It is no regular file, or a link to nothing.")
+            return DetectedFormat(None, "It is no regular file, or a link to nothing.")
         with path.open("rb") as file:
             head = file.read(HEAD_BYTES)
     except OSError as error:
         raise unreadable(path, error) from error
     if not head.strip():
-        return Found(None, "It is empty.")
+        return DetectedFormat(None, "It is empty.")
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return Found(None, "It is UTF-16. Save it as UTF-8.")
+        return DetectedFormat(None, "It is UTF-16. Save it as UTF-8.")
     if codec_of(head) is not Codec.PLAIN:
-        return Found(Format.CONNECT_JSON)
+        return DetectedFormat(Format.CONNECT_JSON)
     if head.startswith(MAGIC) or path.suffix.lower() in AVRO_SUFFIXES or path.parent.name.lower() == AVRO_FOLDER:
-        return Found(Format.AVRO)
+        return DetectedFormat(Format.AVRO)
     if path.suffix.lower() in SQL_SUFFIXES:
-        return Found(Format.SQL)
+        return DetectedFormat(Format.SQL)
     by_name = _BY_SUFFIX.get(path.suffix.lower()) or _BY_FOLDER.get(path.parent.name.lower())
     if by_name or head.startswith(b"PAR1"):
         return _unread(path, by_name or "parquet")
     if path.suffix.lower() in MESSAGE_SUFFIXES:
-        return Found(Format.CONNECT_JSON)
+        return DetectedFormat(Format.CONNECT_JSON)
     return _by_content(path, head)
 
 
@@ -116,26 +116,26 @@ def is_data_file(path: Path) -> bool:
         raise unreadable(path, error) from error
 
 
-def of_document(document: object, path: Path) -> Found:
+def of_document(document: object, path: Path) -> DetectedFormat:
     """Say which format a parsed JSON or YAML document has."""
     if is_registry(document):
-        return Found(Format.AVRO)
+        return DetectedFormat(Format.AVRO)
     if isinstance(document, list):
         if not document or not isinstance(document[0], dict):
-            return Found(None, "It is a list of something else than records.")
-        return Found(Format.AVRO if _is_avro(document[0]) else Format.CONNECT_JSON)
+            return DetectedFormat(None, "It is a list of something else than records.")
+        return DetectedFormat(Format.AVRO if _is_avro(document[0]) else Format.CONNECT_JSON)
     if not isinstance(document, dict):
-        return Found(None, "Its outermost value is not an object.")
+        return DetectedFormat(None, "Its outermost value is not an object.")
     kind = document.get("type")
     if kind == "struct" and isinstance(document.get("fields"), list):
-        return Found(Format.CONNECT_SCHEMA)
+        return DetectedFormat(Format.CONNECT_SCHEMA)
     if _is_avro(document) or (isinstance(document.get("protocol"), str) and "types" in document):
-        return Found(Format.AVRO)
+        return DetectedFormat(Format.AVRO)
     if is_json_schema(document):
-        return Found(Format.JSON_SCHEMA)
+        return DetectedFormat(Format.JSON_SCHEMA)
     if isinstance(document.get("subjects"), dict | list) or ("subject" in document and "schema" in document):
         return _unread(path, "registry")
-    return Found(Format.CONNECT_JSON)
+    return DetectedFormat(Format.CONNECT_JSON)
 
 
 def _is_avro(document: dict[str, Any]) -> bool:
@@ -160,10 +160,10 @@ def is_json_schema(document: dict[str, Any]) -> bool:
     )
 
 
-def _by_content(path: Path, head: bytes) -> Found:
+def _by_content(path: Path, head: bytes) -> DetectedFormat:
     text = head.decode("utf-8", errors="replace").lstrip("\ufeff \t\r\n")
     if path.suffix.lower() in YAML_SUFFIXES:
-        return Found(Format.JSON_SCHEMA)
+        return DetectedFormat(Format.JSON_SCHEMA)
     if text[:1] in ("{", "["):
         return _by_first_value(path)
     if _PROTOBUF.search(text):
@@ -173,11 +173,11 @@ def _by_content(path: Path, head: bytes) -> Found:
     if text.startswith("<"):
         return _unread(path, "xsd")
     if text.split("\n", 1)[0].strip() == "null":
-        return Found(Format.CONNECT_JSON)
-    return Found(None, "Neither its name nor its content is of a format that can be read.")
+        return DetectedFormat(Format.CONNECT_JSON)
+    return DetectedFormat(None, "Neither its name nor its content is of a format that can be read.")
 
 
-def _by_first_value(path: Path) -> Found:
+def _by_first_value(path: Path) -> DetectedFormat:
     """Look at the first JSON value of a file; what cannot be parsed is left to the reader that says where."""
     with path.open("rb") as file:
         raw = file.read(MAX_BYTES + 1)
@@ -187,12 +187,12 @@ def _by_first_value(path: Path) -> Found:
     except (ValueError, RecursionError):
         is_large = len(raw) > MAX_BYTES
         if is_large and _REGISTRY.match(text[:HEAD_BYTES]):
-            return Found(Format.AVRO)
+            return DetectedFormat(Format.AVRO)
         first_line_is_whole = _is_json(text.split("\n", 1)[0])
-        return Found(Format.CONNECT_JSON if first_line_is_whole or is_large else Format.JSON_SCHEMA)
+        return DetectedFormat(Format.CONNECT_JSON if first_line_is_whole or is_large else Format.JSON_SCHEMA)
     found = of_document(document, path)
     if found.format is Format.JSON_SCHEMA and text[end:].strip() and "\0" not in text:
-        return Found(None, "It holds more than one JSON document. One file is one schema.")
+        return DetectedFormat(None, "It holds more than one JSON document. One file is one schema.")
     return found
 
 
@@ -204,9 +204,9 @@ def _is_json(text: str) -> bool:
     return True
 
 
-def _unread(path: Path, kind: str) -> Found:
+def _unread(path: Path, kind: str) -> DetectedFormat:
     name = of_path("/".join(path.parts[-4:])).name if path.parent.name.lower() in _BY_FOLDER else path.name
-    return Found(None, f"{name} {_UNREAD[kind]}")
+    return DetectedFormat(None, f"{name} {_UNREAD[kind]}")
 
 
 def parse_format(text: str) -> Format:

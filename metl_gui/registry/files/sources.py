@@ -11,9 +11,9 @@ from pathlib import Path
 from metl_gui.core.trees.schema_names import of_path
 from metl_gui.errors import SchemaError
 from metl_gui.registry.documents import unreadable
-from metl_gui.registry.files.format_detection import Format, Found, detect
+from metl_gui.registry.files.format_detection import DetectedFormat, Format, detect
 from metl_gui.registry.messages import connect_json
-from metl_gui.registry.reader_result import Reading, Refusal, merge
+from metl_gui.registry.reader_result import ReaderResult, SkippedSource, merge
 from metl_gui.registry.schemas import avro, json_schema
 from metl_gui.registry.sql import files as sql_files
 
@@ -22,7 +22,7 @@ _PATTERN = re.compile(r"[*?\[]")
 
 
 @dataclass(frozen=True, slots=True)
-class SourceFile:
+class SchemaFile:
     """One file to read.
 
     Args:
@@ -40,7 +40,7 @@ def read(
     format: Format = Format.AUTO,  # noqa: A002 - the contract's word
     entering: Callable[[Path], None] = lambda _path: None,
     prefix: str = "",
-) -> Reading:
+) -> ReaderResult:
     """Read everything that some sources name.
 
     Each file is imported or refused with a reason; none stops the others. Messages of all files are looked at
@@ -53,16 +53,16 @@ def read(
         prefix: what topics of tables begin with, for files of SQL.
     """
     files, refused = find(sources)
-    readings = [Reading(refused=tuple(refused))]
+    readings = [ReaderResult(refused=tuple(refused))]
     message_files: list[Path] = []
     avro_files: list[tuple[Path, str]] = []
     statement_files: list[tuple[Path, str]] = []
     for file in files:
         entering(file.path)
         try:
-            found = detect(file.path) if format is Format.AUTO else Found(format)
+            found = detect(file.path) if format is Format.AUTO else DetectedFormat(format)
         except SchemaError as error:
-            found = Found(None, str(error))
+            found = DetectedFormat(None, str(error))
         match found.format:
             case Format.JSON_SCHEMA:
                 readings.append(json_schema.read(file.path, file.relative))
@@ -75,7 +75,7 @@ def read(
             case found_format if found_format in sql_files.DIALECTS:
                 statement_files.append((file.path, file.relative))
             case _:
-                readings.append(Reading(refused=(Refusal(str(file.path), found.reason),)))
+                readings.append(ReaderResult(refused=(SkippedSource(str(file.path), found.reason),)))
     if avro_files:
         readings.append(avro.read(avro_files))
     if statement_files:
@@ -90,29 +90,29 @@ def _entered(paths: Iterable[Path], entering: Callable[[Path], None]) -> Iterato
         yield path
 
 
-def find(sources: Iterable[str | Path]) -> tuple[list[SourceFile], list[Refusal]]:
+def find(sources: Iterable[str | Path]) -> tuple[list[SchemaFile], list[SkippedSource]]:
     """List the files that some sources name, each once, and what names none.
 
     Order: as the sources are named; within a folder or pattern by path, numbers as numbers. Hidden files are skipped.
     """
-    files: dict[Path, SourceFile] = {}
-    refused: list[Refusal] = []
+    files: dict[Path, SchemaFile] = {}
+    refused: list[SkippedSource] = []
     for source in sources:
         try:
             found = list(_files(str(source), refused))
         except OSError as error:
             found = []
-            refused.append(Refusal(str(source), str(unreadable(Path(source), error))))
+            refused.append(SkippedSource(str(source), str(unreadable(Path(source), error))))
         except ValueError as error:
             found = []
-            refused.append(Refusal(str(source), f"It is no pattern: {error}."))
+            refused.append(SkippedSource(str(source), f"It is no pattern: {error}."))
         if not found and not any(refusal.source.startswith(str(source)) for refusal in refused):
-            refused.append(Refusal(str(source), _why_nothing(str(source))))
+            refused.append(SkippedSource(str(source), _why_nothing(str(source))))
         for file in found:
             if _has_text_name(file.path):
-                files.setdefault(file.path, SourceFile(file.path, _naming_path(file)))
+                files.setdefault(file.path, SchemaFile(file.path, _naming_path(file)))
             else:
-                refused.append(Refusal(str(file.path), "Its name is not UTF-8. Rename the file or its folder."))
+                refused.append(SkippedSource(str(file.path), "Its name is not UTF-8. Rename the file or its folder."))
     return list(files.values()), refused
 
 
@@ -133,7 +133,7 @@ def _has_text_name(path: Path) -> bool:
     return True
 
 
-def _naming_path(file: SourceFile) -> str:
+def _naming_path(file: SchemaFile) -> str:
     """Put the folder before a file that is called by its label alone: ``rate/1.0.0.yaml`` is a version of rate."""
     if "/" in file.relative:
         return file.relative
@@ -142,21 +142,23 @@ def _naming_path(file: SourceFile) -> str:
     return below if folder and of_path(below).name == folder else file.relative
 
 
-def _files(source: str, refused: list[Refusal]) -> Iterator[SourceFile]:
+def _files(source: str, refused: list[SkippedSource]) -> Iterator[SchemaFile]:
     path = Path(source)
     if not source:
         return
     if "://" in source:
-        refused.append(Refusal(source, "It is no address that schemas are read from. Name a registry or a database."))
+        refused.append(
+            SkippedSource(source, "It is no address that schemas are read from. Name a registry or a database.")
+        )
     elif path.is_dir():
         yield from _below(path, refused)
     elif path.exists():
-        yield SourceFile(path, path.name)
+        yield SchemaFile(path, path.name)
     elif _PATTERN.search(source):
         yield from _matching(path)
 
 
-def _matching(pattern: Path) -> Iterator[SourceFile]:
+def _matching(pattern: Path) -> Iterator[SchemaFile]:
     """Yield what a pattern matches; the part before its first placeholder is the folder it lies in."""
     fixed = next(number for number, part in enumerate(pattern.parts) if _PATTERN.search(part))
     folder = Path(*pattern.parts[:fixed])
@@ -164,19 +166,21 @@ def _matching(pattern: Path) -> Iterator[SourceFile]:
     for relative in sorted(found, key=natural_order):
         is_hidden = any(part.startswith(".") for part in Path(relative).parts)
         if not is_hidden and (folder / relative).is_file():
-            yield SourceFile(folder / relative, relative)
+            yield SchemaFile(folder / relative, relative)
 
 
-def _below(folder: Path, refused: list[Refusal]) -> Iterator[SourceFile]:
+def _below(folder: Path, refused: list[SkippedSource]) -> Iterator[SchemaFile]:
     def note(error: OSError) -> None:
-        refused.append(Refusal(str(error.filename or folder), str(unreadable(Path(error.filename or folder), error))))
+        refused.append(
+            SkippedSource(str(error.filename or folder), str(unreadable(Path(error.filename or folder), error)))
+        )
 
     found: list[str] = []
     for place, folders, names in os.walk(folder, onerror=note):
         folders[:] = [name for name in folders if not name.startswith(".")]
         found.extend(os.path.relpath(Path(place) / name, folder) for name in names if not name.startswith("."))
     for relative in sorted(found, key=natural_order):
-        yield SourceFile(folder / relative, Path(relative).as_posix())
+        yield SchemaFile(folder / relative, Path(relative).as_posix())
 
 
 def natural_order(text: str) -> tuple[tuple[int, int, str], ...]:

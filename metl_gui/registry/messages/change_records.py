@@ -18,9 +18,9 @@ from metl_gui.core.trees.paths import escape
 from metl_gui.errors import RecordError, SchemaError
 from metl_gui.formats import connect_schema
 from metl_gui.formats.json_text import Members, check, is_null, is_object, members, text_of
-from metl_gui.formats.record_kind import ROW_KINDS, Kind, classify, is_with_schema, op_of
+from metl_gui.formats.record_kind import ROW_KINDS, RecordKind, classify, is_with_schema, op_of
 from metl_gui.formats.record_wrapper import SINGLE_OBJECT, Wrapped, is_wrapper, unwrap
-from metl_gui.registry.messages.schema_changes import SchemaChange, read_change
+from metl_gui.registry.messages.schema_changes import SchemaChangeEvent, read_change
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +65,11 @@ class RecordReader:
     """
 
     def __init__(self) -> None:
-        self.changes: list[SchemaChange] = []
+        self.changes: list[SchemaChangeEvent] = []
         self._schemas: dict[bytes, RowSchema | SchemaError] = {}
         self._keys: dict[bytes, KeyPaths] = {}
 
-    def read(self, raw: bytes) -> RowRecord | Kind:
+    def read(self, raw: bytes) -> RowRecord | RecordKind:
         """Read one record; a record of no row gives its kind.
 
         Raises:
@@ -77,9 +77,9 @@ class RecordReader:
         """
         wrapped = unwrap(raw)
         if wrapped.is_key:
-            return Kind.KEY
+            return RecordKind.KEY
         if wrapped.value is None:
-            return Kind.TOMBSTONE
+            return RecordKind.TOMBSTONE
         if wrapped.value.startswith((b"\0", SINGLE_OBJECT)):
             what = "their values are binary and only name their schemas: import what the registry holds"
             raise RecordError("undecodable", what)
@@ -87,20 +87,20 @@ class RecordReader:
             check(wrapped.value)
         found, schema_half = _halves(members(wrapped.value))
         if found is None:
-            return Kind.TOMBSTONE
+            return RecordKind.TOMBSTONE
         declared = None if schema_half is None else self._schema(schema_half)
         kind = classify(found, wrapped.topic, declared.name if declared else "")
-        if kind is Kind.SCHEMA_CHANGE:
+        if kind is RecordKind.SCHEMA_CHANGE:
             self.changes.append(read_change(_object_of(found), wrapped.topic))
         if kind not in ROW_KINDS:
             return kind
         return self._row_record(raw, wrapped, kind, found, declared)
 
     def _row_record(
-        self, raw: bytes, wrapped: Wrapped, kind: Kind, found: Members, declared: RowSchema | None
+        self, raw: bytes, wrapped: Wrapped, kind: RecordKind, found: Members, declared: RowSchema | None
     ) -> RowRecord:
-        source = _object(found.get("source")) if kind is Kind.CHANGE else {}
-        if kind is Kind.CLOUD_EVENT:
+        source = _object(found.get("source")) if kind is RecordKind.CHANGE else {}
+        if kind is RecordKind.CLOUD_EVENT:
             source = _event_source(found)
             found, declared = self._event_data(found)
         named = names.of_change(wrapped.topic, source, declared.name if declared else "")
@@ -109,10 +109,10 @@ class RecordReader:
                 "unknown_schema", "nothing names their schema (no topic, no source block, no record name)"
             )
         op = op_of(text_of(found.get("op")))
-        row = _without_added(_object_of(found)) if kind is Kind.FLATTENED else _row_of(found, op, source)
+        row = _without_added(_object_of(found)) if kind is RecordKind.FLATTENED else _row_of(found, op, source)
         if declared is not None and not declared.has_row:
             declared = None
-        if declared is not None and kind is Kind.FLATTENED:
+        if declared is not None and kind is RecordKind.FLATTENED:
             declared = _flattened(declared)
         return RowRecord(named, declared, row, None if op == "t" else self._key(raw, wrapped))
 

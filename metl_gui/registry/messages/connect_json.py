@@ -21,12 +21,12 @@ from metl_gui.core.trees.declarations import AttributeDeclaration, KeyPaths, Ver
 from metl_gui.errors import RecordError, SchemaError
 from metl_gui.formats import connect_schema, record_delimiting
 from metl_gui.formats.compression import HEAD_BYTES, Codec, codec_of, unpacked
-from metl_gui.formats.record_kind import Kind
+from metl_gui.formats.record_kind import RecordKind
 from metl_gui.registry.documents import decode, parse_json, read_bytes, unreadable
 from metl_gui.registry.messages.change_records import RecordReader, RowRecord
 from metl_gui.registry.messages.schema_changes import StatedChanges
 from metl_gui.registry.messages.schema_inference import MAX_SHAPES, RowInference, have_same_paths
-from metl_gui.registry.reader_result import Reading, Refusal
+from metl_gui.registry.reader_result import ReaderResult, SkippedSource
 
 CHUNK_BYTES = 2**20
 
@@ -96,7 +96,7 @@ class _Problem:
     records: int = 0
 
 
-def read(paths: Iterable[Path]) -> Reading:
+def read(paths: Iterable[Path]) -> ReaderResult:
     """Read message files together.
 
     Each file gives rows or a reason; records that cannot be read are counted per file and reason.
@@ -107,7 +107,7 @@ def read(paths: Iterable[Path]) -> Reading:
     return gathering.result()
 
 
-def read_schema(path: Path, relative: str = "") -> Reading:
+def read_schema(path: Path, relative: str = "") -> ReaderResult:
     """Read a file that holds one Connect schema, as a registry stores it; of an envelope the row counts."""
     try:
         schema = parse_json(decode(read_bytes(path)))
@@ -119,9 +119,9 @@ def read_schema(path: Path, relative: str = "") -> Reading:
             raise SchemaError("It has no fields.", "So there is nothing to map.", "Leave it out.")
         name = schema_names.of_record(connect_schema.record_name(schema)) or schema_names.of_subject(by_path.name)
         label = connect_schema.row_label(schema) or by_path.label
-        return Reading((VersionDeclaration(name, attributes, label, source=str(path)),))
+        return ReaderResult((VersionDeclaration(name, attributes, label, source=str(path)),))
     except SchemaError as error:
-        return Reading(refused=(Refusal(str(path), str(error)),))
+        return ReaderResult(refused=(SkippedSource(str(path), str(error)),))
 
 
 class _Gathering:
@@ -130,11 +130,11 @@ class _Gathering:
     def __init__(self) -> None:
         self._reader = RecordReader()
         self._tables: dict[str, _Table] = {}
-        self._refused: list[Refusal] = []
+        self._refused: list[SkippedSource] = []
 
     def add_file(self, path: Path) -> None:
         problems: dict[str, _Problem] = {}
-        kinds: Counter[Kind] = Counter()
+        kinds: Counter[RecordKind] = Counter()
         records = rows = 0
         try:
             for framed in record_delimiting.split(chunks(path)):
@@ -146,14 +146,16 @@ class _Gathering:
                 elif found is not None:
                     kinds[found] += 1
         except SchemaError as error:
-            self._refused.append(Refusal(str(path), str(error)))
+            self._refused.append(SkippedSource(str(path), str(error)))
             return
         self._refused.extend(_told(path, records, problem) for problem in problems.values())
         if not rows and not problems:
             passed = ", ".join(f"{count} {kind.value.replace('_', ' ')}" for kind, count in kinds.most_common())
-            self._refused.append(Refusal(str(path), f"It holds no change of a row ({passed or 'no records'})."))
+            self._refused.append(SkippedSource(str(path), f"It holds no change of a row ({passed or 'no records'})."))
 
-    def _read_one(self, framed: record_delimiting.Framed, problems: dict[str, _Problem]) -> RowRecord | Kind | None:
+    def _read_one(
+        self, framed: record_delimiting.DelimitedRecord, problems: dict[str, _Problem]
+    ) -> RowRecord | RecordKind | None:
         try:
             if not framed.is_whole:
                 raise RecordError("too_large", f"they are larger than {record_delimiting.LIMIT_BYTES // 2**20} MiB")
@@ -179,7 +181,7 @@ class _Gathering:
             table.inferred_source = table.inferred_source or source
             table.inferred_key = table.inferred_key or record.key if record.key is not None else table.inferred_key
 
-    def result(self) -> Reading:
+    def result(self) -> ReaderResult:
         found: list[VersionDeclaration] = []
         stated = StatedChanges(self._reader.changes)
         self._drop_contested_aliases()
@@ -187,11 +189,11 @@ class _Gathering:
             versions = _declared_versions(name, table)
             if table.inference.is_overflown:
                 reason = f"The rows of {name} have more than {MAX_SHAPES:,} different shapes. Give it a JSON Schema."
-                self._refused.append(Refusal(table.inferred_source, reason))
+                self._refused.append(SkippedSource(table.inferred_source, reason))
             else:
                 versions += _inferred_versions(name, table)
             found += stated.told(versions)
-        return Reading(tuple(found), tuple(self._refused), stated.continuations(self._tables))
+        return ReaderResult(tuple(found), tuple(self._refused), stated.continuations(self._tables))
 
     def _drop_contested_aliases(self) -> None:
         """Forget further names that are also those of other tables: they would lead to the wrong one."""
@@ -240,6 +242,6 @@ def _own_key(key: KeyPaths, attributes: tuple[AttributeDeclaration, ...]) -> Key
     return key if key is not None and {one.path for one in attributes}.issuperset(key) else None
 
 
-def _told(path: Path, records: int, problem: _Problem) -> Refusal:
+def _told(path: Path, records: int, problem: _Problem) -> SkippedSource:
     count = f"{problem.records:,} of {records:,} records cannot be used"
-    return Refusal(str(path), f"{count}: {problem.reason}. The first begins at byte {problem.first_offset:,}.")
+    return SkippedSource(str(path), f"{count}: {problem.reason}. The first begins at byte {problem.first_offset:,}.")

@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.paths import join, split
-from metl_gui.registry.reader_result import Continuation
+from metl_gui.registry.reader_result import SchemaSuccession
 
 Name: TypeAlias = tuple[str, ...]
 """A table as it is written: with or without its database and schema before it."""
@@ -267,7 +267,7 @@ _SIGNS = re.compile(r"[^0-9a-z]")
 
 
 @dataclass(frozen=True, slots=True)
-class SchemaChange:
+class SchemaChangeEvent:
     """One schema change event.
 
     Args:
@@ -298,7 +298,7 @@ class SchemaChange:
         return tuple(dict.fromkeys(named))
 
 
-def read_change(found: Mapping[str, Any], topic: str) -> SchemaChange:
+def read_change(found: Mapping[str, Any], topic: str) -> SchemaChangeEvent:
     """Read a schema change event; whatever is not as documented says nothing.
 
     Args:
@@ -308,7 +308,7 @@ def read_change(found: Mapping[str, Any], topic: str) -> SchemaChange:
     source = found.get("source")
     source = source if isinstance(source, dict) else {}
     ddl = _text(found, "ddl")
-    return SchemaChange(
+    return SchemaChangeEvent(
         _text(source, "name") or topic,
         _text(found, "databaseName") or _text(source, "db"),
         _text(found, "schemaName") or _text(source, "schema"),
@@ -320,7 +320,7 @@ def read_change(found: Mapping[str, Any], topic: str) -> SchemaChange:
 class StatedChanges:
     """Everything that the schema change events of one reading say."""
 
-    def __init__(self, changes: Iterable[SchemaChange] = ()) -> None:
+    def __init__(self, changes: Iterable[SchemaChangeEvent] = ()) -> None:
         self._columns: dict[str, list[tuple[str, str]]] = {}
         self._keys: dict[str, set[tuple[str, ...]]] = {}
         self._tables: list[tuple[tuple[str, ...], tuple[str, ...]]] = []
@@ -331,7 +331,7 @@ class StatedChanges:
                 for name in change.names_of(table):
                     self._keys.setdefault(name.casefold(), set()).add(key)
 
-    def _note(self, change: SchemaChange, renamed: Renamed) -> None:
+    def _note(self, change: SchemaChangeEvent, renamed: Renamed) -> None:
         if isinstance(renamed, TableRenamed):
             self._tables.append((change.names_of(renamed.old), change.names_of(renamed.new)))
             return
@@ -352,7 +352,7 @@ class StatedChanges:
             found.append(_with_key(told, next(iter(keys))) if told.key is None and len(keys) == 1 else told)
         return found
 
-    def continuations(self, known: Collection[str]) -> tuple[Continuation, ...]:
+    def continuations(self, known: Collection[str]) -> tuple[SchemaSuccession, ...]:
         """List the tables that go on under another name.
 
         A name that another table took over at once (the swap at the end of an online schema change) continues nothing.
@@ -366,7 +366,7 @@ class StatedChanges:
             taken = {name.casefold() for _, names in self._tables[at:] for name in names}
             if taken.isdisjoint(name.casefold() for name in old):
                 name = next((spelled[each.casefold()] for each in new if each.casefold() in spelled), new[0])
-                found.append(Continuation(name, tuple(spelled.get(each.casefold(), each) for each in old)))
+                found.append(SchemaSuccession(name, tuple(spelled.get(each.casefold(), each) for each in old)))
         return tuple(found)
 
 

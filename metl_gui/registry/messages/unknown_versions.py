@@ -15,7 +15,7 @@ from metl_gui.core.project.version_tasks import VersionTask, Waiting, groups_of,
 from metl_gui.core.trees.declarations import AttributeDeclaration, KeyPaths, VersionDeclaration
 from metl_gui.core.trees.paths import split
 from metl_gui.errors import RecordError
-from metl_gui.formats.record_kind import Kind
+from metl_gui.formats.record_kind import RecordKind
 from metl_gui.registry.messages.change_records import RecordReader, RowRecord
 from metl_gui.registry.messages.schema_inference import PLACEHOLDER, RowInference
 
@@ -104,7 +104,7 @@ class UnknownVersions:
             record = self._reader.read(raw)
         except RecordError:
             return
-        if isinstance(record, Kind):
+        if isinstance(record, RecordKind):
             return
         kind.names = kind.names or record.names
         kind.key = kind.key or record.key if record.key is not None else kind.key

@@ -15,7 +15,7 @@ from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclar
 from metl_gui.core.trees.paths import escape
 from metl_gui.registry.addresses import DatabasePlace
 from metl_gui.registry.postgres_types import ConnectType, Modes, array_type, connect_type, modes_of
-from metl_gui.registry.reader_result import Reading, Refusal
+from metl_gui.registry.reader_result import ReaderResult, SkippedSource
 from metl_gui.registry.remote.database import connected
 
 _TABLES = """
@@ -92,7 +92,7 @@ def list_tables(place: DatabasePlace) -> list[CatalogueTable]:
         return _tables(connection, place)
 
 
-def read_catalogue(place: DatabasePlace, patterns: Sequence[str] = ()) -> Reading:
+def read_catalogue(place: DatabasePlace, patterns: Sequence[str] = ()) -> ReaderResult:
     """Read the tables that fit some patterns, in their present version.
 
     Args:
@@ -114,18 +114,18 @@ def read_catalogue(place: DatabasePlace, patterns: Sequence[str] = ()) -> Readin
         what = (
             f"No table fits {', '.join(patterns)}." if patterns else "There are no tables in the schemas that are read."
         )
-        return Reading(refused=(Refusal(place.shown, what),))
+        return ReaderResult(refused=(SkippedSource(place.shown, what),))
     declared, refused = [], []
     for table in tables:
         attributes, left_out = _attributes(columns.get(table.oid, ()), types, modes)
         source = f"{place.shown} ({table.shown})"
         if left_out:
-            refused.append(Refusal(source, f"Debezium leaves out columns of their types: {', '.join(left_out)}."))
+            refused.append(SkippedSource(source, f"Debezium leaves out columns of their types: {', '.join(left_out)}."))
         if attributes:
             name = f"{place.prefix}.{table.shown}" if place.prefix else table.shown
             key = _key(keys.get(table.oid, ()), {one.path for one in attributes})
             declared.append(VersionDeclaration(name, attributes, None, (), key, source=source))
-    return Reading(tuple(declared), tuple(refused))
+    return ReaderResult(tuple(declared), tuple(refused))
 
 
 def matching_tables(tables: Iterable[CatalogueTable], patterns: Sequence[str]) -> list[CatalogueTable]:

@@ -9,8 +9,8 @@ from typing import Any
 
 from metl_gui.errors import SchemaError
 from metl_gui.registry.addresses import Api, RegistryPlace
-from metl_gui.registry.remote.http import Web
-from metl_gui.registry.schemas.registry_entries import Entry, Reference
+from metl_gui.registry.remote.http import RegistryConnection
+from metl_gui.registry.schemas.registry_entries import Reference, RegistryEntry
 
 PAGE = 500
 LONGEST_NAME = 500
@@ -74,7 +74,7 @@ class Registry(ABC):
 
     api: Api
 
-    def __init__(self, web: Web, base: str) -> None:
+    def __init__(self, web: RegistryConnection, base: str) -> None:
         self.web = web
         self.base = base
 
@@ -96,18 +96,18 @@ class Registry(ABC):
         """List the versions of a subject, the oldest first; none where there is no such subject."""
 
     @abstractmethod
-    def entry(self, subject: Subject, version: Listed) -> Entry:
+    def entry(self, subject: Subject, version: Listed) -> RegistryEntry:
         """Fetch one version."""
 
     @abstractmethod
-    def by_id(self, id_: str) -> Entry | None:
+    def by_id(self, id_: str) -> RegistryEntry | None:
         """Fetch what messages call by an id; ``None`` where nothing has it."""
 
     @abstractmethod
     def using(self, id_: str) -> list[tuple[Subject, Listed]]:
         """List the versions that have an id, with their subjects; none where the API does not tell."""
 
-    def referred(self, reference: Reference) -> Entry | None:
+    def referred(self, reference: Reference) -> RegistryEntry | None:
         """Fetch what a schema refers to; ``None`` where it is not there."""
         subject = Subject(reference.group, reference.subject)
         found = next((one for one in self.versions(subject) if one.label == reference.version), None)

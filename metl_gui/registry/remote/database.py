@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from metl_gui.errors import AwayError, SchemaError
+from metl_gui.errors import SchemaError, ServiceUnavailableError
 from metl_gui.registry.addresses import DatabasePlace
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def _not_connected(place: DatabasePlace, error: psycopg.OperationalError) -> Sch
         return SchemaError(f"{place.shown} does not speak TLS.", "The profile asks for it.", "Set sslmode=prefer.")
     if state and not state.startswith(("08", "53", "57")):
         return refused(place, error)
-    return AwayError(f"{place.shown} does not answer.", said, "Look at its address, and whether it runs.")
+    return ServiceUnavailableError(f"{place.shown} does not answer.", said, "Look at its address, and whether it runs.")
 
 
 def _said(error: psycopg.Error) -> str:

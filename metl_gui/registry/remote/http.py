@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from metl_gui.errors import AwayError, RunCancelled, SchemaError
+from metl_gui.errors import RunCancelled, SchemaError, ServiceUnavailableError
 from metl_gui.registry.addresses import RegistryPlace
 from metl_gui.registry.documents import decode, parse_json
 from metl_gui.registry.remote.tls import TlsFiles, context_of
@@ -30,7 +30,7 @@ def refusal(place: RegistryPlace, answer: httpx.Response, raw: bytes) -> SchemaE
     if code == _TOO_OFTEN or code >= _TROUBLE:
         wait = _retry_after(answer.headers.get("Retry-After", ""))
         what = "asks us to come less often" if code == _TOO_OFTEN else "is not able to answer now"
-        return AwayError(f"{who} {what}.", text, "Try again later.", wait)
+        return ServiceUnavailableError(f"{who} {what}.", text, "Try again later.", wait)
     if code == 401:
         return SchemaError(f"{who} {_unknown(place)}.", text, "Give its profile username and password, or a token.")
     if code == 403:
@@ -55,11 +55,15 @@ def unanswered(place: RegistryPlace, error: httpx.HTTPError) -> SchemaError:
             "Look whether the port speaks TLS, and whether it asks for a certificate of ours.",
         )
     if isinstance(error, httpx.ProtocolError | httpx.UnsupportedProtocol):
-        return AwayError(f"{who} breaks off its answer.", f"{error}.", "Look whether it is a registry.", 0)
+        return ServiceUnavailableError(
+            f"{who} breaks off its answer.", f"{error}.", "Look whether it is a registry.", 0
+        )
     reason = getattr(causes[-1], "strerror", None) or f"{causes[-1]}"
     if isinstance(error, httpx.TimeoutException):
         reason = "It does not answer in time"
-    return AwayError(f"{who} does not answer.", f"{reason.rstrip('.')}.", "Look at its address, and whether it runs.")
+    return ServiceUnavailableError(
+        f"{who} does not answer.", f"{reason.rstrip('.')}.", "Look at its address, and whether it runs."
+    )
 
 
 def _unknown(place: RegistryPlace) -> str:
@@ -117,7 +121,7 @@ _ACCEPTS = "application/vnd.schemaregistry.v1+json, application/json, */*;q=0.5"
 Parameters = Mapping[str, str | int]
 
 
-class Web:
+class RegistryConnection:
     """A connection to one registry; used by several threads at once. A context manager that closes.
 
     Args:
@@ -193,7 +197,7 @@ class Web:
         for attempt in range(1, _TRIES + 1):
             try:
                 return self._once(url, parameters)
-            except AwayError as error:
+            except ServiceUnavailableError as error:
                 wait = error.wait_seconds
                 if wait is None or wait > _PATIENCE_SECONDS or attempt == _TRIES:
                     raise
@@ -238,7 +242,9 @@ class Web:
                 )
             self._look()
             if time.monotonic() > end:
-                raise AwayError(f"An answer of {self.place.shown} takes too long.", hint="Try again later.")
+                raise ServiceUnavailableError(
+                    f"An answer of {self.place.shown} takes too long.", hint="Try again later."
+                )
             yield part
 
     def _decoded(self, raw: bytes) -> str:

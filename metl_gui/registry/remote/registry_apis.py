@@ -13,13 +13,13 @@ from typing import Any, TypeAlias
 from urllib.parse import quote, urlsplit
 
 from metl_gui.core.project.writer_schemas import of_content, of_global
-from metl_gui.errors import AwayError, SchemaError
+from metl_gui.errors import SchemaError, ServiceUnavailableError
 from metl_gui.formats.avro_types import read_avro
 from metl_gui.registry.addresses import Api
 from metl_gui.registry.documents import parse_json
 from metl_gui.registry.remote.client import MAX_SUBJECTS, MAX_VERSIONS, Listed, Registry, Subject, text_of
-from metl_gui.registry.remote.http import Web
-from metl_gui.registry.schemas.registry_entries import DEFAULT_GROUP, Entry, entry_of
+from metl_gui.registry.remote.http import RegistryConnection
+from metl_gui.registry.schemas.registry_entries import DEFAULT_GROUP, RegistryEntry, entry_of
 
 Newest: TypeAlias = tuple[str, frozenset[int]]
 """When a version was changed last, and the global ids of those that were at that very time."""
@@ -36,7 +36,7 @@ class Apicurio(Registry):
         api: which version that is.
     """
 
-    def __init__(self, web: Web, base: str, api: Api) -> None:
+    def __init__(self, web: RegistryConnection, base: str, api: Api) -> None:
         super().__init__(web, base)
         self.api = api
 
@@ -60,7 +60,7 @@ class Apicurio(Registry):
         listed = list(self.paged(f"{_path(subject)}/versions", "versions", MAX_VERSIONS))
         return [_listed(one) for one in sorted(listed, key=_number)]
 
-    def entry(self, subject: Subject, version: Listed) -> Entry:
+    def entry(self, subject: Subject, version: Listed) -> RegistryEntry:
         """Fetch one version."""
         path = f"{_path(subject)}/versions/{_quoted(version.label)}"
         own = "/content" if self.api is Api.APICURIO_3 else ""
@@ -72,7 +72,7 @@ class Apicurio(Registry):
         stated = {**about, "artifactType": version.kind or "AVRO", "content": text, "references": references or []}
         return entry_of(stated, version.ids)
 
-    def by_id(self, id_: str) -> Entry | None:
+    def by_id(self, id_: str) -> RegistryEntry | None:
         """Fetch what messages call by an id; ``None`` where nothing has it.
 
         A number alone is an id of content first, as newer writers frame it, then a global id; the entry says which.
@@ -213,11 +213,11 @@ class Confluent(Registry):
             raise self.wrong(f"The versions of {subject.name} are no list of numbers")
         return [Listed(str(number)) for number in sorted(found)]
 
-    def entry(self, subject: Subject, version: Listed) -> Entry:
+    def entry(self, subject: Subject, version: Listed) -> RegistryEntry:
         """Fetch one version."""
         return self._entry(self.get(f"/subjects/{_quoted(subject.name)}/versions/{_quoted(version.label)}"))
 
-    def by_id(self, id_: str) -> Entry | None:
+    def by_id(self, id_: str) -> RegistryEntry | None:
         """Fetch what messages call by an id; ``None`` where nothing has it."""
         number = id_.rpartition(":")[2]
         if number.isdecimal() and id_ in (number, of_content(number), of_global(number)):
@@ -243,7 +243,7 @@ class Confluent(Registry):
             raise self.wrong(f"It has more than {MAX_SUBJECTS:,} subjects")
         return list(dict.fromkeys(found))
 
-    def _entry(self, found: Any) -> Entry:
+    def _entry(self, found: Any) -> RegistryEntry:
         return entry_of(self._checked(found))
 
     def _checked(self, found: Any) -> dict[str, Any]:
@@ -254,7 +254,7 @@ class Confluent(Registry):
 _OWN_3, _OWN_2, _COMPATIBLE = "/apis/registry/v3", "/apis/registry/v2", "/apis/ccompat/"
 
 
-def open_registry(web: Web) -> Registry:
+def open_registry(web: RegistryConnection) -> Registry:
     """Return the client for what a registry speaks.
 
     Raises:
@@ -279,7 +279,7 @@ def open_registry(web: Web) -> Registry:
             return _tried(web)
 
 
-def _tried(web: Web) -> Registry:
+def _tried(web: RegistryConnection) -> Registry:
     """Ask for what only one of them has; a refusal that is not about the address is told at once."""
     url, said = web.place.url, ""
     tried = (
@@ -292,7 +292,7 @@ def _tried(web: Web) -> Registry:
         try:
             if registry.find(probe) is not None:
                 return registry
-        except AwayError:
+        except ServiceUnavailableError:
             raise
         except SchemaError as error:
             if "HTTP 401" in error.text or "HTTP 403" in error.text or "TLS" in error.title or "cert" in error.title:

@@ -2,7 +2,8 @@
 
 Several connections ask at once, as each schema is asked for by itself.
 
-What is new in a registry or a database since somebody looked last (``Mark``) is asked for as little as the API allows.
+What is new in a registry or a database since somebody looked last (``SourceCursor``) is asked for as little as the API
+allows.
 """
 
 from __future__ import annotations
@@ -14,14 +15,14 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import partial
 
-from metl_gui.errors import AwayError, SchemaError
+from metl_gui.errors import SchemaError, ServiceUnavailableError
 from metl_gui.registry.addresses import DatabasePlace
-from metl_gui.registry.reader_result import Reading, Refusal, order_versions
+from metl_gui.registry.reader_result import ReaderResult, SkippedSource, order_versions
 from metl_gui.registry.remote.catalogue import read_catalogue
 from metl_gui.registry.remote.client import Listed, Registry, Subject
 from metl_gui.registry.remote.registry_apis import Apicurio, Newest
-from metl_gui.registry.schemas.avro import EntryGathering, Found
-from metl_gui.registry.schemas.registry_entries import Entry, Reference
+from metl_gui.registry.schemas.avro import AvroDocument, EntryGathering
+from metl_gui.registry.schemas.registry_entries import Reference, RegistryEntry
 
 AT_ONCE = 8
 """So many questions are asked at once: enough to hide the way, too few to trouble a registry."""
@@ -47,7 +48,7 @@ class _Fetched:
 
     subject: Subject
     version: Listed
-    entry: Entry | None
+    entry: RegistryEntry | None
     refusal: str = ""
 
 
@@ -77,7 +78,7 @@ def with_keys(subjects: Iterable[Subject]) -> list[Subject]:
     return sorted(chosen | {one for one in keys if (one.group, one.name) not in there})
 
 
-def read_registry(registry: Registry, patterns: Sequence[str] = (), told: Told = lambda *_: None) -> Reading:
+def read_registry(registry: Registry, patterns: Sequence[str] = (), told: Told = lambda *_: None) -> ReaderResult:
     """Read all versions of the subjects that fit some patterns.
 
     What cannot be read of one subject is refused and stops no other; a registry that goes away stops all.
@@ -90,11 +91,11 @@ def read_registry(registry: Registry, patterns: Sequence[str] = (), told: Told =
     subjects = matching(registry.subjects(), patterns)
     if not subjects:
         wanted = f"No subject fits {', '.join(patterns)}." if patterns else "It holds no schemas yet."
-        return Reading(refused=(Refusal(registry.place.shown, wanted),))
+        return ReaderResult(refused=(SkippedSource(registry.place.shown, wanted),))
     return read_subjects(registry, subjects, told)
 
 
-def read_subjects(registry: Registry, subjects: Sequence[Subject], told: Told = lambda *_: None) -> Reading:
+def read_subjects(registry: Registry, subjects: Sequence[Subject], told: Told = lambda *_: None) -> ReaderResult:
     """Read all versions of some subjects.
 
     Raises:
@@ -109,11 +110,11 @@ def read_subjects(registry: Registry, subjects: Sequence[Subject], told: Told = 
             told(f"Listing versions in {shown}", done, len(readable))
             wanted += [(subject, version) for version in versions]
             if why:
-                gathering.refuse(Refusal(f"{shown} ({subject.shown})", why))
+                gathering.refuse(SkippedSource(f"{shown} ({subject.shown})", why))
         return _read(registry, wanted, gathering, told, pool)
 
 
-def read_ids(registry: Registry, ids: Sequence[str], told: Told = lambda *_: None) -> Reading:
+def read_ids(registry: Registry, ids: Sequence[str], told: Told = lambda *_: None) -> ReaderResult:
     """Read what messages call by some ids: the versions that have one, or the bare schema where none is told of.
 
     Raises:
@@ -127,8 +128,8 @@ def read_ids(registry: Registry, ids: Sequence[str], told: Told = lambda *_: Non
             told(f"Asking {shown} for ids", done, len(ids))
             match found:
                 case str():
-                    gathering.refuse(Refusal(f"{shown} (id {id_})", found))
-                case Entry():
+                    gathering.refuse(SkippedSource(f"{shown} (id {id_})", found))
+                case RegistryEntry():
                     bare.append(found)
                 case _:
                     wanted |= {pair: None for pair in found if not _is_refused(pair[0], shown, gathering)}
@@ -144,7 +145,7 @@ def listed_versions(registry: Registry, subject: Subject) -> tuple[list[Listed],
     """
     try:
         return registry.versions(subject), ""
-    except AwayError:
+    except ServiceUnavailableError:
         raise
     except SchemaError as error:
         return [], str(error)
@@ -164,9 +165,11 @@ def _asking() -> Iterator[ThreadPoolExecutor]:
 def _is_refused(subject: Subject, shown: str, gathering: EntryGathering) -> bool:
     """Refuse a subject that cannot be read whatever its versions are."""
     if not subject.is_usable:
-        gathering.refuse(Refusal(f"{shown} ({subject.shown[:80]!r})", "Its name cannot be used: too long, or no text."))
+        gathering.refuse(
+            SkippedSource(f"{shown} ({subject.shown[:80]!r})", "Its name cannot be used: too long, or no text.")
+        )
     elif subject.kind not in READ_KINDS:
-        gathering.refuse(Refusal(f"{shown} ({subject.shown})", _unread(subject.kind)))
+        gathering.refuse(SkippedSource(f"{shown} ({subject.shown})", _unread(subject.kind)))
     return not subject.is_usable or subject.kind not in READ_KINDS
 
 
@@ -176,26 +179,26 @@ def _read(
     gathering: EntryGathering,
     told: Told,
     pool: ThreadPoolExecutor,
-    bare: Iterable[Entry] = (),
-) -> Reading:
+    bare: Iterable[RegistryEntry] = (),
+) -> ReaderResult:
     """Read some versions, schemas of which nothing else is known, and what they refer to."""
     shown, entries = registry.place.shown, list(bare)
     for done, fetched in enumerate(pool.map(lambda pair: _fetch(registry, *pair), wanted), 1):
         told(f"Reading {fetched.subject.name} {fetched.version.label}", done, len(wanted))
         if fetched.entry is None:
-            gathering.refuse(Refusal(_named(shown, fetched), fetched.refusal))
+            gathering.refuse(SkippedSource(_named(shown, fetched), fetched.refusal))
         else:
             entries.append(fetched.entry)
     referred = _referred(registry, entries, pool)
-    gathering.add(Found(shown, "", entry, True) for entry in entries)
+    gathering.add(AvroDocument(shown, "", entry, True) for entry in entries)
     return replace(gathering.result(referred), has_counted_labels=True)
 
 
-def _having(registry: Registry, id_: str) -> list[tuple[Subject, Listed]] | Entry | str:
+def _having(registry: Registry, id_: str) -> list[tuple[Subject, Listed]] | RegistryEntry | str:
     """Return the versions that have an id, the bare schema where none is told of, or why there is nothing."""
     try:
         return registry.using(id_) or registry.by_id(id_) or _NOTHING
-    except AwayError:
+    except ServiceUnavailableError:
         raise
     except SchemaError as error:
         return str(error)
@@ -210,17 +213,17 @@ def _fetch(registry: Registry, subject: Subject, version: Listed) -> _Fetched:
         if entry.kind not in READ_KINDS:
             return _Fetched(subject, version, None, _unread(entry.kind))
         return _Fetched(subject, version, entry)
-    except AwayError:
+    except ServiceUnavailableError:
         raise
     except SchemaError as error:
         return _Fetched(subject, version, None, str(error))
 
 
-def _referred(registry: Registry, entries: Sequence[Entry], pool: ThreadPoolExecutor) -> list[Entry]:
+def _referred(registry: Registry, entries: Sequence[RegistryEntry], pool: ThreadPoolExecutor) -> list[RegistryEntry]:
     """Fetch what entries refer to and what that refers to, each once; what is missing is left to their reader."""
     known = {(entry.group, entry.subject, entry.version or "") for entry in entries}
     waiting = {reference: None for entry in entries for reference in entry.references}
-    found: list[Entry] = []
+    found: list[RegistryEntry] = []
     asked: set[Reference] = set()
     while waiting and len(asked) < MAX_REFERRED:
         now = [one for one in waiting if one not in asked and (one.group, one.subject, one.version) not in known]
@@ -231,10 +234,10 @@ def _referred(registry: Registry, entries: Sequence[Entry], pool: ThreadPoolExec
     return found
 
 
-def _refer(registry: Registry, reference: Reference) -> Entry | None:
+def _refer(registry: Registry, reference: Reference) -> RegistryEntry | None:
     try:
         return registry.referred(reference)
-    except AwayError:
+    except ServiceUnavailableError:
         raise
     except SchemaError:
         return None
@@ -254,7 +257,7 @@ def _named(shown: str, fetched: _Fetched) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class SourceCursor:
     """What was there when somebody looked: by subject or table what changes when it gets another version.
 
     Args:
@@ -269,10 +272,10 @@ class Mark:
 def new_in_registry(
     registry: Registry,
     patterns: Sequence[str],
-    mark: Mark | None,
+    mark: SourceCursor | None,
     told: Told = lambda *_: None,
     known: frozenset[str] = frozenset(),
-) -> tuple[Reading, Mark]:
+) -> tuple[ReaderResult, SourceCursor]:
     """Read the subjects that have changed since a mark, all of them without one.
 
     Args:
@@ -288,18 +291,20 @@ def new_in_registry(
     """
     if isinstance(registry, Apicurio) and registry.lists_newest:
         newest, changed = registry.newest(mark.newest if mark else None)
-        now = Mark(newest=newest)
+        now = SourceCursor(newest=newest)
         subjects = with_keys(fitting(registry.unknown(known) if mark is None else changed, patterns))
     else:
         subjects = matching(registry.subjects(), patterns)
-        now = Mark(_versions(registry, subjects))
+        now = SourceCursor(_versions(registry, subjects))
         before = mark.known if mark is not None else {}
         changed = {one for one in subjects if now.known.get(one.shown) != before.get(one.shown)}
         subjects = with_keys(changed)
-    return read_subjects(registry, subjects, told) if subjects else Reading(), now
+    return read_subjects(registry, subjects, told) if subjects else ReaderResult(), now
 
 
-def new_in_database(place: DatabasePlace, patterns: Sequence[str], mark: Mark | None) -> tuple[Reading, Mark]:
+def new_in_database(
+    place: DatabasePlace, patterns: Sequence[str], mark: SourceCursor | None
+) -> tuple[ReaderResult, SourceCursor]:
     """Read the tables that have changed since a mark, all of them without one.
 
     Raises:
@@ -307,7 +312,7 @@ def new_in_database(place: DatabasePlace, patterns: Sequence[str], mark: Mark | 
         AwayError: it does not answer.
     """
     reading = read_catalogue(place, patterns)
-    now = Mark({one.name: (one.fingerprint, one.key) for one in reading.declarations})
+    now = SourceCursor({one.name: (one.fingerprint, one.key) for one in reading.declarations})
     if mark is None:
         return reading, now
     changed = tuple(one for one in reading.declarations if mark.known.get(one.name) != now.known[one.name])

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from metl_gui.core.project.writer_schemas import AVRO, JSON, WireSchema, of_rabin
+from metl_gui.core.project.writer_schemas import AVRO, JSON, WriterSchema, of_rabin
 from metl_gui.core.trees import schema_names
 from metl_gui.core.trees.declarations import KeyPaths, VersionDeclaration
 from metl_gui.errors import SchemaError
@@ -29,9 +29,9 @@ from metl_gui.formats.avro_container import MAGIC, header_of
 from metl_gui.formats.avro_schema import is_key, is_rowless, is_rowless_name, key_of, row_of
 from metl_gui.formats.avro_types import AvroType, definitions, rabin_fingerprint, read_avro, text_of
 from metl_gui.registry.documents import MAX_BYTES, decode, parse_json, read_bytes, unreadable
-from metl_gui.registry.reader_result import Continuation, Reading, Refusal
+from metl_gui.registry.reader_result import ReaderResult, SchemaSuccession, SkippedSource
 from metl_gui.registry.schemas import connect_json_schema, json_schema
-from metl_gui.registry.schemas.registry_entries import Entry, Reference, entries, is_registry
+from metl_gui.registry.schemas.registry_entries import Reference, RegistryEntry, entries, is_registry
 
 _KEY = "-key"
 _CONTEXT = re.compile(r":\.[^:]*:")
@@ -89,7 +89,7 @@ _Place: TypeAlias = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class AvroDocument:
     """One schema with what stands beside it.
 
     Args:
@@ -101,7 +101,7 @@ class Found:
 
     source: str
     relative: str
-    entry: Entry
+    entry: RegistryEntry
     is_of_registry: bool
 
 
@@ -118,20 +118,20 @@ class EntryGathering:
     """Collects schemas over several files, or of one registry."""
 
     def __init__(self) -> None:
-        self._found: list[Found] = []
-        self._refused: list[Refusal] = []
+        self._found: list[AvroDocument] = []
+        self._refused: list[SkippedSource] = []
         self._tables: dict[str, _Table] = {}
-        self._wire: dict[tuple[str, str], WireSchema] = {}
+        self._wire: dict[tuple[str, str], WriterSchema] = {}
 
-    def add(self, found: Iterable[Found]) -> None:
+    def add(self, found: Iterable[AvroDocument]) -> None:
         """Take up schemas, the oldest version of each subject first."""
         self._found += found
 
-    def refuse(self, refusal: Refusal) -> None:
+    def refuse(self, refusal: SkippedSource) -> None:
         """Take up that something cannot be read."""
         self._refused.append(refusal)
 
-    def result(self, referred: Iterable[Entry] = ()) -> Reading:
+    def result(self, referred: Iterable[RegistryEntry] = ()) -> ReaderResult:
         """Return the versions of all that was added.
 
         Args:
@@ -145,23 +145,25 @@ class EntryGathering:
             try:
                 self._add(found, dict(_referred(found.entry.references, known)), elsewhere)
             except SchemaError as error:
-                self._refused.append(Refusal(_source(found), str(error)))
+                self._refused.append(SkippedSource(_source(found), str(error)))
         aliases = ({alias for version in one.versions for alias in version.aliases} for one in self._tables.values())
         claims = Counter(alias for own in aliases for alias in own)
         declared = tuple(version for table in self._tables.values() for version in self._versions(table, claims))
         if not declared:
             self._refuse_rowless()
-        former = tuple(Continuation(name, tuple(table.former)) for name, table in self._tables.items() if table.former)
-        return Reading(declared, tuple(self._refused), former, tuple(self._wire.values()))
+        former = tuple(
+            SchemaSuccession(name, tuple(table.former)) for name, table in self._tables.items() if table.former
+        )
+        return ReaderResult(declared, tuple(self._refused), former, tuple(self._wire.values()))
 
     def _refuse_rowless(self) -> None:
         """Say of files that declare no row at all what they hold."""
         known = {refusal.source for refusal in self._refused}
         paths = dict.fromkeys(found.source for found in self._found if not found.is_of_registry)
         reason = "It describes keys or events, not the rows of a table. Import it together with the schema of its rows."
-        self._refused += [Refusal(path, reason) for path in paths if path not in known]
+        self._refused += [SkippedSource(path, reason) for path in paths if path not in known]
 
-    def _add(self, found: Found, referred: Mapping[str, Entry], elsewhere: dict[str, Any]) -> None:
+    def _add(self, found: AvroDocument, referred: Mapping[str, RegistryEntry], elsewhere: dict[str, Any]) -> None:
         kind, schema = found.entry.kind, found.entry.schema
         if kind in _CONNECT_KINDS or _is_connect(schema):
             self._add_connect(found, schema)
@@ -175,7 +177,7 @@ class EntryGathering:
                 f"It is a schema of the kind {kind}.", "Read are Avro, JSON and Connect.", "Leave it out."
             )
 
-    def _add_avro(self, found: Found, avro: AvroType) -> None:
+    def _add_avro(self, found: AvroDocument, avro: AvroType) -> None:
         entry = found.entry
         name = schema_name(entry.subject, entry.group, avro.name)
         ids = entry.ids or (of_rabin(rabin_fingerprint(avro)),)
@@ -193,7 +195,7 @@ class EntryGathering:
         self._declare(version, ids, AVRO, text_of(avro))
         self._tables[name].former.update(dict.fromkeys(old for old in row.former_names if old != name))
 
-    def _add_json(self, found: Found, referred: Mapping[str, Any]) -> None:
+    def _add_json(self, found: AvroDocument, referred: Mapping[str, Any]) -> None:
         entry, schema = found.entry, found.entry.schema
         if connect_json_schema.is_connect(schema):
             self._add_connect(found, connect_json_schema.as_connect(schema, referred))
@@ -205,7 +207,7 @@ class EntryGathering:
         version = json_schema.declare(schema, name, _source(found), referred)
         self._declare(replace(version, name=name, label=entry.version or version.label), entry.ids, JSON)
 
-    def _add_connect(self, found: Found, schema: Any) -> None:
+    def _add_connect(self, found: AvroDocument, schema: Any) -> None:
         entry, record = found.entry, connect_schema.record_name(schema)
         name = schema_name(entry.subject, entry.group, record)
         if is_key_subject(entry.subject) or record.endswith(_KEY_RECORD):
@@ -236,7 +238,7 @@ class EntryGathering:
 
     def _keep(self, ids: Sequence[str], kind: str, text: str, schema: str, fingerprint: str = "") -> None:
         for id_ in ids:
-            self._wire.setdefault((id_, schema), WireSchema(id_, kind, text, schema, fingerprint))
+            self._wire.setdefault((id_, schema), WriterSchema(id_, kind, text, schema, fingerprint))
 
     def _versions(self, table: _Table, claims: Mapping[str, int]) -> Iterator[VersionDeclaration]:
         """Yield the versions of a schema with its key, and the aliases that no other schema claims."""
@@ -247,7 +249,9 @@ class EntryGathering:
             yield replace(version, key=version.key or key, aliases=free)
 
 
-def _referred(references: Iterable[Reference], known: Mapping[_Place, Entry]) -> Iterator[tuple[str, Entry]]:
+def _referred(
+    references: Iterable[Reference], known: Mapping[_Place, RegistryEntry]
+) -> Iterator[tuple[str, RegistryEntry]]:
     """Yield the very versions that an entry refers to, and those that they refer to, by the names used for them."""
     waiting, seen = list(references), set[Reference]()
     while waiting:
@@ -259,7 +263,7 @@ def _referred(references: Iterable[Reference], known: Mapping[_Place, Entry]) ->
             yield reference.name, entry
 
 
-def _place(entry: Entry) -> _Place:
+def _place(entry: RegistryEntry) -> _Place:
     return entry.group, entry.subject, entry.version or ""
 
 
@@ -272,7 +276,7 @@ def _is_connect(schema: object) -> bool:
     return isinstance(schema, dict) and schema.get("type") == "struct"
 
 
-def _source(found: Found) -> str:
+def _source(found: AvroDocument) -> str:
     return f"{found.source} ({found.entry.subject})" if found.entry.subject else found.source
 
 
@@ -280,7 +284,7 @@ MAX_REGISTRY_BYTES = 256 * 2**20
 """What a registry holds may be ten thousand schemas in one file."""
 
 
-def read(files: Iterable[tuple[Path, str]]) -> Reading:
+def read(files: Iterable[tuple[Path, str]]) -> ReaderResult:
     """Read files together; each gives versions or a reason.
 
     Args:
@@ -292,16 +296,16 @@ def read(files: Iterable[tuple[Path, str]]) -> Reading:
         try:
             gathering.add(_found(path, relative))
         except SchemaError as error:
-            gathering.refuse(Refusal(str(path), str(error)))
+            gathering.refuse(SkippedSource(str(path), str(error)))
     return gathering.result()
 
 
-def _found(path: Path, relative: str) -> list[Found]:
+def _found(path: Path, relative: str) -> list[AvroDocument]:
     document = _document(path)
     if is_registry(document):
-        return [Found(str(path), relative, entry, True) for entry in entries(document)]
-    written = [Entry("", None, (), "AVRO", one) for one in _schemas_of(document)]
-    return [Found(str(path), relative, entry, False) for entry in written]
+        return [AvroDocument(str(path), relative, entry, True) for entry in entries(document)]
+    written = [RegistryEntry("", None, (), "AVRO", one) for one in _schemas_of(document)]
+    return [AvroDocument(str(path), relative, entry, False) for entry in written]
 
 
 def _document(path: Path) -> Any:

@@ -17,7 +17,7 @@ from metl_gui.core.trees.declarations import AttributeDeclaration, KeyPaths, Ver
 from metl_gui.core.trees.paths import escape
 from metl_gui.errors import SchemaError
 from metl_gui.registry.documents import decode, parse_json, parse_yaml, read_bytes
-from metl_gui.registry.reader_result import Reading, Refusal
+from metl_gui.registry.reader_result import ReaderResult, SkippedSource
 from metl_gui.registry.schemas.json_schema_nodes import References, Shape, Shapes
 
 MAX_DEPTH = 64
@@ -26,7 +26,7 @@ KEY_KEYWORD = "x-primary-key"
 _ENVELOPE = {"op", "source", "after"}
 
 
-def read(path: Path, relative: str = "") -> Reading:
+def read(path: Path, relative: str = "") -> ReaderResult:
     """Read one JSON Schema file.
 
     Args:
@@ -37,9 +37,9 @@ def read(path: Path, relative: str = "") -> Reading:
         text = decode(read_bytes(path))
         is_yaml = path.suffix.lower() in (".yaml", ".yml") or not text.lstrip().startswith(("{", "["))
         document = parse_yaml(text) if is_yaml else parse_json(text)
-        return Reading((declare(document, relative or path.name, str(path)),))
+        return ReaderResult((declare(document, relative or path.name, str(path)),))
     except SchemaError as error:
-        return Reading(refused=(Refusal(str(path), str(error)),))
+        return ReaderResult(refused=(SkippedSource(str(path), str(error)),))
 
 
 def declare(

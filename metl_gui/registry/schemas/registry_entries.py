@@ -43,7 +43,7 @@ class Reference:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class RegistryEntry:
     """One version of one subject.
 
     Args:
@@ -76,7 +76,7 @@ def is_registry(document: object) -> bool:
     return _is_entry(document) or has_ids or (bool(listed) and _is_entry(listed[0] if listed else None))
 
 
-def entries(document: object) -> Iterator[Entry]:
+def entries(document: object) -> Iterator[RegistryEntry]:
     """Yield the entries of a document, a subject's oldest first.
 
     Raises:
@@ -105,7 +105,7 @@ def _is_entry(node: object) -> bool:
     )
 
 
-def _by_id(document: Mapping[str, Any], by_id: Mapping[str, Any]) -> Iterator[Entry]:
+def _by_id(document: Mapping[str, Any], by_id: Mapping[str, Any]) -> Iterator[RegistryEntry]:
     """Yield the schemas by id under their subjects, then those that no subject names."""
     named: set[str] = set()
     subjects = document.get("subjects")
@@ -131,13 +131,13 @@ def _has_text(node: Mapping[str, Any]) -> bool:
     return any(isinstance(node.get(name), str) for name in _TEXTS) and "fields" not in node
 
 
-def _entry(node: object) -> Entry:
+def _entry(node: object) -> RegistryEntry:
     if not isinstance(node, dict):
         raise _refusal(f"{node!r:.100} is no version of a subject")
     return entry_of(node)
 
 
-def entry_of(node: Mapping[str, Any], ids: tuple[str, ...] = ()) -> Entry:
+def entry_of(node: Mapping[str, Any], ids: tuple[str, ...] = ()) -> RegistryEntry:
     """Read an answer about one version.
 
     Args:
@@ -148,7 +148,7 @@ def entry_of(node: Mapping[str, Any], ids: tuple[str, ...] = ()) -> Entry:
     kind = next((node[name] for name in _KINDS if isinstance(node.get(name), str)), "AVRO")
     subject = node.get("subject") or node.get("artifactId") or ""
     version = node.get("version")
-    return Entry(
+    return RegistryEntry(
         subject=str(subject),
         version=str(version) if isinstance(version, int | str) and not isinstance(version, bool) else None,
         ids=tuple(dict.fromkeys((*_ids(node), *ids))),

@@ -16,7 +16,7 @@ from metl_gui.core.trees.declarations import VersionDeclaration
 from metl_gui.core.trees.schema_names import label_order
 from metl_gui.errors import SchemaError
 from metl_gui.registry.documents import decode, read_bytes
-from metl_gui.registry.reader_result import Continuation, Reading, Refusal
+from metl_gui.registry.reader_result import ReaderResult, SchemaSuccession, SkippedSource
 
 DIALECTS = {
     "sql": "",
@@ -58,7 +58,7 @@ _NOT_NULL = re.compile(r"\bNOT\s+NULL\b", re.IGNORECASE)
 _NOT_TYPES = re.compile(r"(?<!\s)\s+(?:NOT|NULL|DEFAULT|CHECK|CONSTRAINT|COLLATE)\b.*", re.IGNORECASE)
 
 
-def read(files: Sequence[tuple[Path, str]], dialect: str = "", prefix: str = "") -> Reading:
+def read(files: Sequence[tuple[Path, str]], dialect: str = "", prefix: str = "") -> ReaderResult:
     """Read files together, in their order.
 
     Args:
@@ -73,27 +73,27 @@ def read(files: Sequence[tuple[Path, str]], dialect: str = "", prefix: str = "")
                 raise SchemaError("It takes a migration back, so it was passed over.")
             texts.append((path, relative, decode(read_bytes(path))))
         except SchemaError as error:
-            refused.append(Refusal(str(path), str(error)))
+            refused.append(SkippedSource(str(path), str(error)))
     known = dialect or next((_dialect_of(text) for _, _, text in texts if _dialect_of(text)), "postgres")
     declared: list[VersionDeclaration] = []
     history = _History(known, prefix)
     for path, relative, text in texts:
         found, wrong = history.take(str(path), _label(relative) if len(texts) > 1 else None, text)
         declared += found
-        refused += [Refusal(str(path), reason) for reason in wrong]
-    return Reading(tuple(declared), tuple(refused), tuple(history.continuations))
+        refused += [SkippedSource(str(path), reason) for reason in wrong]
+    return ReaderResult(tuple(declared), tuple(refused), tuple(history.continuations))
 
 
 class _History:
     """The tables over all files."""
 
     def __init__(self, dialect: str, prefix: str) -> None:
-        from metl_gui.registry.sql.tables import Tables
+        from metl_gui.registry.sql.tables import TableDefinitions
 
-        self.continuations: list[Continuation] = []
+        self.continuations: list[SchemaSuccession] = []
         self._dialect = dialect
         self._prefix = prefix
-        self._tables = Tables(dialect, DEFAULT_SCHEMAS.get(dialect, ""))
+        self._tables = TableDefinitions(dialect, DEFAULT_SCHEMAS.get(dialect, ""))
 
     def take(self, source: str, label: str | None, text: str) -> tuple[list[VersionDeclaration], list[str]]:
         """Take up a file, and return the versions that it makes and what of it cannot be read."""
@@ -110,7 +110,7 @@ class _History:
                 columns = ", ".join(table.left_out)
                 wrong.append(f"The connector leaves out columns of {'.'.join(table.name)}: {columns}.")
             if table.was:
-                self.continuations.append(Continuation(self._name(table.name), (self._name(table.was[-1]),)))
+                self.continuations.append(SchemaSuccession(self._name(table.name), (self._name(table.was[-1]),)))
                 table.was = []
             if attributes:
                 key = key_of(table, {attribute.path for attribute in attributes})

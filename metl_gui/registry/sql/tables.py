@@ -227,7 +227,7 @@ Name = tuple[str, ...]
 
 
 @dataclass(slots=True)
-class Column:
+class ColumnDefinition:
     """One column.
 
     Args:
@@ -248,7 +248,7 @@ class Column:
 
 
 @dataclass(slots=True)
-class Table:
+class TableDefinition:
     """One table.
 
     Args:
@@ -261,7 +261,7 @@ class Table:
     """
 
     name: Name
-    columns: dict[str, Column] = field(default_factory=dict)
+    columns: dict[str, ColumnDefinition] = field(default_factory=dict)
     key: tuple[str, ...] = ()
     unique: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
     was: list[Name] = field(default_factory=list)
@@ -290,7 +290,7 @@ class Table:
         return [f"{column.name} ({column.written})" for column in self.columns.values() if column.type is None]
 
 
-class Tables:
+class TableDefinitions:
     """All tables, after the statements so far.
 
     Args:
@@ -299,7 +299,7 @@ class Tables:
     """
 
     def __init__(self, dialect: str, default: str = "") -> None:
-        self.tables: dict[Name, Table] = {}
+        self.tables: dict[Name, TableDefinition] = {}
         self._dialect = dialect
         self._named: dict[str, ConnectType | None] = {}
         self._required: set[str] = set()
@@ -348,7 +348,7 @@ class Tables:
         name = self._name(schema.this)
         if name in self.tables and statement.args.get("exists"):
             return
-        table = Table(name)
+        table = TableDefinition(name)
         for part in schema.expressions:
             if isinstance(part, exp.ColumnDef):
                 self._add(table, part)
@@ -360,13 +360,13 @@ class Tables:
             table.columns = {**(known.columns if known is not None else {}), **table.columns}
         self.tables[name] = table
 
-    def _add(self, table: Table, part: exp.ColumnDef) -> None:
+    def _add(self, table: TableDefinition, part: exp.ColumnDef) -> None:
         name, kind = self._text(part.this), part.args.get("kind")
         found = type_of(self._dialect, kind, self._named) if isinstance(kind, exp.DataType) else None
         is_required = isinstance(kind, exp.DataType) and (
             kind_name(kind) in SERIALS or own_name(kind) in self._required
         )
-        column = Column(name, found, kind.sql(self._dialect) if kind is not None else "none", is_required)
+        column = ColumnDefinition(name, found, kind.sql(self._dialect) if kind is not None else "none", is_required)
         for constraint in part.args.get("constraints") or ():
             match constraint.kind:
                 case exp.NotNullColumnConstraint():
@@ -383,7 +383,7 @@ class Tables:
                     pass
         table.columns[name] = column
 
-    def _constrain(self, table: Table, part: exp.Expr) -> None:
+    def _constrain(self, table: TableDefinition, part: exp.Expr) -> None:
         for key in part.find_all(exp.PrimaryKey):
             table.key = self._columns(key.expressions)
         for unique in part.find_all(exp.UniqueColumnConstraint):
@@ -413,7 +413,9 @@ class Tables:
             self._add_unique(table, columns, index.args.get("this"), "idx")
             table.is_told = False
 
-    def _add_unique(self, table: Table, columns: tuple[str, ...], name: exp.Expr | None, ending: str = "key") -> None:
+    def _add_unique(
+        self, table: TableDefinition, columns: tuple[str, ...], name: exp.Expr | None, ending: str = "key"
+    ) -> None:
         """Note a unique index; what is an expression is a column without a name. PostgreSQL's are listed by name."""
         made = self._text(name) if name is not None else "_".join((table.name[-1], *columns, ending))
         table.unique.append((made, columns))
@@ -437,7 +439,7 @@ class Tables:
             self._act(table, action)
         table.is_told = False
 
-    def _act(self, table: Table, action: exp.Expr) -> None:
+    def _act(self, table: TableDefinition, action: exp.Expr) -> None:
         match action:
             case exp.ColumnDef():
                 self._add(table, action)
@@ -460,7 +462,7 @@ class Tables:
             case _:
                 self._act_by_name(table, action)
 
-    def _act_by_name(self, table: Table, action: exp.Expr) -> None:
+    def _act_by_name(self, table: TableDefinition, action: exp.Expr) -> None:
         match action:
             case exp.RenameColumn():
                 self._rename(table, self._columns([action.this])[0], self._columns([action.args["to"]])[0])
@@ -471,7 +473,7 @@ class Tables:
             case _:
                 return
 
-    def _alter_column(self, table: Table, action: exp.AlterColumn) -> None:
+    def _alter_column(self, table: TableDefinition, action: exp.AlterColumn) -> None:
         column = table.columns.get(self._text(action.this))
         if column is None:
             return
@@ -482,7 +484,7 @@ class Tables:
             # DROP NOT NULL and SQL Server's NULL allow it, SET NOT NULL and NOT NULL do not.
             column.is_required = not (action.args.get("drop") or action.args["allow_null"])
 
-    def _rename(self, table: Table, old: str, new: str) -> None:
+    def _rename(self, table: TableDefinition, old: str, new: str) -> None:
         if old not in table.columns or old == new:
             return
         renamed = table.columns[old]
@@ -491,7 +493,7 @@ class Tables:
         table.key = tuple(new if name == old else name for name in table.key)
         table.unique = [(own, tuple(new if name == old else name for name in one)) for own, one in table.unique]
 
-    def _rename_table(self, table: Table, to: exp.Expr) -> None:
+    def _rename_table(self, table: TableDefinition, to: exp.Expr) -> None:
         written = self._written(to)
         name = (*table.name[: len(table.name) - len(written)], *written)
         del self.tables[table.name]
@@ -519,7 +521,7 @@ class Tables:
         return {"postgres": text.lower(), "oracle": text.upper()}.get(self._dialect, text)
 
 
-def key_of(table: Table, paths: Mapping[str, object] | set[str]) -> tuple[str, ...] | None:
+def key_of(table: TableDefinition, paths: Mapping[str, object] | set[str]) -> tuple[str, ...] | None:
     """Return the key of a table: the primary one, else the first unique one; ``None`` where a column is left out."""
     columns = table.key or next((columns for _, columns in table.unique), ())
     key = tuple(escape(name) for name in columns)

@@ -64,7 +64,7 @@ class SheetRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class SheetTable:
     """A sheet whose first row names its columns.
 
     Args:
@@ -98,7 +98,7 @@ def check_readable(path: Path) -> None:
     _unpacked(path)
 
 
-def read_sheet(path: Path, name: str, titles: tuple[str, ...], is_exact: bool = False) -> Sheet:
+def read_sheet(path: Path, name: str, titles: tuple[str, ...], is_exact: bool = False) -> SheetTable:
     """Read one sheet of a workbook.
 
     Args:
@@ -163,7 +163,7 @@ def _read_one(path: Path, name: str) -> tuple[list[Worksheet], list[str]]:
     return [sheet for sheet in reader.wb.worksheets if sheet.title == name], known
 
 
-def _sheet(path: Path, sheet: Worksheet, wanted: tuple[str, ...], is_exact: bool) -> Sheet:
+def _sheet(path: Path, sheet: Worksheet, wanted: tuple[str, ...], is_exact: bool) -> SheetTable:
     if sheet.max_row > MAX_ROWS or sheet.max_column > MAX_COLUMNS:
         raise SchemaError(
             f"The sheet {sheet.title!r} of {path.name} is too large.",
@@ -187,7 +187,7 @@ def _sheet(path: Path, sheet: Worksheet, wanted: tuple[str, ...], is_exact: bool
                 problems[title] = problem
         if any(texts.values()) or problems:
             rows.append(SheetRow(number, texts, problems))
-    return Sheet(sheet.title, tuple(title for title in titles if title), tuple(rows))
+    return SheetTable(sheet.title, tuple(title for title in titles if title), tuple(rows))
 
 
 def _titles(path: Path, sheet: Worksheet, wanted: tuple[str, ...]) -> list[str]:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import msgspec
 
-from metl_gui.core.changes.draft import Stamp
+from metl_gui.core.changes.draft import EditContext
 from metl_gui.core.project.pending_imports import PendingImport
 from metl_gui.core.project.version_tasks import CollectedTasks, ValueProfile, VersionTask, Waiting, collect
-from metl_gui.core.project.writer_schemas import WireSchema
+from metl_gui.core.project.writer_schemas import WriterSchema
 from metl_gui.core.trees.declarations import VersionDeclaration
 from metl_gui.core.trees.nodes import Side
 from metl_gui.store.repositories.sessions import Sessions
@@ -31,7 +31,7 @@ class PendingImportRepository:
 
     sessions: Sessions
 
-    def begin(self, side: Side, door: str, declarations: Sequence[VersionDeclaration], stamp: Stamp) -> int:
+    def begin(self, side: Side, door: str, declarations: Sequence[VersionDeclaration], stamp: EditContext) -> int:
         """Write down what an import is about to add.
 
         Returns:
@@ -113,13 +113,13 @@ class VersionTaskRepository:
                     (task.id or None, task.schema, task.seen, *content, task.when_ms or when_ms, task.dismissed_by),
                 )
 
-    def collect(self, seen: Sequence[VersionTask], stamp: Stamp) -> None:
+    def collect(self, seen: Sequence[VersionTask], stamp: EditContext) -> None:
         """Put versions that a run has seen to the tasks; needs no lease."""
         with self.sessions.appending() as connection:
             mine = VersionTaskRepository(Sessions.within(connection))
             mine.change(collect(mine.all(), seen), stamp.when_ms)
 
-    def dismiss(self, id_: int, stamp: Stamp) -> bool:
+    def dismiss(self, id_: int, stamp: EditContext) -> bool:
         """Take a task off the list; whether it was on it."""
         with self.sessions.editing() as connection:
             cursor = connection.execute(
@@ -134,7 +134,7 @@ class WriterSchemaRepository:
 
     sessions: Sessions
 
-    def keep(self, found: Iterable[WireSchema], stamp: Stamp) -> None:
+    def keep(self, found: Iterable[WriterSchema], stamp: EditContext) -> None:
         """Keep writer schemas; what was known under the same id and name is replaced."""
         with self.sessions.editing() as connection:
             connection.executemany(
@@ -146,11 +146,11 @@ class WriterSchemaRepository:
                 ),
             )
 
-    def all(self, id_: str | None = None) -> tuple[WireSchema, ...]:
+    def all(self, id_: str | None = None) -> tuple[WriterSchema, ...]:
         """Read the writer schemas of one id, or all of them; those that came last first."""
         return tuple(wire for wire, _ in self.stamped(id_))
 
-    def stamped(self, id_: str | None = None) -> tuple[tuple[WireSchema, int], ...]:
+    def stamped(self, id_: str | None = None) -> tuple[tuple[WriterSchema, int], ...]:
         """Read the writer schemas, each with the moment in which it came; the last first."""
         unpacking = Unpacking("a writer schema")
         with self.sessions.reading() as connection:
@@ -160,11 +160,11 @@ class WriterSchemaRepository:
                 (id_,),
             )
             return tuple(
-                (WireSchema(known_as, kind, unpacking.unpacked(packed).decode(), schema, fingerprint), when_ms)
+                (WriterSchema(known_as, kind, unpacking.unpacked(packed).decode(), schema, fingerprint), when_ms)
                 for known_as, kind, packed, schema, fingerprint, when_ms in rows
             )
 
-    def forget(self, wire: WireSchema) -> None:
+    def forget(self, wire: WriterSchema) -> None:
         """Forget a writer schema."""
         with self.sessions.editing() as connection:
             connection.execute("DELETE FROM wire_schemas WHERE id = ? AND schema = ?", (wire.id, wire.schema))

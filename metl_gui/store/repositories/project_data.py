@@ -11,14 +11,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from metl_gui.core.changes.draft import Stamp
+from metl_gui.core.changes.draft import EditContext
 from metl_gui.core.project.assignments import Assignment
 from metl_gui.core.project.comments import Comment
-from metl_gui.core.project.project_data import BesideChange, IncludedSamples, Kept, ProjectSetting, StateName
-from metl_gui.core.project.refusals import Refusal, RefusedRename
+from metl_gui.core.project.project_data import (
+    IncludedSamples,
+    ProjectDataChange,
+    ProjectItem,
+    ProjectSetting,
+    StateName,
+)
+from metl_gui.core.project.refusals import RefusedRename, RefusedSuggestion
 from metl_gui.core.project.sample_profiles import SchemaProfile
 from metl_gui.core.project.version_tasks import CollectedTasks, VersionTask
-from metl_gui.core.project.writer_schemas import WireSchema
+from metl_gui.core.project.writer_schemas import WriterSchema
 from metl_gui.store.repositories.imports import PendingImportRepository, VersionTaskRepository, WriterSchemaRepository
 from metl_gui.store.repositories.review import (
     AssignmentRepository,
@@ -135,7 +141,7 @@ class ProjectDataRepository:
 
     sessions: Sessions
 
-    def read(self) -> tuple[Kept, ...]:
+    def read(self) -> tuple[ProjectItem, ...]:
         """Read all of it, as it is at one moment."""
         with self.sessions.reading() as connection:
             return tuple(_read(Repositories.within(connection), connection))
@@ -156,7 +162,7 @@ class ProjectDataRepository:
             row = connection.execute("SELECT who, when_ms, title FROM edits WHERE state = ?", (named.state,)).fetchone()
         return named.made == (_made(*row) if row is not None else _made(None, None, None) if named.state == 0 else None)
 
-    def change(self, wanted: BesideChange) -> None:
+    def change(self, wanted: ProjectDataChange) -> None:
         """Put and remove things, all of them or none."""
         with self.sessions.editing() as connection:
             repositories = Repositories.within(connection)
@@ -242,44 +248,44 @@ class Repositories:
         return ProjectDataRepository(self.sessions)
 
 
-def _state_names(connection: sqlite3.Connection) -> Iterator[Kept]:
+def _state_names(connection: sqlite3.Connection) -> Iterator[ProjectItem]:
     """Yield the names of states, each with what made its state."""
     rows = connection.execute(
         "SELECT states.state, name, states.who, states.when_ms, edits.who, edits.when_ms, title"
         " FROM states LEFT JOIN edits ON edits.state = states.state ORDER BY states.state"
     )
     for state, name, who, when_ms, *made in rows:
-        yield Kept(StateName(state, name, _made(*made)), who, when_ms)
+        yield ProjectItem(StateName(state, name, _made(*made)), who, when_ms)
 
 
 def _made(who: str | None, when_ms: int | None, title: str | None) -> str:
     return "" if when_ms is None else f"{when_ms} {who} {title}"
 
 
-def _read(of: Repositories, connection: sqlite3.Connection) -> Iterator[Kept]:
+def _read(of: Repositories, connection: sqlite3.Connection) -> Iterator[ProjectItem]:
     for name, value in of.settings.all().items():
-        yield Kept(ProjectSetting(name, value))
+        yield ProjectItem(ProjectSetting(name, value))
     yield from _state_names(connection)
     for comment in of.comments.all():
-        yield Kept(comment, comment.who, comment.when_ms)
+        yield ProjectItem(comment, comment.who, comment.when_ms)
     for assignment in of.assignments.all():
-        yield Kept(assignment, assignment.who, assignment.when_ms)
+        yield ProjectItem(assignment, assignment.who, assignment.when_ms)
     for refusal, stamp in of.refused_suggestions.stamped():
-        yield Kept(refusal, stamp.who, stamp.when_ms)
+        yield ProjectItem(refusal, stamp.who, stamp.when_ms)
     for refused, stamp in of.refused_renames.stamped():
-        yield Kept(refused, stamp.who, stamp.when_ms)
+        yield ProjectItem(refused, stamp.who, stamp.when_ms)
     for task in of.version_tasks.all():
-        yield Kept(task, "", task.when_ms)
+        yield ProjectItem(task, "", task.when_ms)
     for schema_id, who, when_ms in of.samples.included_by():
-        yield Kept(IncludedSamples(schema_id, of.samples.included_text(schema_id)), who, when_ms)
+        yield ProjectItem(IncludedSamples(schema_id, of.samples.included_text(schema_id)), who, when_ms)
     for profile in of.samples.profiles():
-        yield Kept(profile, "", profile.when_ms)
+        yield ProjectItem(profile, "", profile.when_ms)
     for wire, when_ms in of.writer_schemas.stamped():
-        yield Kept(wire, "", when_ms)
+        yield ProjectItem(wire, "", when_ms)
 
 
-def _put(into: Repositories, kept: Kept) -> None:
-    stamp = Stamp(kept.who, kept.when_ms)
+def _put(into: Repositories, kept: ProjectItem) -> None:
+    stamp = EditContext(kept.who, kept.when_ms)
     match kept.thing:
         case ProjectSetting(name, value):
             into.settings.put({name: value})
@@ -289,7 +295,7 @@ def _put(into: Repositories, kept: Kept) -> None:
             into.comments.add(comment.subject, comment.text, stamp)
         case Assignment() as assignment:
             into.assignments.assign([assignment.key], assignment.assignee, stamp)
-        case Refusal() as refusal:
+        case RefusedSuggestion() as refusal:
             into.refused_suggestions.add([refusal], stamp)
         case RefusedRename() as refused:
             into.refused_renames.add([refused], stamp)
@@ -299,11 +305,11 @@ def _put(into: Repositories, kept: Kept) -> None:
             into.samples.include(schema_id, text, stamp)
         case SchemaProfile() as profile:
             into.samples.put_profiles([profile])
-        case WireSchema() as wire:
+        case WriterSchema() as wire:
             into.writer_schemas.keep([wire], stamp)
 
 
-def _remove(out_of: Repositories, kept: Kept) -> None:
+def _remove(out_of: Repositories, kept: ProjectItem) -> None:
     match kept.thing:
         case ProjectSetting(name):
             out_of.settings.put({name: ""})
@@ -312,8 +318,8 @@ def _remove(out_of: Repositories, kept: Kept) -> None:
         case Comment(id_):
             out_of.comments.remove(id_)
         case Assignment(key):
-            out_of.assignments.assign([key], "", Stamp())
-        case Refusal() as refusal:
+            out_of.assignments.assign([key], "", EditContext())
+        case RefusedSuggestion() as refusal:
             out_of.refused_suggestions.remove([refusal])
         case RefusedRename() as refused:
             out_of.refused_renames.remove([refused])
@@ -323,5 +329,5 @@ def _remove(out_of: Repositories, kept: Kept) -> None:
             out_of.samples.exclude(schema_id)
         case SchemaProfile(schema_id):
             out_of.samples.forget_profile(schema_id)
-        case WireSchema() as wire:
+        case WriterSchema() as wire:
             out_of.writer_schemas.forget(wire)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import astuple, dataclass
 
-from metl_gui.core.changes.draft import Stamp, Transition
+from metl_gui.core.changes.draft import EditContext, Transition
 from metl_gui.core.project.assignments import Assignment, AssignmentKey
-from metl_gui.core.project.comments import Comment, Spot, Subject
-from metl_gui.core.project.refusals import Refusal, RefusedRename, RefusedRenames
+from metl_gui.core.project.comments import Comment, CommentSubject, Spot
+from metl_gui.core.project.refusals import RefusedRename, RefusedRenames, RefusedSuggestion
 from metl_gui.core.review.assignees import moved_keys
 from metl_gui.core.trees.nodes import Side
 from metl_gui.store.repositories.sessions import Sessions
@@ -22,7 +22,7 @@ class CommentRepository:
 
     sessions: Sessions
 
-    def add(self, subject: Subject, text: str, stamp: Stamp) -> int:
+    def add(self, subject: CommentSubject, text: str, stamp: EditContext) -> int:
         """Write a comment down.
 
         Returns:
@@ -50,7 +50,7 @@ class CommentRepository:
                 "SELECT id, text, who, when_ms, source_schema, source_version, source_attribute, source_lineage,"
                 " target_schema, target_version, target_attribute, target_lineage FROM comments ORDER BY when_ms, id"
             )
-            return tuple(Comment(row[0], Subject(_spot(row[4:8]), _spot(row[8:12])), *row[1:4]) for row in rows)
+            return tuple(Comment(row[0], CommentSubject(_spot(row[4:8]), _spot(row[8:12])), *row[1:4]) for row in rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class AssignmentRepository:
 
     sessions: Sessions
 
-    def assign(self, keys: Iterable[AssignmentKey], assignee: str, stamp: Stamp) -> None:
+    def assign(self, keys: Iterable[AssignmentKey], assignee: str, stamp: EditContext) -> None:
         """Say who is to decide on some items. An empty name takes what was said away."""
         with self.sessions.editing() as connection:
             wanted = list(keys)
@@ -103,7 +103,7 @@ class RefusedSuggestionRepository:
 
     sessions: Sessions
 
-    def add(self, refusals: Iterable[Refusal], stamp: Stamp) -> None:
+    def add(self, refusals: Iterable[RefusedSuggestion], stamp: EditContext) -> None:
         """Remember refusals. One that is known already keeps who made it first."""
         with self.sessions.editing() as connection:
             connection.executemany(
@@ -113,7 +113,7 @@ class RefusedSuggestionRepository:
                 [(*astuple(refusal), stamp.who, stamp.when_ms) for refusal in refusals],
             )
 
-    def remove(self, refusals: Iterable[Refusal]) -> None:
+    def remove(self, refusals: Iterable[RefusedSuggestion]) -> None:
         """Forget refusals."""
         with self.sessions.editing() as connection:
             connection.executemany(
@@ -122,18 +122,18 @@ class RefusedSuggestionRepository:
                 [(r.schema_id, r.p_lineage, r.entity_id, r.q_lineage) for r in refusals],
             )
 
-    def all(self) -> tuple[Refusal, ...]:
+    def all(self) -> tuple[RefusedSuggestion, ...]:
         """Read all refusals, the newest first."""
         return tuple(refusal for refusal, _ in self.stamped())
 
-    def stamped(self) -> tuple[tuple[Refusal, Stamp], ...]:
+    def stamped(self) -> tuple[tuple[RefusedSuggestion, EditContext], ...]:
         """Read all refusals with who made them and when, the newest first."""
         with self.sessions.reading() as connection:
             rows = connection.execute(
                 "SELECT schema_id, p_lineage, entity_id, q_lineage, from_path, to_path, who, when_ms"
                 " FROM refused_suggestions ORDER BY when_ms DESC, schema_id, p_lineage, entity_id, q_lineage"
             )
-            return tuple((Refusal(*refusal), Stamp(who, when_ms)) for *refusal, who, when_ms in rows)
+            return tuple((RefusedSuggestion(*refusal), EditContext(who, when_ms)) for *refusal, who, when_ms in rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ class RefusedRenameRepository:
 
     sessions: Sessions
 
-    def add(self, refused: Iterable[RefusedRename], stamp: Stamp) -> None:
+    def add(self, refused: Iterable[RefusedRename], stamp: EditContext) -> None:
         """Remember refused rename proposals. The newest says which lineages they are."""
         with self.sessions.editing() as connection:
             connection.executemany(
@@ -164,14 +164,16 @@ class RefusedRenameRepository:
         """Read the refused rename proposals, the newest first."""
         return RefusedRenames(tuple(refused for refused, _ in self.stamped()))
 
-    def stamped(self) -> tuple[tuple[RefusedRename, Stamp], ...]:
+    def stamped(self) -> tuple[tuple[RefusedRename, EditContext], ...]:
         """Read the refused rename proposals with who refused them and when, the newest first."""
         with self.sessions.reading() as connection:
             rows = connection.execute(
                 "SELECT side, schema_id, lost, candidate, lost_lineage, candidate_lineage, who, when_ms"
                 " FROM refused_renames ORDER BY when_ms DESC, side, schema_id, lost, candidate"
             )
-            return tuple((RefusedRename(Side(side), *rest), Stamp(who, when_ms)) for side, *rest, who, when_ms in rows)
+            return tuple(
+                (RefusedRename(Side(side), *rest), EditContext(who, when_ms)) for side, *rest, who, when_ms in rows
+            )
 
 
 def _columns(spot: Spot | None) -> tuple[int, int, int, int]:

@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from metl_gui.core.changes.draft import Stamp
+from metl_gui.core.changes.draft import EditContext
 from metl_gui.core.project.sample_profiles import SchemaProfile, decode, encode
 from metl_gui.store.repositories.sessions import Sessions
 from metl_gui.store.rows.decompression import Unpacking
@@ -48,7 +48,7 @@ class SampleRepository:
         with self.sessions.editing() as connection:
             connection.execute("DELETE FROM profiles WHERE schema_id = ?", (schema_id,))
 
-    def include(self, schema_id: int, text: bytes, stamp: Stamp) -> None:
+    def include(self, schema_id: int, text: bytes, stamp: EditContext) -> None:
         """Keep samples of a schema in the project.
 
         Args:

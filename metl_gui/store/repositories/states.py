@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from metl_gui.core.changes.draft import Stamp
+from metl_gui.core.changes.draft import EditContext
 from metl_gui.store.repositories.sessions import Sessions
 
 
@@ -38,7 +38,7 @@ class StateRepository:
 
     sessions: Sessions
 
-    def name(self, state: int, text: str, stamp: Stamp) -> None:
+    def name(self, state: int, text: str, stamp: EditContext) -> None:
         """Name a state, or give it another name."""
         with self.sessions.editing() as connection:
             connection.execute(
@@ -66,7 +66,7 @@ class StateRepository:
             )
             return [NamedState(*row) for row in rows]
 
-    def publish(self, state: int, name: str, stamp: Stamp) -> None:
+    def publish(self, state: int, name: str, stamp: EditContext) -> None:
         """Make a state the one that production and exports use, and name it unless the name is empty."""
         with self.sessions.editing() as connection:
             connection.execute(

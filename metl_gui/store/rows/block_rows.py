@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from metl_gui.core.changes.draft import BlockChange, Transition
 from metl_gui.core.changes.touched_groups import touched_versions
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element, Loss
-from metl_gui.core.matrix.compact import Elements, Group, compact_again, decompact_all
+from metl_gui.core.matrix.compact import ElementColumns, GroupKey, compact_again, decompact_all
 from metl_gui.core.matrix.matrix import STATUSES, VERDICTS, Dpm, DpmBase, Ints
 from metl_gui.core.trees.columns import starts_of
 from metl_gui.core.trees.trees import Tree, TreeBase
@@ -96,7 +96,7 @@ def _json(values: tuple[object, ...]) -> str | None:
 
 
 def _write_group(
-    connection: sqlite3.Connection, transition: Transition, group: Group, touched: set[int], interned: Interned
+    connection: sqlite3.Connection, transition: Transition, group: GroupKey, touched: set[int], interned: Interned
 ) -> None:
     """Write what an edit changed of a group; the rest of a long history stays as it is."""
     matrix = transition.after.matrix
@@ -114,7 +114,7 @@ def _write_group(
 
 
 def _write_records(
-    connection: sqlite3.Connection, group: Group, touched: set[int], blocks: list[Block], interned: Interned
+    connection: sqlite3.Connection, group: GroupKey, touched: set[int], blocks: list[Block], interned: Interned
 ) -> None:
     """Put the records of some blocks of a group in place of those that their versions had."""
     row = connection.execute("SELECT records FROM blocks WHERE schema_id = ? AND entity_version = ?", group).fetchone()
@@ -157,7 +157,7 @@ def _read_details(connection: sqlite3.Connection, base: DpmBase, records: NDArra
     return details
 
 
-def _read_compact(connection: sqlite3.Connection, tree: TreeBase) -> Elements:
+def _read_compact(connection: sqlite3.Connection, tree: TreeBase) -> ElementColumns:
     rows = connection.execute(
         "SELECT version, entity_version, schema_id, elements FROM dusb ORDER BY version, entity_version"
     ).fetchall()
@@ -170,7 +170,7 @@ def _read_compact(connection: sqlite3.Connection, tree: TreeBase) -> Elements:
     q, p = (np.ascontiguousarray(pairs[:, end], np.int32) for end in (0, 1))
     start = starts_of(sizes // _PAIR_BYTES)
     _require_ends(tree, np.repeat(version, np.diff(start)), p)
-    return Elements(version, _ids_of(rows, 1), start, q, p)
+    return ElementColumns(version, _ids_of(rows, 1), start, q, p)
 
 
 def _require_ends(tree: TreeBase, version: Ints, ends: Ints) -> None:
@@ -189,7 +189,7 @@ def _require_known(known: NDArray[Any], wanted: NDArray[Any], otherwise: str) ->
     return at
 
 
-def _lengths_by_block(version: Ints, entity_version: Ints, dense: Elements) -> NDArray[np.int64]:
+def _lengths_by_block(version: Ints, entity_version: Ints, dense: ElementColumns) -> NDArray[np.int64]:
     """Count the elements of each recorded block; both sides are sorted in the same way."""
     stride = np.int64(1) + max(entity_version.max(initial=0), dense.entity_version.max(initial=0))
     keys = version * stride + entity_version

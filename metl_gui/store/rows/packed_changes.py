@@ -10,7 +10,7 @@ from functools import partial
 
 import msgspec
 
-from metl_gui.core.changes.draft import Change
+from metl_gui.core.changes.draft import ChangeSet
 from metl_gui.core.matrix.blocks import BlockKey
 from metl_gui.core.trees.nodes import Side
 from metl_gui.store.rows.decompression import TIMES, Unpacking
@@ -20,10 +20,10 @@ _RAW = -15
 """Bits of the window, negative for a stream without header and checksum: the file has its own."""
 
 _KEYS = re.compile(rb'"key":\[(\d+),(\d+)\]')
-_decoder = msgspec.json.Decoder(Change)
+_decoder = msgspec.json.Decoder(ChangeSet)
 
 
-def pack_change(change: Change) -> bytes:
+def pack_change(change: ChangeSet) -> bytes:
     """Write a change as bytes."""
     return _packed(msgspec.json.encode(change))
 
@@ -41,7 +41,7 @@ def opener() -> Callable[[bytes], bytes]:
     return partial(Unpacking("a change of the log").unpacked, bits=_RAW)
 
 
-def read_change(text: bytes) -> Change:
+def read_change(text: bytes) -> ChangeSet:
     """Read a change that was inflated.
 
     Raises:
@@ -50,7 +50,7 @@ def read_change(text: bytes) -> Change:
     return _decoder.decode(text)
 
 
-def unpack_changes(packs: Iterable[bytes]) -> Iterator[Change]:
+def unpack_changes(packs: Iterable[bytes]) -> Iterator[ChangeSet]:
     """Read changes back, each when it is asked for.
 
     Raises:
@@ -59,7 +59,7 @@ def unpack_changes(packs: Iterable[bytes]) -> Iterator[Change]:
     return map(read_change, map(opener(), packs))
 
 
-def unpack_change(pack: bytes) -> Change:
+def unpack_change(pack: bytes) -> ChangeSet:
     """Read one change back.
 
     Raises:
@@ -69,7 +69,7 @@ def unpack_change(pack: bytes) -> Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Touched:
+class LogFilter:
     """What of a project is looked for in the log.
 
     Args:

@@ -17,17 +17,17 @@ STEPS = 1_000_000
 """After so many steps of SQLite's machine it calls back, every 10 to 50 ms: too seldom to be measured."""
 
 
-class _Work(threading.local):
+class _Cancellation(threading.local):
     """What this thread works on."""
 
     is_cancelled: Callable[[], bool] | None = None
 
 
-_work = _Work()
+_work = _Cancellation()
 
 
 @contextmanager
-def heeding(is_cancelled: Callable[[], bool]) -> Iterator[None]:
+def cancellable(is_cancelled: Callable[[], bool]) -> Iterator[None]:
     """Let what is asked of project files on this thread end in ``RunCancelled`` once the work was cancelled."""
     before = _work.is_cancelled
     _work.is_cancelled = is_cancelled
@@ -37,7 +37,7 @@ def heeding(is_cancelled: Callable[[], bool]) -> Iterator[None]:
         _work.is_cancelled = before
 
 
-def heed(connection: sqlite3.Connection) -> None:
+def install_progress_handler(connection: sqlite3.Connection) -> None:
     """Make a connection call back while it works."""
     connection.set_progress_handler(_must_stop, STEPS)
 

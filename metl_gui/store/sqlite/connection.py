@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from metl_gui.errors import ProjectError
-from metl_gui.store.sqlite.cancellation import heed, stop_here
+from metl_gui.store.sqlite.cancellation import install_progress_handler, stop_here
 from metl_gui.store.sqlite.failures import damaged, not_a_project
 
 _KINDS = frozenset(
@@ -278,7 +278,7 @@ def _opened(path: Path, mode: str) -> FileConnection:
     connection = sqlite3.connect(
         uri, uri=True, timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False, factory=FileConnection
     )
-    heed(connection)
+    install_progress_handler(connection)
     try:
         _defend(connection)
         connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone()

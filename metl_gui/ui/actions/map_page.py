@@ -18,7 +18,7 @@ from metl_gui.ui.actions.conditions import (
     something_waits,
 )
 from metl_gui.ui.actions.table import ActionRow
-from metl_gui.ui.matrix.layout.content import Order
+from metl_gui.ui.matrix.layout.content import SortOrder
 from metl_gui.ui.matrix.painting.paint_context import Overlay, Sign, Tinting
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def _something_chosen(window: Window) -> bool:
     return current.element is not None or current.cells is not None
 
 
-def _order_row(id_: str, order: Order) -> ActionRow:
+def _order_row(id_: str, order: SortOrder) -> ActionRow:
     return ActionRow(
         id_,
         "View > Order of rows and columns",
@@ -64,9 +64,9 @@ MAP_ROWS = (
     ActionRow("up_a_level", "View", "Up a level", "Backspace", lambda w: w.map.matrix.go_up(), scope="matrix"),
     ActionRow("go_to", "View > Go", "Go to…", "Ctrl+G", lambda w: w.on_map().going.ask_where()),
     ActionRow("add_bookmark", "View > Go", "Bookmark this place…", "Ctrl+D", lambda w: w.on_map().going.ask_name()),
-    _order_row("order_tree", Order.TREE),
-    _order_row("order_name", Order.NAME),
-    _order_row("order_first_mapping", Order.FIRST_MAPPING),
+    _order_row("order_tree", SortOrder.TREE),
+    _order_row("order_name", SortOrder.NAME),
+    _order_row("order_first_mapping", SortOrder.FIRST_MAPPING),
     ActionRow(
         "relevance",
         "View",

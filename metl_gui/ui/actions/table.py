@@ -51,7 +51,7 @@ from metl_gui.ui.actions.conditions import (
     something_waits,
     version_selected,
 )
-from metl_gui.ui.shell.layout import go_round
+from metl_gui.ui.shell.layout import cycle_focus
 from metl_gui.ui.shell.picture_export import export_picture
 
 if TYPE_CHECKING:
@@ -170,8 +170,8 @@ TABLE = (
     ActionRow(
         "fit_selection", "View", "Fit the selection", "Z", lambda w: w.map.matrix.fit_selection(), scope="matrix"
     ),
-    ActionRow("next_panel", "View > Panels", "Next panel", "F6", lambda w: go_round(w, 1), always),
-    ActionRow("previous_panel", "View > Panels", "Panel before", "Shift+F6", lambda w: go_round(w, -1), always),
+    ActionRow("next_panel", "View > Panels", "Next panel", "F6", lambda w: cycle_focus(w, 1), always),
+    ActionRow("previous_panel", "View > Panels", "Panel before", "Shift+F6", lambda w: cycle_focus(w, -1), always),
     _theme_row("", "As the system has it"),
     _theme_row("light", "Light theme"),
     _theme_row("dark", "Dark theme"),

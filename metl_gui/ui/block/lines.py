@@ -165,7 +165,7 @@ _LEAST_PX = 110
 
 
 @dataclass(frozen=True)
-class Rubber:
+class RubberBand:
     """The line that is being drawn.
 
     Args:
@@ -197,7 +197,7 @@ class Drawn:
     paths: dict[Side, dict[int, str]] = field(default_factory=dict)
     current: tuple[int | None, int | None] = (None, None)
     replaced: frozenset[Element] = frozenset()
-    rubber: Rubber | None = None
+    rubber: RubberBand | None = None
 
 
 class Canvas(QWidget):
@@ -309,7 +309,7 @@ class Canvas(QWidget):
         name = self.drawn.paths.get(other, {}).get(id_, "")
         return f"{name} {arrow}" if stub.is_left else f"{arrow} {name}"
 
-    def _paint_rubber(self, painter: QPainter, rubber: Rubber) -> None:
+    def _paint_rubber(self, painter: QPainter, rubber: RubberBand) -> None:
         theme = themes.current()
         edge = 0.0 if rubber.side is Side.EXTRACTION else float(self.width())
         path = _curve(QPointF(edge, rubber.start), rubber.end)

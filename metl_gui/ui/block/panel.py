@@ -26,10 +26,10 @@ from metl_gui.ui.matrix.painting.overlay import Ghost
 from metl_gui.ui.project.block_lists import BlockLists, ListOrder, lists_of, neighbour
 from metl_gui.ui.project.document import OpenProject
 from metl_gui.ui.project.notes import SampleWords, notes_of
-from metl_gui.ui.project.selection import Dragged, Place, Selected, Selection, block_meant, place_of_version
+from metl_gui.ui.project.selection import Dragged, NodeRef, Selected, Selection, block_meant, place_of_version
 from metl_gui.ui.project.text import block_words, number_of
 from metl_gui.ui.trees.node import action_named, node_menu
-from metl_gui.ui.widgets.choice import Choice
+from metl_gui.ui.widgets.choice import ThemedComboBox
 from metl_gui.ui.widgets.dock import Surface
 from metl_gui.ui.widgets.labels import Elided
 from metl_gui.ui.widgets.pill import KeyButton
@@ -209,7 +209,7 @@ class BlockPanel(Surface):
         self.filter.setAccessibleName("Filter the attributes of the block")
         self.filter.setClearButtonEnabled(True)
         self.filter.setMaximumWidth(260)
-        self.order = Choice()
+        self.order = ThemedComboBox()
         self.order.setAccessibleName("Order of the attributes")
         for order in ListOrder:
             self.order.addItem(order.value.capitalize(), order)
@@ -387,11 +387,11 @@ def _no_values(_key: BlockKey) -> tuple[SampleWords, SampleWords]:
     return SampleWords(), SampleWords()
 
 
-def _attribute(place: Place | None, version_id: int) -> int | None:
+def _attribute(place: NodeRef | None, version_id: int) -> int | None:
     return place.attribute if place is not None and place.version == version_id else None
 
 
-def _same(document: Document, side: Side, place: Place | None, version_id: int) -> int | None:
+def _same(document: Document, side: Side, place: NodeRef | None, version_id: int) -> int | None:
     """Find the attribute of a version that is the same as the one selected now."""
     if place is None or place.version is None or place.attribute is None:
         return None

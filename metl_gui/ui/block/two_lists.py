@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QScrollBar, QWidget
 from metl_gui.core.matrix.blocks import Element, Status
 from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.block.attribute_list import AttributeList
-from metl_gui.ui.block.lines import ROW_PX, Canvas, Drawn, RowLink, Rubber, Stub, VisibleRows
+from metl_gui.ui.block.lines import ROW_PX, Canvas, Drawn, RowLink, RubberBand, Stub, VisibleRows
 from metl_gui.ui.project.block_lists import BlockLists, ListOrder, ListRow, arranged
 from metl_gui.ui.theming import theme as themes
 
@@ -191,7 +191,7 @@ class TwoLists(QWidget):
     def _taken(self, wanted: Element) -> list[Element]:
         return [e for e in self.lists.elements if e != wanted and (e.q == wanted.q or e.p == wanted.p)]
 
-    def _rubber(self, end: ListRow | None, taken: frozenset[Element]) -> Rubber | None:
+    def _rubber(self, end: ListRow | None, taken: frozenset[Element]) -> RubberBand | None:
         if self._from is None:
             return None
         side, id_ = self._from
@@ -204,7 +204,7 @@ class TwoLists(QWidget):
         far = float(self.canvas.width()) if side is Side.EXTRACTION else 0.0
         point = QPointF(far, y) if y is not None else self._loose_end()
         words = ", ".join(sorted(self._taken_words(e) for e in taken))
-        return Rubber(side, start, point, words)
+        return RubberBand(side, start, point, words)
 
     def _loose_end(self) -> QPointF:
         inside = self.canvas.mapFromGlobal(self._pointer or QPoint())

@@ -22,8 +22,8 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QScrollArea, QToolTip, QVBoxLayout, QWidget
 
 from metl_gui.core.matrix.blocks import BlockKey, Status
-from metl_gui.core.search.lineage_search import Step
-from metl_gui.core.search.super_block import Fate, SuperBlock, SuperCell, SuperPart
+from metl_gui.core.search.lineage_search import BlockChangeKind
+from metl_gui.core.search.super_block import ElementChangeKind, SuperBlock, SuperCell, SuperPart
 from metl_gui.ui.block.sketch import scrolled
 from metl_gui.ui.project.text import number_of
 from metl_gui.ui.theming import theme as themes
@@ -35,7 +35,12 @@ PAD_PX = 6.0
 _SMALLEST_PX, _LARGEST_PX = 2.0, 18
 _LEAST_WIDTH, _MOST_WIDTH = 104, 240
 _PART_LEAST_HEIGHT = 60.0
-_KINDS = {Step.LARGER: "good", Step.SMALLER: "review", Step.EMPTIED: "bad", Step.OTHER: "accent"}
+_KINDS = {
+    BlockChangeKind.LARGER: "good",
+    BlockChangeKind.SMALLER: "review",
+    BlockChangeKind.EMPTIED: "bad",
+    BlockChangeKind.OTHER: "accent",
+}
 
 
 def pill_of(part: SuperPart) -> tuple[str, str]:
@@ -138,11 +143,18 @@ def _paint_cell(painter: QPainter, at: QPointF, size: float, cell: SuperCell) ->
     box = QRectF(at.x() + (size - inner) / 2, at.y() + (size - inner) / 2, inner, inner)
     painter.setPen(Qt.PenStyle.NoPen)
     if inner < 5.0:
-        painter.fillRect(box, {Fate.KEPT: theme.accent, Fate.ADDED: theme.good, Fate.LOST: theme.reviewmark}[cell.fate])
-    elif cell.fate is Fate.KEPT:
+        painter.fillRect(
+            box,
+            {
+                ElementChangeKind.KEPT: theme.accent,
+                ElementChangeKind.ADDED: theme.good,
+                ElementChangeKind.LOST: theme.reviewmark,
+            }[cell.fate],
+        )
+    elif cell.fate is ElementChangeKind.KEPT:
         painter.setBrush(theme.accent)
         painter.drawRoundedRect(box, inner * 0.22, inner * 0.22)
-    elif cell.fate is Fate.ADDED:
+    elif cell.fate is ElementChangeKind.ADDED:
         painter.setBrush(theme.good)
         painter.drawPolygon(_notched(box))
     else:
@@ -166,7 +178,7 @@ def _notched(box: QRectF) -> QPolygonF:
     )
 
 
-def paint_fate(painter: QPainter, box: QRectF, fate: Fate) -> None:
+def paint_fate(painter: QPainter, box: QRectF, fate: ElementChangeKind) -> None:
     """Paint the mark of a fate, for the legend."""
     _paint_cell(painter, box.topLeft(), box.width() / 0.68 if box.width() else 1.0, SuperCell(0, 0, fate, ""))
 
@@ -188,7 +200,7 @@ class VersionStrip(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.parts = _Parts()
+        self.parts = _StripMatrices()
         self.area: QScrollArea = scrolled(self.parts)
         self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         self.area.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -216,7 +228,7 @@ class VersionStrip(QWidget):
         self.area.ensureVisible(box.center().x(), box.center().y(), box.width() // 2 + 20, 0)
 
 
-class _Parts(QWidget):
+class _StripMatrices(QWidget):
     """The matrices, painted as far as they are in sight."""
 
     chosen = Signal(object)
@@ -375,7 +387,7 @@ class _Legend(QWidget):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         font, left, middle = themes.small(), 6.0, self.height() / 2
-        for fate in Fate:
+        for fate in ElementChangeKind:
             width = themes.text_width(fate.value, font)
             if left + width + 18 > self.width():
                 break
@@ -392,7 +404,7 @@ def part_words(part: SuperPart) -> str:
     """Say what one version is to the one before."""
     count = "no elements" if not part.elements else number_of(part.elements, "element")
     lines = [f"Version {part.label}: {pill_of(part)[0]}, {count}"]
-    for fate in (Fate.ADDED, Fate.LOST):
+    for fate in (ElementChangeKind.ADDED, ElementChangeKind.LOST):
         words = [cell.words for cell in part.cells if cell.fate is fate]
         more = [f"and {len(words) - 8} more"] if len(words) > 8 else []
         lines += [f"{fate.value}: {text}" for text in words[:8]] + more

@@ -27,7 +27,7 @@ from metl_gui.ui.charts.series import (
 )
 from metl_gui.ui.project.text import duration
 from metl_gui.ui.theming import theme as themes
-from metl_gui.ui.widgets.choice import Choice
+from metl_gui.ui.widgets.choice import ThemedComboBox
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label, plain_tip
 
@@ -169,7 +169,7 @@ class RunChart(QFrame):
         self._plots: Plots | None = None
         self._needs_drawing = False
         self.view: ChartView = self._choices[0]
-        self.views, self.window_choice = Choice(), Choice()
+        self.views, self.window_choice = ThemedComboBox(), ThemedComboBox()
         self.views.setAccessibleName("What the chart shows")
         self.views.addItems([view.title for view in self._choices])
         self.window_choice.setAccessibleName("Time that the chart shows")

@@ -17,11 +17,11 @@ from metl_gui.core.project.pending_imports import Remainder
 from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.drop.dry_run import DryRunController
 from metl_gui.ui.drop.sheet import Act, DropOffer, DroppedPart, DropSheet, parts_of, refusal_words
-from metl_gui.ui.jobs.jobs import NewestJob, Outcome
+from metl_gui.ui.jobs.jobs import JobOutcome, NewestJob
 from metl_gui.ui.project.text import number_of
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.dialogs import show
-from metl_gui.workbench.importing.dropped_files import Recognized, recognize
+from metl_gui.workbench.importing.dropped_files import RecognizedFiles, recognize
 from metl_gui.workbench.importing.schema_import import remainders, words
 from metl_gui.workbench.session import Workbench
 
@@ -42,7 +42,7 @@ class DropController(QObject):
     def __init__(self, window: Window) -> None:
         super().__init__(window)
         self._window = window
-        self._found = Recognized()
+        self._found = RecognizedFiles()
         self._looking = NewestJob(window.jobs, self)
         self.trials = DryRunController(window)
 
@@ -62,13 +62,13 @@ class DropController(QObject):
         why_not = window.project.why_not if workbench is not None else _NO_PROJECT
         aside = window.jobs.worker.call
 
-        def task(watch: Watch) -> tuple[Recognized, tuple[DroppedPart, ...]]:
+        def task(watch: Watch) -> tuple[RecognizedFiles, tuple[DroppedPart, ...]]:
             found = aside(partial(recognize, tuple(paths)), watch)
             return found, parts_of(found, document, why_not, workbench is not None)
 
         self._looking.start("Looking at what was dropped", task, self._show)
 
-    def _show(self, outcome: Outcome[tuple[Recognized, tuple[DroppedPart, ...]]]) -> None:
+    def _show(self, outcome: JobOutcome[tuple[RecognizedFiles, tuple[DroppedPart, ...]]]) -> None:
         if outcome.error is not None:
             dialogs.tell(outcome.error, self._window)
         if outcome.value is None:
@@ -165,7 +165,7 @@ class InterruptedImport(QObject):
         if workbench is not None:
             self.look()
 
-    def _say(self, outcome: Outcome[tuple[Remainder, ...]]) -> None:
+    def _say(self, outcome: JobOutcome[tuple[Remainder, ...]]) -> None:
         self._keep(outcome.value or ())
         for left in self.left:
             self._window.notify(words(left), "Go on", self._window.commands.resume_imports, is_good=False)

@@ -17,8 +17,8 @@ from PySide6.QtWidgets import QDialog, QFileDialog, QHBoxLayout, QScrollArea, QV
 
 from metl_gui.core.progress import Watch
 from metl_gui.core.trees.nodes import Side
-from metl_gui.registry.reader_result import Reading
-from metl_gui.ui.jobs.jobs import NewestJob, Outcome, Task
+from metl_gui.registry.reader_result import ReaderResult
+from metl_gui.ui.jobs.jobs import JobOutcome, NewestJob, Task
 from metl_gui.ui.project.text import number_of
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets import dialogs
@@ -26,8 +26,8 @@ from metl_gui.ui.widgets.dialogs import show_about
 from metl_gui.ui.widgets.pill import VERDICT_KINDS, KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
 from metl_gui.ui.widgets.two_line_list import LineModel, TwoLines, line_view
-from metl_gui.workbench.importing.dropped_files import Recognized, likely_side
-from metl_gui.workbench.importing.dry_run import LostSource, Trial, TriedBlock, try_reading
+from metl_gui.workbench.importing.dropped_files import RecognizedFiles, likely_side
+from metl_gui.workbench.importing.dry_run import LostSource, SourceDryRun, TriedBlock, try_reading
 from metl_gui.workbench.importing.schema_import import read_sources
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ Finding: TypeAlias = "LostSource | TriedBlock"
 _NAMED = 3
 
 
-def heading_of(trial: Trial) -> str:
+def heading_of(trial: SourceDryRun) -> str:
     """Say in one sentence what would happen."""
     if trial.is_all_refused:
         return "Nothing could be tried"
@@ -53,7 +53,7 @@ def heading_of(trial: Trial) -> str:
     return words
 
 
-def sentence_of(trial: Trial) -> str:
+def sentence_of(trial: SourceDryRun) -> str:
     """Say what was tried."""
     known = (
         f", {len(trial.unchanged):,} {'are' if len(trial.unchanged) != 1 else 'is'} known" if trial.unchanged else ""
@@ -63,7 +63,7 @@ def sentence_of(trial: Trial) -> str:
     return f"{tried}. Nothing was changed."
 
 
-def rows_of(trial: Trial) -> tuple[tuple[TwoLines, Finding], ...]:
+def rows_of(trial: SourceDryRun) -> tuple[tuple[TwoLines, Finding], ...]:
     """List what would be lost: sources first, required ones before the others, then blocks."""
     return (
         *((_source_row(each), each) for each in trial.sources_lost),
@@ -83,7 +83,7 @@ def details_of(found: Finding) -> str:
     return "\n".join(_block_details(found))
 
 
-def text_of(trial: Trial) -> str:
+def text_of(trial: SourceDryRun) -> str:
     """Write everything as text, to be sent to somebody."""
     lines = [heading_of(trial), sentence_of(trial)]
     lines += [f"{each.name} {each.version}: new, {number_of(each.attributes, 'attribute')}" for each in trial.added]
@@ -144,7 +144,7 @@ class DryRunSheet(QDialog):
 
     add_wanted = Signal(object)
 
-    def __init__(self, trial: Trial, side: Side, why_not: str = "", parent: QWidget | None = None) -> None:
+    def __init__(self, trial: SourceDryRun, side: Side, why_not: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("Only tried")
         self._trial, self._side = trial, side
@@ -228,7 +228,7 @@ class DryRunController(QObject):
         super().__init__(window)
         self._window = window
         self._trying = NewestJob(window.jobs, self)
-        self._reading = Reading()
+        self._reading = ReaderResult()
 
     def ask_and_try(self) -> None:
         """Ask for schema files and try them."""
@@ -243,24 +243,24 @@ class DryRunController(QObject):
         aside = self._window.jobs.worker.call
         self._start(lambda watch: aside(partial(read_sources, tuple(paths), "auto"), watch))
 
-    def try_reading(self, reading: Reading) -> None:
+    def try_reading(self, reading: ReaderResult) -> None:
         """Try versions that were read already."""
         self._start(lambda _watch: reading)
 
-    def _start(self, read: Task[Reading]) -> None:
+    def _start(self, read: Task[ReaderResult]) -> None:
         document = self._window.project.value
         if self._window.project.workbench is None:
             return
         refused = self._window.project.refused_renames()
 
-        def task(watch: Watch) -> tuple[Reading, Side, Trial]:
+        def task(watch: Watch) -> tuple[ReaderResult, Side, SourceDryRun]:
             reading = read(watch)
             side = likely_side(reading, document)
             return reading, side, try_reading(document, side, reading, refused, watch)
 
         self._trying.start("Trying schemas", task, self._show)
 
-    def _show(self, outcome: Outcome[tuple[Reading, Side, Trial]]) -> None:
+    def _show(self, outcome: JobOutcome[tuple[ReaderResult, Side, SourceDryRun]]) -> None:
         if outcome.error is not None:
             dialogs.tell(outcome.error, self._window)
         if outcome.value is None:
@@ -272,4 +272,4 @@ class DryRunController(QObject):
         show_about(self._window.project, sheet)
 
     def _add(self, side: Side) -> None:
-        self._window.commands.add_schemas(side, Recognized(schemas=self._reading))
+        self._window.commands.add_schemas(side, RecognizedFiles(schemas=self._reading))

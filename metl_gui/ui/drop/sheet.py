@@ -18,7 +18,7 @@ from metl_gui.ui.project.text import number_of
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
-from metl_gui.workbench.importing.dropped_files import Novelty, Recognized, likely_side, novelty
+from metl_gui.workbench.importing.dropped_files import Novelty, RecognizedFiles, likely_side, novelty
 
 _PARTS_SHOWN = 3
 
@@ -69,7 +69,7 @@ class DroppedPart:
     offers: tuple[DropOffer, ...]
 
 
-def parts_of(found: Recognized, document: Document, why_not: str, has_project: bool) -> tuple[DroppedPart, ...]:
+def parts_of(found: RecognizedFiles, document: Document, why_not: str, has_project: bool) -> tuple[DroppedPart, ...]:
     """Put what was found into words.
 
     Args:
@@ -99,14 +99,14 @@ def parts_of(found: Recognized, document: Document, why_not: str, has_project: b
     return tuple(parts)
 
 
-def refusal_words(found: Recognized, most: int) -> list[str]:
+def refusal_words(found: RecognizedFiles, most: int) -> list[str]:
     """Return a line for each file that cannot be used, the last one for those that are not listed."""
     lines = [f"{Path(refused.source).name}: {refused.reason}" for refused in found.refused[:most]]
     more = len(found.refused) - most
     return [*lines, f"and {more:,} more"] if more > 0 else lines
 
 
-def _schemas(found: Recognized, document: Document, why_not: str, has_project: bool) -> DroppedPart:
+def _schemas(found: RecognizedFiles, document: Document, why_not: str, has_project: bool) -> DroppedPart:
     likely = likely_side(found.schemas, document)
     facts = novelty(found.schemas, document, likely)
     where = {Side.EXTRACTION: "extraction tree", Side.CDM: "canonical model"}
@@ -132,7 +132,7 @@ def _what_is_new(facts: Novelty, tree: str) -> str:
     return f"{words}, {number_of(facts.new_schemas, 'schema')} by name too." if facts.new_schemas else f"{words}."
 
 
-def _messages(found: Recognized, why_not: str, has_project: bool) -> DroppedPart:
+def _messages(found: RecognizedFiles, why_not: str, has_project: bool) -> DroppedPart:
     no_run = "" if has_project else why_not
     text = f"{number_of(len(found.messages), 'file')}, {_size(found.message_bytes)}, "
     text += f"read from {_end_of(found.message_source)}"

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QProgressBar, QScrol
 from metl_gui.core.progress import Progress
 from metl_gui.store.repositories.states import NamedState
 from metl_gui.ui.exports.form import ExportForm
-from metl_gui.ui.jobs.jobs import Jobs, NewestJob, Outcome
+from metl_gui.ui.jobs.jobs import JobOutcome, Jobs, NewestJob
 from metl_gui.ui.project.text import number_of
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets import dialogs
@@ -149,7 +149,7 @@ class ExportDialog(QDialog):
         answers = [("replace", "Replace it"), ("keep", "Keep it")]
         return dialogs.ask(f"{path.name} is there already", text, answers, self) == "replace"
 
-    def _end(self, outcome: Outcome[ExportResult]) -> None:
+    def _end(self, outcome: JobOutcome[ExportResult]) -> None:
         self._set_writing(False)
         if outcome.value is not None:
             self._written.add(outcome.value.path)

@@ -19,12 +19,12 @@ from PySide6.QtWidgets import (
 
 from metl_gui.store.repositories.states import NamedState
 from metl_gui.ui.theming import theme as themes
-from metl_gui.ui.widgets.choice import Choice
+from metl_gui.ui.widgets.choice import ThemedComboBox
 from metl_gui.ui.widgets.plain_text import plain_label, plain_tip
 from metl_gui.workbench.exports import Choices, Export, Option
 from metl_gui.workbench.exports.format_spec import YES
 
-Field: TypeAlias = QLineEdit | Choice | QCheckBox
+Field: TypeAlias = QLineEdit | ThemedComboBox | QCheckBox
 
 _LIVE = "live"
 _ROWS = 3
@@ -50,7 +50,7 @@ class ExportForm(QWidget):
         self._stem, self._proposed = stem, ""
         self._export: Export | None = None
         self._fields: dict[str, Field] = {}
-        self.state = Choice()
+        self.state = ThemedComboBox()
         self.state.setAccessibleName("State")
         for at, named in enumerate(states):
             self.state.addItem(_state_words(named, is_live=at == 0), named.state)
@@ -163,7 +163,7 @@ def _field(option: Option) -> Field:
     if option.is_switch:
         field = QCheckBox(_sentence(option).rstrip("."))
     elif option.values:
-        field = Choice()
+        field = ThemedComboBox()
         field.addItems(list(option.values))
         field.setCurrentText(option.default)
     else:
@@ -186,4 +186,4 @@ def _sentence(option: Option) -> str:
 def _value(field: Field) -> str:
     if isinstance(field, QCheckBox):
         return YES if field.isChecked() else ""
-    return field.currentText() if isinstance(field, Choice) else field.text().strip()
+    return field.currentText() if isinstance(field, ThemedComboBox) else field.text().strip()

@@ -20,8 +20,8 @@ from metl_gui.ui.history.production_state import ProductionState
 from metl_gui.ui.history.publish_dialog import PublishDialog
 from metl_gui.ui.history.time_strip import TimeStrip
 from metl_gui.ui.history.why_panel import WhyPanel
-from metl_gui.ui.jobs.jobs import Outcome
-from metl_gui.ui.matrix.layout.camera import Camera, PlanePlace, camera_of
+from metl_gui.ui.jobs.jobs import JobOutcome
+from metl_gui.ui.matrix.layout.camera import Camera, Viewpoint, camera_of
 from metl_gui.ui.matrix.view import MatrixView
 from metl_gui.ui.project.document import OpenProject
 from metl_gui.ui.project.text import ago, number_of
@@ -30,14 +30,14 @@ from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.dialogs import show_about
 from metl_gui.ui.widgets.dock import Dock
 from metl_gui.workbench.history.states import PastState, find_state, together
-from metl_gui.workbench.publishing.publication import Published, publish
-from metl_gui.workbench.session import Door
+from metl_gui.workbench.publishing.publication import PublishResult, publish
+from metl_gui.workbench.session import EditOrigin
 
 if TYPE_CHECKING:
     from metl_gui.ui.shell.window import Window
 
 
-class Standpoint(QObject):
+class ViewpointRestorer(QObject):
     """Keeps the place from which somebody began to look back until they move themselves.
 
     Args:
@@ -50,7 +50,7 @@ class Standpoint(QObject):
     ) -> None:
         super().__init__(parent)
         self._project, self._matrix = project, matrix
-        self._place: PlanePlace | None = None
+        self._place: Viewpoint | None = None
         self._camera: Camera | None = None
         looking.leaving.connect(self._leave)
         looking.shown.connect(self._arrive)
@@ -90,7 +90,7 @@ class HistoryController(QObject):
         project, jobs = window.project, window.jobs
         self.live = ProductionState(project, window)
         self.looking = EarlierStateController(project, window.selection, jobs, self)
-        self.standpoint = Standpoint(project, window.map.matrix, self.looking, self)
+        self.standpoint = ViewpointRestorer(project, window.map.matrix, self.looking, self)
         self.banner = PastBanner(project, self.looking)
         self.panel = HistoryPanel(project, self.looking, self.live, jobs)
         self.strip = TimeStrip(project, self.looking, self.live, jobs)
@@ -240,7 +240,7 @@ class HistoryController(QObject):
         if workbench is None:
             return
 
-        def done(outcome: Outcome[Transition]) -> None:
+        def done(outcome: JobOutcome[Transition]) -> None:
             if outcome.error is not None:
                 dialogs.tell(outcome.error, window)
             if window.project.workbench is workbench and outcome.value is not None:
@@ -249,7 +249,7 @@ class HistoryController(QObject):
                 window.notify(f"Undone: {past.title}.")
 
         window.jobs.start(
-            f"Undoing state {past.state:,}", lambda _watch: workbench.undo_state(past.state, Door.WINDOW), done
+            f"Undoing state {past.state:,}", lambda _watch: workbench.undo_state(past.state, EditOrigin.WINDOW), done
         )
 
     def ask_and_publish(self) -> None:
@@ -271,7 +271,7 @@ class HistoryController(QObject):
         if workbench is None:
             return
 
-        def done(outcome: Outcome[Published]) -> None:
+        def done(outcome: JobOutcome[PublishResult]) -> None:
             if outcome.error is not None:
                 dialogs.tell(outcome.error, window)
             if window.project.workbench is workbench:
@@ -338,7 +338,7 @@ class HistoryController(QObject):
         self._window.notify(str(error), is_good=False)
 
 
-def _published_words(published: Published) -> str:
+def _published_words(published: PublishResult) -> str:
     name = f", {published.name}," if published.name else ""
     if not published.is_new:
         return f"State {published.state:,}{name} is live already."

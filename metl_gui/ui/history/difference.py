@@ -20,12 +20,12 @@ from metl_gui.core.differences.document_difference import BlockDifference, Diffe
 from metl_gui.core.matrix.blocks import BlockKey, Element
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.progress import Watch
-from metl_gui.core.project.project_data import BesideDifference
+from metl_gui.core.project.project_data import ProjectDataDifference
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import ProjectError
-from metl_gui.ui.jobs.jobs import Jobs, NewestJob, Outcome
-from metl_gui.ui.matrix.painting.difference import ElementMark, marks_of
-from metl_gui.ui.project.selection import Place, Selected, place_of_version, still_there
+from metl_gui.ui.jobs.jobs import JobOutcome, Jobs, NewestJob
+from metl_gui.ui.matrix.painting.difference import ElementDifference, marks_of
+from metl_gui.ui.project.selection import NodeRef, Selected, place_of_version, still_there
 from metl_gui.ui.project.text import number_of
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets import dialogs
@@ -33,7 +33,7 @@ from metl_gui.ui.widgets.labels import Elided
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
 from metl_gui.ui.widgets.tree import BranchView, GroupedModel
-from metl_gui.workbench.comparison.diff import Opened, difference_of, opened
+from metl_gui.workbench.comparison.diff import ComparisonSide, difference_of, opened
 from metl_gui.workbench.session import Workbench
 
 CAME, WENT, OTHER = "+", "\N{MINUS SIGN}", "~"
@@ -148,11 +148,11 @@ def selected_of(document: Document, row: DifferenceRow) -> Selected:
         return Selected()
     version = document.tree(tree.side).labelled(schema.id, tree.version) if tree.version else None
     attribute = version.at_path(tree.path) if version is not None and tree.path else None
-    place = Place(schema.id, version.id if version else None, attribute.id if attribute else None)
+    place = NodeRef(schema.id, version.id if version else None, attribute.id if attribute else None)
     return Selected().with_place(tree.side, place)
 
 
-def _sign(told: TreeDifference | BesideDifference) -> str:
+def _sign(told: TreeDifference | ProjectDataDifference) -> str:
     return CAME if told.is_gain else WENT if told.is_loss else OTHER
 
 
@@ -269,7 +269,7 @@ class ComparedStates:
     asked: ComparisonRequest
     difference: Difference
     groups: tuple[DifferenceGroup, ...]
-    marks: tuple[ElementMark, ...] | None
+    marks: tuple[ElementDifference, ...] | None
 
 
 class DifferencePane(QWidget):
@@ -336,7 +336,7 @@ class DifferencePane(QWidget):
         def task(watch: Watch) -> ComparedStates:
             watch.step(f"Reading {path.name}")
             before = opened(str(path))
-            after = Opened("", now, workbench.path, workbench.kept.data.read())
+            after = ComparisonSide("", now, workbench.path, workbench.kept.data.read())
             watch.step(f"Comparing {path.name}")
             difference = difference_of(before, after)
             groups = groups_of(difference, before.document, now, is_one_project=False)
@@ -368,7 +368,7 @@ class DifferencePane(QWidget):
         super().resizeEvent(event)
         self.view.header().resizeSection(1, min(themes.px(_WHERE_PX), round(self.width() * _WHERE_SHARE)))
 
-    def _show(self, outcome: Outcome[ComparedStates]) -> None:
+    def _show(self, outcome: JobOutcome[ComparedStates]) -> None:
         if outcome.value is None:
             if outcome.error is not None:
                 title, text = dialogs.words_of(outcome.error)

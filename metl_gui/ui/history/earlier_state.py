@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.progress import Watch
 from metl_gui.errors import MetlError
-from metl_gui.ui.jobs.jobs import Job, Jobs, Outcome
+from metl_gui.ui.jobs.jobs import Job, JobOutcome, Jobs
 from metl_gui.ui.project.document import OpenProject
 from metl_gui.ui.project.selection import Selected, Selection, still_there
 from metl_gui.ui.project.text import ago
@@ -112,7 +112,7 @@ class EarlierStateController(QObject):
             watch.step(f"Going to state {state:,}")
             return _Rebuilt(workbench.at_state(state), find_state(workbench, state))
 
-        def done(outcome: Outcome[_Rebuilt]) -> None:
+        def done(outcome: JobOutcome[_Rebuilt]) -> None:
             if mine is self._asked:
                 self._rebuilt(workbench, state, outcome)
 
@@ -120,7 +120,7 @@ class EarlierStateController(QObject):
         if mine is self._asked:
             self._job = job
 
-    def _rebuilt(self, workbench: Workbench, state: int, outcome: Outcome[_Rebuilt]) -> None:
+    def _rebuilt(self, workbench: Workbench, state: int, outcome: JobOutcome[_Rebuilt]) -> None:
         wanted, self._wanted = self._wanted, None
         self._asked = self._job = None
         if outcome.value is not None:

@@ -9,14 +9,14 @@ from PySide6.QtWidgets import QDialog, QFormLayout, QHBoxLayout, QLineEdit, QSpl
 from metl_gui.core.search.problems import Problem, Severity
 from metl_gui.store.repositories.states import NamedState
 from metl_gui.ui.history.difference import ComparisonRequest, DifferencePane
-from metl_gui.ui.jobs.jobs import Jobs, NewestJob, Outcome
+from metl_gui.ui.jobs.jobs import JobOutcome, Jobs, NewestJob
 from metl_gui.ui.project.text import number_of
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
 from metl_gui.ui.widgets.two_line_list import LineModel, TwoLines, line_view
-from metl_gui.workbench.publishing.publication import Judgement, judge
+from metl_gui.workbench.publishing.publication import PublishImpact, judge
 from metl_gui.workbench.session import Workbench
 
 _SHOWN = 500
@@ -95,7 +95,7 @@ class PublishDialog(QDialog):
             title = f"What changes against what is live, state {live.state:,}"
             self.difference.ask(workbench, ComparisonRequest(title, live.state, self._state))
 
-    def _judged(self, outcome: Outcome[Judgement]) -> None:
+    def _judged(self, outcome: JobOutcome[PublishImpact]) -> None:
         found = outcome.value
         if found is None:
             if outcome.error is not None:
@@ -164,7 +164,7 @@ def _facts(problem: Problem) -> str:
     return " · ".join(part for part in (problem.place, hint) if part)
 
 
-def _meaning(found: Judgement) -> str:
+def _meaning(found: PublishImpact) -> str:
     parts = [f"{number_of(found.elements, 'element')} in {number_of(found.blocks, 'block')}."]
     if found.held:
         verb = "waits" if found.held == 1 else "wait"
@@ -175,7 +175,7 @@ def _meaning(found: Judgement) -> str:
     return " ".join(parts)
 
 
-def _checked(found: Judgement) -> str:
+def _checked(found: PublishImpact) -> str:
     counts = {severity: sum(p.severity is severity for p in found.problems) for severity in Severity}
     words = ", ".join(number_of(count, severity.value) for severity, count in counts.items() if count)
     if not words:

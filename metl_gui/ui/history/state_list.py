@@ -22,7 +22,7 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter
 from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem
 
-from metl_gui.ui.jobs.jobs import Jobs, NewestJob, Outcome
+from metl_gui.ui.jobs.jobs import JobOutcome, Jobs, NewestJob
 from metl_gui.ui.project.text import ago, number_of, on
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.pill import paint_pill, pill_width
@@ -135,7 +135,7 @@ class StateModel(QAbstractListModel):
             return
         wanted = self._wanted
 
-        def done(outcome: Outcome[StatePage]) -> None:
+        def done(outcome: JobOutcome[StatePage]) -> None:
             self._is_busy = False
             if outcome.value is not None:
                 self._take(outcome.value, below is None)

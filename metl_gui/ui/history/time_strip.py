@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QAbstractSlider, QFrame, QHBoxLayout, QSizePolicy,
 from metl_gui.ui.history.earlier_state import EarlierStateController
 from metl_gui.ui.history.production_state import ProductionState
 from metl_gui.ui.history.state_list import tip_of
-from metl_gui.ui.jobs.jobs import Jobs, NewestJob, Outcome
+from metl_gui.ui.jobs.jobs import JobOutcome, Jobs, NewestJob
 from metl_gui.ui.jobs.timers import pause
 from metl_gui.ui.project.document import OpenProject
 from metl_gui.ui.project.text import ago
@@ -267,7 +267,7 @@ class TimeStrip(QFrame):
             self._take(Timeline())
             return
 
-        def done(outcome: Outcome[Timeline]) -> None:
+        def done(outcome: JobOutcome[Timeline]) -> None:
             if outcome.value is not None:
                 self._take(outcome.value)
                 self._is_known, self._is_read = True, self._newest_known == self._looking.newest

@@ -14,10 +14,10 @@ from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import EditError
 from metl_gui.ui.history.earlier_state import EarlierStateController
-from metl_gui.ui.jobs.jobs import Jobs, NewestJob, Outcome
+from metl_gui.ui.jobs.jobs import JobOutcome, Jobs, NewestJob
 from metl_gui.ui.jobs.timers import pause
 from metl_gui.ui.project.document import OpenProject
-from metl_gui.ui.project.selection import Place, Selected, Selection
+from metl_gui.ui.project.selection import NodeRef, Selected, Selection
 from metl_gui.ui.project.text import ago, block_words, number_of, path_of, schema_name
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.dock import Surface
@@ -31,7 +31,7 @@ from metl_gui.workbench.history.blame import (
     LOST,
     RETIRED,
     SET,
-    Event,
+    BlameEvent,
     Lineages,
     attribute_history,
     block_history,
@@ -45,7 +45,7 @@ _NOTHING = "Select a cell, a block or an attribute to see who mapped it, when an
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _BlameTarget:
     """What is asked about: an element or a block by its key, or an attribute by its lineage."""
 
     title: str
@@ -79,8 +79,8 @@ class WhyPanel(Surface):
         super().__init__("panel", (284, 260), parent)
         self._project, self._selection, self._looking = project, selection, looking
         self._reading = NewestJob(jobs, self)
-        self._shown: tuple[_Asked, int] | None = None
-        self.model: LineModel[Event] = LineModel(self)
+        self._shown: tuple[_BlameTarget, int] | None = None
+        self.model: LineModel[BlameEvent] = LineModel(self)
         self.view = line_view(self.model, "Why it is mapped")
         self.view.setProperty("isMain", True)
         self.heading, self.where = Elided(kind="heading"), Elided(kind="small")
@@ -107,7 +107,7 @@ class WhyPanel(Surface):
         self._timer.stop()
         self._reading.cancel()  # what was asked before is not selected any more
         workbench = self._project.workbench
-        asked = asked_of(self._project.value, self._selection.current) if workbench is not None else None
+        asked = blame_target_of(self._project.value, self._selection.current) if workbench is not None else None
         if asked is None or workbench is None:
             self._shown = None
             self._say("", _NOTHING)
@@ -116,7 +116,7 @@ class WhyPanel(Surface):
         if now == self._shown:
             return
 
-        def done(outcome: Outcome[tuple[Event, ...]]) -> None:
+        def done(outcome: JobOutcome[tuple[BlameEvent, ...]]) -> None:
             if outcome.value is not None:
                 self._shown = now
                 self._show(asked, outcome.value)
@@ -140,7 +140,7 @@ class WhyPanel(Surface):
         self._say("", _NOTHING)
         self._soon(None)
 
-    def _show(self, asked: _Asked, events: tuple[Event, ...]) -> None:
+    def _show(self, asked: _BlameTarget, events: tuple[BlameEvent, ...]) -> None:
         nothing = "" if events else "Nothing was ever done to it."
         self._say(asked.title, nothing, asked.where)
         self.model.show_rows([(_row(event), event) for event in events])
@@ -161,32 +161,34 @@ class WhyPanel(Surface):
             self._looking.look_at(event.state)
 
 
-def asked_of(document: Document, selected: Selected) -> _Asked | None:
+def blame_target_of(document: Document, selected: Selected) -> _BlameTarget | None:
     """Return what a selection asks about: an element, else the attribute it holds alone, else a block."""
     key, element = selected.block, selected.element
     if key is not None and element is not None:
         source, target = document.extraction.version(key[0]), document.cdm.version(key[1])
         p, q = source.attribute(element.p), target.attribute(element.q)
         if p is not None and q is not None:
-            return _Asked(f"{p.path} → {q.path}", block_words(document, key), key, (q.lineage, p.lineage))
+            return _BlameTarget(f"{p.path} → {q.path}", block_words(document, key), key, (q.lineage, p.lineage))
     for side in Side:
         place = selected.on(side)
         if place is not None and place.version is not None and place.attribute is not None:
             return _of_attribute(document, side, place, place.version, place.attribute)
-    return _Asked(block_words(document, key), "The whole block", key) if key is not None else None
+    return _BlameTarget(block_words(document, key), "The whole block", key) if key is not None else None
 
 
-def _of_attribute(document: Document, side: Side, place: Place, version_id: int, attribute_id: int) -> _Asked | None:
+def _of_attribute(
+    document: Document, side: Side, place: NodeRef, version_id: int, attribute_id: int
+) -> _BlameTarget | None:
     version = document.tree(side).find_version(version_id)
     attribute = version.attribute(attribute_id) if version is not None else None
     if attribute is None:
         return None
     title = path_of(document, side, version_id, attribute_id)
     where = f"Attribute of {schema_name(document, side, place.schema)}"
-    return _Asked(title, where, attribute=(side, place.schema, attribute.lineage))
+    return _BlameTarget(title, where, attribute=(side, place.schema, attribute.lineage))
 
 
-def _events(workbench: Workbench, asked: _Asked) -> tuple[Event, ...]:
+def _events(workbench: Workbench, asked: _BlameTarget) -> tuple[BlameEvent, ...]:
     if asked.attribute is not None:
         return attribute_history(workbench, *asked.attribute)
     if asked.key is None:
@@ -196,7 +198,7 @@ def _events(workbench: Workbench, asked: _Asked) -> tuple[Event, ...]:
     return block_history(workbench, asked.key)
 
 
-def _row(event: Event) -> TwoLines:
+def _row(event: BlameEvent) -> TwoLines:
     when_ms = int(datetime.fromisoformat(event.when).timestamp() * 1000)
     within = f"one of {event.states:,} states to {event.state:,}" if event.states > 1 else f"state {event.state:,}"
     parts = [f"{event.who}, {ago(when_ms)}", within]

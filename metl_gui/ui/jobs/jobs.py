@@ -26,7 +26,7 @@ Task: TypeAlias = Callable[[Watch], T]
 
 
 @dataclass(frozen=True)
-class Outcome(Generic[T]):
+class JobOutcome(Generic[T]):
     """How a job ended.
 
     Args:
@@ -45,7 +45,7 @@ class Job(QObject):
 
     Signals:
         progressed: a ``Progress``, on the window's thread.
-        ended: an ``Outcome``, on the window's thread, once.
+        ended: an ``JobOutcome``, on the window's thread, once.
     """
 
     progressed = Signal(object)
@@ -72,24 +72,24 @@ class Job(QObject):
     def _tell(self, progress: Progress) -> None:
         self.progressed.emit(progress)
 
-    def _end(self, outcome: Outcome[Any]) -> None:
+    def _end(self, outcome: JobOutcome[Any]) -> None:
         self.ended.emit(outcome)
 
 
-def _outcome(task: Task[Any], watch: Watch) -> Outcome[Any]:
+def _outcome(task: Task[Any], watch: Watch) -> JobOutcome[Any]:
     try:
         with cancellable_queries(watch):
-            return Outcome(task(watch))
+            return JobOutcome(task(watch))
     except RunCancelled:
-        return Outcome(is_cancelled=True)
+        return JobOutcome(is_cancelled=True)
     except MetlError as error:
-        return Outcome(error=error)
+        return JobOutcome(error=error)
     except Exception as error:
         LOGGER.exception("a job failed in a way that nobody foresaw")
-        return Outcome(error=BugError(f"{type(error).__name__}: {error}"))
+        return JobOutcome(error=BugError(f"{type(error).__name__}: {error}"))
 
 
-def _nobody(_outcome: Outcome[Any]) -> None:
+def _nobody(_outcome: JobOutcome[Any]) -> None:
     """Take an outcome that comes after the window was closed: a message would keep the program from ending."""
 
 
@@ -108,7 +108,7 @@ class Jobs(QObject):
         super().__init__(parent)
         self.worker = self._make_worker()
         self._running: dict[Job, threading.Thread | None] = {}
-        self._done: dict[Job, Callable[[Outcome[Any]], None]] = {}
+        self._done: dict[Job, Callable[[JobOutcome[Any]], None]] = {}
         self._quiet: set[Job] = set()
 
     @property
@@ -116,7 +116,7 @@ class Jobs(QObject):
         """The jobs that have not ended, oldest first."""
         return list(self._running)
 
-    def start(self, title: str, task: Task[T], done: Callable[[Outcome[T]], None], *, is_quiet: bool = False) -> Job:
+    def start(self, title: str, task: Task[T], done: Callable[[JobOutcome[T]], None], *, is_quiet: bool = False) -> Job:
         """Start a task.
 
         Args:
@@ -155,7 +155,7 @@ class Jobs(QObject):
         self._running[job] = thread
         thread.start()
 
-    def _ended(self, outcome: Outcome[Any]) -> None:
+    def _ended(self, outcome: JobOutcome[Any]) -> None:
         job = self.sender()
         if not isinstance(job, Job):
             raise BugError("an outcome came from something that is no job")
@@ -196,12 +196,12 @@ class NewestJob:
         self._asked: object = None
         asker.destroyed.connect(self.cancel)
 
-    def start(self, title: str, task: Task[T], done: Callable[[Outcome[T]], None], *, is_quiet: bool = False) -> Job:
+    def start(self, title: str, task: Task[T], done: Callable[[JobOutcome[T]], None], *, is_quiet: bool = False) -> Job:
         """Ask; see ``Jobs.start``. An outcome that is not of the newest question is dropped."""
         self.cancel()
         mine = self._asked = object()
 
-        def ended(outcome: Outcome[T]) -> None:
+        def ended(outcome: JobOutcome[T]) -> None:
             if mine is self._asked:
                 self._asked = self._job = None
                 done(outcome)
@@ -241,7 +241,7 @@ def work_out(jobs: Jobs | None, title: str, work: Callable[[], T], done: Callabl
         done(work())
         return
 
-    def ended(outcome: Outcome[T]) -> None:
+    def ended(outcome: JobOutcome[T]) -> None:
         if outcome.value is not None:
             done(outcome.value)
 

@@ -1,9 +1,9 @@
 """Work between the events of the window, driven by timers: a generator step by step, or once after a pause.
 
-``Steps`` runs a generator that yields every few milliseconds. It is for work over numpy columns that is too long for
-one frame and too short for a job: nothing is sent to another thread, the next letter typed stops it, and what it found
-so far can be shown. ``pause`` is for letters or changes that come in quick succession: what follows them is done once,
-after the last.
+``GeneratorRunner`` runs a generator that yields every few milliseconds. It is for work over numpy columns that is too
+long for one frame and too short for a job: nothing is sent to another thread, the next letter typed stops it, and what
+it found so far can be shown. ``pause`` is for letters or changes that come in quick succession: what follows them is
+done once, after the last.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from PySide6.QtCore import QElapsedTimer, QObject, QTimer, Signal
 SLICE_MS = 10
 
 
-class Steps(QObject):
+class GeneratorRunner(QObject):
     """Works through one generator at a time.
 
     Signals:

@@ -7,10 +7,10 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLineEdit, QWidget
 
 from metl_gui.engine.kafka.servers import SCHEME, is_kafka, parse_address
 from metl_gui.errors import UserError
-from metl_gui.ui.widgets.choice import Choice
+from metl_gui.ui.widgets.choice import ThemedComboBox
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
-from metl_gui.workbench.profiles.kinds import Kind
+from metl_gui.workbench.profiles.kinds import ProfileKind
 from metl_gui.workbench.profiles.saved_profiles import SIGN, profiles
 
 _EXAMPLE = "host:port, or @ and the name of a connection"
@@ -29,7 +29,7 @@ class ServersBox(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.box, self.line = Choice(), QLineEdit()
+        self.box, self.line = ThemedComboBox(), QLineEdit()
         self.box.setLineEdit(self.line)
         self.box.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
         self.box.setAccessibleName("Servers")
@@ -65,7 +65,7 @@ class ServersBox(QWidget):
         """
         text = self.box.currentText()
         try:
-            names = [f"{SIGN}{profile.name}" for profile in profiles(Kind.KAFKA)]
+            names = [f"{SIGN}{profile.name}" for profile in profiles(ProfileKind.KAFKA)]
         except UserError:
             names = []  # their dialog says why they cannot be read
         used = [servers_of(address) for address in known]

@@ -15,16 +15,16 @@ from PySide6.QtWidgets import QCheckBox, QDialog, QGridLayout, QHBoxLayout, QHea
 
 from metl_gui.engine.kafka.servers import ENTITY, is_kafka, parse_address
 from metl_gui.errors import UserError
-from metl_gui.ui.jobs.jobs import Jobs, NewestJob, Outcome
+from metl_gui.ui.jobs.jobs import JobOutcome, Jobs, NewestJob
 from metl_gui.ui.kafka.servers_box import ServersBox, servers_of
 from metl_gui.ui.project.text import number_of
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets import dialogs
-from metl_gui.ui.widgets.choice import Choice
+from metl_gui.ui.widgets.choice import ThemedComboBox
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
 from metl_gui.ui.widgets.table import TableCell, TableModel, make_table
-from metl_gui.workbench.runs.topics import TopicThere, topics_there
+from metl_gui.workbench.runs.topics import TopicInfo, list_topics
 
 if TYPE_CHECKING:
     from metl_gui.engine.kafka.topics import TopicPlan
@@ -134,9 +134,9 @@ class SinkDialog(QDialog):
         if servers:
             self._known = None
             self.facts.setText(f"Asking {servers} …")
-            self._listing.start("Listing topics", lambda _watch: topics_there(servers), self._list)
+            self._listing.start("Listing topics", lambda _watch: list_topics(servers), self._list)
 
-    def _list(self, outcome: Outcome[tuple[TopicThere, ...]]) -> None:
+    def _list(self, outcome: JobOutcome[tuple[TopicInfo, ...]]) -> None:
         if outcome.value is not None:
             self._known = {each.name: each.partitions for each in outcome.value}
             self._say()
@@ -265,7 +265,7 @@ class NewTopicsDialog(QDialog):
         columns = self.table.horizontalHeader()
         columns.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         columns.setSectionResizeMode(3, QHeaderView.ResizeMode.Stretch)
-        self.partitions = Choice()
+        self.partitions = ThemedComboBox()
         for many in _PARTITIONS:
             self.partitions.addItem(f"{many:,}" if many else _AS_SET, many)
         self.partitions.setAccessibleName("Partitions of each topic of messages")

@@ -27,17 +27,17 @@ from PySide6.QtWidgets import (
 from metl_gui.core.matrix.document import Document
 from metl_gui.engine.kafka.servers import is_kafka, parse_address
 from metl_gui.errors import MetlError, UserError
-from metl_gui.ui.jobs.jobs import Jobs, NewestJob, Outcome
+from metl_gui.ui.jobs.jobs import JobOutcome, Jobs, NewestJob
 from metl_gui.ui.kafka.servers_box import ServersBox, servers_of
 from metl_gui.ui.project.text import ago, number_of
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets import dialogs
-from metl_gui.ui.widgets.choice import Choice
+from metl_gui.ui.widgets.choice import ThemedComboBox
 from metl_gui.ui.widgets.labels import Elided
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
 from metl_gui.ui.widgets.table import CheckRow, CheckTable, TableCell, TableModel, make_table
-from metl_gui.workbench.runs.topics import ShownMessage, TopicLook, TopicThere, look_into, pattern_fits, topics_there
+from metl_gui.workbench.runs.topics import ShownMessage, TopicContents, TopicInfo, list_topics, look_into, pattern_fits
 
 _EARLIEST, _LATEST, _TIME, _OFFSETS = range(4)
 _CHOICES = (
@@ -60,7 +60,7 @@ class StartRow(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.choice, self.line, self.fault = Choice(), QLineEdit(), Elided("", "small")
+        self.choice, self.line, self.fault = ThemedComboBox(), QLineEdit(), Elided("", "small")
         self.choice.addItems(_CHOICES)
         self.choice.setAccessibleName("Where to begin")
         label = plain_label("Begin")
@@ -164,7 +164,7 @@ class TopicPane(QWidget):
         """Show that no topic was looked into."""
         self.say("", _NOTHING)
 
-    def show_outcome(self, outcome: Outcome[TopicLook]) -> None:
+    def show_outcome(self, outcome: JobOutcome[TopicContents]) -> None:
         """Show what was found in a topic, or why nothing was."""
         if outcome.value is None:
             self.say(self.title.text(), _words_of(outcome.error) if outcome.error is not None else "")
@@ -251,7 +251,7 @@ class SourceDialog(QDialog):
         self.setWindowTitle("Topics to read")
         self._document = document
         self._listing, self._looking = NewestJob(jobs, self), NewestJob(jobs, self)
-        self._known: tuple[TopicThere, ...] = ()
+        self._known: tuple[TopicInfo, ...] = ()
         self._listed = ""
         self.servers, self.table, self.look, self.start = ServersBox(), CheckTable(*_COLUMNS), TopicPane(), StartRow()
         self.ways = [KeyButton(words, kind="segment") for words in _WAYS]
@@ -303,9 +303,9 @@ class SourceDialog(QDialog):
         self._known, self._listed = (), ""
         self._filter()
         self.count.setText(f"Asking {servers} …")
-        self._listing.start("Listing topics", lambda _watch: (servers, topics_there(servers)), self._list)
+        self._listing.start("Listing topics", lambda _watch: (servers, list_topics(servers)), self._list)
 
-    def _list(self, outcome: Outcome[tuple[str, tuple[TopicThere, ...]]]) -> None:
+    def _list(self, outcome: JobOutcome[tuple[str, tuple[TopicInfo, ...]]]) -> None:
         if outcome.value is not None:
             self._listed, self._known = outcome.value
             self._filter()
@@ -355,7 +355,7 @@ class SourceDialog(QDialog):
             f"Looking into {topic}", lambda watch: look_into(servers, topic, document, watch), self._looked
         )
 
-    def _looked(self, outcome: Outcome[TopicLook]) -> None:
+    def _looked(self, outcome: JobOutcome[TopicContents]) -> None:
         self.look.show_outcome(outcome)
 
     def _take(self) -> None:

@@ -13,11 +13,11 @@ from PySide6.QtWidgets import QButtonGroup, QComboBox, QDialog, QHBoxLayout, QLi
 
 from metl_gui.core.progress import Progress
 from metl_gui.errors import UserError
-from metl_gui.ui.jobs.jobs import Jobs, NewestJob, Outcome
+from metl_gui.ui.jobs.jobs import JobOutcome, Jobs, NewestJob
 from metl_gui.ui.project.text import number_of, on
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets import dialogs
-from metl_gui.ui.widgets.choice import Choice
+from metl_gui.ui.widgets.choice import ThemedComboBox
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
 from metl_gui.ui.widgets.table import CheckRow, CheckTable
@@ -31,7 +31,7 @@ from metl_gui.workbench.lanes.initial_load import (
     LoadRequest,
     plan_load,
 )
-from metl_gui.workbench.profiles.kinds import Kind
+from metl_gui.workbench.profiles.kinds import ProfileKind
 from metl_gui.workbench.profiles.saved_profiles import SIGN, profiles
 from metl_gui.workbench.session import Workbench
 
@@ -154,7 +154,7 @@ class LoadDialog(QDialog):
         self.ways = {way: KeyButton(words, kind="segment") for way, words in WAYS.items()}
         self._group = QButtonGroup(self)
         self.way_words, self.words = plain_label("", "dim"), plain_label(ASK, "dim")
-        self.database, self.slot, self.signal = Choice(), QLineEdit(), QLineEdit()
+        self.database, self.slot, self.signal = ThemedComboBox(), QLineEdit(), QLineEdit()
         self.profiles = KeyButton("Connections…", kind="link")
         self.table = CheckTable("Tables", _HEADERS, (2, 3))
         self.look, self.give_up = KeyButton("Look"), KeyButton("Give the load up")
@@ -188,7 +188,7 @@ class LoadDialog(QDialog):
         """Offer the connections of databases that there are."""
         text = self.database.currentText()
         try:
-            names = [f"{SIGN}{profile.name}" for profile in profiles(Kind.POSTGRESQL)]
+            names = [f"{SIGN}{profile.name}" for profile in profiles(ProfileKind.POSTGRESQL)]
         except UserError:
             names = []  # their dialog says why they cannot be read
         self.database.clear()
@@ -251,7 +251,7 @@ class LoadDialog(QDialog):
         if self.plan is None:
             self.words.setText(f"{progress.text} …")
 
-    def _looked(self, outcome: Outcome[LoadPlan]) -> None:
+    def _looked(self, outcome: JobOutcome[LoadPlan]) -> None:
         if outcome.error is not None:
             self._asked = None
             title, text = dialogs.words_of(outcome.error)

@@ -15,19 +15,19 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QDialog, QHBoxLayout, QHeaderView, QLineEdit, QVBoxLayout, QWidget
 
 from metl_gui.store.repositories.states import NamedState
-from metl_gui.ui.jobs.jobs import Jobs, NewestJob, Outcome
+from metl_gui.ui.jobs.jobs import JobOutcome, Jobs, NewestJob
 from metl_gui.ui.project.text import on
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets import dialogs
-from metl_gui.ui.widgets.choice import Choice
+from metl_gui.ui.widgets.choice import ThemedComboBox
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
 from metl_gui.ui.widgets.table import TableCell, TableModel, make_table
-from metl_gui.workbench.lanes.control import Agreement, Lane
-from metl_gui.workbench.lanes.offset_reset import SetBackPlan, set_back
+from metl_gui.workbench.lanes.control import CoordinationStatus, Lane
+from metl_gui.workbench.lanes.offset_reset import OffsetResetPlan, set_back
 
 if TYPE_CHECKING:
-    from metl_gui.engine.lanes.offset_reset import PartitionBack
+    from metl_gui.engine.lanes.offset_reset import PartitionReset
 
 
 FREEZE, UNFREEZE, ROLL_BACK, SET_BACK, LOAD = "freeze", "unfreeze", "roll_back", "set_back", "load"
@@ -56,7 +56,7 @@ def unfreeze_words(lane: Lane) -> str:
     return f"{what} between two transactions, once all members are ready. {_NOTHING} {_ALL}"
 
 
-def roll_back_words(lane: Lane, state: int, since: Sequence[PartitionBack]) -> str:
+def roll_back_words(lane: Lane, state: int, since: Sequence[PartitionReset]) -> str:
     """Say what rolling back does, and what was mapped with the state that is in force."""
     records = sum(back.records for back in since)
     agreed = lane.agreement
@@ -69,7 +69,7 @@ def roll_back_words(lane: Lane, state: int, since: Sequence[PartitionBack]) -> s
     )
 
 
-def set_back_words(plan: SetBackPlan) -> str:
+def set_back_words(plan: OffsetResetPlan) -> str:
     """Say what setting back repeats."""
     moved = [back for back in plan.partitions if back.records]
     if not moved:
@@ -100,7 +100,7 @@ def agreement_words(lane: Lane) -> str:
     return f"Frozen{who}: stays with {in_force}, whatever is published.{waits}"
 
 
-def done_words(order: str, agreed: Agreement) -> str:
+def done_words(order: str, agreed: CoordinationStatus) -> str:
     """Say what came of freezing or following."""
     state = f"state {agreed.in_force:,}" if agreed.in_force is not None else "no state yet"
     return f"The lanes stay with {state}." if order == FREEZE else f"The lanes follow what is published; now {state}."
@@ -116,7 +116,7 @@ class SetBackDialog(QDialog):
     """Looks first and sets back then.
 
     Signals:
-        agreed: the ``SetBackPlan`` that is to be done.
+        agreed: the ``OffsetResetPlan`` that is to be done.
 
     Args:
         jobs: where Kafka's servers are asked.
@@ -129,8 +129,8 @@ class SetBackDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle("Set offsets back")
         self._lane, self._looking = lane, NewestJob(jobs, self)
-        self.plan: SetBackPlan | None = None
-        self.where, self.line = Choice(), QLineEdit()
+        self.plan: OffsetResetPlan | None = None
+        self.where, self.line = ThemedComboBox(), QLineEdit()
         self.where.setAccessibleName("Where to set the lane back")
         states = lane.agreement.taken_up.get(lane.group, ()) if lane.agreement is not None else ()
         for state in dict.fromkeys(reversed(states)):
@@ -187,7 +187,7 @@ class SetBackDialog(QDialog):
             self.words.setText("Looking …")
             self._looking.start("Looking what would be repeated", lambda _watch: set_back(lane, to), self._looked)
 
-    def _looked(self, outcome: Outcome[SetBackPlan]) -> None:
+    def _looked(self, outcome: JobOutcome[OffsetResetPlan]) -> None:
         if outcome.error is not None:
             title, text = dialogs.words_of(outcome.error)
             self.words.setText(f"✗ {title}\n{text}")
@@ -230,7 +230,7 @@ class SetBackDialog(QDialog):
         self.resize(themes.px(_SIZE[0]), themes.px(_SIZE[1]))
 
 
-def _cells(plan: SetBackPlan, at: int) -> tuple[TableCell, ...]:
+def _cells(plan: OffsetResetPlan, at: int) -> tuple[TableCell, ...]:
     back = plan.partitions[at]
     name = f"{back.topic}/{back.partition}"
     return (
@@ -273,14 +273,14 @@ class RollBackDialog(QDialog):
     agreed = Signal(object)
 
     def __init__(
-        self, lane: Lane, states: Sequence[NamedState], since: Sequence[PartitionBack], parent: QWidget | None = None
+        self, lane: Lane, states: Sequence[NamedState], since: Sequence[PartitionReset], parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
         self.setWindowTitle("Roll back")
         self._lane, self._since = lane, tuple(since)
         in_force = lane.agreement.in_force if lane.agreement is not None else None
         self._states = [each for each in states if each.state != in_force]
-        self.states, self.words = Choice(), plain_label("", "dim")
+        self.states, self.words = ThemedComboBox(), plain_label("", "dim")
         self.states.setAccessibleName("State to go back to")
         self.states.addItems([_words(each) for each in self._states])
         self.words.setWordWrap(True)

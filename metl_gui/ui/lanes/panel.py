@@ -27,7 +27,7 @@ from metl_gui.ui.lanes.progress import (
     RATE,
     STARTS,
     WAITING,
-    LaneProgress,
+    FollowedLane,
     LaneSeries,
     LaneTrouble,
     members_words,
@@ -36,7 +36,7 @@ from metl_gui.ui.lanes.progress import (
 )
 from metl_gui.ui.project.text import amount, duration, duration_ns, number_of
 from metl_gui.ui.theming import theme as themes
-from metl_gui.ui.widgets.choice import Choice
+from metl_gui.ui.widgets.choice import ThemedComboBox
 from metl_gui.ui.widgets.labels import Elided
 from metl_gui.ui.widgets.pill import KeyButton, Pill
 from metl_gui.ui.widgets.plain_text import plain_label
@@ -76,7 +76,7 @@ class LaneFigures(QWidget):
             row.addWidget(figure, 1)
             figure.clicked.connect(self._follow)
 
-    def show_lane(self, lane: LaneProgress) -> None:
+    def show_lane(self, lane: FollowedLane) -> None:
         """Show how a lane is."""
         known = lane.progress
         if known is None:
@@ -167,7 +167,7 @@ class PartitionPanel(QFrame):
         columns.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         columns.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         self.table.setTextElideMode(Qt.TextElideMode.ElideLeft)  # the number stands at the end
-        self.order = Choice()
+        self.order = ThemedComboBox()
         self.order.setAccessibleName("Order of the partitions")
         self.order.addItems([words for words, _ in _ORDERS])
         self.facts = Elided("", "small")
@@ -262,9 +262,9 @@ class MembersPanel(QFrame):
             table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
             table.horizontalHeader().setSectionResizeMode(stretched, QHeaderView.ResizeMode.Stretch)
         self._build()
-        self.show_lane(LaneProgress())
+        self.show_lane(FollowedLane())
 
-    def show_lane(self, lane: LaneProgress) -> None:
+    def show_lane(self, lane: FollowedLane) -> None:
         """Show who takes part in a lane's state, and its troubles."""
         self.sentence.setText(members_words(lane.members) if lane.members else "Who maps with the same matrix.")
         newest = newest_of([each for each in lane.members if each.is_alive])
@@ -310,7 +310,7 @@ def _standing(each: MemberFigures, newest: int) -> TableCell:
     return TableCell(f"prepares {newest:,}", pill="review")
 
 
-def _trouble_words(lane: LaneProgress) -> str:
+def _trouble_words(lane: FollowedLane) -> str:
     times = sum(each.times for each in lane.troubles)
     return "It cannot go on now, and tries again." if lane.is_troubled else f"{times:,} so far; it went on."
 
@@ -338,7 +338,7 @@ class LanePanel(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.lane = LaneProgress()
+        self.lane = FollowedLane()
         self.figures = LaneFigures()
         self.chart = RunChart(choices=LANE_VIEWS, nothing=_NOTHING, can_start=False)
         self.chart.setAccessibleName("Course of the lane")
@@ -354,7 +354,7 @@ class LanePanel(QWidget):
             button.clicked.connect(self._pressed)
         self.show_lane(self.lane, is_live=False)
 
-    def show_lane(self, lane: LaneProgress, *, is_live: bool) -> None:
+    def show_lane(self, lane: FollowedLane, *, is_live: bool) -> None:
         """Show a lane as it is now, or as it was at its end."""
         if lane is not self.lane:
             self._held, self._is_frozen, self._is_alone = "", False, False

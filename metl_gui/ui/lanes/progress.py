@@ -113,7 +113,7 @@ class LaneTrouble:
     times: int = 1
 
 
-class LaneProgress:
+class FollowedLane:
     """A lane as its events tell it."""
 
     def __init__(self) -> None:

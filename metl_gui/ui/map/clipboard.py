@@ -7,14 +7,14 @@ import json
 from PySide6.QtCore import QMimeData, QObject, Signal
 from PySide6.QtGui import QGuiApplication
 
-from metl_gui.core.edits.composite import Several
+from metl_gui.core.edits.composite import CompositeEdit
 from metl_gui.core.edits.copying import CopyPlan, plan_copy
 from metl_gui.core.matrix.blocks import BlockKey
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import SchemaError
 from metl_gui.ui.jobs.jobs import CommandResult, Jobs, work_out
 from metl_gui.ui.map.mapper import blocks_of
-from metl_gui.ui.map.planes import Planes
+from metl_gui.ui.map.planes import PlaneArranger
 from metl_gui.ui.matrix.input.selected_content import Elements, box_shown, elements_in, nodes_in
 from metl_gui.ui.project.document import OpenProject
 from metl_gui.ui.project.selection import Selection
@@ -41,7 +41,7 @@ class Clipboard(QObject):
         self,
         project: OpenProject,
         selection: Selection,
-        planes: Planes,
+        planes: PlaneArranger,
         jobs: Jobs | None = None,
         parent: QObject | None = None,
     ) -> None:
@@ -122,7 +122,7 @@ class Clipboard(QObject):
         goal = block_words(document, onto[0]) if len(onto) == 1 else f"{len(onto):,} blocks"
         if done.edits:
             title = f"Copy {done.copied:,} elements of {block_words(document, from_)} to {goal}"
-            if not self._project.do(Several(title, done.edits)):
+            if not self._project.do(CompositeEdit(title, done.edits)):
                 return
         self.said.emit(CommandResult(_words(done, goal), is_good=bool(done.edits) and not done.unplaced))
 

@@ -12,17 +12,17 @@ from metl_gui.core.trees.nodes import Attribute, Side
 from metl_gui.ui.matrix.input.hit_test import item_of
 from metl_gui.ui.matrix.input.selected_content import lost_words
 from metl_gui.ui.matrix.layout.axis import Level
-from metl_gui.ui.matrix.layout.content import Content
+from metl_gui.ui.matrix.layout.content import PlaneContent
 from metl_gui.ui.matrix.layout.tile_counts import Tile
 from metl_gui.ui.matrix.painting.overlay import Ghost
 from metl_gui.ui.project.block_lists import Note
-from metl_gui.ui.project.selection import Place, Selected
+from metl_gui.ui.project.selection import NodeRef, Selected
 from metl_gui.ui.project.text import number_of, path_of, place_words, schema_name, version_words
 
 _MOST_LABELS = 6
 
 
-def spoken(content: Content, selected: Selected, ghosts: tuple[Ghost, ...]) -> str:
+def spoken(content: PlaneContent, selected: Selected, ghosts: tuple[Ghost, ...]) -> str:
     """Say where the cursor is: the two names, then the state of a cell or the numbers of a tile."""
     source, target = selected.source, selected.target
     if source is None or target is None:
@@ -40,17 +40,17 @@ def spoken(content: Content, selected: Selected, ghosts: tuple[Ghost, ...]) -> s
     return f"{names}, {_state(document.matrix.block(*key), selected, ghost)}"
 
 
-def _no_values(_side: Side, _place: Place) -> str:
+def _no_values(_side: Side, _place: NodeRef) -> str:
     return ""
 
 
 def tip(
-    content: Content,
+    content: PlaneContent,
     selected: Selected,
     ghosts: tuple[Ghost, ...],
-    notes: Callable[[Side, Place], Note],
+    notes: Callable[[Side, NodeRef], Note],
     comments: Comments,
-    values: Callable[[Side, Place], str] = _no_values,
+    values: Callable[[Side, NodeRef], str] = _no_values,
 ) -> str:
     """Return the tooltip of a cell, tile or header, as rich text.
 
@@ -83,7 +83,7 @@ def tip(
     return "<p style='white-space:pre-wrap'>" + "<br>".join(parts) + "</p>"
 
 
-def counted(content: Content, selected: Selected) -> str:
+def counted(content: PlaneContent, selected: Selected) -> str:
     """Return the numbers of a tile; nothing for a cell, which has none."""
     if selected.element is not None or selected.source is None or selected.target is None:
         return ""
@@ -116,14 +116,14 @@ def _state(block: Block | None, selected: Selected, ghost: Ghost | None) -> str:
     return f"not mapped, {' and '.join(taken)} taken" if taken else "not mapped"
 
 
-def _tile(content: Content, selected: Selected) -> Tile:
+def _tile(content: PlaneContent, selected: Selected) -> Tile:
     levels = [_level(place) for place in (selected.source, selected.target)]
     x = item_of(content.columns, levels[0], selected.source)
     y = item_of(content.rows, levels[1], selected.target)
     return Tile(0, 0) if x is None or y is None else content.counts(*levels).at(x, y)
 
 
-def _level(place: Place | None) -> Level:
+def _level(place: NodeRef | None) -> Level:
     if place is None or place.version is None:
         return Level.SCHEMA
     return Level.VERSION if place.attribute is None else Level.ATTRIBUTE
@@ -137,7 +137,7 @@ def _numbers(tile: Tile) -> list[str]:
     return words
 
 
-def _name(document: Document, side: Side, place: Place) -> str:
+def _name(document: Document, side: Side, place: NodeRef) -> str:
     if place.version is None:
         return schema_name(document, side, place.schema)
     if place.attribute is None:
@@ -145,7 +145,7 @@ def _name(document: Document, side: Side, place: Place) -> str:
     return path_of(document, side, place.version, place.attribute)
 
 
-def _node(document: Document, side: Side, place: Place, note: Note, values: str) -> str:
+def _node(document: Document, side: Side, place: NodeRef, note: Note, values: str) -> str:
     """Name a node with its type, the versions that have it, its documentation, values, and what people said of it."""
     lines = [place_words(document, side, place)]
     version = document.tree(side).find_version(place.version) if place.version is not None else None

@@ -12,25 +12,25 @@ from dataclasses import dataclass
 from PySide6.QtCore import QObject, Signal
 
 from metl_gui.core.changes.draft import Edit
-from metl_gui.core.edits.composite import Several
+from metl_gui.core.edits.composite import CompositeEdit
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.entities import CreateAndMap
 from metl_gui.core.edits.lineages import Leaf
-from metl_gui.core.edits.pairing import Chosen, Pairing, Plan, by_name, by_position, plan, plan_pairs
+from metl_gui.core.edits.pairing import Chosen, Pairing, PairingPlan, by_name, by_position, plan, plan_pairs
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.jobs.jobs import CommandResult, Jobs, work_out
 from metl_gui.ui.map.conflict import ConflictAnswer, ElementConflict, toggle
-from metl_gui.ui.map.planes import Planes
+from metl_gui.ui.map.planes import PlaneArranger
 from metl_gui.ui.matrix.input.hit_test import Cell
 from metl_gui.ui.matrix.input.selected_content import box_of, box_shown, elements_in, nodes_in, shown_of
 from metl_gui.ui.project.document import OpenProject
-from metl_gui.ui.project.selection import Dragged, Place, Selected, Selection
+from metl_gui.ui.project.selection import Dragged, NodeRef, Selected, Selection
 from metl_gui.ui.project.text import block_words, number_of, path_of, schema_name, version_words
 
 
-def chosen_on(document: Document, side: Side, places: Iterable[Place]) -> tuple[Chosen, ...]:
+def chosen_on(document: Document, side: Side, places: Iterable[NodeRef]) -> tuple[Chosen, ...]:
     """Return the attributes of some nodes, by version in the order in which the versions first come."""
     tree = document.tree(side)
     found: dict[int, set[int] | None] = {}
@@ -100,7 +100,7 @@ class EditQuestion:
     answered: Callable[[ConflictAnswer], object]
 
 
-class Mapper(QObject):
+class MappingController(QObject):
     """The commands of one window.
 
     Args:
@@ -121,7 +121,7 @@ class Mapper(QObject):
         self,
         project: OpenProject,
         selection: Selection,
-        planes: Planes,
+        planes: PlaneArranger,
         jobs: Jobs | None = None,
         parent: QObject | None = None,
     ) -> None:
@@ -163,7 +163,7 @@ class Mapper(QObject):
             ones = tuple(sorted(cell.element for cell in wanted))
             title = f"Map {number_of(len(ones), 'attribute')} of {block_words(self._project.value, key)}"
             edit = SetElements(key, ones)
-            if not self._perform(Several(title, (edit,)) if len(ones) > 1 else edit):
+            if not self._perform(CompositeEdit(title, (edit,)) if len(ones) > 1 else edit):
                 return
         if refused:
             self._say(f"{len(wanted):,} mapped, {len(refused):,} left out because an end is taken.", bool(wanted))
@@ -208,7 +208,7 @@ class Mapper(QObject):
 
     # what is dropped
 
-    def drop(self, dragged: Dragged, onto: Place, is_by_name: bool = True) -> None:
+    def drop(self, dragged: Dragged, onto: NodeRef, is_by_name: bool = True) -> None:
         """Map fields of one tree to a node of the other.
 
         Args:
@@ -229,7 +229,7 @@ class Mapper(QObject):
         else:
             self._say("Schemas come from their services: drop on one of their fields.", is_good=False)
 
-    def _drop_on_attribute(self, side: Side, fields: tuple[Place, ...], onto: Place) -> None:
+    def _drop_on_attribute(self, side: Side, fields: tuple[NodeRef, ...], onto: NodeRef) -> None:
         document = self._project.value
         if len(fields) == 1:
             source, target = (fields[0], onto) if side is Side.EXTRACTION else (onto, fields[0])
@@ -241,14 +241,14 @@ class Mapper(QObject):
         rest = rest[rest.index(onto.attribute or 0) :] if onto.attribute in rest else []
         pairs: dict[BlockKey, list[tuple[int, int]]] = {}
         for field, id_ in zip(fields, rest, strict=False):
-            place = Place(onto.schema, onto.version, id_)
+            place = NodeRef(onto.schema, onto.version, id_)
             source, target = (field, place) if side is Side.EXTRACTION else (place, field)
             pairs.setdefault(_key(source, target), []).append((source.attribute or 0, target.attribute or 0))
         parts = [plan_pairs(document, key, own) for key, own in pairs.items()]
         without = len(fields) - sum(len(own) for own in pairs.values())
         self._carry_out(_joined(parts, without), "")
 
-    def _create_and_map(self, fields: tuple[Place, ...], entity: Place) -> None:
+    def _create_and_map(self, fields: tuple[NodeRef, ...], entity: NodeRef) -> None:
         leaves = tuple(Leaf(place.version or 0, place.attribute or 0) for place in fields)
         if self._perform(CreateAndMap(entity.schema, leaves)):
             name = schema_name(self._project.value, Side.CDM, entity.schema)
@@ -279,7 +279,7 @@ class Mapper(QObject):
             instead = self.map_by_position if other_pairing is by_position else self.map_by_name
             document = self._project.value
 
-            def carry_out(done: Plan) -> None:
+            def carry_out(done: PairingPlan) -> None:
                 self._carry_out(done, how, other, lambda: self._try_instead(done, instead))
 
             is_large = len(sources) * len(targets) > _AT_ONCE
@@ -290,12 +290,14 @@ class Mapper(QObject):
                 carry_out,
             )
 
-    def _try_instead(self, done: Plan, instead: Callable[[], object]) -> None:
+    def _try_instead(self, done: PairingPlan, instead: Callable[[], object]) -> None:
         if done.mapped:
             self._project.undo()
         instead()
 
-    def _carry_out(self, done: Plan, how: str, other: str = "", callback: Callable[[], object] | None = None) -> None:
+    def _carry_out(
+        self, done: PairingPlan, how: str, other: str = "", callback: Callable[[], object] | None = None
+    ) -> None:
         words = [f"{done.mapped:,} mapped{f' {how}' if how else ''}"]
         words += [f"{done.already:,} mapped already"] if done.already else []
         words += [f"{done.taken:,} left out because an end is taken"] if done.taken else []
@@ -319,7 +321,7 @@ class Mapper(QObject):
             return
         edits = tuple(SetElements(key, zeros=own) for key, own in kept.items())
         edit: Edit = (
-            edits[0] if count == 1 else Several(f"{verb} {number_of(count, 'element')} {self._of(kept)}", edits)
+            edits[0] if count == 1 else CompositeEdit(f"{verb} {number_of(count, 'element')} {self._of(kept)}", edits)
         )
         if self._perform(edit) and (count > 1 or hidden):
             self._say(f"{count:,} {done}{left}.")
@@ -368,12 +370,12 @@ def _single(chosen: tuple[Chosen, ...]) -> tuple[int, int] | None:
     return chosen[0].version, chosen[0].attributes[0]
 
 
-def _key(source: Place, target: Place) -> BlockKey:
+def _key(source: NodeRef, target: NodeRef) -> BlockKey:
     return source.version or 0, target.version or 0
 
 
-def _joined(parts: list[Plan], without_partner: int) -> Plan:
-    return Plan(
+def _joined(parts: list[PairingPlan], without_partner: int) -> PairingPlan:
+    return PairingPlan(
         tuple(edit for part in parts for edit in part.edits),
         sum(part.mapped for part in parts),
         sum(part.already for part in parts),

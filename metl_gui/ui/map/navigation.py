@@ -17,15 +17,15 @@ from PySide6.QtWidgets import QApplication, QFrame, QLabel, QLineEdit, QListWidg
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import EditError
 from metl_gui.ui.jobs.jobs import CommandResult
-from metl_gui.ui.matrix.layout.camera import PlanePlace
+from metl_gui.ui.matrix.layout.camera import Viewpoint
 from metl_gui.ui.matrix.view import MatrixView
 from metl_gui.ui.project.document import OpenProject
-from metl_gui.ui.project.selection import Place, Selected, Selection, still_there
+from metl_gui.ui.project.selection import NodeRef, Selected, Selection, still_there
 from metl_gui.ui.project.settings import ViewSettings
 from metl_gui.ui.project.text import path_of, schema_name, version_words
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.plain_text import plain_entry
-from metl_gui.workbench.mapping.search import Completions, End, find_ends
+from metl_gui.workbench.mapping.search import Completions, SearchNode, find_ends
 
 _WIDE = 560
 _TOP = 10
@@ -190,24 +190,24 @@ class Bookmarks:
     def __init__(self, settings: ViewSettings | None) -> None:
         self._settings = settings
         self._project_id = ""
-        self._found: dict[str, PlanePlace] = {}
+        self._found: dict[str, Viewpoint] = {}
 
     def open(self, project_id: str) -> None:
         """Take those of another project."""
         self._project_id = project_id
         kept = self._settings.bookmarks(project_id) if self._settings is not None and project_id else {}
-        places = {name: PlanePlace.of_json(value) for name, value in kept.items()}
+        places = {name: Viewpoint.of_json(value) for name, value in kept.items()}
         self._found = {name: place for name, place in places.items() if place is not None}
 
     def names(self) -> list[str]:
         """Return the names, the oldest first."""
         return list(self._found)
 
-    def place(self, name: str) -> PlanePlace | None:
+    def place(self, name: str) -> Viewpoint | None:
         """Return the place of a name."""
         return self._found.get(name)
 
-    def add(self, name: str, place: PlanePlace) -> None:
+    def add(self, name: str, place: Viewpoint) -> None:
         """Give a place a name; the place that had it before has none any more."""
         self._found.pop(name, None)
         self._found[name] = place
@@ -331,5 +331,5 @@ class NavigationController(QObject):
         return " → ".join(parts) or "Place"
 
 
-def _place(end: End | None) -> Place | None:
-    return None if end is None else Place(end.schema, end.version, end.attribute)
+def _place(end: SearchNode | None) -> NodeRef | None:
+    return None if end is None else NodeRef(end.schema, end.version, end.attribute)

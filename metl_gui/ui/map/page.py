@@ -18,18 +18,26 @@ from metl_gui.ui.jobs.jobs import CommandResult, Jobs
 from metl_gui.ui.map import descriptions as words
 from metl_gui.ui.map.clipboard import Clipboard
 from metl_gui.ui.map.conflict import ConflictSheet
-from metl_gui.ui.map.mapper import EditQuestion, Mapper
+from metl_gui.ui.map.mapper import EditQuestion, MappingController
 from metl_gui.ui.map.navigation import Bookmarks, NavigationController
-from metl_gui.ui.map.planes import Banner, Planes
+from metl_gui.ui.map.planes import Banner, PlaneArranger
 from metl_gui.ui.map.tree_collapse import TreeCollapseController
 from metl_gui.ui.matrix.drop_controller import Landing
 from metl_gui.ui.matrix.input.hit_test import Cell, position_range
 from metl_gui.ui.matrix.input.selected_content import extent_of, lies_within
-from metl_gui.ui.matrix.layout.content import Content, Order, axis_of
+from metl_gui.ui.matrix.layout.content import PlaneContent, SortOrder, axis_of
 from metl_gui.ui.matrix.view import MatrixView
-from metl_gui.ui.project.document import Changed, OpenProject
-from metl_gui.ui.project.notes import PlaceNotes, PlaceValues
-from metl_gui.ui.project.selection import CellRange, Dragged, Place, Selected, Selection, place_of_version, still_there
+from metl_gui.ui.project.document import DocumentChange, OpenProject
+from metl_gui.ui.project.notes import NodeNotes, NodeValues
+from metl_gui.ui.project.selection import (
+    CellRange,
+    Dragged,
+    NodeRef,
+    Selected,
+    Selection,
+    place_of_version,
+    still_there,
+)
 from metl_gui.ui.project.settings import ViewSettings
 from metl_gui.ui.trees.panel import TreePanel
 from metl_gui.ui.widgets import dialogs
@@ -146,16 +154,16 @@ class MapPage(QMainWindow):
         self._project = project
         self._selection = selection
         self._is_picking = False
-        self._order = Order.TREE
-        self._notes = {side: PlaceNotes(project, side) for side in Side}
-        self._values = {side: PlaceValues(project, side) for side in Side}
-        self._prepared: Content | None = None
-        self._extents: tuple[Content, CellRange, dict[Side, range | None]] | None = None
+        self._order = SortOrder.TREE
+        self._notes = {side: NodeNotes(project, side) for side in Side}
+        self._values = {side: NodeValues(project, side) for side in Side}
+        self._prepared: PlaneContent | None = None
+        self._extents: tuple[PlaneContent, CellRange, dict[Side, range | None]] | None = None
         self._sheets: dict[QWidget, ConflictSheet] = {}
         self.matrix = MatrixView()
         self.views = [self.matrix]
-        self.planes = Planes(jobs, self)
-        self.mapper = Mapper(project, selection, self.planes, jobs, self)
+        self.planes = PlaneArranger(jobs, self)
+        self.mapper = MappingController(project, selection, self.planes, jobs, self)
         self.clipboard = Clipboard(project, selection, self.planes, jobs, self)
         self.going = NavigationController(project, selection, self.matrix, Bookmarks(settings), self)
         self.sources = TreePanel(Side.EXTRACTION, project, selection)
@@ -172,7 +180,7 @@ class MapPage(QMainWindow):
         self._build()
         self._connect()
 
-    def take_prepared(self, content: Content) -> None:
+    def take_prepared(self, content: PlaneContent) -> None:
         """Use a content that a job has laid out when its project is opened next."""
         self._prepared = content
 
@@ -286,7 +294,7 @@ class MapPage(QMainWindow):
         self.empty.show_document(self._project.value, self._project.looks_back is not None)
         self.middle.setCurrentIndex(1 if self.empty.is_needed else 0)
 
-    def _changed(self, changed: Changed) -> None:
+    def _changed(self, changed: DocumentChange) -> None:
         self._leave_sheets()
         self.planes.follow(changed)
         if not changed.same_trees:
@@ -326,7 +334,7 @@ class MapPage(QMainWindow):
                 self.said.emit(CommandResult(words, "Show everything", self.planes.switch_everything, is_good=False))
                 return
 
-    def _lies_within(self, cells: CellRange, side: Side, place: Place) -> bool:
+    def _lies_within(self, cells: CellRange, side: Side, place: NodeRef) -> bool:
         whole = self.planes.whole
         if whole is None:
             return False
@@ -403,7 +411,7 @@ class MapPage(QMainWindow):
     def _want_review(self, _key: object) -> None:
         self.review_wanted.emit()
 
-    def _dropped_on_field(self, drop: tuple[Dragged, Place]) -> None:
+    def _dropped_on_field(self, drop: tuple[Dragged, NodeRef]) -> None:
         self.mapper.drop(*drop)
 
     def _count_sources(self, counts: tuple[int, int]) -> None:

@@ -16,10 +16,10 @@ from metl_gui.core.matrix.document import Document
 from metl_gui.core.progress import UNWATCHED, Watch
 from metl_gui.core.search.filters import FilterResult
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui.jobs.jobs import Jobs, Outcome
-from metl_gui.ui.matrix.layout.content import Arrangement, Content, Order, content_after, rebased
+from metl_gui.ui.jobs.jobs import JobOutcome, Jobs
+from metl_gui.ui.matrix.layout.content import Arrangement, PlaneContent, SortOrder, content_after, rebased
 from metl_gui.ui.matrix.layout.sort_and_filter import arranged, needs_arranging
-from metl_gui.ui.project.document import Changed
+from metl_gui.ui.project.document import DocumentChange
 from metl_gui.ui.widgets.pill import KeyButton
 
 _AT_ONCE = 100_000
@@ -28,7 +28,7 @@ _PLAIN_AT_ONCE = 1_000_000
 """The same where everything is shown in tree order."""
 
 
-class Planes(QObject):
+class PlaneArranger(QObject):
     """The plane as it is shown, and with nothing hidden.
 
     Args:
@@ -46,8 +46,8 @@ class Planes(QObject):
         super().__init__(parent)
         self._jobs = jobs
         self._document = Document()
-        self.whole: Content | None = None
-        self.shown: Content | None = None
+        self.whole: PlaneContent | None = None
+        self.shown: PlaneContent | None = None
         self.arrangement = Arrangement()
         self.shows_everything = False
         self._asked: object = None
@@ -58,7 +58,7 @@ class Planes(QObject):
         """Whether anything may be hidden now."""
         return self.arrangement.hides and not self.shows_everything
 
-    def open(self, document: Document, prepared: Content | None = None) -> None:
+    def open(self, document: Document, prepared: PlaneContent | None = None) -> None:
         """Show another project, everything of it in tree order, as a job has laid it out already or anew."""
         self.arrangement = Arrangement()
         self.shows_everything = False
@@ -68,7 +68,7 @@ class Planes(QObject):
         else:
             self._arrange(document, waits=True)
 
-    def follow(self, changed: Changed) -> None:
+    def follow(self, changed: DocumentChange) -> None:
         """Show what an edit left."""
         whole, shown, keys = self.whole, self.shown, changed.blocks
         if whole is None or shown is None or keys is None or not changed.same_trees:
@@ -89,11 +89,11 @@ class Planes(QObject):
         if whole is None or shown is None:
             return
 
-        def work(_watch: Watch) -> tuple[Content, Content]:
+        def work(_watch: Watch) -> tuple[PlaneContent, PlaneContent]:
             merged = rebased(whole, document)
             return merged, merged if shown is whole else rebased(shown, document)
 
-        def done(outcome: Outcome[tuple[Content, Content]]) -> None:
+        def done(outcome: JobOutcome[tuple[PlaneContent, PlaneContent]]) -> None:
             # Who edits meanwhile goes on with the old columns, until the next idle moment.
             if outcome.value is not None and self.whole is whole and self.shown is shown:
                 self._document = document
@@ -101,7 +101,7 @@ class Planes(QObject):
                 self.edited.emit()
 
         if self._jobs is None:
-            done(Outcome(work(UNWATCHED)))
+            done(JobOutcome(work(UNWATCHED)))
         else:
             self._jobs.start("Putting the matrix in order", work, done)
 
@@ -116,7 +116,7 @@ class Planes(QObject):
         after = replace(now, columns=passing) if is_columns else replace(now, rows=passing)
         self._rearrange(after, keeps_open=is_same_text)
 
-    def order(self, order: Order) -> None:
+    def order(self, order: SortOrder) -> None:
         """Sort columns and rows in another way."""
         self._rearrange(replace(self.arrangement, order=order), keeps_open=True)
 
@@ -147,7 +147,7 @@ class Planes(QObject):
         asked = now if self.hides else plain
         before = self.whole
 
-        def work(watch: Watch) -> tuple[Content, Content]:
+        def work(watch: Watch) -> tuple[PlaneContent, PlaneContent]:
             is_known = before is not None and before.document is document and before.arrangement.order is now.order
             whole = before if is_known and before is not None else arranged(document, plain, watch)
             return whole, arranged(document, asked, watch) if asked.hides else whole
@@ -156,18 +156,18 @@ class Planes(QObject):
             self._take(work(UNWATCHED))
             return
 
-        def done(outcome: Outcome[tuple[Content, Content]]) -> None:
+        def done(outcome: JobOutcome[tuple[PlaneContent, PlaneContent]]) -> None:
             if outcome.value is not None and self._asked is mine:
                 whole = self._followed(outcome.value[0])
                 self._take((whole, whole if outcome.value[1] is outcome.value[0] else self._followed(outcome.value[1])))
 
         self._jobs.start("Arranging the matrix", work, done)
 
-    def _followed(self, content: Content) -> Content:
+    def _followed(self, content: PlaneContent) -> PlaneContent:
         """Lay out what was edited since the content was asked for."""
         return content_after(content, self._document, self._edited_since)
 
-    def _take(self, planes: tuple[Content, Content]) -> None:
+    def _take(self, planes: tuple[PlaneContent, PlaneContent]) -> None:
         self.whole, self.shown = planes
         self.arranged.emit()
 
@@ -191,7 +191,7 @@ class Banner(QFrame):
 
     switched = Signal()
 
-    def __init__(self, planes: Planes, parent: QWidget | None = None) -> None:
+    def __init__(self, planes: PlaneArranger, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._planes = planes
         self.setProperty("surface", "banner")

@@ -17,7 +17,7 @@ from metl_gui.ui.matrix.input.gesture_preview import GesturePreview, proposal
 from metl_gui.ui.matrix.input.hit_test import Hits, position_of, position_range
 from metl_gui.ui.matrix.layout.axis import Axis, Level
 from metl_gui.ui.matrix.layout.content import axis_of
-from metl_gui.ui.project.selection import Dragged, Place, from_mime
+from metl_gui.ui.project.selection import Dragged, NodeRef, from_mime
 
 if TYPE_CHECKING:
     from metl_gui.ui.matrix.view import MatrixView
@@ -34,7 +34,7 @@ class Landing:
     """
 
     dragged: Dragged
-    onto: Place
+    onto: NodeRef
     is_header: bool = False
 
     @property
@@ -110,10 +110,10 @@ class FieldDropController:
         at = position_of(axis, landing.onto) if axis is not None else None
         if hits is None or axis is None or at is None:
             return None
-        return trial_of(hits, landing, at)
+        return preview_of(hits, landing, at)
 
 
-def trial_of(hits: Hits, landing: Landing, at: int) -> GesturePreview:
+def preview_of(hits: Hits, landing: Landing, at: int) -> GesturePreview:
     """Work out where fields would land: the first on the row or column under the pointer, the others on the next ones.
 
     Cost: the elements of the blocks that the fields' versions make with the version under the pointer.
@@ -139,6 +139,6 @@ def trial_of(hits: Hits, landing: Landing, at: int) -> GesturePreview:
     return GesturePreview(found.wanted, found.refused, found.takers, over=(landing.side, at), taken=taken, across=along)
 
 
-def _position(axis: Axis, place: Place) -> int | None:
+def _position(axis: Axis, place: NodeRef) -> int | None:
     found = position_range(axis, place)
     return found.start if found else None

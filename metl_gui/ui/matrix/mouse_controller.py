@@ -11,7 +11,7 @@ from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.matrix.input import gesture_preview
 from metl_gui.ui.matrix.input.cursor import drawn_level
 from metl_gui.ui.matrix.input.gesture_preview import GesturePreview
-from metl_gui.ui.matrix.input.gestures import Button, Click, Drag, Keys, Pan, Press, SpaceKey, Stretch, wheel_factors
+from metl_gui.ui.matrix.input.gestures import Button, Click, Drag, DragSpan, Keys, Pan, Press, SpaceKey, wheel_factors
 from metl_gui.ui.matrix.input.hit_test import Hits, cell_of, node_of
 from metl_gui.ui.matrix.layout.axis import Level
 from metl_gui.ui.matrix.painting.overlay import Pointer
@@ -80,11 +80,11 @@ class MouseController:
         press, self._press = self._press, None
         self._view.unsetCursor()
         wish = press.release(event.position().x(), event.position().y()) if press is not None else None
-        trial_now = self._trial_of(wish) if isinstance(wish, Stretch) else None
+        trial_now = self._trial_of(wish) if isinstance(wish, DragSpan) else None
         self._view.show_trial(None)
         if isinstance(wish, Click):
             self._click(wish)
-        elif isinstance(wish, Stretch) and trial_now is not None:
+        elif isinstance(wish, DragSpan) and trial_now is not None:
             self._end(wish, trial_now)
 
     def double_click(self, event: QMouseEvent) -> None:
@@ -208,7 +208,7 @@ class MouseController:
         if cell is not None and click.edits:
             view.toggle_wanted.emit(cell)
 
-    def _trial_of(self, stretch: Stretch) -> GesturePreview | None:
+    def _trial_of(self, stretch: DragSpan) -> GesturePreview | None:
         hits = self._view.hits
         if hits is None:
             return None
@@ -225,7 +225,7 @@ class MouseController:
         origin = self._view.panes.plane.pos()
         return hits.camera.on_plane(at[0] - origin.x(), at[1] - origin.y())
 
-    def _end(self, stretch: Stretch, done: GesturePreview) -> None:
+    def _end(self, stretch: DragSpan, done: GesturePreview) -> None:
         hits = self._view.hits
         if hits is None:
             return

@@ -18,7 +18,7 @@ from metl_gui.ui.matrix.labels.headers import Strip, left_px, paint_left, paint_
 from metl_gui.ui.matrix.labels.legend import legend_px, paint_legend
 from metl_gui.ui.matrix.layout.axis import Axis, Level
 from metl_gui.ui.matrix.layout.camera import MARGIN_PX, TALLEST_CELL, WIDEST_CELL, Camera, level_at
-from metl_gui.ui.matrix.layout.content import Content
+from metl_gui.ui.matrix.layout.content import PlaneContent
 from metl_gui.ui.matrix.painting.paint_context import NO_TINTING, PaintContext, Tinting
 from metl_gui.ui.matrix.painting.plane import paint_plane
 from metl_gui.ui.theming.theme import Theme
@@ -34,7 +34,7 @@ _TILE_PX = (26.0, 20.0)
 
 
 @dataclass(frozen=True, eq=False)
-class Sheet:
+class PictureSpec:
     """What a picture shows.
 
     Args:
@@ -45,7 +45,7 @@ class Sheet:
         tinting: the overlay.
     """
 
-    content: Content
+    content: PlaneContent
     camera: Camera
     size: tuple[float, float]
     theme: Theme
@@ -62,17 +62,17 @@ class Sheet:
         return round(self.size[1] + top_px() + legend_px())
 
 
-def whole(content: Content, level: Level, theme: Theme, tinting: Tinting = NO_TINTING) -> Sheet:
+def whole(content: PlaneContent, level: Level, theme: Theme, tinting: Tinting = NO_TINTING) -> PictureSpec:
     """Show the whole matrix at a level: every item of it as small as it can be read."""
     scale_x = _scale(content.columns, level, 0)
     scale_y = _scale(content.rows, level, 1)
     camera = Camera(-MARGIN_PX / scale_x, -MARGIN_PX / scale_y, scale_x, scale_y)
     width = content.columns.length * scale_x + 2 * MARGIN_PX
     height = content.rows.length * scale_y + 2 * MARGIN_PX
-    return Sheet(content, camera, (round(width), round(height)), theme, tinting)
+    return PictureSpec(content, camera, (round(width), round(height)), theme, tinting)
 
 
-def save(sheet: Sheet, path: Path) -> Path:
+def save(sheet: PictureSpec, path: Path) -> Path:
     """Write a picture in the format of the file's suffix, PNG by default.
 
     Returns:
@@ -89,7 +89,7 @@ def save(sheet: Sheet, path: Path) -> Path:
     return target
 
 
-def refuse_if_too_large(sheet: Sheet, *, is_vector: bool) -> None:
+def refuse_if_too_large(sheet: PictureSpec, *, is_vector: bool) -> None:
     """Say what is too large about a picture.
 
     Raises:
@@ -110,12 +110,12 @@ def refuse_if_too_large(sheet: Sheet, *, is_vector: bool) -> None:
         )
 
 
-def ratio_of(sheet: Sheet) -> float:
+def ratio_of(sheet: PictureSpec) -> float:
     """Return how many pixels of the file stand for one of the screen: two, or one where two would be too many."""
     return _RATIO if max(sheet.width, sheet.height) * _RATIO <= MOST_PX else 1.0
 
 
-def paint(painter: QPainter, sheet: Sheet, ratio: float, *, is_vector: bool = False) -> None:
+def paint(painter: QPainter, sheet: PictureSpec, ratio: float, *, is_vector: bool = False) -> None:
     """Paint plane, headers and legend."""
     width, height = sheet.size
     painter.fillRect(QRectF(0, 0, sheet.width, sheet.height), sheet.theme.panel)
@@ -141,7 +141,7 @@ def paint(painter: QPainter, sheet: Sheet, ratio: float, *, is_vector: bool = Fa
     paint_legend(painter, foot, sheet.theme, signs, sheet.tinting, content.people, is_vector=is_vector)
 
 
-def _save_pixels(sheet: Sheet, path: Path) -> bool:
+def _save_pixels(sheet: PictureSpec, path: Path) -> bool:
     ratio = ratio_of(sheet)
     image = QImage(round(sheet.width * ratio), round(sheet.height * ratio), QImage.Format.Format_RGB32)
     image.setDevicePixelRatio(ratio)
@@ -153,7 +153,7 @@ def _save_pixels(sheet: Sheet, path: Path) -> bool:
     return image.save(str(path))
 
 
-def _save_vector(sheet: Sheet, path: Path) -> bool:
+def _save_vector(sheet: PictureSpec, path: Path) -> bool:
     from PySide6.QtSvg import QSvgGenerator
 
     generator = QSvgGenerator()
@@ -172,7 +172,7 @@ def _save_vector(sheet: Sheet, path: Path) -> bool:
     return path.exists()
 
 
-def _tiles(sheet: Sheet) -> int:
+def _tiles(sheet: PictureSpec) -> int:
     """Count the shapes of the plane; at cell level blocks with their lines."""
     look = PaintContext(sheet.content, sheet.camera, sheet.size, 1.0, sheet.theme)
     counts = []

@@ -13,12 +13,12 @@ from metl_gui.core.matrix.blocks import BlockKey, Element
 from metl_gui.ui.matrix.input.cursor import drilled, raised
 from metl_gui.ui.matrix.input.hit_test import Cell, Hits
 from metl_gui.ui.matrix.labels.headers import left_px, top_px
-from metl_gui.ui.matrix.layout.camera import Camera, Frame, PlanePlace, Trail, camera_of, fitted, looking_at, place_of
-from metl_gui.ui.matrix.layout.content import Content
+from metl_gui.ui.matrix.layout.camera import Camera, Frame, Trail, Viewpoint, camera_of, fitted, looking_at, place_of
+from metl_gui.ui.matrix.layout.content import PlaneContent
 from metl_gui.ui.matrix.layout.ghost_lines import LostHere
 from metl_gui.ui.matrix.painting.overlay import Pointer
 from metl_gui.ui.matrix.painting.plane import TileCache
-from metl_gui.ui.matrix.scene import Panes, Sight
+from metl_gui.ui.matrix.scene import Panes, SceneState
 from metl_gui.ui.project.selection import Selected
 
 
@@ -49,18 +49,18 @@ class PlaneView(QGraphicsView):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # the panes cover all of it
-        self.sight = Sight()
+        self.sight = SceneState()
         self.panes = Panes(self._stage, self.sight)
         self.trail = Trail()
         self.describe: Callable[[Selected], str] = _says_nothing
-        self._wished: PlanePlace | None = None
+        self._wished: Viewpoint | None = None
         self._is_placed = False
         self.setMinimumSize(360, 260)
 
     # what is shown
 
     @property
-    def content(self) -> Content | None:
+    def content(self) -> PlaneContent | None:
         """What is laid out."""
         return self.sight.content
 
@@ -94,7 +94,7 @@ class PlaneView(QGraphicsView):
         """The plane's extent and the viewport's."""
         return self.panes.frame
 
-    def show_content(self, content: Content, whole: Content | None = None) -> None:
+    def show_content(self, content: PlaneContent, whole: PlaneContent | None = None) -> None:
         """Show another content at the same place; the first one is fitted.
 
         Args:
@@ -190,12 +190,12 @@ class PlaneView(QGraphicsView):
             if camera != self.camera:
                 self.drift(camera)
 
-    def place(self) -> PlanePlace | None:
+    def place(self) -> Viewpoint | None:
         """Return where one is, to come back to."""
         content = self.content
         return None if content is None or not self._is_placed else place_of(content, self.camera, self.selected)
 
-    def go_to_place(self, place: PlanePlace) -> None:
+    def go_to_place(self, place: Viewpoint) -> None:
         """Go to a place kept earlier; before the first paint it is where one looks first."""
         if self.content is None or not self._is_placed:
             self._wished = place
@@ -300,12 +300,12 @@ class PlaneView(QGraphicsView):
             if wished is not None and self._is_placed:
                 self._arrive(wished)
 
-    def _arrive(self, place: PlanePlace) -> None:
+    def _arrive(self, place: Viewpoint) -> None:
         if self.content is not None:
             self.look(camera_of(self.content, self.frame, place))
             self.picked.emit(place.selected)
 
-    def _walk(self, turn: Callable[[PlanePlace], PlanePlace | None]) -> None:
+    def _walk(self, turn: Callable[[Viewpoint], Viewpoint | None]) -> None:
         here = self.place()
         found = turn(here) if here is not None else None
         if found is not None:

@@ -24,10 +24,10 @@ from metl_gui.ui.matrix.labels.legend import legend_px, paint_legend
 from metl_gui.ui.matrix.layout.axis import Level
 from metl_gui.ui.matrix.layout.block_index import UNCONFIRMED
 from metl_gui.ui.matrix.layout.camera import Camera, Frame, level_at
-from metl_gui.ui.matrix.layout.content import Content, axis_of
+from metl_gui.ui.matrix.layout.content import PlaneContent, axis_of
 from metl_gui.ui.matrix.layout.tree_columns import NOWHERE
 from metl_gui.ui.matrix.painting.difference import (
-    ElementMark,
+    ElementDifference,
     PlacedMarks,
     difference_words,
     paint_difference,
@@ -71,7 +71,7 @@ _Spots = npt.NDArray[np.int64]
 _NO_SPOTS = np.zeros((2, 0), np.int64)
 
 
-def next_thing(sight: Sight, *signs: Sign) -> Selected | None:
+def next_thing(sight: SceneState, *signs: Sign) -> Selected | None:
     """Return the next thing behind the selection, by columns, then by rows; behind the last the first.
 
     Args:
@@ -93,7 +93,7 @@ def next_thing(sight: Sight, *signs: Sign) -> Selected | None:
     return Selected(node_of(content.columns, level, found[0]), node_of(content.rows, level, found[1]))
 
 
-def _spots(sight: Sight, content: Content, sign: Sign) -> tuple[Level, _Spots]:
+def _spots(sight: SceneState, content: PlaneContent, sign: Sign) -> tuple[Level, _Spots]:
     """Return what has a sign, as pairs of items of a level.
 
     Shape: (2, things).
@@ -125,7 +125,7 @@ def _spots(sight: Sight, content: Content, sign: Sign) -> tuple[Level, _Spots]:
     return Level.VERSION, _NO_SPOTS
 
 
-def _in_conflict(content: Content) -> list[BlockKey]:
+def _in_conflict(content: PlaneContent) -> list[BlockKey]:
     return [key for key in content.lost if any(cell.rivals for cell in content.lost_cells(key))]
 
 
@@ -134,18 +134,18 @@ def _pairs(found: list[tuple[int, int]]) -> _Spots:
 
 
 @dataclass
-class Sight:
+class SceneState:
     """What the panes paint; the view changes it and asks for paint."""
 
-    content: Content | None = None
-    whole: Content | None = None
+    content: PlaneContent | None = None
+    whole: PlaneContent | None = None
     camera: Camera = field(default_factory=Camera)
     selected: Selected = field(default_factory=Selected)
     pointer: Pointer = field(default_factory=Pointer)
     ghosts: tuple[Ghost, ...] = ()
     commented: tuple[Commented, ...] = ()
     trial: GesturePreview | None = None
-    difference: tuple[ElementMark, ...] | None = None
+    difference: tuple[ElementDifference, ...] | None = None
     focus: Focus | None = None
     _known_marks: tuple[object, object, PlacedMarks | None] = (None, None, None)
     _known_box: tuple[object, object, object, PositionBox | None] = (None, None, None, None)
@@ -188,7 +188,7 @@ class Sight:
 class Panes:
     """All panes of one matrix."""
 
-    def __init__(self, scene: QGraphicsScene, sight: Sight) -> None:
+    def __init__(self, scene: QGraphicsScene, sight: SceneState) -> None:
         self.sight = sight
         self.tiles = TileCache()
         self.overview = Overview()
@@ -338,7 +338,7 @@ class Panes:
             self.overview.paint(painter, size, content, seen, themes.current())
 
 
-def _waiting(content: Content, camera: Camera, width: float) -> frozenset[int]:
+def _waiting(content: PlaneContent, camera: Camera, width: float) -> frozenset[int]:
     """Return the versions in sight in which a block waits, where versions have a band of their own."""
     level = level_at(content.columns, camera.scale_x)
     if level is None or level > Level.VERSION:

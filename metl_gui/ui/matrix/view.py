@@ -24,9 +24,9 @@ from metl_gui.ui.matrix.input.gesture_preview import GesturePreview
 from metl_gui.ui.matrix.input.selected_content import loss_tip
 from metl_gui.ui.matrix.keyboard_controller import KeyboardController
 from metl_gui.ui.matrix.layout.camera import looking_at
-from metl_gui.ui.matrix.layout.content import Content
+from metl_gui.ui.matrix.layout.content import PlaneContent
 from metl_gui.ui.matrix.mouse_controller import MouseController
-from metl_gui.ui.matrix.painting.difference import ElementMark
+from metl_gui.ui.matrix.painting.difference import ElementDifference
 from metl_gui.ui.matrix.painting.overlay import Commented, Focus, Ghost
 from metl_gui.ui.matrix.painting.paint_context import Sign
 from metl_gui.ui.matrix.plane_view import PlaneView
@@ -76,7 +76,7 @@ class MatrixView(PlaneView):
 
     # what is shown
 
-    def show_content(self, content: Content, whole: Content | None = None) -> None:
+    def show_content(self, content: PlaneContent, whole: PlaneContent | None = None) -> None:
         """Show another content at the same place; the first one is fitted.
 
         Args:
@@ -107,7 +107,7 @@ class MatrixView(PlaneView):
             self.sight.trial = trial
             self.panes.repaint_marks()
 
-    def show_difference(self, marks: tuple[ElementMark, ...] | None) -> None:
+    def show_difference(self, marks: tuple[ElementDifference, ...] | None) -> None:
         """Mark what differs from another state, on every level and in the legend; ``None`` to compare no longer."""
         self.sight.difference = marks
         self.tiles.is_comparing = marks is not None

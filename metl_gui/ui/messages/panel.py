@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from metl_gui.core.matrix.document import Document
 from metl_gui.engine.tasks.results import MappedRecord, SetAsideRecord
-from metl_gui.ui.jobs.jobs import Jobs, NewestJob, Outcome
+from metl_gui.ui.jobs.jobs import JobOutcome, Jobs, NewestJob
 from metl_gui.ui.messages.pairs import KeptRecord, MessagePair, RecordRequest, newest_of, pair_of, records_of
 from metl_gui.ui.messages.set_aside import SHOW, next_step
 from metl_gui.ui.messages.view import MessageSides
@@ -139,16 +139,16 @@ class MessagePanel(QFrame):
     def _load(self) -> None:
         wanted = self.wanted
         if wanted.folder is None:
-            self._take(Outcome([]))
+            self._take(JobOutcome([]))
         else:
             self._reading.start("Reading records", lambda _watch: records_of(wanted), self._take)
 
-    def _take(self, outcome: Outcome[list[KeptRecord]]) -> None:
+    def _take(self, outcome: JobOutcome[list[KeptRecord]]) -> None:
         self.records = outcome.value or []
         self._at = 0
         self._show()
 
-    def _take_newest(self, outcome: Outcome[MappedRecord | None]) -> None:
+    def _take_newest(self, outcome: JobOutcome[MappedRecord | None]) -> None:
         if outcome.value is not None and self._live is not None:
             self.records, self._at = [outcome.value], 0
             self._show()

@@ -20,18 +20,20 @@ from PySide6.QtWidgets import (
 )
 
 from metl_gui.core.matrix.document import Document
-from metl_gui.core.project.comments import Comment, Subject, block_subject, element_subject, node_subject
+from metl_gui.core.project.comments import Comment, CommentSubject, block_subject, element_subject, node_subject
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import UserError
 from metl_gui.ui.project.document import OpenProject
-from metl_gui.ui.project.selection import Place, Selected, Selection, still_there
+from metl_gui.ui.project.selection import NodeRef, Selected, Selection, still_there
 from metl_gui.ui.project.text import block_words
-from metl_gui.ui.widgets.choice import Choice
+from metl_gui.ui.widgets.choice import ThemedComboBox
 from metl_gui.ui.widgets.dock import Surface
 from metl_gui.ui.widgets.pill import KeyButton
 
 
-def subjects_of(document: Document, selected: Selected, side: Side | None = None) -> tuple[tuple[str, Subject], ...]:
+def subjects_of(
+    document: Document, selected: Selected, side: Side | None = None
+) -> tuple[tuple[str, CommentSubject], ...]:
     """List the words and subjects of a selection, the most special first.
 
     Args:
@@ -46,11 +48,11 @@ def subjects_of(document: Document, selected: Selected, side: Side | None = None
     return (*first, *pairs, *(pair for found in nodes.values() for pair in found))
 
 
-def _of_block(document: Document, selected: Selected) -> list[tuple[str, Subject]]:
+def _of_block(document: Document, selected: Selected) -> list[tuple[str, CommentSubject]]:
     key, element = selected.block, selected.element
     if key is None:
         return []
-    found: list[tuple[str, Subject]] = []
+    found: list[tuple[str, CommentSubject]] = []
     if element is not None:
         source = document.extraction.version(key[0]).attribute(element.p)
         target = document.cdm.version(key[1]).attribute(element.q)
@@ -59,9 +61,9 @@ def _of_block(document: Document, selected: Selected) -> list[tuple[str, Subject
     return [*found, (block_words(document, key), block_subject(document, key))]
 
 
-def _of_node(document: Document, side: Side, place: Place) -> list[tuple[str, Subject]]:
+def _of_node(document: Document, side: Side, place: NodeRef) -> list[tuple[str, CommentSubject]]:
     name = document.tree(side).schema(place.schema).name
-    found: list[tuple[str, Subject]] = []
+    found: list[tuple[str, CommentSubject]] = []
     version = document.tree(side).find_version(place.version) if place.version is not None else None
     attribute = version.attribute(place.attribute) if version is not None and place.attribute is not None else None
     if version is not None and attribute is not None:
@@ -86,10 +88,10 @@ class CommentPanel(Surface):
         super().__init__("panel", (284, 290), parent, share=(0.2, 0.4))
         self._project, self._selection = project, selection
         self._last = Selected()
-        self._subjects: tuple[tuple[str, Subject], ...] = ()
-        self.about = Choice()
+        self._subjects: tuple[tuple[str, CommentSubject], ...] = ()
+        self.about = ThemedComboBox()
         self.about.setAccessibleName("What the comments are about")
-        self.about.setSizeAdjustPolicy(Choice.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.about.setSizeAdjustPolicy(ThemedComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.text = CommentText()
         self.text.setPlaceholderText("Write a comment…")
         self.text.setAccessibleName("New comment")
@@ -110,7 +112,7 @@ class CommentPanel(Surface):
         self._fill(Selected(), Side.EXTRACTION)
 
     @property
-    def subject(self) -> Subject | None:
+    def subject(self) -> CommentSubject | None:
         """What the comments are about."""
         at = self.about.currentIndex()
         return self._subjects[at][1] if 0 <= at < len(self._subjects) else None

@@ -35,7 +35,7 @@ from metl_gui.ui.owners.entity_table import (
 from metl_gui.ui.project.document import OpenProject
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets import dialogs
-from metl_gui.ui.widgets.choice import Choice
+from metl_gui.ui.widgets.choice import ThemedComboBox
 from metl_gui.ui.widgets.edit_preview import PreviewPane
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.workbench.model.edit_effects import EditOutcome
@@ -66,7 +66,7 @@ class EntityDialog(QDialog):
         self._document = project.value
         self._entity = entity
         self._wants_done = self._is_touched = False
-        self.chooser = Choice()
+        self.chooser = ThemedComboBox()
         self.chooser.setAccessibleName("Entity")
         self.chooser.setMinimumWidth(themes.px(220))
         self.name = QLineEdit()

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QComboBox, QStyle, QStyledItemDelegate, QStyleOpti
 from metl_gui.core.trees.declarations import AttributeDeclaration
 from metl_gui.core.trees.types import CHOICES, read_type, type_name
 from metl_gui.ui.theming import theme as themes
-from metl_gui.ui.widgets.choice import Choice
+from metl_gui.ui.widgets.choice import ThemedComboBox
 from metl_gui.ui.widgets.plain_text import plain_tip
 from metl_gui.ui.widgets.two_line_list import paint_row_background
 
@@ -192,7 +192,7 @@ class TypeDelegate(EntityCellDelegate):
 
     def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:
         """Make the list of types."""
-        box = Choice(parent)
+        box = ThemedComboBox(parent)
         box.setEditable(True)
         box.addItems(CHOICES)
         box.setAccessibleName("Type")

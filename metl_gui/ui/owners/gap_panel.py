@@ -15,10 +15,10 @@ from metl_gui.core.search import gaps as room
 from metl_gui.core.search.gaps import Gap
 from metl_gui.core.search.problems import Severity
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui.jobs.jobs import Jobs, NewestJob, Outcome
+from metl_gui.ui.jobs.jobs import JobOutcome, Jobs, NewestJob
 from metl_gui.ui.jobs.timers import pause
-from metl_gui.ui.project.document import Changed, OpenProject
-from metl_gui.ui.project.selection import Place, Selected, Selection
+from metl_gui.ui.project.document import DocumentChange, OpenProject
+from metl_gui.ui.project.selection import NodeRef, Selected, Selection
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.dock import Surface
 from metl_gui.ui.widgets.pill import KeyButton
@@ -90,7 +90,7 @@ class GapPanel(Surface):
         if workbench is None or document is self._shown_for:
             return
 
-        def done(outcome: Outcome[tuple[Gap, ...]]) -> None:
+        def done(outcome: JobOutcome[tuple[Gap, ...]]) -> None:
             if outcome.value is not None and self._project.value is document:
                 self._show(document, outcome.value)
             elif outcome.error is not None:
@@ -108,7 +108,7 @@ class GapPanel(Surface):
         self._show_counts()
         self._look_soon()
 
-    def _changed(self, _changed: Changed) -> None:
+    def _changed(self, _changed: DocumentChange) -> None:
         self._look_soon()
 
     def _look_soon(self) -> None:
@@ -187,11 +187,11 @@ def selected_of(document: Document, gap: Gap) -> Selected | None:
     if version is None:
         return None
     attribute = gap.attribute if version.attribute(gap.attribute) is not None else None
-    place = Place(version.schema_id, version.id, attribute)
+    place = NodeRef(version.schema_id, version.id, attribute)
     if gap.block is None:
         return Selected().with_place(gap.side, place)
     entity_version = document.cdm.find_version(gap.block[1])
-    target = Place(entity_version.schema_id, entity_version.id) if entity_version is not None else None
+    target = NodeRef(entity_version.schema_id, entity_version.id) if entity_version is not None else None
     return Selected(place if gap.side is Side.EXTRACTION else None, target)
 
 

@@ -22,7 +22,7 @@ from metl_gui.core.trees.nodes import Attribute, Side, Version
 from metl_gui.errors import EditError
 from metl_gui.ui.jobs.jobs import Jobs
 from metl_gui.ui.project.document import OpenProject
-from metl_gui.ui.project.selection import Place
+from metl_gui.ui.project.selection import NodeRef
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.edit_preview import PreviewPane
 from metl_gui.ui.widgets.pill import KeyButton
@@ -39,7 +39,7 @@ class LineageChoice:
     edit: Edit
 
 
-def same_choices(document: Document, side: Side, place: Place) -> tuple[LineageChoice, ...]:
+def same_choices(document: Document, side: Side, place: NodeRef) -> tuple[LineageChoice, ...]:
     """List the other attributes of the schema or entity, one for each lineage, the likeliest first."""
     found = _attribute(document, side, place)
     if found is None:
@@ -65,7 +65,7 @@ def same_choices(document: Document, side: Side, place: Place) -> tuple[LineageC
     return tuple(choice for *_, choice in sorted(ranked, key=lambda each: each[:3]))
 
 
-def split_choices(document: Document, side: Side, place: Place) -> tuple[LineageChoice, ...]:
+def split_choices(document: Document, side: Side, place: NodeRef) -> tuple[LineageChoice, ...]:
     """List the versions from which on the attribute may be another one, its own first."""
     found = _attribute(document, side, place)
     if found is None:
@@ -83,7 +83,7 @@ def split_choices(document: Document, side: Side, place: Place) -> tuple[Lineage
     return tuple(choice for _, choice in sorted(choices, key=lambda each: each[0]))
 
 
-def attribute_words(document: Document, side: Side, place: Place) -> str:
+def attribute_words(document: Document, side: Side, place: NodeRef) -> str:
     """Name an attribute with its schema and version."""
     found = _attribute(document, side, place)
     if found is None:
@@ -93,7 +93,7 @@ def attribute_words(document: Document, side: Side, place: Place) -> str:
     return f"{attribute.path} of {name} version {version.label}"
 
 
-def _attribute(document: Document, side: Side, place: Place) -> tuple[Version, Attribute] | None:
+def _attribute(document: Document, side: Side, place: NodeRef) -> tuple[Version, Attribute] | None:
     version = document.tree(side).find_version(place.version) if place.version is not None else None
     attribute = version.attribute(place.attribute) if version is not None and place.attribute is not None else None
     return (version, attribute) if version is not None and attribute is not None else None
@@ -104,7 +104,7 @@ def _labels(members: list[tuple[Version, Attribute]]) -> str:
     return f"version {labels[0]}" if len(labels) == 1 else f"versions {labels[0]} to {labels[-1]}"
 
 
-Chooser = Callable[[Document, Side, Place], tuple[LineageChoice, ...]]
+Chooser = Callable[[Document, Side, NodeRef], tuple[LineageChoice, ...]]
 
 
 class LineageDialog(QDialog):
@@ -123,7 +123,7 @@ class LineageDialog(QDialog):
     wanted = Signal(object)
 
     def __init__(
-        self, project: OpenProject, jobs: Jobs, side: Side, place: Place, joins: bool, parent: QWidget | None = None
+        self, project: OpenProject, jobs: Jobs, side: Side, place: NodeRef, joins: bool, parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
         self._project, self._side, self._place, self._joins = project, side, place, joins

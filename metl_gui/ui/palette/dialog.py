@@ -45,7 +45,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from metl_gui.core.glossary import WORDS, Word
+from metl_gui.core.glossary import WORDS, GlossaryTerm
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.two_line_list import paint_row_background
@@ -382,7 +382,7 @@ class Glossary(QDialog):
         self.text.setHtml("".join(lines) or "<p>No word of the program holds this.</p>")
 
 
-def words_for(text: str) -> tuple[Word, ...]:
+def words_for(text: str) -> tuple[GlossaryTerm, ...]:
     """Return the words that hold every part of a text in themselves or in their meaning, best first."""
     parts = text.lower().split()
     held = [word for word in WORDS if all(part in f"{word.word} {word.means}".lower() for part in parts)]

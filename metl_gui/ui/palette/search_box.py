@@ -32,7 +32,7 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
 )
 
-from metl_gui.core.search.query import Kind, parse
+from metl_gui.core.search.query import TermKind, parse
 from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.jobs.timers import pause
 from metl_gui.ui.palette.dialog import entries_of
@@ -209,7 +209,7 @@ class SearchBox(QFrame):
         if self._grounds is None:
             self._grounds = self._read()
         found = hits(self._grounds, text)
-        self.delegate.words = parse(text).values(Kind.WORD)
+        self.delegate.words = parse(text).values(TermKind.WORD)
         self.model.show_hits(found)
         self.view.setVisible(bool(found))
         self.note.setVisible(not found)

@@ -6,14 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from metl_gui.core.matrix.document import Document
-from metl_gui.core.project.comments import Comments, Spot, Subject
+from metl_gui.core.project.comments import Comments, CommentSubject, Spot
 from metl_gui.core.review.items import ReviewItem
 from metl_gui.core.search.node_search import FoundNode, FoundNodes, find_attributes, find_schemas
-from metl_gui.core.search.query import Kind, parse
+from metl_gui.core.search.query import TermKind, parse
 from metl_gui.core.trees.nodes import Side
 from metl_gui.core.trees.tree_columns import columns_of
 from metl_gui.ui.palette.dialog import PaletteEntry, found
-from metl_gui.ui.project.selection import Place, Selected, place_of_version
+from metl_gui.ui.project.selection import NodeRef, Selected, place_of_version
 from metl_gui.ui.project.text import block_words, number_of
 from metl_gui.workbench.model.comments import place_of
 
@@ -64,7 +64,7 @@ class SearchScope:
 
 def hits(grounds: SearchScope, text: str) -> list[Hit]:
     """Find everything that a text may mean, the likeliest of each kind first."""
-    words = parse(text).values(Kind.WORD)
+    words = parse(text).values(TermKind.WORD)
     if not words:
         return []
     lines: list[Hit] = []
@@ -100,7 +100,7 @@ def _schema_hit(document: Document, side: Side, group: str, node: FoundNode) -> 
     count = len(schema.version_ids)
     also = f"also {', '.join(schema.aliases)}  ·  " if schema.aliases else ""
     where = f"{also}{number_of(count, 'version')}"
-    return Hit(group, schema.name, where, Selected().with_place(side, Place(schema.id)))
+    return Hit(group, schema.name, where, Selected().with_place(side, NodeRef(schema.id)))
 
 
 def _attribute_hit(document: Document, side: Side, group: str, node: FoundNode) -> Hit:
@@ -145,9 +145,9 @@ def _comments(grounds: SearchScope, text: str) -> list[Hit]:
     return lines
 
 
-def _subject(subject: Subject) -> Selected:
+def _subject(subject: CommentSubject) -> Selected:
     return Selected(_place(subject.source), _place(subject.target))
 
 
-def _place(spot: Spot | None) -> Place | None:
-    return Place(spot.schema, spot.version or None, spot.attribute or None) if spot is not None else None
+def _place(spot: Spot | None) -> NodeRef | None:
+    return NodeRef(spot.schema, spot.version or None, spot.attribute or None) if spot is not None else None

@@ -9,12 +9,12 @@ from metl_gui.core.matrix.blocks import BlockKey
 from metl_gui.core.progress import Watch
 from metl_gui.core.trees.nodes import Schema, Side
 from metl_gui.errors import UserError
-from metl_gui.ui.jobs.jobs import CommandResult, Jobs, NewestJob, Outcome
+from metl_gui.ui.jobs.jobs import CommandResult, JobOutcome, Jobs, NewestJob
 from metl_gui.ui.map.page import MapPage
 from metl_gui.ui.preview.panel import PreviewPanel
 from metl_gui.ui.preview.samples import PasteDialog, all_samples_for, choosables
-from metl_gui.ui.project.document import Changed, OpenProject
-from metl_gui.ui.project.notes import PlaceValues, SampleWords, beside, listed
+from metl_gui.ui.project.document import DocumentChange, OpenProject
+from metl_gui.ui.project.notes import NodeValues, SampleWords, beside, listed
 from metl_gui.ui.project.selection import Selected, Selection, place_of_version
 from metl_gui.ui.project.settings import ViewSettings
 from metl_gui.ui.project.text import number_of
@@ -56,7 +56,7 @@ class PreviewController(QObject):
     ) -> None:
         super().__init__(page)
         self._page, self._project, self._selection, self._settings = page, project, selection, settings
-        self._values = {side: PlaceValues(project, side) for side in Side}
+        self._values = {side: NodeValues(project, side) for side in Side}
         self._keeping = NewestJob(jobs, self)
         self.panel = PreviewPanel(project, selection)
         self.dock = Dock("previewDock", "Preview", self.panel)
@@ -207,7 +207,7 @@ class PreviewController(QObject):
         title = f"Include samples of {name} in the project file?"
         return dialogs.ask(title, text, [("include", "Include them"), ("cancel", "Cancel")], self._page) == "include"
 
-    def _kept(self, outcome: Outcome[KeptSamples]) -> None:
+    def _kept(self, outcome: JobOutcome[KeptSamples]) -> None:
         if outcome.error is not None:
             dialogs.tell(outcome.error, self._page)
         if outcome.value is None:
@@ -241,7 +241,7 @@ class PreviewController(QObject):
         if isinstance(value, Sample):
             self.panel.show_sample(value)
 
-    def _changed(self, changed: Changed) -> None:
+    def _changed(self, changed: DocumentChange) -> None:
         """Hide what is masked from now on in the samples that the project file holds."""
         workbench = self._project.workbench
         if workbench is not None and not changed.same_trees and self._project.looks_back is None:

@@ -16,7 +16,7 @@ from metl_gui.core.trees.nodes import Side
 from metl_gui.formats.value_profiles import shown_value
 from metl_gui.ui.preview.samples import SampleRequest, key_of, note_of, samples_for, wanted
 from metl_gui.ui.preview.text import Ends, PreviewLayout, PreviewText, ValueSpan, lay_out
-from metl_gui.ui.project.document import Changed, OpenProject
+from metl_gui.ui.project.document import DocumentChange, OpenProject
 from metl_gui.ui.project.selection import Selected, Selection, place_of_version
 from metl_gui.ui.trees.node import action_named
 from metl_gui.ui.widgets.dock import Surface
@@ -284,7 +284,7 @@ class PreviewPanel(Surface):
         self._previews = Previews() if workbench is None else Previews.of_project(workbench)
         self.refresh()
 
-    def _changed(self, _changed: Changed) -> None:
+    def _changed(self, _changed: DocumentChange) -> None:
         self.refresh()
 
     def _follow(self, selected: Selected) -> None:

@@ -14,7 +14,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
 from metl_gui.core.matrix.document import Document
-from metl_gui.engine.kernel.outcomes import Fate
+from metl_gui.engine.kernel.outcomes import RecordOutcome
 from metl_gui.ui.jobs.timers import pause
 from metl_gui.ui.project.selection import Selected, block_meant
 from metl_gui.ui.project.text import number_of
@@ -25,7 +25,7 @@ from metl_gui.ui.widgets.plain_text import plain_label
 from metl_gui.ui.widgets.two_line_list import TwoLines
 from metl_gui.workbench.samples.cache import MOST_SAMPLE_BYTES
 from metl_gui.workbench.samples.preview import Preview, Previews
-from metl_gui.workbench.samples.project_samples import Sample, SampleShelf, Values
+from metl_gui.workbench.samples.project_samples import ProjectSamples, Sample, Values
 
 _MOST_FEEDERS = 24
 _LITTLE = ("d", "t")
@@ -47,7 +47,7 @@ class SampleRequest:
     version: int | None
 
 
-def wanted(document: Document, selected: Selected, shelf: SampleShelf) -> SampleRequest | None:
+def wanted(document: Document, selected: Selected, shelf: ProjectSamples) -> SampleRequest | None:
     """Tell what a selection means: its schema, or a schema with samples that feeds its entity; ``None`` for nothing."""
     source, target = selected.source, selected.target
     if source is not None:
@@ -70,14 +70,14 @@ def wanted(document: Document, selected: Selected, shelf: SampleShelf) -> Sample
     return None
 
 
-def samples_for(document: Document, shelf: SampleShelf, asked: SampleRequest) -> tuple[Sample, ...]:
+def samples_for(document: Document, shelf: ProjectSamples, asked: SampleRequest) -> tuple[Sample, ...]:
     """Return the samples to step through: those of the version, else those of the whole schema."""
     found = shelf.of(document, asked.schema)
     of_version = tuple(sample for sample in found if sample.version == asked.version)
     return tuple(sorted(of_version or found, key=lambda sample: sample.op in _LITTLE))
 
 
-def all_samples_for(document: Document, shelf: SampleShelf, asked: SampleRequest) -> tuple[Sample, ...]:
+def all_samples_for(document: Document, shelf: ProjectSamples, asked: SampleRequest) -> tuple[Sample, ...]:
     """Return all samples of the schema, those of the version first."""
     found = shelf.of(document, asked.schema)
     return tuple(sorted(found, key=lambda sample: sample.version != asked.version))
@@ -222,5 +222,5 @@ def _verdict_words(found: Preview) -> str:
     where = f"{found.schema} {found.version}".strip()
     head = " · ".join(part for part in (where, found.op_words) if part)
     entities = ", ".join(dict.fromkeys(f"{each.entity} {each.version}" for each in found.messages))
-    tail = f" {entities}." if found.fate is Fate.MAPPED else ""
+    tail = f" {entities}." if found.fate is RecordOutcome.MAPPED else ""
     return f"{head}. {found.words}{tail}" if head else found.words

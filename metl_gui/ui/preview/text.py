@@ -19,7 +19,7 @@ from metl_gui.core.matrix.blocks import BlockKey
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees import paths
 from metl_gui.core.trees.nodes import Side, Version
-from metl_gui.engine.kernel.outcomes import Fate
+from metl_gui.engine.kernel.outcomes import RecordOutcome
 from metl_gui.ui.messages.json_layout import TOKENS, Member, MemberPath, indented, members_of
 from metl_gui.ui.messages.pairs import unwrapped
 from metl_gui.ui.messages.view import MessageText
@@ -109,9 +109,9 @@ def lay_out(
     page.incoming(preview, note)
     for message in sorted(preview.messages, key=lambda each: each.key != key):
         page.outgoing(preview, message)
-    if preview.fate is not Fate.MAPPED:
+    if preview.fate is not RecordOutcome.MAPPED:
         page.line()
-        page.say(preview.words, TextStyle.WAITS if preview.fate is Fate.SET_ASIDE else TextStyle.HEAD)
+        page.say(preview.words, TextStyle.WAITS if preview.fate is RecordOutcome.SET_ASIDE else TextStyle.HEAD)
     return page.laid()
 
 

@@ -16,7 +16,7 @@ from functools import partial
 
 from PySide6.QtCore import QObject, Signal
 
-from metl_gui.core.changes.draft import Change, Edit, Transition
+from metl_gui.core.changes.draft import ChangeSet, Edit, Transition
 from metl_gui.core.differences.changed_parts import changed_blocks, changed_parts
 from metl_gui.core.matrix.blocks import BlockKey
 from metl_gui.core.matrix.document import Document
@@ -26,9 +26,9 @@ from metl_gui.core.project.refusals import NO_RENAMES_REFUSED, RefusedRenames
 from metl_gui.core.review.items import Group, ReviewItem, group_of, items_of_group, list_place, review_items
 from metl_gui.core.suggest.renames import Values as RenameValues
 from metl_gui.core.trees.nodes import Side
-from metl_gui.errors import LooksBackError, UserError
-from metl_gui.workbench.samples.project_samples import SampleShelf, Values
-from metl_gui.workbench.session import Door, Workbench
+from metl_gui.errors import ReadOnlyStateError, UserError
+from metl_gui.workbench.samples.project_samples import ProjectSamples, Values
+from metl_gui.workbench.session import EditOrigin, Workbench
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +54,7 @@ class ReviewIndex:
             groups.setdefault(group_of(document, item.key), []).append(item.key)
         return cls(document, known, {group: tuple(keys) for group, keys in groups.items()})
 
-    def after(self, document: Document, change: Change) -> ReviewIndex:
+    def after(self, document: Document, change: ChangeSet) -> ReviewIndex:
         """Return what waits in the next document, whose change from this one is known."""
         sources, targets = (_schemas_of(change, side) for side in Side)
         return self._again(document, self._touched(document, sources, targets, (b.key for b in change.blocks)))
@@ -109,7 +109,7 @@ def _groups_of(document: Document, keys: list[BlockKey]) -> set[Group]:
     return {(schemas[v], entities[w]) for v, w in keys if v in schemas and w in entities}
 
 
-def _schemas_of(change: Change, side: Side) -> set[int]:
+def _schemas_of(change: ChangeSet, side: Side) -> set[int]:
     """Return the schemas or entities of one side that a change touched, by their own or by a version."""
     nodes = (node for each in change.versions if each.side is side for node in (each.before, each.after))
     return {node.schema_id for node in nodes if node is not None} | {e.id for e in change.schemas if e.side is side}
@@ -119,7 +119,7 @@ _READ_ONLY = "The project is open read only."
 
 
 @dataclass(frozen=True, eq=False)
-class Changed:
+class DocumentChange:
     """Two documents: what was shown, and what is to be shown now.
 
     Args:
@@ -141,7 +141,7 @@ class OpenProject(QObject):
 
     Signals:
         opened: the ``Workbench`` that is open now, or ``None``.
-        changed: a ``Changed``.
+        changed: a ``DocumentChange``.
         refused: a ``UserError`` that an edit met; nothing was changed.
         commented: comments were written or removed; they are beside the states, so ``changed`` does not tell.
         merged: the same state as a ``Document`` with other columns; nothing that is shown changes.
@@ -163,7 +163,7 @@ class OpenProject(QObject):
         super().__init__(parent)
         self.workbench: Workbench | None = None
         self.value = Document()
-        self.samples: SampleShelf | None = None
+        self.samples: ProjectSamples | None = None
         self.looks_back: int | None = None
         self._review: ReviewIndex | None = None
         self._comments: Comments | None = None
@@ -179,7 +179,7 @@ class OpenProject(QObject):
         self.close()
         self.workbench = workbench
         self.value = workbench.document
-        self.samples = SampleShelf(workbench)
+        self.samples = ProjectSamples(workbench)
         self._review = review
         self.opened.emit(workbench)
 
@@ -197,15 +197,15 @@ class OpenProject(QObject):
         Returns:
             Whether it was done.
         """
-        return self._attempt(lambda workbench: workbench.do(edit, Door.WINDOW))
+        return self._attempt(lambda workbench: workbench.do(edit, EditOrigin.WINDOW))
 
     def undo(self) -> bool:
         """Take back the newest edit made in a window."""
-        return self._attempt(lambda workbench: workbench.undo((Door.WINDOW,), Door.WINDOW))
+        return self._attempt(lambda workbench: workbench.undo((EditOrigin.WINDOW,), EditOrigin.WINDOW))
 
     def redo(self) -> bool:
         """Bring the newest undone edit again."""
-        return self._attempt(lambda workbench: workbench.redo((Door.WINDOW,), Door.WINDOW))
+        return self._attempt(lambda workbench: workbench.redo((EditOrigin.WINDOW,), EditOrigin.WINDOW))
 
     @property
     def can_edit(self) -> bool:
@@ -278,7 +278,7 @@ class OpenProject(QObject):
     def undo_title(self) -> str | None:
         """What undo takes back; nothing while the file cannot be asked."""
         try:
-            return self.workbench.undo_title((Door.WINDOW,)) if self.workbench is not None else None
+            return self.workbench.undo_title((EditOrigin.WINDOW,)) if self.workbench is not None else None
         except UserError:
             return None
 
@@ -286,7 +286,7 @@ class OpenProject(QObject):
     def redo_title(self) -> str | None:
         """What redo brings again; nothing while the file cannot be asked."""
         try:
-            return self.workbench.redo_title((Door.WINDOW,)) if self.workbench is not None else None
+            return self.workbench.redo_title((EditOrigin.WINDOW,)) if self.workbench is not None else None
         except UserError:
             return None
 
@@ -363,14 +363,14 @@ class OpenProject(QObject):
 
     def _swap(self, after: Document, blocks: tuple[BlockKey, ...] | None = None) -> None:
         if after is not self.value:
-            changed = Changed(self.value, after, blocks)
+            changed = DocumentChange(self.value, after, blocks)
             self.value = after
             self.changed.emit(changed)
 
 
-def looks_back_error(state: int) -> LooksBackError:
+def looks_back_error(state: int) -> ReadOnlyStateError:
     """Say why nothing can be changed while an earlier state is shown."""
-    return LooksBackError(
+    return ReadOnlyStateError(
         f"You look at state {state:,}, in which nothing can be changed.", hint="Go back to now, then do it again."
     )
 

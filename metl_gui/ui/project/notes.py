@@ -17,7 +17,7 @@ from metl_gui.core.project.sample_profiles import profile_words
 from metl_gui.core.trees.nodes import Attribute, Side, Version
 from metl_gui.ui.project.block_lists import Note, NoteOf
 from metl_gui.ui.project.document import OpenProject
-from metl_gui.ui.project.selection import Place
+from metl_gui.ui.project.selection import NodeRef
 from metl_gui.workbench.samples.project_samples import SHOWN_VALUES, Values
 
 NOTHING = Note()
@@ -42,7 +42,7 @@ def notes_of(project: OpenProject, versions: tuple[int, int]) -> NoteOf:
     return note
 
 
-class PlaceNotes:
+class NodeNotes:
     """The notes of the nodes of one tree, worked out once for each version until something changes.
 
     Args:
@@ -56,7 +56,7 @@ class PlaceNotes:
         self._of_version: dict[int, NoteOf] = {}
         self._has_any = False
 
-    def of(self, place: Place) -> Note:
+    def of(self, place: NodeRef) -> Note:
         """Return the note of a node; it costs next to nothing where nobody has written any."""
         document, comments = self._project.value, self._project.comments()
         if self._known is None or self._known[0] is not document or self._known[1] is not comments:
@@ -96,7 +96,7 @@ class SampleWords:
     tips: Mapping[int, str] = field(default_factory=dict)
 
 
-class PlaceValues:
+class NodeValues:
     """Values by node, worked out once for each version until samples, document or masks change.
 
     Args:
@@ -110,7 +110,7 @@ class PlaceValues:
         self._of_version: dict[int, Mapping[int, Values]] = {}
         project.samples_changed.connect(self._forget)
 
-    def of(self, place: Place) -> Values:
+    def of(self, place: NodeRef) -> Values:
         """Return the values of an attribute, the newest first; it costs next to nothing without samples."""
         if place.version is None or place.attribute is None:
             return ()
@@ -128,19 +128,19 @@ class PlaceValues:
             self._of_version[version_id] = self._project.sample_values(self._side, version_id)
         return self._of_version[version_id]
 
-    def beside(self, place: Place) -> str:
+    def beside(self, place: NodeRef) -> str:
         """Return the newest value as it stands beside a name; empty for none."""
         values = self.of(place)
         return beside(values[0]) if values else ""
 
-    def tip(self, place: Place) -> str:
+    def tip(self, place: NodeRef) -> str:
         """Return a line of a tooltip: values, or what the project knows of them; empty for nothing."""
         values = self.of(place)
         if values:
             return f"values: {listed(values)}"
         return self._profiled(place)
 
-    def _profiled(self, place: Place) -> str:
+    def _profiled(self, place: NodeRef) -> str:
         """Say what values look like where only the project's profile is at hand; of extraction attributes only."""
         shelf, document = self._project.samples, self._project.value
         if shelf is None or self._side is not Side.EXTRACTION or place.version is None:

@@ -17,7 +17,7 @@ from metl_gui.core.trees.nodes import Side
 
 
 @dataclass(frozen=True)
-class Place:
+class NodeRef:
     """A node of one tree, with those above it.
 
     Args:
@@ -40,12 +40,12 @@ class CellRange:
         first_target, last_target: their rows.
     """
 
-    first_source: Place
-    last_source: Place
-    first_target: Place
-    last_target: Place
+    first_source: NodeRef
+    last_source: NodeRef
+    first_target: NodeRef
+    last_target: NodeRef
 
-    def ends(self, side: Side) -> tuple[Place, Place]:
+    def ends(self, side: Side) -> tuple[NodeRef, NodeRef]:
         """Return the two ends on one side."""
         if side is Side.EXTRACTION:
             return self.first_source, self.last_source
@@ -65,10 +65,10 @@ class Selected:
         cells: a rectangle of cells.
     """
 
-    source: Place | None = None
-    target: Place | None = None
-    sources: tuple[Place, ...] = ()
-    targets: tuple[Place, ...] = ()
+    source: NodeRef | None = None
+    target: NodeRef | None = None
+    sources: tuple[NodeRef, ...] = ()
+    targets: tuple[NodeRef, ...] = ()
     cells: CellRange | None = None
 
     def __post_init__(self) -> None:
@@ -94,26 +94,26 @@ class Selected:
             return None
         return Element(self.target.attribute, self.source.attribute)
 
-    def on(self, side: Side) -> Place | None:
+    def on(self, side: Side) -> NodeRef | None:
         """Return the node chosen in one tree."""
         return self.source if side is Side.EXTRACTION else self.target
 
-    def all_on(self, side: Side) -> tuple[Place, ...]:
+    def all_on(self, side: Side) -> tuple[NodeRef, ...]:
         """Return every node chosen in one tree."""
         return self.sources if side is Side.EXTRACTION else self.targets
 
-    def with_place(self, side: Side, place: Place | None) -> Selected:
+    def with_place(self, side: Side, place: NodeRef | None) -> Selected:
         """Choose one node in one tree and keep what is chosen in the other."""
         return self.with_places(side, () if place is None else (place,), place)
 
-    def with_places(self, side: Side, places: tuple[Place, ...], current: Place | None) -> Selected:
+    def with_places(self, side: Side, places: tuple[NodeRef, ...], current: NodeRef | None) -> Selected:
         """Choose nodes in one tree and keep what is chosen in the other; cells are chosen no longer."""
         if side is Side.EXTRACTION:
             return replace(self, source=current, sources=places, cells=None)
         return replace(self, target=current, targets=places, cells=None)
 
 
-def _implies_nothing(_cells: CellRange, _side: Side, _place: Place) -> bool:
+def _implies_nothing(_cells: CellRange, _side: Side, _place: NodeRef) -> bool:
     return False
 
 
@@ -129,10 +129,10 @@ class Selection(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.current = Selected()
-        self.lies_within: Callable[[CellRange, Side, Place], bool] = _implies_nothing
+        self.lies_within: Callable[[CellRange, Side, NodeRef], bool] = _implies_nothing
         """Tells whether a node lies between the ends of a rectangle; the plane knows, so its page sets this."""
 
-    def implies(self, side: Side, place: Place) -> bool:
+    def implies(self, side: Side, place: NodeRef) -> bool:
         """Whether the chosen cells imply a node, which views show by a lighter tint than chosen nodes."""
         cells = self.current.cells
         return cells is not None and self.lies_within(cells, side, place)
@@ -144,9 +144,9 @@ class Selection(QObject):
             self.changed.emit(selected)
 
 
-def place_of_version(document: Document, side: Side, version_id: int, attribute_id: int | None = None) -> Place:
+def place_of_version(document: Document, side: Side, version_id: int, attribute_id: int | None = None) -> NodeRef:
     """Return the place of a version or of one of its attributes."""
-    return Place(document.tree(side).version(version_id).schema_id, version_id, attribute_id)
+    return NodeRef(document.tree(side).version(version_id).schema_id, version_id, attribute_id)
 
 
 def block_meant(document: Document, selected: Selected) -> BlockKey | None:
@@ -177,19 +177,19 @@ def still_there(document: Document, selected: Selected) -> Selected:
     )
 
 
-def _all_still(document: Document, side: Side, places: tuple[Place, ...]) -> tuple[Place, ...]:
+def _all_still(document: Document, side: Side, places: tuple[NodeRef, ...]) -> tuple[NodeRef, ...]:
     found = (_still(document, side, place) for place in places)
     return tuple(dict.fromkeys(place for place in found if place is not None))
 
 
-def _still(document: Document, side: Side, place: Place | None) -> Place | None:
+def _still(document: Document, side: Side, place: NodeRef | None) -> NodeRef | None:
     if place is None or document.tree(side).find_schema(place.schema) is None:
         return None
     version = document.tree(side).find_version(place.version) if place.version is not None else None
     if version is None:
-        return Place(place.schema)
+        return NodeRef(place.schema)
     if place.attribute is not None and version.attribute(place.attribute) is None:
-        return Place(place.schema, place.version)
+        return NodeRef(place.schema, place.version)
     return place
 
 
@@ -206,10 +206,10 @@ class Dragged:
     """
 
     side: Side
-    places: tuple[Place, ...]
+    places: tuple[NodeRef, ...]
 
     @property
-    def attributes(self) -> tuple[Place, ...]:
+    def attributes(self) -> tuple[NodeRef, ...]:
         """Those of the nodes that are attributes."""
         return tuple(place for place in self.places if place.attribute is not None)
 
@@ -233,7 +233,7 @@ def from_mime(data: QMimeData) -> Dragged | None:
         return None
 
 
-def _place(schema: object, version: object = None, attribute: object = None) -> Place:
+def _place(schema: object, version: object = None, attribute: object = None) -> NodeRef:
     if not isinstance(schema, int) or not isinstance(version, int | None) or not isinstance(attribute, int | None):
         raise TypeError("ids are numbers")
-    return Place(schema, version, attribute)
+    return NodeRef(schema, version, attribute)

@@ -12,7 +12,7 @@ from html import escape
 from metl_gui.core.matrix.blocks import BlockKey
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui.project.selection import Place, Selected
+from metl_gui.ui.project.selection import NodeRef, Selected
 
 
 def number_of(count: int, what: str) -> str:
@@ -46,7 +46,7 @@ def path_of(document: Document, side: Side, version_id: int, attribute_id: int) 
     return attribute.path if attribute is not None else f"#{attribute_id}"
 
 
-def place_words(document: Document, side: Side, place: Place | None) -> str:
+def place_words(document: Document, side: Side, place: NodeRef | None) -> str:
     """Return the full path of a node as rich text, its last part bold."""
     if place is None:
         return ""

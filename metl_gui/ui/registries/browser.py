@@ -21,18 +21,18 @@ from PySide6.QtWidgets import (
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import UserError
 from metl_gui.registry.addresses import is_database
-from metl_gui.ui.jobs.jobs import Jobs, NewestJob, Outcome
+from metl_gui.ui.jobs.jobs import JobOutcome, Jobs, NewestJob
 from metl_gui.ui.project.text import number_of
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets import dialogs
-from metl_gui.ui.widgets.choice import Choice
+from metl_gui.ui.widgets.choice import ThemedComboBox
 from metl_gui.ui.widgets.labels import Elided
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
 from metl_gui.ui.widgets.table import CheckRow, CheckTable, TableCell, TableModel, make_table
-from metl_gui.workbench.importing.remote_sources import Choice as Wanted
+from metl_gui.workbench.importing.remote_sources import ImportFilter as Wanted
 from metl_gui.workbench.importing.remote_sources import Offer, OfferedVersion, offers, versions_of
-from metl_gui.workbench.profiles.kinds import Kind
+from metl_gui.workbench.profiles.kinds import ProfileKind
 from metl_gui.workbench.profiles.saved_profiles import SIGN, profiles
 
 _SIZE = (940, 620)
@@ -84,7 +84,7 @@ class RegistryBrowser(QDialog):
         self._used = used
         self._known: dict[str, Offer] = {}
         self._listed = ""
-        self.box, self.source_line = Choice(), QLineEdit()
+        self.box, self.source_line = ThemedComboBox(), QLineEdit()
         self.ask, self.profiles = KeyButton("List"), KeyButton("Connections…", kind="link")
         self.sides = {side: KeyButton(words, kind="segment") for side, words in _SIDES.items()}
         self._group = QButtonGroup(self)
@@ -132,11 +132,11 @@ class RegistryBrowser(QDialog):
         """Offer the connections there are, and addresses that were used."""
         text = first or self.source
         try:
-            known = [*profiles(Kind.REGISTRY), *profiles(Kind.POSTGRESQL)]
+            known = [*profiles(ProfileKind.REGISTRY), *profiles(ProfileKind.POSTGRESQL)]
         except UserError:
             known = []  # their dialog says why they cannot be read
         names = [f"{SIGN}{profile.name}" for profile in known]
-        self._databases = {f"{SIGN}{profile.name}" for profile in known if profile.kind is Kind.POSTGRESQL}
+        self._databases = {f"{SIGN}{profile.name}" for profile in known if profile.kind is ProfileKind.POSTGRESQL}
         self.box.clear()
         self.box.addItems(list(dict.fromkeys([*names, *self._used])))
         self.box.setEditText(text or self.box.itemText(0))
@@ -158,7 +158,7 @@ class RegistryBrowser(QDialog):
         self.count.setText(f"Asking {source} …")
         self._listing.start("Listing what there is", lambda watch: (source, tuple(offers(source, watch))), self._list)
 
-    def _list(self, outcome: Outcome[tuple[str, tuple[Offer, ...]]]) -> None:
+    def _list(self, outcome: JobOutcome[tuple[str, tuple[Offer, ...]]]) -> None:
         if outcome.value is not None:
             self._listed, found = outcome.value
             self._known = {offer.name: offer for offer in found}
@@ -180,7 +180,7 @@ class RegistryBrowser(QDialog):
             f"Listing versions of {name}", lambda watch: versions_of(source, offer, watch), self._looked
         )
 
-    def _looked(self, outcome: Outcome[list[OfferedVersion]]) -> None:
+    def _looked(self, outcome: JobOutcome[list[OfferedVersion]]) -> None:
         name = self.version_title.text()
         if outcome.error is not None:
             title, text = dialogs.words_of(outcome.error)

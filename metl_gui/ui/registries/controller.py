@@ -19,22 +19,22 @@ from metl_gui.core.matrix.blocks import BlockKey
 from metl_gui.core.progress import Watch
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import UserError
-from metl_gui.ui.jobs.jobs import Job, Outcome
+from metl_gui.ui.jobs.jobs import Job, JobOutcome
 from metl_gui.ui.project.text import number_of
 from metl_gui.ui.registries.browser import RegistryBrowser, RemoteImport
 from metl_gui.ui.shell.head_bar import PAGES
 from metl_gui.ui.widgets.dialogs import show_about
 from metl_gui.ui.widgets.plain_text import plain_entry
-from metl_gui.workbench.importing.remote_sources import Choice
+from metl_gui.workbench.importing.remote_sources import ImportFilter
 from metl_gui.workbench.importing.source_watch import (
+    SourceLost,
     VersionsAdded,
     Watcher,
     WatchEvent,
-    WentAway,
     event_lines,
     into_project,
 )
-from metl_gui.workbench.profiles.kinds import Kind
+from metl_gui.workbench.profiles.kinds import ProfileKind
 from metl_gui.workbench.profiles.saved_profiles import SIGN, profiles
 from metl_gui.workbench.session import Workbench
 
@@ -61,7 +61,7 @@ class Watched:
 
     source: str
     side: Side = Side.EXTRACTION
-    choice: Choice = field(default_factory=Choice)
+    choice: ImportFilter = field(default_factory=ImportFilter)
 
     def as_json(self) -> dict[str, Any]:
         """Return it as it is remembered."""
@@ -76,7 +76,7 @@ def watched_of(known: Mapping[str, Any]) -> Watched | None:
         return None
     if side not in tuple(Side):
         return None
-    return Watched(source, Side(side), Choice(tuple(str(each) for each in only), prefix))
+    return Watched(source, Side(side), ImportFilter(tuple(str(each) for each in only), prefix))
 
 
 @dataclass
@@ -214,7 +214,7 @@ class RegistryWatch(QObject):
         def look(watch: Watch) -> float:
             return task.watcher.look(watch)
 
-        def done(outcome: Outcome[float]) -> None:
+        def done(outcome: JobOutcome[float]) -> None:
             task.job = None
             if self._tasks.get(task.watched.source) is task:
                 self._looked(task, outcome)
@@ -223,7 +223,7 @@ class RegistryWatch(QObject):
         job = self._window.jobs.start(title, look, done, is_quiet=True)
         task.job = job if job in self._window.jobs.running else None
 
-    def _looked(self, task: _Task, outcome: Outcome[float]) -> None:
+    def _looked(self, task: _Task, outcome: JobOutcome[float]) -> None:
         if outcome.value is None:
             self._end(task.watched.source)
             if outcome.error is not None:
@@ -241,7 +241,7 @@ class RegistryWatch(QObject):
 
     def _tell(self, event: WatchEvent) -> None:
         if not isinstance(event, VersionsAdded):
-            self._window.notify(" ".join(event_lines(event)), is_good=not isinstance(event, WentAway))
+            self._window.notify(" ".join(event_lines(event)), is_good=not isinstance(event, SourceLost))
             return
         self._window.project.catch_up()
         added, waiting = event.result.added, event.result.needs_review
@@ -325,7 +325,9 @@ class RegistryController(QObject):
     def fill_watch_menu(self, menu: QMenu) -> None:
         """List the registries and databases there are, each with a mark where it is watched."""
         try:
-            known = [f"{SIGN}{each.name}" for each in (*profiles(Kind.REGISTRY), *profiles(Kind.POSTGRESQL))]
+            known = [
+                f"{SIGN}{each.name}" for each in (*profiles(ProfileKind.REGISTRY), *profiles(ProfileKind.POSTGRESQL))
+            ]
         except UserError:
             known = []
         can_watch = self._window.project.can_edit
@@ -354,4 +356,4 @@ class RegistryController(QObject):
             self.watch.begin(Watched(wanted.source, wanted.side, wanted.wanted))
 
     def _show_profiles(self) -> None:
-        self._window.configuring.show_profiles(kind=Kind.REGISTRY)
+        self._window.configuring.show_profiles(kind=ProfileKind.REGISTRY)

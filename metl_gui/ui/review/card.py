@@ -13,7 +13,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from metl_gui.core.changes.draft import Edit
-from metl_gui.core.edits.review import AcceptLosses, RenameLost, TakeLost, mapped_in_place
+from metl_gui.core.edits.review import AcceptLosses, RenameLost, ResolveWithTheirs, mapped_in_place
 from metl_gui.core.matrix.blocks import Block, Element, Loss
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.project.refusals import NO_RENAMES_REFUSED, RefusedRenames
@@ -287,7 +287,7 @@ def edit_of(document: Document, block: Block, answer: CardAnswer, comment: str =
         case AnswerKind.RENAMED:
             again = _again(document, block, answer)
             taken = mapped_in_place(document, block.key, (again,), comment) if again is not None else None
-            if isinstance(taken, TakeLost):
+            if isinstance(taken, ResolveWithTheirs):
                 return taken
             return RenameLost(block.key, rename_name(document, block, answer.loss), answer.new_path, comment)
         case AnswerKind.ANOTHER:

@@ -14,12 +14,12 @@ from PySide6.QtCore import QPoint, Qt, QTimer, Signal
 from PySide6.QtWidgets import QDialog, QFileDialog, QHBoxLayout, QListView, QMenu, QVBoxLayout, QWidget
 
 from metl_gui.core.changes.draft import Edit
-from metl_gui.core.edits.composite import Several
+from metl_gui.core.edits.composite import CompositeEdit
 from metl_gui.core.edits.review import ConfirmBlock, Postpone
 from metl_gui.core.project.version_tasks import VersionTask
 from metl_gui.core.review.items import ReviewItem
 from metl_gui.errors import UserError
-from metl_gui.ui.jobs.jobs import NewestJob, Outcome
+from metl_gui.ui.jobs.jobs import JobOutcome, NewestJob
 from metl_gui.ui.project.text import block_words, number_of
 from metl_gui.ui.review.new_attributes import NewAttributeController
 from metl_gui.ui.review.resolved import ResolvedController
@@ -34,15 +34,15 @@ from metl_gui.ui.widgets.two_line_list import HeadedDelegate, TwoLines
 from metl_gui.workbench.importing.schema_import import ImportResult
 from metl_gui.workbench.importing.version_tasks import accept_task, dismiss_task, entry_of, sample_records
 from metl_gui.workbench.review.answer_sheet import (
-    AnswersTaken,
-    SheetMade,
+    AnswerSheetResult,
+    AnswerSheetSummary,
     TakenRow,
     read_answers,
     take_answers,
     write_sheet,
 )
 from metl_gui.workbench.review.assignments import assign_items, known_people, wanted_in
-from metl_gui.workbench.session import Door
+from metl_gui.workbench.session import EditOrigin
 
 if TYPE_CHECKING:
     from metl_gui.ui.shell.window import Window
@@ -64,7 +64,7 @@ class AnswersDialog(QDialog):
 
     wanted = Signal(object)
 
-    def __init__(self, taken: AnswersTaken, can_edit: bool, parent: QWidget | None = None) -> None:
+    def __init__(self, taken: AnswerSheetResult, can_edit: bool, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("Answers")
         self._path = taken.path
@@ -115,7 +115,7 @@ class AnswersDialog(QDialog):
         self.wanted.emit(self._path)
 
 
-def _counts(taken: AnswersTaken) -> str:
+def _counts(taken: AnswerSheetResult) -> str:
     parts = [number_of(len(taken.answered), "answer")]
     parts += [f"{number_of(len(taken.unclear), 'row')} not clear"] if taken.unclear else []
     parts += [f"{number_of(len(taken.ignored), 'row')} decided meanwhile"] if taken.ignored else []
@@ -200,7 +200,7 @@ class ReviewCommands:
         if continues is None:
             return
 
-        def done(outcome: Outcome[ImportResult]) -> None:
+        def done(outcome: JobOutcome[ImportResult]) -> None:
             self._project.catch_up()
             self._page.refresh()
             if outcome.error is not None:
@@ -217,7 +217,7 @@ class ReviewCommands:
                 )
 
         self._window.commands.write(
-            "Adding a version", lambda _watch: accept_task(workbench, task.id, Door.WINDOW, continues), done
+            "Adding a version", lambda _watch: accept_task(workbench, task.id, EditOrigin.WINDOW, continues), done
         )
 
     def look_at(self, task: VersionTask) -> None:
@@ -226,7 +226,7 @@ class ReviewCommands:
         if workbench is None:
             return
 
-        def done(outcome: Outcome[tuple[str, ...]]) -> None:
+        def done(outcome: JobOutcome[tuple[str, ...]]) -> None:
             if self._project.workbench is not workbench:
                 return
             sheet = TaskSheet(document, task, outcome.value or (), self._project.can_edit, self._window)
@@ -320,16 +320,16 @@ class ReviewCommands:
         workbench = self._project.workbench
         if workbench is None or not edits:
             return
-        edit = edits[0] if len(edits) == 1 else Several(name, tuple(edits))
+        edit = edits[0] if len(edits) == 1 else CompositeEdit(name, tuple(edits))
 
-        def done(outcome: Outcome[object]) -> None:
+        def done(outcome: JobOutcome[object]) -> None:
             self._project.catch_up()
             if outcome.error is not None:
                 dialogs.tell(outcome.error, self._window)
             elif outcome.value is not None:
                 self._window.notify(f"{name}.", "Undo", self._project.undo)
 
-        self._window.commands.write(name, lambda _watch: workbench.do(edit, Door.WINDOW), done)
+        self._window.commands.write(name, lambda _watch: workbench.do(edit, EditOrigin.WINDOW), done)
 
     def _shown(self) -> tuple[ReviewItem, ...]:
         return tuple(facts.item for facts in self._page.list.model.items)
@@ -354,7 +354,7 @@ class ReviewCommands:
             return
         query, order = self._page.list.filter.query, self._page.list.filter.order
 
-        def done(outcome: Outcome[SheetMade]) -> None:
+        def done(outcome: JobOutcome[AnswerSheetSummary]) -> None:
             if outcome.error is not None:
                 dialogs.tell(outcome.error, self._window)
             elif outcome.value is not None:
@@ -384,7 +384,7 @@ class ReviewCommands:
         if workbench is None:
             return
 
-        def done(outcome: Outcome[AnswersTaken]) -> None:
+        def done(outcome: JobOutcome[AnswerSheetResult]) -> None:
             if outcome.error is not None:
                 dialogs.tell(outcome.error, self._window)
             elif outcome.value is not None and self._project.workbench is workbench:
@@ -392,7 +392,7 @@ class ReviewCommands:
 
         self._window.jobs.start("Reading the answers", lambda watch: read_answers(workbench, path, watch), done)
 
-    def show_answers(self, taken: AnswersTaken) -> AnswersDialog:
+    def show_answers(self, taken: AnswerSheetResult) -> AnswersDialog:
         """Show what an answer sheet would do."""
         dialog = AnswersDialog(taken, self._project.can_edit, self._window)
         dialog.wanted.connect(self._take)
@@ -404,7 +404,7 @@ class ReviewCommands:
         if workbench is None:
             return
 
-        def done(outcome: Outcome[AnswersTaken]) -> None:
+        def done(outcome: JobOutcome[AnswerSheetResult]) -> None:
             self._project.catch_up()
             self._page.refresh()
             if outcome.error is not None:
@@ -417,5 +417,5 @@ class ReviewCommands:
                 self._window.notify(f"{words}.", "Undo" if can_undo else "", can_undo, is_good=not taken.unclear)
 
         self._window.commands.write(
-            "Taking the answers", lambda watch: take_answers(workbench, path, Door.WINDOW, watch), done
+            "Taking the answers", lambda watch: take_answers(workbench, path, EditOrigin.WINDOW, watch), done
         )

@@ -9,16 +9,16 @@ from PySide6.QtCore import QPoint, Signal
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QWidget
 
-from metl_gui.core.review.query import NOBODY, Grouping, Order, ReviewQuery, parse_review_query
+from metl_gui.core.review.query import NOBODY, Grouping, ReviewOrder, ReviewQuery, parse_review_query
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_entry
 
 _AGES = (1, 7, 30)
 _VERDICTS = ("smaller", "emptied", "same")
 _ORDERS = {
-    Order.SCHEMA: "By schema and version",
-    Order.AGE: "Oldest first",
-    Order.WEIGHT: "Heaviest first (records, lost elements)",
+    ReviewOrder.SCHEMA: "By schema and version",
+    ReviewOrder.AGE: "Oldest first",
+    ReviewOrder.WEIGHT: "Heaviest first (records, lost elements)",
 }
 _GROUPS = {Grouping.SCHEMA: "Grouped by schema", Grouping.ENTITY: "Grouped by entity", Grouping.NONE: "Not grouped"}
 
@@ -34,7 +34,7 @@ class FilterBar(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.order, self.grouping = Order.SCHEMA, Grouping.SCHEMA
+        self.order, self.grouping = ReviewOrder.SCHEMA, Grouping.SCHEMA
         self.query = ReviewQuery()
         self.people: Callable[[], tuple[str, ...]] = tuple
         self.names: Callable[[], tuple[str, str]] = lambda: ("", "")
@@ -143,7 +143,7 @@ class FilterBar(QWidget):
 
     def _choose(self, action: QAction) -> None:
         value = action.data()
-        if isinstance(value, Order):
+        if isinstance(value, ReviewOrder):
             self.order = value
         elif isinstance(value, Grouping):
             self.grouping = value

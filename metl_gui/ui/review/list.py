@@ -30,7 +30,7 @@ from metl_gui.core.review.items import ReviewItem
 from metl_gui.core.review.query import Grouping, ReviewFacts, facts_of, group_of, sorted_facts
 from metl_gui.ui.project.text import ago, block_words, now_ms, number_of
 from metl_gui.ui.review.filter_bar import FilterBar
-from metl_gui.ui.review.resolved_list import SettledStrip
+from metl_gui.ui.review.resolved_list import ResolvedStrip
 from metl_gui.ui.review.version_tasks import TaskStrip
 from metl_gui.ui.widgets.dock import Surface
 from metl_gui.ui.widgets.labels import Elided
@@ -266,7 +266,7 @@ class ReviewListPanel(Surface):
         self.none.hide()
         self.bulk = KeyButton("", kind="link")
         self.bulk.setAccessibleDescription("Confirm, assign or put off all items that are shown")
-        self.settled = SettledStrip()
+        self.settled = ResolvedStrip()
         self._rest = QWidget()
         self._lay_out()
         self._rest.hide()

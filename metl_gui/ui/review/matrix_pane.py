@@ -17,11 +17,11 @@ from metl_gui.ui.matrix.input.hit_test import Box, Cell
 from metl_gui.ui.matrix.labels.headers import top_px
 from metl_gui.ui.matrix.labels.legend import legend_px
 from metl_gui.ui.matrix.layout.camera import MARGIN_PX, TALLEST_CELL, looking_at
-from metl_gui.ui.matrix.layout.content import Content, content_of
+from metl_gui.ui.matrix.layout.content import PlaneContent, content_of
 from metl_gui.ui.matrix.painting.overlay import Focus, box_of_block
 from metl_gui.ui.matrix.view import MatrixView
 from metl_gui.ui.project.document import OpenProject
-from metl_gui.ui.project.notes import PlaceNotes
+from metl_gui.ui.project.notes import NodeNotes
 from metl_gui.ui.project.selection import Selected, Selection, still_there
 from metl_gui.ui.project.text import block_words
 from metl_gui.ui.widgets.labels import Elided
@@ -60,7 +60,7 @@ class MatrixPane(QWidget):
         self._is_picking = False
         self._is_fed = False
         self._is_framed = False
-        self._notes = {side: PlaceNotes(project, side) for side in Side}
+        self._notes = {side: NodeNotes(project, side) for side in Side}
         self.matrix = MatrixView()
         self.matrix.setAccessibleName("The block that waits, in the matrix")
         self.matrix.setMinimumSize(320, 240)
@@ -90,7 +90,7 @@ class MatrixPane(QWidget):
         around = top_px() + legend_px() + self.caption.sizeHint().height() + 2 * MARGIN_PX
         return QSize(600, round(around + _ROWS * TALLEST_CELL))
 
-    def show_content(self, content: Content | None) -> None:
+    def show_content(self, content: PlaneContent | None) -> None:
         """Show the plane as the Map page has laid it out, with nothing hidden."""
         self._is_fed = True
         if self._project.workbench is not self._workbench:
@@ -119,7 +119,7 @@ class MatrixPane(QWidget):
         elif content is not None and content.document is document:
             self._show_block(item, content)
 
-    def _show_block(self, item: ReviewItem, content: Content) -> None:
+    def _show_block(self, item: ReviewItem, content: PlaneContent) -> None:
         self.matrix.show_focus(Focus(item.key, item.block.came_from))
         self._say(item, content)
         if item.key != self._key:
@@ -148,7 +148,7 @@ class MatrixPane(QWidget):
         frame = self.matrix.frame
         return (box[2] - box[0]) * _LEAST_CELL <= frame.width and (box[3] - box[1]) * _LEAST_CELL <= frame.height
 
-    def _say(self, item: ReviewItem, content: Content) -> None:
+    def _say(self, item: ReviewItem, content: PlaneContent) -> None:
         document, came_from = content.document, item.block.came_from
         parts = [block_words(document, item.key)]
         if came_from is not None and box_of_block(content, came_from) is not None:

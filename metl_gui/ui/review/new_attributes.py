@@ -16,12 +16,12 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from metl_gui.core.matrix.blocks import Element
 from metl_gui.core.matrix.document import Document
-from metl_gui.core.project.refusals import Refusals, RefusedRenames
-from metl_gui.core.review.items import ReviewItem, ThereAgain
+from metl_gui.core.project.refusals import RefusedRenames, RefusedSuggestions
+from metl_gui.core.review.items import RestorableLoss, ReviewItem
 from metl_gui.core.review.rename_proposals import best_proposals
 from metl_gui.core.suggest.block import Candidate, suggest_block
 from metl_gui.core.trees.nodes import Attribute, Side
-from metl_gui.ui.jobs.jobs import NewestJob, Outcome
+from metl_gui.ui.jobs.jobs import JobOutcome, NewestJob
 from metl_gui.ui.project.text import number_of, version_words
 from metl_gui.ui.widgets.choice import ChoiceRow, Chooser
 from metl_gui.ui.widgets.dialogs import show
@@ -182,12 +182,12 @@ class FreshRows(QWidget):
         layout.addStretch(1)
         return line
 
-    def _again_row(self, again: ThereAgain, can_edit: bool) -> QWidget:
+    def _again_row(self, again: RestorableLoss, can_edit: bool) -> QWidget:
         where = version_words(self._document, Side.EXTRACTION, again.key[0])
         words = f"<b>{escape(again.from_path)}</b> is there again in {escape(where)}, and so is {escape(again.to_path)}"
         return self._line(words, "", f"Map {again.from_path} again", can_edit, partial(self._map_again, again))
 
-    def _map_again(self, again: ThereAgain, _checked: bool = False) -> None:
+    def _map_again(self, again: RestorableLoss, _checked: bool = False) -> None:
         source = self._document.extraction.version(again.key[0]).at_path(again.from_path)
         target = self._document.cdm.version(again.key[1]).at_path(again.to_path)
         if source is not None and target is not None:
@@ -234,7 +234,7 @@ def offers(
     document: Document,
     item: ReviewItem,
     asked: tuple[int, ...],
-    refusals: Refusals,
+    refusals: RefusedSuggestions,
     refused: RefusedRenames,
     alike: Mapping[Element, float] | None = None,
 ) -> tuple[Candidate, ...]:
@@ -286,7 +286,7 @@ class NewAttributeController(QObject):
             return
         refused, shelf, newest = self._page.refused, self._project.samples, self._project.newest
 
-        def done(outcome: Outcome[tuple[Candidate, ...]]) -> None:
+        def done(outcome: JobOutcome[tuple[Candidate, ...]]) -> None:
             if outcome.value is not None and self._page.item is item and self._project.value is document:
                 fresh.show_offers(outcome.value)
 
@@ -296,7 +296,7 @@ class NewAttributeController(QObject):
                 document,
                 item,
                 asked,
-                Refusals(workbench.kept.refused_suggestions.all()),
+                RefusedSuggestions(workbench.kept.refused_suggestions.all()),
                 refused,
                 shelf.alike(document, newest, item.key) if shelf is not None else None,
             ),

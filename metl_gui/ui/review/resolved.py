@@ -16,9 +16,9 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 from metl_gui.core.matrix.blocks import Block, Loss
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.progress import Watch
-from metl_gui.core.review.settled import Settled, SettledBlocks, Settlement, passing
+from metl_gui.core.review.settled import Resolution, ResolvedBlock, ResolvedBlocks, passing
 from metl_gui.ui.block.sketch import BlockLines, BlockPicture, picture_of, scrolled
-from metl_gui.ui.jobs.jobs import NewestJob, Outcome
+from metl_gui.ui.jobs.jobs import JobOutcome, NewestJob
 from metl_gui.ui.jobs.timers import pause
 from metl_gui.ui.project.text import block_words, clock, now_ms, number_of
 from metl_gui.ui.theming import theme as themes
@@ -34,22 +34,22 @@ if TYPE_CHECKING:
 _SHOWN = 50
 _MOST_LISTS_PX = 420
 _SAID = {
-    Settlement.SAME: "The update took it over whole and confirmed it",
-    Settlement.CONFIRMED: "Confirmed",
-    Settlement.MAPPED_AGAIN: "Mapped again",
-    Settlement.LOSS_CONFIRMED: "Loss confirmed",
-    Settlement.RETIRED: "Retired",
+    Resolution.SAME: "The update took it over whole and confirmed it",
+    Resolution.CONFIRMED: "Confirmed",
+    Resolution.MAPPED_AGAIN: "Mapped again",
+    Resolution.LOSS_CONFIRMED: "Loss confirmed",
+    Resolution.RETIRED: "Retired",
 }
 _ANSWERS = {"accepted": "stays empty", "renamed": "renamed", "mapped": "mapped again"}
 
 
-class SettledDetail(QWidget):
+class ResolvedDetail(QWidget):
     """What stands in the place of the cards while a settled block is looked at.
 
     Signals:
-        map_wanted: the ``Settled`` to be shown on the Map page.
-        again_wanted: the ``Settled`` to be put back on the review list.
-        undo_wanted: the ``Settled`` whose edit is to be taken back.
+        map_wanted: the ``ResolvedBlock`` to be shown on the Map page.
+        again_wanted: the ``ResolvedBlock`` to be put back on the review list.
+        undo_wanted: the ``ResolvedBlock`` whose edit is to be taken back.
     """
 
     map_wanted = Signal(object)
@@ -59,7 +59,7 @@ class SettledDetail(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("page")
-        self.settled: Settled | None = None
+        self.settled: ResolvedBlock | None = None
         self._title, self._pill = Elided(kind="title", is_snug=True), Pill()
         self._said = plain_label(kind="dim")
         self._comment = plain_label(kind="dim")
@@ -83,14 +83,14 @@ class SettledDetail(QWidget):
             button.clicked.connect(lambda _checked=False, signal=signal: signal.emit(self.settled))
         self._lay_out()
 
-    def show_settled(self, document: Document, settled: Settled, can_edit: bool) -> None:
+    def show_settled(self, document: Document, settled: ResolvedBlock, can_edit: bool) -> None:
         """Show another block."""
         self.settled = settled
         words = block_words(document, settled.key)
         self._title.setText(words)
         self._pill.say(settled.how.value, "plain")
         by = f" by {settled.who}" if settled.who else ""
-        joint = ", in a state made" if settled.how is Settlement.SAME else ""
+        joint = ", in a state made" if settled.how is Resolution.SAME else ""
         when = clock(settled.when_ms)
         self._said.setText(f"{_SAID[settled.how]}{joint}{by}, {when} · state {settled.state:,} · {settled.title}")
         self._comment.setText(f"“{settled.block.comment}”")
@@ -120,13 +120,13 @@ class SettledDetail(QWidget):
             lines.setFixedHeight(height)
         self._lists.setFixedHeight(min(self._pair.sizeHint().height() + 4, themes.px(_MOST_LISTS_PX)))
 
-    def _show_answers(self, document: Document, settled: Settled) -> None:
+    def _show_answers(self, document: Document, settled: ResolvedBlock) -> None:
         while (taken := self._answers.takeAt(0)) is not None:
             widget = taken.widget()
             if widget is not None:
                 widget.hide()
                 widget.deleteLater()
-        if settled.how is Settlement.RETIRED:
+        if settled.how is Resolution.RETIRED:
             count = number_of(len(settled.block.retired), "element")
             self._answers.addWidget(plain_label(f"{count} went when it was retired; later versions do not copy them."))
         for loss in settled.answered[:_SHOWN]:
@@ -221,11 +221,11 @@ _MAP = 0
 
 
 @dataclass(frozen=True)
-class _Read:
+class _ResolvedResult:
     """What a job found: all that was settled, and what the filter of the list shows of it."""
 
-    all: SettledBlocks
-    shown: tuple[Settled, ...]
+    all: ResolvedBlocks
+    shown: tuple[ResolvedBlock, ...]
 
 
 class ResolvedController(QObject):
@@ -241,10 +241,10 @@ class ResolvedController(QObject):
         self._page, self._project = window.review, window.project
         self._strip = self._page.list.settled
         self._opened_ms = now_ms()
-        self._known: SettledBlocks | None = None
+        self._known: ResolvedBlocks | None = None
         self._newest = NewestJob(window.jobs, self)
         self._soon = pause(self, _DELAY_MS, self.read)
-        self.detail = SettledDetail()
+        self.detail = ResolvedDetail()
         self._page.add_settled(self.detail)
         self._strip.fold(window.settings.folds_settled)
         self._strip.folded.connect(self._fold)
@@ -272,11 +272,11 @@ class ResolvedController(QObject):
         now, known, query = now_ms(), self._known, self._page.list.filter.query
         since = min(midnight_ms(now), self._opened_ms)
 
-        def task(watch: Watch) -> _Read:
+        def task(watch: Watch) -> _ResolvedResult:
             found = settled_since(workbench, since, known, watch)
-            return _Read(found, passing(document, found.newest_first(), query, now))
+            return _ResolvedResult(found, passing(document, found.newest_first(), query, now))
 
-        def done(outcome: Outcome[_Read]) -> None:
+        def done(outcome: JobOutcome[_ResolvedResult]) -> None:
             if outcome.value is not None and self._project.workbench is workbench:
                 self._known = outcome.value.all
                 words = "Settled today" if since >= midnight_ms(now) else f"Settled since {clock(since)}"
@@ -284,7 +284,7 @@ class ResolvedController(QObject):
 
         self._newest.start("Reading what was settled", task, done)
 
-    def show(self, settled: Settled) -> None:
+    def show(self, settled: ResolvedBlock) -> None:
         """Show a settled block in the place of the cards, to read."""
         if not self._is_here(settled):
             return
@@ -296,23 +296,23 @@ class ResolvedController(QObject):
 
     # what is done
 
-    def show_on_map(self, settled: Settled) -> None:
+    def show_on_map(self, settled: ResolvedBlock) -> None:
         """Select a settled block on the Map page."""
         if self._is_here(settled):
             self._window.show_page(_MAP)
             self._window.selection.choose(self._page.selected_of(settled.key))
 
-    def look_again(self, settled: Settled) -> None:
+    def look_again(self, settled: ResolvedBlock) -> None:
         """Take the decision back, so that the block waits again."""
         self._window.history.undo_of(settled.state)
 
-    def ask_and_undo(self, settled: Settled) -> None:
+    def ask_and_undo(self, settled: ResolvedBlock) -> None:
         """Take back what settled the block, after one question that names it."""
         self._window.history.ask_to_undo(settled.state)
 
     # following
 
-    def _show(self, shown: tuple[Settled, ...], words: str) -> None:
+    def _show(self, shown: tuple[ResolvedBlock, ...], words: str) -> None:
         self._strip.show_settled(self._project.value, shown, words)
         front = self.detail.settled
         if front is None or not self._page.shows_settled:
@@ -323,7 +323,7 @@ class ResolvedController(QObject):
         elif again != front and self._is_here(again):
             self.detail.show_settled(self._project.value, again, self._project.can_edit)
 
-    def _is_here(self, settled: Settled) -> bool:
+    def _is_here(self, settled: ResolvedBlock) -> bool:
         """Whether both versions are there still; what went is read again in a moment."""
         document, (v, w) = self._project.value, settled.key
         return document.extraction.has_version(v) and document.cdm.has_version(w)

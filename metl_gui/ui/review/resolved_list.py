@@ -33,7 +33,7 @@ from PySide6.QtWidgets import (
 
 from metl_gui.core.matrix.blocks import BlockKey
 from metl_gui.core.matrix.document import Document
-from metl_gui.core.review.settled import Settled, Settlement
+from metl_gui.core.review.settled import Resolution, ResolvedBlock
 from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.project.text import block_words, clock, version_words
 from metl_gui.ui.theming import theme as themes
@@ -65,7 +65,7 @@ class OneLine:
     pill: str
 
 
-def line_of(document: Document, settled: Settled) -> OneLine:
+def line_of(document: Document, settled: ResolvedBlock) -> OneLine:
     """Put a settled block into words."""
     title = block_words(document, settled.key)
     schema = version_words(document, Side.EXTRACTION, settled.key[0]).rpartition(" ")[0]
@@ -74,16 +74,16 @@ def line_of(document: Document, settled: Settled) -> OneLine:
     return OneLine(title, short, settled.who, clock(settled.when_ms), settled.how.value)
 
 
-class SettledModel(QAbstractListModel):
+class ResolvedModel(QAbstractListModel):
     """Settled blocks, the newest first."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.rows: tuple[Settled, ...] = ()
+        self.rows: tuple[ResolvedBlock, ...] = ()
         self._document = Document()
         self._at: dict[BlockKey, int] = {}
 
-    def show(self, document: Document, rows: tuple[Settled, ...]) -> None:
+    def show(self, document: Document, rows: tuple[ResolvedBlock, ...]) -> None:
         """Show other rows."""
         if rows == self.rows:
             self._document = document
@@ -112,7 +112,7 @@ class SettledModel(QAbstractListModel):
             return words if role == Qt.ItemDataRole.DisplayRole else plain_tip(f"{words}\n{settled.title}")
         return None
 
-    def at(self, row: int) -> Settled | None:
+    def at(self, row: int) -> ResolvedBlock | None:
         """Return what stands in a row."""
         return self.rows[row] if 0 <= row < len(self.rows) else None
 
@@ -121,7 +121,7 @@ class SettledModel(QAbstractListModel):
         return self._at.get(key)
 
 
-class SettledDelegate(QStyledItemDelegate):
+class ResolvedDelegate(QStyledItemDelegate):
     """Paints the block, who and when, and a pill; the block comes first where there is not room for all."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
@@ -164,7 +164,7 @@ _HEAD_PX = 8
 _NO_END = 16_777_215
 
 
-class _List(QListView):
+class _ResolvedList(QListView):
     """A list that tells Enter; letters are commands of the page."""
 
     entered_row = Signal()
@@ -180,12 +180,12 @@ class _List(QListView):
         """Search nothing: letters are commands."""
 
 
-class SettledStrip(QWidget):
+class ResolvedStrip(QWidget):
     """The heading with its counts, and the rows.
 
     Signals:
-        chosen: the ``Settled`` that somebody looks at.
-        map_wanted: the ``Settled`` that is to be shown on the Map page.
+        chosen: the ``ResolvedBlock`` that somebody looks at.
+        map_wanted: the ``ResolvedBlock`` that is to be shown on the Map page.
         folded: whether it is folded now.
     """
 
@@ -196,8 +196,8 @@ class SettledStrip(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._document = Document()
-        self._all: tuple[Settled, ...] = ()
-        self._how: Settlement | None = None
+        self._all: tuple[ResolvedBlock, ...] = ()
+        self._how: Resolution | None = None
         self._is_folded = False
         self._is_quiet = False
         self._words = "Settled today"
@@ -205,11 +205,11 @@ class SettledStrip(QWidget):
         self.all, self.same = KeyButton("", kind="link"), KeyButton("", kind="link")
         self._joint = QLabel(", of which")
         self._joint.setProperty("kind", "small")
-        self.model = SettledModel(self)
-        self.view = _List()
+        self.model = ResolvedModel(self)
+        self.view = _ResolvedList()
         self.view.setAccessibleName("Settled blocks")
         self.view.setModel(self.model)
-        self.view.setItemDelegate(SettledDelegate(self.view))
+        self.view.setItemDelegate(ResolvedDelegate(self.view))
         self.view.setUniformItemSizes(True)
         self.view.setMouseTracking(True)
         self.view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -223,7 +223,7 @@ class SettledStrip(QWidget):
         self.view.entered_row.connect(self._entered)
         self.hide()
 
-    def show_settled(self, document: Document, found: tuple[Settled, ...], words: str) -> None:
+    def show_settled(self, document: Document, found: tuple[ResolvedBlock, ...], words: str) -> None:
         """Show what was settled; nothing is drawn where nothing was.
 
         Args:
@@ -248,7 +248,7 @@ class SettledStrip(QWidget):
         return self._is_folded
 
     @property
-    def current(self) -> Settled | None:
+    def current(self) -> ResolvedBlock | None:
         """What is looked at."""
         return self.model.at(self.view.currentIndex().row())
 
@@ -280,7 +280,7 @@ class SettledStrip(QWidget):
         if key is not None:
             self.go_to(key)
         self._is_quiet = False
-        same = sum(each.how is Settlement.SAME for each in self._all)
+        same = sum(each.how is Resolution.SAME for each in self._all)
         self.heading.setText(f"{'▸' if self._is_folded else '▾'}  {self._words}")
         self.heading.setAccessibleName(self._words)
         self.heading.setAccessibleDescription("Folded" if self._is_folded else "Unfolded")
@@ -288,7 +288,7 @@ class SettledStrip(QWidget):
         self.all.setAccessibleName(f"Show all {len(self._all):,} settled blocks")
         self.same.setText(f"{same:,} same")
         self.same.setAccessibleName(f"Show the {same:,} blocks that stayed the same")
-        for button, is_on in ((self.all, self._how is None), (self.same, self._how is Settlement.SAME)):
+        for button, is_on in ((self.all, self._how is None), (self.same, self._how is Resolution.SAME)):
             button.setChecked(is_on and same > 0)
             button.updateGeometry()
         self.same.setVisible(same > 0)
@@ -312,9 +312,9 @@ class SettledStrip(QWidget):
         self._show_only(None)
 
     def _show_same(self) -> None:
-        self._show_only(Settlement.SAME)
+        self._show_only(Resolution.SAME)
 
-    def _show_only(self, how: Settlement | None) -> None:
+    def _show_only(self, how: Resolution | None) -> None:
         self._how = how
         if self._is_folded:
             self._turn()

@@ -24,7 +24,7 @@ from metl_gui.ui.kafka.sink_dialog import SinkDialog
 from metl_gui.ui.kafka.source_dialog import SourceDialog
 from metl_gui.ui.messages.pairs import RecordLink
 from metl_gui.ui.messages.set_aside import ADD, REVIEW, SHOW, cell_of, next_step
-from metl_gui.ui.project.selection import Place, Selected, place_of_version
+from metl_gui.ui.project.selection import NodeRef, Selected, place_of_version
 from metl_gui.ui.project.text import number_of
 from metl_gui.ui.run.comparison import ENTITY, REASON, ComparisonCell
 from metl_gui.ui.run.history import RunEntry
@@ -33,7 +33,7 @@ from metl_gui.ui.shell.head_bar import PAGES
 from metl_gui.ui.widgets.dialogs import show_about
 from metl_gui.workbench.addresses import find_block
 from metl_gui.workbench.importing.version_tasks import REASONS, version_tasks
-from metl_gui.workbench.profiles.kinds import Kind
+from metl_gui.workbench.profiles.kinds import ProfileKind
 from metl_gui.workbench.runs.fill_rates import AttributeFilled
 from metl_gui.workbench.runs.history import compare_runs
 from metl_gui.workbench.runs.mapping_run import PRODUCTION, TEST, Mode
@@ -90,7 +90,7 @@ class TopicCommands:
         show_about(self._window.project, dialog)
 
     def _show_profiles(self) -> None:
-        self._window.configuring.show_profiles(kind=Kind.KAFKA)
+        self._window.configuring.show_profiles(kind=ProfileKind.KAFKA)
 
 
 _REVIEW = PAGES.index("Review")
@@ -164,7 +164,7 @@ class RunCommands:
             self._window.notify(f"The project has no schema {record.schema} any more.", is_good=False)
             return
         version = document.extraction.labelled(schema.id, record.version or "")
-        self._bring(Selected(Place(schema.id, version.id if version is not None else None)))
+        self._bring(Selected(NodeRef(schema.id, version.id if version is not None else None)))
 
     def show_version(self, name: str) -> None:
         """Bring the schema version ``schema@version`` of the extraction tree."""
@@ -175,7 +175,7 @@ class RunCommands:
         if found is None or version is None:
             self._window.notify(f"{schema} {label} is not in the state that is shown.", is_good=False)
             return
-        self._bring(Selected(source=Place(found.id, version.id)))
+        self._bring(Selected(source=NodeRef(found.id, version.id)))
 
     def show_attribute(self, entity: str, label: str, path: str) -> None:
         """Bring an attribute of an entity version."""
@@ -186,7 +186,7 @@ class RunCommands:
         if found is None or version is None or attribute is None:
             self._window.notify(f"{entity} {label} {path} is not in the state that is shown.", is_good=False)
             return
-        self._bring(Selected(target=Place(found.id, version.id, attribute.id)))
+        self._bring(Selected(target=NodeRef(found.id, version.id, attribute.id)))
 
     def show_compared(self, compared: ComparisonCell) -> None:
         """Bring what a number of a comparison counts, where that is a version or an attribute."""

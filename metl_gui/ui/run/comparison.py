@@ -17,7 +17,7 @@ from metl_gui.ui.widgets.labels import Elided
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
 from metl_gui.ui.widgets.table import TableCell, TableModel, make_table
-from metl_gui.workbench.runs.history import Figure, FillRate, PastRun, RunComparison, compare_runs
+from metl_gui.workbench.runs.history import FigureComparison, FillRate, PastRun, RunComparison, compare_runs
 
 FIGURE, ENTITY, REASON, VERSION, FILLED = "figure", "entity", "reason", "version", "filled"
 _NOTHING = "Choose two runs in the history with Ctrl+click, or one and then Compare with…, to see what changed."
@@ -92,7 +92,7 @@ class ComparisonPanel(QWidget):
         self._fill(FIGURE, [_figure_row(each, _writer(each.name)) for each in comparison.rows])
         self._fill(ENTITY, [_figure_row(each, _count) for each in _changed_first(comparison.by_entity)])
         self._fill(REASON, [_reason_row(each) for each in _changed_first(comparison.by_reason)])
-        skipped = [Figure(f"skipped: {each.name}", each.a, each.b) for each in comparison.by_skip]
+        skipped = [FigureComparison(f"skipped: {each.name}", each.a, each.b) for each in comparison.by_skip]
         versions = _changed_first((*comparison.by_version, *skipped))
         self._fill(VERSION, [_version_row(each) for each in versions])
         self._fill(FILLED, [_filled_row(each) for each in comparison.fill_rates])
@@ -182,7 +182,7 @@ def _run_words(run: PastRun) -> str:
     return f"{kind_words(run.report.as_json())} of state {run.state:,}, {moment_words(run.when_ms)}"
 
 
-def _changed_first(figures: Sequence[Figure]) -> list[Figure]:
+def _changed_first(figures: Sequence[FigureComparison]) -> list[FigureComparison]:
     return sorted(figures, key=lambda each: (-abs(each.change or 0.0), -(each.b or 0.0), each.name))
 
 
@@ -201,27 +201,27 @@ def _writer(name: str) -> Callable[[float], str]:
     return writers.get(name, _count)
 
 
-def _figure_row(figure: Figure, words: Callable[[float], str]) -> tuple[TableCell, ...]:
+def _figure_row(figure: FigureComparison, words: Callable[[float], str]) -> tuple[TableCell, ...]:
     name = "kernel, a record" if figure.name == "kernel ns a record" else figure.name
     return TableCell(name), *_numbers(figure, words)
 
 
-def _reason_row(figure: Figure) -> tuple[TableCell, ...]:
+def _reason_row(figure: FigureComparison) -> tuple[TableCell, ...]:
     cell = TableCell(figure.name, pill=reason_kind(figure.name), tip=reason_words(figure.name))
     return cell, *_numbers(figure, _count)
 
 
-def _version_row(figure: Figure) -> tuple[TableCell, ...]:
+def _version_row(figure: FigureComparison) -> tuple[TableCell, ...]:
     schema, _, label = figure.name.rpartition("@")
     return TableCell(f"{schema} {label}" if schema else figure.name), *_numbers(figure, _count)
 
 
-def _numbers(figure: Figure, words: Callable[[float], str]) -> tuple[TableCell, TableCell, TableCell]:
+def _numbers(figure: FigureComparison, words: Callable[[float], str]) -> tuple[TableCell, TableCell, TableCell]:
     values = [TableCell("-" if each is None else words(each), is_number=True) for each in (figure.a, figure.b)]
     return values[0], values[1], TableCell(_change_words(figure, words), is_number=True, is_link=figure.differs)
 
 
-def _change_words(figure: Figure, words: Callable[[float], str]) -> str:
+def _change_words(figure: FigureComparison, words: Callable[[float], str]) -> str:
     change = figure.change
     if change is None:
         return "new" if figure.a is None else "gone"

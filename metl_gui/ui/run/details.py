@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QHeaderView, QTableView, QVBo
 from metl_gui.core.matrix.document import Document
 from metl_gui.ui.project.text import share
 from metl_gui.ui.theming import theme as themes
-from metl_gui.ui.widgets.choice import Choice
+from metl_gui.ui.widgets.choice import ThemedComboBox
 from metl_gui.ui.widgets.plain_text import plain_label
 from metl_gui.ui.widgets.table import HEADING_PX, TableCell, TableModel, make_table
 from metl_gui.workbench.runs.fill_rates import AttributeFilled, EntityFilled, filled_of
@@ -46,7 +46,7 @@ class DetailsPanel(QWidget):
         )
         self.version_table = make_table("Records by schema version", self.versions)
         self.filled_table = make_table("Filled attributes", self.filled)
-        self.entity = Choice()
+        self.entity = ThemedComboBox()
         self.entity.setAccessibleName("Entity whose attributes are shown")
         self.nothing = plain_label(_NOTHING, "dim")
         self.nothing.setWordWrap(True)

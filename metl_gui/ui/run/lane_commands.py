@@ -15,7 +15,7 @@ from PySide6.QtCore import QObject, QTimer
 from metl_gui.core.progress import Watch
 from metl_gui.errors import MetlError, RunCancelled
 from metl_gui.store.repositories.states import NamedState
-from metl_gui.ui.jobs.jobs import NewestJob, Outcome
+from metl_gui.ui.jobs.jobs import JobOutcome, NewestJob
 from metl_gui.ui.lanes.load_dialog import LoadDialog, given_up_words, loaded_words, needs_another, stopped_words
 from metl_gui.ui.lanes.orders import (
     FREEZE,
@@ -36,16 +36,16 @@ from metl_gui.ui.run.head import LANE
 from metl_gui.ui.shell.head_bar import PAGES
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.dialogs import show_about
-from metl_gui.workbench.lanes.control import Agreement, Lane, find_lane, freeze, roll_back, unfreeze
+from metl_gui.workbench.lanes.control import CoordinationStatus, Lane, find_lane, freeze, roll_back, unfreeze
 from metl_gui.workbench.lanes.initial_load import Loadable, LoadPlan, give_up, loadables, loads_of
-from metl_gui.workbench.lanes.offset_reset import SetBackDone, SetBackPlan, repeated_since, set_back
-from metl_gui.workbench.profiles.kinds import Kind
+from metl_gui.workbench.lanes.offset_reset import OffsetResetPlan, OffsetResetResult, repeated_since, set_back
+from metl_gui.workbench.profiles.kinds import ProfileKind
 from metl_gui.workbench.publishing.publication import published_states
 from metl_gui.workbench.session import Workbench
 
 if TYPE_CHECKING:
     from metl_gui.engine.lanes.load_control import LoadProgress
-    from metl_gui.engine.lanes.offset_reset import PartitionBack
+    from metl_gui.engine.lanes.offset_reset import PartitionReset
     from metl_gui.ui.shell.window import Window
 
 
@@ -82,7 +82,7 @@ class LoadCommands(QObject):
 
         self._looking.start("Looking which tables the lane reads", facts, self._show)
 
-    def _show(self, outcome: Outcome[tuple[Lane, tuple[Loadable, ...]]]) -> None:
+    def _show(self, outcome: JobOutcome[tuple[Lane, tuple[Loadable, ...]]]) -> None:
         workbench = self._window.project.workbench
         if outcome.error is not None:
             dialogs.tell(outcome.error, self._window)
@@ -115,19 +115,19 @@ class LoadCommands(QObject):
 
             self._window.jobs.start("Giving the load up", do, self._over)
 
-    def _over(self, outcome: Outcome[_Done]) -> None:
+    def _over(self, outcome: JobOutcome[_Done]) -> None:
         if outcome.error is not None:
             dialogs.tell(outcome.error, self._window)
         elif outcome.value is not None:
             self._window.notify(outcome.value.words, is_good=outcome.value.is_good)
 
     def _show_profiles(self) -> None:
-        self._window.configuring.show_profiles(kind=Kind.POSTGRESQL)
+        self._window.configuring.show_profiles(kind=ProfileKind.POSTGRESQL)
 
 
 _LOOK_MS = 1_000
 _AGAIN_LOOKS = 30
-_Facts = tuple[Lane, tuple[NamedState, ...], "tuple[PartitionBack, ...]"]
+_Facts = tuple[Lane, tuple[NamedState, ...], "tuple[PartitionReset, ...]"]
 
 
 class LaneCommands(QObject):
@@ -195,17 +195,17 @@ class LaneCommands(QObject):
 
     # asking
 
-    def _ask_freeze(self, outcome: Outcome[_Facts]) -> None:
+    def _ask_freeze(self, outcome: JobOutcome[_Facts]) -> None:
         lane = self._answered(outcome)
         if lane is not None and self._agrees("Freeze the state of the lanes?", freeze_words(lane), "Freeze"):
             self._doing.start("Freezing", lambda _watch: freeze(lane), self._froze)
 
-    def _ask_unfreeze(self, outcome: Outcome[_Facts]) -> None:
+    def _ask_unfreeze(self, outcome: JobOutcome[_Facts]) -> None:
         lane = self._answered(outcome)
         if lane is not None and self._agrees("Follow what is published?", unfreeze_words(lane), "Follow"):
             self._doing.start("Letting the lanes follow", lambda _watch: unfreeze(lane), self._followed)
 
-    def _ask_roll_back(self, outcome: Outcome[_Facts]) -> None:
+    def _ask_roll_back(self, outcome: JobOutcome[_Facts]) -> None:
         lane = self._answered(outcome)
         if lane is None or outcome.value is None:
             return
@@ -215,7 +215,7 @@ class LaneCommands(QObject):
         self.lane = lane
         show_about(self._window.project, dialog)
 
-    def _ask_set_back(self, outcome: Outcome[_Facts]) -> None:
+    def _ask_set_back(self, outcome: JobOutcome[_Facts]) -> None:
         lane = self._answered(outcome)
         if lane is not None:
             dialog = SetBackDialog(self._window.jobs, lane, self._window)
@@ -225,7 +225,7 @@ class LaneCommands(QObject):
     def _agrees(self, title: str, text: str, does: str) -> bool:
         return dialogs.ask(title, text, [("do", does), ("cancel", "Cancel")], self._window) == "do"
 
-    def _answered(self, outcome: Outcome[_Facts]) -> Lane | None:
+    def _answered(self, outcome: JobOutcome[_Facts]) -> Lane | None:
         """Return the lane that was looked at; say why there is none."""
         if outcome.error is not None:
             dialogs.tell(outcome.error, self._window)
@@ -248,7 +248,7 @@ class LaneCommands(QObject):
             return
         before = lane.agreement.in_force if lane.agreement is not None else None
 
-        def do(watch: Watch) -> tuple[int, SetBackDone | None]:
+        def do(watch: Watch) -> tuple[int, OffsetResetResult | None]:
             # First the state, so that nothing is repeated with the one that is left.
             roll_back(workbench, lane, chosen.state)
             if not chosen.repeats or before is None:
@@ -257,28 +257,28 @@ class LaneCommands(QObject):
 
         self._doing.start("Rolling back", do, self._rolled_back)
 
-    def _set_back(self, plan: SetBackPlan) -> None:
+    def _set_back(self, plan: OffsetResetPlan) -> None:
         self._doing.start("Setting offsets back", plan.do, self._went_back)
 
-    def _froze(self, outcome: Outcome[Agreement]) -> None:
+    def _froze(self, outcome: JobOutcome[CoordinationStatus]) -> None:
         self._tell_agreed(FREEZE, outcome)
 
-    def _followed(self, outcome: Outcome[Agreement]) -> None:
+    def _followed(self, outcome: JobOutcome[CoordinationStatus]) -> None:
         self._tell_agreed(UNFREEZE, outcome)
 
-    def _tell_agreed(self, order: str, outcome: Outcome[Agreement]) -> None:
+    def _tell_agreed(self, order: str, outcome: JobOutcome[CoordinationStatus]) -> None:
         if outcome.value is not None:
             self._window.notify(done_words(order, outcome.value))
         self._over(outcome.error)
 
-    def _rolled_back(self, outcome: Outcome[tuple[int, SetBackDone | None]]) -> None:
+    def _rolled_back(self, outcome: JobOutcome[tuple[int, OffsetResetResult | None]]) -> None:
         if outcome.value is not None:
             state, done = outcome.value
             repeated = f" {_done_words(done)}" if done is not None else ""
             self._window.notify(f"State {state:,} is announced; the lanes take it up once all are ready.{repeated}")
         self._over(outcome.error)
 
-    def _went_back(self, outcome: Outcome[SetBackDone]) -> None:
+    def _went_back(self, outcome: JobOutcome[OffsetResetResult]) -> None:
         if outcome.value is not None:
             self._window.notify(_done_words(outcome.value), is_good=not outcome.value.waiting)
         self._over(outcome.error)
@@ -289,7 +289,7 @@ class LaneCommands(QObject):
         self._looks = _AGAIN_LOOKS
         self.look()
 
-    def _found(self, outcome: Outcome[Lane]) -> None:
+    def _found(self, outcome: JobOutcome[Lane]) -> None:
         lane = outcome.value
         if lane is None or lane.run_id != self.run_id:
             return
@@ -302,7 +302,7 @@ class LaneCommands(QObject):
         return self._window.project.workbench
 
 
-def _done_words(done: SetBackDone) -> str:
+def _done_words(done: OffsetResetResult) -> str:
     words = f"{number_of(done.done, 'partition')} went back: up to {done.plan.records:,} records are mapped again."
     waits = f" {number_of(done.waiting, 'partition')} will go back when a task has it." if done.waiting else ""
     return words + waits

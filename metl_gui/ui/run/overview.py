@@ -19,7 +19,7 @@ from metl_gui.ui.charts.series import RECORDS, ProgressSeries
 from metl_gui.ui.jobs.jobs import Jobs
 from metl_gui.ui.messages.panel import MessagePanel
 from metl_gui.ui.project.text import number_of, share
-from metl_gui.ui.run.set_aside import AsidePanel
+from metl_gui.ui.run.set_aside import SetAsidePanel
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.labels import Elided
 from metl_gui.ui.widgets.plain_text import plain_label
@@ -143,7 +143,7 @@ class RunBody(QWidget):
         super().__init__(parent)
         self._document = document
         self.figures, self.chart = Figures(), RunChart()
-        self.entities, self.aside = EntityPanel(), AsidePanel(jobs)
+        self.entities, self.aside = EntityPanel(), SetAsidePanel(jobs)
         self.messages = MessagePanel(document, jobs)
         self._build()
         self.figures.followed.connect(self._follow)

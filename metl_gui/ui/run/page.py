@@ -15,10 +15,10 @@ from metl_gui.engine.kafka.servers import is_kafka
 from metl_gui.engine.runs.events import EngineEvent, RunStarted
 from metl_gui.engine.runs.run_spec import what_stays
 from metl_gui.errors import MetlError, RunKilledError
-from metl_gui.ui.jobs.jobs import Jobs, NewestJob, Outcome
+from metl_gui.ui.jobs.jobs import JobOutcome, Jobs, NewestJob
 from metl_gui.ui.lanes.panel import LanePanel
-from metl_gui.ui.lanes.progress import LaneProgress
-from metl_gui.ui.project.document import Changed, OpenProject
+from metl_gui.ui.lanes.progress import FollowedLane
+from metl_gui.ui.project.document import DocumentChange, OpenProject
 from metl_gui.ui.project.settings import ViewSettings
 from metl_gui.ui.run.commands import RunLinks
 from metl_gui.ui.run.comparison import ComparisonPanel
@@ -294,7 +294,7 @@ class RunPage(QMainWindow):
         self.production.leave()
         self.report = self.followed = self.past = None
         self.body.clear()
-        self.lane.show_lane(LaneProgress(), is_live=False)
+        self.lane.show_lane(FollowedLane(), is_live=False)
         self.failure.hide()
         self.head.say("", "", "")
         self.head.offer("")
@@ -325,7 +325,7 @@ class RunPage(QMainWindow):
         elif workbench is not None and run is not None and run.run_id:
             self.messages.show_live(run_folder(workbench.project_id, run.run_id))
 
-    def _draw(self, outcome: Outcome[FollowedRun]) -> None:
+    def _draw(self, outcome: JobOutcome[FollowedRun]) -> None:
         """Draw the course of a run that is over."""
         if outcome.value is not None:
             self.chart.show_course(outcome.value.course)
@@ -404,7 +404,7 @@ class RunPage(QMainWindow):
             self.head.offer("")
             self.production.resume(workbench, self.past.run_id)
 
-    def _ended(self, outcome: Outcome[RunResult]) -> None:
+    def _ended(self, outcome: JobOutcome[RunResult]) -> None:
         runs_for, self._runs_for = self._runs_for, None
         own, self.own = self.own, None
         if runs_for is not self._project.workbench or own is None:
@@ -492,7 +492,7 @@ class RunPage(QMainWindow):
         self.setup.source.setText(str(captured) if captured.is_dir() else "")
         self._list()
 
-    def _changed(self, changed: Changed) -> None:
+    def _changed(self, changed: DocumentChange) -> None:
         if not changed.same_trees:
             self.messages.refresh()
 
@@ -504,7 +504,7 @@ class RunPage(QMainWindow):
         if workbench is not None:
             self._listing.start("Reading the runs", lambda _watch: runs(workbench, _HISTORY), self._listed)
 
-    def _listed(self, outcome: Outcome[tuple[PastRun, ...]]) -> None:
+    def _listed(self, outcome: JobOutcome[tuple[PastRun, ...]]) -> None:
         if outcome.value is None:
             if outcome.error is not None:
                 self.failure.show_error(outcome.error)

@@ -17,7 +17,7 @@ from metl_gui.engine.execution.client import SparkProcess
 from metl_gui.engine.runs.event_log import EventTail
 from metl_gui.engine.runs.events import EngineEvent, SessionFailed, SessionReady, SessionStarting
 from metl_gui.errors import MetlError, UserError
-from metl_gui.ui.jobs.jobs import Job, Jobs, NewestJob, Outcome, Task
+from metl_gui.ui.jobs.jobs import Job, JobOutcome, Jobs, NewestJob, Task
 from metl_gui.workbench.profiles.saved_profiles import find_target
 from metl_gui.workbench.runs.mapping_run import RunRequest, RunResult, run_mapping
 from metl_gui.workbench.runs.production import LiveRun, live_runs, resume_production, start_production, stop_run
@@ -124,7 +124,7 @@ class SparkRuns(QObject):
             case _:
                 self.told.emit(event)
 
-    def _told_where(self, outcome: Outcome[None]) -> None:
+    def _told_where(self, outcome: JobOutcome[None]) -> None:
         error = outcome.error
         self._say(_NOT_STARTED if error is None else error.title if isinstance(error, UserError) else str(error))
 
@@ -133,7 +133,7 @@ class SparkRuns(QObject):
         self.said.emit(f"{self.process.target} · {state}")
         self.stated.emit(state)
 
-    def _ended(self, outcome: Outcome[Any]) -> None:
+    def _ended(self, outcome: JobOutcome[Any]) -> None:
         self._job = None
         if not self.process.is_ready and self.state == _READY:
             self._say(_NOT_STARTED)
@@ -245,7 +245,7 @@ class ProductionRuns(QObject):
             self.is_starting = True
             self._jobs.start(title, task, self._began)
 
-    def _began(self, outcome: Outcome[LiveRun]) -> None:
+    def _began(self, outcome: JobOutcome[LiveRun]) -> None:
         self.is_starting = False
         if outcome.value is not None:
             self.look()
@@ -253,7 +253,7 @@ class ProductionRuns(QObject):
         elif outcome.error is not None:
             self._refuse(outcome.error)
 
-    def _stopped(self, outcome: Outcome[bool]) -> None:
+    def _stopped(self, outcome: JobOutcome[bool]) -> None:
         if outcome.error is not None:
             self._refuse(outcome.error)
         self.tell()

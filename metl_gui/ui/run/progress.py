@@ -24,7 +24,7 @@ from metl_gui.engine.runs.events import (
 )
 from metl_gui.errors import RunError
 from metl_gui.ui.charts.series import ProgressSeries
-from metl_gui.ui.lanes.progress import LaneProgress
+from metl_gui.ui.lanes.progress import FollowedLane
 from metl_gui.ui.project.text import duration, size
 from metl_gui.workbench.runs.history import events_of
 from metl_gui.workbench.runs.mapping_run import PRODUCTION
@@ -52,7 +52,7 @@ class FollowedRun:
         self.is_endless = is_endless
         self.is_apart = is_apart
         self._is_fast = is_fast
-        self.course, self.lane = ProgressSeries(), LaneProgress()
+        self.course, self.lane = ProgressSeries(), FollowedLane()
         self.progress: RunProgressed | None = None
         self.troubles: list[str] = []
         self.is_stopping = False

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QHeaderView, QVBoxLayout, QWi
 
 from metl_gui.engine.kafka.servers import is_kafka
 from metl_gui.engine.tasks.results import first_set_aside
-from metl_gui.ui.jobs.jobs import Jobs, NewestJob, Outcome
+from metl_gui.ui.jobs.jobs import JobOutcome, Jobs, NewestJob
 from metl_gui.ui.messages.set_aside import SHOW, next_step, reason_kind, reason_words, where
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.labels import Elided
@@ -51,7 +51,7 @@ class ErrorStoreContents:
     where: tuple[tuple[str, str], ...] = ()
 
 
-def look_at(errors: str, mode: Mode, reasons: tuple[str, ...]) -> ErrorStoreContents:
+def read_error_store(errors: str, mode: Mode, reasons: tuple[str, ...]) -> ErrorStoreContents:
     """Look into an error store, or an error topic; one that is gone holds nothing."""
     if is_kafka(errors):
         return ErrorStoreContents(True, what_waits(errors, mode))
@@ -62,7 +62,7 @@ def look_at(errors: str, mode: Mode, reasons: tuple[str, ...]) -> ErrorStoreCont
     return ErrorStoreContents(True, what_waits(errors, mode), places)
 
 
-class AsidePanel(QFrame):
+class SetAsidePanel(QFrame):
     """A card with one row for each reason.
 
     Signals:
@@ -145,7 +145,7 @@ class AsidePanel(QFrame):
         self._looked_at, self._next_look = dict(self._counts), time.monotonic() + _LOOK_SECONDS
         reasons = tuple(self._looked_at)
         title = "Looking at what waits"
-        self._looking.start(title, lambda _watch: look_at(errors, mode, reasons), self._take, is_quiet=True)
+        self._looking.start(title, lambda _watch: read_error_store(errors, mode, reasons), self._take, is_quiet=True)
 
     def show_report(self, report: Mapping[str, Any]) -> None:
         """Show what a finished run set aside, and what of it still waits."""
@@ -155,9 +155,11 @@ class AsidePanel(QFrame):
         errors, mode, reasons = str(report.get("errors") or ""), report["mode"], tuple(report["by_reason"])
         self.note.setText("" if reasons else _NOTHING)
         if reasons:
-            self._looking.start("Looking at what waits", lambda _watch: look_at(errors, mode, reasons), self._take)
+            self._looking.start(
+                "Looking at what waits", lambda _watch: read_error_store(errors, mode, reasons), self._take
+            )
 
-    def _take(self, outcome: Outcome[ErrorStoreContents]) -> None:
+    def _take(self, outcome: JobOutcome[ErrorStoreContents]) -> None:
         found = outcome.value or ErrorStoreContents()
         self.waiting, self._where = found.waiting, dict(found.where)
         self.show_counts(dict(self._counts))

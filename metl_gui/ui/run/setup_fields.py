@@ -21,11 +21,11 @@ from metl_gui.ui.kafka.sink_dialog import TopicSinkChoice
 from metl_gui.ui.kafka.source_dialog import TopicSourceChoice
 from metl_gui.ui.project.settings import ViewSettings
 from metl_gui.ui.theming import theme as themes
-from metl_gui.ui.widgets.choice import Choice
+from metl_gui.ui.widgets.choice import ThemedComboBox
 from metl_gui.ui.widgets.labels import Elided
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
-from metl_gui.workbench.profiles.kinds import Kind
+from metl_gui.workbench.profiles.kinds import ProfileKind
 from metl_gui.workbench.profiles.saved_profiles import profiles
 
 _OWN_FOLDER = "a folder of the run's own"
@@ -71,7 +71,7 @@ class PlaceFields(QWidget):
         self.source.setAccessibleName("From")
         self.sink.setAccessibleName("To")
         self.source_facts, self.sink_facts = Elided("", "small"), Elided("", "small")
-        self.format = Choice()
+        self.format = ThemedComboBox()
         self.format.setAccessibleName("Format of the messages")
         for at, (_, words, tip) in enumerate(FORMATS):
             self.format.addItem(words)
@@ -233,7 +233,7 @@ class TargetBox(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.box = Choice()
+        self.box = ThemedComboBox()
         self.line = QLineEdit()
         self.box.setLineEdit(self.line)
         self.box.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
@@ -339,7 +339,7 @@ class KnownTargets:
     def refresh(self) -> None:
         """Offer the targets used lately and the connections that there are now."""
         try:
-            names = [profile.name for profile in profiles(Kind.SPARK)]
+            names = [profile.name for profile in profiles(ProfileKind.SPARK)]
         except UserError:
             names = []  # their dialog says why they cannot be read
         self._box.show_targets(self._settings.targets, names)

@@ -18,7 +18,7 @@ from metl_gui.engine.kafka.servers import is_kafka
 from metl_gui.engine.runs.events import LaneProgressed, decode_event
 from metl_gui.errors import RunError, UserError
 from metl_gui.store.repositories.states import NamedState
-from metl_gui.ui.jobs.jobs import Jobs, NewestJob, Outcome
+from metl_gui.ui.jobs.jobs import JobOutcome, Jobs, NewestJob
 from metl_gui.ui.kafka.servers_box import servers_of
 from metl_gui.ui.kafka.sink_dialog import NewTopicsDialog
 from metl_gui.ui.project.text import on
@@ -119,7 +119,7 @@ def _state_told(run: LiveRun) -> int:
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _StartRequest:
     """What is asked for: a run of a project, and what is published of it."""
 
     workbench: Workbench
@@ -147,7 +147,7 @@ class RunStart(QObject):
         super().__init__(over)
         self._over = over
         self._looking = NewestJob(jobs, self)
-        self._asked: _Asked | None = None
+        self._asked: _StartRequest | None = None
 
     def begin(self, workbench: Workbench, request: RunRequest, live: NamedState | None) -> None:
         """Look whether a run can be started, ask what must be asked, and say that it is ready.
@@ -172,7 +172,7 @@ class RunStart(QObject):
         elif is_production and live is None:
             return  # the mode says so, and offers to publish
         elif is_kafka(request.sink) or is_kafka(request.errors):
-            self._asked = _Asked(workbench, request, live)
+            self._asked = _StartRequest(workbench, request, live)
             title = "Looking whether the topics are there"
             self._looking.start(title, lambda _watch: topics_wanted(workbench, request), self._found)
         else:
@@ -183,7 +183,7 @@ class RunStart(QObject):
         self._asked = None
         self._looking.cancel()
 
-    def _found(self, outcome: Outcome[tuple[TopicPlan, ...]]) -> None:
+    def _found(self, outcome: JobOutcome[tuple[TopicPlan, ...]]) -> None:
         asked = self._asked
         if asked is None:
             return
@@ -203,7 +203,7 @@ class RunStart(QObject):
             request = asked.request
             self._looking.start("Making topics", lambda _watch: make_topics(request, plans), self._made)
 
-    def _made(self, outcome: Outcome[int]) -> None:
+    def _made(self, outcome: JobOutcome[int]) -> None:
         asked = self._asked
         if outcome.error is not None:
             self.refused.emit(outcome.error)

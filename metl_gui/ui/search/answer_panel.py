@@ -20,9 +20,9 @@ from PySide6.QtWidgets import (
 
 from metl_gui.core.search.query import Query, parse
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui.jobs.timers import Steps, pause
-from metl_gui.ui.project.document import Changed, OpenProject
-from metl_gui.ui.project.selection import Place, Selected, Selection, place_of_version
+from metl_gui.ui.jobs.timers import GeneratorRunner, pause
+from metl_gui.ui.project.document import DocumentChange, OpenProject
+from metl_gui.ui.project.selection import NodeRef, Selected, Selection, place_of_version
 from metl_gui.ui.project.text import schema_name
 from metl_gui.ui.search.answers import AnswerGroup, AnswerModel, AnswerRows, count_words, not_understood
 from metl_gui.ui.theming import theme as themes
@@ -113,12 +113,12 @@ class AnswerPanel(Surface):
         self.asked = asked
         self._project = project
         self._selection = selection
-        self._place: Place | None = None
+        self._place: NodeRef | None = None
         self._query = Query()
         self._answers = AnswerRows(project.value, asked)
         self._is_choosing = False
         self._is_stale = True
-        self._steps = Steps(self)
+        self._steps = GeneratorRunner(self)
         name = _NAMES[asked]
         self.bar = AnswerBar(f"the {name.lower()}")
         self.model = AnswerModel(asked, self)
@@ -144,7 +144,7 @@ class AnswerPanel(Surface):
         self._query = parse(text)
         self._fill()
 
-    def ask(self, place: Place | None) -> None:
+    def ask(self, place: NodeRef | None) -> None:
         """Ask for a node."""
         self._place = place
         self._search()
@@ -166,7 +166,7 @@ class AnswerPanel(Surface):
         self.bar.pin.setChecked(False)
         self.ask(None)
 
-    def _changed(self, _changed: Changed) -> None:
+    def _changed(self, _changed: DocumentChange) -> None:
         tree = self._project.value.tree(self.asked)
         if self._place is not None and tree.find_schema(self._place.schema) is None:
             self._place = None
@@ -264,7 +264,7 @@ class AnswerPanel(Surface):
                 place_of_version(document, Side.EXTRACTION, v, p), place_of_version(document, Side.CDM, w, q)
             )
         elif group is not None:
-            chosen = self._selection.current.with_place(other, Place(group.id))
+            chosen = self._selection.current.with_place(other, NodeRef(group.id))
         else:
             return
         self._is_choosing = True  # what is chosen here must not change what is asked here
@@ -274,11 +274,11 @@ class AnswerPanel(Surface):
             self._is_choosing = False
 
 
-def _level(place: Place | None) -> Place | None:
+def _level(place: NodeRef | None) -> NodeRef | None:
     """Return what is asked for: an attribute in all its versions, or else the whole schema or entity."""
     if place is None or place.attribute is not None:
         return place
-    return Place(place.schema)
+    return NodeRef(place.schema)
 
 
 def _make_view(name: str, model: AnswerModel) -> QTreeView:

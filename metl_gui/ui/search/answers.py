@@ -13,10 +13,10 @@ from PySide6.QtCore import QObject
 
 from metl_gui.core.matrix.blocks import Block, Element, Status
 from metl_gui.core.matrix.document import Document
-from metl_gui.core.search.lineage_search import Found, fed, feeding
-from metl_gui.core.search.query import Kind, Query, Term
+from metl_gui.core.search.lineage_search import LineageMatch, fed, feeding
+from metl_gui.core.search.query import Query, Term, TermKind
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui.project.selection import Place
+from metl_gui.ui.project.selection import NodeRef
 from metl_gui.ui.project.text import number_of
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.tree import GroupedModel
@@ -80,7 +80,7 @@ class AnswerRows:
         self.asked = asked
         self.groups: dict[int, AnswerGroup] = {}
 
-    def collect(self, place: Place) -> Iterator[None]:
+    def collect(self, place: NodeRef) -> Iterator[None]:
         """Find everything at the other ends of a node, step by step."""
         path = _path(self.document, self.asked, place)
         search = feeding if self.asked is Side.CDM else fed
@@ -96,7 +96,7 @@ class AnswerRows:
         kept = (AnswerGroup(g.id, g.name, [row for row in g.rows if passes(row, query)]) for g in self.groups.values())
         return [group for group in kept if group.rows]
 
-    def _add(self, found: Found) -> None:
+    def _add(self, found: LineageMatch) -> None:
         document, block = self.document, found.block
         version, target = document.extraction.version(block.version), document.cdm.version(block.entity_version)
         source, sink = version.attribute(found.element.p), target.attribute(found.element.q)
@@ -136,23 +136,25 @@ def count_words(groups: Iterable[AnswerGroup], asked: Side) -> str:
     return f"{number_of(elements, 'element')}, {len(groups):,} {nouns[len(groups) != 1]}"
 
 
-def _path(document: Document, side: Side, place: Place) -> str | None:
+def _path(document: Document, side: Side, place: NodeRef) -> str | None:
     version = document.tree(side).find_version(place.version) if place.version is not None else None
     attribute = version.attribute(place.attribute) if version is not None and place.attribute is not None else None
     return attribute.path if attribute is not None else None
 
 
 def _is_understood(term: Term) -> bool:
-    return term.kind in (Kind.WORD, Kind.IN, Kind.TYPE) or (term.kind is Kind.IS and term.value in ("review", "mapped"))
+    return term.kind in (TermKind.WORD, TermKind.IN, TermKind.TYPE) or (
+        term.kind is TermKind.IS and term.value in ("review", "mapped")
+    )
 
 
 def _holds(row: AnswerRow, term: Term) -> bool:
     match term.kind:
-        case Kind.TYPE:
+        case TermKind.TYPE:
             return term.value in row.type.lower()
-        case Kind.IS:
+        case TermKind.IS:
             return term.value == "mapped" or row.block.status is Status.NEEDS_REVIEW
-        case Kind.IN:
+        case TermKind.IN:
             return term.value in f"{row.schema}\n{row.entity}".lower()
         case _:
             return term.value in f"{row.schema}\n{row.source}\n{row.entity}\n{row.target}\n{row.status}".lower()

@@ -34,9 +34,9 @@ from PySide6.QtWidgets import (
 
 from metl_gui.core.matrix.blocks import BlockKey, Status
 from metl_gui.core.matrix.document import Document
-from metl_gui.core.search.lineage_search import Step, version_progress
+from metl_gui.core.search.lineage_search import BlockChangeKind, version_progress
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui.project.document import Changed, OpenProject
+from metl_gui.ui.project.document import DocumentChange, OpenProject
 from metl_gui.ui.project.selection import Selected, Selection, place_of_version
 from metl_gui.ui.project.text import number_of, schema_name
 from metl_gui.ui.search.answer_panel import AnswerBar
@@ -62,7 +62,7 @@ class ProgressCell:
 
     key: BlockKey
     elements: int
-    change: Step
+    change: BlockChangeKind
     waits: bool
 
     @property
@@ -201,36 +201,36 @@ def _tile(painter: QPainter, box: QRectF, cell: ProgressCell, theme: Theme) -> N
     painter.drawText(words, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, cell.change.value)
 
 
-def change_colour(change: Step, theme: Theme) -> QColor:
+def change_colour(change: BlockChangeKind, theme: Theme) -> QColor:
     """Return the colour of the words of a change."""
     match change:
-        case Step.LARGER:
+        case BlockChangeKind.LARGER:
             return theme.good
-        case Step.SMALLER | Step.EMPTIED:
+        case BlockChangeKind.SMALLER | BlockChangeKind.EMPTIED:
             return theme.review
-        case Step.OTHER:
+        case BlockChangeKind.OTHER:
             return theme.text
         case _:
             return theme.dim
 
 
-def paint_change(painter: QPainter, box: QRectF, change: Step, colour: QColor) -> None:
+def paint_change(painter: QPainter, box: QRectF, change: BlockChangeKind, colour: QColor) -> None:
     """Draw the shape of a change: a triangle up or down, two bars, a dot, a lozenge, a dashed square."""
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(colour)
     left, right, top, bottom = box.left(), box.right(), box.top(), box.bottom()
     middle = box.center()
     match change:
-        case Step.LARGER:
+        case BlockChangeKind.LARGER:
             painter.drawPolygon(QPolygonF([QPointF(middle.x(), top), QPointF(right, bottom), QPointF(left, bottom)]))
-        case Step.SMALLER:
+        case BlockChangeKind.SMALLER:
             painter.drawPolygon(QPolygonF([box.topLeft(), box.topRight(), QPointF(middle.x(), bottom)]))
-        case Step.SAME:
+        case BlockChangeKind.SAME:
             for at in (0.18, 0.62):
                 painter.drawRect(QRectF(left, top + at * box.height(), box.width(), box.height() * 0.2))
-        case Step.FIRST:
+        case BlockChangeKind.FIRST:
             painter.drawEllipse(box)
-        case Step.OTHER:
+        case BlockChangeKind.OTHER:
             corners = (QPointF(middle.x(), top), QPointF(right, middle.y()), QPointF(middle.x(), bottom))
             painter.drawPolygon(QPolygonF([*corners, QPointF(left, middle.y())]))
         case _:
@@ -300,7 +300,7 @@ class ProgressionPanel(Surface):
         self.bar.pin.setChecked(False)
         self.ask(None)
 
-    def _changed(self, _changed: Changed) -> None:
+    def _changed(self, _changed: DocumentChange) -> None:
         if self._schema is not None and self._project.value.extraction.find_schema(self._schema) is None:
             self._schema = None
         self._show()

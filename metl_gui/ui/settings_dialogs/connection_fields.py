@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from metl_gui.registry.addresses import Api
-from metl_gui.workbench.profiles.kinds import Kind
+from metl_gui.workbench.profiles.kinds import ProfileKind
 
 TARGET = "target"
 """Under this name rules find where the profile leads, among the settings."""
@@ -106,8 +106,8 @@ def _tls(when: Rule, names: tuple[str, str, str, str]) -> tuple[ConnectionField,
 
 _LIBRDKAFKA_TLS = ("ssl.ca.location", "ssl.certificate.location", "ssl.key.location", "ssl.key.password")
 
-KINDS: Mapping[Kind, KindWords] = {
-    Kind.SPARK: KindWords(
+KINDS: Mapping[ProfileKind, KindWords] = {
+    ProfileKind.SPARK: KindWords(
         "Spark",
         "Target",
         "sc://spark.example.com:15002/;use_ssl=true",
@@ -118,7 +118,7 @@ KINDS: Mapping[Kind, KindWords] = {
         use="Run on it",
         patience="Spark may take some seconds to start.",
     ),
-    Kind.KAFKA: KindWords(
+    ProfileKind.KAFKA: KindWords(
         "Kafka",
         "Servers",
         "kafka://broker1.example.com:9092,broker2.example.com:9092",
@@ -156,7 +156,7 @@ KINDS: Mapping[Kind, KindWords] = {
         secrets="Such as sasl.oauthbearer.client.secret. No file of ours holds them.",
         use="Read from it",
     ),
-    Kind.REGISTRY: KindWords(
+    ProfileKind.REGISTRY: KindWords(
         "Schema registry",
         "Address",
         "https://registry.example.com/apis/registry/v3",
@@ -179,7 +179,7 @@ KINDS: Mapping[Kind, KindWords] = {
         ),
         use="Browse it",
     ),
-    Kind.POSTGRESQL: KindWords(
+    ProfileKind.POSTGRESQL: KindWords(
         "PostgreSQL",
         "Address",
         "postgresql://user@db.example.com:5432/shop",

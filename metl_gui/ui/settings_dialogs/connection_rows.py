@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QFileDialog, QGridLayout, QHBoxLayout, QLineEdit, 
 
 from metl_gui.ui.settings_dialogs.connection_fields import ConnectionField
 from metl_gui.ui.theming import theme as themes
-from metl_gui.ui.widgets.choice import Choice
+from metl_gui.ui.widgets.choice import ThemedComboBox
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
 from metl_gui.workbench.profiles.saved_profiles import KEYRING, VARIABLE
@@ -45,7 +45,7 @@ class SecretRow(QWidget):
     ) -> None:
         super().__init__(parent)
         self._is_named = is_named
-        self.name, self.value, self.place = QLineEdit(name), QLineEdit(), Choice()
+        self.name, self.value, self.place = QLineEdit(name), QLineEdit(), ThemedComboBox()
         self.name.setPlaceholderText("token, or spark....")
         self.name.setAccessibleName("What the secret is for")
         self.place.addItems(_PLACES)
@@ -235,7 +235,7 @@ class ConnectionRow(FormRow):
 
     def __init__(self, grid: QGridLayout, field: ConnectionField) -> None:
         self.field = field
-        self.choice: Choice | None = None
+        self.choice: ThemedComboBox | None = None
         self.secret: SecretRow | None = None
         self.line = QLineEdit()
         self.line.setPlaceholderText(field.example)
@@ -307,8 +307,8 @@ def values_of(rows: Mapping[str, ConnectionRow]) -> dict[str, str]:
     return {name: row.value for name, row in rows.items() if row.value}
 
 
-def _choice(field: ConnectionField) -> Choice:
-    choice = Choice()
+def _choice(field: ConnectionField) -> ThemedComboBox:
+    choice = ThemedComboBox()
     for value, words in field.choices:
         choice.addItem(words, value)
     return choice

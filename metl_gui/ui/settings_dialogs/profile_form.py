@@ -9,9 +9,9 @@ from metl_gui.errors import RunError
 from metl_gui.ui.settings_dialogs.connection_fields import KINDS, TARGET
 from metl_gui.ui.settings_dialogs.connection_rows import ConnectionRow, FormRow, SecretRows, values_of
 from metl_gui.ui.theming import theme as themes
-from metl_gui.ui.widgets.choice import Choice
+from metl_gui.ui.widgets.choice import ThemedComboBox
 from metl_gui.ui.widgets.pill import KeyButton
-from metl_gui.workbench.profiles.kinds import Kind, kind_of
+from metl_gui.workbench.profiles.kinds import ProfileKind, kind_of
 from metl_gui.workbench.profiles.saved_profiles import Profile
 
 _SETTINGS_PX = 84
@@ -32,14 +32,14 @@ class ProfileForm(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.name, self.target, self.folder = QLineEdit(), QLineEdit(), QLineEdit()
-        self.kind_choice = Choice()
+        self.kind_choice = ThemedComboBox()
         for kind, words in KINDS.items():
             self.kind_choice.addItem(words.title, kind)
         self.settings, self.secrets = QPlainTextEdit(), SecretRows()
         self.choose = KeyButton("Folder…")
         self.is_edited = False
         self._forced: frozenset[str] = frozenset()
-        self.rows: dict[Kind, dict[str, ConnectionRow]] = {}
+        self.rows: dict[ProfileKind, dict[str, ConnectionRow]] = {}
         self.name.setPlaceholderText("a short name, like lab")
         self.settings.setFixedHeight(themes.px(_SETTINGS_PX))
         self.settings.setTabChangesFocus(True)
@@ -57,16 +57,16 @@ class ProfileForm(QWidget):
         self._is_showing = False
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> ProfileKind:
         """What the profile leads to."""
-        return Kind(self.kind_choice.currentData())
+        return ProfileKind(self.kind_choice.currentData())
 
     @property
     def fields(self) -> dict[str, ConnectionRow]:
         """The rows of settings and secrets of the kind that is shown, by name."""
         return self.rows[self.kind]
 
-    def show_profile(self, profile: Profile | None, kind: Kind = Kind.SPARK) -> None:
+    def show_profile(self, profile: Profile | None, kind: ProfileKind = ProfileKind.SPARK) -> None:
         """Show a profile, or an empty form for a new one of a kind. Name and kind of one that is there stay."""
         self._is_showing = True
         shown = profile or Profile(name="", target="")
@@ -94,7 +94,7 @@ class ProfileForm(QWidget):
             target=self._target(),
             settings=(*values_of(rows).items(), *more),
             secrets=(*own, *self.secrets.places),
-            folder=self.folder.text().strip() if self.kind is Kind.SPARK else "",
+            folder=self.folder.text().strip() if self.kind is ProfileKind.SPARK else "",
         )
 
     @property
@@ -107,7 +107,7 @@ class ProfileForm(QWidget):
     def _target(self) -> str:
         """Return where it leads; of servers that somebody wrote without it, with the beginning that tells the kind."""
         text = self.target.text().strip()
-        begins = {Kind.KAFKA: "kafka://", Kind.POSTGRESQL: "postgresql://"}.get(self.kind, "")
+        begins = {ProfileKind.KAFKA: "kafka://", ProfileKind.POSTGRESQL: "postgresql://"}.get(self.kind, "")
         return begins + text if begins and text and "://" not in text else text
 
     def _fill(self, settings: dict[str, str], secrets: dict[str, str]) -> None:
@@ -131,7 +131,7 @@ class ProfileForm(QWidget):
         self._settings_row.show_row(bool(words.settings) or bool(self.settings.toPlainText()))
         self._secrets_row.say("Secrets" if not words.fields else "More secrets", words.secrets)
         self._secrets_row.show_row(bool(words.secrets) or bool(self.secrets.rows))
-        self._folder_row.show_row(self.kind is Kind.SPARK)
+        self._folder_row.show_row(self.kind is ProfileKind.SPARK)
         self._show_rows()
 
     def _show_rows(self) -> None:
@@ -149,7 +149,7 @@ class ProfileForm(QWidget):
     def _retarget(self, text: str) -> None:
         """Show the kind that a target tells by how it begins."""
         told = kind_of(text)
-        if told is not self.kind and (told is not Kind.SPARK or text.startswith(_SPARK)):
+        if told is not self.kind and (told is not ProfileKind.SPARK or text.startswith(_SPARK)):
             self.kind_choice.setCurrentIndex(self.kind_choice.findData(told))
             self._show_kind()
         self._tell()

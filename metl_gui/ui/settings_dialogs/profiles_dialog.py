@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 
 from metl_gui.core.progress import Progress
 from metl_gui.errors import MetlError, UserError
-from metl_gui.ui.jobs.jobs import Job, Jobs, NewestJob, Outcome
+from metl_gui.ui.jobs.jobs import Job, JobOutcome, Jobs, NewestJob
 from metl_gui.ui.settings_dialogs.connection_fields import KINDS
 from metl_gui.ui.settings_dialogs.profile_form import ProfileForm
 from metl_gui.ui.theming import theme as themes
@@ -28,8 +28,8 @@ from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
 from metl_gui.ui.widgets.two_line_list import WORDS_ROLE, TwoLineDelegate, TwoLines
-from metl_gui.workbench.profiles.connection_test import ProfileCheck, test_profile
-from metl_gui.workbench.profiles.kinds import Kind
+from metl_gui.workbench.profiles.connection_test import ConnectionTestResult, test_profile
+from metl_gui.workbench.profiles.kinds import ProfileKind
 from metl_gui.workbench.profiles.saved_profiles import SIGN, Profile, profiles, remove_profile, save_profile
 
 _GOOD, _BAD, _GOES_ON = "✓", "✗", "…"
@@ -71,7 +71,7 @@ class ConnectionTestPane(QWidget):
         self._lines.clear()
         self._show(heading, hint)
 
-    def show_check(self, check: ProfileCheck) -> None:
+    def show_check(self, check: ConnectionTestResult) -> None:
         """Show what came of a trial."""
         self.say("")
         for step in check.steps:
@@ -130,7 +130,9 @@ class ProfilesDialog(QDialog):
     changed = Signal()
     wanted = Signal(object)
 
-    def __init__(self, jobs: Jobs, chosen: str = "", parent: QWidget | None = None, *, kind: Kind = Kind.SPARK) -> None:
+    def __init__(
+        self, jobs: Jobs, chosen: str = "", parent: QWidget | None = None, *, kind: ProfileKind = ProfileKind.SPARK
+    ) -> None:
         super().__init__(parent)
         self.setWindowTitle("Connections")
         self._kind = kind
@@ -143,7 +145,7 @@ class ProfilesDialog(QDialog):
         self.save, self.test = KeyButton("Save", "Ctrl+S", "primary"), KeyButton("Save and test", "Ctrl+T")
         self.stop, self.use, self.close_button = (
             KeyButton("Stop"),
-            KeyButton(KINDS[Kind.SPARK].use),
+            KeyButton(KINDS[ProfileKind.SPARK].use),
             KeyButton("Close", "Esc"),
         )
         self._build()
@@ -226,7 +228,7 @@ class ProfilesDialog(QDialog):
         values = self.form.values
         self._asked.start("Keeping the profile", lambda _watch: save_profile(profile, values), self._saved)
 
-    def _saved(self, outcome: Outcome[Profile]) -> None:
+    def _saved(self, outcome: JobOutcome[Profile]) -> None:
         tests_next, self._tests_next = self._tests_next, False
         if outcome.error is not None:
             self._fault(outcome.error)
@@ -246,7 +248,7 @@ class ProfilesDialog(QDialog):
             self.form.is_edited = False
             self._asked.start("Removing the profile", lambda _watch: remove_profile(name), self._removed)
 
-    def _removed(self, outcome: Outcome[Profile]) -> None:
+    def _removed(self, outcome: JobOutcome[Profile]) -> None:
         if outcome.error is not None:
             self._fault(outcome.error)
         else:
@@ -281,7 +283,7 @@ class ProfilesDialog(QDialog):
         self.trial.say("The test was stopped.")
         self._enable()
 
-    def _tested(self, outcome: Outcome[ProfileCheck]) -> None:
+    def _tested(self, outcome: JobOutcome[ConnectionTestResult]) -> None:
         self._is_testing = False
         self._enable()
         if outcome.value is not None:

@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QDialog, QFormLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from metl_gui.ui.theming import theme as themes
-from metl_gui.ui.widgets.choice import Choice
+from metl_gui.ui.widgets.choice import ThemedComboBox
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
 
@@ -38,7 +38,7 @@ class ProjectSettingsDialog(QDialog):
         self.name = QLineEdit("" if who == login else who)
         self.name.setPlaceholderText(login)
         self.name.setAccessibleName("Your name")
-        self.confirms = Choice()
+        self.confirms = ThemedComboBox()
         self.confirms.setAccessibleName("What is mapped by hand")
         self.confirms.addItems(_CONFIRMS)
         self.confirms.setCurrentIndex(int(bool(needs_second)))

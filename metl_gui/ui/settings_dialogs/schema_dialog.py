@@ -14,7 +14,7 @@ from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QCompleter, QDialog, QFormLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from metl_gui.core.changes.draft import Edit
-from metl_gui.core.edits.composite import Several
+from metl_gui.core.edits.composite import CompositeEdit
 from metl_gui.core.edits.settings import CHOICES, SetSettings
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Schema, Side
@@ -23,7 +23,7 @@ from metl_gui.ui.jobs.jobs import Jobs
 from metl_gui.ui.project.document import OpenProject
 from metl_gui.ui.project.text import number_of
 from metl_gui.ui.theming import theme as themes
-from metl_gui.ui.widgets.choice import Choice
+from metl_gui.ui.widgets.choice import ThemedComboBox
 from metl_gui.ui.widgets.edit_preview import PreviewPane
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
@@ -132,7 +132,7 @@ class SettingEditor(QWidget):
     ) -> None:
         super().__init__(parent)
         self.field = field
-        self.choice: Choice | None = None
+        self.choice: ThemedComboBox | None = None
         self.line: QLineEdit | None = None
         found = set(values)
         self._common = found.pop() if len(found) == 1 else None
@@ -161,7 +161,7 @@ class SettingEditor(QWidget):
         return _values(self.field)[0] if self._common == "" and self.field.choices else self._common
 
     def _make_choice(self, field: SettingField) -> QWidget:
-        self.choice = Choice()
+        self.choice = ThemedComboBox()
         self.choice.setAccessibleName(field.title)
         self.choice.setAccessibleDescription(field.words)
         if self._common is None:
@@ -257,7 +257,7 @@ class SchemaSettingsDialog(QDialog):
         if len(edits) == 1:
             return edits[0]
         said = ", ".join(f"{name} = {value or 'default'}" for name, value in values)
-        return Several(f"Set {said} for {number_of(len(edits), _noun(self._side))}", edits)
+        return CompositeEdit(f"Set {said} for {number_of(len(edits), _noun(self._side))}", edits)
 
     def accept(self) -> None:
         """Do what the form says; what was not judged yet is judged first."""

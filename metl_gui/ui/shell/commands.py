@@ -12,30 +12,30 @@ from PySide6.QtCore import QObject, Qt, qVersion
 from PySide6.QtWidgets import QFileDialog, QInputDialog
 
 from metl_gui import __version__
-from metl_gui.core.edits.composite import Several
+from metl_gui.core.edits.composite import CompositeEdit
 from metl_gui.core.edits.review import ConfirmBlock
 from metl_gui.core.edits.versions import RemoveVersion
 from metl_gui.core.progress import Watch
 from metl_gui.core.trees.nodes import Side
-from metl_gui.errors import ProjectHeldError, UserError
+from metl_gui.errors import ProjectLockedError, UserError
 from metl_gui.ui.actions.shortcut_sheet import KeysDialog, KeySheet
 from metl_gui.ui.exports.dialog import ExportDialog
-from metl_gui.ui.jobs.jobs import Job, Outcome, Task
+from metl_gui.ui.jobs.jobs import Job, JobOutcome, Task
 from metl_gui.ui.palette.dialog import Glossary, Palette, PaletteEntry, entries_of
 from metl_gui.ui.project.text import number_of, version_words
-from metl_gui.ui.shell.projects import Prepared
+from metl_gui.ui.shell.projects import PreparedProject
 from metl_gui.ui.shell.shutdown import closing, opening
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.dialogs import show
 from metl_gui.workbench.demo.sample import fresh_copy
 from metl_gui.workbench.exports.files import ExportResult
-from metl_gui.workbench.importing.dropped_files import Recognized
-from metl_gui.workbench.importing.remote_sources import EVERYTHING, Choice
+from metl_gui.workbench.importing.dropped_files import RecognizedFiles
+from metl_gui.workbench.importing.remote_sources import EVERYTHING, ImportFilter
 from metl_gui.workbench.importing.schema_import import ImportResult, add_reading, import_sources, resume
 from metl_gui.workbench.mapping.table import MapResult, import_mapping
 from metl_gui.workbench.publishing.publication import live_state, published_states
 from metl_gui.workbench.review.assignments import checked_name
-from metl_gui.workbench.session import Door, Workbench
+from metl_gui.workbench.session import EditOrigin, Workbench
 
 if TYPE_CHECKING:
     from metl_gui.ui.shell.window import Window
@@ -46,7 +46,7 @@ _PROJECTS = "METL projects (*.metl)"
 _SHOWN = 8
 
 
-class Commands(QObject):
+class WindowCommands(QObject):
     """The commands of one window."""
 
     def __init__(self, window: Window) -> None:
@@ -76,8 +76,8 @@ class Commands(QObject):
             self._window.show_page(0)  # it is open here; nobody else holds it
             return
 
-        def done(outcome: Outcome[Prepared]) -> None:
-            if isinstance(outcome.error, ProjectHeldError):
+        def done(outcome: JobOutcome[PreparedProject]) -> None:
+            if isinstance(outcome.error, ProjectLockedError):
                 self._ask_how(path, outcome.error)
             else:
                 self._opened(outcome)
@@ -105,7 +105,7 @@ class Commands(QObject):
             return
         path = Path(name).with_suffix(".metl")
 
-        def done(outcome: Outcome[bool]) -> None:
+        def done(outcome: JobOutcome[bool]) -> None:
             self._failed_only(outcome)
             if outcome.value is not None:
                 rest = "" if outcome.value else " Its history and comments went with the file that was overwritten."
@@ -132,7 +132,7 @@ class Commands(QObject):
         if name:
             self.import_schemas(Side.EXTRACTION, [Path(name)])
 
-    def import_schemas(self, side: Side, sources: Sequence[Path | str], choice: Choice = EVERYTHING) -> None:
+    def import_schemas(self, side: Side, sources: Sequence[Path | str], choice: ImportFilter = EVERYTHING) -> None:
         """Import files and folders of schemas, or what is chosen of registries and databases; update at once."""
         workbench = self._project.workbench
         aside = self._window.jobs.worker.call
@@ -140,18 +140,18 @@ class Commands(QObject):
             self.write(
                 "Importing schemas",
                 lambda watch: import_sources(
-                    workbench, side, sources, door=Door.WINDOW, watch=watch, aside=aside, choice=choice
+                    workbench, side, sources, door=EditOrigin.WINDOW, watch=watch, aside=aside, choice=choice
                 ),
                 self._imported,
             )
 
-    def add_schemas(self, side: Side, found: Recognized) -> None:
+    def add_schemas(self, side: Side, found: RecognizedFiles) -> None:
         """Add the schemas that were read from dropped files."""
         workbench = self._project.workbench
         if workbench is not None:
             self.write(
                 "Adding schemas",
-                lambda watch: add_reading(workbench, side, found.schemas, Door.WINDOW, watch),
+                lambda watch: add_reading(workbench, side, found.schemas, EditOrigin.WINDOW, watch),
                 self._imported,
             )
 
@@ -173,17 +173,17 @@ class Commands(QObject):
         if workbench is not None:
             self.write(
                 "Importing the mapping",
-                lambda watch: import_mapping(workbench, path, door=Door.WINDOW, watch=watch),
+                lambda watch: import_mapping(workbench, path, door=EditOrigin.WINDOW, watch=watch),
                 self._mapped,
             )
 
-    def write(self, title: str, task: Task[T], done: Callable[[Outcome[T]], None]) -> None:
+    def write(self, title: str, task: Task[T], done: Callable[[JobOutcome[T]], None]) -> None:
         """Start a job that writes into the project; where that is closed meanwhile, the job is given up."""
         workbench = self._project.workbench
         if self._project.refuses_now():
             return
 
-        def end(outcome: Outcome[T]) -> None:
+        def end(outcome: JobOutcome[T]) -> None:
             if self._project.workbench is workbench:
                 done(outcome)
             elif workbench is not None and outcome.value is None:
@@ -254,7 +254,7 @@ class Commands(QObject):
         text = f"{number_of(lost, 'lost element')} will stay empty."
         if dialogs.ask(f"Confirm {blocks} that became smaller?", text, answers, self._window) == "confirm":
             edits = tuple(ConfirmBlock(item.key) for item in items)
-            self._project.do(Several(f"Confirm all {len(items)} blocks that are smaller", edits))
+            self._project.do(CompositeEdit(f"Confirm all {len(items)} blocks that are smaller", edits))
 
     def name_state(self) -> None:
         """Give the state that is meant in the history, or else the one that is shown, a name."""
@@ -308,12 +308,12 @@ class Commands(QObject):
         entry.does()
 
     def _start_opening(
-        self, path: Path, make: Callable[[Watch], Workbench], done: Callable[[Outcome[Prepared]], None]
+        self, path: Path, make: Callable[[Watch], Workbench], done: Callable[[JobOutcome[PreparedProject]], None]
     ) -> None:
         """Open a project in the place of the one in front, whose run is asked about first."""
         self._window.leaving.before(opening(path.stem), lambda: self._window.opening.start(path, make, done))
 
-    def _opened(self, outcome: Outcome[Prepared]) -> None:
+    def _opened(self, outcome: JobOutcome[PreparedProject]) -> None:
         prepared = outcome.value
         if prepared is not None:  # a run may have been started since
             workbench = prepared.workbench
@@ -324,14 +324,14 @@ class Commands(QObject):
             )
         self._failed_only(outcome)
 
-    def _ask_how(self, path: Path, error: ProjectHeldError) -> None:
+    def _ask_how(self, path: Path, error: ProjectLockedError) -> None:
         title, text = dialogs.words_of(error)
         answers = [("read", "Open read only"), ("take", "Take over"), ("cancel", "Cancel")]
         answer = dialogs.ask(title, text, answers, self._window)
         if answer != "cancel":
             self.open(path, for_editing=answer == "take", take_over=answer == "take")
 
-    def _imported(self, outcome: Outcome[ImportResult]) -> None:
+    def _imported(self, outcome: JobOutcome[ImportResult]) -> None:
         self._project.catch_up()
         self._failed_only(outcome)
         result = outcome.value
@@ -354,7 +354,7 @@ class Commands(QObject):
         else:
             self._window.notify(f"{title}.")
 
-    def _mapped(self, outcome: Outcome[MapResult]) -> None:
+    def _mapped(self, outcome: JobOutcome[MapResult]) -> None:
         self._project.catch_up()
         self._failed_only(outcome)
         result = outcome.value
@@ -372,7 +372,7 @@ class Commands(QObject):
     def _exported(self, done: ExportResult) -> None:
         self._window.settings.remember_export(done.format, done.path.parent)
 
-    def _failed_only(self, outcome: Outcome[Any]) -> None:
+    def _failed_only(self, outcome: JobOutcome[Any]) -> None:
         if outcome.error is not None:
             dialogs.tell(outcome.error, self._window)
 

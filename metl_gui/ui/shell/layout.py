@@ -92,7 +92,7 @@ def stops(window: Window) -> list[QWidget]:
     return [panel for panel in found if panel.isVisible() and first_focus(panel) is not None]
 
 
-def go_round(window: Window, direction: int) -> None:
+def cycle_focus(window: Window, direction: int) -> None:
     """Put the focus into the next panel (1) or the one before (-1)."""
     found = stops(window)
     if not found:

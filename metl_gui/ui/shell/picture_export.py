@@ -21,11 +21,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from metl_gui.ui.jobs.jobs import Outcome
+from metl_gui.ui.jobs.jobs import JobOutcome
 from metl_gui.ui.matrix.layout.axis import Level
-from metl_gui.ui.matrix.layout.content import Content
+from metl_gui.ui.matrix.layout.content import PlaneContent
 from metl_gui.ui.matrix.painting.paint_context import Tinting
-from metl_gui.ui.matrix.picture import MOST_PX, Sheet, ratio_of, save, whole
+from metl_gui.ui.matrix.picture import MOST_PX, PictureSpec, ratio_of, save, whole
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.theming.theme import Theme
 from metl_gui.ui.widgets import dialogs
@@ -49,7 +49,7 @@ class PictureDialog(QDialog):
         sheets: what there is to choose from, with its words; what is on the screen comes first.
     """
 
-    def __init__(self, sheets: Sequence[tuple[str, Sheet]], parent: QWidget | None = None) -> None:
+    def __init__(self, sheets: Sequence[tuple[str, PictureSpec]], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("Export a picture")
         self._sheets = [sheet for _, sheet in sheets]
@@ -76,24 +76,26 @@ class PictureDialog(QDialog):
         layout.addWidget(self.buttons)
 
     @property
-    def sheet(self) -> Sheet:
+    def sheet(self) -> PictureSpec:
         """What was chosen."""
         return self._sheets[self.choices.checkedId()]
 
 
-def sheets_of(content: Content, seen: Sheet, theme: Theme, tinting: Tinting) -> list[tuple[str, Sheet]]:
+def sheets_of(
+    content: PlaneContent, seen: PictureSpec, theme: Theme, tinting: Tinting
+) -> list[tuple[str, PictureSpec]]:
     """Return what a picture can show; levels that one axis or the other has."""
     known = {*content.columns.levels, *content.rows.levels}
     levels = [(words, whole(content, level, theme, tinting)) for level, words in _LEVELS if level in known]
     return [("What is on the screen", seen), *levels]
 
 
-def fits(sheet: Sheet) -> bool:
+def fits(sheet: PictureSpec) -> bool:
     """Whether a picture is not too large."""
     return max(sheet.width, sheet.height) <= MOST_PX
 
 
-def size_words(sheet: Sheet) -> str:
+def size_words(sheet: PictureSpec) -> str:
     """Tell the size of a picture, or that it is too large."""
     if not fits(sheet):
         return f"{sheet.width:,} x {sheet.height:,} pixels are too many"
@@ -126,20 +128,20 @@ def export_picture(window: Window) -> None:
         write_picture(window, dialog.sheet, path)
 
 
-def sheet_on_screen(window: Window) -> Sheet:
+def sheet_on_screen(window: Window) -> PictureSpec:
     """Return what the matrix shows now as a picture to write."""
     matrix = window.map.matrix
     assert matrix.content is not None  # noqa: S101 - the action needs an open project
     frame = matrix.frame
-    return Sheet(
+    return PictureSpec(
         matrix.content, matrix.sight.snapped, (frame.width, frame.height), themes.current(), matrix.tiles.tinting
     )
 
 
-def write_picture(window: Window, sheet: Sheet, path: Path) -> None:
+def write_picture(window: Window, sheet: PictureSpec, path: Path) -> None:
     """Write a picture as a job, and say where it is."""
 
-    def done(outcome: Outcome[Path]) -> None:
+    def done(outcome: JobOutcome[Path]) -> None:
         if outcome.error is not None:
             dialogs.tell(outcome.error, window)
         elif outcome.value is not None:

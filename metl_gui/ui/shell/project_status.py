@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Qt
 
 from metl_gui.ui.project import text
-from metl_gui.ui.project.document import Changed
+from metl_gui.ui.project.document import DocumentChange
 from metl_gui.ui.project.selection import Selected, still_there
 from metl_gui.ui.run.start import live_words
 from metl_gui.ui.shell.head_bar import PAGES
@@ -98,7 +98,7 @@ class ProjectFacts(QObject):
         self._show_production()
         self.refresh()
 
-    def _changed(self, changed: Changed) -> None:
+    def _changed(self, changed: DocumentChange) -> None:
         selection = self._window.selection
         selection.choose(still_there(changed.after, selection.current))
         self.refresh()

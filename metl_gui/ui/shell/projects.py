@@ -1,6 +1,6 @@
 """The project that a window has in front: opened, shown, closed, found again next time, maintained meanwhile.
 
-- ``Opening`` opens it beside the window: the file is read and laid out in a job, then shown in one go.
+- ``ProjectOpener`` opens it beside the window: the file is read and laid out in a job, then shown in one go.
 - ``Projects`` shows and closes it, remembers it for the next window, and keeps it as ours while it is edited.
 - ``Maintenance`` is what the window does by itself meanwhile: follow other programs' edits, merge the overlay when
   idle.
@@ -18,10 +18,10 @@ from PySide6.QtCore import QElapsedTimer, QObject, QTimer, Signal
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.progress import Watch
 from metl_gui.core.project.masks import schemas_with_masks
-from metl_gui.errors import MetlError, ProjectHeldError, UserError
-from metl_gui.ui.jobs.jobs import Job, Jobs, Outcome
-from metl_gui.ui.matrix.layout.content import Content, content_of
-from metl_gui.ui.project.document import Changed, OpenProject, ReviewIndex
+from metl_gui.errors import MetlError, ProjectLockedError, UserError
+from metl_gui.ui.jobs.jobs import Job, JobOutcome, Jobs
+from metl_gui.ui.matrix.layout.content import PlaneContent, content_of
+from metl_gui.ui.project.document import DocumentChange, OpenProject, ReviewIndex
 from metl_gui.ui.project.selection import Selected
 from metl_gui.ui.shell.view_state import look_again, visit_of
 from metl_gui.ui.widgets import dialogs
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Prepared:
+class PreparedProject:
     """A project that is open, with what would take too long to work out in the window.
 
     Args:
@@ -42,17 +42,17 @@ class Prepared:
     """
 
     workbench: Workbench
-    content: Content
+    content: PlaneContent
     review: ReviewIndex
 
 
-class Opening(QObject):
+class ProjectOpener(QObject):
     """Opens one project at a time; beginning another one gives up the one before.
 
     Signals:
         began: the name of the project that is being opened.
         progressed: a ``Progress``.
-        ended: an ``Outcome`` with a ``Prepared``; one that was given up is told too, as cancelled.
+        ended: an ``Outcome`` with a ``PreparedProject``; one that was given up is told too, as cancelled.
     """
 
     began = Signal(object)
@@ -70,7 +70,9 @@ class Opening(QObject):
         """The job that goes on."""
         return self._job
 
-    def start(self, path: Path, make: Callable[[Watch], Workbench], done: Callable[[Outcome[Prepared]], None]) -> None:
+    def start(
+        self, path: Path, make: Callable[[Watch], Workbench], done: Callable[[JobOutcome[PreparedProject]], None]
+    ) -> None:
         """Open a project in a job.
 
         Args:
@@ -81,19 +83,19 @@ class Opening(QObject):
         self.cancel()
         mine: list[Job] = []
 
-        def task(watch: Watch) -> Prepared:
+        def task(watch: Watch) -> PreparedProject:
             workbench = make(watch)
             self._unshown.append(workbench)
             return self._prepare(workbench, watch)
 
-        def end(outcome: Outcome[Prepared]) -> None:
+        def end(outcome: JobOutcome[PreparedProject]) -> None:
             if outcome.value is not None:
                 self._unshown.remove(outcome.value.workbench)
             if not mine or self._job is mine[0]:
                 self._job = None
             elif outcome.value is not None:  # given up after its last step: nobody wants it any more
                 outcome.value.workbench.close()
-                outcome = Outcome(is_cancelled=True)
+                outcome = JobOutcome(is_cancelled=True)
             self.ended.emit(outcome)
             done(outcome)
 
@@ -116,7 +118,7 @@ class Opening(QObject):
             workbench.close()
         self._unshown.clear()
 
-    def _prepare(self, workbench: Workbench, watch: Watch) -> Prepared:
+    def _prepare(self, workbench: Workbench, watch: Watch) -> PreparedProject:
         try:
             document = workbench.document
             content = content_of(document, watch)
@@ -124,7 +126,7 @@ class Opening(QObject):
             review = ReviewIndex.of(document)
             document.matrix.sort_rows()
             schemas_with_masks(document.extraction)  # kept for as long as the project is open
-            return Prepared(workbench, content, review)
+            return PreparedProject(workbench, content, review)
         except BaseException:
             self._unshown.remove(workbench)
             workbench.close()
@@ -151,7 +153,7 @@ class Projects(QObject):
         self._beat.timeout.connect(self._tell_alive)
         window.project.opened.connect(self._opened)
 
-    def show(self, workbench: Workbench, prepared: Prepared | None = None) -> None:
+    def show(self, workbench: Workbench, prepared: PreparedProject | None = None) -> None:
         """Show a project that was opened, as it was looked at last.
 
         Args:
@@ -244,7 +246,7 @@ class Projects(QObject):
         self.keep_visit()  # a killed window comes back too
         try:
             workbench.beat()
-        except ProjectHeldError as error:
+        except ProjectLockedError as error:
             self._beat.stop()
             self._window.facts.refresh()
             dialogs.tell(error, self._window)
@@ -319,15 +321,15 @@ class Maintenance(QObject):
         else:
             self._timer.start()
 
-    def _changed(self, _changed: Changed) -> None:
+    def _changed(self, _changed: DocumentChange) -> None:
         self._since_change.restart()
 
-    def _read(self, outcome: Outcome[Document]) -> None:
+    def _read(self, outcome: JobOutcome[Document]) -> None:
         if outcome.error is not None:
             self._tell(outcome.error)
         self._project.catch_up()
 
-    def _merged(self, outcome: Outcome[Document]) -> None:
+    def _merged(self, outcome: JobOutcome[Document]) -> None:
         if outcome.error is not None:
             self._tell(outcome.error)
         self._project.take_merged()

@@ -13,7 +13,7 @@ from metl_gui.core.trees.trees import Tree
 from metl_gui.errors import UserError
 from metl_gui.ui.owners.entity_dialog import NEW_ENTITY, EntityDialog
 from metl_gui.ui.owners.lineage_dialog import LineageDialog
-from metl_gui.ui.project.selection import Place, Selected
+from metl_gui.ui.project.selection import NodeRef, Selected
 from metl_gui.ui.project.text import number_of
 from metl_gui.ui.settings_dialogs.profiles_dialog import ProfilesDialog
 from metl_gui.ui.settings_dialogs.project_dialog import ProjectSettingsDialog
@@ -21,9 +21,9 @@ from metl_gui.ui.settings_dialogs.schema_dialog import SchemaSettingsDialog
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.dialogs import show, show_about
 from metl_gui.workbench.model import lineages
-from metl_gui.workbench.profiles.kinds import Kind
+from metl_gui.workbench.profiles.kinds import ProfileKind
 from metl_gui.workbench.profiles.saved_profiles import SIGN, Profile
-from metl_gui.workbench.session import SECOND_PERSON_CONFIRMS, Door, person
+from metl_gui.workbench.session import SECOND_PERSON_CONFIRMS, EditOrigin, person
 from metl_gui.workbench.settings import project_settings, set_project_settings
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class SettingCommands:
         dialog.wanted.connect(self._set)
         show_about(window.project, dialog)
 
-    def show_profiles(self, chosen: str = "", kind: Kind = Kind.SPARK) -> None:
+    def show_profiles(self, chosen: str = "", kind: ProfileKind = ProfileKind.SPARK) -> None:
         """Show the connection profiles: one of them first, or else the Spark that runs use now."""
         window, box = self._window, self._window.run_page.setup.target
         dialog = ProfilesDialog(window.jobs, chosen or box.text.removeprefix(SIGN), window, kind=kind)
@@ -71,13 +71,13 @@ class SettingCommands:
 
     def _use(self, profile: Profile) -> None:
         """Do with a profile what its kind is for."""
-        if profile.kind is Kind.SPARK:
+        if profile.kind is ProfileKind.SPARK:
             self._window.run_page.setup.target.choose(f"{SIGN}{profile.name}")
-        elif profile.kind is Kind.KAFKA and self._window.project.workbench is None:
+        elif profile.kind is ProfileKind.KAFKA and self._window.project.workbench is None:
             self._window.notify("Topics are read for a project: open one, then choose them on its Run page.")
-        elif profile.kind is Kind.KAFKA:
+        elif profile.kind is ProfileKind.KAFKA:
             self._window.run_commands.topics.choose_source(f"kafka://{SIGN}{profile.name}")
-        elif profile.kind in (Kind.REGISTRY, Kind.POSTGRESQL):
+        elif profile.kind in (ProfileKind.REGISTRY, ProfileKind.POSTGRESQL):
             self._window.registries.browse(f"{SIGN}{profile.name}")
 
     def _set(self, wanted: tuple[str, bool]) -> None:
@@ -97,7 +97,7 @@ class SettingCommands:
         window.second.look()
 
 
-def _schemas_of(tree: Tree, places: tuple[Place | None, ...]) -> tuple[int, ...]:
+def _schemas_of(tree: Tree, places: tuple[NodeRef | None, ...]) -> tuple[int, ...]:
     ids = (place.schema for place in places if place is not None)
     return tuple(id_ for id_ in dict.fromkeys(ids) if tree.find_schema(id_) is not None)
 
@@ -154,7 +154,7 @@ class OwnerCommands:
                 self._window.project.do(edit)
 
     @property
-    def chosen(self) -> tuple[Side, Place] | None:
+    def chosen(self) -> tuple[Side, NodeRef] | None:
         """The attribute that is meant."""
         current = self._window.selection.current
         for side in (self._last, *(each for each in Side if each is not self._last)):
@@ -191,7 +191,7 @@ class OwnerCommands:
         workbench = project.workbench
         if isinstance(edit, SplitLineage) and workbench is not None:
             try:
-                lineages.split(workbench, edit, door=Door.WINDOW)
+                lineages.split(workbench, edit, door=EditOrigin.WINDOW)
             except UserError as error:
                 project.catch_up()
                 project.refused.emit(error)

@@ -15,9 +15,9 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QProgressBar, QWidget
 
 from metl_gui.engine.kafka.servers import is_kafka
-from metl_gui.ui.jobs.jobs import Outcome
+from metl_gui.ui.jobs.jobs import JobOutcome
 from metl_gui.ui.run.head import show_share
-from metl_gui.ui.widgets.dialogs import Question
+from metl_gui.ui.widgets.dialogs import QuestionDialog
 from metl_gui.ui.widgets.labels import Elided
 from metl_gui.workbench.runs.mapping_run import RunRequest, RunResult
 from metl_gui.workbench.runs.replay import ReplayRequest
@@ -69,7 +69,7 @@ class Session(Protocol):
         """Ask that the session goes on."""
 
 
-class RunQuestion(Question):
+class RunQuestion(QuestionDialog):
     """Says what goes on and how far it is, and asks; it stays until the run or the person ends it.
 
     Args:
@@ -248,7 +248,7 @@ class ShutdownController(QObject):
                 self._otherwise()
         self.answered.emit()
 
-    def _run_ended(self, outcome: Outcome[RunResult]) -> None:
+    def _run_ended(self, outcome: JobOutcome[RunResult]) -> None:
         if self.question is None:
             return
         kind, has_failed = self._kind, outcome.error is not None

@@ -11,7 +11,7 @@ from metl_gui.ui.project.settings import ViewSettings
 from metl_gui.ui.theming import theme as themes
 
 
-def dress(app: QApplication, settings: ViewSettings) -> None:
+def apply_theme(app: QApplication, settings: ViewSettings) -> None:
     """Dress the application as the settings say."""
     name = settings.theme or themes.system_theme_name()
     themes.apply(app, themes.load(name, themes.system_wants_contrast()), settings.scale / 100)
@@ -64,7 +64,7 @@ class ThemeController(QObject):
         app = QApplication.instance()
         if not isinstance(app, QApplication):
             return
-        dress(app, self._settings)
+        apply_theme(app, self._settings)
         for widget in self._window.findChildren(QWidget):
             if hasattr(widget, "dress"):
                 widget.dress()

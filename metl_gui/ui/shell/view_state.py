@@ -13,9 +13,9 @@ from PySide6.QtCore import QModelIndex, QObject
 
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui.matrix.layout.camera import PlanePlace
-from metl_gui.ui.matrix.layout.content import Order
-from metl_gui.ui.project.selection import Place, Selected, still_there
+from metl_gui.ui.matrix.layout.camera import Viewpoint
+from metl_gui.ui.matrix.layout.content import SortOrder
+from metl_gui.ui.project.selection import NodeRef, Selected, still_there
 from metl_gui.ui.shell.head_bar import PAGES
 
 if TYPE_CHECKING:
@@ -49,10 +49,10 @@ def look_again(window: Window, seen: dict[str, Any]) -> None:
         if isinstance(found, dict):
             _restore_tree(panel, found)
     order = seen.get("order")
-    if order in list(Order) and order != window.map.planes.arrangement.order:
-        window.map.planes.order(Order(order))
+    if order in list(SortOrder) and order != window.map.planes.arrangement.order:
+        window.map.planes.order(SortOrder(order))
     selected = _read_selected(window.project.value, seen.get("selected"))
-    place = PlanePlace.of_json(seen.get("place"))
+    place = Viewpoint.of_json(seen.get("place"))
     if place is not None:
         window.map.matrix.go_to_place(replace(place, selected=selected))
     if selected != Selected():
@@ -129,7 +129,7 @@ class _Opener(QObject):
         return index
 
 
-def _written(place: Place | None) -> list[int | None] | None:
+def _written(place: NodeRef | None) -> list[int | None] | None:
     return None if place is None else [place.schema, place.version, place.attribute]
 
 
@@ -139,11 +139,11 @@ def _read_selected(document: Document, found: Any) -> Selected:
     return Selected(_read(Side.EXTRACTION, document, found[0]), _read(Side.CDM, document, found[1]))
 
 
-def _read(side: Side, document: Document, found: Any) -> Place | None:
+def _read(side: Side, document: Document, found: Any) -> NodeRef | None:
     """Read a node, ``None`` when it is not what a node looks like, or is gone."""
     if not isinstance(found, list) or len(found) != 3 or not isinstance(found[0], int):  # schema, version, attribute
         return None
     if any(not isinstance(part, int) for part in found[1:] if part is not None):
         return None
-    place = Place(*found)
+    place = NodeRef(*found)
     return still_there(document, Selected().with_place(side, place)).on(side)

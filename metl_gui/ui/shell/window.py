@@ -9,7 +9,7 @@ from PySide6.QtCore import QSettings, QSize, Qt, QTimer
 from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QShowEvent
 from PySide6.QtWidgets import QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
-from metl_gui.errors import LooksBackError, MetlError
+from metl_gui.errors import MetlError, ReadOnlyStateError
 from metl_gui.ui.actions.menus import Actions
 from metl_gui.ui.actions.review_page import CARD_KEYS
 from metl_gui.ui.drop.controller import DropController, InterruptedImport, files_in
@@ -31,11 +31,11 @@ from metl_gui.ui.run.commands import RunCommands
 from metl_gui.ui.run.page import RunPage
 from metl_gui.ui.run.processes import SparkRuns
 from metl_gui.ui.search.docks import ListDocks
-from metl_gui.ui.shell.commands import Commands
+from metl_gui.ui.shell.commands import WindowCommands
 from metl_gui.ui.shell.head_bar import PAGES, HeadBar
 from metl_gui.ui.shell.layout import FloatingDocks, WindowLayout, fill_panels, fill_recent
 from metl_gui.ui.shell.project_status import ProjectFacts
-from metl_gui.ui.shell.projects import Maintenance, Opening, Prepared, Projects
+from metl_gui.ui.shell.projects import Maintenance, PreparedProject, ProjectOpener, Projects
 from metl_gui.ui.shell.schema_commands import OwnerCommands, SettingCommands
 from metl_gui.ui.shell.second_matrix import SecondMatrix
 from metl_gui.ui.shell.shutdown import QUITTING, ShutdownController
@@ -70,8 +70,8 @@ class Window(QMainWindow):
     project: OpenProject
     selection: Selection
     spark: SparkRuns
-    opening: Opening
-    commands: Commands
+    opening: ProjectOpener
+    commands: WindowCommands
     projects: Projects
     drops: DropController
     interrupted: InterruptedImport
@@ -105,8 +105,8 @@ class Window(QMainWindow):
         self.project = OpenProject(self)
         self.selection = Selection(self)
         self.spark = SparkRuns(self.jobs, self)
-        self.opening = Opening(self.jobs, self)
-        self.commands = Commands(self)
+        self.opening = ProjectOpener(self.jobs, self)
+        self.commands = WindowCommands(self)
         self.projects = Projects(self)
         self.drops = DropController(self)
         self.interrupted = InterruptedImport(self)
@@ -154,7 +154,7 @@ class Window(QMainWindow):
             self._layout.restore_page()
             self._at_hand(number).setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def show_project(self, workbench: Workbench, prepared: Prepared | None = None) -> None:
+    def show_project(self, workbench: Workbench, prepared: PreparedProject | None = None) -> None:
         """Show a project that was opened; see ``Projects.show``."""
         self.projects.show(workbench, prepared)
 
@@ -294,7 +294,7 @@ class Window(QMainWindow):
 
     def _refused(self, error: MetlError) -> None:
         self.facts.refresh()
-        if isinstance(error, LooksBackError):
+        if isinstance(error, ReadOnlyStateError):
             self.notify(str(error), "Back to now", self.history.looking.come_back, is_good=False)
             return
         dialogs.tell(error, self)

@@ -24,7 +24,7 @@ from metl_gui.ui.suggest.rows import (
     entity_row,
     refusal_row,
 )
-from metl_gui.ui.suggest.suggestions import LEAST_OF_ALL, Suggestions
+from metl_gui.ui.suggest.suggestions import LEAST_OF_ALL, SelectionSuggestions
 from metl_gui.ui.widgets.dock import Dock, Surface
 from metl_gui.ui.widgets.pill import KeyButton
 
@@ -39,7 +39,7 @@ class PanelSection(IntEnum):
     REFUSED = 2
 
 
-class _List(QListView):
+class _SuggestionList(QListView):
     """A list in which Enter takes and Delete refuses.
 
     Signals:
@@ -85,7 +85,7 @@ class SuggestionPanel(Surface):
     told = Signal(object)
     left = Signal()
 
-    def __init__(self, project: OpenProject, suggestions: Suggestions, parent: QWidget | None = None) -> None:
+    def __init__(self, project: OpenProject, suggestions: SelectionSuggestions, parent: QWidget | None = None) -> None:
         super().__init__("panel", (300, 440), parent, share=(0.3, 0.55))
         self.setMinimumWidth(_NARROWEST)  # so that it keeps its width whichever buttons stand below
         self._project = project
@@ -94,7 +94,7 @@ class SuggestionPanel(Surface):
         self.model = SuggestionModel(self)
         self.parts = [KeyButton(words, kind="segment") for words in ("Block", "Attribute", "Refused")]
         self._group = QButtonGroup(self)
-        self.view = _List()
+        self.view = _SuggestionList()
         self.empty = QLabel()
         self.stack = QStackedWidget()
         self.accept = KeyButton("Accept", "Enter", "primary")
@@ -328,7 +328,7 @@ class SuggestionController(QObject):
     def __init__(self, page: MapPage, project: OpenProject, selection: Selection, jobs: Jobs) -> None:
         super().__init__(page)
         self._page = page
-        self.suggestions = Suggestions(project, selection, jobs, self)
+        self.suggestions = SelectionSuggestions(project, selection, jobs, self)
         self.panel = SuggestionPanel(project, self.suggestions)
         self.dock = Dock("suggestionDock", "Suggestions", self.panel)
         page.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, self.dock)

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem
 
 from metl_gui.core.matrix.blocks import BlockKey
 from metl_gui.core.matrix.document import Document
-from metl_gui.core.project.refusals import Refusal
+from metl_gui.core.project.refusals import RefusedSuggestion
 from metl_gui.core.suggest.block import Candidate
 from metl_gui.core.suggest.entities import EntityRank
 from metl_gui.core.trees.nodes import Side
@@ -40,7 +40,7 @@ class SuggestionRow:
     score: float | None = None
     candidate: Candidate | None = None
     entity: EntityRank | None = None
-    refusal: Refusal | None = None
+    refusal: RefusedSuggestion | None = None
 
     @property
     def spoken(self) -> str:
@@ -64,7 +64,7 @@ def entity_row(document: Document, rank: EntityRank) -> SuggestionRow:
     return SuggestionRow(version_words(document, Side.CDM, rank.entity_version), facts, rank.score, entity=rank)
 
 
-def refusal_row(document: Document, refusal: Refusal) -> SuggestionRow:
+def refusal_row(document: Document, refusal: RefusedSuggestion) -> SuggestionRow:
     """Put a refusal into words."""
     return SuggestionRow(*refusal_words(document, refusal), refusal=refusal)
 

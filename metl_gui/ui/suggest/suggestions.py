@@ -14,14 +14,14 @@ from PySide6.QtCore import QObject, Signal
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.matrix.blocks import BlockKey, Element, Status
 from metl_gui.core.matrix.document import Document
-from metl_gui.core.project.refusals import Refusal, Refusals
+from metl_gui.core.project.refusals import RefusedSuggestion, RefusedSuggestions
 from metl_gui.core.suggest.block import Candidate, suggest_block
 from metl_gui.core.suggest.entities import EntityIndex, EntityRank
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import UserError
-from metl_gui.ui.jobs.jobs import CommandResult, Jobs, Outcome
+from metl_gui.ui.jobs.jobs import CommandResult, JobOutcome, Jobs
 from metl_gui.ui.matrix.painting.overlay import Ghost
-from metl_gui.ui.project.document import Changed, OpenProject
+from metl_gui.ui.project.document import DocumentChange, OpenProject
 from metl_gui.ui.project.selection import Selected, Selection, block_meant, place_of_version
 from metl_gui.ui.project.text import block_words, number_of, path_of
 from metl_gui.workbench.mapping.suggestions import accepting, answers_loss, refusal_of, suggestions_of
@@ -57,7 +57,7 @@ class FoundSuggestions:
 def find(
     document: Document,
     place: tuple[BlockKey | None, int],
-    refusals: Refusals,
+    refusals: RefusedSuggestions,
     index: EntityIndex | None,
     alike: Callable[[BlockKey], Mapping[Element, float]] | None = None,
 ) -> tuple[FoundSuggestions, EntityIndex | None]:
@@ -126,7 +126,7 @@ LEAST_OF_ALL = 0.90
 _LEAST_GHOST = 0.30
 
 
-class Suggestions(QObject):
+class SelectionSuggestions(QObject):
     """Follows the selection while somebody wants suggestions.
 
     Signals:
@@ -155,7 +155,7 @@ class Suggestions(QObject):
         self._asked: tuple[Document, BlockKey | None, int | None] | None = None
         self.found = FoundSuggestions()
         self.current: Candidate | None = None
-        self.refused: tuple[Refusal, ...] = ()
+        self.refused: tuple[RefusedSuggestion, ...] = ()
         self.ghosts: tuple[Ghost, ...] = ()
         project.opened.connect(self._opened)
         project.changed.connect(self._changed)
@@ -275,7 +275,7 @@ class Suggestions(QObject):
         words = f"{refusal.to_path} from {refusal.from_path} is not suggested any more."
         self.said.emit(CommandResult(words, "Restore", lambda: self.restore(refusal)))
 
-    def restore(self, refusal: Refusal) -> None:
+    def restore(self, refusal: RefusedSuggestion) -> None:
         """Let a refused suggestion be made again."""
         self._write(lambda: self._workbench.kept.refused_suggestions.remove([refusal]))
 
@@ -309,7 +309,7 @@ class Suggestions(QObject):
         self._asked = None
         self._look()
 
-    def _changed(self, changed: Changed) -> None:
+    def _changed(self, changed: DocumentChange) -> None:
         if changed.before.cdm is not changed.after.cdm:
             self._index = None
         self._look()
@@ -333,7 +333,7 @@ class Suggestions(QObject):
         if asked == self._asked:
             return False
         self._asked = asked
-        key, refusals, index = place[0], Refusals(self.refused), self._index
+        key, refusals, index = place[0], RefusedSuggestions(self.refused), self._index
         shelf, newest = self._project.samples, self._project.newest
 
         def alike(of: BlockKey) -> Mapping[Element, float]:
@@ -348,7 +348,7 @@ class Suggestions(QObject):
             self._jobs.start("Looking for suggestions", task, self._ended)
         return True
 
-    def _ended(self, outcome: Outcome[tuple[FoundSuggestions, EntityIndex | None]]) -> None:
+    def _ended(self, outcome: JobOutcome[tuple[FoundSuggestions, EntityIndex | None]]) -> None:
         self._is_warm = True
         if outcome.value is not None:
             self._take(outcome.value)

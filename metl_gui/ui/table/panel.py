@@ -8,23 +8,23 @@ from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QPushButton, QVBoxLayout, QWidget
 
 from metl_gui.core.changes.draft import Transition
-from metl_gui.core.edits.composite import Several
+from metl_gui.core.edits.composite import CompositeEdit
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.progress import UNWATCHED, Watch
 from metl_gui.core.search.query import Query, parse
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui.jobs.jobs import Jobs, NewestJob, Outcome
+from metl_gui.ui.jobs.jobs import JobOutcome, Jobs, NewestJob
 from metl_gui.ui.jobs.timers import pause
-from metl_gui.ui.project.document import Changed, OpenProject
+from metl_gui.ui.project.document import DocumentChange, OpenProject
 from metl_gui.ui.project.selection import Selected, Selection, place_of_version
 from metl_gui.ui.project.settings import ViewSettings
 from metl_gui.ui.project.text import number_of
-from metl_gui.ui.table.rows import Column, MappingRows, Rows
+from metl_gui.ui.table.rows import MappingColumn, MappingRows, Rows
 from metl_gui.ui.table.view import COLUMNS, MappingModel, MappingView, RowCopier
 from metl_gui.ui.trees.panel import FILTER_HELP
 from metl_gui.ui.widgets.dock import Surface
 from metl_gui.ui.widgets.plain_text import plain_label
-from metl_gui.workbench.session import Door
+from metl_gui.workbench.session import EditOrigin
 
 AT_ONCE = 300_000
 """Up to so many elements are filtered and sorted between two frames; more are a job."""
@@ -35,7 +35,7 @@ MOST_BLOCKS_AT_ONCE = 100
 _FILTER_DELAY_MS = 60
 _SORTING = "Sorting the mapping list"
 _COLUMNS_KEPT = "mappingColumns"
-_AT_FIRST = (Column.ENTITY_VERSION, Column.CDM_TYPE, Column.COMMENT)
+_AT_FIRST = (MappingColumn.ENTITY_VERSION, MappingColumn.CDM_TYPE, MappingColumn.COMMENT)
 
 
 class MappingPanel(Surface):
@@ -70,7 +70,7 @@ class MappingPanel(Surface):
         self._sorting = NewestJob(jobs, self)
         self._known: MappingRows | None = None
         self._query = Query()
-        self._order: tuple[Column, bool] = (Column.SCHEMA, False)
+        self._order: tuple[MappingColumn, bool] = (MappingColumn.SCHEMA, False)
         self._is_stale = True
         self._is_following = False
         self.model = MappingModel(self)
@@ -98,12 +98,12 @@ class MappingPanel(Surface):
         self._timer.stop()
         self._filter()
 
-    def sort_by(self, column: Column, is_descending: bool = False) -> None:
+    def sort_by(self, column: MappingColumn, is_descending: bool = False) -> None:
         """Sort by one column."""
         self._order = column, is_descending
         self._refresh()
 
-    def show_column(self, column: Column, is_shown: bool) -> None:
+    def show_column(self, column: MappingColumn, is_shown: bool) -> None:
         """Show or hide one column."""
         self.view.setColumnHidden(COLUMNS.index(column), not is_shown)
 
@@ -116,20 +116,20 @@ class MappingPanel(Surface):
         blocks = mapping.elements(self.model.rows[rows])
         edits = tuple(SetElements(key, zeros=tuple(elements)) for key, elements in blocks.items())
         words = number_of(len(rows), "element")
-        edit = edits[0] if len(rows) == 1 else Several(f"Clear {words}", edits)
+        edit = edits[0] if len(rows) == 1 else CompositeEdit(f"Clear {words}", edits)
         if len(edits) <= MOST_BLOCKS_AT_ONCE or not self._project.can_edit:
             if self._project.do(edit):
                 self.said.emit(f"{words} cleared")
             return
 
-        def done(outcome: Outcome[Transition]) -> None:
+        def done(outcome: JobOutcome[Transition]) -> None:
             self._project.catch_up()
             if outcome.error is not None:
                 self._project.refused.emit(outcome.error)
             elif outcome.value is not None:
                 self.said.emit(f"{words} cleared")
 
-        self._jobs.start(f"Clearing {words}", lambda _watch: workbench.do(edit, Door.WINDOW), done)
+        self._jobs.start(f"Clearing {words}", lambda _watch: workbench.do(edit, EditOrigin.WINDOW), done)
 
     # building
 
@@ -212,7 +212,7 @@ class MappingPanel(Surface):
         self.model.show_rows(None, np.zeros(0, np.int32))
         self._refresh()
 
-    def _changed(self, _changed: Changed) -> None:
+    def _changed(self, _changed: DocumentChange) -> None:
         self._refresh()
 
     def _wait_for_letters(self, _text: str) -> None:
@@ -225,7 +225,7 @@ class MappingPanel(Surface):
     def _sort_by_section(self, section: int) -> None:
         self._sort_again(COLUMNS[section])
 
-    def _sort_again(self, column: Column) -> None:
+    def _sort_again(self, column: MappingColumn) -> None:
         self.sort_by(column, column is self._order[0] and not self._order[1])
 
     def _refresh(self) -> None:
@@ -243,7 +243,7 @@ class MappingPanel(Surface):
             return
         self.note.setText("Sorting…")
 
-        def done(outcome: Outcome[Rows]) -> None:
+        def done(outcome: JobOutcome[Rows]) -> None:
             if outcome.value is not None:
                 self._show(mapping, outcome.value)
             elif outcome.error is not None:
@@ -313,7 +313,7 @@ class MappingPanel(Surface):
             self.view.stand_on(row)
 
 
-def _arranged(mapping: MappingRows, query: Query, order: tuple[Column, bool], watch: Watch) -> Rows:
+def _arranged(mapping: MappingRows, query: Query, order: tuple[MappingColumn, bool], watch: Watch) -> Rows:
     """Filter and sort."""
     rows = mapping.passing(query, lambda: watch.step(_SORTING))
     watch.step(_SORTING)

@@ -22,7 +22,7 @@ from metl_gui.core.matrix.matrix import STATUSES, DpmBase, base_of
 from metl_gui.core.project.comments import Comments
 from metl_gui.core.search.attribute_facts import AttributeUses, notes_of
 from metl_gui.core.search.filters import Filtering
-from metl_gui.core.search.query import Kind, Query, Term
+from metl_gui.core.search.query import Query, Term, TermKind
 from metl_gui.core.trees.nodes import Side
 from metl_gui.core.trees.text_columns import Haystack
 from metl_gui.core.trees.tree_columns import columns_of
@@ -31,7 +31,7 @@ Rows = NDArray[np.int32]
 Bools = NDArray[np.bool_]
 
 
-class Column(StrEnum):
+class MappingColumn(StrEnum):
     """What a row says; the value is the heading."""
 
     SCHEMA = "Schema"
@@ -48,13 +48,17 @@ class Column(StrEnum):
     COMMENT = "Comment"
 
 
-_SOURCE_ONLY = {(Kind.IS, "new"), (Kind.IS, "key"), *((Kind.CHANGED, value) for value in ("new", "removed", "type"))}
+_SOURCE_ONLY = {
+    (TermKind.IS, "new"),
+    (TermKind.IS, "key"),
+    *((TermKind.CHANGED, value) for value in ("new", "removed", "type")),
+}
 _OF_BLOCKS_ALONE = ("mapped", "unmapped", "review")
 _NO_COMMENTS = Comments()
 
 
 @dataclass(frozen=True)
-class Where:
+class RowElement:
     """The element of a row and its block."""
 
     block: Block
@@ -78,7 +82,7 @@ class MappingRows:
         self._edited = base_of(block for block in edited.values() if block is not None)
         self._gone = np.array(sorted(row for key in edited if (row := self._base.find(key)) >= 0), np.intp)
         self._split = len(self._base.q)
-        self._ranks: dict[Column, NDArray[np.int64]] = {}
+        self._ranks: dict[MappingColumn, NDArray[np.int64]] = {}
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -106,11 +110,11 @@ class MappingRows:
         at = column.start + int(np.searchsorted(own, self._edited.entity_version[row]))
         return int(self._base.start[at])
 
-    def where(self, row: int) -> Where:
+    def where(self, row: int) -> RowElement:
         """Find the element and block of a row."""
         base, at = (self._base, row) if row < self._split else (self._edited, row - self._split)
         block = base.block(int(np.searchsorted(base.start, at, side="right")) - 1)
-        return Where(block, Element(int(base.q[at]), int(base.p[at])))
+        return RowElement(block, Element(int(base.q[at]), int(base.p[at])))
 
     def row_of(self, key: BlockKey, element: Element) -> int:
         """Find the row of an element, -1 when it is none."""
@@ -144,28 +148,28 @@ class MappingRows:
 
     # order
 
-    def ordered(self, rows: Rows, column: Column, is_descending: bool = False) -> Rows:
+    def ordered(self, rows: Rows, column: MappingColumn, is_descending: bool = False) -> Rows:
         """Sort rows by one column; rows that are equal there keep their order."""
         keys = self._take(lambda base: self._key(base, column), rows)
         found: Rows = rows[np.argsort(-keys if is_descending else keys, kind="stable")]
         return found
 
-    def _key(self, base: DpmBase, column: Column) -> NDArray[np.int64]:
+    def _key(self, base: DpmBase, column: MappingColumn) -> NDArray[np.int64]:
         """Return what each element of a base is sorted by."""
         match column:
-            case Column.ATTRIBUTE | Column.TYPE:
+            case MappingColumn.ATTRIBUTE | MappingColumn.TYPE:
                 return self._attribute_ranks(Side.EXTRACTION, column)[base.p]
-            case Column.CDM_ATTRIBUTE | Column.CDM_TYPE:
+            case MappingColumn.CDM_ATTRIBUTE | MappingColumn.CDM_TYPE:
                 return self._attribute_ranks(Side.CDM, column)[base.q]
-            case Column.SCHEMA | Column.VERSION:
+            case MappingColumn.SCHEMA | MappingColumn.VERSION:
                 ranks = self._version_ranks(Side.EXTRACTION, column)[base.version]
-            case Column.ENTITY | Column.ENTITY_VERSION:
+            case MappingColumn.ENTITY | MappingColumn.ENTITY_VERSION:
                 ranks = self._version_ranks(Side.CDM, column)[base.entity_version]
-            case Column.STATUS:
+            case MappingColumn.STATUS:
                 ranks = base.status.astype(np.int64)
-            case Column.WHO:
+            case MappingColumn.WHO:
                 ranks = self._block_ranks(base, lambda each: each.people)[base.who]
-            case Column.WHEN:
+            case MappingColumn.WHEN:
                 ranks = base.when_ms
             case _:
                 ranks = self._block_ranks(base, self._comments)
@@ -176,10 +180,10 @@ class MappingRows:
         places = _places([list(texts(each)) for each in (self._base, self._edited)])
         return places[0 if base is self._base else 1]
 
-    def _attribute_ranks(self, side: Side, column: Column) -> NDArray[np.int64]:
+    def _attribute_ranks(self, side: Side, column: MappingColumn) -> NDArray[np.int64]:
         """Return by attribute id where its path or type stands among all, sorted."""
         if column not in self._ranks:
-            of_types = column in (Column.TYPE, Column.CDM_TYPE)
+            of_types = column in (MappingColumn.TYPE, MappingColumn.CDM_TYPE)
             parts = [part.columns for part in self._columns[side].parts]
             texts = [list(c.types) if of_types else [c.base.texts[at] for at in range(len(c.paths))] for c in parts]
             places = _places(texts)
@@ -188,10 +192,10 @@ class MappingRows:
             self._ranks[column] = _by_id(ids, ranks, self.document.ids(side).attribute)
         return self._ranks[column]
 
-    def _version_ranks(self, side: Side, column: Column) -> NDArray[np.int64]:
+    def _version_ranks(self, side: Side, column: MappingColumn) -> NDArray[np.int64]:
         """Return by version id its place: by name of its schema and then age, or by age alone."""
         if column not in self._ranks:
-            by_name = column in (Column.SCHEMA, Column.ENTITY)
+            by_name = column in (MappingColumn.SCHEMA, MappingColumn.ENTITY)
             parts = [part.columns for part in self._columns[side].parts]
             names = [[schema.name for schema in c.base.schemas.values()] if by_name else [] for c in parts]
             most = 1 + max(int(c.place.max(initial=0)) for c in parts)
@@ -221,19 +225,19 @@ class MappingRows:
         return rows
 
     def _term(self, term: Term) -> Callable[[DpmBase], Bools]:
-        if term.kind is Kind.IS and term.value in _OF_BLOCKS_ALONE:
+        if term.kind is TermKind.IS and term.value in _OF_BLOCKS_ALONE:
             return lambda base: np.repeat(self._of_blocks(base, term.value), np.diff(base.start))
         sides = [Side.EXTRACTION] if (term.kind, term.value) in _SOURCE_ONLY else list(Side)
-        sides = [Side.CDM] if (term.kind, term.value) == (Kind.IS, "required") else sides
+        sides = [Side.CDM] if (term.kind, term.value) == (TermKind.IS, "required") else sides
         tables = {side: self._attributes_passing(side, Term(term.kind, term.value)) for side in sides}
 
         def mask(base: DpmBase) -> Bools:
             found = np.zeros(len(base.q), np.bool_)
             for side, table in tables.items():
                 found |= table[base.p if side is Side.EXTRACTION else base.q]
-            if term.kind is Kind.WORD:
+            if term.kind is TermKind.WORD:
                 found |= np.repeat(self._said_of_blocks(base, term.value), np.diff(base.start))
-            elif term.kind is Kind.IS and term.value == "commented":
+            elif term.kind is TermKind.IS and term.value == "commented":
                 commented = np.array([bool(comment) for comment in self._comments(base)], np.bool_)
                 found |= np.repeat(commented, np.diff(base.start))
             return found

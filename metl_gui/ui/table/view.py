@@ -31,14 +31,14 @@ from metl_gui.core.matrix.blocks import Status
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Attribute, Side
 from metl_gui.registry.tables.cells import has_formula, safe
-from metl_gui.ui.jobs.timers import Steps
+from metl_gui.ui.jobs.timers import GeneratorRunner
 from metl_gui.ui.project.text import number_of
-from metl_gui.ui.table.rows import Column, MappingRows, Rows, Where
+from metl_gui.ui.table.rows import MappingColumn, MappingRows, RowElement, Rows
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.plain_text import plain_tip
 
 Index: TypeAlias = QModelIndex | QPersistentModelIndex
-COLUMNS = tuple(Column)
+COLUMNS = tuple(MappingColumn)
 _NO_ROWS = np.zeros(0, np.int32)
 _COMPARED_ROWS = 500_000
 _MOST_MOVED = 5_000
@@ -79,7 +79,7 @@ class MappingModel(QAbstractTableModel):
         if len(rows):
             self.dataChanged.emit(self.index(0, 0), self.index(len(rows) - 1, len(COLUMNS) - 1))
 
-    def where(self, row: int) -> Where | None:
+    def where(self, row: int) -> RowElement | None:
         """Return the element of a row."""
         if self.mapping is None or not 0 <= row < len(self.rows):
             return None
@@ -133,9 +133,9 @@ class MappingModel(QAbstractTableModel):
             words = self.texts(index.row())[index.column()]
             return plain_tip(words) if role == Qt.ItemDataRole.ToolTipRole else words
         if role == Qt.ItemDataRole.ForegroundRole:
-            if column is Column.STATUS and self.texts(index.row())[index.column()] == Status.NEEDS_REVIEW.value:
+            if column is MappingColumn.STATUS and self.texts(index.row())[index.column()] == Status.NEEDS_REVIEW.value:
                 return themes.current().review
-            if column in (Column.TYPE, Column.CDM_TYPE, Column.WHO, Column.WHEN):
+            if column in (MappingColumn.TYPE, MappingColumn.CDM_TYPE, MappingColumn.WHO, MappingColumn.WHEN):
                 return themes.current().dim
         return None
 
@@ -145,7 +145,7 @@ class MappingModel(QAbstractTableModel):
         self.endResetModel()
 
 
-def describe(document: Document, where: Where) -> tuple[str, ...]:
+def describe(document: Document, where: RowElement) -> tuple[str, ...]:
     """Return what a row says of an element, column by column."""
     block = where.block
     version, target = document.extraction.version(block.version), document.cdm.version(block.entity_version)
@@ -185,18 +185,18 @@ def _difference(old: NDArray[np.int64], new: NDArray[np.int64]) -> tuple[int, in
 
 
 _WIDTHS = {
-    Column.SCHEMA: 220,
-    Column.VERSION: 62,
-    Column.ATTRIBUTE: 160,
-    Column.TYPE: 124,
-    Column.ENTITY: 120,
-    Column.ENTITY_VERSION: 98,
-    Column.CDM_ATTRIBUTE: 160,
-    Column.CDM_TYPE: 100,
-    Column.STATUS: 116,
-    Column.WHO: 84,
-    Column.WHEN: 124,
-    Column.COMMENT: 180,
+    MappingColumn.SCHEMA: 220,
+    MappingColumn.VERSION: 62,
+    MappingColumn.ATTRIBUTE: 160,
+    MappingColumn.TYPE: 124,
+    MappingColumn.ENTITY: 120,
+    MappingColumn.ENTITY_VERSION: 98,
+    MappingColumn.CDM_ATTRIBUTE: 160,
+    MappingColumn.CDM_TYPE: 100,
+    MappingColumn.STATUS: 116,
+    MappingColumn.WHO: 84,
+    MappingColumn.WHEN: 124,
+    MappingColumn.COMMENT: 180,
 }
 _OWN_KEYS = (QKeySequence.StandardKey.Delete, QKeySequence.StandardKey.Copy, QKeySequence.StandardKey.SelectAll)
 
@@ -315,7 +315,7 @@ class RowCopier(QObject):
         self._model, self._view = model, view
         self._lines: list[str] = []
         self._changed = 0
-        self._steps = Steps(self)
+        self._steps = GeneratorRunner(self)
         self._steps.ended.connect(self._copied)
 
     def copy(self) -> None:

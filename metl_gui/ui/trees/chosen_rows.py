@@ -6,18 +6,18 @@ from collections.abc import Iterable
 
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, QModelIndex
 
-from metl_gui.ui.project.selection import Place
+from metl_gui.ui.project.selection import NodeRef
 from metl_gui.ui.trees.model import TreeModel
 
 MOST_PLACES = 10_000
 """So many nodes are taken from a choice; more are never mapped in one gesture."""
 
 
-def chosen_places(model: TreeModel, selection: QItemSelectionModel) -> tuple[Place, ...]:
+def chosen_places(model: TreeModel, selection: QItemSelectionModel) -> tuple[NodeRef, ...]:
     """Return the nodes of the chosen rows, from top to bottom, groups left out."""
     chosen = selection.selection()
     ranges = [chosen.at(at) for at in range(chosen.count())]
-    found: list[Place] = []
+    found: list[NodeRef] = []
     for part in sorted(ranges, key=lambda r: _way(model.index(r.top(), 0, r.parent()))):
         for row in range(part.top(), part.bottom() + 1):
             place = model.place(model.index(row, 0, part.parent()))
@@ -52,7 +52,7 @@ class ChosenNodes:
         self._nodes = None
 
 
-def rows_of(model: TreeModel, places: Iterable[Place]) -> QItemSelection:
+def rows_of(model: TreeModel, places: Iterable[NodeRef]) -> QItemSelection:
     """Return the rows of nodes as few ranges; what the filter hides has none."""
     rows: dict[QModelIndex, list[int]] = {}
     for place in places:

@@ -27,10 +27,10 @@ from metl_gui.core.trees.nodes import Side
 from metl_gui.core.trees.schema_names import group_of, name_in_group
 from metl_gui.core.trees.tree_columns import TreeColumns, columns_of
 from metl_gui.core.trees.trees import Tree
-from metl_gui.ui.project.document import Changed
+from metl_gui.ui.project.document import DocumentChange
 from metl_gui.ui.trees.node import (
     RowFacts,
-    VersionFacts,
+    VersionMapping,
     attribute_row,
     group_row,
     schema_row,
@@ -177,7 +177,7 @@ class TreeContents:
         self.shelves = SchemaGroups(self.side, self.tree)
         self.uses = AttributeUses(self.side, document)
         self.filtering = None
-        self._facts: dict[int, VersionFacts] = {}
+        self._facts: dict[int, VersionMapping] = {}
         self._waiting_keys: dict[int, set[BlockKey]] = {}
         self._waiting: Counter[int] = Counter()
         self._passing: Ints | None = None
@@ -217,7 +217,7 @@ class TreeContents:
                 self._passing = None
                 yield
 
-    def follow(self, changed: Changed) -> set[int] | None:
+    def follow(self, changed: DocumentChange) -> set[int] | None:
         """Take up an edit.
 
         Returns:
@@ -248,7 +248,7 @@ class TreeContents:
             for _ in self.filter(self.query):
                 pass
 
-    def _count_blocks(self, changed: Changed, keys: tuple[BlockKey, ...]) -> set[int]:
+    def _count_blocks(self, changed: DocumentChange, keys: tuple[BlockKey, ...]) -> set[int]:
         before, after = self.document, changed.after
         self.uses.follow(after, keys)
         versions = {key[0 if self.side is Side.EXTRACTION else 1] for key in keys}
@@ -348,7 +348,7 @@ class TreeContents:
         is_newest = self.newest(version.schema_id) == version_id
         return attribute_row(attribute, self._facts_of(version_id), self.side, is_newest)
 
-    def _facts_of(self, version_id: int) -> VersionFacts:
+    def _facts_of(self, version_id: int) -> VersionMapping:
         if version_id not in self._facts:
             blocks = (self.document.matrix.block(*key) for key in sorted(self._waiting_keys.get(version_id, ())))
             known = [block for block in blocks if block is not None]

@@ -21,9 +21,9 @@ from metl_gui.core.search.filters import FilterResult
 from metl_gui.core.search.query import Query
 from metl_gui.core.trees.nodes import Side
 from metl_gui.core.trees.schema_names import group_of
-from metl_gui.ui.jobs.timers import Steps
-from metl_gui.ui.project.document import Changed
-from metl_gui.ui.project.selection import Place
+from metl_gui.ui.jobs.timers import GeneratorRunner
+from metl_gui.ui.project.document import DocumentChange
+from metl_gui.ui.project.selection import NodeRef
 from metl_gui.ui.trees.contents import TreeContents
 from metl_gui.ui.trees.node import RowFacts
 from metl_gui.ui.widgets.plain_text import plain_tip
@@ -97,7 +97,7 @@ class TreeModel(QAbstractItemModel):
         self._groups: dict[str, int] = {}
         self._group_names: list[str] = []
         self._looks = 0
-        self._steps = Steps(self)
+        self._steps = GeneratorRunner(self)
         self._steps.stepped.connect(self._look_between)
         self._steps.ended.connect(self._ended)
         self._is_prepared = True
@@ -142,7 +142,7 @@ class TreeModel(QAbstractItemModel):
         self._looks = 0
         self._steps.start(self._reading.filter(query), self._reading.is_small or query.is_empty)
 
-    def follow(self, changed: Changed) -> None:
+    def follow(self, changed: DocumentChange) -> None:
         """Show the next state: rows come and go by difference, the others are looked at again."""
         touched = self._reading.follow(changed) if self._is_prepared and not self._steps.is_busy else None
         if touched is None:
@@ -159,19 +159,19 @@ class TreeModel(QAbstractItemModel):
         """Return what passes the filter, ``None`` when everything does."""
         return self._reading.passing(self._text)
 
-    def place(self, index: Index) -> Place | None:
+    def place(self, index: Index) -> NodeRef | None:
         """Return the node of a row, ``None`` for a group."""
         node = self._id(index)
         if node == ROOT or kind_of(node) is NodeKind.GROUP:
             return None
         kind, id_ = kind_of(node), id_of(node)
         if kind is NodeKind.SCHEMA:
-            return Place(id_)
+            return NodeRef(id_)
         version = id_ if kind is NodeKind.VERSION else self._version_above(node)
         schema = self._reading.tree.version(version).schema_id
-        return Place(schema, version, id_ if kind is NodeKind.ATTRIBUTE else None)
+        return NodeRef(schema, version, id_ if kind is NodeKind.ATTRIBUTE else None)
 
-    def index_of(self, place: Place) -> QModelIndex:
+    def index_of(self, place: NodeRef) -> QModelIndex:
         """Return the row of a node, the one nearest to it above when the filter hides it."""
         found = QModelIndex()
         for node in self._way_to(place):
@@ -304,7 +304,7 @@ class TreeModel(QAbstractItemModel):
         newest = self._reading.newest(id_of(above))
         return newest if newest is not None else 0
 
-    def _way_to(self, place: Place) -> list[int]:
+    def _way_to(self, place: NodeRef) -> list[int]:
         schema = self._reading.tree.find_schema(place.schema)
         if schema is None:
             return []

@@ -19,7 +19,7 @@ from metl_gui.core.search.attribute_facts import AttributeUses
 from metl_gui.core.trees.nodes import Attribute, Schema, Side, Version
 from metl_gui.core.trees.trees import Tree
 from metl_gui.ui.project.block_lists import Note
-from metl_gui.ui.project.selection import Place
+from metl_gui.ui.project.selection import NodeRef
 from metl_gui.ui.project.text import number_of
 from metl_gui.ui.theming.marks import MarkShape
 
@@ -46,7 +46,7 @@ class RowFacts:
 
 
 @dataclass(frozen=True)
-class VersionFacts:
+class VersionMapping:
     """What the matrix says of one version's attributes.
 
     Args:
@@ -72,7 +72,7 @@ class VersionFacts:
 
 def version_facts(
     tree: Tree, side: Side, version: Version, uses: AttributeUses, blocks: Iterable[Block]
-) -> VersionFacts:
+) -> VersionMapping:
     """Read one version's facts off the counted matrix and its blocks that wait."""
     lost: set[int] = set()
     count = 0
@@ -83,7 +83,7 @@ def version_facts(
             if end is not None:
                 lost.add(end.id)
     ids = [attribute.id for attribute in version.attributes]
-    return VersionFacts(
+    return VersionMapping(
         frozenset(id_ for id_ in ids if uses.mapped[id_]),
         frozenset(lost),
         count,
@@ -91,7 +91,7 @@ def version_facts(
     )
 
 
-def attribute_row(attribute: Attribute, facts: VersionFacts, side: Side, is_newest: bool) -> RowFacts:
+def attribute_row(attribute: Attribute, facts: VersionMapping, side: Side, is_newest: bool) -> RowFacts:
     """Describe an attribute."""
     required = " · required" if side is Side.CDM and not attribute.optional else ""
     is_open = is_newest and attribute.id in facts.new and attribute.id not in facts.mapped
@@ -104,7 +104,7 @@ def attribute_row(attribute: Attribute, facts: VersionFacts, side: Side, is_newe
     return RowFacts(attribute.path, attribute.type_text + required, mark, pill, tip=tip)
 
 
-def version_row(version: Version, facts: VersionFacts) -> RowFacts:
+def version_row(version: Version, facts: VersionMapping) -> RowFacts:
     """Describe a version."""
     pill = (f"{facts.lost_count} lost", "review") if facts.lost_count else ("", "plain")
     count = len(version.attributes)
@@ -135,7 +135,7 @@ def group_row(name: str, short: str, count: int, waiting: int, side: Side) -> Ro
 _SHOWN = 12
 
 
-def tip_of(document: Document, side: Side, place: Place, note: Note, state: str = "", values: str = "") -> str:
+def tip_of(document: Document, side: Side, place: NodeRef, note: Note, state: str = "", values: str = "") -> str:
     """Describe a node.
 
     Args:
@@ -226,7 +226,7 @@ _SECTIONS: dict[str, tuple[tuple[str, ...], ...]] = {
 }
 
 
-def node_menu(owner: QWidget, side: Side, place: Place) -> QMenu | None:
+def node_menu(owner: QWidget, side: Side, place: NodeRef) -> QMenu | None:
     """Make the menu of a node, ``None`` when nothing can be done with it.
 
     Args:

@@ -34,13 +34,13 @@ from PySide6.QtWidgets import (
 )
 
 from metl_gui.core.search.filters import FilterResult
-from metl_gui.core.search.query import Kind, Query, parse
+from metl_gui.core.search.query import Query, TermKind, parse
 from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.jobs.timers import pause
 from metl_gui.ui.project.block_lists import Note
-from metl_gui.ui.project.document import Changed, OpenProject
-from metl_gui.ui.project.notes import NOTHING, PlaceNotes, PlaceValues
-from metl_gui.ui.project.selection import Place, Selected, Selection
+from metl_gui.ui.project.document import DocumentChange, OpenProject
+from metl_gui.ui.project.notes import NOTHING, NodeNotes, NodeValues
+from metl_gui.ui.project.selection import NodeRef, Selected, Selection
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.trees.chosen_rows import rows_of
 from metl_gui.ui.trees.model import FACTS_ROLE, TreeModel
@@ -202,8 +202,8 @@ class TreePanel(Surface):
         self.note.hide()
         self.view = TreeView(side, name, self.model)
         self.view.rows.is_implied = self._is_implied
-        self._notes = PlaceNotes(project, side)
-        self._values = PlaceValues(project, side)
+        self._notes = NodeNotes(project, side)
+        self._values = NodeValues(project, side)
         self._shows_values = False
         self.view.rows.note_of = self._note_of
         self.view.rows.value_of = self._value_of
@@ -304,7 +304,7 @@ class TreePanel(Surface):
         self.funnel.blockSignals(was_told)
         self.model.filter(self._query)
 
-    def _changed(self, changed: Changed) -> None:
+    def _changed(self, changed: DocumentChange) -> None:
         self._is_following = True  # a row that goes hands its place on, which is nobody's choice
         try:
             self.model.follow(changed)
@@ -319,7 +319,7 @@ class TreePanel(Surface):
         self._narrow()
 
     def _commented(self) -> None:
-        if "commented" in self._query.values(Kind.IS):
+        if "commented" in self._query.values(TermKind.IS):
             self._filter()
         self.view.viewport().update()
 
@@ -384,7 +384,7 @@ class TreePanel(Surface):
         finally:
             self._is_following = False
 
-    def _go_to(self, place: Place | None, places: tuple[Place, ...]) -> None:
+    def _go_to(self, place: NodeRef | None, places: tuple[NodeRef, ...]) -> None:
         chooser, flags = self.view.selectionModel(), QItemSelectionModel.SelectionFlag
         if place is None:
             chooser.clear()
@@ -419,7 +419,7 @@ class TreePanel(Surface):
         if menu is not None:
             menu.popup(at)
 
-    def _show_tip(self, wanted: tuple[Place, QPoint]) -> None:
+    def _show_tip(self, wanted: tuple[NodeRef, QPoint]) -> None:
         place, at = wanted
         facts = self.model.index_of(place).data(FACTS_ROLE)
         state = facts.mark.value if isinstance(facts, RowFacts) and facts.mark is not None else ""

@@ -53,7 +53,7 @@ from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.project.block_lists import Note
 from metl_gui.ui.project.notes import NOTHING
-from metl_gui.ui.project.selection import Dragged, Place, from_mime, to_mime
+from metl_gui.ui.project.selection import Dragged, NodeRef, from_mime, to_mime
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.theming.marks import MarkShape, paint_bubble, paint_mark
 from metl_gui.ui.trees.chosen_rows import ChosenNodes, chosen_places, siblings_of
@@ -264,7 +264,7 @@ class TreeView(QTreeView):
         self.setIndentation(themes.px(_INDENT_PX))
         self.doItemsLayout()
 
-    def chosen(self) -> tuple[Place, ...]:
+    def chosen(self) -> tuple[NodeRef, ...]:
         """Return the chosen nodes, from top to bottom."""
         return chosen_places(self._tree, self.selectionModel())
 

@@ -1,8 +1,8 @@
 """Choosing one of several things: in a dialog with a list, or in a combo box.
 
 ``Chooser`` is a small dialog: rows below headings, with a box to search when they are many. ``ChoiceModel`` holds such
-rows, to choose one from or only to be read. ``Choice`` is a box to choose one of a few words from, with the arrow that
-the style sheet leaves out.
+rows, to choose one from or only to be read. ``ThemedComboBox`` is a box to choose one of a few words from, with the
+arrow that the style sheet leaves out.
 """
 
 from __future__ import annotations
@@ -191,7 +191,7 @@ class Chooser(QDialog):
             self.chosen.emit(row.value)
 
 
-class Choice(QComboBox):
+class ThemedComboBox(QComboBox):
     """A combo box of the theme."""
 
     def paintEvent(self, event: QPaintEvent) -> None:

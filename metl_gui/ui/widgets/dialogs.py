@@ -15,7 +15,7 @@ from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
 
 
-class Question(QDialog):
+class QuestionDialog(QDialog):
     """A title, a text, and one button for each answer; Esc is the last one.
 
     Args:
@@ -72,7 +72,7 @@ class Question(QDialog):
 
 def ask(title: str, text: str, answers: list[tuple[str, str]], parent: QWidget | None = None) -> str:
     """Ask and return the id of the answer; closing the dialog is the last one."""
-    question = Question(title, text, answers, parent)
+    question = QuestionDialog(title, text, answers, parent)
     question.exec()
     answer = question.answer
     question.deleteLater()

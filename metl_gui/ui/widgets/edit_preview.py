@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 from metl_gui.core.changes.draft import Edit
 from metl_gui.core.matrix.document import Document
 from metl_gui.errors import EditError, MetlError
-from metl_gui.ui.jobs.jobs import Jobs, NewestJob, Outcome
+from metl_gui.ui.jobs.jobs import JobOutcome, Jobs, NewestJob
 from metl_gui.ui.jobs.timers import pause
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.plain_text import plain_label
@@ -78,7 +78,7 @@ class PreviewPane(QWidget):
             return
         self._judging.start("Looking which blocks change", lambda _watch: preview(document, edit), self._told)
 
-    def _told(self, outcome: Outcome[EditOutcome]) -> None:
+    def _told(self, outcome: JobOutcome[EditOutcome]) -> None:
         if outcome.value is not None:
             self._show(outcome.value)
             self.judged.emit(outcome.value if outcome.value.changed else None)

@@ -21,7 +21,7 @@ RowOut_co = TypeVar("RowOut_co", covariant=True)
 _GROUP = 0
 
 
-class Group(Protocol[RowOut_co]):
+class RowGroup(Protocol[RowOut_co]):
     """What a group is to the model: it has rows."""
 
     @property
@@ -29,7 +29,7 @@ class Group(Protocol[RowOut_co]):
         """The rows of the group, in order."""
 
 
-AnyGroup = TypeVar("AnyGroup", bound=Group[Any])
+AnyGroup = TypeVar("AnyGroup", bound=RowGroup[Any])
 
 
 class GroupedModel(QAbstractItemModel, Generic[AnyGroup, Row]):

@@ -15,7 +15,7 @@ from typing import Any
 from metl_gui.core.differences.document_difference import Difference, compare, compare_by_names
 from metl_gui.core.matrix.canonical import matrix_content
 from metl_gui.core.matrix.document import Document
-from metl_gui.core.project.project_data import Kept, Naming, beside_differences, entries, in_order
+from metl_gui.core.project.project_data import Naming, ProjectItem, entries, in_order, project_data_differences
 from metl_gui.errors import ProjectError, UserError, near_names
 from metl_gui.registry.matrix_export import read_export
 from metl_gui.store.sqlite.connection import is_database
@@ -28,7 +28,7 @@ LIVE = "live"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Opened:
+class ComparisonSide:
     """One side of a comparison.
 
     Args:
@@ -42,7 +42,7 @@ class Opened:
     title: str
     document: Document
     project: Path | None
-    things: tuple[Kept, ...] | None = None
+    things: tuple[ProjectItem, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ def compared(before: str, after: str | None = None) -> Comparison:
     return Comparison(one.title, other.title, difference_of(one, other))
 
 
-def difference_of(one: Opened, other: Opened) -> Difference:
+def difference_of(one: ComparisonSide, other: ComparisonSide) -> Difference:
     """Say what differs between two sides; where both are whole projects, also beside their states."""
     if one.project is not None and other.project is not None and one.project.samefile(other.project):
         return compare(one.document, other.document)
@@ -97,10 +97,10 @@ def difference_of(one: Opened, other: Opened) -> Difference:
         return found
     before = entries(one.things, Naming.between(one.document, other.document))
     after = entries(other.things, Naming.of(other.document))
-    return replace(found, beside=beside_differences(before, after))
+    return replace(found, beside=project_data_differences(before, after))
 
 
-def opened(text: str) -> Opened:
+def opened(text: str) -> ComparisonSide:
     """Open what a person named.
 
     Raises:
@@ -111,12 +111,12 @@ def opened(text: str) -> Opened:
         if state:
             raise UserError(f"{path.name} is an export and has one state only.", hint=f"Name it without @{state}.")
         export = read_export(path)
-        return Opened(f"{path.name} (an export of state {export.state})", export.document, None)
+        return ComparisonSide(f"{path.name} (an export of state {export.state})", export.document, None)
     with Workbench.open(path, for_editing=False) as workbench:
         document = _at(workbench, state)
         name = f", {state}" if state and not state.isdecimal() else ""
         things = None if state else workbench.kept.data.read()
-        return Opened(f"{path.name} (state {document.state}{name})", document, path, things)
+        return ComparisonSide(f"{path.name} (state {document.state}{name})", document, path, things)
 
 
 def whole_text(path: Path) -> str:

@@ -15,15 +15,21 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from metl_gui.core.changes.draft import Stamp, Transition, perform
+from metl_gui.core.changes.draft import EditContext, Transition, perform
 from metl_gui.core.differences.document_difference import Difference, compare, compare_by_names
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.matrix.matrix_export import DUSB_FORMAT, MatrixExport
 from metl_gui.core.matrix.node_matching import SameIds
 from metl_gui.core.merge.merged_document import MergeTheirs
-from metl_gui.core.merge.merged_project_data import BesideSide, LeftThere, MergedBeside, merge_beside, named_for
-from metl_gui.core.merge.sides import Conflict, ConflictKind, Trio
-from metl_gui.core.project.project_data import BesideChange, Kind, Naming, beside_differences, entries
+from metl_gui.core.merge.merged_project_data import (
+    LeftThere,
+    MergedProjectData,
+    ProjectDataSide,
+    merge_project_data,
+    named_for,
+)
+from metl_gui.core.merge.sides import ConflictKind, MergeConflict, ThreeWay
+from metl_gui.core.project.project_data import ItemKind, Naming, ProjectDataChange, entries, project_data_differences
 from metl_gui.core.review.items import review_items
 from metl_gui.errors import SchemaError, UserError
 from metl_gui.registry.matrix_export import parse_export
@@ -56,7 +62,7 @@ class MergeResult:
     title: str
     document: Document
     difference: Difference
-    conflicts: tuple[Conflict, ...]
+    conflicts: tuple[MergeConflict, ...]
     is_project: bool
     left: tuple[LeftThere, ...] = ()
 
@@ -90,10 +96,10 @@ class MergeResult:
             yield 'The blocks need review; both sides stand in them, under "kept" and "conflicts".'
         elif any(isinstance(conflict.kind, ConflictKind) for conflict in self.conflicts):
             yield f"They wait in the review list: metl review {self.output.name} --list"
-        if any(isinstance(conflict.kind, Kind) for conflict in self.conflicts):
+        if any(isinstance(conflict.kind, ItemKind) for conflict in self.conflicts):
             yield "Settings, names, samples and who decides wait in no list: change them where theirs is right."
 
-    def _conflict_json(self, conflict: Conflict) -> dict[str, Any]:
+    def _conflict_json(self, conflict: MergeConflict) -> dict[str, Any]:
         name = block_name(self.document, conflict.key) if conflict.key else None
         ends = {"from": conflict.from_path, "to": conflict.to_path}
         return {
@@ -132,39 +138,41 @@ def _sides(base: Path, theirs: Path) -> tuple[tuple[str, Path], tuple[str, Path]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Side:
+class _MergeSide:
     """Base or theirs: its document, what lies beside it, and as the export that it came from."""
 
     document: Document
     raw: bytes = b""
     export: MatrixExport | None = None
-    beside: BesideSide | None = None
+    beside: ProjectDataSide | None = None
     untaken: Untaken = field(default_factory=dict)
 
 
-def _document(path: Path, copy: Path) -> _Side:
+def _document(path: Path, copy: Path) -> _MergeSide:
     if is_project(path):
         # A copy, because reading an older project brings it up to date, and these files are not ours to change.
         copy_file(path, copy)
         with Workbench.open(copy, for_editing=False) as workbench:
-            return _Side(workbench.document, beside=_beside(workbench), untaken=workbench.kept.data.untaken())
+            return _MergeSide(workbench.document, beside=_beside(workbench), untaken=workbench.kept.data.untaken())
     raw = _read(path)
     if not raw.strip():
-        return _Side(Document())
+        return _MergeSide(Document())
     export = _parsed(path, raw)
-    return _Side(export.document, raw, export)
+    return _MergeSide(export.document, raw, export)
 
 
-def _merged_project(base: _Side, ours: Path, theirs: _Side, output: Path, draft: Path, title: str) -> MergeResult:
+def _merged_project(
+    base: _MergeSide, ours: Path, theirs: _MergeSide, output: Path, draft: Path, title: str
+) -> MergeResult:
     is_elsewhere = output.resolve() != ours.resolve()
     if is_elsewhere:
         copy_file(ours, draft)
     edit = MergeTheirs(base.document, theirs.document, title)
     with Workbench.open(draft if is_elsewhere else output, take_over=is_elsewhere) as workbench:
         before = _beside(workbench)
-        merged: list[MergedBeside] = []
+        merged: list[MergedProjectData] = []
 
-        def beside(transition: Transition) -> BesideChange:
+        def beside(transition: Transition) -> ProjectDataChange:
             merged[:] = [_merged_beside(workbench, base, theirs, transition.after)]
             return merged[0].change
 
@@ -177,28 +185,28 @@ def _merged_project(base: _Side, ours: Path, theirs: _Side, output: Path, draft:
     return MergeResult(output, f"Merge {title}", after, difference, conflicts, is_project=True, left=left)
 
 
-def _beside(workbench: Workbench) -> BesideSide:
-    return BesideSide(workbench.document, workbench.kept.data.read(), workbench.project_id)
+def _beside(workbench: Workbench) -> ProjectDataSide:
+    return ProjectDataSide(workbench.document, workbench.kept.data.read(), workbench.project_id)
 
 
-def _merged_beside(workbench: Workbench, base: _Side, theirs: _Side, result: Document) -> MergedBeside:
+def _merged_beside(workbench: Workbench, base: _MergeSide, theirs: _MergeSide, result: Document) -> MergedProjectData:
     """Merge what lies beside the states; an export says nothing of it, and what masks hide by now comes hidden."""
     ours = _beside(workbench)
-    before = base.beside or BesideSide(base.document)
-    named = named_for(result, Trio(before, ours, theirs.beside or BesideSide(theirs.document)))
+    before = base.beside or ProjectDataSide(base.document)
+    named = named_for(result, ThreeWay(before, ours, theirs.beside or ProjectDataSide(theirs.document)))
     if theirs.beside is None:
         named = named._replace(theirs=named.base)
-    return merge_beside(named, workbench.kept.data.has_state, partial(hidden_now, result))
+    return merge_project_data(named, workbench.kept.data.has_state, partial(hidden_now, result))
 
 
-def _difference(before: BesideSide, after: BesideSide) -> Difference:
+def _difference(before: ProjectDataSide, after: ProjectDataSide) -> Difference:
     """Say what came to ours."""
     was = Naming(before.document, after.document, ((SameIds(after.document),),))
-    beside = beside_differences(entries(before.things, was), entries(after.things, Naming.of(after.document)))
+    beside = project_data_differences(entries(before.things, was), entries(after.things, Naming.of(after.document)))
     return replace(compare(before.document, after.document), beside=beside)
 
 
-def _untaken(base: _Side, theirs: _Side, ours: Untaken) -> Iterator[LeftThere]:
+def _untaken(base: _MergeSide, theirs: _MergeSide, ours: Untaken) -> Iterator[LeftThere]:
     """Tell what theirs has more of in tables that stay with their file."""
     for table, rows in theirs.untaken.items():
         count = len(rows - base.untaken.get(table, frozenset()) - ours[table])
@@ -207,7 +215,7 @@ def _untaken(base: _Side, theirs: _Side, ours: Untaken) -> Iterator[LeftThere]:
             yield LeftThere(kind, f"{count:,} more", MERGE_RULES[table].why)
 
 
-def _merged_export(base: _Side, ours: Path, theirs: _Side, output: Path, title: str) -> MergeResult:
+def _merged_export(base: _MergeSide, ours: Path, theirs: _MergeSide, output: Path, title: str) -> MergeResult:
     raw = _read(ours)
     export = _parsed(ours, raw)
     if export.format == DUSB_FORMAT:
@@ -221,7 +229,7 @@ def _merged_export(base: _Side, ours: Path, theirs: _Side, output: Path, title: 
     if theirs.export is not None and compare_by_names(base.document, export.document).is_empty:
         merged, text = theirs.export, theirs.raw  # ours changed nothing, so theirs it is, to the last byte
     elif not compare_by_names(base.document, theirs.document).is_empty:
-        after = perform(export.document, edit, Stamp()).after
+        after = perform(export.document, edit, EditContext()).after
         if not compare(export.document, after).is_empty:
             state = max(export.state, theirs.document.state) + 1
             merged = export.with_document(after, state)

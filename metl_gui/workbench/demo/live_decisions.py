@@ -16,7 +16,7 @@ from metl_gui.workbench.demo.live_story import LEAST_SCORE, RELEASES, Story
 from metl_gui.workbench.importing.schema_import import ImportResult
 from metl_gui.workbench.importing.version_tasks import accept_task, version_tasks
 from metl_gui.workbench.live import SERVICE, Release
-from metl_gui.workbench.mapping.suggestions import Asked, accept_best, suggest
+from metl_gui.workbench.mapping.suggestions import SuggestionQuery, accept_best, suggest
 from metl_gui.workbench.publishing.publication import live_state, publish
 from metl_gui.workbench.review.decisions import confirm_unconfirmed, rename, review_list
 from metl_gui.workbench.runs.mapping_run import PRODUCTION
@@ -76,7 +76,7 @@ def _review(story: Story, workbench: Workbench, release: Release) -> None:
             f"Review item: {item.block} lost {lost}. Proposed and decided: {', '.join(pairs)}.",
             f"metl review PROJECT --rename {item.block} {' '.join(pairs)}",
         )
-    asked = Asked(schema=f"{SERVICE}.{release.table}")
+    asked = SuggestionQuery(schema=f"{SERVICE}.{release.table}")
     taken = accept_best(workbench, suggest(workbench.document, asked, watch=story.watch), LEAST_SCORE)
     if taken.set:
         story.tell(f"{taken.set} new element was suggested and taken.", "")

@@ -37,7 +37,7 @@ from metl_gui.workbench.live import (
     Shop,
     start_servers,
 )
-from metl_gui.workbench.mapping.suggestions import Asked, accept_best, suggest
+from metl_gui.workbench.mapping.suggestions import SuggestionQuery, accept_best, suggest
 from metl_gui.workbench.mapping.table import MapMode, import_mapping
 from metl_gui.workbench.publishing.publication import publish
 from metl_gui.workbench.review.decisions import confirm_unconfirmed
@@ -107,7 +107,7 @@ def set_up(
 
 
 def _take_suggestions(workbench: Workbench, schema: str, entity: str, watch: Watch) -> int:
-    asked = Asked(schema=schema, entity=entity)
+    asked = SuggestionQuery(schema=schema, entity=entity)
     return accept_best(workbench, suggest(workbench.document, asked, watch=watch), LEAST_SCORE).set
 
 
@@ -134,7 +134,7 @@ _PATIENCE_SECONDS = 240.0
 
 
 @dataclass(slots=True)
-class Lane:
+class DemoLane:
     """The run.
 
     Args:
@@ -247,7 +247,7 @@ def request_of(servers: Servers) -> RunRequest:
     )
 
 
-def start_lane(workbench: Workbench, servers: Servers, watch: Watch) -> tuple[Lane, tuple[str, ...]]:
+def start_lane(workbench: Workbench, servers: Servers, watch: Watch) -> tuple[DemoLane, tuple[str, ...]]:
     """Make the topics of the run and start it.
 
     Returns:
@@ -263,7 +263,7 @@ def start_lane(workbench: Workbench, servers: Servers, watch: Watch) -> tuple[La
     # The run is a process that outlives whoever starts it; this one is ended by its mark, whatever becomes of us.
     run = start_production(workbench, request, watch, GuardedProcess.environment(mark))
     GuardedProcess(run.process.holder.process_id, mark, signal.SIGTERM).begin()
-    return Lane(run, mark), tuple(plan.name for plan in plans)
+    return DemoLane(run, mark), tuple(plan.name for plan in plans)
 
 
 SAMPLE = "shop"
@@ -279,7 +279,7 @@ Tell = Callable[[str, str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class RowCounts:
     """How many rows of an entity there are.
 
     Args:
@@ -313,7 +313,7 @@ class Story:
     servers: Servers = field(init=False)
     shop: Shop = field(init=False)
     connector: Capture = field(init=False)
-    lane: Lane = field(init=False)
+    lane: DemoLane = field(init=False)
 
     def begin(self, servers: Servers | None = None) -> None:
         """Start everything, up to a lane in production through which records flow.
@@ -403,7 +403,7 @@ class Story:
             time.sleep(_LOOK_SECONDS)
         raise ProjectError(f"No version task for {schema} shows.", self.lane.told)
 
-    def end(self) -> dict[str, Rows]:
+    def end(self) -> dict[str, RowCounts]:
         """Close the shop, wait until all of its messages are through, and count.
 
         Returns:
@@ -420,7 +420,7 @@ class Story:
         while True:
             self.lane.look()
             found = {
-                entity: Rows(
+                entity: RowCounts(
                     count, rows_standing(self.servers.kafka.servers, self.servers.kafka.address(f"canonical.{entity}"))
                 )
                 for entity, count in told.items()

@@ -33,7 +33,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Carried:
+class ExportedBlock:
     """One block that an export carries.
 
     Args:
@@ -78,7 +78,7 @@ class Carried:
         return day_of(self.block.when_ms)
 
 
-def carried(document: Document, include_unconfirmed: bool, watch: Watch, doing: str) -> Iterator[Carried]:
+def carried(document: Document, include_unconfirmed: bool, watch: Watch, doing: str) -> Iterator[ExportedBlock]:
     """Yield the blocks that an export carries, saying how far it is.
 
     Args:
@@ -94,12 +94,12 @@ def carried(document: Document, include_unconfirmed: bool, watch: Watch, doing: 
         yield _told(document, block)
 
 
-def _told(document: Document, block: Block) -> Carried:
+def _told(document: Document, block: Block) -> ExportedBlock:
     version, entity_version = document.extraction.version(block.version), document.cdm.version(block.entity_version)
     sources = {attribute.id: attribute for attribute in version.attributes}
     targets = {attribute.id: attribute for attribute in entity_version.attributes}
     lines = [Line(sources[p], targets[q]) for q, p in block.elements]
-    return Carried(
+    return ExportedBlock(
         block,
         document.extraction.schema(version.schema_id),
         version,

@@ -19,9 +19,9 @@ from metl_gui.core.matrix.canonical import state_hash
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.progress import Watch
 from metl_gui.core.trees.nodes import Schema
-from metl_gui.workbench.exports.blocks import Carried
+from metl_gui.workbench.exports.blocks import ExportedBlock
 from metl_gui.workbench.exports.format_spec import TABLES, Choices, Export, Option, slug, table_parts, unique_names
-from metl_gui.workbench.exports.mappable_blocks import LeftOut, Mapped, Masks, common_type, mapped_schemas
+from metl_gui.workbench.exports.mappable_blocks import ColumnMasks, LeftOut, MappedVersion, common_type, mapped_schemas
 from metl_gui.workbench.exports.sql import (
     COLUMN,
     DIALECT,
@@ -29,14 +29,14 @@ from metl_gui.workbench.exports.sql import (
     LONGEST_NAMES,
     ROWS,
     SOURCE,
-    Notes,
+    QueryNotes,
     reader_of,
     refused_names,
     tellings,
 )
 
 if TYPE_CHECKING:
-    from metl_gui.workbench.exports.sql_select import Column, Reader
+    from metl_gui.workbench.exports.sql_select import QueryColumn, SourceReader
 
 PROFILE = Option("profile", "the connection of ~/.dbt/profiles.yml that the project uses", "metl")
 
@@ -79,21 +79,21 @@ class Model:
     """
 
     schema: Schema
-    blocks: tuple[Carried, ...]
-    columns: tuple[Column, ...]
+    blocks: tuple[ExportedBlock, ...]
+    columns: tuple[QueryColumn, ...]
     sql: str
     table: str
     masked: frozenset[str]
     name: str = ""
 
     @property
-    def newest(self) -> Carried:
+    def newest(self) -> ExportedBlock:
         """The block of the newest version."""
         return self.blocks[-1]
 
 
 @dataclass(slots=True)
-class Source:
+class DbtSource:
     """The tables of one database schema; names are those that models use, with the tables' own."""
 
     name: str
@@ -101,13 +101,13 @@ class Source:
     tables: dict[str, Schema] = field(default_factory=dict)
 
 
-def models(document: Document, choices: Choices, watch: Watch, notes: Notes) -> Iterator[Model]:
+def models(document: Document, choices: Choices, watch: Watch, notes: QueryNotes) -> Iterator[Model]:
     """Yield the models that can be made, in canonical order."""
-    reader, masks = reader_of(choices), Masks(document)
+    reader, masks = reader_of(choices), ColumnMasks(document)
     for schema, carried in mapped_schemas(document, choices.include_unconfirmed, watch, "Writing models"):
         mapped = carried if reader.has_changes else tuple(_newest(document, schema, carried, notes))
         told = tellings(document, schema, carried, reader)
-        by_entity: dict[int, list[tuple[Mapped, Carried]]] = {}
+        by_entity: dict[int, list[tuple[MappedVersion, ExportedBlock]]] = {}
         for one in mapped:
             notes.left_out += one.left_out
             for block in () if one.has_held else one.blocks:
@@ -126,7 +126,9 @@ def models(document: Document, choices: Choices, watch: Watch, notes: Notes) -> 
                 yield model
 
 
-def _newest(document: Document, schema: Schema, carried: Sequence[Mapped], notes: Notes) -> Iterator[Mapped]:
+def _newest(
+    document: Document, schema: Schema, carried: Sequence[MappedVersion], notes: QueryNotes
+) -> Iterator[MappedVersion]:
     """Yield what a table of rows has: the newest version alone."""
     newest = document.extraction.versions(schema.id)[-1]
     for one in carried:
@@ -138,7 +140,11 @@ def _newest(document: Document, schema: Schema, carried: Sequence[Mapped], notes
 
 
 def _model(
-    reader: Reader, pairs: Sequence[tuple[Mapped, Carried]], told: Any, masks: Masks, longest: int
+    reader: SourceReader,
+    pairs: Sequence[tuple[MappedVersion, ExportedBlock]],
+    told: Any,
+    masks: ColumnMasks,
+    longest: int,
 ) -> Model | str:
     from metl_gui.workbench.exports.sql_select import block_select, table_of, union
 
@@ -157,15 +163,15 @@ def _model(
     return Model(newest.schema, blocks, all_columns[-1], sql, quoted, masked)
 
 
-def _joined(pairs: Sequence[tuple[Mapped, Carried]], longest: int) -> list[tuple[Column, ...]]:
+def _joined(pairs: Sequence[tuple[MappedVersion, ExportedBlock]], longest: int) -> list[tuple[QueryColumn, ...]]:
     """Return the columns of each version, the same ones for all: what a version does not map stays null there."""
-    from metl_gui.workbench.exports.sql_select import Column, columns_of, named
+    from metl_gui.workbench.exports.sql_select import QueryColumn, columns_of, named
 
     own = [{column.path: column for column in columns_of(one, block, longest)} for one, block in pairs]
     order = {attribute.path: at for at, attribute in enumerate(pairs[-1][1].entity_version.attributes)}
     paths = list(dict.fromkeys(path for columns in reversed(own) for path in columns))
     paths.sort(key=lambda path: order.get(path, len(order)))
-    found: list[list[Column]] = [[] for _ in own]
+    found: list[list[QueryColumn]] = [[] for _ in own]
     for path in paths:
         known = [columns[path] for columns in own if path in columns]
         sources = [column.source for column in known if column.source is not None]
@@ -174,12 +180,12 @@ def _joined(pairs: Sequence[tuple[Mapped, Carried]], longest: int) -> list[tuple
         for at, columns in enumerate(own):
             column = columns.get(path)
             source, is_key = (column.source, column.is_key) if column else (None, known[-1].is_key)
-            found[at].append(Column("", path, type_, source, target, is_key))
+            found[at].append(QueryColumn("", path, type_, source, target, is_key))
     return [named(columns, longest) for columns in found]
 
 
 def _write(document: Document, choices: Choices, path: Path, watch: Watch) -> tuple[str, ...]:
-    notes, dialect = Notes(), choices.of(DIALECT)
+    notes, dialect = QueryNotes(), choices.of(DIALECT)
     found = list(models(document, choices, watch, notes))
     _name(found, LONGEST_NAMES[dialect])
     sources = _sources(found, choices.of(TABLES))
@@ -223,7 +229,7 @@ def _name(found: Sequence[Model], longest: int) -> None:
         model.name = name
 
 
-def _sources(found: Sequence[Model], naming: str) -> list[Source]:
+def _sources(found: Sequence[Model], naming: str) -> list[DbtSource]:
     """Group the tables that are read by the database schema that they lie in."""
     parts = {model.schema.id: table_parts(model.schema.name, naming) for model in found}
     schemas = {model.schema.id: model.schema for model in found}
@@ -234,11 +240,11 @@ def _sources(found: Sequence[Model], naming: str) -> list[Source]:
     sources = []
     for name, (database, inside) in zip(names, by_database.items(), strict=True):
         tables = unique_names([(slug(parts[schema.id][1]), schema.name) for schema in inside], 100)
-        sources.append(Source(name, database, dict(zip(tables, inside, strict=True))))
+        sources.append(DbtSource(name, database, dict(zip(tables, inside, strict=True))))
     return sources
 
 
-def _told_source(source: Source, choices: Choices) -> dict[str, Any]:
+def _told_source(source: DbtSource, choices: Choices) -> dict[str, Any]:
     tables = [
         {
             "name": name,

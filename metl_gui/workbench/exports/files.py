@@ -23,9 +23,9 @@ from metl_gui.registry.documents import decode, read_bytes
 from metl_gui.registry.matrix_export import MAX_BYTES, parse_export
 from metl_gui.workbench.atomic_files import whole_file, whole_folder
 from metl_gui.workbench.exports import Choices, Export
-from metl_gui.workbench.exports.format_spec import Beside
+from metl_gui.workbench.exports.format_spec import ProjectMetadata
 from metl_gui.workbench.exports.matrix import dusb_text, is_as_written, json_text
-from metl_gui.workbench.json_results import Written
+from metl_gui.workbench.json_results import JsonResult
 from metl_gui.workbench.publishing.checks import CheckResult, check_document
 from metl_gui.workbench.publishing.publication import production_document, published_states
 from metl_gui.workbench.session import Workbench
@@ -35,7 +35,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class ExportResult(Written):
+class ExportResult(JsonResult):
     """What was written.
 
     Args:
@@ -84,7 +84,7 @@ def export_published(
     document = production_document(workbench, state)
     framing = project_settings(workbench).settings[FRAMING]
     moments = {named.state: named.published_ms for named in published_states(workbench)}
-    facts = Beside(
+    facts = ProjectMetadata(
         workbench.path.stem, workbench.kept.writer_schemas.all(), framing, when_ms=moments.get(document.state) or 0
     )
     choices = replace(choices, comments=workbench.kept.comments.all(), beside=facts)

@@ -16,7 +16,7 @@ from pathlib import Path
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.progress import Watch
 from metl_gui.core.project.comments import Comment
-from metl_gui.core.project.writer_schemas import WireSchema
+from metl_gui.core.project.writer_schemas import WriterSchema
 from metl_gui.errors import UserError, near_names
 
 YES = "yes"
@@ -51,7 +51,7 @@ class Option:
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class ProjectMetadata:
     """What a project keeps beside its states and single formats need; of a document without a project there is none.
 
     Args:
@@ -62,7 +62,7 @@ class Beside:
     """
 
     project: str = ""
-    wire: tuple[WireSchema, ...] = ()
+    wire: tuple[WriterSchema, ...] = ()
     framing: str = "auto"
     when_ms: int = 0
 
@@ -81,7 +81,7 @@ class Choices:
     include_unconfirmed: bool = False
     options: Mapping[str, str] = field(default_factory=dict)
     comments: tuple[Comment, ...] = ()
-    beside: Beside = Beside()
+    beside: ProjectMetadata = ProjectMetadata()
 
     def of(self, option: Option) -> str:
         """Return the value that holds for an option."""

@@ -23,13 +23,13 @@ from metl_gui.core.project.masks import hidden_targets
 from metl_gui.core.search.gaps import gaps, problems_of
 from metl_gui.core.trees.types import is_readable
 from metl_gui.packaged import resources
-from metl_gui.workbench.exports.blocks import Carried, carried, counted, day_of, spot_words
+from metl_gui.workbench.exports.blocks import ExportedBlock, carried, counted, day_of, spot_words
 from metl_gui.workbench.exports.format_spec import Choices, Export
 from metl_gui.workbench.exports.html_parts import (
     MOST_ATTRIBUTES,
     MOST_TILES,
     EntityPart,
-    Stretch,
+    VersionRange,
     entity_parts,
     name,
     near,
@@ -102,7 +102,7 @@ def _navigation(parts: Sequence[EntityPart]) -> Iterator[str]:
 
 
 def _summary(
-    document: Document, choices: Choices, blocks: Sequence[Carried], parts: Sequence[EntityPart]
+    document: Document, choices: Choices, blocks: Sequence[ExportedBlock], parts: Sequence[EntityPart]
 ) -> Iterator[str]:
     day = day_of(choices.beside.when_ms)
     published = f", published {day} (UTC)" if day else ""
@@ -178,7 +178,7 @@ def _attributes(document: Document, part: EntityPart) -> Iterator[str]:
     yield "</div>"
 
 
-def _block(part: EntityPart, stretch: Stretch) -> Iterator[str]:
+def _block(part: EntityPart, stretch: VersionRange) -> Iterator[str]:
     newest = stretch.newest
     kept = newest.block
     waits = " data-waits" if stretch.waits else ""
@@ -202,7 +202,7 @@ def _block(part: EntityPart, stretch: Stretch) -> Iterator[str]:
     yield f'</div><div class="near">{drawn}</div></div></div>'
 
 
-def _element_rows(block: Carried) -> Iterator[str]:
+def _element_rows(block: ExportedBlock) -> Iterator[str]:
     for line in block.lines:
         source, target = line.source, line.target
         is_same = is_readable(source, target)
@@ -214,7 +214,7 @@ def _element_rows(block: Carried) -> Iterator[str]:
         yield _element_row(mark, target.path, source.path, types, note)
 
 
-def _loss_rows(block: Carried) -> Iterator[str]:
+def _loss_rows(block: ExportedBlock) -> Iterator[str]:
     for loss in block.block.open_losses:
         yield _element_row("gone", loss.to_path, loss.from_path, "", loss.reason, "lost")
 
@@ -307,7 +307,7 @@ def _digest(content: str) -> str:
     return f"'sha256-{b64encode(sha256(content.encode()).digest()).decode()}'"
 
 
-def _says(parts: Sequence[EntityPart], blocks: Sequence[Carried]) -> Iterator[str]:
+def _says(parts: Sequence[EntityPart], blocks: Sequence[ExportedBlock]) -> Iterator[str]:
     if blocks and not overview(parts):
         yield f"The picture of all blocks is left out: it would have more than {MOST_TILES:,} tiles."
 

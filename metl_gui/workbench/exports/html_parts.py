@@ -23,7 +23,7 @@ from typing import TypeAlias
 
 from metl_gui.core.trees.nodes import Schema, Version
 from metl_gui.core.trees.trees import Tree
-from metl_gui.workbench.exports.blocks import Carried
+from metl_gui.workbench.exports.blocks import ExportedBlock
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _UNFIT = re.compile(r"[\x80-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
@@ -52,7 +52,7 @@ _Said: TypeAlias = tuple[object, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class VersionRange:
     """Versions of one schema, one after the other, that say the same of one entity version.
 
     Args:
@@ -60,11 +60,11 @@ class Stretch:
         number: which one it is on the page, from 1.
     """
 
-    blocks: tuple[Carried, ...]
+    blocks: tuple[ExportedBlock, ...]
     number: int
 
     @property
-    def newest(self) -> Carried:
+    def newest(self) -> ExportedBlock:
         """The block of the newest of them."""
         return self.blocks[-1]
 
@@ -86,13 +86,13 @@ class EntityPart:
 
     entity: Schema
     version: Version
-    stretches: tuple[Stretch, ...]
+    stretches: tuple[VersionRange, ...]
     number: int
 
     @property
-    def schemas(self) -> dict[str, list[Stretch]]:
+    def schemas(self) -> dict[str, list[VersionRange]]:
         """The stretches by schema."""
-        found: dict[str, list[Stretch]] = defaultdict(list)
+        found: dict[str, list[VersionRange]] = defaultdict(list)
         for stretch in self.stretches:
             found[stretch.newest.schema.name].append(stretch)
         return found
@@ -108,9 +108,9 @@ class EntityPart:
         return sum(len(stretch.blocks) for stretch in self.stretches if stretch.waits)
 
 
-def entity_parts(cdm: Tree, blocks: Iterable[Carried]) -> tuple[EntityPart, ...]:
+def entity_parts(cdm: Tree, blocks: Iterable[ExportedBlock]) -> tuple[EntityPart, ...]:
     """Lay out blocks as a page tells them: every entity by name, its newest version and those that something feeds."""
-    by_target: dict[int, list[Carried]] = defaultdict(list)
+    by_target: dict[int, list[ExportedBlock]] = defaultdict(list)
     for block in blocks:
         by_target[block.entity_version.id].append(block)
     parts: list[EntityPart] = []
@@ -119,17 +119,17 @@ def entity_parts(cdm: Tree, blocks: Iterable[Carried]) -> tuple[EntityPart, ...]
         for version_id in entity.version_ids:
             found = sorted(by_target.get(version_id, ()), key=lambda block: (block.schema.name, _place(block)))
             if found or version_id == entity.version_ids[-1]:
-                stretches = tuple(Stretch(run, next(number)) for run in _runs(found))
+                stretches = tuple(VersionRange(run, next(number)) for run in _runs(found))
                 parts.append(EntityPart(entity, cdm.version(version_id), stretches, len(parts) + 1))
     return tuple(parts)
 
 
-def _place(block: Carried) -> int:
+def _place(block: ExportedBlock) -> int:
     return block.schema.version_ids.index(block.version.id)
 
 
-def _runs(blocks: Sequence[Carried]) -> Iterator[tuple[Carried, ...]]:
-    run: list[Carried] = []
+def _runs(blocks: Sequence[ExportedBlock]) -> Iterator[tuple[ExportedBlock, ...]]:
+    run: list[ExportedBlock] = []
     for block in blocks:
         follows = bool(run) and run[-1].schema.id == block.schema.id and _place(block) == _place(run[-1]) + 1
         if run and not (follows and _said(run[-1]) == _said(block)):
@@ -140,7 +140,7 @@ def _runs(blocks: Sequence[Carried]) -> Iterator[tuple[Carried, ...]]:
         yield tuple(run)
 
 
-def _said(block: Carried) -> _Said:
+def _said(block: ExportedBlock) -> _Said:
     lines = tuple((x.source.path, x.source.type_text, x.target.path) for x in block.lines)
     losses = tuple((loss.from_path, loss.to_path, loss.reason) for loss in block.block.open_losses)
     kept = block.block
@@ -163,10 +163,10 @@ _NEAR_PX, _CELL = 180, 10
 class _Tile:
     """All that one schema gives to one version of an entity."""
 
-    stretches: Sequence[Stretch]
+    stretches: Sequence[VersionRange]
 
     @property
-    def newest(self) -> Stretch:
+    def newest(self) -> VersionRange:
         return self.stretches[-1]
 
     @property
@@ -213,7 +213,7 @@ def overview(parts: Sequence[EntityPart]) -> str:
     return _svg(size, "Entities against the schemas that feed them", "".join(drawn))
 
 
-def near(part: EntityPart, stretch: Stretch) -> str:
+def near(part: EntityPart, stretch: VersionRange) -> str:
     """Draw one block: rows are the attributes of the entity, columns those of the schema; empty where it is too large.
 
     Units: pixels.

@@ -20,12 +20,12 @@ from metl_gui.core.progress import Watch
 from metl_gui.core.trees.nodes import Schema, Version
 from metl_gui.core.trees.paths import split
 from metl_gui.engine.kafka.outgoing import SCHEMA, STATE, topic_of
-from metl_gui.workbench.exports.blocks import Carried
+from metl_gui.workbench.exports.blocks import ExportedBlock
 from metl_gui.workbench.exports.format_spec import Choices, Export, Option, slug, unique_names
 from metl_gui.workbench.exports.mappable_blocks import (
+    ColumnMasks,
     LeftOut,
-    Mapped,
-    Masks,
+    MappedVersion,
     key_of,
     left_out_sentences,
     mapped_schemas,
@@ -89,7 +89,7 @@ class Chain:
     """
 
     schema: Schema
-    newest: Carried
+    newest: ExportedBlock
     versions: tuple[str, ...]
     renames: tuple[tuple[str, str], ...]
     key: tuple[tuple[str, str], ...]
@@ -108,7 +108,7 @@ def chains(document: Document, choices: Choices, watch: Watch) -> Iterator[Chain
         if choices.of(VERSIONS) == NEWEST:
             versions = versions[-1:]
         mapped = tuple(one for one in carried if one.version in versions)
-        by_entity: dict[int, list[Carried]] = {}
+        by_entity: dict[int, list[ExportedBlock]] = {}
         for block in (block for one in mapped for block in one.blocks):
             by_entity.setdefault(block.entity.id, []).append(block)
         why = _refused_schema(schema, mapped)
@@ -120,7 +120,7 @@ def chains(document: Document, choices: Choices, watch: Watch) -> Iterator[Chain
                 yield from (LeftOut(block.names, found) for block in blocks)
 
 
-def _refused_schema(schema: Schema, mapped: Sequence[Mapped]) -> str:
+def _refused_schema(schema: Schema, mapped: Sequence[MappedVersion]) -> str:
     """Say why nothing of a schema can be a chain; empty when something may."""
     if not any(_TOPIC_NAME.fullmatch(name) for name in (schema.name, *schema.aliases)):
         return "its schema has no name that a topic can have"
@@ -132,7 +132,7 @@ def _refused_schema(schema: Schema, mapped: Sequence[Mapped]) -> str:
     return ""
 
 
-def _chain(versions: Sequence[Version], blocks: Sequence[Carried], pattern: str) -> Chain | str:
+def _chain(versions: Sequence[Version], blocks: Sequence[ExportedBlock], pattern: str) -> Chain | str:
     """Join the blocks of one entity to a chain, or say why none does what they do."""
     newest = blocks[-1]
     if len({block.entity_version.id for block in blocks}) > 1:
@@ -159,7 +159,7 @@ def _chain(versions: Sequence[Version], blocks: Sequence[Carried], pattern: str)
     return Chain(newest.schema, newest, labels, tuple(names.items()), tuple(key), topic)
 
 
-def _pairs(block: Carried) -> Iterator[tuple[str, str]]:
+def _pairs(block: ExportedBlock) -> Iterator[tuple[str, str]]:
     """Yield the paths of a block in the order of its version."""
     by_source = {line.source.id: line.target.path for line in block.lines}
     for attribute in block.version.attributes:
@@ -261,7 +261,7 @@ def _write(document: Document, choices: Choices, path: Path, watch: Watch) -> tu
         schema_header=SCHEMA,
     )
     (path / "README.md").write_text(readme, encoding="utf-8")
-    masks = Masks(document)
+    masks = ColumnMasks(document)
     masked = sum(len(masks.of(one.newest)) for one in made)
     return (*mask_sentences(masked), *left_out_sentences(left_out))
 

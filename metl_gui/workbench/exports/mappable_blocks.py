@@ -28,7 +28,7 @@ from metl_gui.core.project.masks import fed_by_masked, hidden_targets, masked_li
 from metl_gui.core.trees.nodes import Attribute, Schema, Version
 from metl_gui.core.trees.paths import split
 from metl_gui.core.trees.types import is_readable
-from metl_gui.workbench.exports.blocks import Carried, carried, counted
+from metl_gui.workbench.exports.blocks import ExportedBlock, carried, counted
 
 _NAMED = 3
 
@@ -52,7 +52,7 @@ class LeftOut:
 
 
 @dataclass(frozen=True, slots=True)
-class Mapped:
+class MappedVersion:
     """One version that something is mapped of, with the blocks of its column set.
 
     Args:
@@ -64,7 +64,7 @@ class Mapped:
 
     schema: Schema
     version: Version
-    blocks: tuple[Carried, ...]
+    blocks: tuple[ExportedBlock, ...]
     key: tuple[str, ...] | None
     has_held: bool
 
@@ -76,14 +76,14 @@ class Mapped:
             yield LeftOut(block.names, f"{told}, so production sets the records of the version aside")
 
 
-def mapped_versions(document: Document, include_unconfirmed: bool, watch: Watch, doing: str) -> Iterator[Mapped]:
+def mapped_versions(document: Document, include_unconfirmed: bool, watch: Watch, doing: str) -> Iterator[MappedVersion]:
     """Yield the versions that production maps or holds, in canonical order; what is said stands in ``carried``."""
     known = carried(document, include_unconfirmed, watch, doing)
     blocks = (one for one in known if is_in_production(document, one.block, include_unconfirmed))
     for _, group in groupby(blocks, key=lambda one: one.version.id):
         column_set = tuple(group)
         first = column_set[0]
-        yield Mapped(
+        yield MappedVersion(
             schema=first.schema,
             version=first.version,
             blocks=column_set,
@@ -94,7 +94,7 @@ def mapped_versions(document: Document, include_unconfirmed: bool, watch: Watch,
 
 def mapped_schemas(
     document: Document, include_unconfirmed: bool, watch: Watch, doing: str
-) -> Iterator[tuple[Schema, tuple[Mapped, ...]]]:
+) -> Iterator[tuple[Schema, tuple[MappedVersion, ...]]]:
     """Yield the same by schema, versions oldest first."""
     versions = mapped_versions(document, include_unconfirmed, watch, doing)
     for _, group in groupby(versions, key=lambda one: one.schema.id):
@@ -108,7 +108,7 @@ def key_of(schema: Schema, version: Version) -> tuple[str, ...] | None:
     return given or version.key
 
 
-class Masks:
+class ColumnMasks:
     """Tells which columns hold values that people must not see in the window.
 
     Args:
@@ -120,7 +120,7 @@ class Masks:
         self._sources: dict[int, frozenset[int]] = {}
         self._targets: dict[int, frozenset[str]] = {}
 
-    def of(self, block: Carried) -> frozenset[str]:
+    def of(self, block: ExportedBlock) -> frozenset[str]:
         """Return the CDM paths of a block that are masked: by themselves, or by a column that feeds them."""
         document, schema, entity_version = self._document, block.schema, block.entity_version
         if schema.id not in self._sources:
@@ -140,7 +140,7 @@ def count_masked(document: Document, include_unconfirmed: bool, watch: Watch) ->
     """Count the mapped attributes of all blocks that people must not see; free where nothing is masked."""
     if not (schemas_with_masks(document.extraction) or schemas_with_masks(document.cdm)):
         return 0
-    masks = Masks(document)
+    masks = ColumnMasks(document)
     return sum(len(masks.of(block)) for block in carried(document, include_unconfirmed, watch, "Looking at masks"))
 
 
@@ -177,7 +177,7 @@ def attributes_by_path(version: Version) -> dict[str, Attribute]:
 
 
 @dataclass(frozen=True, slots=True)
-class Not:
+class VersionExclusion:
     """A version that fits too unless one of these columns is missing, or one of those is there; always without any."""
 
     missing: tuple[str, ...]
@@ -185,7 +185,7 @@ class Not:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class RowPredicate:
     """What a row of one version must look like.
 
     Args:
@@ -197,12 +197,12 @@ class Told:
 
     required: tuple[str, ...]
     own: tuple[str, ...]
-    others: tuple[Not, ...] = ()
+    others: tuple[VersionExclusion, ...] = ()
     labels: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Keyed:
+class KeyOnlyDelete:
     """A delete that fits no version by its columns, which the newest one with its key takes.
 
     Args:
@@ -217,7 +217,7 @@ class Keyed:
 
 
 @dataclass(frozen=True, slots=True)
-class Telling:
+class VersionPredicate:
     """By what the rows of one version are told: full images apart from deletes, which give the key alone.
 
     Args:
@@ -226,9 +226,9 @@ class Telling:
         why: the reason in words, where neither can be.
     """
 
-    images: Told | None
-    deletes: Told | None
-    keyed: Keyed | None = None
+    images: RowPredicate | None
+    deletes: RowPredicate | None
+    keyed: KeyOnlyDelete | None = None
     why: str = ""
 
 
@@ -237,12 +237,12 @@ class _Shape:
     """A version as a query sees it: by the outermost names of its rows."""
 
     version: Version
-    mapped: Mapped | None
+    mapped: MappedVersion | None
     own: dict[str, None] = field(default_factory=dict)
     required: dict[str, None] = field(default_factory=dict)
 
 
-def tell_versions(versions: Sequence[Version], mapped: Mapping[int, Mapped]) -> dict[int, Telling]:
+def tell_versions(versions: Sequence[Version], mapped: Mapping[int, MappedVersion]) -> dict[int, VersionPredicate]:
     """Say for each version by what its rows are told.
 
     Args:
@@ -253,11 +253,11 @@ def tell_versions(versions: Sequence[Version], mapped: Mapping[int, Mapped]) -> 
     return {shape.version.id: _telling(at, shapes) for at, shape in enumerate(shapes)}
 
 
-def _telling(at: int, shapes: list[_Shape]) -> Telling:
+def _telling(at: int, shapes: list[_Shape]) -> VersionPredicate:
     images, deletes = (_told(at, shapes, by_key=by_key) for by_key in (False, True))
     keyed = _keyed(at, shapes)
     is_none = isinstance(deletes, str) and keyed is None
-    return Telling(
+    return VersionPredicate(
         images=None if isinstance(images, str) else images,
         deletes=None if isinstance(deletes, str) else deletes,
         keyed=keyed,
@@ -265,7 +265,7 @@ def _telling(at: int, shapes: list[_Shape]) -> Telling:
     )
 
 
-def _keyed(at: int, shapes: list[_Shape]) -> Keyed | None:
+def _keyed(at: int, shapes: list[_Shape]) -> KeyOnlyDelete | None:
     """Say which deletes a version takes by their key; none where another one takes them, or nobody could tell."""
     own, mapped = _key(shapes[at]), shapes[at].mapped
     if mapped is None or not own or mapped.schema.setting("version_field"):
@@ -281,7 +281,7 @@ def _keyed(at: int, shapes: list[_Shape]) -> Keyed | None:
                 return None
             others.append(key)
     fits = ((tuple(shape.required), tuple(shape.own)) for shape in shapes)
-    return Keyed(own, tuple(dict.fromkeys(fits)), tuple(dict.fromkeys(others)))
+    return KeyOnlyDelete(own, tuple(dict.fromkeys(fits)), tuple(dict.fromkeys(others)))
 
 
 def _key(shape: _Shape) -> tuple[str, ...]:
@@ -290,7 +290,7 @@ def _key(shape: _Shape) -> tuple[str, ...]:
     return tuple(dict.fromkeys(split(path)[0] for path in key or ()))
 
 
-def _shape(version: Version, mapped: Mapped | None) -> _Shape:
+def _shape(version: Version, mapped: MappedVersion | None) -> _Shape:
     shape = _Shape(version, mapped)
     for attribute in version.attributes:
         name = split(attribute.path)[0]
@@ -300,8 +300,8 @@ def _shape(version: Version, mapped: Mapped | None) -> _Shape:
     return shape
 
 
-def _told(at: int, shapes: list[_Shape], *, by_key: bool) -> Told | str:
-    shape, others = shapes[at], list[Not]()
+def _told(at: int, shapes: list[_Shape], *, by_key: bool) -> RowPredicate | str:
+    shape, others = shapes[at], list[VersionExclusion]()
     labels = shape.version.labels if shape.mapped and shape.mapped.schema.setting("version_field") else ()
     for place, other in enumerate(shapes):
         if other is shape or not _can_both_fit(shape, other):
@@ -316,8 +316,8 @@ def _told(at: int, shapes: list[_Shape], *, by_key: bool) -> Told | str:
             if is_same:
                 return f"its rows are read as those of version {label}, which they fit too"
             return f"its rows cannot be told from those of version {label}"
-        others.append(Not(missing, there))
-    return Told(tuple(shape.required), tuple(shape.own), tuple(others), labels)
+        others.append(VersionExclusion(missing, there))
+    return RowPredicate(tuple(shape.required), tuple(shape.own), tuple(others), labels)
 
 
 def _can_both_fit(one: _Shape, other: _Shape) -> bool:
@@ -340,7 +340,7 @@ def _output(shape: _Shape, other: _Shape, *, by_key: bool) -> object:
     return blocks, mapped.key, mapped.has_held
 
 
-def _pairs(block: Carried) -> Iterator[tuple[str, tuple[str, str]]]:
+def _pairs(block: ExportedBlock) -> Iterator[tuple[str, tuple[str, str]]]:
     """Yield the outermost name of each source beside the two paths."""
     for line in block.lines:
         yield split(line.source.path)[0], (line.source.path, line.target.path)

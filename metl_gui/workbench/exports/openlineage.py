@@ -22,7 +22,7 @@ from metl_gui import __version__
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.progress import Watch
 from metl_gui.core.trees.nodes import Attribute
-from metl_gui.workbench.exports.blocks import Carried, carried, counted
+from metl_gui.workbench.exports.blocks import ExportedBlock, carried, counted
 from metl_gui.workbench.exports.format_spec import Choices, Export, Option
 
 Content = dict[str, Any]
@@ -53,7 +53,7 @@ def events(document: Document, choices: Choices, when: datetime, watch: Watch) -
         when: the moment that the events tell of, with its zone.
         watch: progress and cancel.
     """
-    by_target: dict[int, list[Carried]] = defaultdict(list)
+    by_target: dict[int, list[ExportedBlock]] = defaultdict(list)
     for block in carried(document, choices.include_unconfirmed, watch, "Following the columns"):
         if block.lines and not block.is_held:
             by_target[block.entity_version.id].append(block)
@@ -63,13 +63,13 @@ def events(document: Document, choices: Choices, when: datetime, watch: Watch) -
         yield _event(document, choices, blocks, when)
 
 
-def _order(block: Carried) -> tuple[str, int]:
+def _order(block: ExportedBlock) -> tuple[str, int]:
     return block.entity.name, block.entity.version_ids.index(block.entity_version.id)
 
 
-def _event(document: Document, choices: Choices, blocks: Sequence[Carried], when: datetime) -> Content:
+def _event(document: Document, choices: Choices, blocks: Sequence[ExportedBlock], when: datetime) -> Content:
     entity, version = blocks[0].entity, blocks[0].entity_version
-    schemas: dict[str, list[Carried]] = defaultdict(list)
+    schemas: dict[str, list[ExportedBlock]] = defaultdict(list)
     for block in blocks:
         schemas[block.schema.name].append(block)
     words = f"Maps {counted(len(schemas), 'schema')} to {entity.name} version {version.label}, state {document.state}."
@@ -100,7 +100,7 @@ def _event(document: Document, choices: Choices, blocks: Sequence[Carried], when
     }
 
 
-def _input(choices: Choices, name: str, blocks: Sequence[Carried]) -> Content:
+def _input(choices: Choices, name: str, blocks: Sequence[ExportedBlock]) -> Content:
     """Describe a topic by its newest mapped version, and older columns that are still mapped behind those."""
     newest_first = [attribute for block in reversed(blocks) for attribute in block.version.attributes]
     columns = {attribute.path: attribute for attribute in reversed(newest_first)}
@@ -120,7 +120,7 @@ def _schema(attributes: Iterable[Attribute]) -> Content:
     return _facet("schema", fields=fields)
 
 
-def _columns(choices: Choices, blocks: Sequence[Carried]) -> Content:
+def _columns(choices: Choices, blocks: Sequence[ExportedBlock]) -> Content:
     """Tell for every column of an entity the columns it comes from, each once whatever the versions it is in."""
     found: dict[str, dict[tuple[str, str], None]] = defaultdict(dict)
     for block in blocks:

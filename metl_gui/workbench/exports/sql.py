@@ -18,13 +18,13 @@ from metl_gui.core.progress import Watch
 from metl_gui.core.trees.nodes import Schema
 from metl_gui.core.trees.paths import split
 from metl_gui.errors import UserError
-from metl_gui.workbench.exports.blocks import Carried
+from metl_gui.workbench.exports.blocks import ExportedBlock
 from metl_gui.workbench.exports.format_spec import TABLES, Choices, Export, Option, table_parts
 from metl_gui.workbench.exports.mappable_blocks import (
+    ColumnMasks,
     LeftOut,
-    Mapped,
-    Masks,
-    Telling,
+    MappedVersion,
+    VersionPredicate,
     left_out_sentences,
     mapped_schemas,
     mask_sentences,
@@ -34,7 +34,7 @@ from metl_gui.workbench.exports.mappable_blocks import (
 if TYPE_CHECKING:
     from sqlglot import exp
 
-    from metl_gui.workbench.exports.sql_select import Reader
+    from metl_gui.workbench.exports.sql_select import SourceReader
 
 
 ROWS, MESSAGES = "rows", "debezium"
@@ -78,7 +78,7 @@ LIMITS = (
 
 
 @dataclass(slots=True)
-class Notes:
+class QueryNotes:
     """What is found out while queries are made."""
 
     left_out: list[LeftOut] = field(default_factory=list)
@@ -89,7 +89,7 @@ class Notes:
         return (*mask_sentences(self.masked), *left_out_sentences(self.left_out))
 
 
-def reader_of(choices: Choices) -> Reader:
+def reader_of(choices: Choices) -> SourceReader:
     """Return how the chosen dialect reads the chosen source.
 
     Raises:
@@ -99,11 +99,11 @@ def reader_of(choices: Choices) -> Reader:
 
     dialect, column = choices.of(DIALECT), choices.of(COLUMN)
     if choices.of(SOURCE) == ROWS:
-        return sql_select.Rows(dialect)
+        return sql_select.RowReader(dialect)
     if dialect == "postgres":
-        return sql_select.PostgresChanges(dialect, column)
+        return sql_select.PostgresChangeReader(dialect, column)
     if dialect in ("spark", "databricks"):
-        return sql_select.SparkChanges(dialect, column)
+        return sql_select.SparkChangeReader(dialect, column)
     raise UserError(
         f"Messages as JSON are not read in the dialect {dialect}.",
         hint="Choose postgres, spark or databricks, or --source rows.",
@@ -111,14 +111,14 @@ def reader_of(choices: Choices) -> Reader:
 
 
 def tellings(
-    document: Document, schema: Schema, mapped: tuple[Mapped, ...], reader: Reader
-) -> Mapping[int, Telling | None]:
+    document: Document, schema: Schema, mapped: tuple[MappedVersion, ...], reader: SourceReader
+) -> Mapping[int, VersionPredicate | None]:
     """Say by what the rows of each carried version are told, where a source holds those of several."""
     by_id = {one.version.id: one for one in mapped}
     return tell_versions(document.extraction.versions(schema.id), by_id) if reader.has_changes else dict.fromkeys(by_id)
 
 
-def refused_names(document: Document, mapped: Mapped, block: Carried, reader: Reader) -> str:
+def refused_names(document: Document, mapped: MappedVersion, block: ExportedBlock, reader: SourceReader) -> str:
     """Say why the names of a block can stand in no query; empty when they can."""
     paths = [path for line in block.lines for path in (line.source.path, line.target.path)]
     paths += mapped.key or ()
@@ -144,11 +144,13 @@ NAMES = ("schema", "version", "entity", "entity_version")
 """What the names of a block are called."""
 
 
-def queries(document: Document, choices: Choices, watch: Watch, notes: Notes) -> Iterator[tuple[Carried, exp.Select]]:
+def queries(
+    document: Document, choices: Choices, watch: Watch, notes: QueryNotes
+) -> Iterator[tuple[ExportedBlock, exp.Select]]:
     """Yield each block that can be said with its query, in canonical order."""
     from metl_gui.workbench.exports.sql_select import block_select, columns_of, table_of
 
-    dialect, masks = choices.of(DIALECT), Masks(document)
+    dialect, masks = choices.of(DIALECT), ColumnMasks(document)
     reader = reader_of(choices)
     for schema, mapped in mapped_schemas(document, choices.include_unconfirmed, watch, "Writing queries"):
         told = tellings(document, schema, mapped, reader)
@@ -171,7 +173,7 @@ def queries(document: Document, choices: Choices, watch: Watch, notes: Notes) ->
 
 def _write(document: Document, choices: Choices, path: Path, watch: Watch) -> tuple[str, ...]:
     """Write one statement after another, each with its block in a comment, so that nothing is kept in memory."""
-    dialect, notes = choices.of(DIALECT), Notes()
+    dialect, notes = choices.of(DIALECT), QueryNotes()
     facts = {"format": "metl-sql", "version": 1, "state": document.state, "hash": state_hash(document)}
     chosen = {option.name: choices.of(option) for option in (DIALECT, SOURCE, TABLES)}
     with path.open("w", encoding="utf-8", newline="\n") as file:

@@ -1,8 +1,8 @@
 """One ``SELECT`` for one block: its columns, which rows it is for, and what production would not send left out.
 
-A ``Reader`` is what a query reads: tables whose columns are the row's own, or a column of Debezium's messages as JSON.
-Everything is built as expressions, so that every name and text stands in its dialect's quotes. Imports sqlglot, so only
-a format that writes imports it.
+A ``SourceReader`` is what a query reads: tables whose columns are the row's own, or a column of Debezium's messages as
+JSON. Everything is built as expressions, so that every name and text stands in its dialect's quotes. Imports sqlglot,
+so only a format that writes imports it.
 
 Source: contract.md §5 (outgoing message, full images, deletes, what is filtered), cdc-formats.md §1-§3 (envelopes).
 """
@@ -18,15 +18,15 @@ from sqlglot import exp
 
 from metl_gui.core.trees.nodes import Attribute
 from metl_gui.core.trees.paths import split
-from metl_gui.workbench.exports.blocks import Carried
+from metl_gui.workbench.exports.blocks import ExportedBlock
 from metl_gui.workbench.exports.format_spec import unique_names
 from metl_gui.workbench.exports.mappable_blocks import (
     JSON,
     TEXT,
-    Keyed,
-    Mapped,
-    Telling,
-    Told,
+    KeyOnlyDelete,
+    MappedVersion,
+    RowPredicate,
+    VersionPredicate,
     attributes_by_path,
     sql_type,
 )
@@ -34,7 +34,7 @@ from metl_gui.workbench.exports.mappable_blocks import (
 _CHANGE, _MESSAGE = "metl_change", "metl_message"
 
 
-class Reader(ABC):
+class SourceReader(ABC):
     """How queries of one dialect read one kind of source.
 
     Args:
@@ -56,7 +56,7 @@ class Reader(ABC):
         """Return the value of an attribute; ``None`` where the dialect cannot reach it."""
 
 
-class Rows(Reader):
+class RowReader(SourceReader):
     """Tables with one column for each column of the row; nested attributes are fields of theirs.
 
     Args:
@@ -83,7 +83,7 @@ class Rows(Reader):
         return exp.Dot.build([found, *map(quoted, below)])
 
 
-class Changes(Reader):
+class ChangeReader(SourceReader):
     """A column of Debezium's messages, with or without the schema half.
 
     Args:
@@ -102,7 +102,7 @@ class Changes(Reader):
     row: ClassVar[str] = "row_of"
     names: ClassVar[str] = "names"
 
-    def told(self, told: Told, field: str) -> exp.Expr:
+    def told(self, told: RowPredicate, field: str) -> exp.Expr:
         """Return the condition that a row is of a version.
 
         Args:
@@ -126,7 +126,7 @@ class Changes(Reader):
         unsaid = exp.and_(label.copy().is_(exp.null()), by_paths)
         return exp.or_(label.isin(*labels), unsaid)
 
-    def told_by_key(self, keyed: Keyed) -> exp.Expr:
+    def told_by_key(self, keyed: KeyOnlyDelete) -> exp.Expr:
         """Return the condition that a delete fits no version, and has the key of this one."""
         fits = [
             exp.and_(*([self.has_all(required)] if required else []), self.has_only(own))
@@ -153,7 +153,7 @@ class Changes(Reader):
         """Return the condition that it has no other ones."""
 
 
-class PostgresChanges(Changes):
+class PostgresChangeReader(ChangeReader):
     """Messages in a column of the types json, jsonb or text; only with jsonb do numbers lose how they were written."""
 
     def begin(self, table: exp.Expr) -> exp.Select:
@@ -192,7 +192,7 @@ class PostgresChanges(Changes):
         return exp.ArrayContainsAll(this=_texts(names), expression=exp.column(self.names))
 
 
-class SparkChanges(Changes):
+class SparkChangeReader(ChangeReader):
     """Messages in a column of the type string; values are texts exactly as they came, which needs Spark 4."""
 
     _PARTS = "op: STRING, ts_ms: STRING, before: MAP<STRING, STRING>, after: MAP<STRING, STRING>"
@@ -299,7 +299,7 @@ _FULL = "full"
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class QueryColumn:
     """One column of a query.
 
     Args:
@@ -319,7 +319,7 @@ class Column:
     is_key: bool
 
 
-def columns_of(mapped: Mapped, block: Carried, longest: int) -> tuple[Column, ...]:
+def columns_of(mapped: MappedVersion, block: ExportedBlock, longest: int) -> tuple[QueryColumn, ...]:
     """Return the columns of a block in the order of its entity version, then the parts of the key that are not mapped.
 
     Args:
@@ -330,7 +330,7 @@ def columns_of(mapped: Mapped, block: Carried, longest: int) -> tuple[Column, ..
     by_target = {line.target.id: line.source for line in block.lines}
     key = mapped.key or ()
     columns = [
-        Column("", target.path, sql_type(source), source, target, source.path in key)
+        QueryColumn("", target.path, sql_type(source), source, target, source.path in key)
         for target in block.entity_version.attributes
         if (source := by_target.get(target.id)) is not None
     ]
@@ -338,16 +338,16 @@ def columns_of(mapped: Mapped, block: Carried, longest: int) -> tuple[Column, ..
     for path in key:
         if path not in filled:
             source = known.get(path)
-            columns.append(Column("", f"@{path}", sql_type(source) if source else TEXT, source, None, is_key=True))
+            columns.append(QueryColumn("", f"@{path}", sql_type(source) if source else TEXT, source, None, is_key=True))
     return named(columns, longest)
 
 
-def named(columns: Sequence[Column], longest: int) -> tuple[Column, ...]:
+def named(columns: Sequence[QueryColumn], longest: int) -> tuple[QueryColumn, ...]:
     """Give columns their names: paths with underscores for dots."""
     wanted = [(_flat(one.path) if one.target else f"{_KEY}{_flat(one.path[1:])}", one.path) for one in columns]
     names = unique_names(wanted, longest, (OP, TS_MS))
     return tuple(
-        Column(name, one.path, one.type, one.source, one.target, one.is_key)
+        QueryColumn(name, one.path, one.type, one.source, one.target, one.is_key)
         for name, one in zip(names, columns, strict=True)
     )
 
@@ -357,7 +357,11 @@ def _flat(path: str) -> str:
 
 
 def block_select(
-    reader: Reader, table: exp.Expr, mapped: Mapped, columns: Sequence[Column], telling: Telling | None
+    reader: SourceReader,
+    table: exp.Expr,
+    mapped: MappedVersion,
+    columns: Sequence[QueryColumn],
+    telling: VersionPredicate | None,
 ) -> exp.Select | str:
     """Build the query of one block.
 
@@ -373,38 +377,38 @@ def block_select(
     """
     query, values = reader.begin(table), list[exp.Expr]()
     is_full = mapped.schema.setting("replica_identity") == _FULL
-    if isinstance(reader, Changes):
+    if isinstance(reader, ChangeReader):
         time = exp.cast(exp.column(reader.ts_ms), "bigint")
         values += [exp.alias_(exp.column(reader.op), OP), exp.alias_(time, TS_MS)]
     for column in columns:
         value = _value(reader, column)
         if value is None:
             return "the dialect cannot reach into a column for a nested attribute"
-        if isinstance(reader, Changes) and not (column.is_key or is_full or column.source is None):
+        if isinstance(reader, ChangeReader) and not (column.is_key or is_full or column.source is None):
             value = exp.Case(ifs=[exp.If(this=exp.column(reader.op).neq("d"), true=value)])
         values.append(exp.Alias(this=value, alias=quoted(column.name)))
     # Nothing is copied: with the whole query for each column, that is most of the time it takes.
     query = query.select(*values, copy=False)
-    if isinstance(reader, Changes):
+    if isinstance(reader, ChangeReader):
         query = query.where(_is_sent(reader, columns, is_full), copy=False)
         if telling is not None:
             query = query.where(_is_of_version(reader, telling, mapped.schema.setting("version_field")), copy=False)
     return query
 
 
-def _value(reader: Reader, column: Column) -> exp.Expr | None:
+def _value(reader: SourceReader, column: QueryColumn) -> exp.Expr | None:
     if column.source is None:
         return exp.cast(exp.null(), data_type(column.type, reader.dialect))
     return reader.value(column.source.path, column.type)
 
 
-def _is_of_version(reader: Changes, telling: Telling, field: str) -> exp.Expr:
+def _is_of_version(reader: ChangeReader, telling: VersionPredicate, field: str) -> exp.Expr:
     """Return the condition that a row is of the version."""
     is_delete = exp.column(reader.op).eq("d")
     if telling.images is not None and telling.images == telling.deletes:
         ways = [reader.told(telling.images, field)]
     else:
-        kinds: list[tuple[Told | None, exp.Expr]] = [
+        kinds: list[tuple[RowPredicate | None, exp.Expr]] = [
             (telling.images, exp.column(reader.op).neq("d")),
             (telling.deletes, is_delete.copy()),
         ]
@@ -414,7 +418,7 @@ def _is_of_version(reader: Changes, telling: Telling, field: str) -> exp.Expr:
     return exp.or_(*ways)
 
 
-def _is_sent(reader: Changes, columns: Sequence[Column], is_full: bool) -> exp.Expr:
+def _is_sent(reader: ChangeReader, columns: Sequence[QueryColumn], is_full: bool) -> exp.Expr:
     """Return the condition that production sends a message.
 
     Updates always are, creates and reads with any mapped value, deletes that say which row is meant.

@@ -23,9 +23,9 @@ from metl_gui.core.progress import Watch
 from metl_gui.core.trees.nodes import Schema, Version
 from metl_gui.core.trees.types import is_readable
 from metl_gui.errors import UserError
-from metl_gui.workbench.exports.blocks import Carried, Line, carried, counted
+from metl_gui.workbench.exports.blocks import ExportedBlock, Line, carried, counted
 from metl_gui.workbench.exports.format_spec import Choices, Export, Option
-from metl_gui.workbench.exports.table import SAFE_CELLS, Cells, wants_safe
+from metl_gui.workbench.exports.table import SAFE_CELLS, CellWriter, wants_safe
 
 BASE = Option("base", "the address that the ids begin with, such as https://data.example.com/", "urn:metl:")
 LICENSE = Option(
@@ -70,7 +70,7 @@ def sssom_text(document: Document, choices: Choices, watch: Watch) -> str:
 def _fill(target: TextIO, document: Document, choices: Choices, watch: Watch) -> tuple[str, ...]:
     """Write the set and say what is not exact, or not safe, in its cells."""
     target.writelines(f"#{line}\n" for line in _head(document, _address(choices, BASE), _address(choices, LICENSE)))
-    cells = Cells(target, wants_safe(choices), separator="\t")
+    cells = CellWriter(target, wants_safe(choices), separator="\t")
     cells.rows([COLUMNS])
     for block in carried(document, choices.include_unconfirmed, watch, "Writing the mapping set"):
         if not block.is_held:
@@ -94,7 +94,7 @@ def _head(document: Document, base: str, license_: str) -> Iterator[str]:
     yield f"mapping_tool_version: {json.dumps(__version__)}"
 
 
-def _row(block: Carried, line: Line) -> tuple[str, ...]:
+def _row(block: ExportedBlock, line: Line) -> tuple[str, ...]:
     is_same = is_readable(line.source, line.target)
     return (
         f"{_SCHEMAS}:{_word(block.schema, block.version, line.source.path)}",

@@ -28,7 +28,7 @@ from metl_gui.workbench.exports.format_spec import YES, Choices, Export, Option
 SAFE_CELLS = Option("safe_cells", "for spreadsheets: no cell becomes a formula", "no", ("no", YES))
 
 
-class Cells:
+class CellWriter:
     """Writes rows of texts, and counts the cells that a spreadsheet would take for formulas.
 
     Args:
@@ -105,11 +105,11 @@ def table_rows(document: Document, include_unconfirmed: bool = False) -> Iterato
 def table_text(document: Document, include_unconfirmed: bool = False) -> str:
     """Return what ``csv`` writes."""
     text = io.StringIO(newline="")
-    _fill(Cells(text, is_safe=False), document, include_unconfirmed)
+    _fill(CellWriter(text, is_safe=False), document, include_unconfirmed)
     return text.getvalue()
 
 
-def _fill(cells: Cells, document: Document, include_unconfirmed: bool) -> None:
+def _fill(cells: CellWriter, document: Document, include_unconfirmed: bool) -> None:
     header, mark = ((*HEADER, MARK), (MARKED,)) if cells.is_safe else (HEADER, ())
     cells.rows([header])
     cells.rows((*row, *mark) for row in table_rows(document, include_unconfirmed))
@@ -118,7 +118,7 @@ def _fill(cells: Cells, document: Document, include_unconfirmed: bool) -> None:
 def _write_csv(document: Document, choices: Choices, path: Path, watch: Watch) -> tuple[str, ...]:
     watch.step(f"Writing the table of state {document.state}")
     with path.open("w", encoding="utf-8", errors="surrogatepass", newline="") as file:
-        cells = Cells(file, wants_safe(choices))
+        cells = CellWriter(file, wants_safe(choices))
         _fill(cells, document, choices.include_unconfirmed)
     return tuple(cells.says())
 

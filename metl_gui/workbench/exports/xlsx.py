@@ -23,38 +23,53 @@ from metl_gui.errors import EditError, SchemaError
 from metl_gui.registry.tables.cells import LONG_COLUMNS, LONG_TEXTS, LongTexts
 from metl_gui.registry.tables.mapping_table import COLUMNS, OPTIONAL_COLUMNS, SHEET
 from metl_gui.registry.tables.workbook import MAX_ROWS, check_readable
-from metl_gui.workbench.exports.blocks import Carried, carried, counted, day_of, spot_words
+from metl_gui.workbench.exports.blocks import ExportedBlock, carried, counted, day_of, spot_words
 from metl_gui.workbench.exports.format_spec import Choices, Export
-from metl_gui.workbench.workbook_writer import Column, Row, SheetPlan, write_workbook
+from metl_gui.workbench.workbook_writer import Row, SheetColumn, SheetPlan, write_workbook
 
 _WIDTHS = (30, 9, 30, 20, 9, 30)
 _MAPPING = (
-    *(Column(title, width, is_text=True) for title, width in zip(COLUMNS, _WIDTHS, strict=True)),
-    Column(OPTIONAL_COLUMNS[0], 14, is_asked=True, choices=("confirmed", "unconfirmed")),
-    Column(OPTIONAL_COLUMNS[1], 40, is_asked=True, is_text=True),
-    Column("type", 16),
-    Column("CDM type", 16),
-    Column("note", 34),
+    *(SheetColumn(title, width, is_text=True) for title, width in zip(COLUMNS, _WIDTHS, strict=True)),
+    SheetColumn(OPTIONAL_COLUMNS[0], 14, is_asked=True, choices=("confirmed", "unconfirmed")),
+    SheetColumn(OPTIONAL_COLUMNS[1], 40, is_asked=True, is_text=True),
+    SheetColumn("type", 16),
+    SheetColumn("CDM type", 16),
+    SheetColumn("note", 34),
 )
 _BLOCKS = (
-    *(Column(title, width) for title, width in (("schema", 30), ("version", 9), ("entity", 20), ("entity version", 9))),
-    *(Column(title, width) for title, width in (("status", 14), ("production", 30), ("elements", 10), ("lost", 8))),
-    *(Column(title, width) for title, width in (("who", 16), ("when", 12), ("comment", 44))),
+    *(
+        SheetColumn(title, width)
+        for title, width in (("schema", 30), ("version", 9), ("entity", 20), ("entity version", 9))
+    ),
+    *(
+        SheetColumn(title, width)
+        for title, width in (("status", 14), ("production", 30), ("elements", 10), ("lost", 8))
+    ),
+    *(SheetColumn(title, width) for title, width in (("who", 16), ("when", 12), ("comment", 44))),
 )
 _LOSSES = (
-    *(Column(title, width) for title, width in (("schema", 30), ("version", 9), ("entity", 20), ("entity version", 9))),
-    *(Column(title, width) for title, width in (("lost attribute", 30), ("CDM attribute", 30), ("reason", 60))),
+    *(
+        SheetColumn(title, width)
+        for title, width in (("schema", 30), ("version", 9), ("entity", 20), ("entity version", 9))
+    ),
+    *(SheetColumn(title, width) for title, width in (("lost attribute", 30), ("CDM attribute", 30), ("reason", 60))),
 )
 _MODEL = (
-    *(Column(title, width) for title, width in (("entity", 20), ("version", 9), ("CDM attribute", 30), ("type", 16))),
-    *(Column(title, width) for title, width in (("required", 10), ("values", 10), ("sources", 9))),
-    *(Column(title, width) for title, width in (("fed by", 50), ("documentation", 60))),
+    *(
+        SheetColumn(title, width)
+        for title, width in (("entity", 20), ("version", 9), ("CDM attribute", 30), ("type", 16))
+    ),
+    *(SheetColumn(title, width) for title, width in (("required", 10), ("values", 10), ("sources", 9))),
+    *(SheetColumn(title, width) for title, width in (("fed by", 50), ("documentation", 60))),
 )
 _GAPS = (
-    *(Column(title, width) for title, width in (("where", 40), ("attribute", 30), ("gap", 70), ("what to do", 60))),
+    *(
+        SheetColumn(title, width)
+        for title, width in (("where", 40), ("attribute", 30), ("gap", 70), ("what to do", 60))
+    ),
 )
-_WORDS = Column("word", 24), Column("means", 110)
-_SAID = (*(Column(title, width) for title, width in (("about", 60), ("comment", 70), ("who", 16), ("when", 12))),)
+_WORDS = SheetColumn("word", 24), SheetColumn("means", 110)
+_SAID = (*(SheetColumn(title, width) for title, width in (("about", 60), ("comment", 70), ("who", 16), ("when", 12))),)
 _NAMED = 20
 
 
@@ -74,16 +89,18 @@ def workbook(document: Document, choices: Choices, watch: Watch, target: Path | 
     return tuple(cut)
 
 
-def _sheets(document: Document, choices: Choices, blocks: Sequence[Carried], cut: list[str]) -> Iterator[SheetPlan]:
+def _sheets(
+    document: Document, choices: Choices, blocks: Sequence[ExportedBlock], cut: list[str]
+) -> Iterator[SheetPlan]:
     """Yield the sheets; what is too long for one that people read ends early, which ``cut`` is told."""
     longs = LongTexts()
 
-    def plan(name: str, columns: tuple[Column, ...], rows: Iterable[Row]) -> SheetPlan:
+    def plan(name: str, columns: tuple[SheetColumn, ...], rows: Iterable[Row]) -> SheetPlan:
         shown = (tuple(longs.cell(each) if isinstance(each, str) else each for each in row) for row in rows)
         return SheetPlan(name, columns, _ended(shown, name, cut))
 
     comments = Comments(document, choices.comments)
-    yield SheetPlan("About", (Column("About", 110),), ((line,) for line in _about(document, choices, blocks)))
+    yield SheetPlan("About", (SheetColumn("About", 110),), ((line,) for line in _about(document, choices, blocks)))
     yield plan(SHEET, _MAPPING, (row for block in blocks for row in _element_rows(block)))
     yield plan("Blocks", _BLOCKS, (_block_row(block) for block in blocks))
     yield plan("Open losses", _LOSSES, (row for block in blocks for row in _loss_rows(block)))
@@ -93,7 +110,7 @@ def _sheets(document: Document, choices: Choices, blocks: Sequence[Carried], cut
         yield plan("Comments", _SAID, _comment_rows(document, comments))
     yield SheetPlan("Glossary", _WORDS, ((each.word, f"{each.means}.") for each in WORDS))
     if longs.rows():
-        columns = tuple(Column(title, width) for title, width in zip(LONG_COLUMNS, (9, 6, 100), strict=True))
+        columns = tuple(SheetColumn(title, width) for title, width in zip(LONG_COLUMNS, (9, 6, 100), strict=True))
         yield SheetPlan(LONG_TEXTS, columns, longs.rows())
 
 
@@ -105,7 +122,7 @@ def _ended(rows: Iterable[Row], name: str, cut: list[str]) -> Iterator[Row]:
         yield row
 
 
-def _about(document: Document, choices: Choices, blocks: Sequence[Carried]) -> Iterator[str]:
+def _about(document: Document, choices: Choices, blocks: Sequence[ExportedBlock]) -> Iterator[str]:
     yield f"The mapping at state {document.state}, hash {state_hash(document)}."
     held = sum(block.is_held for block in blocks)
     lines = sum(len(block.lines) for block in blocks)
@@ -123,7 +140,7 @@ def _about(document: Document, choices: Choices, blocks: Sequence[Carried]) -> I
     yield "Glossary: what the words mean."
 
 
-def _element_rows(block: Carried) -> Iterator[Row]:
+def _element_rows(block: ExportedBlock) -> Iterator[Row]:
     schema, version, entity, entity_version = block.names
     for line in block.lines:
         source, target = line.source, line.target
@@ -133,17 +150,17 @@ def _element_rows(block: Carried) -> Iterator[Row]:
         yield (*ends, *said, source.type_text, target.type_text, note)
 
 
-def _block_row(block: Carried) -> Row:
+def _block_row(block: ExportedBlock) -> Row:
     told = block.block.status.value, block.in_production, len(block.lines), len(block.block.open_losses)
     return (*block.names, *told, block.who, block.day, block.block.comment)
 
 
-def _loss_rows(block: Carried) -> Iterator[Row]:
+def _loss_rows(block: ExportedBlock) -> Iterator[Row]:
     for loss in block.block.open_losses:
         yield (*block.names, loss.from_path, loss.to_path, loss.reason)
 
 
-def _model_rows(document: Document, blocks: Sequence[Carried]) -> Iterator[Row]:
+def _model_rows(document: Document, blocks: Sequence[ExportedBlock]) -> Iterator[Row]:
     """Tell every attribute of the newest entity versions with the schemas whose newest mapped version feeds it."""
     fed: dict[int, dict[str, str]] = defaultdict(dict)
     for block in blocks:

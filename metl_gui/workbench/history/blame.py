@@ -15,10 +15,10 @@ from metl_gui.core.matrix.blocks import Block, BlockKey, Element, Status
 from metl_gui.core.trees.nodes import Attribute, Side, Version
 from metl_gui.errors import EditError
 from metl_gui.store.edit_log import LoggedEdit
-from metl_gui.store.rows.packed_changes import Touched
+from metl_gui.store.rows.packed_changes import LogFilter
 from metl_gui.workbench.addresses import BlockName, ElementName, block_name, element_name
 from metl_gui.workbench.history.states import moment
-from metl_gui.workbench.json_results import Written
+from metl_gui.workbench.json_results import JsonResult
 from metl_gui.workbench.session import Workbench
 
 Lineages = tuple[int, int]
@@ -29,7 +29,7 @@ CONFIRMED, RETIRED = "confirmed", "retired"
 
 
 @dataclass(frozen=True, slots=True)
-class Event(Written):
+class BlameEvent(JsonResult):
     """Something that an edit did to what is asked about.
 
     Args:
@@ -53,7 +53,7 @@ class Event(Written):
 
 
 @dataclass(frozen=True, slots=True)
-class Blame(Written):
+class Blame(JsonResult):
     """Where an element of a block comes from.
 
     Args:
@@ -63,8 +63,8 @@ class Blame(Written):
     """
 
     element: ElementName
-    origin: Event | None
-    carried: tuple[Event, ...]
+    origin: BlameEvent | None
+    carried: tuple[BlameEvent, ...]
 
 
 def blame(workbench: Workbench, key: BlockKey, element: Element | None = None) -> tuple[Blame, ...]:
@@ -87,7 +87,7 @@ def blame(workbench: Workbench, key: BlockKey, element: Element | None = None) -
     return tuple(found)
 
 
-def element_history(workbench: Workbench, key: BlockKey, lineages: Lineages) -> tuple[Event, ...]:
+def element_history(workbench: Workbench, key: BlockKey, lineages: Lineages) -> tuple[BlameEvent, ...]:
     """Tell everything that was done to one element, back through the versions that its block was taken over from.
 
     Args:
@@ -98,15 +98,15 @@ def element_history(workbench: Workbench, key: BlockKey, lineages: Lineages) -> 
     return tuple(_Trail(workbench, key).events(key, lineages))
 
 
-def block_history(workbench: Workbench, key: BlockKey) -> tuple[Event, ...]:
+def block_history(workbench: Workbench, key: BlockKey) -> tuple[BlameEvent, ...]:
     """Tell everything that was done to a block, with its elements counted."""
     return tuple(_Trail(workbench, key).block_events(key))
 
 
-def attribute_history(workbench: Workbench, side: Side, schema_id: int, lineage: int) -> tuple[Event, ...]:
+def attribute_history(workbench: Workbench, side: Side, schema_id: int, lineage: int) -> tuple[BlameEvent, ...]:
     """Tell what was done to an attribute in all versions of its schema or entity: the trees, not the mapping."""
-    wanted = Touched(schema=(side, schema_id))
-    found: list[Event] = []
+    wanted = LogFilter(schema=(side, schema_id))
+    found: list[BlameEvent] = []
     for edit, change in workbench.touching(wanted):
         for each in change.versions:
             what = _done_to_attribute(each, lineage) if each.side is side and _schema_of(each) == schema_id else ""
@@ -130,9 +130,9 @@ class _Trail:
         self._by_key: dict[BlockKey, list[tuple[LoggedEdit, BlockChange]]] = {}
         self._read(self._super_block(key))
 
-    def origin(self, key: BlockKey, lineages: Lineages) -> tuple[Event | None, tuple[Event, ...]]:
+    def origin(self, key: BlockKey, lineages: Lineages) -> tuple[BlameEvent | None, tuple[BlameEvent, ...]]:
         """Return the edit that set an element, and those that carried it along."""
-        carried: list[Event] = []
+        carried: list[BlameEvent] = []
         for event in self.events(key, lineages):
             if event.what == SET:
                 return event, tuple(carried)
@@ -140,7 +140,7 @@ class _Trail:
                 carried.append(event)
         return None, tuple(carried)
 
-    def events(self, key: BlockKey, lineages: Lineages) -> Iterator[Event]:
+    def events(self, key: BlockKey, lineages: Lineages) -> Iterator[BlameEvent]:
         """Yield what was done to an element, the newest first."""
         below = self._document.state + 1
         place: BlockKey | None = key
@@ -148,7 +148,7 @@ class _Trail:
             place, below, found = self._stretch(place, lineages, below)
             yield from found
 
-    def block_events(self, key: BlockKey) -> Iterator[Event]:
+    def block_events(self, key: BlockKey) -> Iterator[BlameEvent]:
         """Yield what was done to a block, the newest first."""
         for edit, change in self._of(key):
             yield _event(edit, _counted(change), change, block_name(self._document, key))
@@ -158,9 +158,9 @@ class _Trail:
         source, target = self._ends(key)
         return target.get(element.q, -element.q), source.get(element.p, -element.p)
 
-    def _stretch(self, key: BlockKey, lineages: Lineages, below: int) -> tuple[BlockKey | None, int, list[Event]]:
+    def _stretch(self, key: BlockKey, lineages: Lineages, below: int) -> tuple[BlockKey | None, int, list[BlameEvent]]:
         """Collect what was done to an element of one block, and the block that it was taken over from."""
-        found: list[Event] = []
+        found: list[BlameEvent] = []
         name = block_name(self._document, key)
         for edit, change in self._of(key):
             what = self._done(change, lineages) if edit.state < below else ""
@@ -215,7 +215,7 @@ class _Trail:
         """Read what was done to some blocks, and the versions that are gone today."""
         for key in keys:
             self._by_key[key] = []
-        for edit, change in self._workbench.touching(Touched(keys=keys)):
+        for edit, change in self._workbench.touching(LogFilter(keys=keys)):
             for version in change.versions:
                 self._versions.setdefault((version.side, version.id), version.before or version.after)
             for block in change.blocks:
@@ -232,10 +232,10 @@ def _event(
     change: BlockChange | None = None,
     name: BlockName | None = None,
     reason: str = "",
-) -> Event:
+) -> BlameEvent:
     after = change.after if change is not None else None
     comment = after.comment if change is not None and after is not None and _is_new_comment(change) else ""
-    return Event(edit.state, edit.title, edit.who, moment(edit.when_ms), what, name, reason, comment, edit.states)
+    return BlameEvent(edit.state, edit.title, edit.who, moment(edit.when_ms), what, name, reason, comment, edit.states)
 
 
 def _is_new_comment(change: BlockChange) -> bool:

@@ -14,7 +14,7 @@ from metl_gui.core.differences.block_difference import Pair
 from metl_gui.core.differences.document_difference import BlockDifference, Difference, TreeDifference
 from metl_gui.core.differences.tree_difference import TreeKind
 from metl_gui.core.matrix.blocks import Status
-from metl_gui.core.project.project_data import BesideDifference, Entry, moment
+from metl_gui.core.project.project_data import NamedItem, ProjectDataDifference, moment
 from metl_gui.core.trees.nodes import Side
 
 _TITLES = {Side.EXTRACTION: "Schemas", Side.CDM: "Entities"}
@@ -66,7 +66,7 @@ def difference_summary(difference: Difference) -> str:
     return f"{', '.join(parts)}."
 
 
-def entry_json(entry: Entry) -> dict[str, Any]:
+def entry_json(entry: NamedItem) -> dict[str, Any]:
     """Return a thing beside the states as text for tools shows it."""
     who = {"who": entry.own.who, "when": moment(entry.own.when_ms)} if entry.own.who else {}
     return {"kind": entry.kind.value, "place": entry.place, "says": entry.words, **who}
@@ -101,7 +101,7 @@ def _tree_json(told: TreeDifference) -> dict[str, Any]:
     }
 
 
-def _beside_json(told: BesideDifference) -> dict[str, Any]:
+def _beside_json(told: ProjectDataDifference) -> dict[str, Any]:
     return {
         "kind": told.kind.value,
         "place": told.place,
@@ -130,7 +130,7 @@ def _tree_lines(told: list[TreeDifference]) -> Iterator[str]:
             yield f"{indent}{_sign(each)} {each.words()}"
 
 
-def _sign(told: TreeDifference | BesideDifference) -> str:
+def _sign(told: TreeDifference | ProjectDataDifference) -> str:
     return "+" if told.is_gain else "-" if told.is_loss else "~"
 
 

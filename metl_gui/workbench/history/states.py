@@ -20,12 +20,12 @@ from metl_gui.core.matrix.canonical import state_hash
 from metl_gui.core.progress import UNWATCHED, Watch
 from metl_gui.core.review.items import review_items
 from metl_gui.store.edit_log import LoggedEdit
-from metl_gui.workbench.json_results import Written
+from metl_gui.workbench.json_results import JsonResult
 from metl_gui.workbench.session import Workbench
 
 
 @dataclass(frozen=True, slots=True)
-class HistoryEntry(Written):
+class HistoryEntry(JsonResult):
     """One state.
 
     Args:
@@ -56,7 +56,7 @@ class HistoryEntry(Written):
 
 
 @dataclass(frozen=True, slots=True)
-class History(Written):
+class History(JsonResult):
     """The states of a project, newest first.
 
     Args:
@@ -72,7 +72,7 @@ class History(Written):
 
 
 @dataclass(frozen=True, slots=True)
-class StepResult(Written):
+class StepResult(JsonResult):
     """What undo or redo did."""
 
     state: int
@@ -81,7 +81,7 @@ class StepResult(Written):
 
 
 @dataclass(frozen=True, slots=True)
-class CompactResult(Written):
+class CompactResult(JsonResult):
     """What compaction did.
 
     Args:
@@ -99,7 +99,7 @@ class CompactResult(Written):
 
 
 @dataclass(frozen=True, slots=True)
-class StateSummary(Written):
+class StateSummary(JsonResult):
     """One state in numbers.
 
     Args:

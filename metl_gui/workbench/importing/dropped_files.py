@@ -16,7 +16,7 @@ from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import ProjectError, SchemaError, UserError
 from metl_gui.registry.files import sources as folders
 from metl_gui.registry.files.format_detection import Format, detect, is_data_file
-from metl_gui.registry.reader_result import Reading, Refusal
+from metl_gui.registry.reader_result import ReaderResult, SkippedSource
 from metl_gui.registry.tables import mapping_table
 from metl_gui.registry.tables.workbook import is_workbook, read_sheet, sheet_names
 from metl_gui.store.creation import SUFFIX
@@ -60,7 +60,7 @@ class FoundSheet:
 
 
 @dataclass(frozen=True, slots=True)
-class Recognized:
+class RecognizedFiles:
     """What some files are.
 
     Args:
@@ -76,13 +76,13 @@ class Recognized:
     """
 
     projects: tuple[Path, ...] = ()
-    schemas: Reading = field(default_factory=Reading)
+    schemas: ReaderResult = field(default_factory=ReaderResult)
     schema_files: int = 0
     tables: tuple[FoundTable, ...] = ()
     messages: tuple[Path, ...] = ()
     message_bytes: int = 0
     message_source: str = ""
-    refused: tuple[Refusal, ...] = ()
+    refused: tuple[SkippedSource, ...] = ()
     sheets: tuple[FoundSheet, ...] = ()
 
 
@@ -103,7 +103,7 @@ class Novelty:
     new_versions: int
 
 
-def recognize(sources: Sequence[Path], watch: Watch = UNWATCHED) -> Recognized:
+def recognize(sources: Sequence[Path], watch: Watch = UNWATCHED) -> RecognizedFiles:
     """Look at files and at everything in folders.
 
     Raises:
@@ -130,8 +130,10 @@ def recognize(sources: Sequence[Path], watch: Watch = UNWATCHED) -> Recognized:
             _sort_table(path, tables, refused)
         else:
             _sort_other(path, schemas, messages, refused)
-    reading = folders.read(schemas, entering=lambda path: watch.step(f"Reading {path.name}")) if schemas else Reading()
-    return Recognized(
+    reading = (
+        folders.read(schemas, entering=lambda path: watch.step(f"Reading {path.name}")) if schemas else ReaderResult()
+    )
+    return RecognizedFiles(
         tuple(projects),
         replace(reading, refused=()),
         len(schemas),
@@ -144,7 +146,7 @@ def recognize(sources: Sequence[Path], watch: Watch = UNWATCHED) -> Recognized:
     )
 
 
-def novelty(reading: Reading, document: Document, side: Side) -> Novelty:
+def novelty(reading: ReaderResult, document: Document, side: Side) -> Novelty:
     """Compare schemas with a tree.
 
     Cost: linear in the versions of the schemas that have the same names.
@@ -157,7 +159,7 @@ def novelty(reading: Reading, document: Document, side: Side) -> Novelty:
     return Novelty(len(names), len(names) - len(known), len(reading.declarations), new)
 
 
-def likely_side(reading: Reading, document: Document) -> Side:
+def likely_side(reading: ReaderResult, document: Document) -> Side:
     """Say which tree schemas belong to: the one that knows more of their names, else extraction."""
     known = {side: novelty(reading, document, side) for side in Side}
     more_in_cdm = known[Side.CDM].new_schemas < known[Side.EXTRACTION].new_schemas
@@ -187,25 +189,27 @@ def _is_project(path: Path) -> bool:
         return False
 
 
-def _sort_project(path: Path, projects: list[Path], refused: list[Refusal]) -> None:
+def _sort_project(path: Path, projects: list[Path], refused: list[SkippedSource]) -> None:
     try:
         require_project(path)
     except (ProjectError, OSError) as error:
-        refused.append(Refusal(str(path), _reason(error)))
+        refused.append(SkippedSource(str(path), _reason(error)))
     else:
         projects.append(path)
 
 
-def _sort_table(path: Path, tables: list[FoundTable], refused: list[Refusal]) -> None:
+def _sort_table(path: Path, tables: list[FoundTable], refused: list[SkippedSource]) -> None:
     try:
         table = mapping_table.read_table(path)
     except SchemaError as error:
-        refused.append(Refusal(str(path), _reason(error)))
+        refused.append(SkippedSource(str(path), _reason(error)))
     else:
         tables.append(FoundTable(path, len(table.rows), len(table.problems)))
 
 
-def _sort_workbook(path: Path, sheets: list[FoundSheet], tables: list[FoundTable], refused: list[Refusal]) -> None:
+def _sort_workbook(
+    path: Path, sheets: list[FoundSheet], tables: list[FoundTable], refused: list[SkippedSource]
+) -> None:
     """Take a workbook for a mapping when it has its sheet, else for answers."""
     try:
         names = sheet_names(path)
@@ -214,16 +218,16 @@ def _sort_workbook(path: Path, sheets: list[FoundSheet], tables: list[FoundTable
             return
         sheet = read_sheet(path, SHEET, (ANSWER, KEY))
     except SchemaError as error:
-        refused.append(Refusal(str(path), _reason(error)))
+        refused.append(SkippedSource(str(path), _reason(error)))
     else:
         sheets.append(FoundSheet(path, len(sheet.rows), sum(bool(row.cells[ANSWER]) for row in sheet.rows)))
 
 
-def _sort_other(path: Path, schemas: list[Path], messages: list[Path], refused: list[Refusal]) -> None:
+def _sort_other(path: Path, schemas: list[Path], messages: list[Path], refused: list[SkippedSource]) -> None:
     try:
         found = detect(path)
     except SchemaError as error:
-        refused.append(Refusal(str(path), _reason(error)))
+        refused.append(SkippedSource(str(path), _reason(error)))
         return
     match found.format:
         case Format.JSON_SCHEMA | Format.CONNECT_SCHEMA:
@@ -235,7 +239,7 @@ def _sort_other(path: Path, schemas: list[Path], messages: list[Path], refused: 
         case Format.CONNECT_JSON:
             messages.append(path)
         case _:
-            refused.append(Refusal(str(path), found.reason))
+            refused.append(SkippedSource(str(path), found.reason))
 
 
 def _source_of(sources: Sequence[Path], messages: Sequence[Path]) -> str:

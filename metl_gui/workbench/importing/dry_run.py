@@ -14,13 +14,13 @@ from typing import Any
 
 from metl_gui.core.changes.draft import Edit, Transition, perform
 from metl_gui.core.matrix.document import Document
-from metl_gui.core.progress import UNWATCHED, Aside, Watch, do_here
+from metl_gui.core.progress import UNWATCHED, TaskRunner, Watch, run_inline
 from metl_gui.core.project.refusals import NO_RENAMES_REFUSED
-from metl_gui.core.review.dry_run import Starved, compare_with
+from metl_gui.core.review.dry_run import UnfedAttribute, compare_with
 from metl_gui.core.search.problems import Problem, Severity
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import EditError
-from metl_gui.registry.reader_result import Reading, Refusal
+from metl_gui.registry.reader_result import ReaderResult, SkippedSource
 from metl_gui.workbench.importing.schema_import import (
     AddedVersion,
     UnchangedVersion,
@@ -31,7 +31,7 @@ from metl_gui.workbench.importing.schema_import import (
     with_free_label,
 )
 from metl_gui.workbench.importing.source_names import continued, traced
-from metl_gui.workbench.json_results import Written
+from metl_gui.workbench.json_results import JsonResult
 from metl_gui.workbench.review.decisions import Refused, ReviewEntry, entry
 
 NAMED = 5
@@ -39,7 +39,7 @@ NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
-class LostSource(Written):
+class LostSource(JsonResult):
     """A CDM attribute that nothing would feed any more.
 
     Args:
@@ -73,7 +73,7 @@ class TriedBlock:
 
 
 @dataclass(frozen=True, slots=True)
-class Trial(Written):
+class SourceDryRun(JsonResult):
     """What would happen.
 
     Args:
@@ -89,7 +89,7 @@ class Trial(Written):
     state: int
     added: tuple[AddedVersion, ...]
     unchanged: tuple[UnchangedVersion, ...]
-    refused: tuple[Refusal, ...]
+    refused: tuple[SkippedSource, ...]
     sources_lost: tuple[LostSource, ...]
     blocks: tuple[TriedBlock, ...]
     problems: tuple[Problem, ...]
@@ -112,8 +112,8 @@ def try_sources(
     format_name: str = "auto",
     refused: Refused = NO_RENAMES_REFUSED,
     watch: Watch = UNWATCHED,
-    aside: Aside = do_here,
-) -> Trial:
+    aside: TaskRunner = run_inline,
+) -> SourceDryRun:
     """Read files, folders and patterns and try the versions in them.
 
     Args:
@@ -133,8 +133,12 @@ def try_sources(
 
 
 def try_reading(
-    document: Document, side: Side, reading: Reading, refused: Refused = NO_RENAMES_REFUSED, watch: Watch = UNWATCHED
-) -> Trial:
+    document: Document,
+    side: Side,
+    reading: ReaderResult,
+    refused: Refused = NO_RENAMES_REFUSED,
+    watch: Watch = UNWATCHED,
+) -> SourceDryRun:
     """Try versions that a reader has declared, one after the other in their order.
 
     Cost: that of importing them, without writing.
@@ -151,7 +155,7 @@ def try_reading(
             own = with_free_label(at, side, declaration) if reading.has_counted_labels else declaration
             made = _tried(at, edits_for(at, side, own))
         except EditError as error:
-            not_tried.append(Refusal(declaration.source or declaration.name, str(error)))
+            not_tried.append(SkippedSource(declaration.source or declaration.name, str(error)))
             continue
         transitions += made
         at = made[-1].after if made else at
@@ -163,7 +167,7 @@ def try_reading(
     starved = tuple(_lost_source(at, document, each) for each in found.starved)
     blocks = tuple(TriedBlock(entry(at, hurt.item, refused), hurt.was_confirmed) for hurt in found.hurt)
     problems = (*_source_problems(starved), *_block_problems(blocks))
-    return Trial(document.state, tuple(added), tuple(unchanged), tuple(not_tried), starved, blocks, problems)
+    return SourceDryRun(document.state, tuple(added), tuple(unchanged), tuple(not_tried), starved, blocks, problems)
 
 
 def _tried(document: Document, edits: tuple[Edit, ...]) -> list[Transition]:
@@ -173,7 +177,7 @@ def _tried(document: Document, edits: tuple[Edit, ...]) -> list[Transition]:
     return made
 
 
-def _lost_source(after: Document, before: Document, starved: Starved) -> LostSource:
+def _lost_source(after: Document, before: Document, starved: UnfedAttribute) -> LostSource:
     version = after.cdm.version(starved.entity_version)
     entity = after.cdm.schema(version.schema_id)
     names = tuple(sorted(before.extraction.schema(id_).name for id_ in starved.fed_by))

@@ -25,20 +25,20 @@ from metl_gui.errors import SchemaError, UserError
 from metl_gui.registry.addresses import DatabasePlace, is_database, is_registry
 from metl_gui.registry.files import sources
 from metl_gui.registry.files.format_detection import Format
-from metl_gui.registry.reader_result import Reading, Refusal
-from metl_gui.workbench.profiles.kinds import Kind
+from metl_gui.registry.reader_result import ReaderResult, SkippedSource
+from metl_gui.workbench.profiles.kinds import ProfileKind
 from metl_gui.workbench.profiles.saved_profiles import SIGN, find_database, find_profile, find_registry, kafka_servers
 
 if TYPE_CHECKING:
     from metl_gui.registry.remote.client import Registry
-    from metl_gui.registry.remote.registry_reader import Mark
+    from metl_gui.registry.remote.registry_reader import SourceCursor
 
 
 _PREFIXES = (SIGN, "profile:")
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ImportFilter:
     """What is wanted of a registry or a database, or is said of files of SQL.
 
     Args:
@@ -52,7 +52,7 @@ class Choice:
     ids: tuple[str, ...] = ()
 
 
-EVERYTHING = Choice()
+EVERYTHING = ImportFilter()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Offer:
     """One thing that a registry or a database has, as lists show it.
 
     Args:
-        name: the subject with its group, or the table with its schema; good as a pattern of a ``Choice``.
+        name: the subject with its group, or the table with its schema; good as a pattern of a ``ImportFilter``.
         kind: ``AVRO``, ``JSON`` and so on; ``table`` of a database; empty where the registry does not say.
         changed: when it was changed last, as the registry writes it; empty where it does not say.
         comment: what people wrote of it.
@@ -129,7 +129,7 @@ def parse_ids(text: str) -> tuple[str, ...]:
     return ids
 
 
-def read_remote(source: str, choice: Choice = EVERYTHING, watch: Watch = UNWATCHED) -> Reading:
+def read_remote(source: str, choice: ImportFilter = EVERYTHING, watch: Watch = UNWATCHED) -> ReaderResult:
     """Read what is wanted of a registry or a database; what cannot be read is refused with a reason.
 
     Raises:
@@ -138,10 +138,10 @@ def read_remote(source: str, choice: Choice = EVERYTHING, watch: Watch = UNWATCH
     try:
         return read_now(source, choice, watch)
     except UserError as error:
-        return Reading(refused=(Refusal(_shown(source), str(error)),))
+        return ReaderResult(refused=(SkippedSource(_shown(source), str(error)),))
 
 
-def read_now(source: str, choice: Choice = EVERYTHING, watch: Watch = UNWATCHED) -> Reading:
+def read_now(source: str, choice: ImportFilter = EVERYTHING, watch: Watch = UNWATCHED) -> ReaderResult:
     """Read what is wanted of a registry or a database.
 
     Raises:
@@ -164,11 +164,11 @@ def read_now(source: str, choice: Choice = EVERYTHING, watch: Watch = UNWATCHED)
 
 def read_new(
     source: str,
-    choice: Choice,
-    mark: Mark | None,
+    choice: ImportFilter,
+    mark: SourceCursor | None,
     watch: Watch = UNWATCHED,
     known: frozenset[str] = frozenset(),
-) -> tuple[Reading, Mark]:
+) -> tuple[ReaderResult, SourceCursor]:
     """Read what is new in a registry or a database since a mark, everything that is wanted without one.
 
     Args:
@@ -231,7 +231,7 @@ def versions_of(source: str, offer: Offer, watch: Watch = UNWATCHED) -> list[Off
         return [OfferedVersion(one.label, one.created, one.state.lower()) for one in found]
 
 
-def database_of(source: str, choice: Choice = EVERYTHING) -> DatabasePlace:
+def database_of(source: str, choice: ImportFilter = EVERYTHING) -> DatabasePlace:
     """Return the database that an address or a profile names, with what a choice says of it.
 
     Raises:
@@ -243,10 +243,10 @@ def database_of(source: str, choice: Choice = EVERYTHING) -> DatabasePlace:
 
 @contextmanager
 def _registry(source: str, watch: Watch) -> Iterator[Registry]:
-    from metl_gui.registry.remote.http import Web
+    from metl_gui.registry.remote.http import RegistryConnection
     from metl_gui.registry.remote.registry_apis import open_registry
 
-    with Web(find_registry(_target(source)), lambda: watch.is_cancelled) as web:
+    with RegistryConnection(find_registry(_target(source)), lambda: watch.is_cancelled) as web:
         yield open_registry(web)
 
 
@@ -267,13 +267,13 @@ def _is_of_database(source: str) -> bool:
     if not target.startswith(SIGN):
         return is_database(target)
     profile = find_profile(target)
-    if profile.kind not in (Kind.REGISTRY, Kind.POSTGRESQL):
+    if profile.kind not in (ProfileKind.REGISTRY, ProfileKind.POSTGRESQL):
         raise SchemaError(
             f"{target} holds no schemas.",
             f"It leads to {profile.target}.",
             "Name a profile of a registry or of a PostgreSQL database.",
         )
-    return profile.kind is Kind.POSTGRESQL
+    return profile.kind is ProfileKind.POSTGRESQL
 
 
 def _shown(source: str) -> str:
@@ -308,7 +308,7 @@ def records_to_see(source: str, most: int, most_of_each: int | None = None) -> I
         yield found.record
 
 
-def read_topics(source: str, format_: Format, watch: Watch = UNWATCHED) -> Reading:
+def read_topics(source: str, format_: Format, watch: Watch = UNWATCHED) -> ReaderResult:
     """Read which schemas and versions the records of topics show; of long topics those at the beginning.
 
     Args:
@@ -332,11 +332,11 @@ def read_topics(source: str, format_: Format, watch: Watch = UNWATCHED) -> Readi
             opened[found.topic].write(found.record.raw + b"\n")
         files.close()
         watch.step("Telling schemas and versions apart")
-        read = sources.read([folder], format_) if opened else Reading()
+        read = sources.read([folder], format_) if opened else ReaderResult()
     return _named(read)
 
 
-def _named(read: Reading) -> Reading:
+def _named(read: ReaderResult) -> ReaderResult:
     """Name the topics where the files that stood for them are named."""
 
     def topic(text: str) -> str:

@@ -24,7 +24,7 @@ from metl_gui.core.edits.settings import AddAlias
 from metl_gui.core.edits.versions import AddVersion, AttachLabel, NoteKey
 from metl_gui.core.matrix.blocks import Verdict
 from metl_gui.core.matrix.document import Document
-from metl_gui.core.progress import UNWATCHED, Aside, Watch, do_here
+from metl_gui.core.progress import UNWATCHED, TaskRunner, Watch, run_inline
 from metl_gui.core.project.pending_imports import PendingImport, Remainder
 from metl_gui.core.review.items import review_items
 from metl_gui.core.trees.declarations import VersionDeclaration
@@ -34,11 +34,11 @@ from metl_gui.errors import EditError, UserError
 from metl_gui.registry.files import sources as folders
 from metl_gui.registry.files.format_detection import parse_format
 from metl_gui.registry.messages.schema_inference import have_same_paths
-from metl_gui.registry.reader_result import Reading, Refusal, merge
-from metl_gui.workbench.importing.remote_sources import EVERYTHING, Choice, is_remote, read_remote, read_topics
+from metl_gui.registry.reader_result import ReaderResult, SkippedSource, merge
+from metl_gui.workbench.importing.remote_sources import EVERYTHING, ImportFilter, is_remote, read_remote, read_topics
 from metl_gui.workbench.importing.source_names import alias_edits, continued, traced
-from metl_gui.workbench.json_results import Written
-from metl_gui.workbench.session import Door, EditGroup, Workbench
+from metl_gui.workbench.json_results import JsonResult
+from metl_gui.workbench.session import EditGroup, EditOrigin, Workbench
 
 
 class ImportRecord:
@@ -58,7 +58,9 @@ class ImportRecord:
         self._is_noted = is_noted
 
     @classmethod
-    def begin(cls, workbench: Workbench, side: Side, declarations: Sequence[VersionDeclaration], door: Door) -> Self:
+    def begin(
+        cls, workbench: Workbench, side: Side, declarations: Sequence[VersionDeclaration], door: EditOrigin
+    ) -> Self:
         """Write down what an import is about to add."""
         several = len(declarations) > 1
         id_ = workbench.kept.pending_imports.begin(side, door, declarations, workbench.stamp()) if several else None
@@ -69,7 +71,7 @@ class ImportRecord:
         """Go on with an import: in its undo group, unless something else was done since."""
         newest = workbench.log(1)
         joins = began.group is not None and bool(newest) and newest[0].group == began.group
-        group = EditGroup(Door(began.door), began.group if joins else None)
+        group = EditGroup(EditOrigin(began.door), began.group if joins else None)
         return cls(workbench, group, began.id, is_noted=joins)
 
     def note_group(self) -> None:
@@ -89,7 +91,7 @@ _MANY_ADDED = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Renaming(Written):
+class Renaming(JsonResult):
     """An attribute that has another name than in the version before, as the source says."""
 
     before: str
@@ -97,7 +99,7 @@ class Renaming(Written):
 
 
 @dataclass(frozen=True, slots=True)
-class AddedVersion(Written):
+class AddedVersion(JsonResult):
     """A version that the project did not have.
 
     Args:
@@ -118,7 +120,7 @@ class AddedVersion(Written):
 
 
 @dataclass(frozen=True, slots=True)
-class UnchangedVersion(Written):
+class UnchangedVersion(JsonResult):
     """A version whose content the project has already."""
 
     name: str
@@ -127,7 +129,7 @@ class UnchangedVersion(Written):
 
 
 @dataclass(frozen=True, slots=True)
-class ImportResult(Written):
+class ImportResult(JsonResult):
     """What an import did.
 
     Args:
@@ -144,7 +146,7 @@ class ImportResult(Written):
     state: int
     added: tuple[AddedVersion, ...]
     unchanged: tuple[UnchangedVersion, ...]
-    refused: tuple[Refusal, ...]
+    refused: tuple[SkippedSource, ...]
     blocks: dict[str, int]
     needs_review: int
     writer_schemas: int = 0
@@ -159,7 +161,7 @@ class ImportResult(Written):
 class _Tally:
     added: list[AddedVersion] = field(default_factory=list)
     unchanged: list[UnchangedVersion] = field(default_factory=list)
-    refused: list[Refusal] = field(default_factory=list)
+    refused: list[SkippedSource] = field(default_factory=list)
     verdicts: Counter[Verdict] = field(default_factory=Counter)
 
 
@@ -168,10 +170,10 @@ def import_sources(
     side: Side,
     sources: Sequence[str | Path],
     format_name: str = "auto",
-    door: Door = Door.COMMAND,
+    door: EditOrigin = EditOrigin.COMMAND,
     watch: Watch = UNWATCHED,
-    aside: Aside = do_here,
-    choice: Choice = EVERYTHING,
+    aside: TaskRunner = run_inline,
+    choice: ImportFilter = EVERYTHING,
 ) -> ImportResult:
     """Read files, folders and patterns, registries and databases, and add the versions in them.
 
@@ -194,8 +196,8 @@ def import_sources(
 
 
 def read_sources(
-    sources: Sequence[str | Path], format_name: str, watch: Watch = UNWATCHED, choice: Choice = EVERYTHING
-) -> Reading:
+    sources: Sequence[str | Path], format_name: str, watch: Watch = UNWATCHED, choice: ImportFilter = EVERYTHING
+) -> ReaderResult:
     """Read files, folders, patterns, topics and what is elsewhere; touches no project, so another process can do it.
 
     Order: as sources are named, what is elsewhere first; a registry's versions as it has them.
@@ -218,7 +220,11 @@ def _tell(watch: Watch, path: Path) -> None:
 
 
 def add_reading(
-    workbench: Workbench, side: Side, reading: Reading, door: Door = Door.COMMAND, watch: Watch = UNWATCHED
+    workbench: Workbench,
+    side: Side,
+    reading: ReaderResult,
+    door: EditOrigin = EditOrigin.COMMAND,
+    watch: Watch = UNWATCHED,
 ) -> ImportResult:
     """Add versions that a reader has declared.
 
@@ -232,7 +238,7 @@ def add_reading(
     return add_recorded(workbench, side, reading, ImportRecord.begin(workbench, side, new, door), watch)
 
 
-def is_new(workbench: Workbench, side: Side, reading: Reading) -> bool:
+def is_new(workbench: Workbench, side: Side, reading: ReaderResult) -> bool:
     """Say whether adding a reading would change anything: a version, a label, a key or a registry id."""
     document = workbench.document
     declared = reading.declarations
@@ -247,7 +253,7 @@ def is_new(workbench: Workbench, side: Side, reading: Reading) -> bool:
 
 
 def add_recorded(
-    workbench: Workbench, side: Side, reading: Reading, record: ImportRecord, watch: Watch = UNWATCHED
+    workbench: Workbench, side: Side, reading: ReaderResult, record: ImportRecord, watch: Watch = UNWATCHED
 ) -> ImportResult:
     """Add versions under a record that was begun."""
     tally = _Tally(refused=list(reading.refused))
@@ -259,7 +265,7 @@ def add_recorded(
             own = with_free_label(workbench.document, side, declaration) if is_counted else declaration
             _add(workbench, side, own, record.group, tally)
         except EditError as error:
-            tally.refused.append(Refusal(declaration.source or declaration.name, str(error)))
+            tally.refused.append(SkippedSource(declaration.source or declaration.name, str(error)))
         record.note_group()
     for alias in alias_edits(workbench.document.tree(side), side, reading):
         workbench.do(alias, group=record.group)
@@ -406,7 +412,7 @@ def resume(workbench: Workbench, watch: Watch = UNWATCHED) -> ImportResult:
         add_recorded(
             workbench,
             left.began.side,
-            Reading(left.declarations),
+            ReaderResult(left.declarations),
             ImportRecord.again(workbench, left.began),
             watch,
         )

@@ -20,12 +20,12 @@ from metl_gui.core.edits.settings import AddAlias
 from metl_gui.core.trees.declarations import VersionDeclaration
 from metl_gui.core.trees.nodes import Side
 from metl_gui.core.trees.paths import join, split
-from metl_gui.core.trees.trees import TreeView
-from metl_gui.registry.reader_result import Reading
+from metl_gui.core.trees.trees import ReadableTree
+from metl_gui.registry.reader_result import ReaderResult
 from metl_gui.registry.schemas.avro import adjusted, is_adjusted, unescaped
 
 
-def traced(tree: TreeView, reading: Reading) -> Reading:
+def traced(tree: ReadableTree, reading: ReaderResult) -> ReaderResult:
     """Note of each attribute that is an older one of the same schema under an adjusted name, or the other way round.
 
     An attribute that the version before has under the same name is left alone, and so are those of which two may be
@@ -79,7 +79,7 @@ def _is_one(path: str, other: str) -> bool:
     return all(one == two or is_adjusted(one, two) or is_adjusted(two, one) for one, two in pairs)
 
 
-def continued(tree: TreeView, reading: Reading) -> Reading:
+def continued(tree: ReadableTree, reading: ReaderResult) -> ReaderResult:
     """Give the versions of a renamed schema to the one that it continues, with the new name as an alias.
 
     A name that the tree has already is left alone: somebody has decided what it means. Order: the versions of a renamed
@@ -104,7 +104,7 @@ def continued(tree: TreeView, reading: Reading) -> Reading:
     return replace(reading, declarations=(*own, *moved))
 
 
-def alias_edits(tree: TreeView, side: Side, reading: Reading) -> Iterator[AddAlias]:
+def alias_edits(tree: ReadableTree, side: Side, reading: ReaderResult) -> Iterator[AddAlias]:
     """Yield the edits that let known schemas answer to the names that they got, where no version has done so."""
     given: set[str] = set()
     for one in reading.continuations:

@@ -20,14 +20,14 @@ from typing import TYPE_CHECKING, TypeAlias
 from metl_gui.core.progress import UNWATCHED, Watch
 from metl_gui.core.project.writer_schemas import version_of
 from metl_gui.core.trees.nodes import Side
-from metl_gui.errors import AwayError, ProjectHeldError, RunCancelled, UserError
-from metl_gui.registry.reader_result import Reading, Refusal
-from metl_gui.workbench.importing.remote_sources import EVERYTHING, Choice, read_new
+from metl_gui.errors import ProjectLockedError, RunCancelled, ServiceUnavailableError, UserError
+from metl_gui.registry.reader_result import ReaderResult, SkippedSource
+from metl_gui.workbench.importing.remote_sources import EVERYTHING, ImportFilter, read_new
 from metl_gui.workbench.importing.schema_import import ImportResult, add_reading, is_new
-from metl_gui.workbench.session import Door, Workbench
+from metl_gui.workbench.session import EditOrigin, Workbench
 
 if TYPE_CHECKING:
-    from metl_gui.registry.remote.registry_reader import Mark
+    from metl_gui.registry.remote.registry_reader import SourceCursor
 
 EVERY_SECONDS = 10.0
 LONGEST_SECONDS = 300.0
@@ -38,7 +38,7 @@ _SLICE_SECONDS = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class WentAway:
+class SourceLost:
     """The registry does not answer; told once until it is back."""
 
     source: str
@@ -48,7 +48,7 @@ class WentAway:
 
 
 @dataclass(frozen=True, slots=True)
-class CameBack:
+class SourceRestored:
     """The registry answers again.
 
     Args:
@@ -82,14 +82,14 @@ class NotRead:
     """A part of the registry cannot be read, or nothing of it; told once for the same."""
 
     source: str
-    refused: tuple[Refusal, ...]
+    refused: tuple[SkippedSource, ...]
 
 
-WatchEvent: TypeAlias = WentAway | CameBack | VersionsAdded | VersionsWait | NotRead
+WatchEvent: TypeAlias = SourceLost | SourceRestored | VersionsAdded | VersionsWait | NotRead
 
 _NAMES: Mapping[type[WatchEvent], str] = {
-    WentAway: "went_away",
-    CameBack: "came_back",
+    SourceLost: "went_away",
+    SourceRestored: "came_back",
     VersionsAdded: "versions_added",
     VersionsWait: "versions_wait",
     NotRead: "not_read",
@@ -98,7 +98,7 @@ _NAMES: Mapping[type[WatchEvent], str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Take:
+class WatchTarget:
     """Where new versions go.
 
     Args:
@@ -106,7 +106,7 @@ class Take:
         known: returns the registry ids of what the project has.
     """
 
-    add: Callable[[Reading, Watch], ImportResult | None]
+    add: Callable[[ReaderResult, Watch], ImportResult | None]
     known: Callable[[], frozenset[str]]
 
 
@@ -129,10 +129,10 @@ class Watcher:
     def __init__(
         self,
         source: str,
-        take: Take,
+        take: WatchTarget,
         tell: Callable[[WatchEvent], None],
         every_seconds: float = EVERY_SECONDS,
-        choice: Choice = EVERYTHING,
+        choice: ImportFilter = EVERYTHING,
         clock: Callable[[], float] = time.monotonic,
         chance: Callable[[], float] = random.random,
     ) -> None:
@@ -146,7 +146,7 @@ class Watcher:
         self._choice = choice
         self._clock = clock
         self._chance = chance
-        self._mark: Mark | None = None
+        self._mark: SourceCursor | None = None
         self._away_since: float | None = None
         self._failures = 0
         self._told: frozenset[tuple[str, str]] = frozenset()
@@ -171,13 +171,13 @@ class Watcher:
         try:
             known = self._take.known() if self._mark is None else frozenset[str]()
             reading, mark = read_new(self.source, self._choice, self._mark, watch, known)
-        except AwayError as error:
+        except ServiceUnavailableError as error:
             return self._miss(error, error.wait_seconds or 0)
         except UserError as error:
-            self._say_unread([Refusal(self.source, str(error))])
+            self._say_unread([SkippedSource(self.source, str(error))])
             return self._later()
         if self._away_since is not None:
-            self._tell(CameBack(self.source, self._clock() - self._away_since))
+            self._tell(SourceRestored(self.source, self._clock() - self._away_since))
             self._away_since = None
         return self._add(reading, mark, watch)
 
@@ -191,15 +191,15 @@ class Watcher:
                         return
                     sleep(min(left, _SLICE_SECONDS))
 
-    def _add(self, reading: Reading, mark: Mark, watch: Watch) -> float:
+    def _add(self, reading: ReaderResult, mark: SourceCursor, watch: Watch) -> float:
         self._say_unread(reading.refused)
         try:
             result = self._take.add(reading, watch) if reading.declarations or reading.wire else None
-        except ProjectHeldError as error:
+        except ProjectLockedError as error:
             self._say_waiting(reading, error)
             return self._spread(self._every)
         except UserError as error:
-            self._say_unread([Refusal(self.source, str(error))])
+            self._say_unread([SkippedSource(self.source, str(error))])
             return self._later()
         self._mark, self._waiting, self._failures = mark, (), 0
         self.is_well = bool(reading.declarations) or not reading.refused
@@ -210,10 +210,10 @@ class Watcher:
             self._tell(VersionsAdded(self.source, result))
         return self._spread(self._every)
 
-    def _miss(self, error: AwayError, wait_seconds: float) -> float:
+    def _miss(self, error: ServiceUnavailableError, wait_seconds: float) -> float:
         if self._away_since is None:
             self._away_since = self._clock()
-            self._tell(WentAway(self.source, error.title, error.text, error.hint))
+            self._tell(SourceLost(self.source, error.title, error.text, error.hint))
         return max(self._later(), wait_seconds)
 
     def _later(self) -> float:
@@ -224,36 +224,36 @@ class Watcher:
     def _spread(self, seconds: float) -> float:
         return seconds * (1 + _JITTER * (2 * self._chance() - 1))
 
-    def _say_unread(self, refused: Iterable[Refusal]) -> None:
+    def _say_unread(self, refused: Iterable[SkippedSource]) -> None:
         found = {(one.source, one.reason): one for one in refused}
         new = tuple(one for key, one in found.items() if key not in self._told)
         if new:
             self._told = self._told | found.keys()
             self._tell(NotRead(self.source, new))
 
-    def _say_waiting(self, reading: Reading, error: ProjectHeldError) -> None:
+    def _say_waiting(self, reading: ReaderResult, error: ProjectLockedError) -> None:
         names = tuple(f"{one.name} {one.label or ''}".strip() for one in reading.declarations)
         if names != self._waiting:
             self._waiting = names
             self._tell(VersionsWait(self.source, names, f"{error.title} {error.text}".strip()))
 
 
-def into_project(workbench: Workbench, side: Side, door: Door = Door.WINDOW) -> Take:
+def into_project(workbench: Workbench, side: Side, door: EditOrigin = EditOrigin.WINDOW) -> WatchTarget:
     """Return what adds new versions to a project that is open here."""
 
-    def add(reading: Reading, watch: Watch) -> ImportResult | None:
+    def add(reading: ReaderResult, watch: Watch) -> ImportResult | None:
         return add_reading(workbench, side, reading, door, watch) if is_new(workbench, side, reading) else None
 
-    return Take(add, partial(_known, workbench, side))
+    return WatchTarget(add, partial(_known, workbench, side))
 
 
-def into_file(path: Path, side: Side) -> Take:
+def into_file(path: Path, side: Side) -> WatchTarget:
     """Return what opens a project for as long as there is something to add; it may be open elsewhere meanwhile.
 
     Whether there is something new is found out read only, which needs no lease.
     """
 
-    def add(reading: Reading, watch: Watch) -> ImportResult | None:
+    def add(reading: ReaderResult, watch: Watch) -> ImportResult | None:
         with Workbench.open(path, for_editing=False) as workbench:
             if not is_new(workbench, side, reading):
                 return None
@@ -265,7 +265,7 @@ def into_file(path: Path, side: Side) -> Take:
         with Workbench.open(path, for_editing=False) as workbench:
             return _known(workbench, side)
 
-    return Take(add, known)
+    return WatchTarget(add, known)
 
 
 def _known(workbench: Workbench, side: Side) -> frozenset[str]:
@@ -280,9 +280,9 @@ def _known(workbench: Workbench, side: Side) -> frozenset[str]:
 def event_lines(event: WatchEvent) -> list[str]:
     """Say in lines what happened."""
     match event:
-        case WentAway(_, title, text, _):
+        case SourceLost(_, title, text, _):
             return [f"{title} {text} It is asked again until it does.".replace("  ", " ")]
-        case CameBack(source, seconds):
+        case SourceRestored(source, seconds):
             return [f"{source} answers again, after {_duration(seconds)}."]
         case VersionsWait(_, names, text):
             return [f"New, and not added yet: {', '.join(names)}. {text}"]

@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from metl_gui.core.matrix.document import Document
-from metl_gui.core.progress import UNWATCHED, Aside, Watch, do_here
+from metl_gui.core.progress import UNWATCHED, TaskRunner, Watch, run_inline
 from metl_gui.core.project.masks import hidden_sources
 from metl_gui.core.project.version_tasks import (
     SimilarSchema,
@@ -36,12 +36,12 @@ from metl_gui.engine.sources.error_store import ErrorStore
 from metl_gui.engine.tasks.results import SetAsideRecord
 from metl_gui.errors import EditError, RunError
 from metl_gui.registry.messages.unknown_versions import UnknownVersions
-from metl_gui.registry.reader_result import Reading
+from metl_gui.registry.reader_result import ReaderResult
 from metl_gui.workbench.importing.schema_import import ImportResult, add_reading
 from metl_gui.workbench.masking import HIDDEN, Masks
 from metl_gui.workbench.profiles.saved_profiles import kafka_servers
 from metl_gui.workbench.review.assignments import checked_name
-from metl_gui.workbench.session import Door, Workbench
+from metl_gui.workbench.session import EditOrigin, Workbench
 
 REASONS = ("unknown_version", "unknown_schema")
 """What is set aside for want of a version."""
@@ -123,7 +123,7 @@ def collect_tasks(
     run_id: str,
     report: RunReport | None = None,
     watch: Watch = UNWATCHED,
-    aside: Aside = do_here,
+    aside: TaskRunner = run_inline,
 ) -> tuple[VersionTask, ...]:
     """Look into what a run set aside for want of a version, and keep a task for each version it shows.
 
@@ -156,7 +156,7 @@ def collect_tasks(
 def accept_task(
     workbench: Workbench,
     task_id: int,
-    door: Door = Door.COMMAND,
+    door: EditOrigin = EditOrigin.COMMAND,
     continues: str = "",
     label: str = "",
 ) -> ImportResult:
@@ -175,7 +175,7 @@ def accept_task(
     """
     task = task_of(workbench, task_id)
     declaration = _declared(workbench.document, task, continues, checked_name(label))
-    done = add_reading(workbench, Side.EXTRACTION, Reading((declaration,)), door)
+    done = add_reading(workbench, Side.EXTRACTION, ReaderResult((declaration,)), door)
     if done.refused:
         raise EditError(
             f"The version of {task.schema} was not added.",

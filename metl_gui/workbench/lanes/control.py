@@ -19,7 +19,7 @@ from metl_gui.core.progress import UNWATCHED, Watch
 from metl_gui.engine.kafka.servers import KafkaServers, parse_address
 from metl_gui.engine.lanes.coordination.records import MemberFigures, PlanState
 from metl_gui.errors import RunError, UserError
-from metl_gui.workbench.runs.mapping_run import PRODUCTION, Pinned, pin, servers_of
+from metl_gui.workbench.runs.mapping_run import PRODUCTION, PinnedState, pin, servers_of
 from metl_gui.workbench.runs.production import LiveRun, find_run, processes
 from metl_gui.workbench.session import Workbench, person
 
@@ -33,7 +33,7 @@ _LOOK_SECONDS = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement:
+class CoordinationStatus:
     """What the lanes of a project on one cluster agree on.
 
     Args:
@@ -73,7 +73,7 @@ class Lane:
     run: LiveRun
     group: str
     servers: KafkaServers = field(repr=False)
-    agreement: Agreement | None
+    agreement: CoordinationStatus | None
     trouble: str = ""
 
     @property
@@ -155,7 +155,7 @@ def find_lane(workbench: Workbench, run_id: str = "", *, for_all: bool = False) 
     raise RunError(f"There are {len(found)} lanes.", f"They are {shown}.", "Name one of them.")
 
 
-def freeze(lane: Lane) -> Agreement:
+def freeze(lane: Lane) -> CoordinationStatus:
     """Let newly announced states wait, for all lanes that agree with this one.
 
     Returns:
@@ -167,7 +167,7 @@ def freeze(lane: Lane) -> Agreement:
     return _set_frozen(lane, is_frozen=True)
 
 
-def unfreeze(lane: Lane) -> Agreement:
+def unfreeze(lane: Lane) -> CoordinationStatus:
     """Let announced states be taken up again; results and errors as of ``freeze``."""
     return _set_frozen(lane, is_frozen=False)
 
@@ -193,7 +193,7 @@ def roll_back(workbench: Workbench, lane: Lane, state: int) -> None:
         )
 
 
-def wait_for_state(lane: Lane, state: int | None, seconds: float, watch: Watch = UNWATCHED) -> Agreement:
+def wait_for_state(lane: Lane, state: int | None, seconds: float, watch: Watch = UNWATCHED) -> CoordinationStatus:
     """Wait until a state is in force and every member that lives maps with it.
 
     Args:
@@ -221,7 +221,7 @@ def wait_for_state(lane: Lane, state: int | None, seconds: float, watch: Watch =
         time.sleep(_LOOK_SECONDS)
 
 
-def agreement(servers: KafkaServers, matrix: str) -> Agreement:
+def agreement(servers: KafkaServers, matrix: str) -> CoordinationStatus:
     """Read what the lanes of a project agree on.
 
     Raises:
@@ -258,7 +258,7 @@ def announce_live(workbench: Workbench, address: str) -> bool:
     return announce(servers_of(address)[0], workbench.project_id, _plan_state(pinned), person())
 
 
-def announce_pinned(spec: RunSpec, pinned: Pinned) -> bool:
+def announce_pinned(spec: RunSpec, pinned: PinnedState) -> bool:
     """Announce a newly published state to all lanes that agree with a run.
 
     Args:
@@ -281,7 +281,7 @@ def announce_pinned(spec: RunSpec, pinned: Pinned) -> bool:
     return is_newest
 
 
-def _plan_state(pinned: Pinned) -> PlanState:
+def _plan_state(pinned: PinnedState) -> PlanState:
     return PlanState(state=pinned.document.state, hash=pinned.hash, plan=pinned.plan, publication=pinned.publication)
 
 
@@ -297,7 +297,7 @@ def _lanes(runs: list[LiveRun]) -> tuple[Lane, ...]:
 def _each_lane(runs: list[LiveRun]) -> Iterator[Lane]:
     from metl_gui.engine.lanes.order import group_of
 
-    asked: dict[tuple[str, str], Agreement | str] = {}
+    asked: dict[tuple[str, str], CoordinationStatus | str] = {}
     for run in runs:
         spec = run.order.spec
         group = group_of(spec.group, run.run_id)
@@ -328,13 +328,13 @@ def fold_of(servers: KafkaServers, matrix: str) -> CoordinationState:
     return read_state(servers, topic_of(matrix))
 
 
-def _told(fold: CoordinationState) -> Agreement:
+def _told(fold: CoordinationState) -> CoordinationStatus:
     in_force, pending = fold.state_in_force, fold.pending
     taken_up: dict[str, dict[int, int]] = {}
     for key, change in fold.changes.items():
         taken_up.setdefault(key.lane, {})[key.place] = change.state
     late_ms = max(0, round(time.time() * 1000) - fold.time_ms) if fold.place >= 0 else 0
-    return Agreement(
+    return CoordinationStatus(
         in_force=in_force.state if in_force else None,
         pending=pending.state if pending else None,
         is_frozen=fold.is_frozen,
@@ -344,7 +344,7 @@ def _told(fold: CoordinationState) -> Agreement:
     )
 
 
-def _set_frozen(lane: Lane, *, is_frozen: bool) -> Agreement:
+def _set_frozen(lane: Lane, *, is_frozen: bool) -> CoordinationStatus:
     from metl_gui.engine.lanes.coordination import announcements
 
     _refuse_alone(lane)
@@ -360,7 +360,7 @@ def _refuse_alone(lane: Lane) -> None:
         )
 
 
-def _why_not(agreed: Agreement) -> str:
+def _why_not(agreed: CoordinationStatus) -> str:
     if agreed.in_force is None:
         return "No lane has taken up any state yet."
     if agreed.is_frozen and agreed.pending is not None:

@@ -57,7 +57,7 @@ _DIGITS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class _Source:
+class _TableSource:
     """Where the rows of a table are, and how they are written."""
 
     schema: str
@@ -74,7 +74,7 @@ def plan_rows(
     place = find_database(request.database)
     slot = _slot(place, request.slot)
     plan = plans.decode(pin(workbench, PRODUCTION).plan)
-    sources: dict[str, _Source] = {}
+    sources: dict[str, _TableSource] = {}
     tables = []
     with open_snapshot(place, lambda: watch.is_cancelled) as snapshot:
         for table, topic in topics.items():
@@ -102,7 +102,7 @@ class _Staging:
     """Reads one table into its topic and says what its lane has to do."""
 
     def __init__(
-        self, lane: Lane, place: DatabasePlace, slot: str, driver: str, source: _Source, table: TableLoad
+        self, lane: Lane, place: DatabasePlace, slot: str, driver: str, source: _TableSource, table: TableLoad
     ) -> None:
         self.lane, self.place, self.slot, self.driver = lane, place, slot, driver
         self.source, self.table = source, table
@@ -195,7 +195,7 @@ def _slot(place: DatabasePlace, wanted: str) -> str:
 
 def _source(
     plan: plans.Plan, snapshot: Snapshot, place: DatabasePlace, table: str, topic: str, examples: Sequence[Example]
-) -> _Source:
+) -> _TableSource:
     schema, _, name = table.rpartition(".")
     schema = schema or "public"
     natives = snapshot.natives(schema, name)
@@ -208,7 +208,7 @@ def _source(
         for column, native in natives.items()
         if (one := declared.get(column)) is not None
     )
-    return _Source(schema, name, columns, _mapped(plan, topic), newest)
+    return _TableSource(schema, name, columns, _mapped(plan, topic), newest)
 
 
 def _declared(value: bytes, place: DatabasePlace, table: str) -> Sequence[AttributeDeclaration | Attribute]:
@@ -264,7 +264,7 @@ def _check_partitions(topic: str, examples: Sequence[Example], partitions: int) 
         )
 
 
-def _check_rows(snapshot: Snapshot, source: _Source, examples: Sequence[Example]) -> int:
+def _check_rows(snapshot: Snapshot, source: _TableSource, examples: Sequence[Example]) -> int:
     """Compare rows with what the topic says of them: a form that is not the connector's is found before it is sent.
 
     Values may differ, as rows change meanwhile; how they are written may not.

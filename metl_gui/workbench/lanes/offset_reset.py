@@ -13,14 +13,14 @@ from metl_gui.core.progress import UNWATCHED, Watch
 from metl_gui.workbench.lanes.control import Lane, fold_of
 
 if TYPE_CHECKING:
-    from metl_gui.engine.lanes.offset_reset import LaneGroup, PartitionBack
+    from metl_gui.engine.lanes.offset_reset import LaneGroup, PartitionReset
 
 _LOOK_SECONDS = 0.1
 _OBEY_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
-class SetBackPlan:
+class OffsetResetPlan:
     """What setting a lane back will repeat; nothing is done yet.
 
     Args:
@@ -32,7 +32,7 @@ class SetBackPlan:
 
     lane: Lane
     to: str
-    partitions: tuple[PartitionBack, ...]
+    partitions: tuple[PartitionReset, ...]
     is_live: bool
 
     @property
@@ -61,7 +61,7 @@ class SetBackPlan:
             ],
         }
 
-    def do(self, watch: Watch = UNWATCHED, seconds: float = _OBEY_SECONDS) -> SetBackDone:
+    def do(self, watch: Watch = UNWATCHED, seconds: float = _OBEY_SECONDS) -> OffsetResetResult:
         """Set the lane back, and wait until its tasks have obeyed.
 
         Args:
@@ -76,7 +76,7 @@ class SetBackPlan:
         group, end = _group(self.lane), time.monotonic() + seconds
         if not _obeys(self.lane):
             self._alter(watch, end)
-            return SetBackDone(self, sum(1 for back in self.partitions if back.records), 0)
+            return OffsetResetResult(self, sum(1 for back in self.partitions if back.records), 0)
         orders = offset_reset.order_back(group, self.partitions)
         left = orders
         while left:
@@ -85,16 +85,16 @@ class SetBackPlan:
             if time.monotonic() > end or watch.is_cancelled:
                 break
             time.sleep(_LOOK_SECONDS)
-        return SetBackDone(self, len(orders) - len(left), len(left))
+        return OffsetResetResult(self, len(orders) - len(left), len(left))
 
     def _alter(self, watch: Watch, end: float) -> None:
         """Alter the offsets of a lane that has ended, as soon as Kafka has let go of its tasks."""
-        from metl_gui.engine.lanes.offset_reset import HeldError, alter_offsets
+        from metl_gui.engine.lanes.offset_reset import GroupInUseError, alter_offsets
 
         while True:
             try:
                 return alter_offsets(_group(self.lane), self.partitions)
-            except HeldError:
+            except GroupInUseError:
                 watch.step("Waiting for Kafka to let go of the tasks that have ended")
                 if time.monotonic() > end:
                     raise
@@ -102,7 +102,7 @@ class SetBackPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class SetBackDone:
+class OffsetResetResult:
     """A lane that was set back.
 
     Args:
@@ -111,12 +111,12 @@ class SetBackDone:
         waiting: partitions whose task has the order and has not obeyed yet.
     """
 
-    plan: SetBackPlan
+    plan: OffsetResetPlan
     done: int
     waiting: int
 
 
-def repeated_since(lane: Lane) -> tuple[PartitionBack, ...]:
+def repeated_since(lane: Lane) -> tuple[PartitionReset, ...]:
     """Say what was mapped since the state that is in force was taken up: what setting back to there would repeat.
 
     Returns:
@@ -133,7 +133,7 @@ def repeated_since(lane: Lane) -> tuple[PartitionBack, ...]:
     return partitions_back(_group(lane), f"{STATE}{agreed.in_force}")
 
 
-def set_back(lane: Lane, to: str) -> SetBackPlan:
+def set_back(lane: Lane, to: str) -> OffsetResetPlan:
     """Say what setting a lane back would repeat; ``do`` of the result does it.
 
     Args:
@@ -146,7 +146,7 @@ def set_back(lane: Lane, to: str) -> SetBackPlan:
     """
     from metl_gui.engine.lanes.offset_reset import partitions_back
 
-    return SetBackPlan(lane, to, partitions_back(_group(lane), to), _obeys(lane))
+    return OffsetResetPlan(lane, to, partitions_back(_group(lane), to), _obeys(lane))
 
 
 def _obeys(lane: Lane) -> bool:

@@ -12,15 +12,15 @@ import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from metl_gui.core.edits.composite import Several
+from metl_gui.core.edits.composite import CompositeEdit
 from metl_gui.core.matrix.blocks import BlockKey, Element
 from metl_gui.core.matrix.document import Document
 from metl_gui.errors import SchemaError
 from metl_gui.registry.tables.cells import MARK, MARKED, has_formula
 from metl_gui.registry.tables.mapping_table import COLUMNS, LineProblem, MappingRow, MappingTable, read_text
 from metl_gui.workbench.addresses import known_block_name
-from metl_gui.workbench.exports.table import Cells
-from metl_gui.workbench.mapping.table import Conflict, MapMode, plan_mapping
+from metl_gui.workbench.exports.table import CellWriter
+from metl_gui.workbench.mapping.table import MapMode, RowConflict, plan_mapping
 
 _SEPARATORS = ("\t", ";", ",")
 _FITS = f"Copy either two columns, source and target, or {', '.join(COLUMNS)}."
@@ -43,10 +43,10 @@ class Paste:
         conflicts: lines that cannot be followed.
     """
 
-    edit: Several | None
+    edit: CompositeEdit | None
     changed: int
     unchanged: int
-    conflicts: tuple[Conflict, ...]
+    conflicts: tuple[RowConflict, ...]
 
 
 def plan_paste(document: Document, text: str, key: BlockKey | None) -> Paste:
@@ -68,7 +68,7 @@ def plan_paste(document: Document, text: str, key: BlockKey | None) -> Paste:
     if done.conflicts or not done.edits:
         return Paste(None, 0, done.unchanged, done.conflicts)
     name = f"Map {done.changed:,} attribute{'' if done.changed == 1 else 's'} from the clipboard"
-    return Paste(Several(name, done.edits), done.changed, done.unchanged, ())
+    return Paste(CompositeEdit(name, done.edits), done.changed, done.unchanged, ())
 
 
 def snippet(document: Document, elements: Mapping[BlockKey, Iterable[Element]]) -> str:
@@ -81,7 +81,7 @@ def snippet(document: Document, elements: Mapping[BlockKey, Iterable[Element]]) 
     is_safe = any(has_formula(text) for row in rows for text in row)
     header, mark = ((*COLUMNS, MARK), (MARKED,)) if is_safe else (COLUMNS, ())
     out = io.StringIO()
-    cells = Cells(out, is_safe, separator="\t")
+    cells = CellWriter(out, is_safe, separator="\t")
     cells.rows([header])
     cells.rows((*row, *mark) for row in rows)
     return out.getvalue()

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from metl_gui.core.matrix.document import Document
-from metl_gui.core.search.lineage_search import Found, forward_search, reverse_search, version_progress
+from metl_gui.core.search.lineage_search import LineageMatch, forward_search, reverse_search, version_progress
 from metl_gui.core.trees.nodes import Schema, Side
 from metl_gui.errors import EditError
 from metl_gui.workbench.addresses import (
@@ -27,11 +27,11 @@ from metl_gui.workbench.addresses import (
     find_schema,
     known_block_name,
 )
-from metl_gui.workbench.json_results import Written
+from metl_gui.workbench.json_results import JsonResult
 
 
 @dataclass(frozen=True, slots=True)
-class Answer(Written):
+class Answer(JsonResult):
     """One element that answers a search."""
 
     block: BlockName
@@ -40,14 +40,14 @@ class Answer(Written):
 
 
 @dataclass(frozen=True, slots=True)
-class Answers(Written):
+class Answers(JsonResult):
     """Everything that answers a search."""
 
     results: tuple[Answer, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class VersionStep(Written):
+class VersionStep(JsonResult):
     """One block of a version progression."""
 
     version: str
@@ -58,7 +58,7 @@ class VersionStep(Written):
 
 
 @dataclass(frozen=True, slots=True)
-class VersionProgression(Written):
+class VersionProgression(JsonResult):
     """How the mapping of a schema changed from version to version."""
 
     schema: str
@@ -99,7 +99,7 @@ def versions(document: Document, name: str) -> VersionProgression:
     return VersionProgression(schema.name, tuple(steps))
 
 
-def _answers(document: Document, found: Iterable[Found]) -> Answers:
+def _answers(document: Document, found: Iterable[LineageMatch]) -> Answers:
     return Answers(
         tuple(
             Answer(
@@ -119,7 +119,7 @@ _SPOKEN = re.compile(r"(\S+) +(\S+)(?: +(.+))?")
 
 
 @dataclass(frozen=True, slots=True)
-class End:
+class SearchNode:
     """A node: a schema or entity, one of its versions, or an attribute of that."""
 
     schema: int
@@ -127,7 +127,7 @@ class End:
     attribute: int | None = None
 
 
-def find_ends(document: Document, text: str) -> tuple[End | None, End | None]:
+def find_ends(document: Document, text: str) -> tuple[SearchNode | None, SearchNode | None]:
     """Find what ``source -> target`` names; either may be left out, and one alone may be of either tree.
 
     Raises:
@@ -229,7 +229,7 @@ def _only_one_ending(names: Iterable[tuple[str, str]], end: str) -> str | None:
     return found[0] if wanted and len(found) == 1 else None
 
 
-def _find(document: Document, side: Side, text: str) -> End:
+def _find(document: Document, side: Side, text: str) -> SearchNode:
     """Find what a text names or, where nothing is called so, what the end of a name stands for.
 
     Raises:
@@ -249,7 +249,7 @@ def _find(document: Document, side: Side, text: str) -> End:
         raise
 
 
-def _find_named(document: Document, side: Side, text: str) -> End:
+def _find_named(document: Document, side: Side, text: str) -> SearchNode:
     for at, letter in enumerate(text):
         schema = document.tree(side).named(text[:at]) if letter == "@" else None
         if schema is not None:
@@ -258,15 +258,15 @@ def _find_named(document: Document, side: Side, text: str) -> End:
                 return found
     schema, path = find_place(document, side, text)
     if path is None:
-        return End(schema.id)
+        return SearchNode(schema.id)
     for version in reversed(document.tree(side).versions(schema.id)):
         attribute = version.at_path(path)
         if attribute is not None:
-            return End(schema.id, version.id, attribute.id)
-    return End(schema.id)
+            return SearchNode(schema.id, version.id, attribute.id)
+    return SearchNode(schema.id)
 
 
-def _of_version(document: Document, side: Side, schema: Schema, text: str) -> End | None:
+def _of_version(document: Document, side: Side, schema: Schema, text: str) -> SearchNode | None:
     """Return the version, or its attribute, that stands behind ``@``; the longest label that fits is meant."""
     fitting = [
         (len(label), version, text[len(label) + 1 :])
@@ -277,5 +277,5 @@ def _of_version(document: Document, side: Side, schema: Schema, text: str) -> En
     for _, version, path in sorted(fitting, key=lambda each: -each[0]):
         attribute = version.at_path(path) if path else None
         if attribute is not None or not path:
-            return End(schema.id, version.id, attribute.id if attribute is not None else None)
+            return SearchNode(schema.id, version.id, attribute.id if attribute is not None else None)
     return None

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, TypeAlias
 
-from metl_gui.core.edits.composite import Several
+from metl_gui.core.edits.composite import CompositeEdit
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element, Status
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.progress import UNWATCHED, Watch
-from metl_gui.core.project.refusals import Refusal, Refusals
+from metl_gui.core.project.refusals import RefusedSuggestion, RefusedSuggestions
 from metl_gui.core.suggest.block import Candidate, suggest_block
 from metl_gui.core.suggest.entities import EntityIndex
 from metl_gui.core.trees.nodes import Schema, Side, Version
@@ -29,8 +29,8 @@ from metl_gui.workbench.addresses import (
     find_version,
     known_block_name,
 )
-from metl_gui.workbench.json_results import Written
-from metl_gui.workbench.session import Door, Workbench
+from metl_gui.workbench.json_results import JsonResult
+from metl_gui.workbench.session import EditOrigin, Workbench
 
 _ENTITIES_OF_ONE, _ENTITIES_OF_MANY = 5, 3
 _LEAST_ENTITY = 0.3
@@ -76,7 +76,7 @@ class Suggestion:
 
 
 @dataclass(frozen=True, slots=True)
-class Suggestions(Written):
+class Suggestions(JsonResult):
     """What a document may want.
 
     Args:
@@ -93,7 +93,7 @@ class Suggestions(Written):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SuggestionQuery:
     """What suggestions are asked for; nothing names everything.
 
     Args:
@@ -109,8 +109,8 @@ class Asked:
 
 def suggest(
     document: Document,
-    asked: Asked = Asked(),
-    refused: Iterable[Refusal] = (),
+    asked: SuggestionQuery = SuggestionQuery(),
+    refused: Iterable[RefusedSuggestion] = (),
     watch: Watch = UNWATCHED,
     alike: Alike = _nothing_alike,
 ) -> Suggestions:
@@ -126,7 +126,7 @@ def suggest(
     Raises:
         EditError: the schema, the version or the entity is not known.
     """
-    refusals = Refusals(refused)
+    refusals = RefusedSuggestions(refused)
     found: list[Suggestion] = []
     for key, share in _blocks(document, asked, watch):
         found += suggest_in(document, key, refusals, share, alike)
@@ -134,7 +134,7 @@ def suggest(
 
 
 def suggest_in(
-    document: Document, key: BlockKey, refusals: Refusals, share: float = 1.0, alike: Alike = _nothing_alike
+    document: Document, key: BlockKey, refusals: RefusedSuggestions, share: float = 1.0, alike: Alike = _nothing_alike
 ) -> Iterator[Suggestion]:
     """Yield the suggestions of one block, best first.
 
@@ -168,7 +168,9 @@ def suggestions_of(
     )
 
 
-def accept_best(workbench: Workbench, found: Suggestions, least: float, door: Door = Door.COMMAND) -> Suggestions:
+def accept_best(
+    workbench: Workbench, found: Suggestions, least: float, door: EditOrigin = EditOrigin.COMMAND
+) -> Suggestions:
     """Set the best suggestions scored ``least`` or more, as one undo step; their blocks are unconfirmed.
 
     What would answer a lost element that waits for review is left to a person.
@@ -190,7 +192,7 @@ def accept_best(workbench: Workbench, found: Suggestions, least: float, door: Do
     return Suggestions(done.after.state, found.suggestions, len(chosen), len(confirmed))
 
 
-def accepting(chosen: Sequence[Suggestion], which: str, status: Status = Status.CONFIRMED) -> Several:
+def accepting(chosen: Sequence[Suggestion], which: str, status: Status = Status.CONFIRMED) -> CompositeEdit:
     """Make the one edit that sets suggestions of any number of blocks.
 
     Args:
@@ -204,7 +206,7 @@ def accepting(chosen: Sequence[Suggestion], which: str, status: Status = Status.
         for key, group in groupby(ordered, key=lambda each: each.key)
     )
     count = f"{len(chosen):,} suggestion{'s' if len(chosen) != 1 else ''}"
-    return Several(f"Accept {count} {which}", edits)
+    return CompositeEdit(f"Accept {count} {which}", edits)
 
 
 def answers_loss(document: Document, key: BlockKey, element: Element) -> bool:
@@ -216,19 +218,19 @@ def answers_loss(document: Document, key: BlockKey, element: Element) -> bool:
     )
 
 
-def refusal_of(document: Document, key: BlockKey, element: Element) -> Refusal | None:
+def refusal_of(document: Document, key: BlockKey, element: Element) -> RefusedSuggestion | None:
     """Say what is refused when an element is; ``None`` when one of its ends is gone."""
     version, entity_version = document.extraction.find_version(key[0]), document.cdm.find_version(key[1])
     source = version.attribute(element.p) if version else None
     target = entity_version.attribute(element.q) if entity_version else None
     if version is None or entity_version is None or source is None or target is None:
         return None
-    return Refusal(
+    return RefusedSuggestion(
         version.schema_id, source.lineage, entity_version.schema_id, target.lineage, source.path, target.path
     )
 
 
-def refusal_words(document: Document, refusal: Refusal) -> tuple[str, str]:
+def refusal_words(document: Document, refusal: RefusedSuggestion) -> tuple[str, str]:
     """Name what was refused: the element, and between which schema and entity."""
     schema = document.extraction.find_schema(refusal.schema_id)
     entity = document.cdm.find_schema(refusal.entity_id)
@@ -236,7 +238,7 @@ def refusal_words(document: Document, refusal: Refusal) -> tuple[str, str]:
     return f"{refusal.from_path} → {refusal.to_path}", " → ".join(names)
 
 
-def _blocks(document: Document, asked: Asked, watch: Watch) -> Iterator[tuple[BlockKey, float]]:
+def _blocks(document: Document, asked: SuggestionQuery, watch: Watch) -> Iterator[tuple[BlockKey, float]]:
     """Yield the blocks to look at, with how likely the schema feeds the entity."""
     entity = find_schema(document, Side.CDM, asked.entity) if asked.entity is not None else None
     versions = _versions(document, asked)
@@ -255,7 +257,7 @@ def _blocks(document: Document, asked: Asked, watch: Watch) -> Iterator[tuple[Bl
                 yield (version.id, rank.entity_version), rank.score
 
 
-def _versions(document: Document, asked: Asked) -> list[Version]:
+def _versions(document: Document, asked: SuggestionQuery) -> list[Version]:
     if asked.schema is None:
         schemas: list[Schema] = sorted(document.extraction.schemas(), key=lambda schema: schema.name)
         newest = (document.extraction.newest(schema.id) for schema in schemas)

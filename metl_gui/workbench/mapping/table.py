@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from metl_gui.core.changes.draft import Edit, perform
-from metl_gui.core.edits.composite import Several
+from metl_gui.core.edits.composite import CompositeEdit
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element, Status
 from metl_gui.core.matrix.document import Document
@@ -30,8 +30,8 @@ from metl_gui.workbench.addresses import (
     find_version,
     known_block_name,
 )
-from metl_gui.workbench.json_results import Written
-from metl_gui.workbench.session import Door, Workbench
+from metl_gui.workbench.json_results import JsonResult
+from metl_gui.workbench.session import EditOrigin, Workbench
 
 _STEP_ROWS = 1000
 
@@ -45,7 +45,7 @@ class MapMode(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Conflict(Written):
+class RowConflict(JsonResult):
     """A line that cannot be followed, and why.
 
     Args:
@@ -75,8 +75,8 @@ class MapResult:
     state: int
     set: int
     unchanged: int
-    conflicts: tuple[Conflict, ...] = ()
-    dropped: tuple[Conflict, ...] = ()
+    conflicts: tuple[RowConflict, ...] = ()
+    dropped: tuple[RowConflict, ...] = ()
     is_dry_run: bool = False
 
     @property
@@ -108,12 +108,12 @@ class MapPlan:
     edits: tuple[SetElements, ...]
     changed: int
     unchanged: int
-    conflicts: tuple[Conflict, ...]
-    dropped: tuple[Conflict, ...]
+    conflicts: tuple[RowConflict, ...]
+    dropped: tuple[RowConflict, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class _Wish:
+class _ResolvedRow:
     """One row with its ends found; ``status`` is ``None`` when the row leaves it open."""
 
     line: int
@@ -128,7 +128,7 @@ def import_mapping(
     mode: MapMode = MapMode.ADD,
     take_proposal: bool = False,
     dry_run: bool = False,
-    door: Door = Door.COMMAND,
+    door: EditOrigin = EditOrigin.COMMAND,
     watch: Watch = UNWATCHED,
 ) -> MapResult:
     """Set or clear the elements that a mapping CSV or workbook lists, as one state and one undo step.
@@ -175,9 +175,9 @@ def plan_mapping(
 
     Cost: proportional to the rows and the blocks they name.
     """
-    conflicts = [Conflict(problem.line, f"{problem.reason}.") for problem in table.problems]
-    wishes: dict[BlockKey, list[_Wish]] = defaultdict(list)
-    names = _Names(document)
+    conflicts = [RowConflict(problem.line, f"{problem.reason}.") for problem in table.problems]
+    wishes: dict[BlockKey, list[_ResolvedRow]] = defaultdict(list)
+    names = _NameLookup(document)
     for at, row in enumerate(table.rows):
         if at % _STEP_ROWS == 0:
             watch.step("Looking up the names", at, len(table.rows))
@@ -185,7 +185,7 @@ def plan_mapping(
             key, wish = _find(names, row)
             wishes[key].append(wish)
         except EditError as error:
-            conflicts.append(Conflict(row.line, str(error)))
+            conflicts.append(RowConflict(row.line, str(error)))
     drafts = [_plan_block(document, key, wished, mode, take_proposal) for key, wished in wishes.items()]
     for draft in drafts:
         conflicts += draft.conflicts
@@ -200,9 +200,9 @@ def plan_mapping(
 
 def _edit(plan: MapPlan, mode: MapMode, path: Path) -> Edit:
     if not plan.changed:
-        return Several(f"Take statuses and comments from {path.name}", plan.edits)
+        return CompositeEdit(f"Take statuses and comments from {path.name}", plan.edits)
     verb = {MapMode.ADD: "Map", MapMode.REPLACE: "Replace blocks with", MapMode.UNSET: "Unmap"}[mode]
-    return Several(f"{verb} {plan.changed} elements from {path.name}", plan.edits)
+    return CompositeEdit(f"{verb} {plan.changed} elements from {path.name}", plan.edits)
 
 
 class _NamedVersion:
@@ -222,7 +222,7 @@ class _NamedVersion:
         return self._by_path.get(path) or find_attribute(self.version, self._schema.name, path)
 
 
-class _Names:
+class _NameLookup:
     """What a table names, each version looked up once."""
 
     def __init__(self, document: Document) -> None:
@@ -242,12 +242,12 @@ class _Names:
         return self._known[key]
 
 
-def _find(names: _Names, row: MappingRow) -> tuple[BlockKey, _Wish]:
+def _find(names: _NameLookup, row: MappingRow) -> tuple[BlockKey, _ResolvedRow]:
     version = names.version(Side.EXTRACTION, row.schema, row.schema_version)
     source = version.attribute(row.attribute)
     entity_version = names.version(Side.CDM, row.entity, row.entity_version)
     target = entity_version.attribute(row.cdm_attribute)
-    wish = _Wish(
+    wish = _ResolvedRow(
         row.line, Element(target.id, source.id), _wished_status(row), row.comment if row.comment.strip() else ""
     )
     return (version.version.id, entity_version.version.id), wish
@@ -262,7 +262,7 @@ def _wished_status(row: MappingRow) -> Status | None:
 
 
 def _plan_block(
-    document: Document, key: BlockKey, wished: Sequence[_Wish], mode: MapMode, take_proposal: bool
+    document: Document, key: BlockKey, wished: Sequence[_ResolvedRow], mode: MapMode, take_proposal: bool
 ) -> MapPlan:
     before = document.matrix.block(*key) or Block(*key)
     lines = _first_lines(wished)
@@ -272,7 +272,7 @@ def _plan_block(
         return MapPlan(edits, len(zeros), len(lines) - len(zeros), (), ())
     old_policy = _not_newest(document, key)
     if old_policy:
-        return MapPlan((), 0, 0, tuple(Conflict(wish.line, old_policy) for wish in wished), ())
+        return MapPlan((), 0, 0, tuple(RowConflict(wish.line, old_policy) for wish in wished), ())
     kept_before = () if mode is MapMode.REPLACE else before.elements
     whole = largest_permutation({*kept_before, *lines})
     clashes = _clashes(document, before, lines, kept_before) if whole.outside else ()
@@ -288,7 +288,7 @@ def _plan_block(
 
 
 def _edit_of_block(
-    before: Block, wished: Sequence[_Wish], ones: tuple[Element, ...], zeros: tuple[Element, ...]
+    before: Block, wished: Sequence[_ResolvedRow], ones: tuple[Element, ...], zeros: tuple[Element, ...]
 ) -> SetElements | None:
     """Make the edit of one block; rows that change no element may still confirm it or bring a comment."""
     statuses = {wish.status for wish in wished}
@@ -302,7 +302,7 @@ def _edit_of_block(
     )
 
 
-def _first_lines(wished: Iterable[_Wish]) -> dict[Element, int]:
+def _first_lines(wished: Iterable[_ResolvedRow]) -> dict[Element, int]:
     lines: dict[Element, int] = {}
     for wish in wished:
         lines.setdefault(wish.element, wish.line)
@@ -320,7 +320,7 @@ def _not_newest(document: Document, key: BlockKey) -> str:
 
 def _clashes(
     document: Document, before: Block, lines: dict[Element, int], kept_before: tuple[Element, ...]
-) -> tuple[Conflict, ...]:
+) -> tuple[RowConflict, ...]:
     """Name every line that shares an end with another line or with an element that is there."""
     block = known_block_name(document, before.key)
     everything = {element: f"line {line}" for element, line in lines.items()}
@@ -329,23 +329,23 @@ def _clashes(
     for element in everything:
         by_end[0, element.q].append(element)
         by_end[1, element.p].append(element)
-    found: list[Conflict] = []
+    found: list[RowConflict] = []
     for element, line in lines.items():
         others = {o: True for o in (*by_end[0, element.q], *by_end[1, element.p]) if o != element}
         if others:
             named = "; ".join(f"{_pair(element_name(document, before, o))} ({everything[o]})" for o in others)
             own = _pair(element_name(document, before, element))
             reason = f"{own} shares an end with {named} in {block}. Within a block each attribute is used once."
-            found.append(Conflict(line, reason, clash=True))
+            found.append(RowConflict(line, reason, clash=True))
     return tuple(found)
 
 
 def _dropped(
     document: Document, before: Block, lines: dict[Element, int], outside: tuple[Element, ...]
-) -> tuple[Conflict, ...]:
+) -> tuple[RowConflict, ...]:
     block = known_block_name(document, before.key)
     return tuple(
-        Conflict(
+        RowConflict(
             lines.get(element, 0),
             f"{_pair(element_name(document, before, element))} lies outside the largest 1:1 part of {block}.",
         )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from metl_gui.core.matrix.document import Document
-from metl_gui.core.project.comments import Comment, Comments, Spot, Subject, block_subject, spot
+from metl_gui.core.project.comments import Comment, Comments, CommentSubject, Spot, block_subject, spot
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import EditError
 from metl_gui.workbench.addresses import find_block, find_leaf
@@ -56,7 +56,7 @@ def listed(workbench: Workbench, place: str | None = None) -> tuple[CommentEntry
     return tuple(entry(workbench.document, comment) for comment in chosen)
 
 
-def say(workbench: Workbench, place: str, text: str) -> CommentEntry:
+def add_comment(workbench: Workbench, place: str, text: str) -> CommentEntry:
     """Write a comment.
 
     Raises:
@@ -80,7 +80,7 @@ def remove(workbench: Workbench, comment_id: int) -> None:
         raise EditError(f"There is no comment {comment_id}.", hint="See their numbers with: metl comment PROJECT")
 
 
-def find_subject(document: Document, text: str) -> Subject:
+def find_subject(document: Document, text: str) -> CommentSubject:
     """Find what a comment is about.
 
     Args:
@@ -114,7 +114,7 @@ def entry(document: Document, comment: Comment) -> CommentEntry:
     return CommentEntry(comment.id, place, comment.subject.kind, comment.text, comment.who, moment(comment.when_ms))
 
 
-def place_of(document: Document, subject: Subject) -> str:
+def place_of(document: Document, subject: CommentSubject) -> str:
     """Write what a comment is about as commands take it; empty where it is gone."""
     ends = [(Side.EXTRACTION, subject.source), (Side.CDM, subject.target)]
     is_block = subject.kind == "block"
@@ -141,17 +141,17 @@ def _name(document: Document, side: Side, end: Spot, with_version: bool) -> str:
     return f"{schema.name}.{found.path}" if found is not None else ""
 
 
-def _node(document: Document, side: Side, text: str) -> Subject:
+def _node(document: Document, side: Side, text: str) -> CommentSubject:
     schema = document.tree(side).named(text)
     if schema is not None:
         end = Spot(schema.id)
     else:
         _, version, attribute = find_leaf(document, text, side)
         end = spot(document, side, version.id, attribute.id)
-    return Subject(source=end) if side is Side.EXTRACTION else Subject(target=end)
+    return CommentSubject(source=end) if side is Side.EXTRACTION else CommentSubject(target=end)
 
 
-def _element(document: Document, text: str) -> Subject | None:
+def _element(document: Document, text: str) -> CommentSubject | None:
     """Find an element by its two attributes.
 
     Raises:
@@ -165,7 +165,7 @@ def _element(document: Document, text: str) -> Subject | None:
         except EditError as error:
             reason = reason if error.title.startswith("There is no") else error
             continue
-        return Subject(
+        return CommentSubject(
             spot(document, Side.EXTRACTION, version.id, attribute.id),
             spot(document, Side.CDM, entity_version.id, target.id),
         )

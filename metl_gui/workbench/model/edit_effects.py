@@ -12,7 +12,7 @@ from metl_gui.core.matrix.document import Document
 from metl_gui.core.review.items import review_items
 from metl_gui.core.trees.nodes import Side
 from metl_gui.workbench.addresses import BlockName, ElementName, known_block_name
-from metl_gui.workbench.session import Door, EditGroup, Workbench
+from metl_gui.workbench.session import EditGroup, EditOrigin, Workbench
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,11 @@ class EditOutcome:
 
 
 def do(
-    workbench: Workbench, edit: Edit, dry_run: bool = False, door: Door = Door.COMMAND, group: EditGroup | None = None
+    workbench: Workbench,
+    edit: Edit,
+    dry_run: bool = False,
+    door: EditOrigin = EditOrigin.COMMAND,
+    group: EditGroup | None = None,
 ) -> EditOutcome:
     """Do an edit and say what it did to blocks, or only say what it would do.
 

@@ -16,10 +16,10 @@ from metl_gui.core.trees.nodes import Side
 from metl_gui.core.trees.types import CHOICES, read_type, type_name
 from metl_gui.errors import EditError, near_names
 from metl_gui.workbench.addresses import find_schema
-from metl_gui.workbench.json_results import Written
+from metl_gui.workbench.json_results import JsonResult
 from metl_gui.workbench.model import edit_effects
 from metl_gui.workbench.model.edit_effects import EditOutcome
-from metl_gui.workbench.session import Door, Workbench
+from metl_gui.workbench.session import EditOrigin, Workbench
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class EntityChanges:
 
 
 @dataclass(frozen=True, slots=True)
-class EntityAttribute(Written):
+class EntityAttribute(JsonResult):
     """One attribute of an entity."""
 
     path: str
@@ -56,7 +56,7 @@ class EntityAttribute(Written):
 
 
 @dataclass(frozen=True, slots=True)
-class EntityContent(Written):
+class EntityContent(JsonResult):
     """The newest content of an entity."""
 
     name: str
@@ -71,7 +71,7 @@ def add_entity(
     attributes: Sequence[str],
     label: str | None = None,
     dry_run: bool = False,
-    door: Door = Door.COMMAND,
+    door: EditOrigin = EditOrigin.COMMAND,
 ) -> EditOutcome:
     """Add an entity with its first version, or attributes to one that is there, as its next version.
 
@@ -98,7 +98,7 @@ def change_entity(
     changes: EntityChanges,
     label: str | None = None,
     dry_run: bool = False,
-    door: Door = Door.COMMAND,
+    door: EditOrigin = EditOrigin.COMMAND,
 ) -> EditOutcome:
     """Make the next version of an entity out of its newest one and run the automated update, as one step.
 

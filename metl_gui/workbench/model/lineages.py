@@ -16,7 +16,7 @@ from metl_gui.workbench.addresses import find_leaf
 from metl_gui.workbench.model import edit_effects
 from metl_gui.workbench.model.edit_effects import EditOutcome
 from metl_gui.workbench.review.rename_refusals import refuse_split
-from metl_gui.workbench.session import Door, Workbench
+from metl_gui.workbench.session import EditOrigin, Workbench
 
 
 def link(
@@ -25,7 +25,7 @@ def link(
     other: str,
     side: Side | None = None,
     dry_run: bool = False,
-    door: Door = Door.COMMAND,
+    door: EditOrigin = EditOrigin.COMMAND,
 ) -> EditOutcome:
     """Say that two attributes of one schema or entity are the same.
 
@@ -70,7 +70,7 @@ def unlink(
     other: str | None = None,
     side: Side | None = None,
     dry_run: bool = False,
-    door: Door = Door.COMMAND,
+    door: EditOrigin = EditOrigin.COMMAND,
 ) -> EditOutcome:
     """Say that an attribute is not the same as one of an earlier version, by default the one before it.
 
@@ -89,7 +89,9 @@ def unlink(
     return split(workbench, edit, dry_run, door)
 
 
-def split(workbench: Workbench, edit: SplitLineage, dry_run: bool = False, door: Door = Door.COMMAND) -> EditOutcome:
+def split(
+    workbench: Workbench, edit: SplitLineage, dry_run: bool = False, door: EditOrigin = EditOrigin.COMMAND
+) -> EditOutcome:
     """Split a lineage, and do not propose again what was just told apart.
 
     Raises:

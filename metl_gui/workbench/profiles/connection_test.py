@@ -1,6 +1,6 @@
 """Tests of a profile: each kind is gone through step by step, and what was met on the way is told in words.
 
-``Trial`` is what all tests have in common: steps one after another, the first that fails being the last.
+``ConnectionTest`` is what all tests have in common: steps one after another, the first that fails being the last.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from dataclasses import asdict, dataclass
 
 from metl_gui.core.progress import UNWATCHED, Watch
 from metl_gui.errors import RunCancelled, UserError
-from metl_gui.workbench.profiles.kinds import Kind
+from metl_gui.workbench.profiles.kinds import ProfileKind
 from metl_gui.workbench.profiles.saved_profiles import Profile, find_profile
 
-_VERDICTS = {Kind.SPARK: ("takes runs.", "takes no runs as it is.")}
+_VERDICTS = {ProfileKind.SPARK: ("takes runs.", "takes no runs as it is.")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class CheckStep:
 
 
 @dataclass(frozen=True, slots=True)
-class ProfileCheck:
+class ConnectionTestResult:
     """What came of trying a profile.
 
     Args:
@@ -54,7 +54,7 @@ class ProfileCheck:
     hint: str = ""
     spark_version: str = ""
     workers: int = 0
-    kind: Kind = Kind.SPARK
+    kind: ProfileKind = ProfileKind.SPARK
 
     @property
     def is_ok(self) -> bool:
@@ -75,7 +75,7 @@ class ProfileCheck:
         return {"ok": self.is_ok, **asdict(self), "steps": steps}
 
 
-def test_profile(name: str, watch: Watch = UNWATCHED) -> ProfileCheck:  # noqa: PT028 - not a test of pytest's
+def test_profile(name: str, watch: Watch = UNWATCHED) -> ConnectionTestResult:  # noqa: PT028 - not a test of pytest's
     """Go the whole way to where a profile leads: what is there is looked at, nothing of the trial stays.
 
     Raises:
@@ -88,28 +88,28 @@ def test_profile(name: str, watch: Watch = UNWATCHED) -> ProfileCheck:  # noqa: 
 test_profile.__test__ = False  # type: ignore[attr-defined]  # pytest takes it for a test by its name
 
 
-def _trial_of(profile: Profile, watch: Watch) -> ProfileCheck:
+def _trial_of(profile: Profile, watch: Watch) -> ConnectionTestResult:
     # Loaded here, as each kind needs a client of its own.
     match profile.kind:
-        case Kind.SPARK:
-            from metl_gui.workbench.profiles.spark_test import SparkTrial
+        case ProfileKind.SPARK:
+            from metl_gui.workbench.profiles.spark_test import SparkConnectionTest
 
-            return SparkTrial(profile, watch).done()
-        case Kind.KAFKA:
-            from metl_gui.workbench.profiles.server_tests import KafkaTrial
+            return SparkConnectionTest(profile, watch).done()
+        case ProfileKind.KAFKA:
+            from metl_gui.workbench.profiles.server_tests import KafkaConnectionTest
 
-            return KafkaTrial(profile, watch).done()
-        case Kind.REGISTRY:
-            from metl_gui.workbench.profiles.server_tests import RegistryTrial
+            return KafkaConnectionTest(profile, watch).done()
+        case ProfileKind.REGISTRY:
+            from metl_gui.workbench.profiles.server_tests import RegistryConnectionTest
 
-            return RegistryTrial(profile, watch).done()
-        case Kind.POSTGRESQL:
-            from metl_gui.workbench.profiles.server_tests import DatabaseTrial
+            return RegistryConnectionTest(profile, watch).done()
+        case ProfileKind.POSTGRESQL:
+            from metl_gui.workbench.profiles.server_tests import DatabaseConnectionTest
 
-            return DatabaseTrial(profile, watch).done()
+            return DatabaseConnectionTest(profile, watch).done()
 
 
-class Trial(ABC):
+class ConnectionTest(ABC):
     """One trial of one profile.
 
     Args:
@@ -131,13 +131,13 @@ class Trial(ABC):
             UserError: the step that was begun last will not do.
         """
 
-    def result(self, hint: str) -> ProfileCheck:
+    def result(self, hint: str) -> ConnectionTestResult:
         """Put together what came of it."""
-        return ProfileCheck(
+        return ConnectionTestResult(
             self.profile.name, self.profile.target, tuple(self.steps), hint=hint, kind=self.profile.kind
         )
 
-    def done(self) -> ProfileCheck:
+    def done(self) -> ConnectionTestResult:
         """Do it.
 
         Raises:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from metl_gui.engine.kafka.servers import SCHEME, parse_address
-from metl_gui.engine.runs.target import Kind as SparkKind
+from metl_gui.engine.runs.target import TargetKind as SparkKind
 from metl_gui.engine.runs.target import is_secret_name, parse_target
 from metl_gui.errors import RunError, near_names
 from metl_gui.registry import addresses
@@ -24,7 +24,7 @@ _KEY_PASSWORD = "ssl.key.password"  # noqa: S105 - the name of a setting
 _BY_RUN = "the run sets it"
 
 
-class Kind(StrEnum):
+class ProfileKind(StrEnum):
     """What a profile leads to."""
 
     SPARK = "spark"
@@ -34,10 +34,10 @@ class Kind(StrEnum):
 
 
 TITLES = {
-    Kind.SPARK: "Spark",
-    Kind.KAFKA: "Kafka",
-    Kind.REGISTRY: "a schema registry",
-    Kind.POSTGRESQL: "PostgreSQL",
+    ProfileKind.SPARK: "Spark",
+    ProfileKind.KAFKA: "Kafka",
+    ProfileKind.REGISTRY: "a schema registry",
+    ProfileKind.POSTGRESQL: "PostgreSQL",
 }
 """How sentences name the kinds."""
 
@@ -80,24 +80,24 @@ class Rules:
     refused: Mapping[str, str] = field(default_factory=dict)
 
 
-def kind_of(target: str) -> Kind:
+def kind_of(target: str) -> ProfileKind:
     """Tell by a target what a profile leads to."""
     text = target.strip().lower()
     if text.startswith(SCHEME):
-        return Kind.KAFKA
+        return ProfileKind.KAFKA
     if text.startswith(addresses.REGISTRY_SCHEMES):
-        return Kind.REGISTRY
-    return Kind.POSTGRESQL if text.startswith(addresses.DATABASE_SCHEMES) else Kind.SPARK
+        return ProfileKind.REGISTRY
+    return ProfileKind.POSTGRESQL if text.startswith(addresses.DATABASE_SCHEMES) else ProfileKind.SPARK
 
 
-def check_setting_name(kind: Kind, name: str) -> None:
+def check_setting_name(kind: ProfileKind, name: str) -> None:
     """Refuse a setting that profiles of a kind do not take.
 
     Raises:
         RunError: the setting is not one, holds a secret, or is somebody else's to set.
     """
     rules = RULES[kind]
-    is_secret = is_secret_name(name) if kind is Kind.SPARK else rules.secrets.fullmatch(name) is not None
+    is_secret = is_secret_name(name) if kind is ProfileKind.SPARK else rules.secrets.fullmatch(name) is not None
     if not rules.settings.fullmatch(name) or (rules.known and name not in rules.known and not is_secret):
         near = near_names(name, rules.known)
         raise RunError(f"{name!r} is no setting of {TITLES[kind]}.", hint=f"{near} {rules.settings_hint}".strip())
@@ -111,7 +111,7 @@ def check_setting_name(kind: Kind, name: str) -> None:
         )
 
 
-def check_secret_name(kind: Kind, name: str, target: str) -> None:
+def check_secret_name(kind: ProfileKind, name: str, target: str) -> None:
     """Refuse a secret that profiles of a kind do not take.
 
     Raises:
@@ -119,7 +119,7 @@ def check_secret_name(kind: Kind, name: str, target: str) -> None:
     """
     rules = RULES[kind]
     is_parameter = (
-        kind is Kind.SPARK
+        kind is ProfileKind.SPARK
         and re.fullmatch(r"[\w-]{1,80}", name, re.ASCII)
         and parse_target(target).kind is SparkKind.CONNECT
     )
@@ -160,8 +160,8 @@ def _cleaned_database(text: str) -> Cleaned:
 _SPARK_NAME = re.compile(r"spark\.[A-Za-z0-9][\w.$-]{0,199}", re.ASCII)
 _KAFKA_NAME = re.compile(r"[a-z][a-z0-9]{0,40}(?:[._][a-z0-9]{1,40}){0,9}", re.ASCII)
 
-RULES: Mapping[Kind, Rules] = {
-    Kind.SPARK: Rules(
+RULES: Mapping[ProfileKind, Rules] = {
+    ProfileKind.SPARK: Rules(
         _cleaned_spark,
         _SPARK_NAME,
         _SPARK_NAME,
@@ -174,7 +174,7 @@ RULES: Mapping[Kind, Rules] = {
             "spark.submit.deployMode": "the driver always runs beside this program",
         },
     ),
-    Kind.KAFKA: Rules(
+    ProfileKind.KAFKA: Rules(
         _cleaned_kafka,
         _KAFKA_NAME,
         re.compile(
@@ -205,7 +205,7 @@ RULES: Mapping[Kind, Rules] = {
             ),
         },
     ),
-    Kind.REGISTRY: Rules(
+    ProfileKind.REGISTRY: Rules(
         _cleaned_registry,
         _KAFKA_NAME,
         re.compile(r"password|token|ssl\.key\.password"),
@@ -213,7 +213,7 @@ RULES: Mapping[Kind, Rules] = {
         f"Secrets of a registry are password, token and {_KEY_PASSWORD}.",
         known=("username", "api", *_TLS),
     ),
-    Kind.POSTGRESQL: Rules(
+    ProfileKind.POSTGRESQL: Rules(
         _cleaned_database,
         _KAFKA_NAME,
         re.compile(r"password|sslpassword"),

@@ -30,7 +30,7 @@ from metl_gui.registry.addresses import (
     parse_registry,
 )
 from metl_gui.registry.postgres_types import MODE_SETTINGS, modes_of
-from metl_gui.workbench.profiles.kinds import RULES, TITLES, Kind, check_secret_name, check_setting_name, kind_of
+from metl_gui.workbench.profiles.kinds import RULES, TITLES, ProfileKind, check_secret_name, check_setting_name, kind_of
 
 KEYRING = "keyring"
 VARIABLE = "env:"
@@ -169,7 +169,7 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     folder: str = ""
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> ProfileKind:
         """What it leads to."""
         return kind_of(self.target)
 
@@ -190,7 +190,7 @@ class _File(msgspec.Struct, frozen=True):
     version: int = 1
 
 
-def profiles(kind: Kind | None = None) -> tuple[Profile, ...]:
+def profiles(kind: ProfileKind | None = None) -> tuple[Profile, ...]:
     """Return all profiles, or those of one kind, by name.
 
     Raises:
@@ -209,7 +209,7 @@ def profiles(kind: Kind | None = None) -> tuple[Profile, ...]:
     return tuple(sorted(wanted, key=lambda profile: profile.name.lower()))
 
 
-def find_profile(name: str, kind: Kind | None = None) -> Profile:
+def find_profile(name: str, kind: ProfileKind | None = None) -> Profile:
     """Find a profile, with or without the ``@``.
 
     Args:
@@ -293,7 +293,7 @@ def find_target(text: str) -> Target:
     """
     if not text.strip().startswith(SIGN):
         return parse_target(text)
-    profile = find_profile(text, Kind.SPARK)
+    profile = find_profile(text, ProfileKind.SPARK)
     return msgspec.structs.replace(
         parse_target(profile.target),
         settings=profile.settings,
@@ -308,7 +308,7 @@ def find_kafka(name: str) -> KafkaServers:
     Raises:
         RunError: there is no such profile, or a secret cannot be read.
     """
-    profile = find_profile(name, Kind.KAFKA)
+    profile = find_profile(name, ProfileKind.KAFKA)
     return KafkaServers(
         bootstrap=profile.target.removeprefix(SCHEME),
         settings=profile.settings,
@@ -337,7 +337,7 @@ def find_registry(text: str) -> RegistryPlace:
         place = parse_registry(text)
         _refuse_password(place.password)
         return place
-    profile = find_profile(text, Kind.REGISTRY)
+    profile = find_profile(text, ProfileKind.REGISTRY)
     known, secrets = dict(profile.settings), _secrets_of(profile)
     return RegistryPlace(
         url=parse_registry(profile.target).url,
@@ -363,7 +363,7 @@ def find_database(text: str) -> DatabasePlace:
         place = parse_database(text)
         _refuse_password(place.password)
         return place
-    profile = find_profile(text, Kind.POSTGRESQL)
+    profile = find_profile(text, ProfileKind.POSTGRESQL)
     known, secrets = dict(profile.settings), _secrets_of(profile)
     place = parse_database(profile.target)
     return msgspec.structs.replace(
@@ -408,12 +408,12 @@ def _check(profile: Profile) -> None:
         check_secret_name(profile.kind, name, profile.target)
         if place != KEYRING:
             variable_of(place)
-    if profile.folder and profile.kind is not Kind.SPARK:
+    if profile.folder and profile.kind is not ProfileKind.SPARK:
         raise RunError("Only profiles of Spark have a shared folder.", hint="Leave it out.")
     api = dict(profile.settings).get("api")
-    if profile.kind is Kind.REGISTRY and api is not None and api not in tuple(Api):
+    if profile.kind is ProfileKind.REGISTRY and api is not None and api not in tuple(Api):
         raise RunError(f"{api!r} is no API of a registry.", hint=f"There are {', '.join(Api)}; none finds out.")
-    if profile.kind is Kind.POSTGRESQL:
+    if profile.kind is ProfileKind.POSTGRESQL:
         modes_of(dict(profile.settings))
 
 

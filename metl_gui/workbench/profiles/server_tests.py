@@ -2,9 +2,9 @@
 
 The functions test what all have in common: name, port, certificate.
 
-- ``KafkaTrial``: settings, names, ports, TLS, login, the brokers that they announce, and what is there.
-- ``RegistryTrial``: name, port and certificate, the login, what it speaks, and whether schemas can be read.
-- ``DatabaseTrial`` (PostgreSQL): name and port, the login, and which tables can be seen.
+- ``KafkaConnectionTest``: settings, names, ports, TLS, login, the brokers that they announce, and what is there.
+- ``RegistryConnectionTest``: name, port and certificate, the login, what it speaks, and whether schemas can be read.
+- ``DatabaseConnectionTest`` (PostgreSQL): name and port, the login, and which tables can be seen.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from metl_gui.errors import RunError
 from metl_gui.registry.addresses import Api, RegistryPlace
 from metl_gui.registry.remote.client import Registry
 from metl_gui.registry.remote.database import connected
-from metl_gui.registry.remote.http import Web, tls_files
+from metl_gui.registry.remote.http import RegistryConnection, tls_files
 from metl_gui.registry.remote.registry_apis import open_registry
 from metl_gui.registry.remote.tls import TlsFiles, context_of
-from metl_gui.workbench.profiles.connection_test import Trial
+from metl_gui.workbench.profiles.connection_test import ConnectionTest
 from metl_gui.workbench.profiles.saved_profiles import find_database, find_kafka, find_registry
 
 SECONDS = 3.0
@@ -60,7 +60,7 @@ def resolve(hosts: Iterable[str]) -> str:
     return " ".join(said)
 
 
-def knock(places: Iterable[tuple[str, int]]) -> str:
+def check_port(places: Iterable[tuple[str, int]]) -> str:
     """See whether servers take connections; one that does is enough.
 
     Raises:
@@ -85,7 +85,7 @@ def knock(places: Iterable[tuple[str, int]]) -> str:
     return f"{answers} answer{'s' if len(tried) - len(refusals) == 1 else ''}.{silent}"
 
 
-def shake_hands(host: str, port: int, tls: TlsFiles, *, before: bytes = b"", expects: bytes = b"") -> str:
+def check_tls(host: str, port: int, tls: TlsFiles, *, before: bytes = b"", expects: bytes = b"") -> str:
     """Open a TLS connection, look at the certificate, and say what it is.
 
     Args:
@@ -205,7 +205,7 @@ _TLS_PROTOCOLS = ("ssl", "sasl_ssl")
 _SHOWN_TOPICS = 3
 
 
-class KafkaTrial(Trial):
+class KafkaConnectionTest(ConnectionTest):
     """Tries a profile of Kafka."""
 
     def attempt(self) -> None:
@@ -220,10 +220,10 @@ class KafkaTrial(Trial):
         self.begin("Name")
         self.end(resolve(host for host, _ in places))
         self.begin("Port")
-        self.end(knock(places))
+        self.end(check_port(places))
         if protocol in _TLS_PROTOCOLS:
             self.begin("TLS")
-            self.end(shake_hands(*_answering(places), _files(settings)))
+            self.end(check_tls(*_answering(places), _files(settings)))
         self._look_around(servers, protocol)
 
     def _look_around(self, servers: KafkaServers, protocol: str) -> None:
@@ -248,7 +248,7 @@ class KafkaTrial(Trial):
         for host, port in brokers:
             try:
                 resolve([host])
-                knock([(host, port)])
+                check_port([(host, port)])
             except RunError as error:
                 raise RunError(
                     f"The broker that announces itself as {host}:{port} cannot be reached.",
@@ -288,7 +288,7 @@ def _places(bootstrap: str) -> list[tuple[str, int]]:
 def _answering(places: list[tuple[str, int]]) -> tuple[str, int]:
     for place in places:
         try:
-            knock([place])
+            check_port([place])
         except RunError:
             continue
         return place
@@ -324,7 +324,7 @@ _TITLES = {
 }
 
 
-class RegistryTrial(Trial):
+class RegistryConnectionTest(ConnectionTest):
     """Tries a profile of a registry."""
 
     def attempt(self) -> None:
@@ -337,11 +337,11 @@ class RegistryTrial(Trial):
         self.begin("Name")
         self.end(resolve([host]))
         self.begin("Port")
-        self.end(knock([(host, port)]))
+        self.end(check_port([(host, port)]))
         if parts.scheme == "https":
             self.begin("TLS")
-            self.end(shake_hands(host, port, tls_files(place)))
-        with Web(place, lambda: self.watch.is_cancelled) as web:
+            self.end(check_tls(host, port, tls_files(place)))
+        with RegistryConnection(place, lambda: self.watch.is_cancelled) as web:
             self.begin("Registry")
             registry = open_registry(web)
             self.end(f"{registry.about()}, asked by {_TITLES[registry.api]}.")
@@ -383,7 +383,7 @@ GROUP BY 1 ORDER BY 1
 _SHOWN_SCHEMAS = 4
 
 
-class DatabaseTrial(Trial):
+class DatabaseConnectionTest(ConnectionTest):
     """Tries a profile of a database."""
 
     def attempt(self) -> None:
@@ -395,7 +395,7 @@ class DatabaseTrial(Trial):
         self.begin("Name")
         self.end(resolve([place.host]))
         self.begin("Port")
-        self.end(knock([(place.host, place.port)]))
+        self.end(check_port([(place.host, place.port)]))
         self.begin("Login")
         with connected(place) as connection:
             found = connection.execute(_VERSION).fetchone() or ("", "", "", False)

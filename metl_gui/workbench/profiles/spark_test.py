@@ -17,12 +17,12 @@ from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan
 from metl_gui.engine.runs.events import EngineEvent, SessionReady
 from metl_gui.engine.runs.report import RunReport
 from metl_gui.engine.runs.run_spec import NOOP, RunSpec, new_run_id
-from metl_gui.engine.runs.target import Kind, Target, check_target
+from metl_gui.engine.runs.target import Target, TargetKind, check_target
 from metl_gui.engine.spark.protection import SECRET, Protection
 from metl_gui.engine.spark.worker_check import WorkerFacts
 from metl_gui.errors import RunError
 from metl_gui.own_files import cache_folder, make_folder
-from metl_gui.workbench.profiles.connection_test import ProfileCheck, Trial
+from metl_gui.workbench.profiles.connection_test import ConnectionTest, ConnectionTestResult
 from metl_gui.workbench.profiles.saved_profiles import Profile, find_target
 
 _LOOK_SECONDS = 0.05
@@ -42,12 +42,12 @@ _ASKING_CLIENTS = (
 _IN_TLS = "Put TLS before the server and end the address with /;use_ssl=true."
 
 
-class SparkTrial(Trial):
+class SparkConnectionTest(ConnectionTest):
     """Tries a profile of Spark."""
 
     ready: SessionReady | None = None
 
-    def result(self, hint: str) -> ProfileCheck:
+    def result(self, hint: str) -> ConnectionTestResult:
         """Tell the version and the workers too."""
         ready = self.ready
         if ready is None:
@@ -157,7 +157,7 @@ def _address_text(target: Target) -> str:
 
 def protection_text(target: Target, protection: Protection) -> str:
     """Say what is open to strangers where a target leads, and the way out of it."""
-    is_connect = target.kind is Kind.CONNECT
+    is_connect = target.kind is TargetKind.CONNECT
     if protection.is_authenticated and protection.is_encrypted:
         shown = "It shows the server a token" if is_connect else "Its ports ask for a secret"
         return f"{shown}, and nobody on the way reads along."

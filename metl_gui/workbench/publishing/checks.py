@@ -19,7 +19,7 @@ from metl_gui.core.search.gaps import Seen
 from metl_gui.core.search.problems import Problem, Severity
 from metl_gui.engine.tasks.results import first_results, first_set_aside
 from metl_gui.workbench.importing.schema_import import remainders, words
-from metl_gui.workbench.json_results import Written
+from metl_gui.workbench.json_results import JsonResult
 from metl_gui.workbench.masking import source_of
 from metl_gui.workbench.session import Workbench
 from metl_gui.workbench.user_folders import run_folder
@@ -29,7 +29,7 @@ _RUNS, _RECORDS = 3, 200
 
 
 @dataclass(frozen=True, slots=True)
-class CheckResult(Written):
+class CheckResult(JsonResult):
     """The problems of a project: errors first, then by place."""
 
     state: int

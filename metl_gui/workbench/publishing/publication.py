@@ -22,14 +22,14 @@ from metl_gui.core.search.problems import Problem, Severity
 from metl_gui.errors import ProjectError, UserError
 from metl_gui.store.repositories.states import NamedState
 from metl_gui.workbench.history.difference_text import difference_json
-from metl_gui.workbench.json_results import Written
+from metl_gui.workbench.json_results import JsonResult
 from metl_gui.workbench.publishing.checks import check_document
 from metl_gui.workbench.review.assignments import checked_name
 from metl_gui.workbench.session import Workbench
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class PublishImpact:
     """What is known of a state before it is published.
 
     Args:
@@ -54,7 +54,7 @@ class Judgement:
         return sum(problem.severity is Severity.ERROR for problem in self.problems)
 
 
-def judge(workbench: Workbench, state: int, watch: Watch = UNWATCHED) -> Judgement:
+def judge(workbench: Workbench, state: int, watch: Watch = UNWATCHED) -> PublishImpact:
     """Check a state as publishing does; linear in the document.
 
     Raises:
@@ -71,7 +71,7 @@ def live_beside(workbench: Workbench, state: int) -> Document | None:
     return None if live is None or is_known else workbench.at_state(live)
 
 
-def judged(document: Document, live: Document | None = None, watch: Watch = UNWATCHED) -> Judgement:
+def judged(document: Document, live: Document | None = None, watch: Watch = UNWATCHED) -> PublishImpact:
     """Check a document, and count what production would use of it; linear in the document.
 
     Args:
@@ -89,7 +89,7 @@ def judged(document: Document, live: Document | None = None, watch: Watch = UNWA
             held += is_held(document, block)
         elif is_in_production(document, block, include_unconfirmed=True):
             unconfirmed += 1
-    return Judgement(document.state, problems, blocks, elements, held, unconfirmed)
+    return PublishImpact(document.state, problems, blocks, elements, held, unconfirmed)
 
 
 def _left_out(document: Document, live: Document) -> Iterator[Problem]:
@@ -122,7 +122,7 @@ _SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Published(Written):
+class PublishResult(JsonResult):
     """What publishing did.
 
     Args:
@@ -170,7 +170,7 @@ def difference_to_live(workbench: Workbench, state: int | None = None) -> Differ
     return None if live is None else compare(workbench.at_state(live), workbench.at_state(state))
 
 
-def publish(workbench: Workbench, state: int | None = None, name: str = "") -> Published:
+def publish(workbench: Workbench, state: int | None = None, name: str = "") -> PublishResult:
     """Make a state the one that production runs and exports use, the current one by default.
 
     Args:
@@ -192,7 +192,7 @@ def publish(workbench: Workbench, state: int | None = None, name: str = "") -> P
     elif name:
         workbench.name_state(document.state, name)
     live = live_state(workbench)
-    return Published(
+    return PublishResult(
         document.state,
         live.name if live else "",
         (live.published_who if live else None) or stamp.who,

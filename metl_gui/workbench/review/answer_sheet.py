@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-from metl_gui.core.changes.draft import Edit, Stamp, perform
-from metl_gui.core.edits.composite import Several
+from metl_gui.core.changes.draft import Edit, EditContext, perform
+from metl_gui.core.edits.composite import CompositeEdit
 from metl_gui.core.edits.elements import block_name
 from metl_gui.core.edits.review import AcceptLosses, Postpone, RenameLost
 from metl_gui.core.matrix.blocks import Block, Loss
@@ -30,9 +30,9 @@ from metl_gui.core.review.query import ReviewFacts
 from metl_gui.errors import EditError, SchemaError, near_names
 from metl_gui.registry.tables.workbook import MAX_ROWS, SheetRow, read_sheet
 from metl_gui.workbench.atomic_files import write_whole
-from metl_gui.workbench.review.assignments import Wanted, assignments, checked_name, wanted_in
-from metl_gui.workbench.session import Door, Workbench
-from metl_gui.workbench.workbook_writer import Column, SheetPlan, workbook_bytes
+from metl_gui.workbench.review.assignments import ReviewListQuery, assignments, checked_name, wanted_in
+from metl_gui.workbench.session import EditOrigin, Workbench
+from metl_gui.workbench.workbook_writer import SheetColumn, SheetPlan, workbook_bytes
 
 SHEET = "Open decisions"
 RENAMED, NOT_NEEDED, LATER = "renamed to", "not needed any more", "later"
@@ -41,19 +41,19 @@ ANSWER, NEW_NAME, COMMENT, ASSIGNED, KEY = "your answer", "new name", "comment",
 
 _FIRST, _COUNT = "first name", "names"
 _COLUMNS = (
-    Column("schema", 30),
-    Column("version", 9),
-    Column("entity", 20),
-    Column("lost", 30),
-    Column("reason", 38),
-    Column("candidates", 30),
-    Column(ANSWER, 20, is_asked=True, choices=ANSWERS),
-    Column(NEW_NAME, 24, is_asked=True, choices_of=_FIRST),
-    Column(COMMENT, 30, is_asked=True),
-    Column(ASSIGNED, 16, is_asked=True),
-    Column(KEY, 10, is_hidden=True),
-    Column(_FIRST, 6, is_hidden=True),
-    Column(_COUNT, 6, is_hidden=True),
+    SheetColumn("schema", 30),
+    SheetColumn("version", 9),
+    SheetColumn("entity", 20),
+    SheetColumn("lost", 30),
+    SheetColumn("reason", 38),
+    SheetColumn("candidates", 30),
+    SheetColumn(ANSWER, 20, is_asked=True, choices=ANSWERS),
+    SheetColumn(NEW_NAME, 24, is_asked=True, choices_of=_FIRST),
+    SheetColumn(COMMENT, 30, is_asked=True),
+    SheetColumn(ASSIGNED, 16, is_asked=True),
+    SheetColumn(KEY, 10, is_hidden=True),
+    SheetColumn(_FIRST, 6, is_hidden=True),
+    SheetColumn(_COUNT, 6, is_hidden=True),
 )
 _PROPOSED = 3
 _MOST_CHOICES = 200
@@ -90,7 +90,7 @@ class LossKey(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class SheetMade:
+class AnswerSheetSummary:
     """What an answer sheet holds.
 
     Args:
@@ -110,7 +110,9 @@ class SheetMade:
         return {"sheet": str(self.path), "items": self.items, "rows": self.rows, "left_out": self.left_out}
 
 
-def write_sheet(workbench: Workbench, path: Path, wanted: Wanted | None = None, watch: Watch = UNWATCHED) -> SheetMade:
+def write_sheet(
+    workbench: Workbench, path: Path, wanted: ReviewListQuery | None = None, watch: Watch = UNWATCHED
+) -> AnswerSheetSummary:
     """Write the open items to a workbook; a file of that name is replaced.
 
     Args:
@@ -126,7 +128,7 @@ def write_sheet(workbench: Workbench, path: Path, wanted: Wanted | None = None, 
     document, refused = workbench.document, workbench.kept.refused_renames.all()
     found = (wanted or wanted_in(workbench)).of(document, review_items(document))
     asked = [one for one in found if one.item.losses]
-    names = _Names()
+    names = _ChoiceLists()
     rows: list[tuple[str | int, ...]] = []
     for at, one in enumerate(asked):
         watch.step("Writing what waits", at, len(asked))
@@ -138,10 +140,10 @@ def write_sheet(workbench: Workbench, path: Path, wanted: Wanted | None = None, 
                 f"It may have {MAX_ROWS - 1:,} rows, or it cannot be read back.",
                 "Filter what waits, by schema or by who is to decide, and send several.",
             )
-    help_ = SheetPlan("How to answer", (Column("How to answer", 110),), tuple((line,) for line in _HELP))
+    help_ = SheetPlan("How to answer", (SheetColumn("How to answer", 110),), tuple((line,) for line in _HELP))
     about = f"Open decisions of {workbench.path.name} at state {document.state}"
     write_whole(path, workbook_bytes((SheetPlan(SHEET, _COLUMNS, tuple(rows)), help_), names.all, about))
-    return SheetMade(path, len(asked), len(rows), len(found) - len(asked))
+    return AnswerSheetSummary(path, len(asked), len(rows), len(found) - len(asked))
 
 
 def key_text(key: LossKey) -> str:
@@ -171,7 +173,7 @@ def key_of(project_id: str, block: Block, loss: Loss) -> LossKey:
     return LossKey(short_id(project_id), *block.key, loss.q_lineage, loss.p_lineage, loss.since)
 
 
-class _Names:
+class _ChoiceLists:
     """The choices of all rows below each other; equal ones stand once."""
 
     def __init__(self) -> None:
@@ -192,7 +194,7 @@ class _Names:
 
 
 def _row(
-    document: Document, project_id: str, one: ReviewFacts, loss: Loss, may_be: LossChoices, names: _Names
+    document: Document, project_id: str, one: ReviewFacts, loss: Loss, may_be: LossChoices, names: _ChoiceLists
 ) -> tuple[str | int, ...]:
     block = one.item.block
     entity_version = document.cdm.version(block.entity_version)
@@ -239,7 +241,7 @@ class TakenRow:
 
 
 @dataclass(frozen=True, slots=True)
-class AnswersTaken:
+class AnswerSheetResult:
     """What an answer sheet does, or did.
 
     Args:
@@ -288,7 +290,7 @@ class _Plan:
     """
 
     document: Document
-    stamp: Stamp
+    stamp: EditContext
     edits: list[Edit] = field(default_factory=list)
     answered: list[TakenRow] = field(default_factory=list)
     ignored: list[TakenRow] = field(default_factory=list)
@@ -310,7 +312,7 @@ class _Plan:
         self.edits.append(edit)
 
 
-def read_answers(workbench: Workbench, path: Path, watch: Watch = UNWATCHED) -> AnswersTaken:
+def read_answers(workbench: Workbench, path: Path, watch: Watch = UNWATCHED) -> AnswerSheetResult:
     """Say what an answer sheet would do, without doing it.
 
     Raises:
@@ -319,7 +321,9 @@ def read_answers(workbench: Workbench, path: Path, watch: Watch = UNWATCHED) -> 
     return _outcome(workbench, path, _plan(workbench, path, watch), "")
 
 
-def take_answers(workbench: Workbench, path: Path, door: Door = Door.COMMAND, watch: Watch = UNWATCHED) -> AnswersTaken:
+def take_answers(
+    workbench: Workbench, path: Path, door: EditOrigin = EditOrigin.COMMAND, watch: Watch = UNWATCHED
+) -> AnswerSheetResult:
     """Take the answers of a sheet as one undo step; rows that are not clear change nothing.
 
     Raises:
@@ -331,7 +335,7 @@ def take_answers(workbench: Workbench, path: Path, door: Door = Door.COMMAND, wa
     if plan.edits:
         count = len(plan.answered)
         name = f"Take {count} answer{'' if count == 1 else 's'} from {path.name}"
-        title = workbench.do(Several(name, tuple(plan.edits)), door=door).title
+        title = workbench.do(CompositeEdit(name, tuple(plan.edits)), door=door).title
     by_name: dict[str, list[AssignmentKey]] = defaultdict(list)
     for key, assignee in plan.assigned.items():
         by_name[assignee].append(key)
@@ -340,10 +344,10 @@ def take_answers(workbench: Workbench, path: Path, door: Door = Door.COMMAND, wa
     return _outcome(workbench, path, plan, title)
 
 
-def _outcome(workbench: Workbench, path: Path, plan: _Plan, title: str) -> AnswersTaken:
+def _outcome(workbench: Workbench, path: Path, plan: _Plan, title: str) -> AnswerSheetResult:
     document = workbench.document
     left = len(review_items(document))
-    return AnswersTaken(
+    return AnswerSheetResult(
         path,
         document.state,
         title,

@@ -1,7 +1,7 @@
 """Who is to decide on review items: assigned, and asked for.
 
-Assignments are kept beside the states, so they are not undone but made again. ``Wanted`` says which of the items that
-wait are meant, by what they are and who is to decide on them.
+Assignments are kept beside the states, so they are not undone but made again. ``ReviewListQuery`` says which of the
+items that wait are meant, by what they are and who is to decide on them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.review.assignees import NOBODY_ASSIGNED, Assignments, keys_of
 from metl_gui.core.review.items import ReviewItem, review_items
-from metl_gui.core.review.query import NO_FILTER, Order, ReviewFacts, ReviewQuery, facts_of, sorted_facts
+from metl_gui.core.review.query import NO_FILTER, ReviewFacts, ReviewOrder, ReviewQuery, facts_of, sorted_facts
 from metl_gui.errors import EditError
 from metl_gui.workbench.addresses import find_block, known_block_name
 from metl_gui.workbench.review.progress import records_by_id, records_by_version
@@ -89,7 +89,7 @@ def checked_name(name: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ReviewListQuery:
     """Which items to take, and how they are ordered.
 
     Args:
@@ -101,7 +101,7 @@ class Wanted:
     """
 
     query: ReviewQuery = NO_FILTER
-    order: Order = Order.SCHEMA
+    order: ReviewOrder = ReviewOrder.SCHEMA
     assigned: Assignments = NOBODY_ASSIGNED
     records: Mapping[int, int] = field(default_factory=dict)
     now_ms: int = 0
@@ -116,10 +116,12 @@ class Wanted:
         return sorted_facts((one for one in facts if self.query.passes(one, now_ms)), self.order)
 
 
-EVERYTHING = Wanted()
+EVERYTHING = ReviewListQuery()
 
 
-def wanted_in(workbench: Workbench, query: ReviewQuery = NO_FILTER, order: Order = Order.SCHEMA) -> Wanted:
+def wanted_in(
+    workbench: Workbench, query: ReviewQuery = NO_FILTER, order: ReviewOrder = ReviewOrder.SCHEMA
+) -> ReviewListQuery:
     """Want items of an opened project, with its assignments and the counts of its newest run."""
     records = records_by_id(workbench.document, records_by_version(workbench))
-    return Wanted(query, order, assignments(workbench), records)
+    return ReviewListQuery(query, order, assignments(workbench), records)

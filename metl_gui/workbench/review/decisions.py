@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 from metl_gui.core.changes.draft import Edit
 from metl_gui.core.changes.second_person import is_author, unconfirmed_keys
-from metl_gui.core.edits.composite import Several
+from metl_gui.core.edits.composite import CompositeEdit
 from metl_gui.core.edits.rename_groups import RenameGroup, grouped
 from metl_gui.core.edits.review import AcceptLosses, ConfirmBlock, Postpone, RenameLost, RetireBlock, mapped_in_place
 from metl_gui.core.matrix.blocks import BlockKey, Element, Verdict
@@ -34,10 +34,10 @@ from metl_gui.workbench.addresses import (
     find_block,
     known_block_name,
 )
-from metl_gui.workbench.json_results import Written
-from metl_gui.workbench.review.assignments import EVERYTHING, Wanted
+from metl_gui.workbench.json_results import JsonResult
+from metl_gui.workbench.review.assignments import EVERYTHING, ReviewListQuery
 from metl_gui.workbench.review.rename_refusals import below, refuse_rename
-from metl_gui.workbench.session import Door, Workbench
+from metl_gui.workbench.session import EditOrigin, Workbench
 from metl_gui.workbench.settings import project_settings
 
 Refused: TypeAlias = RefusedRenames
@@ -175,7 +175,7 @@ class Decision:
 def review_list(
     document: Document,
     refused: Refused = NO_RENAMES_REFUSED,
-    wanted: Wanted = EVERYTHING,
+    wanted: ReviewListQuery = EVERYTHING,
     values_of: ValuesOf = _no_values,
 ) -> ReviewList:
     """List what waits for a decision: postponed items last, else by schema, version and entity.
@@ -225,7 +225,9 @@ def entry(
     )
 
 
-def confirm(workbench: Workbench, blocks: Sequence[str], comment: str = "", door: Door = Door.COMMAND) -> Decision:
+def confirm(
+    workbench: Workbench, blocks: Sequence[str], comment: str = "", door: EditOrigin = EditOrigin.COMMAND
+) -> Decision:
     """Confirm blocks as they stand, accepting what they lost; one undo step.
 
     Args:
@@ -242,7 +244,11 @@ def confirm(workbench: Workbench, blocks: Sequence[str], comment: str = "", door
 
 
 def confirm_all(
-    workbench: Workbench, verdict: str, comment: str = "", door: Door = Door.COMMAND, wanted: Wanted = EVERYTHING
+    workbench: Workbench,
+    verdict: str,
+    comment: str = "",
+    door: EditOrigin = EditOrigin.COMMAND,
+    wanted: ReviewListQuery = EVERYTHING,
 ) -> Decision:
     """Confirm every item on the review list that has one verdict; one undo step.
 
@@ -270,7 +276,7 @@ def confirm_all(
 
 
 def rename(
-    workbench: Workbench, block: str, renames: Sequence[str], comment: str = "", door: Door = Door.COMMAND
+    workbench: Workbench, block: str, renames: Sequence[str], comment: str = "", door: EditOrigin = EditOrigin.COMMAND
 ) -> Decision:
     """Say that lost attributes were renamed, each written ``LOST=NEW``; one undo step.
 
@@ -287,7 +293,11 @@ def rename(
 
 
 def accept_losses(
-    workbench: Workbench, block: str, attributes: Sequence[str], comment: str = "", door: Door = Door.COMMAND
+    workbench: Workbench,
+    block: str,
+    attributes: Sequence[str],
+    comment: str = "",
+    door: EditOrigin = EditOrigin.COMMAND,
 ) -> Decision:
     """Confirm the loss of some elements of a block, each named by the path of either end.
 
@@ -299,7 +309,7 @@ def accept_losses(
 
 
 def map_instead(
-    workbench: Workbench, block: str, pairs: Sequence[str], comment: str = "", door: Door = Door.COMMAND
+    workbench: Workbench, block: str, pairs: Sequence[str], comment: str = "", door: EditOrigin = EditOrigin.COMMAND
 ) -> Decision:
     """Map other attributes in place of lost ones, each written ``FROM=TO``; one undo step.
 
@@ -315,7 +325,9 @@ def map_instead(
     return _decide(workbench, [mapped_in_place(document, key, ones, comment)], "", door)
 
 
-def retire(workbench: Workbench, blocks: str | Sequence[str], comment: str = "", door: Door = Door.COMMAND) -> Decision:
+def retire(
+    workbench: Workbench, blocks: str | Sequence[str], comment: str = "", door: EditOrigin = EditOrigin.COMMAND
+) -> Decision:
     """Say that a schema feeds an entity no more, of one block or of several; one undo step.
 
     Raises:
@@ -326,7 +338,7 @@ def retire(workbench: Workbench, blocks: str | Sequence[str], comment: str = "",
 
 
 def postpone(
-    workbench: Workbench, blocks: str | Sequence[str], comment: str = "", door: Door = Door.COMMAND
+    workbench: Workbench, blocks: str | Sequence[str], comment: str = "", door: EditOrigin = EditOrigin.COMMAND
 ) -> Decision:
     """Put one block or several at the end of the review list; one undo step.
 
@@ -372,11 +384,11 @@ def refuse_renames(workbench: Workbench, block: str, renames: Sequence[str]) -> 
     return Decision(document.state, f"Remembered that {named}", 0, left)
 
 
-def _decide(workbench: Workbench, edits: Sequence[Edit], name: str, door: Door) -> Decision:
+def _decide(workbench: Workbench, edits: Sequence[Edit], name: str, door: EditOrigin) -> Decision:
     before = len(review_items(workbench.document))
     if not edits:
         return Decision(workbench.document.state, "", 0, before)
-    transition = workbench.do(edits[0] if len(edits) == 1 else Several(name, tuple(edits)), door=door)
+    transition = workbench.do(edits[0] if len(edits) == 1 else CompositeEdit(name, tuple(edits)), door=door)
     left = len(review_items(workbench.document))
     return Decision(workbench.document.state, transition.title, before - left, left)
 
@@ -412,7 +424,7 @@ def _listed(blocks: str | Sequence[str]) -> Sequence[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Confirmation(Written):
+class Confirmation(JsonResult):
     """What confirming did.
 
     Args:
@@ -428,7 +440,7 @@ class Confirmation(Written):
     own: int
 
 
-def confirm_unconfirmed(workbench: Workbench, comment: str = "", door: Door = Door.COMMAND) -> Confirmation:
+def confirm_unconfirmed(workbench: Workbench, comment: str = "", door: EditOrigin = EditOrigin.COMMAND) -> Confirmation:
     """Confirm every unconfirmed block; one undo step.
 
     Where the project asks for a second person, blocks that hold work of whoever confirms are left for somebody else.
@@ -447,5 +459,5 @@ def confirm_unconfirmed(workbench: Workbench, comment: str = "", door: Door = Do
     if not edits:
         return Confirmation(document.state, "", 0, len(mine))
     title = f"Confirm {len(edits):,} unconfirmed block{'' if len(edits) == 1 else 's'}"
-    transition = workbench.do(Several(title, edits), door=door)
+    transition = workbench.do(CompositeEdit(title, edits), door=door)
     return Confirmation(transition.after.state, title, len(edits), len(mine))

@@ -13,7 +13,7 @@ from datetime import datetime, time
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.progress import UNWATCHED, Watch
 from metl_gui.core.review.items import ReviewItem
-from metl_gui.core.review.settled import PastEdit, SettledBlocks
+from metl_gui.core.review.settled import PastEdit, ResolvedBlocks
 from metl_gui.store.edit_log import LoggedEdit
 from metl_gui.workbench.session import Workbench
 
@@ -109,8 +109,8 @@ def midnight_ms(now_ms: int) -> int:
 
 
 def settled_since(
-    workbench: Workbench, since_ms: int, known: SettledBlocks | None = None, watch: Watch = UNWATCHED
-) -> SettledBlocks:
+    workbench: Workbench, since_ms: int, known: ResolvedBlocks | None = None, watch: Watch = UNWATCHED
+) -> ResolvedBlocks:
     """Return what was settled since a moment.
 
     Cost: the states made since then, or since the newest one that is known already.
@@ -127,7 +127,7 @@ def settled_since(
     """
     newest = workbench.document.state
     start = known if known is not None and known.since_ms == since_ms and known.state <= newest else None
-    found = start if start is not None else SettledBlocks(since_ms)
+    found = start if start is not None else ResolvedBlocks(since_ms)
     after = found.after(_edits(workbench, found.state, since_ms, watch))
     return replace(after, state=max(after.state, newest))
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from metl_gui.core.changes.chains import lost_side
 from metl_gui.core.matrix.blocks import Block, BlockKey, Loss
 from metl_gui.core.matrix.document import Document
-from metl_gui.core.project.refusals import Refusal, RefusedRename
+from metl_gui.core.project.refusals import RefusedRename, RefusedSuggestion
 from metl_gui.core.review.loss_choices import lost_path
 from metl_gui.core.trees.nodes import Attribute, Side, Version
 from metl_gui.errors import EditError, near_names
@@ -110,7 +110,7 @@ def _losses(document: Document, key: BlockKey, lost: str) -> tuple[Side, list[Lo
 
 def _suggestions(
     document: Document, key: BlockKey, side: Side, lineage: int, candidate: Attribute, *, only_open: bool = True
-) -> Iterator[Refusal]:
+) -> Iterator[RefusedSuggestion]:
     """Yield what would suggest the same again: the candidate in the place of the lost attribute, for each its pair."""
     matrix = document.matrix
     blocks = matrix.column_set(key[0]) if side is Side.EXTRACTION else matrix.row_set(key[1])
@@ -125,4 +125,4 @@ def _suggestions(
             else:
                 continue
             (p, q), (from_path, to_path) = ends
-            yield Refusal(schema_id, p, entity_id, q, from_path, to_path)
+            yield RefusedSuggestion(schema_id, p, entity_id, q, from_path, to_path)

@@ -17,7 +17,7 @@ from typing import Any
 
 import msgspec
 
-from metl_gui.core.progress import UNWATCHED, do_here
+from metl_gui.core.progress import UNWATCHED, run_inline
 from metl_gui.engine.runs.event_log import EventTail, bounded
 from metl_gui.engine.runs.events import EngineEvent
 from metl_gui.engine.runs.report import RunReport
@@ -111,7 +111,7 @@ class PastRun:
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class FigureComparison:
     """One figure of two runs.
 
     Args:
@@ -181,11 +181,11 @@ class RunComparison:
 
     a: PastRun
     b: PastRun
-    rows: tuple[Figure, ...]
-    by_entity: tuple[Figure, ...]
-    by_reason: tuple[Figure, ...]
-    by_skip: tuple[Figure, ...]
-    by_version: tuple[Figure, ...]
+    rows: tuple[FigureComparison, ...]
+    by_entity: tuple[FigureComparison, ...]
+    by_reason: tuple[FigureComparison, ...]
+    by_skip: tuple[FigureComparison, ...]
+    by_version: tuple[FigureComparison, ...]
     fill_rates: tuple[FillRate, ...]
 
     def as_json(self) -> dict[str, Any]:
@@ -231,7 +231,7 @@ def compare_runs(a: PastRun, b: PastRun) -> RunComparison:
     return RunComparison(
         a,
         b,
-        tuple(Figure(name, of(first), of(second)) for name, of in _ROWS),
+        tuple(FigureComparison(name, of(first), of(second)) for name, of in _ROWS),
         _figures(first.by_entity, second.by_entity),
         _figures(first.by_reason, second.by_reason),
         _figures(first.by_skip, second.by_skip),
@@ -240,8 +240,8 @@ def compare_runs(a: PastRun, b: PastRun) -> RunComparison:
     )
 
 
-def _figures(a: Mapping[str, int], b: Mapping[str, int]) -> tuple[Figure, ...]:
-    return tuple(Figure(name, a.get(name, 0), b.get(name, 0)) for name in sorted(a.keys() | b.keys()))
+def _figures(a: Mapping[str, int], b: Mapping[str, int]) -> tuple[FigureComparison, ...]:
+    return tuple(FigureComparison(name, a.get(name, 0), b.get(name, 0)) for name in sorted(a.keys() | b.keys()))
 
 
 def _fill_rates(a: RunReport, b: RunReport) -> Iterator[FillRate]:
@@ -338,7 +338,7 @@ def collect(workbench: Workbench, order: ProductionOrder, report: RunReport) -> 
         ProjectError: the project cannot be written.
     """
     folder = Path(order.spec.folder)
-    report, _ = looked_into(workbench, report, UNWATCHED, do_here)
+    report, _ = looked_into(workbench, report, UNWATCHED, run_inline)
     events = bounded(list(EventTail(folder / "events.jsonl").read()))
     ended_ms = (folder / "report.json").stat().st_mtime_ns // 1_000_000
     workbench.add_run(report.as_json(), list(events), asked(order.spec), ended_ms)

@@ -18,7 +18,7 @@ import msgspec
 
 from metl_gui.core.matrix.canonical import is_carried, state_hash
 from metl_gui.core.matrix.document import Document
-from metl_gui.core.progress import UNWATCHED, Aside, Watch, do_here
+from metl_gui.core.progress import UNWATCHED, TaskRunner, Watch, run_inline
 from metl_gui.core.project.version_tasks import VersionTask
 from metl_gui.engine.execution.client import SparkProcess
 from metl_gui.engine.execution.preconditions import check_run
@@ -134,7 +134,7 @@ class RunResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Pinned:
+class PinnedState:
     """What a run maps with, to its end.
 
     Args:
@@ -152,7 +152,7 @@ class Pinned:
     publication: int = 0
 
 
-def pin(workbench: Workbench, mode: Mode, state: int | None = None, include_unconfirmed: bool = False) -> Pinned:
+def pin(workbench: Workbench, mode: Mode, state: int | None = None, include_unconfirmed: bool = False) -> PinnedState:
     """Choose the state of a run and compile it.
 
     Cost: linear in the matrix and the trees, for the plan and the hash.
@@ -170,7 +170,7 @@ def pin(workbench: Workbench, mode: Mode, state: int | None = None, include_unco
     wire, framing = workbench.kept.writer_schemas.all(), project_settings(workbench).settings[FRAMING]
     plan = plans.encode(compile_plan(document, hash_, is_whole, wire, framing))
     notes = () if is_whole else _left_out(document)
-    return Pinned(document, plan, hash_, notes, publication)
+    return PinnedState(document, plan, hash_, notes, publication)
 
 
 def _left_out(document: Document) -> tuple[str, ...]:
@@ -285,7 +285,7 @@ def run_mapping(
     spark: SparkProcess | None = None,
     on_event: EventSink | None = None,
     watch: Watch = UNWATCHED,
-    aside: Aside = do_here,
+    aside: TaskRunner = run_inline,
 ) -> RunResult:
     """Map a source with a state of the project and keep the report with the project.
 
@@ -314,7 +314,7 @@ def run_prepared(
     spark: SparkProcess | None = None,
     on_event: EventSink | None = None,
     watch: Watch = UNWATCHED,
-    aside: Aside = do_here,
+    aside: TaskRunner = run_inline,
 ) -> RunResult:
     """Do a run that was prepared; see ``run_mapping``."""
     collect_unfinished(workbench)
@@ -352,7 +352,7 @@ def _run(process: SparkProcess, spec: RunSpec, take: EventSink) -> RunReport:
 
 
 def looked_into(
-    workbench: Workbench, report: RunReport, watch: Watch, aside: Aside
+    workbench: Workbench, report: RunReport, watch: Watch, aside: TaskRunner
 ) -> tuple[RunReport, tuple[VersionTask, ...]]:
     """Find the versions that a run did not know; where that fails its report says so, for the run itself is done."""
     if not report.errors or not report.by_reason.keys() & set(REASONS):

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from metl_gui.core.progress import UNWATCHED, Aside, Watch, do_here
+from metl_gui.core.progress import UNWATCHED, TaskRunner, Watch, run_inline
 from metl_gui.engine.checks.destinations import refuse_shared_places
 from metl_gui.engine.execution.client import SparkProcess
 from metl_gui.engine.kafka.servers import is_kafka, parse_address
@@ -153,7 +153,7 @@ def replay(
     spark: SparkProcess | None = None,
     on_event: EventSink | None = None,
     watch: Watch = UNWATCHED,
-    aside: Aside = do_here,
+    aside: TaskRunner = run_inline,
 ) -> RunResult:
     """Map again what waits in an error store, and keep the report with the project.
 

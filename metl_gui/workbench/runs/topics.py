@@ -30,7 +30,7 @@ _LONGEST = 4_000
 _FRAMED_BYTES = 5
 
 
-class TopicThere(msgspec.Struct, frozen=True):
+class TopicInfo(msgspec.Struct, frozen=True):
     """A topic that there is."""
 
     name: str
@@ -54,7 +54,7 @@ class ShownMessage(msgspec.Struct, frozen=True):
     kind: str
 
 
-class TopicLook(msgspec.Struct, frozen=True):
+class TopicContents(msgspec.Struct, frozen=True):
     """What lies in a topic.
 
     Args:
@@ -70,7 +70,7 @@ class TopicLook(msgspec.Struct, frozen=True):
     messages: tuple[ShownMessage, ...] = ()
 
 
-def topics_there(servers: str) -> tuple[TopicThere, ...]:
+def list_topics(servers: str) -> tuple[TopicInfo, ...]:
     """List the topics of servers, by name, without Kafka's own.
 
     Args:
@@ -81,10 +81,10 @@ def topics_there(servers: str) -> tuple[TopicThere, ...]:
     """
     from metl_gui.engine.kafka.inspection import partition_counts
 
-    return tuple(TopicThere(name, many) for name, many in partition_counts(kafka_servers(servers)).items())
+    return tuple(TopicInfo(name, many) for name, many in partition_counts(kafka_servers(servers)).items())
 
 
-def look_into(servers: str, topic: str, document: Document, watch: Watch) -> TopicLook:
+def look_into(servers: str, topic: str, document: Document, watch: Watch) -> TopicContents:
     """Look at the newest messages of a topic; nothing is committed, nobody notices.
 
     Args:
@@ -100,7 +100,7 @@ def look_into(servers: str, topic: str, document: Document, watch: Watch) -> Top
 
     known, masks = kafka_servers(servers), Masks(document, None)
     found = newest_messages(known, topic, _SHOWN, lambda read: watch.step(f"Looking into {topic}", read))
-    return TopicLook(topic, found.partitions, found.offsets, tuple(_shown(each, masks) for each in found.messages))
+    return TopicContents(topic, found.partitions, found.offsets, tuple(_shown(each, masks) for each in found.messages))
 
 
 def topics_wanted(workbench: Workbench, request: RunRequest) -> tuple[TopicPlan, ...]:

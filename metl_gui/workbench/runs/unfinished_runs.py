@@ -24,7 +24,7 @@ import msgspec
 from metl_gui.engine.kafka.servers import is_kafka
 from metl_gui.engine.runs.event_log import KEPT_POINTS, EventTail, bounded
 from metl_gui.engine.runs.events import EngineEvent, LaneProgressed, RunProgressed, RunStarted
-from metl_gui.engine.runs.folder_lock import Owner, drop_lock, owner_of, owner_of_run, run_of_dead
+from metl_gui.engine.runs.folder_lock import RunLock, drop_lock, owner_of, owner_of_run, run_of_dead
 from metl_gui.engine.runs.report import RunReport, Tally
 from metl_gui.engine.runs.run_spec import NOOP, RunFolder, RunSpec
 from metl_gui.engine.runs.staging import sweep, take_back
@@ -79,7 +79,7 @@ class RunRecord:
         self._workbench, self._spec, self._spark = workbench, spec, spark
         self._folder = RunFolder(Path(spec.folder))
         self._events: list[EngineEvent] = []
-        self._owner: Owner | None = None
+        self._owner: RunLock | None = None
         self._done: RunReport | None = None
         self._is_new = not self._folder.path.exists()
 
@@ -107,7 +107,7 @@ class RunRecord:
         path = self._folder.path
         try:
             make_folder(path)
-            self._owner = Owner(owner_of(path / _BEGUN), self._spec.run_id)
+            self._owner = RunLock(owner_of(path / _BEGUN), self._spec.run_id)
             begun = _Begun(str(self._workbench.path.absolute()), self._spark, self._spec.as_kept)
             partial = path / f"{_BEGUN}.partial"
             write_file(partial, msgspec.json.encode(begun))

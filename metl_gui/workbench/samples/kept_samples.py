@@ -31,14 +31,14 @@ from metl_gui.core.trees.nodes import Schema, Side
 from metl_gui.core.trees.paths import split
 from metl_gui.engine.kafka.servers import is_kafka
 from metl_gui.engine.kernel.versions import value_at
-from metl_gui.engine.mapping.preview import Recognized
+from metl_gui.engine.mapping.preview import RecognizedRecord
 from metl_gui.engine.tasks.results import first_results, first_set_aside
 from metl_gui.errors import ProjectError, RecordError
 from metl_gui.formats.json_text import Members
 from metl_gui.formats.value_profiles import Profiler, kind_of
 from metl_gui.workbench.addresses import find_schema
 from metl_gui.workbench.importing.remote_sources import records_to_see
-from metl_gui.workbench.json_results import Written
+from metl_gui.workbench.json_results import JsonResult
 from metl_gui.workbench.masking import Masks
 from metl_gui.workbench.samples.cache import (
     MOST_OF_SCHEMA,
@@ -64,7 +64,7 @@ _NO_VERSION = ""
 
 
 @dataclass(frozen=True, slots=True)
-class KeptSamples(Written):
+class KeptSamples(JsonResult):
     """What came of keeping samples.
 
     Args:
@@ -246,7 +246,9 @@ def _begin(document: Document, schema: Schema) -> _Gathered:
     return _Gathered(schema, profilers=[(split(path), Profiler(path)) for path in paths])
 
 
-def _sample_of(document: Document, found: Recognized, raw: bytes, place: str, source: str, now_ms: int) -> KeptSample:
+def _sample_of(
+    document: Document, found: RecognizedRecord, raw: bytes, place: str, source: str, now_ms: int
+) -> KeptSample:
     version = document.extraction.version(found.version).label if found.version is not None else _NO_VERSION
     shape = shape_of(found.row.members)
     facts: dict[str, str | int] = {"place": place, "op": found.row.op, "shape": shape, "version": version}
@@ -341,7 +343,7 @@ def replace_raw(sample: KeptSample, raw: bytes) -> KeptSample:
 
 
 @dataclass(frozen=True, slots=True)
-class SampleCount(Written):
+class SampleCount(JsonResult):
     """The samples of one version.
 
     Args:
@@ -360,7 +362,7 @@ class SampleCount(Written):
 
 
 @dataclass(frozen=True, slots=True)
-class SchemaSamples(Written):
+class SchemaSamples(JsonResult):
     """The samples of one schema.
 
     Args:

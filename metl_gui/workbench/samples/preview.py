@@ -19,7 +19,7 @@ import msgspec
 from metl_gui.core.matrix.blocks import BlockKey, Status
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.project.masks import hidden_sources
-from metl_gui.engine.kernel.outcomes import Fate
+from metl_gui.engine.kernel.outcomes import RecordOutcome
 from metl_gui.engine.mapping.preview import OneMessage, OneOutcome, Previewer
 from metl_gui.engine.sources.batches import FirstRecord
 from metl_gui.formats.json_text import Members, quoted
@@ -53,7 +53,12 @@ _REASONS = {
     "no_key": "It deletes a row, and nothing says which",
     "too_large": "It is larger than a record may be",
 }
-_FATES = {Fate.MAPPED: "mapped", Fate.FILTERED: "filtered", Fate.SET_ASIDE: "set_aside", Fate.SKIPPED: "skipped"}
+_FATES = {
+    RecordOutcome.MAPPED: "mapped",
+    RecordOutcome.FILTERED: "filtered",
+    RecordOutcome.SET_ASIDE: "set_aside",
+    RecordOutcome.SKIPPED: "skipped",
+}
 _OPS = {"c": "create", "r": "read", "u": "update", "d": "delete", "t": "truncate"}
 
 
@@ -96,7 +101,7 @@ class Preview:
     ``row`` and ``whole`` have masked values hidden; they are ``None`` too where it cannot be told which they are.
     """
 
-    fate: Fate
+    fate: RecordOutcome
     words: str
     schema: str
     version: str
@@ -204,12 +209,12 @@ class Previews:
 
     def _words(self, done: OneOutcome) -> str:
         match done.fate:
-            case Fate.SET_ASIDE:
+            case RecordOutcome.SET_ASIDE:
                 detail = "" if self._tells_masked(done) else f": {done.detail}"
                 return f"Would be set aside. {_REASONS.get(done.reason, done.reason)}{detail}."
-            case Fate.SKIPPED:
+            case RecordOutcome.SKIPPED:
                 return f"Would be skipped: {_KINDS.get(str(done.kind), 'no row of a table')}."
-            case Fate.FILTERED:
+            case RecordOutcome.FILTERED:
                 return f"Would be filtered: {self._why_filtered(done)}."
             case _:
                 count = len(done.messages)
@@ -286,13 +291,13 @@ class PreviewedSource:
     def counts(self) -> dict[str, int]:
         """Count the records by fate, under the names of a report; they add up to ``read``."""
         fates = Counter(each.fate for each in self.previews)
-        aside = fates[Fate.SET_ASIDE] + len(self.cut)
+        aside = fates[RecordOutcome.SET_ASIDE] + len(self.cut)
         return {
             "read": len(self.previews) + len(self.cut),
-            "mapped": fates[Fate.MAPPED],
-            "filtered": fates[Fate.FILTERED],
+            "mapped": fates[RecordOutcome.MAPPED],
+            "filtered": fates[RecordOutcome.FILTERED],
             "set_aside": aside,
-            "skipped": fates[Fate.SKIPPED],
+            "skipped": fates[RecordOutcome.SKIPPED],
         }
 
     def as_json(self) -> dict[str, Any]:

@@ -78,7 +78,7 @@ class _Loaded:
     values: dict[int, dict[int, Values]] = field(default_factory=dict)
 
 
-class SampleShelf:
+class ProjectSamples:
     """Samples of one project. Calls may come from any thread.
 
     Args:

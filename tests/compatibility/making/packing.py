@@ -10,7 +10,7 @@ import tarfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from metl_gui.store.lease import Holder
+from metl_gui.store.lease import LeaseHolder
 from tests.compatibility.installed import AS_IT_IS
 from tests.compatibility.placeholders import BROKER, HOST, MACHINE, ROOT
 
@@ -38,7 +38,7 @@ class Cleaner:
         self.root = str(root)
         self._brokers = tuple(brokers)
         self._host = socket.gethostname()
-        self._machine = Holder.here("nobody").machine
+        self._machine = LeaseHolder.here("nobody").machine
 
     def cleaned(self, text: str, where: str) -> str:
         """Return a text with placeholders.

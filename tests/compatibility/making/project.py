@@ -14,7 +14,7 @@ from metl_gui.core.edits.settings import AddAlias
 from metl_gui.core.progress import Progress, Watch
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import RunCancelled
-from metl_gui.registry.reader_result import Reading
+from metl_gui.registry.reader_result import ReaderResult
 from metl_gui.workbench.importing.schema_import import add_reading
 from metl_gui.workbench.session import Workbench
 from tests.compatibility.making.program import REPOSITORY, Program
@@ -93,7 +93,7 @@ def leave(program: Program) -> None:
     told: list[Progress] = []
     left = tuple(declare("fx.fees.tariff", ["id", f"fee_{number}:number"], str(number)) for number in range(1, 7))
     with Workbench.open(project, who="Ada") as workbench, contextlib.suppress(RunCancelled):
-        add_reading(workbench, Side.EXTRACTION, Reading(left), watch=Watch(told.append, lambda: len(told) >= 3))
+        add_reading(workbench, Side.EXTRACTION, ReaderResult(left), watch=Watch(told.append, lambda: len(told) >= 3))
 
 
 def as_sql(project: Path) -> str:

@@ -8,7 +8,7 @@ import pytest
 
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import RunCancelled
-from metl_gui.registry.reader_result import Reading
+from metl_gui.registry.reader_result import ReaderResult
 from metl_gui.workbench.importing.schema_import import add_reading
 from metl_gui.workbench.session import Workbench
 from tests.unit.cli.test_commands import Metl, metl
@@ -21,7 +21,7 @@ __all__ = ["metl"]
 def interrupted(tmp_path: Path) -> Path:
     path = tmp_path / "p.metl"
     with Workbench.create(path) as workbench, pytest.raises(RunCancelled):
-        add_reading(workbench, Side.EXTRACTION, Reading(MANY), watch=stop_after(100))
+        add_reading(workbench, Side.EXTRACTION, ReaderResult(MANY), watch=stop_after(100))
     return path
 
 

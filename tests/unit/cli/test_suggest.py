@@ -118,10 +118,10 @@ def test_accepting_more_than_there_is_makes_no_state(metl: Metl, project: Path) 
 
 
 def test_what_was_refused_is_neither_suggested_nor_accepted(metl: Metl, project: Path) -> None:
-    from metl_gui.workbench.mapping.suggestions import Asked, refusal_of, suggest
+    from metl_gui.workbench.mapping.suggestions import SuggestionQuery, refusal_of, suggest
 
     with Workbench.open(project) as workbench:
-        found = suggest(workbench.document, Asked("fx.customers.person", "customer")).suggestions[0]
+        found = suggest(workbench.document, SuggestionQuery("fx.customers.person", "customer")).suggestions[0]
         refused = refusal_of(workbench.document, found.key, found.element)
         assert refused is not None
         workbench.refuse_suggestions([refused])

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from hypothesis import given
 
-from metl_gui.core.changes.draft import Draft, Stamp
+from metl_gui.core.changes.draft import Draft, EditContext
 from metl_gui.core.changes.second_person import unconfirmed_keys
 from metl_gui.core.differences.changed_parts import changed_blocks
 from metl_gui.core.matrix.blocks import Status
@@ -34,7 +34,7 @@ def test_nothing_is_said_of_states_that_share_no_columns(history: Steps) -> None
 @given(steps)
 def test_unconfirmed_blocks_are_found_in_the_columns_and_above_them(history: Steps) -> None:
     document = played(history)[-1].merged()
-    draft = Draft(document, Stamp())
+    draft = Draft(document, EditContext())
     for number, block in enumerate(document.matrix.blocks()):
         if number % 2:
             draft.put_block(replace(block, status=(Status.UNCONFIRMED, Status.CONFIRMED)[number % 4 // 2]))

@@ -6,8 +6,8 @@ import pytest
 
 from metl_gui.core.edits.review import RetireBlock
 from metl_gui.core.matrix.blocks import Status
-from metl_gui.core.search.lineage_search import Step
-from metl_gui.core.search.super_block import Fate, SuperBlock, super_block
+from metl_gui.core.search.lineage_search import BlockChangeKind
+from metl_gui.core.search.super_block import ElementChangeKind, SuperBlock, super_block
 from metl_gui.core.trees.nodes import Attribute, Side, Version
 from metl_gui.ui.project.block_lists import BlockLists, ListOrder, ListRow, Note, arranged, lists_of, neighbour
 from tests.helpers.world import World
@@ -105,7 +105,7 @@ def test_blocks_of_a_version_that_is_gone_have_no_neighbours(world: World) -> No
     assert neighbour(world.document, (99, 1), 1) is None
 
 
-def steps(found: SuperBlock) -> list[tuple[str, Step | None, int]]:
+def steps(found: SuperBlock) -> list[tuple[str, BlockChangeKind | None, int]]:
     return [(part.label, part.step, part.elements) for part in found.parts]
 
 
@@ -123,14 +123,14 @@ def test_the_super_block_tells_each_versions_step(world: World) -> None:
     world.schema("orders", "4", "x")
     found = read(world)
     assert steps(found) == [
-        ("1", Step.FIRST, 3),
-        ("2", Step.LARGER, 4),
-        ("3", Step.SMALLER, 3),
-        ("4", Step.EMPTIED, 0),
+        ("1", BlockChangeKind.FIRST, 3),
+        ("2", BlockChangeKind.LARGER, 4),
+        ("3", BlockChangeKind.SMALLER, 3),
+        ("4", BlockChangeKind.EMPTIED, 0),
     ]
     assert found.parts[2].status is Status.NEEDS_REVIEW
-    assert [cell.words for cell in found.parts[2].cells if cell.fate is Fate.LOST] == ["memo → note"]
-    assert [cell.words for cell in found.parts[1].cells if cell.fate is Fate.ADDED] == ["amount → amount"]
+    assert [cell.words for cell in found.parts[2].cells if cell.fate is ElementChangeKind.LOST] == ["memo → note"]
+    assert [cell.words for cell in found.parts[1].cells if cell.fate is ElementChangeKind.ADDED] == ["amount → amount"]
 
 
 def test_an_attribute_keeps_its_place_through_the_versions(world: World) -> None:
@@ -148,7 +148,7 @@ def test_versions_before_the_first_mapped_one_have_no_step(world: World) -> None
     world.entity("later", "1", "id")
     world.schema("orders", "2", "id", "customer", "amount", "memo", "day")
     world.map("orders@2:later@1", id="id")
-    assert steps(read(world, "later")) == [("1", None, 0), ("2", Step.FIRST, 1)]
+    assert steps(read(world, "later")) == [("1", None, 0), ("2", BlockChangeKind.FIRST, 1)]
 
 
 def test_a_retired_block_says_so_in_the_super_block(world: World) -> None:

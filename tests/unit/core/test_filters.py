@@ -14,7 +14,7 @@ from metl_gui.core.matrix.document import Document
 from metl_gui.core.project.comments import Comment, Comments, node_subject
 from metl_gui.core.search.attribute_facts import AttributeUses, notes_of
 from metl_gui.core.search.filters import Filtering
-from metl_gui.core.search.query import Kind, Query, Term, parse
+from metl_gui.core.search.query import Query, Term, TermKind, parse
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Attribute, Side, Version
 from metl_gui.core.trees.tree_columns import TreeColumns, columns_of
@@ -76,13 +76,13 @@ def _holds(document: Document, side: Side, version: Version, attribute: Attribut
     tree = document.tree(side)
     schema = tree.schema(version.schema_id)
     match term.kind:
-        case Kind.WORD:
+        case TermKind.WORD:
             return any(term.value in text.lower() for text in (attribute.path, schema.name, *schema.aliases))
-        case Kind.TYPE:
+        case TermKind.TYPE:
             return term.value in attribute.type_text.lower()
-        case Kind.IN:
+        case TermKind.IN:
             return any(term.value in text.lower() for text in (schema.name, *schema.aliases))
-        case Kind.CHANGED:
+        case TermKind.CHANGED:
             return _changed(document, side, version, attribute, term.value)
         case _:
             return _state(document, side, version, attribute, term.value)

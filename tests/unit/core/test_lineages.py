@@ -13,7 +13,7 @@ from metl_gui.core.changes.touched_groups import touched_versions
 from metl_gui.core.edits.lineages import JoinLineages, Leaf, SplitLineage
 from metl_gui.core.edits.review import AcceptLosses, ConfirmBlock, RenameLost
 from metl_gui.core.matrix.blocks import Element, Status
-from metl_gui.core.matrix.compact import Group
+from metl_gui.core.matrix.compact import GroupKey
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.project.masks import masked_lineages
 from metl_gui.core.review.items import review_items
@@ -251,7 +251,7 @@ def test_undoing_a_split_puts_losses_and_lineages_back(world: World) -> None:
 def test_a_join_writes_every_group_whose_compact_form_changes(world: World) -> None:
     transition = world.do(same(world, "total@2", "amount@1"))
     schema = world.version(Side.EXTRACTION, "s", "1").schema_id
-    assert set(touched_versions(transition)) == {Group(schema, world.version(Side.CDM, "be", "1").id)}
+    assert set(touched_versions(transition)) == {GroupKey(schema, world.version(Side.CDM, "be", "1").id)}
 
 
 def hidden_in(document: Document) -> set[tuple[Side, int]]:

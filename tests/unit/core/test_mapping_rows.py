@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metl_gui.core.changes.draft import Stamp, perform
+from metl_gui.core.changes.draft import EditContext, perform
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.matrix.blocks import BlockKey, Element, Status
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.search.query import parse
-from metl_gui.ui.table.rows import Column, MappingRows
+from metl_gui.ui.table.rows import MappingColumn, MappingRows
 from tests.qt.random_documents import some_document
 
 BASE = some_document(3).merged()
@@ -27,7 +27,7 @@ def edited(document: Document, clears: list[int]) -> Document:
         blocks = [block for block in document.matrix.blocks() if block.elements]
         block = blocks[at % len(blocks)]
         edit = SetElements(block.key, zeros=block.elements[:1], comment="asked finance")
-        document = perform(document, edit, Stamp("Grace", 5)).after
+        document = perform(document, edit, EditContext("Grace", 5)).after
     return document
 
 
@@ -65,7 +65,7 @@ def test_a_cleared_element_has_no_row() -> None:
     assert {rows_of(document).row_of(key, element) for key, element in gone} == {-1}
 
 
-def text_of(document: Document, key: BlockKey, element: Element, column: Column) -> tuple[object, ...]:
+def text_of(document: Document, key: BlockKey, element: Element, column: MappingColumn) -> tuple[object, ...]:
     """Return what a row is sorted by, read off the objects."""
     version, target = document.extraction.version(key[0]), document.cdm.version(key[1])
     schema, entity = document.extraction.schema(version.schema_id), document.cdm.schema(target.schema_id)
@@ -76,24 +76,24 @@ def text_of(document: Document, key: BlockKey, element: Element, column: Column)
     assert block is not None
     age, target_age = schema.version_ids.index(version.id), entity.version_ids.index(target.id)
     return {
-        Column.SCHEMA: (schema.name, age),
-        Column.VERSION: (age,),
-        Column.ATTRIBUTE: (source.path,),
-        Column.TYPE: (source.type_text,),
-        Column.ENTITY: (entity.name, target_age),
-        Column.ENTITY_VERSION: (target_age,),
-        Column.CDM_ATTRIBUTE: (sink.path,),
-        Column.CDM_TYPE: (sink.type_text,),
-        Column.STATUS: (list(Status).index(block.status),),
-        Column.WHO: (block.who,),
-        Column.WHEN: (block.when_ms,),
-        Column.COMMENT: (block.comment,),
+        MappingColumn.SCHEMA: (schema.name, age),
+        MappingColumn.VERSION: (age,),
+        MappingColumn.ATTRIBUTE: (source.path,),
+        MappingColumn.TYPE: (source.type_text,),
+        MappingColumn.ENTITY: (entity.name, target_age),
+        MappingColumn.ENTITY_VERSION: (target_age,),
+        MappingColumn.CDM_ATTRIBUTE: (sink.path,),
+        MappingColumn.CDM_TYPE: (sink.type_text,),
+        MappingColumn.STATUS: (list(Status).index(block.status),),
+        MappingColumn.WHO: (block.who,),
+        MappingColumn.WHEN: (block.when_ms,),
+        MappingColumn.COMMENT: (block.comment,),
     }[column]
 
 
 @pytest.mark.parametrize("is_descending", [False, True])
-@pytest.mark.parametrize("column", Column)
-def test_rows_are_sorted_by_what_the_column_says(column: Column, is_descending: bool) -> None:
+@pytest.mark.parametrize("column", MappingColumn)
+def test_rows_are_sorted_by_what_the_column_says(column: MappingColumn, is_descending: bool) -> None:
     document = edited(BASE, [3, 9, 20])
     mapping = rows_of(document)
     rows = mapping.ordered(mapping.rows, column, is_descending).tolist()

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from hypothesis import example, given
 
-from metl_gui.core.changes.draft import Stamp, perform
+from metl_gui.core.changes.draft import EditContext, perform
 from metl_gui.core.differences.document_difference import compare_by_names
 from metl_gui.core.matrix.blocks import conflicts as clashes
 from metl_gui.core.matrix.canonical import state_hash
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.merge.merged_document import MergeTheirs
-from metl_gui.core.merge.sides import Conflict
+from metl_gui.core.merge.sides import MergeConflict
 from metl_gui.core.search.checks import check
 from metl_gui.core.search.problems import Severity
 from tests.helpers.histories import start, step, steps
@@ -19,10 +19,10 @@ from tests.helpers.world import World
 Steps = list[tuple[str, int]]
 
 
-def merged(base: Document, ours: Document, theirs: Document) -> tuple[Document, list[Conflict]]:
+def merged(base: Document, ours: Document, theirs: Document) -> tuple[Document, list[MergeConflict]]:
     """Merge, and return the result with its conflicts."""
     edit = MergeTheirs(base, theirs, "theirs")
-    result = perform(ours, edit, Stamp("merger", 5)).after
+    result = perform(ours, edit, EditContext("merger", 5)).after
     return result, edit.conflicts
 
 

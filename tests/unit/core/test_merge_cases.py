@@ -14,7 +14,7 @@ from metl_gui.core.edits.settings import AddAlias, SetSettings
 from metl_gui.core.matrix.blocks import Status
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.merge.merged_document import MergeTheirs
-from metl_gui.core.merge.sides import Conflict, ConflictKind
+from metl_gui.core.merge.sides import ConflictKind, MergeConflict
 from metl_gui.core.review.items import review_items
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import EditError
@@ -35,7 +35,7 @@ def base_world() -> World:
     return world
 
 
-def merged(ours: Play, theirs: Play, base: Play = lambda _: None) -> tuple[World, list[Conflict]]:
+def merged(ours: Play, theirs: Play, base: Play = lambda _: None) -> tuple[World, list[MergeConflict]]:
     """Let two people go on from the same world, and merge what the second did into the first's."""
     begun = base_world()
     base(begun)

@@ -11,29 +11,29 @@ from hypothesis import strategies as st
 from metl_gui.core.changes.draft import perform
 from metl_gui.core.edits.versions import AddVersion, RemoveVersion
 from metl_gui.core.matrix.document import Document
-from metl_gui.core.merge.merged_project_data import BesideSide, MergedBeside, merge_beside, named_for
-from metl_gui.core.merge.sides import Trio
+from metl_gui.core.merge.merged_project_data import MergedProjectData, ProjectDataSide, merge_project_data, named_for
+from metl_gui.core.merge.sides import ThreeWay
 from metl_gui.core.project.assignments import Assignment
-from metl_gui.core.project.comments import Comment, Spot, Subject
+from metl_gui.core.project.comments import Comment, CommentSubject, Spot
 from metl_gui.core.project.project_data import (
     MOST_INCLUDED,
     MOST_INCLUDED_BYTES,
     Entries,
     Gathered,
     IncludedSamples,
-    Kept,
-    Kind,
+    ItemKind,
     Naming,
+    ProjectItem,
     ProjectSetting,
     StateName,
     Thing,
-    beside_differences,
     entries,
+    project_data_differences,
 )
-from metl_gui.core.project.refusals import Refusal, RefusedRename
+from metl_gui.core.project.refusals import RefusedRename, RefusedSuggestion
 from metl_gui.core.project.sample_profiles import SchemaProfile
 from metl_gui.core.project.version_tasks import VersionTask, Waiting
-from metl_gui.core.project.writer_schemas import WireSchema
+from metl_gui.core.project.writer_schemas import WriterSchema
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Side
 
@@ -53,25 +53,25 @@ DOCUMENT = document()
 WORDS = st.sampled_from(["one", "two"])
 SPOTS = st.sampled_from([Spot(1), Spot(2), Spot(1, 1, 1, 1), Spot(2, 2, 4, 4)])
 SUBJECTS = st.one_of(
-    SPOTS.map(Subject),
-    st.just(Subject(target=Spot(1))),
-    st.just(Subject(Spot(1, 1), Spot(1, 1))),
-    st.just(Subject(Spot(1, 1, 2, 2), Spot(1, 1, 2, 2))),
+    SPOTS.map(CommentSubject),
+    st.just(CommentSubject(target=Spot(1))),
+    st.just(CommentSubject(Spot(1, 1), Spot(1, 1))),
+    st.just(CommentSubject(Spot(1, 1, 2, 2), Spot(1, 1, 2, 2))),
 )
 DECISIONS = st.one_of(
     st.builds(ProjectSetting, WORDS, WORDS),
     st.builds(StateName, st.integers(1, 2), WORDS, WORDS),
     st.builds(Assignment, st.sampled_from([(1, 1, 1), (2, 1, 2)]), WORDS),
-    st.builds(WireSchema, WORDS, st.just("avro"), WORDS, st.just("orders")),
+    st.builds(WriterSchema, WORDS, st.just("avro"), WORDS, st.just("orders")),
     st.builds(Comment, st.integers(1, 99), SUBJECTS, WORDS, WORDS, st.integers(1, 2)),
-    st.sampled_from([Refusal(1, 1, 1, 1, "id", "id"), Refusal(2, 4, 1, 2, "amount", "amount")]),
+    st.sampled_from([RefusedSuggestion(1, 1, 1, 1, "id", "id"), RefusedSuggestion(2, 4, 1, 2, "amount", "amount")]),
     st.sampled_from([RefusedRename(Side.EXTRACTION, 1, "id", "amount"), RefusedRename(Side.CDM, 1, "id", "amount")]),
 )
 
 
-def kept(thing: Thing) -> Kept:
+def kept(thing: Thing) -> ProjectItem:
     """A thing with who and when where it says so itself."""
-    return Kept(thing, thing.who, thing.when_ms) if isinstance(thing, Comment) else Kept(thing, "tess", 7)
+    return ProjectItem(thing, thing.who, thing.when_ms) if isinstance(thing, Comment) else ProjectItem(thing, "tess", 7)
 
 
 def side(things: list[Thing]) -> Entries:
@@ -100,8 +100,8 @@ def model(base: Model, ours: Model, theirs: Model) -> tuple[Model, set[object]]:
     return result, conflicts
 
 
-def merged(base: Entries, ours: Entries, theirs: Entries) -> MergedBeside:
-    return merge_beside(Trio(base, ours, theirs), lambda _: True)
+def merged(base: Entries, ours: Entries, theirs: Entries) -> MergedProjectData:
+    return merge_project_data(ThreeWay(base, ours, theirs), lambda _: True)
 
 
 @given(SIDES, SIDES, SIDES)
@@ -145,7 +145,7 @@ def test_both_ways_round_conflict_in_the_same_and_agree_in_all_else(
 
 @given(SIDES, SIDES)
 def test_nothing_differs_exactly_where_both_keep_the_same(one: Entries, other: Entries) -> None:
-    assert (beside_differences(one, other) == ()) == (said(one) == said(other))
+    assert (project_data_differences(one, other) == ()) == (said(one) == said(other))
 
 
 @given(SIDES, SIDES)
@@ -156,12 +156,14 @@ def test_a_conflict_tells_both_values(one: Entries, other: Entries) -> None:
         assert any(word in conflict.reason for word in ("one", "two", "avro"))
 
 
-def of(*things: Thing, document: Document = DOCUMENT, project_id: str = "p") -> BesideSide:
-    return BesideSide(document, tuple(kept(each) for each in things), project_id)
+def of(*things: Thing, document: Document = DOCUMENT, project_id: str = "p") -> ProjectDataSide:
+    return ProjectDataSide(document, tuple(kept(each) for each in things), project_id)
 
 
-def placed(base: BesideSide, ours: BesideSide, theirs: BesideSide, result: Document) -> MergedBeside:
-    return merge_beside(named_for(result, Trio(base, ours, theirs)), lambda _: True)
+def placed(
+    base: ProjectDataSide, ours: ProjectDataSide, theirs: ProjectDataSide, result: Document
+) -> MergedProjectData:
+    return merge_project_data(named_for(result, ThreeWay(base, ours, theirs)), lambda _: True)
 
 
 def test_ids_of_another_file_become_those_of_the_result() -> None:
@@ -173,16 +175,16 @@ def test_ids_of_another_file_become_those_of_the_result() -> None:
     assert payment is not None
     version = other.cdm.version(payment.version_ids[0])
     target = Spot(payment.id, version.id, version.attributes[0].id, version.attributes[0].lineage)
-    comment = Comment(1, Subject(Spot(1, 1, 2, 2), target), "in cents?", "bob", 5)
+    comment = Comment(1, CommentSubject(Spot(1, 1, 2, 2), target), "in cents?", "bob", 5)
     found = placed(of(), of(), of(comment, document=other, project_id="q"), DOCUMENT)
     (put,) = found.change.put
     assert isinstance(put.thing, Comment)
-    assert put.thing.subject == Subject(Spot(1, 1, 1, 1), Spot(1, 1, 2, 2))
+    assert put.thing.subject == CommentSubject(Spot(1, 1, 1, 1), Spot(1, 1, 2, 2))
 
 
 def test_what_is_about_a_schema_that_the_result_has_not_is_told_by_name() -> None:
     without = perform(DOCUMENT, RemoveVersion(Side.EXTRACTION, 2)).after
-    comment = Comment(1, Subject(Spot(2)), "who asks for this?", "bob", 5)
+    comment = Comment(1, CommentSubject(Spot(2)), "who asks for this?", "bob", 5)
     found = placed(of(), of(document=without), of(comment), without)
     assert not found.change
     (left,) = found.left
@@ -191,14 +193,14 @@ def test_what_is_about_a_schema_that_the_result_has_not_is_told_by_name() -> Non
 
 def test_a_comment_on_what_theirs_removed_stays_with_ours_for_undo() -> None:
     without = perform(DOCUMENT, RemoveVersion(Side.EXTRACTION, 2)).after
-    comment = Comment(1, Subject(Spot(2)), "who asks for this?", "bob", 5)
+    comment = Comment(1, CommentSubject(Spot(2)), "who asks for this?", "bob", 5)
     found = placed(of(comment), of(comment), of(comment, document=without), without)
     assert not found.change
 
 
 def test_a_state_that_ours_has_not_keeps_its_name_in_theirs_and_that_is_told() -> None:
     named = entries([kept(StateName(9, "June", "5 bob Map"))], Naming.of(DOCUMENT))
-    found = merge_beside(Trio({}, {}, named), lambda _: False)
+    found = merge_project_data(ThreeWay({}, {}, named), lambda _: False)
     assert (found.change.put, [left.place for left in found.left]) == ((), ["state 9: June"])
 
 
@@ -222,7 +224,7 @@ def test_samples_that_would_not_fit_or_that_one_side_excluded_are_for_people_to_
         (samples(b"1"), samples(b"2"), {}),
     ):
         found = merged(base, ours, theirs)
-        assert [conflict.kind for conflict in found.conflicts] == [Kind.SAMPLES]
+        assert [conflict.kind for conflict in found.conflicts] == [ItemKind.SAMPLES]
         assert not found.change
 
 
@@ -230,12 +232,12 @@ def test_what_the_result_masks_is_hidden_in_samples_of_either_side() -> None:
     def hidden(thing: Gathered) -> Gathered:
         return replace(thing, text=b"***\n") if isinstance(thing, IncludedSamples) else thing
 
-    found = merge_beside(Trio({}, samples(b"secret"), samples(b"secret")), lambda _: True, hidden)
+    found = merge_project_data(ThreeWay({}, samples(b"secret"), samples(b"secret")), lambda _: True, hidden)
     assert [each.thing for each in found.change.put] == [IncludedSamples(1, b"***\n")]
 
 
 def test_of_two_profiles_the_newer_one_stays() -> None:
-    old, new = (entries([Kept(SchemaProfile(1, 10, at), "", at)], Naming.of(DOCUMENT)) for at in (1, 2))
+    old, new = (entries([ProjectItem(SchemaProfile(1, 10, at), "", at)], Naming.of(DOCUMENT)) for at in (1, 2))
     assert said(merged({}, old, new).entries) == said(merged({}, new, old).entries) == said(new)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from metl_gui.core.edits.composite import Several
+from metl_gui.core.edits.composite import CompositeEdit
 from metl_gui.core.edits.settings import AddAlias
 from metl_gui.core.edits.versions import AddVersion, AttachLabel, RemoveVersion
 from metl_gui.core.trees.declarations import VersionDeclaration
@@ -46,7 +46,7 @@ def test_undoing_a_group_that_put_another_schema_under_the_name_brings_the_first
     first = world.document.extraction.named("s")
     assert first is not None
     new = AddVersion(Side.EXTRACTION, declare("s", ["b"], "1"))
-    group = world.do(Several("Replace s", (RemoveVersion(Side.EXTRACTION, first.version_ids[0]), new)))
+    group = world.do(CompositeEdit("Replace s", (RemoveVersion(Side.EXTRACTION, first.version_ids[0]), new)))
     world.undo(group)
     assert world.document.extraction.named("s") == first
     assert names(world) == ["s"]

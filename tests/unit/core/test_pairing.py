@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metl_gui.core.changes.draft import perform
-from metl_gui.core.edits.pairing import Chosen, Pairing, Plan, by_name, by_position, normalised, plan, plan_pairs
+from metl_gui.core.edits.pairing import Chosen, Pairing, PairingPlan, by_name, by_position, normalised, plan, plan_pairs
 from metl_gui.core.matrix.blocks import Element, conflicts
 from metl_gui.core.trees.nodes import Side
 from tests.helpers.world import World
@@ -25,11 +25,11 @@ def everything(made: World, side: Side) -> Chosen:
     return Chosen(version.id, tuple(a.id for a in version.attributes))
 
 
-def planned(made: World, pairing: Pairing) -> Plan:
+def planned(made: World, pairing: Pairing) -> PairingPlan:
     return plan(made.document, [everything(made, Side.EXTRACTION)], [everything(made, Side.CDM)], pairing)
 
 
-def pairs(made: World, done: Plan) -> set[tuple[str, str]]:
+def pairs(made: World, done: PairingPlan) -> set[tuple[str, str]]:
     after = made.document
     for edit in done.edits:
         after = perform(after, edit).after

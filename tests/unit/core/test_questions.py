@@ -11,7 +11,7 @@ from metl_gui.core.matrix.canonical import dusb_content, matrix_content, state_h
 from metl_gui.core.matrix.partition import largest_permutation
 from metl_gui.core.matrix.sequential import map_sequentially
 from metl_gui.core.search.checks import check
-from metl_gui.core.search.lineage_search import Step, forward_search, reverse_search, version_progress
+from metl_gui.core.search.lineage_search import BlockChangeKind, forward_search, reverse_search, version_progress
 from metl_gui.core.trees.nodes import Attribute
 from metl_gui.core.trees.paths import join, split
 from metl_gui.core.trees.types import is_readable, is_widening
@@ -52,9 +52,9 @@ def test_version_progress_tells_first_smaller_and_larger(world: World) -> None:
     world.schema("orders", "3", "id", "code", "day", "x")
     world.map("orders@3:payment@1", code="day")
     assert [(p.elements, p.change) for p in version_progress(world.document, schema.id)] == [
-        (2, Step.FIRST),
-        (1, Step.SMALLER),
-        (2, Step.LARGER),
+        (2, BlockChangeKind.FIRST),
+        (1, BlockChangeKind.SMALLER),
+        (2, BlockChangeKind.LARGER),
     ]
 
 

@@ -8,8 +8,8 @@ from metl_gui.core.review.items import review_items
 from metl_gui.core.review.query import (
     DAY_MS,
     Grouping,
-    Order,
     ReviewFacts,
+    ReviewOrder,
     facts_of,
     group_of,
     parse_review_query,
@@ -78,13 +78,13 @@ def test_a_filter_says_in_words_what_it_lets_through() -> None:
 
 
 def test_the_heaviest_stands_first_by_records_then_by_lost_elements(facts: list[ReviewFacts]) -> None:
-    assert [one.schema for one in sorted_facts(facts, Order.WEIGHT)] == ["s3", "s2", "s1"]
+    assert [one.schema for one in sorted_facts(facts, ReviewOrder.WEIGHT)] == ["s3", "s2", "s1"]
     bare = [ReviewFacts(one.item, one.schema, one.entity) for one in facts]
-    assert [one.schema for one in sorted_facts(bare, Order.WEIGHT)] == ["s2", "s1", "s3"]
+    assert [one.schema for one in sorted_facts(bare, ReviewOrder.WEIGHT)] == ["s2", "s1", "s3"]
 
 
 def test_the_oldest_stands_first_and_groups_stay_together(facts: list[ReviewFacts]) -> None:
-    assert [one.schema for one in sorted_facts(facts[::-1], Order.AGE)] == ["s1", "s2", "s3"]
-    grouped = sorted_facts(facts, Order.WEIGHT, Grouping.ENTITY)
+    assert [one.schema for one in sorted_facts(facts[::-1], ReviewOrder.AGE)] == ["s1", "s2", "s3"]
+    grouped = sorted_facts(facts, ReviewOrder.WEIGHT, Grouping.ENTITY)
     assert {group_of(one, Grouping.ENTITY) for one in grouped} == {(False, "be1")}
     assert [one.schema for one in grouped] == ["s3", "s2", "s1"]

@@ -14,9 +14,9 @@ from metl_gui.core.edits.review import ConfirmBlock
 from metl_gui.core.matrix.blocks import Status, conflicts
 from metl_gui.core.matrix.canonical import state_hash
 from metl_gui.core.matrix.compact import (
-    Elements,
-    Group,
-    Kept,
+    CompactBlock,
+    ElementColumns,
+    GroupKey,
     compact_again,
     compact_all,
     compact_group,
@@ -42,11 +42,11 @@ def played(history: Steps) -> World:
     return world
 
 
-def groups_of(document: Document) -> dict[Group, tuple[Kept, ...]]:
+def groups_of(document: Document) -> dict[GroupKey, tuple[CompactBlock, ...]]:
     """Compact every group of a document."""
-    found: dict[Group, tuple[Kept, ...]] = {}
+    found: dict[GroupKey, tuple[CompactBlock, ...]] = {}
     for block in document.matrix.blocks():
-        group = Group(document.extraction.version(block.version).schema_id, block.entity_version)
+        group = GroupKey(document.extraction.version(block.version).schema_id, block.entity_version)
         if group not in found:
             kept = compact_group(document.extraction.versions(group.schema_id), document.matrix, group)
             found[group] = kept
@@ -119,7 +119,7 @@ def test_whole_matrices_are_compacted_and_decompacted_as_group_by_group(history:
     assert _kept(decompact_all(tree, compact)) == dense
 
 
-def _kept(elements: Elements) -> dict[tuple[int, int], tuple[tuple[int, int], ...]]:
+def _kept(elements: ElementColumns) -> dict[tuple[int, int], tuple[tuple[int, int], ...]]:
     spans = zip(elements.start[:-1].tolist(), elements.start[1:].tolist(), strict=True)
     keys = zip(elements.version.tolist(), elements.entity_version.tolist(), strict=True)
     pairs = list(zip(elements.q.tolist(), elements.p.tolist(), strict=True))
@@ -176,7 +176,7 @@ def test_only_touched_groups_change_their_compact_form(history: Steps) -> None:
 
 @given(steps)
 def test_what_is_compacted_again_where_it_was_touched_is_the_whole_compact_form(history: Steps) -> None:
-    stored: dict[Group, dict[int, object]] = {}
+    stored: dict[GroupKey, dict[int, object]] = {}
     for transition in played(history).log:
         document = transition.after
         for group, touched in touched_versions(transition).items():

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metl_gui.core.changes.draft import BlockChange, Edit, Stamp, Transition, perform
+from metl_gui.core.changes.draft import BlockChange, Edit, EditContext, Transition, perform
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.review import AcceptLosses, ConfirmBlock
 from metl_gui.core.matrix.blocks import Block, BlockKey, Status
@@ -28,7 +28,7 @@ class Team(World):
 
     def do(self, edit: Edit) -> Transition:
         """Apply an edit in the name of who works now."""
-        transition = perform(self.document, edit, Stamp(self.who, 1_000 + self.document.state, needs_second=True))
+        transition = perform(self.document, edit, EditContext(self.who, 1_000 + self.document.state, needs_second=True))
         if not transition.change.is_empty:
             self.document = transition.after
             self.log.append(transition)

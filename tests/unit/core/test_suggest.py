@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.matrix.blocks import Status, conflicts
-from metl_gui.core.project.refusals import Refusal, Refusals
+from metl_gui.core.project.refusals import RefusedSuggestion, RefusedSuggestions
 from metl_gui.core.suggest.block import Candidate, suggest_block
 from metl_gui.core.suggest.entities import EntityIndex
 from metl_gui.core.suggest.names import alike
@@ -31,22 +31,22 @@ PATHS = st.lists(
 )
 
 
-def suggested(world: World, block: str, *refusals: Refusal) -> tuple[Candidate, ...]:
-    return suggest_block(world.document, world.key(block), Refusals(refusals))
+def suggested(world: World, block: str, *refusals: RefusedSuggestion) -> tuple[Candidate, ...]:
+    return suggest_block(world.document, world.key(block), RefusedSuggestions(refusals))
 
 
-def best(world: World, block: str, *refusals: Refusal) -> dict[str, str]:
+def best(world: World, block: str, *refusals: RefusedSuggestion) -> dict[str, str]:
     key = world.key(block)
     return dict(world.named(key, [c.element for c in suggested(world, block, *refusals) if c.is_best]))
 
 
-def refusal(world: World, block: str, source: str, target: str) -> Refusal:
+def refusal(world: World, block: str, source: str, target: str) -> RefusedSuggestion:
     v, w = world.key(block)
     version, entity_version = world.document.extraction.version(v), world.document.cdm.version(w)
     a, c = version.at_path(source), entity_version.at_path(target)
     assert a is not None
     assert c is not None
-    return Refusal(version.schema_id, a.lineage, entity_version.schema_id, c.lineage, source, target)
+    return RefusedSuggestion(version.schema_id, a.lineage, entity_version.schema_id, c.lineage, source, target)
 
 
 @pytest.mark.parametrize("case", cases("suggest"))
@@ -123,7 +123,7 @@ def test_a_refusal_holds_by_its_path_where_the_lineage_was_corrected() -> None:
     world.schema("s", "1", "code")
     world.entity("e", "1", "code")
     known = refusal(world, "s@1:e@1", "code", "code")
-    moved = Refusal(known.schema_id, 900, known.entity_id, 901, "code", "code")
+    moved = RefusedSuggestion(known.schema_id, 900, known.entity_id, 901, "code", "code")
     assert best(world, "s@1:e@1", moved) == {}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from metl_gui.core.changes.draft import Edit
-from metl_gui.core.edits.composite import Several
+from metl_gui.core.edits.composite import CompositeEdit
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.review import AcceptLosses, ConfirmBlock, RenameLost, RetireBlock
 from metl_gui.core.edits.settings import SetSettings
@@ -302,7 +302,7 @@ def test_switching_several_entities_at_once_names_every_block_that_goes_too() ->
     world.entity("be", "2", "a", "b")
     entity = world.document.cdm.named("be")
     assert entity is not None
-    edit = Several("Set policy = default for 1 entity", (SetSettings(Side.CDM, entity.id, (("policy", ""),)),))
+    edit = CompositeEdit("Set policy = default for 1 entity", (SetSettings(Side.CDM, entity.id, (("policy", ""),)),))
     assert world.do(edit).title == "Set policy = default for 1 entity, removing s 1.0.0 → be 1"
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from metl_gui.core.edits.settings import CHOICES, ENTITY_SETTINGS, SCHEMA_SETTINGS
 from metl_gui.core.project.writer_schemas import FRAMINGS
 from metl_gui.engine.runs.report import RunReport
-from metl_gui.formats.record_kind import ROW_KINDS, Kind
+from metl_gui.formats.record_kind import ROW_KINDS, RecordKind
 from metl_gui.registry.tables.mapping_table import COLUMNS, OPTIONAL_COLUMNS
 from metl_gui.ui.messages.set_aside import reason_words
 from metl_gui.workbench.settings import KNOWN
@@ -67,7 +67,7 @@ def test_the_report_has_the_names_of_the_page_and_no_others() -> None:
     names = set(rows("report.md"))
     assert names == set(RunReport.__struct_fields__)
     kinds = set(_NAME.findall(rows("report.md")["by_skip"]))
-    assert kinds == {str(kind) for kind in set(Kind) - ROW_KINDS}
+    assert kinds == {str(kind) for kind in set(RecordKind) - ROW_KINDS}
 
 
 def test_the_columns_of_a_mapping_csv_are_those_that_are_read() -> None:

@@ -43,13 +43,13 @@ RUNS: Mapping[str, Any] = {
     "a record that is set aside": results.SetAsideRecord,
     "a record that waits for a replay": error_records.StoredRecord,
     "the head of a long row of an error store": large_records.RowHead,
-    "the mark of a replay": error_store.Mark,
+    "the mark of a replay": error_store.ReplayMark,
     "a move of an output": staging.PlannedMove,
-    "who holds a place": folder_lock.Holder,
+    "who holds a place": folder_lock.LockHolder,
 }
 """Run folders, error stores and places of outputs."""
 
-PLANS: Mapping[str, Any] = {"the plan": plan.Plan, "the plan with schemas as they stand": plan._Parts}
+PLANS: Mapping[str, Any] = {"the plan": plan.Plan, "the plan with schemas as they stand": plan._RawPlan}
 """``plan.json`` of runs, checkpoints and exports, and the topic by which lanes agree: by the SHA-256 of its bytes."""
 
 STREAMS: Mapping[str, Any] = {
@@ -57,7 +57,7 @@ STREAMS: Mapping[str, Any] = {
     "the state that new batches take": checkpoint.PlanInUse,
     "what waits in the source": checkpoint.SourceStatus,
     "what a batch reads": ledger.BatchPlan,
-    "what is known of all files": ledger.Gathered,
+    "what is known of all files": ledger.LedgerSnapshot,
     "what a batch became": batch_records.BatchRecord,
 }
 """Checkpoints of streams."""
@@ -84,7 +84,7 @@ LANES: Mapping[str, Any] = {
 MESSAGES: Mapping[str, Any] = {
     "the head of a message on its way to a topic": outgoing._Head,
     "why a record goes to the error topic": outgoing._Why,
-    "why a version is not known": mapper._Why,
+    "why a version is not known": mapper._ErrorReason,
     "what stands in a topic": inspection._Sent,
     "the day of a message": jsonl._Stamp,
     "what all messages of a batch share": patterns._Fixed,

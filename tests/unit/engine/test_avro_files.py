@@ -15,7 +15,7 @@ import pytest
 
 from metl_gui.core.trees.nodes import Side
 from metl_gui.engine.kernel import wire_format
-from metl_gui.engine.kernel.outcomes import Outcome
+from metl_gui.engine.kernel.outcomes import MappedBatch
 from metl_gui.engine.kernel.plan import Plan
 from metl_gui.engine.mapping.kernel import Kernel
 from metl_gui.engine.mapping.plan_compiler import compile_plan
@@ -86,7 +86,7 @@ def batches_of(path: Path, **limits: int) -> list[Batch]:
     return [batch for task in tasks for batch in read_batches(files, task, **limits)]
 
 
-def mapped(plan: Plan, path: Path, **limits: int) -> Outcome:
+def mapped(plan: Plan, path: Path, **limits: int) -> MappedBatch:
     (batch,) = batches_of(path, **limits)
     return Kernel(plan).map(batch.records)
 

@@ -16,7 +16,7 @@ from confluent_kafka import TIMESTAMP_CREATE_TIME, Message
 from metl_gui.core.project.writer_schemas import AVRO, of_content, of_global, of_rabin
 from metl_gui.engine.kafka.records import records_of
 from metl_gui.engine.kernel.compiled import build
-from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan, WireSchema
+from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan, WriterSchemaPlan
 from metl_gui.engine.kernel.records import Records
 from metl_gui.formats.avro_types import rabin_fingerprint, read_avro
 from metl_gui.formats.record_wrapper import SINGLE_OBJECT
@@ -60,10 +60,10 @@ def plan(framing: str, *ids: str, versions: int = 1) -> Plan:
         for number, of in enumerate(names)
     )
     wire = [
-        WireSchema(id_, AVRO, json.dumps(envelope(*of[1:])), TOPIC, str(number))
+        WriterSchemaPlan(id_, AVRO, json.dumps(envelope(*of[1:])), TOPIC, str(number))
         for number, (id_, of) in enumerate(zip(ids, names, strict=False))
     ]
-    key = WireSchema(of_rabin(rabin_fingerprint(read_avro(KEY))), AVRO, json.dumps(KEY), TOPIC)
+    key = WriterSchemaPlan(of_rabin(rabin_fingerprint(read_avro(KEY))), AVRO, json.dumps(KEY), TOPIC)
     return Plan(17, "0" * 64, (SchemaPlan(TOPIC, made),), wire=(*wire, key), framing=framing)
 
 
@@ -120,8 +120,8 @@ def test_rows_of_two_schemas_with_the_same_columns_keep_the_versions_that_their_
     both = plan("confluent", "7", "8", versions=2)
     first = envelope("c0")
     wire = (
-        WireSchema("7", AVRO, json.dumps(first), TOPIC, "0"),
-        WireSchema("8", AVRO, json.dumps(first | {"name": "Other"}), TOPIC, "1"),
+        WriterSchemaPlan("7", AVRO, json.dumps(first), TOPIC, "0"),
+        WriterSchemaPlan("8", AVRO, json.dumps(first | {"name": "Other"}), TOPIC, "1"),
         both.wire[-1],
     )
     both = Plan(17, "0" * 64, both.schemas, wire=wire, framing="confluent")

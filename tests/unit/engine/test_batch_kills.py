@@ -22,7 +22,7 @@ from metl_gui.engine.mapping.kernel import Kernel
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.runs.report import Tally
 from metl_gui.engine.sinks.parquet import ParquetSink
-from metl_gui.engine.streaming.batch_records import PARTIAL, BatchRecord, BatchRecords, drop_partials, moves_of, settle
+from metl_gui.engine.streaming.batch_records import PARTIAL, BatchRecord, BatchLog, drop_partials, moves_of, settle
 from metl_gui.engine.streaming.checkpoint import Checkpoint
 from tests.unit.engine.test_faults import PLAN
 from tests.unit.engine.test_batch_kills import rows_of
@@ -37,7 +37,7 @@ def step(event, arguments):
         if str(count) == stop_at:
             os.kill(os.getpid(), 9)
 sys.addaudithook(step)
-records = BatchRecords(checkpoint)
+records = BatchLog(checkpoint)
 newest = records.newest()
 if newest is not None:
     settle(newest)

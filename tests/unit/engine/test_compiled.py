@@ -15,7 +15,7 @@ from metl_gui.engine.kernel.compiled import build
 from metl_gui.engine.kernel.compiled import driver as driving
 from metl_gui.engine.kernel.compiled import tables as tables_module
 from metl_gui.engine.kernel.compiled.tables import Tables
-from metl_gui.engine.kernel.outcomes import Fate, Outcome
+from metl_gui.engine.kernel.outcomes import MappedBatch, RecordOutcome
 from metl_gui.engine.kernel.plan import Plan
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.mapping import kernel as kernel_module
@@ -43,14 +43,14 @@ def envelope(row: object, op: str = "c", table: int = 0, before: object = None, 
 ROW = {"id": 1, "sum": 2.50, "who": {"name": "é", "age": None}}
 
 
-def both(plan: Plan, raws: list[bytes]) -> tuple[Outcome, Outcome]:
+def both(plan: Plan, raws: list[bytes]) -> tuple[MappedBatch, MappedBatch]:
     """Map twice by machine code, as it may learn the first time, and by the reference."""
     kernel = Kernel(plan, choice="compiled", patience=0)
     map_all(kernel, raws)
     return map_all(kernel, raws), map_all(Kernel(plan, choice="reference"), raws)
 
 
-def assert_same(ours: Outcome, theirs: Outcome) -> None:
+def assert_same(ours: MappedBatch, theirs: MappedBatch) -> None:
     assert ours.messages() == theirs.messages()
     assert ours.fates.tolist() == theirs.fates.tolist()
     assert ours.set_aside == theirs.set_aside
@@ -94,7 +94,7 @@ def test_an_object_with_a_name_twice_is_set_aside_although_its_names_add_up_to_t
     bad = [good.replace(b'"sum"', b'"id"'), good.replace(b'"op"', b'"after"'), good.replace(b'"table"', b'"name"')]
     ours, theirs = both(plan(), [good, *bad, good])
     assert_same(ours, theirs)
-    assert ours.fates.tolist() == [Fate.MAPPED, *[Fate.SET_ASIDE] * 3, Fate.MAPPED]
+    assert ours.fates.tolist() == [RecordOutcome.MAPPED, *[RecordOutcome.SET_ASIDE] * 3, RecordOutcome.MAPPED]
 
 
 texts = st.one_of(
@@ -241,7 +241,7 @@ def test_without_machine_code_the_reference_maps(monkeypatch: pytest.MonkeyPatch
 def test_without_numba_even_who_wants_machine_code_gets_the_reference(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(build, "is_possible", lambda: False)
     kernel = Kernel(plan(), choice="compiled")
-    assert map_all(kernel, [envelope(ROW)]).fates.tolist() == [Fate.MAPPED]
+    assert map_all(kernel, [envelope(ROW)]).fates.tolist() == [RecordOutcome.MAPPED]
     assert not kernel.is_compiled
     assert "numba" in build.why_not()
 

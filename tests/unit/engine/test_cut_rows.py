@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metl_gui.engine.kernel.outcomes import Outcome
+from metl_gui.engine.kernel.outcomes import MappedBatch
 from metl_gui.engine.kernel.plan import BlockPlan, ColumnPlan, EntityPlan, Plan, SchemaPlan, SourceType, VersionPlan
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.mapping.kernel import Kernel
 from metl_gui.engine.sinks import typed_rows
 from metl_gui.engine.sinks.machine_code import MAKING_ROWS, WORTH_ROWS, Machine
 from metl_gui.engine.sinks.patterns import MOST_PATTERNS
-from metl_gui.engine.sinks.sink import Refusal
+from metl_gui.engine.sinks.sink import RejectedRecord
 from metl_gui.engine.sinks.typed_rows import TypedRows
 
 CONNECT, TIME = "org.apache.kafka.connect.data.", "io.debezium.time."
@@ -182,18 +182,18 @@ def record(version: int, values: Sequence[str], op: str = "u", ts_ms: str = "5")
     return f'{{{row},"source":{{"name":"s","lsn":5}},"op":"{op}","ts_ms":{ts_ms}}}'.encode()
 
 
-def mapped(raws: list[bytes]) -> Outcome:
+def mapped(raws: list[bytes]) -> MappedBatch:
     wrapped = [b'{"topic":"s","value":%b}' % raw for raw in raws]
     return Kernel(plan()).map(Records.of(wrapped, 'a "file"'))
 
 
-def read(outcome: Outcome, numbers: Any, *, by_machine: bool, monkeypatch: pytest.MonkeyPatch) -> tuple[Any, Any]:
+def read(outcome: MappedBatch, numbers: Any, *, by_machine: bool, monkeypatch: pytest.MonkeyPatch) -> tuple[Any, Any]:
     monkeypatch.setattr(typed_rows, "MACHINE", Machine(-1, -1) if by_machine else Machine(1 << 62))
     rows = TypedRows(ENTITY)
     ways: list[str] = []
     own = rows._of_lines
 
-    def noted(lines: bytes | memoryview) -> tuple[pa.Table, dict[int, Refusal]]:
+    def noted(lines: bytes | memoryview) -> tuple[pa.Table, dict[int, RejectedRecord]]:
         ways.append("lines")
         return own(lines)
 
@@ -203,7 +203,7 @@ def read(outcome: Outcome, numbers: Any, *, by_machine: bool, monkeypatch: pytes
     return (table, refused), ways
 
 
-def assert_same(outcome: Outcome, numbers: Any, monkeypatch: pytest.MonkeyPatch) -> dict[int, Refusal]:
+def assert_same(outcome: MappedBatch, numbers: Any, monkeypatch: pytest.MonkeyPatch) -> dict[int, RejectedRecord]:
     (expected, wrong), ways = read(outcome, numbers, by_machine=False, monkeypatch=monkeypatch)
     assert ways == ["lines"]
     (found, refused), ways = read(outcome, numbers, by_machine=True, monkeypatch=monkeypatch)
@@ -266,7 +266,7 @@ def test_messages_of_more_kinds_than_patterns_are_read_one_by_one(monkeypatch: p
     zeros = np.zeros(len(texts), np.int32)
     text = memoryview(b"".join(text + b"\n" for text in texts))
     starts = np.array([0, *ends[:-1]])
-    outcome = Outcome(text, starts, ends - 1, zeros, zeros, np.zeros(len(texts), np.int8), ("e",))
+    outcome = MappedBatch(text, starts, ends - 1, zeros, zeros, np.zeros(len(texts), np.int8), ("e",))
     assert read(outcome, np.arange(MOST_PATTERNS), by_machine=True, monkeypatch=monkeypatch)[1] == []
     assert read(outcome, np.arange(MOST_PATTERNS + 1), by_machine=True, monkeypatch=monkeypatch)[1] == ["lines"]
 

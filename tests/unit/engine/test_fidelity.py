@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from metl_gui.core.trees.declarations import fingerprint
 from metl_gui.core.trees.paths import escape
-from metl_gui.engine.kernel.outcomes import Fate, Outcome
+from metl_gui.engine.kernel.outcomes import MappedBatch, RecordOutcome
 from metl_gui.engine.kernel.plan import DEFAULT_PLACEHOLDER, Plan
 from metl_gui.engine.kernel.reference import forms_of
 from metl_gui.engine.mapping.kernel import Kernel
@@ -115,7 +115,7 @@ def test_a_mapper_by_hand_agrees_on_fates_keys_operations_and_every_byte_of_ever
         assert_sent(outcome, verdict)
 
 
-def assert_sent(outcome: Outcome, verdict: Verdict) -> None:
+def assert_sent(outcome: MappedBatch, verdict: Verdict) -> None:
     """Hold what was sent to what was worked out by hand."""
     assert len(outcome.messages()) == len(verdict.messages)
     filled: Counter[tuple[str, str, str]] = Counter()
@@ -238,7 +238,7 @@ def test_bytes_that_are_not_strict_utf8_are_malformed_wherever_they_stand(broken
     good = (
         b'{"topic":"srv.public.t","value":{"before":null,"after":{"id":1,"a":"@"},"source":{"x":"@"},"op":"c"},"@":"@"}'
     )
-    assert map_all(kernel, [good] * 3).fates.tolist() == [Fate.MAPPED] * 3
+    assert map_all(kernel, [good] * 3).fates.tolist() == [RecordOutcome.MAPPED] * 3
     pieces = good.split(b"@")
     for at in range(1, len(pieces)):
         raw = b"@".join(pieces[:at]) + broken + b"@".join(pieces[at:])
@@ -261,7 +261,7 @@ def test_a_name_that_is_there_twice_is_malformed_in_envelope_source_row_and_wrap
     twice = ROOMS[room] % f'"a":1,{other}'
     outcome = map_all(kernel, [twice.encode()] * 3)
     assert {aside.reason for aside in outcome.set_aside} == {"malformed"}
-    assert map_all(kernel, [(ROOMS[room] % '"a":1').encode()]).fates.tolist() == [Fate.MAPPED]
+    assert map_all(kernel, [(ROOMS[room] % '"a":1').encode()]).fates.tolist() == [RecordOutcome.MAPPED]
 
 
 @pytest.mark.parametrize(("carrier", "above"), [("bare", 2), ("wrapped text", 2), ("wrapped", 3), ("with schema", 3)])

@@ -17,14 +17,14 @@ from metl_gui.engine.sources.batches import read_batches
 from metl_gui.engine.sources.files import FileListing, FileRange, SourceFile, cut_ranges, growth_problems, list_files
 from metl_gui.errors import RunError
 from metl_gui.formats.compression import Codec
-from metl_gui.formats.record_delimiting import Framed, Framing, split
+from metl_gui.formats.record_delimiting import DelimitedRecord, Framing, split
 
 
 def _read(
     files: Sequence[SourceFile], ranges: Iterable[FileRange], limit: int | None = None
-) -> list[tuple[int, Framed]]:
+) -> list[tuple[int, DelimitedRecord]]:
     return [
-        (file, Framed(offset, raw, size))
+        (file, DelimitedRecord(offset, raw, size))
         for file, records, _ in read_batches(files, ranges, limit)
         for offset, raw, size in zip(records.offsets.tolist(), records, _sizes(records), strict=True)
     ]

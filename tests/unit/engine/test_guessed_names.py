@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from metl_gui.engine.kernel.compiled import tables as tables_module
-from metl_gui.engine.kernel.outcomes import Outcome
+from metl_gui.engine.kernel.outcomes import MappedBatch
 from metl_gui.engine.kernel.plan import Plan
 from metl_gui.engine.mapping.kernel import Kernel
 from tests.helpers.plans import map_all, plan_of
@@ -35,7 +35,7 @@ def _envelope(row: dict[str, Any], op: str, space: str = "") -> bytes:
     return json.dumps(content, ensure_ascii=False, separators=("," + space, ":" + space)).encode()
 
 
-def _assert_same(ours: Outcome, theirs: Outcome) -> None:
+def _assert_same(ours: MappedBatch, theirs: MappedBatch) -> None:
     assert ours.messages() == theirs.messages()
     assert ours.fates.tolist() == theirs.fates.tolist()
     assert ours.counts() == theirs.counts()

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from metl_gui.engine.kernel.outcomes import Outcome
+from metl_gui.engine.kernel.outcomes import MappedBatch
 from metl_gui.engine.kernel.plan import Plan
 from metl_gui.engine.kernel.reference import Mode
 from metl_gui.engine.mapping.kernel import Kernel
@@ -34,7 +34,7 @@ def change(op: str, **columns: Any) -> bytes:
     return json.dumps({**sides, "source": source, "op": op, "ts_ms": 1}, separators=(",", ":")).encode()
 
 
-def mapped(plan: Plan, raws: list[bytes], mode: Mode) -> Outcome:
+def mapped(plan: Plan, raws: list[bytes], mode: Mode) -> MappedBatch:
     return map_all(Kernel(plan, mode), raws)
 
 

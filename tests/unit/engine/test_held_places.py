@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from metl_gui.engine.runs import folder_lock
-from metl_gui.engine.runs.folder_lock import HeldPlace, holding, outermost, refuse_held
+from metl_gui.engine.runs.folder_lock import PathLock, lock_paths, outermost, refuse_held
 from metl_gui.engine.runs.run_spec import RunSpec
 from metl_gui.engine.runs.staging import Staging
 from metl_gui.engine.streaming.checkpoint import check_stream, head_of
@@ -142,8 +142,8 @@ def test_a_run_that_was_killed_holds_nothing_any_more_and_leaves_no_lock_for_eve
         os.waitid(os.P_PID, process, os.WEXITED | os.WNOWAIT)
     refuse_held(base / "out")
     assert ".out.lock" in hidden(base)
-    with holding([base / "out"], "r2"), pytest.raises(RunError, match="run r2"):
-        HeldPlace(base / "out", "r3")
+    with lock_paths([base / "out"], "r2"), pytest.raises(RunError, match="run r2"):
+        PathLock(base / "out", "r3")
     assert ".out.lock" not in hidden(base)
 
 
@@ -215,7 +215,7 @@ def test_who_cleans_up_for_a_run_waits_for_its_lock_and_leaves_those_of_others(b
 
 def test_a_stream_holds_its_own_outputs_only(base: Path) -> None:
     spec = spec_of(base, "r1", errors="out/errors", checkpoint="c")
-    with holding(outermost(head_of(spec).folders), "r1"):
+    with lock_paths(outermost(head_of(spec).folders), "r1"):
         assert hidden(base) == [".out.lock"]
 
 
@@ -241,11 +241,11 @@ def test_a_stream_runs_into_folders_beside_which_it_may_not_write_and_holds_them
             assert "is held by another run" in said(second)
         for place in (volumes / "out", volumes / "out" / "below"):
             with pytest.raises(RunError, match="Another run writes there"):
-                HeldPlace(place, "r3")
+                PathLock(place, "r3")
         with pytest.raises(RunError, match="Another run writes there"):
             refuse_held(volumes / "out")
         assert not list(volumes.glob(".*"))
-    with holding([volumes / "out"], "r4"), start(volumes, "r5", "stream", user=_NOBODY) as last:
+    with lock_paths([volumes / "out"], "r4"), start(volumes, "r5", "stream", user=_NOBODY) as last:
         assert "is held by run r4" in said(last)
 
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from metl_gui.engine.kernel.outcomes import Fate
+from metl_gui.engine.kernel.outcomes import RecordOutcome
 from metl_gui.engine.kernel.wire_format import ids_in_headers
 from metl_gui.engine.mapping.kernel import Kernel
 from tests.helpers.plans import map_all, plan_of
@@ -25,7 +25,7 @@ PLAN = plan_of(
 @pytest.mark.parametrize("name", ["__value_schema_id", "apicurio.value.globalId", "apicurio.value.contentId"])
 def test_a_number_that_is_none_leaves_a_record_to_its_paths(name: str, number: str) -> None:
     raw = f'{{"topic":"s","value":"{{\\"id\\":1}}","headers":{{"{name}":{number}}}}}'.encode()
-    assert map_all(Kernel(PLAN), [raw]).fates.tolist() == [Fate.FILTERED]
+    assert map_all(Kernel(PLAN), [raw]).fates.tolist() == [RecordOutcome.FILTERED]
 
 
 def test_a_number_in_ascii_digits_names_a_schema() -> None:

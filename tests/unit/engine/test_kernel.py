@@ -9,7 +9,7 @@ import pytest
 
 from metl_gui.core.trees.declarations import fingerprint
 from metl_gui.engine.kernel import plan as plans
-from metl_gui.engine.kernel.outcomes import Fate
+from metl_gui.engine.kernel.outcomes import RecordOutcome
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.mapping.kernel import Choice, Kernel
 from metl_gui.formats.connect_schema import declare
@@ -29,7 +29,7 @@ def test_records_become_what_the_contract_says(case: dict[str, Any], choice: Cho
         if "messages" in case:
             assert [text.decode() for text in outcome.messages()] == case["messages"]
         if "fates" in case:
-            assert [FATES[Fate(fate)] for fate in outcome.fates] == case["fates"]
+            assert [FATES[RecordOutcome(fate)] for fate in outcome.fates] == case["fates"]
         assert [aside.reason for aside in outcome.set_aside] == case.get("reasons", [])
         counts = outcome.counts()
         assert {name: counts[name] for name in case.get("counts", {})} == case.get("counts", {})
@@ -78,7 +78,7 @@ def test_a_record_that_is_not_utf8_is_kept_in_base64() -> None:
 
 def test_a_record_of_which_only_the_beginning_was_read_is_too_large() -> None:
     outcome = Kernel(ONE).map(Records.of([b'{"a":"', b"null"], "f", [0, 900], sizes=[800, 4]))
-    assert outcome.fates.tolist() == [Fate.SET_ASIDE, Fate.SKIPPED]
+    assert outcome.fates.tolist() == [RecordOutcome.SET_ASIDE, RecordOutcome.SKIPPED]
     assert (outcome.bytes_in, row(outcome)["reason"], row(outcome)["raw"]) == (804, "too_large", '{"a":"')
 
 
@@ -108,7 +108,7 @@ def test_versions_whose_types_were_inferred_are_told_by_paths_although_the_messa
     inferred = {"label": "1", "paths": ["id"], "key": ["id"], "is_inferred": True}
     kernel = Kernel(plan_of({"schemas": [{"name": "s", "versions": [inferred]}]}))
     assert map_all(kernel, [json.dumps({"schema": schema, "payload": {"id": 1}}).encode()]).fates.tolist() == [
-        Fate.FILTERED
+        RecordOutcome.FILTERED
     ]
 
 

@@ -15,7 +15,7 @@ from metl_gui.core.matrix.document import Document
 from metl_gui.core.matrix.sequential import map_sequentially
 from metl_gui.core.trees.nodes import Version
 from metl_gui.core.trees.paths import escape, split
-from metl_gui.engine.kernel.outcomes import Fate, Outcome
+from metl_gui.engine.kernel.outcomes import MappedBatch, RecordOutcome
 from metl_gui.engine.mapping.kernel import Kernel
 from metl_gui.engine.mapping.plan_compiler import compile_plan
 from tests.helpers.histories import start, step, steps
@@ -89,7 +89,7 @@ def leaves(raw: msgspec.Raw | bytes, paths: frozenset[str], prefix: str = "") ->
     return found
 
 
-def placed(outcome: Outcome, document: Document) -> set[Placed]:
+def placed(outcome: MappedBatch, document: Document) -> set[Placed]:
     """Read what the kernel sent."""
     paths = {
         (entity.name, version.label): frozenset(a.path for a in version.attributes)
@@ -127,7 +127,7 @@ def test_the_kernel_sends_what_sequential_mapping_sends_nulls_apart(
             outcome = map_all(kernel, [raw])
             assert not outcome.set_aside, outcome.set_aside
             assert placed(outcome, document) == expected
-            assert outcome.fates.tolist() == [Fate.MAPPED if expected else Fate.FILTERED]
+            assert outcome.fates.tolist() == [RecordOutcome.MAPPED if expected else RecordOutcome.FILTERED]
 
 
 @given(steps, st.data())
@@ -304,4 +304,4 @@ def test_every_value_leaves_as_the_bytes_it_came_in(row: list[str], op: str) -> 
 
 def test_records_beyond_all_reason_are_set_aside() -> None:
     raws = [b"{" * 100_000, b"\xff", b"", b"{}", b'{"op":"c","after":2}', b'{"op":"c","after":[]}']
-    assert map_all(Kernel(PLAN), raws).fates.tolist() == [Fate.SET_ASIDE] * len(raws)
+    assert map_all(Kernel(PLAN), raws).fates.tolist() == [RecordOutcome.SET_ASIDE] * len(raws)

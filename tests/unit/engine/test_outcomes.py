@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from metl_gui.engine.kernel.outcomes import Fate
+from metl_gui.engine.kernel.outcomes import RecordOutcome
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.mapping.kernel import Kernel
 from tests.helpers.plans import map_all, plan_of
@@ -86,4 +86,4 @@ def test_the_first_records_keep_their_places(count: int) -> None:
     assert [first.place(at) for at in range(len(first))] == ["g@5", "h@50", "i@500"][:count]
     assert records.bytes_in == 95
     if count == 9:
-        assert map_all(Kernel(PLAN), [b"null"]).fates.tolist() == [Fate.SKIPPED]
+        assert map_all(Kernel(PLAN), [b"null"]).fates.tolist() == [RecordOutcome.SKIPPED]

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metl_gui.engine.kernel.outcomes import Outcome
+from metl_gui.engine.kernel.outcomes import MappedBatch
 from metl_gui.engine.kernel.plan import (
     BlockPlan,
     ColumnPlan,
@@ -418,7 +418,7 @@ def test_a_type_that_says_nothing_is_kept_as_json() -> None:
 
 def test_nothing_is_made_where_the_folder_of_the_run_is_gone(tmp_path: Path) -> None:
     plan = plan_of()
-    outcome: Outcome = Kernel(plan).map(Records.of([record(ROW)], "f"))
+    outcome: MappedBatch = Kernel(plan).map(Records.of([record(ROW)], "f"))
     sink = ParquetSink(tmp_path / "gone", "part-000000-0", plan)
     sink.append(outcome)
     with pytest.raises(Exception, match="metl-run-error"):

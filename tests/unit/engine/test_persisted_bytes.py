@@ -32,9 +32,9 @@ from metl_gui.engine.runs.report import RunReport, Tally
 from metl_gui.engine.runs.run_spec import ReplayOrder, RunFolder, RunSpec
 from metl_gui.engine.runs.staging import Staging
 from metl_gui.engine.sinks.sink import folder_name
-from metl_gui.engine.sources.error_store import ErrorStore, Mark, ReplaySource, held
+from metl_gui.engine.sources.error_store import ErrorStore, ReplayMark, ReplaySource, held
 from metl_gui.engine.sources.topic_source import ErrorTopicSource
-from metl_gui.engine.streaming.batch_records import PARTIAL, BatchRecord, BatchRecords, moves_of
+from metl_gui.engine.streaming.batch_records import PARTIAL, BatchLog, BatchRecord, moves_of
 from metl_gui.engine.streaming.checkpoint import Checkpoint, SourceStatus, StreamHead, claim
 from metl_gui.engine.streaming.ledger import BatchPlan, KnownPartition, Ledger
 from metl_gui.engine.tasks.results import SetAsideRecord
@@ -178,7 +178,7 @@ def test_the_metadata_of_an_offset_is_read_as_before_packed_too() -> None:
     note = filled(offset_metadata.OffsetMetadata)
     assert offset_metadata.read_metadata(names["the metadata of an offset"]) == note
     assert offset_metadata.read_metadata(rows("names")["the metadata of an offset, packed"]) == note
-    counts = offset_metadata.Counts(number=note.base, since=note.tally)
+    counts = offset_metadata.PartitionCounts(number=note.base, since=note.tally)
     assert counts.written(note, lambda _number, _counts: pytest.fail("it fits")) == names["the metadata of an offset"]
 
 
@@ -243,7 +243,7 @@ def test_a_checkpoint_is_what_it_was_before(tmp_path: Path) -> None:
         ledger = Ledger(checkpoint.ledger)
         ledger.begin({"shop.orders/0": filled(KnownPartition)})
         ledger.add(filled(BatchPlan), 0)
-        BatchRecords(checkpoint).add(msgspec.structs.replace(filled(BatchRecord), moves=[]))
+        BatchLog(checkpoint).add(msgspec.structs.replace(filled(BatchRecord), moves=[]))
     claim(tmp_path / "out", head, tmp_path / "run")
     found = files_below(tmp_path)
     assert found.pop("checkpoint/lock").startswith("run run-1, process ")
@@ -271,13 +271,13 @@ def test_a_checkpoint_of_before_is_gone_on_with(tmp_path: Path) -> None:
     ledger = Ledger(checkpoint.ledger)
     assert ledger.batch(1) == filled(BatchPlan)
     assert ledger.partitions == {"shop.orders/0": filled(KnownPartition)} | filled(BatchPlan).partitions
-    records = BatchRecords(checkpoint)
+    records = BatchLog(checkpoint)
     assert records.newest() == msgspec.structs.replace(filled(BatchRecord), moves=[])
 
 
 def test_what_replays_took_out_of_an_error_store_of_before_is_known(tmp_path: Path) -> None:
     lay_out(tmp_path, rows("folders")["an error store"])
-    mark = filled(Mark)
+    mark = filled(ReplayMark)
     assert ErrorStore.at(tmp_path).marks(mark.mode) == [mark]
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from metl_gui.core.edits.settings import AddAlias, SetSettings
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Side, Version
-from metl_gui.engine.kernel.outcomes import Fate, Outcome
+from metl_gui.engine.kernel.outcomes import MappedBatch, RecordOutcome
 from metl_gui.engine.kernel.plan import VersionPlan
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.mapping import plan_compiler as compiling
@@ -72,12 +72,12 @@ def records(draw: st.DrawFn) -> bytes:
     return text[: draw(st.integers(0, len(text)))] if draw(st.integers(0, 9)) == 0 else text
 
 
-def by_kernel(document: Document, raw: bytes) -> Outcome:
+def by_kernel(document: Document, raw: bytes) -> MappedBatch:
     return Kernel(compile_plan(document), choice="reference").map(Records.of([raw], "f"))
 
 
-def assert_same(one: OneOutcome, whole: Outcome) -> None:
-    assert one.fate == Fate(int(whole.fates[0]))
+def assert_same(one: OneOutcome, whole: MappedBatch) -> None:
+    assert one.fate == RecordOutcome(int(whole.fates[0]))
     assert [message.text for message in one.messages] == whole.messages()
     assert [message.block.entity for message in one.messages] == whole.sent_to()
     assert [str(one.kind)] == list(whole.by_skip) or not whole.by_skip

@@ -10,8 +10,8 @@ from metl_gui.engine.runs.report import Tally
 from metl_gui.engine.streaming.batch_records import (
     KEPT_RECORDS,
     PARTIAL,
+    BatchLog,
     BatchRecord,
-    BatchRecords,
     drop_partials,
     moves_of,
     settle,
@@ -62,7 +62,7 @@ def files_in(folder: Path) -> list[str]:
 
 
 def test_a_batch_has_names_of_its_own_beside_those_of_others(checkpoint: Checkpoint, out: Path) -> None:
-    records = BatchRecords(checkpoint)
+    records = BatchLog(checkpoint)
     for number in (1, 2):
         records.add(
             record_of(number, write_parts(out, number, "order/part-000000-0.jsonl", "order/date=x/part-1.jsonl"))
@@ -99,11 +99,11 @@ def test_what_has_no_record_is_dropped_and_never_seen(checkpoint: Checkpoint, ou
     assert files_in(out) == []
     drop_partials([out])
     assert list(out.rglob("*.jsonl")) == []
-    assert BatchRecords(checkpoint).newest() is None
+    assert BatchLog(checkpoint).newest() is None
 
 
 def test_few_records_stay_and_the_newest_of_each_run_has_its_sums(checkpoint: Checkpoint, out: Path) -> None:
-    records = BatchRecords(checkpoint)
+    records = BatchLog(checkpoint)
     for number in range(1, KEPT_RECORDS + 10):
         records.add(record_of(number, write_parts(out, number, "order/part-0.jsonl"), "a" if number < 15 else "b"))
     assert len(list(checkpoint.batches.iterdir())) == KEPT_RECORDS

@@ -7,26 +7,28 @@ from collections.abc import Iterator
 
 import pytest
 
-from metl_gui.engine.runs.target import Kind, Target, check_target, parse_target
+from metl_gui.engine.runs.target import Target, TargetKind, check_target, parse_target
 from metl_gui.errors import RunError
 
 
 @pytest.mark.parametrize(
     ("text", "kind", "places"),
     [
-        ("local", Kind.LOCAL, ()),
-        (" local[*] ", Kind.LOCAL, ()),
-        ("local[12]", Kind.LOCAL, ()),
-        ("sc://spark.example.com", Kind.CONNECT, (("spark.example.com", 15002),)),
-        ("sc://[::1]:1234/;use_ssl=true", Kind.CONNECT, (("::1", 1234),)),
-        ("spark://a:7077,b:7078", Kind.CLUSTER, (("a", 7077), ("b", 7078))),
-        ("yarn", Kind.CLUSTER, ()),
-        ("k8s://https://api.example.com:6443", Kind.CLUSTER, ()),
-        ("local-cluster[2,1,1024]", Kind.CLUSTER, ()),
-        ("other://host:1", Kind.CLUSTER, ()),
+        ("local", TargetKind.LOCAL, ()),
+        (" local[*] ", TargetKind.LOCAL, ()),
+        ("local[12]", TargetKind.LOCAL, ()),
+        ("sc://spark.example.com", TargetKind.CONNECT, (("spark.example.com", 15002),)),
+        ("sc://[::1]:1234/;use_ssl=true", TargetKind.CONNECT, (("::1", 1234),)),
+        ("spark://a:7077,b:7078", TargetKind.CLUSTER, (("a", 7077), ("b", 7078))),
+        ("yarn", TargetKind.CLUSTER, ()),
+        ("k8s://https://api.example.com:6443", TargetKind.CLUSTER, ()),
+        ("local-cluster[2,1,1024]", TargetKind.CLUSTER, ()),
+        ("other://host:1", TargetKind.CLUSTER, ()),
     ],
 )
-def test_each_target_gets_the_session_it_needs(text: str, kind: Kind, places: tuple[tuple[str, int], ...]) -> None:
+def test_each_target_gets_the_session_it_needs(
+    text: str, kind: TargetKind, places: tuple[tuple[str, int], ...]
+) -> None:
     target = parse_target(text)
     assert (target.kind, target.places) == (kind, places)
 

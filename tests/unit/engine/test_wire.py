@@ -15,7 +15,7 @@ import pytest
 
 from metl_gui.core.trees.nodes import Side
 from metl_gui.engine.kernel import plan as plans
-from metl_gui.engine.kernel.outcomes import Outcome
+from metl_gui.engine.kernel.outcomes import MappedBatch
 from metl_gui.engine.kernel.wire_format import ids_in_headers
 from metl_gui.engine.mapping.kernel import Kernel
 from metl_gui.engine.mapping.plan_compiler import compile_plan
@@ -97,7 +97,7 @@ def record(value: bytes | None, key: bytes | None = None, topic: str = TOPIC, **
     return json.dumps({"topic": topic, **written, **more}).encode()
 
 
-def told(outcome: Outcome) -> list[tuple[str, Any]]:
+def told(outcome: MappedBatch) -> list[tuple[str, Any]]:
     """Say version and number of each message, then the reasons."""
     sent = [json.loads(text) for text in outcome.messages()]
     named = [(one["source"]["version"], one["payload"].get("number")) for one in sent]

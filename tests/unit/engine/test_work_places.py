@@ -17,7 +17,7 @@ from metl_gui.engine.runs.staging import Staging
 from metl_gui.engine.runs.target import Target, parse_target
 from metl_gui.engine.sources.files import SourceFile
 from metl_gui.engine.spark.sessions.runtime import Runtime
-from metl_gui.engine.spark.worker_check import Look, WorkerFacts
+from metl_gui.engine.spark.worker_check import WorkerCheck, WorkerFacts
 from metl_gui.errors import RunError
 from metl_gui.formats.compression import Codec
 
@@ -30,9 +30,9 @@ class Elsewhere:
     def __init__(self, target: str, *shared: Path) -> None:
         self.target: Target = parse_target(target)
         self.shared = shared
-        self.looks: list[Look] = []
+        self.looks: list[WorkerCheck] = []
 
-    def look(self, look: Look) -> Sequence[WorkerFacts]:
+    def look(self, look: WorkerCheck) -> Sequence[WorkerFacts]:
         """Tell what is not below a shared folder."""
         self.looks.append(look)
         unseen = [path for path in look.folders if not any(Path(path).is_relative_to(place) for place in self.shared)]
@@ -120,7 +120,7 @@ def test_a_source_that_a_worker_does_not_see_is_refused_and_a_long_one_is_looked
     assert (asked[0], asked[-1]) == (("/only/here/0.jsonl", 0), ("/only/here/999.jsonl", 999))
     assert 10 < len(asked) < 100
     assert session.looks[0].mark == "r1"
-    assert msgspec.json.decode(msgspec.json.encode(session.looks[0]), type=Look) == session.looks[0]
+    assert msgspec.json.decode(msgspec.json.encode(session.looks[0]), type=WorkerCheck) == session.looks[0]
 
 
 def test_notes_of_computers_that_write_over_each_other_are_left_out_and_the_others_count(tmp_path: Path) -> None:

@@ -12,8 +12,15 @@ import pytest
 from pyspark.errors import PySparkRuntimeError
 
 from metl_gui.engine.spark.task_errors import run_error
-from metl_gui.engine.spark.worker_check import Look, WorkerFacts, check_files, check_packages, from_spark, parse_facts
-from metl_gui.engine.spark.worker_facts import MARK, NEEDED, Question
+from metl_gui.engine.spark.worker_check import (
+    WorkerCheck,
+    WorkerFacts,
+    check_files,
+    check_packages,
+    from_spark,
+    parse_facts,
+)
+from metl_gui.engine.spark.worker_facts import MARK, NEEDED, WorkerProbe
 from metl_gui.errors import RunError
 
 
@@ -31,9 +38,9 @@ def facts(**others: object) -> WorkerFacts:
     return msgspec.convert(plain | others, WorkerFacts)
 
 
-def asked(look: Look) -> WorkerFacts:
+def asked(look: WorkerCheck) -> WorkerFacts:
     """Ask this very process, as a task of Spark would be asked."""
-    answer = Question(msgspec.json.encode(look).decode()).answer(0)
+    answer = WorkerProbe(msgspec.json.encode(look).decode()).answer(0)
     return parse_facts([answer, None])[0]
 
 
@@ -43,14 +50,14 @@ def not_asked_yet(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_worker_tells_its_own_python_and_packages() -> None:
-    told = asked(Look())
+    told = asked(WorkerCheck())
     assert (told.python, told.executable) == (platform.python_version(), sys.executable)
     assert all(told.packages[name] for name in NEEDED)
     assert check_packages([told]) == ()
 
 
 def test_a_task_answers_once_for_all_its_rows() -> None:
-    question = Question(msgspec.json.encode(Look()).decode())
+    question = WorkerProbe(msgspec.json.encode(WorkerCheck()).decode())
     assert question.answer(0) is not None
     assert question.answer(1) is None
 
@@ -59,7 +66,7 @@ def test_a_file_that_is_missing_or_shorter_there_is_named(tmp_path: Path) -> Non
     (tmp_path / "short.jsonl").write_bytes(b"{}\n")
     (tmp_path / "grown.jsonl").write_bytes(b"{}\n" * 9)
     wanted = {"short.jsonl": 1000, "grown.jsonl": 3, "gone.jsonl": 3}
-    told = asked(Look(files=tuple((str(tmp_path / name), size) for name, size in wanted.items())))
+    told = asked(WorkerCheck(files=tuple((str(tmp_path / name), size) for name, size in wanted.items())))
     assert [why.partition(".jsonl")[0].rpartition("/")[2] for why in told.files] == ["short", "gone"]
     with pytest.raises(RunError, match="does not see the source") as caught:
         check_files([facts(), told], "/data/in")
@@ -73,7 +80,7 @@ def test_a_folder_of_the_same_name_on_another_computer_is_not_taken_for_the_shar
         (tmp_path / name).mkdir()
         (tmp_path / name / MARK).write_text(mark)
     folders = tuple(str(tmp_path / name) for name in ("shared", "other", "gone"))
-    told = asked(Look(folders=folders, mark="run-1"))
+    told = asked(WorkerCheck(folders=folders, mark="run-1"))
     assert told.folders == {folders[1]: "it is another folder of the same name", folders[2]: "it is not there"}
     assert [path.name for path in (tmp_path / "shared").iterdir()] == [MARK]
 
@@ -84,7 +91,7 @@ def test_a_folder_that_cannot_be_written_there_says_why(tmp_path: Path, monkeypa
     def refuse(_self: Path, _text: str) -> int:
         raise PermissionError(13, "Permission denied")
 
-    look = Look(folders=(str(tmp_path),), mark="run-1")
+    look = WorkerCheck(folders=(str(tmp_path),), mark="run-1")
     monkeypatch.setattr(Path, "write_text", refuse)
     assert asked(look).folders == {str(tmp_path): "it cannot be written: Permission denied"}
 

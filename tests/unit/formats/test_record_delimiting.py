@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metl_gui.formats.record_delimiting import HEAD_BYTES, Framed, Framing, sniff, split
+from metl_gui.formats.record_delimiting import HEAD_BYTES, DelimitedRecord, Framing, sniff, split
 from tests.helpers.json_texts import values
 
 
@@ -106,9 +106,9 @@ def test_a_record_that_is_too_large_is_measured_and_not_kept(framing: Framing, f
     large = b'{"a":"' + filling * (3_000_000 // len(filling)) + (b'","b":"' if filling == b"[" else b"") + b'"}'
     text = large + b'\n{"a":2}\n'
     found = list(split(pieces(text, 4096), framing, limit_bytes=100_000))
-    assert found[0] == Framed(0, large[:HEAD_BYTES], len(large))
+    assert found[0] == DelimitedRecord(0, large[:HEAD_BYTES], len(large))
     assert not found[0].is_whole
-    assert found[-1] == Framed(len(large) + 1, b'{"a":2}', 7)
+    assert found[-1] == DelimitedRecord(len(large) + 1, b'{"a":2}', 7)
 
 
 def test_memory_stays_near_the_limit_when_a_line_is_far_larger() -> None:

@@ -10,22 +10,22 @@ import pytest
 
 from metl_gui.errors import RecordError
 from metl_gui.formats.json_text import is_null, members
-from metl_gui.formats.record_kind import Kind, classify, is_with_schema
+from metl_gui.formats.record_kind import RecordKind, classify, is_with_schema
 from metl_gui.formats.record_wrapper import unwrap
 from tests.helpers.cases import cases
 from tests.helpers.shared import shared
 
 
-def kind_of(raw: bytes) -> Kind:
+def kind_of(raw: bytes) -> RecordKind:
     """Tell the kind of a whole record; the topic ``known`` names a schema."""
     wrapped = unwrap(raw)
     if wrapped.is_key or wrapped.value is None:
-        return Kind.KEY if wrapped.is_key else Kind.TOMBSTONE
+        return RecordKind.KEY if wrapped.is_key else RecordKind.TOMBSTONE
     found, name = members(wrapped.value), ""
     if is_with_schema(found):
         name = (json.loads(bytes(found["schema"])) or {}).get("name") or ""
         if is_null(found["payload"]):
-            return Kind.TOMBSTONE
+            return RecordKind.TOMBSTONE
         found = members(found["payload"])
     return classify(found, wrapped.topic, name, is_known=wrapped.topic == "known")
 
@@ -36,37 +36,37 @@ def test_a_record_is_told(case: dict[str, Any]) -> None:
 
 
 STATED = {
-    "BEGIN": Kind.TRANSACTION,
-    "END": Kind.TRANSACTION,
-    "m": Kind.MESSAGE,
-    "avro-schema": Kind.FLATTENED,
-    "cloudevent": Kind.CLOUD_EVENT,
-    "flattened": Kind.FLATTENED,
-    "heartbeat": Kind.HEARTBEAT,
-    "notification": Kind.NOTIFICATION,
-    "payload-null": Kind.TOMBSTONE,
-    "schema-change": Kind.SCHEMA_CHANGE,
-    "signal": Kind.SIGNAL,
-    "tombstone": Kind.TOMBSTONE,
-    "transaction-BEGIN": Kind.TRANSACTION,
-    "transaction-END": Kind.TRANSACTION,
+    "BEGIN": RecordKind.TRANSACTION,
+    "END": RecordKind.TRANSACTION,
+    "m": RecordKind.MESSAGE,
+    "avro-schema": RecordKind.FLATTENED,
+    "cloudevent": RecordKind.CLOUD_EVENT,
+    "flattened": RecordKind.FLATTENED,
+    "heartbeat": RecordKind.HEARTBEAT,
+    "notification": RecordKind.NOTIFICATION,
+    "payload-null": RecordKind.TOMBSTONE,
+    "schema-change": RecordKind.SCHEMA_CHANGE,
+    "signal": RecordKind.SIGNAL,
+    "tombstone": RecordKind.TOMBSTONE,
+    "transaction-BEGIN": RecordKind.TRANSACTION,
+    "transaction-END": RecordKind.TRANSACTION,
 }
 
 
-def stated(file: str, sample: dict[str, Any]) -> Kind | None:
+def stated(file: str, sample: dict[str, Any]) -> RecordKind | None:
     """Return the kind that the file itself states of a sample."""
     if sample.get("part") == "key":
-        return Kind.KEY
+        return RecordKind.KEY
     said = sample["kind"].removesuffix("+schema") if "kind" in sample else None
     if said is None:
         return None
     word = said.split()[0].removesuffix("+schema")
     if said.endswith("op=m"):
-        return Kind.MESSAGE
+        return RecordKind.MESSAGE
     if word == "envelope":
-        return Kind.CHANGE
-    shapes = {"cloudevents": Kind.CLOUD_EVENT, "unwrapped": Kind.FLATTENED}
-    row = next((kind for name, kind in shapes.items() if name in file), Kind.CHANGE)
+        return RecordKind.CHANGE
+    shapes = {"cloudevents": RecordKind.CLOUD_EVENT, "unwrapped": RecordKind.FLATTENED}
+    row = next((kind for name, kind in shapes.items() if name in file), RecordKind.CHANGE)
     return STATED.get(word, row if word in ("c", "r", "u", "d", "t") else None)
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from metl_gui.registry.files import sources
 from metl_gui.registry.files.format_detection import Format
-from metl_gui.registry.reader_result import Reading
+from metl_gui.registry.reader_result import ReaderResult
 from metl_gui.registry.schemas import avro
 from tests.helpers.cases import lines
 
@@ -32,7 +32,7 @@ def answer(subject: str, version: int, id_: int, schema: Any, **more: Any) -> di
     return {"subject": subject, "version": version, "id": id_, "schema": json.dumps(schema), **more}
 
 
-def reading_of(folder: Path, files: Mapping[str, Any]) -> Reading:
+def reading_of(folder: Path, files: Mapping[str, Any]) -> ReaderResult:
     for name, content in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -40,7 +40,7 @@ def reading_of(folder: Path, files: Mapping[str, Any]) -> Reading:
     return sources.read([folder])
 
 
-def versions_of(reading: Reading) -> list[tuple[str, str | None, list[str]]]:
+def versions_of(reading: ReaderResult) -> list[tuple[str, str | None, list[str]]]:
     return [(one.name, one.label, lines(one.attributes)) for one in reading.declarations]
 
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metl_gui.registry.messages import connect_json
-from metl_gui.registry.reader_result import Reading
+from metl_gui.registry.reader_result import ReaderResult
 from tests.helpers.cases import lines
 
 SOURCE = {"connector": "postgresql", "name": "srv", "db": "shop", "schema": "inv", "table": "t"}
@@ -24,7 +24,7 @@ def written(path: Path, records: Iterable[Any]) -> Path:
     return path
 
 
-def reading_of(tmp_path: Path, *records: Any) -> Reading:
+def reading_of(tmp_path: Path, *records: Any) -> ReaderResult:
     return connect_json.read([written(tmp_path / "records.jsonl", records)])
 
 

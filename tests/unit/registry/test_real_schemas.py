@@ -11,17 +11,17 @@ import pytest
 
 from metl_gui.core.trees.schema_names import label_order
 from metl_gui.registry.files import sources
-from metl_gui.registry.reader_result import Reading
+from metl_gui.registry.reader_result import ReaderResult
 from tests.helpers.cases import lines
 from tests.helpers.shared import shared
 
 
 @cache
-def real_schemas() -> Reading:
+def real_schemas() -> ReaderResult:
     return sources.read([shared("real-schemas")])
 
 
-def refusals(reading: Reading) -> Counter[str]:
+def refusals(reading: ReaderResult) -> Counter[str]:
     """Count refusals by what they have in common."""
     kinds = {
         "is a Protobuf schema": "protobuf", "is a Thrift schema": "thrift",

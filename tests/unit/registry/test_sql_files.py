@@ -10,13 +10,13 @@ from metl_gui.core.trees.declarations import VersionDeclaration
 from metl_gui.core.trees.nodes import Side
 from metl_gui.registry.files import sources
 from metl_gui.registry.files.format_detection import Format
-from metl_gui.registry.reader_result import Reading
-from metl_gui.workbench.importing.remote_sources import Choice
+from metl_gui.registry.reader_result import ReaderResult
+from metl_gui.workbench.importing.remote_sources import ImportFilter
 from metl_gui.workbench.importing.schema_import import import_sources
 from metl_gui.workbench.session import Workbench
 
 
-def read(folder: Path, format_: Format = Format.AUTO, prefix: str = "", **files: str) -> Reading:
+def read(folder: Path, format_: Format = Format.AUTO, prefix: str = "", **files: str) -> ReaderResult:
     for name, text in files.items():
         (folder / f"{name}.sql").write_text(text)
     return sources.read([folder], format_, prefix=prefix)
@@ -170,7 +170,7 @@ def test_a_table_that_was_renamed_goes_on_in_the_project(tmp_path: Path) -> None
     (tmp_path / "in" / "1_a.sql").write_text("CREATE TABLE orders (id int, a text);")
     (tmp_path / "in" / "2_b.sql").write_text("ALTER TABLE orders RENAME TO sales; ALTER TABLE sales ADD b text;")
     with Workbench.create(tmp_path / "p.metl") as workbench:
-        import_sources(workbench, Side.EXTRACTION, [tmp_path / "in"], choice=Choice(prefix="shop"))
+        import_sources(workbench, Side.EXTRACTION, [tmp_path / "in"], choice=ImportFilter(prefix="shop"))
         tree = workbench.document.tree(Side.EXTRACTION)
         assert tree.named("shop.public.sales") == tree.named("shop.public.orders")
         (schema,) = tree.schemas()

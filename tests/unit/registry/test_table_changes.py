@@ -12,10 +12,10 @@ import pytest
 
 from metl_gui.core.trees.declarations import VersionDeclaration
 from metl_gui.errors import RecordError
-from metl_gui.formats.record_kind import Kind
+from metl_gui.formats.record_kind import RecordKind
 from metl_gui.registry.messages import connect_json
 from metl_gui.registry.messages.change_records import RecordReader
-from metl_gui.registry.reader_result import Continuation, Reading
+from metl_gui.registry.reader_result import ReaderResult, SchemaSuccession
 from tests.helpers.shared import shared
 
 PREFIX = "srv"
@@ -43,7 +43,7 @@ def ddl(text: str, changes: Sequence[Any] = (), connector: str = "mysql") -> dic
     return {"topic": PREFIX, "value": json.dumps({**value, "tableChanges": list(changes)})}
 
 
-def read(tmp_path: Path, *files: Sequence[Any]) -> Reading:
+def read(tmp_path: Path, *files: Sequence[Any]) -> ReaderResult:
     paths = [tmp_path / f"{at}.jsonl" for at in range(len(files))]
     for path, records in zip(paths, files, strict=True):
         path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
@@ -109,7 +109,7 @@ def test_a_renamed_table_continues_the_one_it_was(tmp_path: Path) -> None:
 def test_the_swap_of_an_online_schema_change_continues_nothing_that_is_still_there(tmp_path: Path) -> None:
     swap = ddl("RENAME TABLE customers TO _customers_old, _customers_new TO customers")
     found = read(tmp_path, [row("customers", "id"), swap, row("customers", "id", "x")])
-    assert found.continuations == (Continuation("srv.inv.customers", ("srv.inv._customers_new",)),)
+    assert found.continuations == (SchemaSuccession("srv.inv.customers", ("srv.inv._customers_new",)),)
 
 
 def test_the_key_of_a_table_is_taken_from_its_event_where_no_message_says_it(tmp_path: Path) -> None:
@@ -135,8 +135,8 @@ def test_the_samples_hold_schema_changes_and_none_renames_anything() -> None:
     for line in shared("debezium-samples", "docs-samples.jsonl").read_text(encoding="utf-8").splitlines():
         with suppress(RecordError):  # schemas, and messages that nothing names
             found = reader.read(json.dumps(json.loads(line)["message"]).encode())
-            kinds += [found] if isinstance(found, Kind) else []
-    assert len(reader.changes) == kinds.count(Kind.SCHEMA_CHANGE) == 6
+            kinds += [found] if isinstance(found, RecordKind) else []
+    assert len(reader.changes) == kinds.count(RecordKind.SCHEMA_CHANGE) == 6
     assert [change.renamed for change in reader.changes] == [()] * 6
     keys = {table[-1]: key for change in reader.changes for table, key in change.keys}
     assert keys == {"CUSTOMERS": ("ID",), "customers": ("id",)}

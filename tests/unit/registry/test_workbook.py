@@ -15,7 +15,7 @@ import pytest
 from metl_gui.errors import SchemaError
 from metl_gui.registry.tables import workbook
 from metl_gui.registry.tables.workbook import SheetRow, is_workbook, read_sheet
-from metl_gui.workbench.workbook_writer import Column, SheetPlan, plain_text, workbook_bytes
+from metl_gui.workbench.workbook_writer import SheetColumn, SheetPlan, plain_text, workbook_bytes
 
 COLUMNS = ("name", "answer")
 
@@ -203,7 +203,7 @@ def test_a_cell_far_away_is_told_and_not_walked_to(tmp_path: Path) -> None:
 
 def test_no_text_that_is_written_becomes_a_formula_and_every_text_comes_back(tmp_path: Path) -> None:
     texts = ("=1+1", "+1", "-1", "@x", '=HYPERLINK("http://x")', "ü", "a\nb", "007", "#N/A", "2026-11-21")
-    plan = SheetPlan("Rows", (Column("name"), Column("answer")), tuple((text, "x") for text in texts))
+    plan = SheetPlan("Rows", (SheetColumn("name"), SheetColumn("answer")), tuple((text, "x") for text in texts))
     path = tmp_path / "a.xlsx"
     path.write_bytes(workbook_bytes((plan,)))
     found = rows_of(path)

@@ -10,15 +10,15 @@ from pathlib import Path
 from random import Random
 from typing import NoReturn
 
-from metl_gui.core.changes.draft import Stamp
-from metl_gui.store.edit_log import Keeping
+from metl_gui.core.changes.draft import EditContext
+from metl_gui.store.edit_log import RetentionPolicy
 from metl_gui.store.project_file import ProjectFile
 from tests.helpers.world import World
 from tests.unit.store.contents import digest
 from tests.unit.store.writer import next_transition, say, serve
 
 EDITS_PER_OPENING = 12
-STAMP = Stamp("writer", 1)
+STAMP = EditContext("writer", 1)
 
 
 def edit_without_end(path: Path) -> NoReturn:
@@ -40,7 +40,7 @@ def edit_without_end(path: Path) -> NoReturn:
                     say(f"published {state}")
                 if random.random() < 0.3:
                     say("trying compact")
-                    project.compact(Keeping(edits=3, days=0, at_once=random.choice([3, 2_000])))
+                    project.compact(RetentionPolicy(edits=3, days=0, at_once=random.choice([3, 2_000])))
                     say("compacted")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from metl_gui.core.changes.draft import Edit, Stamp, Transition, perform
+from metl_gui.core.changes.draft import Edit, EditContext, Transition, perform
 from metl_gui.core.edits.revert import Revert
 from metl_gui.store.edit_log import COMMAND, DOORS, WINDOW, LoggedGroup
 from metl_gui.store.project_file import ProjectFile
@@ -23,7 +23,7 @@ class Editing(World):
 
     def do(self, edit: Edit) -> Transition:
         """Apply an edit, commit it, then go on with the result."""
-        transition = perform(self.document, edit, Stamp("tester", 1_000 + self.document.state))
+        transition = perform(self.document, edit, EditContext("tester", 1_000 + self.document.state))
         self.last_group = self.project.commit(transition, self.door, self.group, self.undoes)
         self.document = transition.after
         self.log.append(transition)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from metl_gui.core.changes.draft import Change
+from metl_gui.core.changes.draft import ChangeSet
 from metl_gui.core.matrix.blocks import Element, Loss
 from metl_gui.core.project.sample_profiles import AttributeProfile
 from metl_gui.core.project.version_tasks import ValueProfile, Waiting
 from metl_gui.core.trees.declarations import VersionDeclaration
 
 COLUMNS: Mapping[str, Any] = {
-    "a change of the log": Change,
+    "a change of the log": ChangeSet,
     "lost elements of a block": tuple[Loss, ...],
     "versions that a block waits for": tuple[int, ...],
     "elements of a retired block": tuple[Element, ...],

@@ -19,11 +19,11 @@ from random import Random
 from typing import Any
 
 from metl_gui.core.edits.versions import AddVersion
-from metl_gui.core.project.comments import Spot, Subject
+from metl_gui.core.project.comments import CommentSubject, Spot
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import EditError, ProjectError
-from metl_gui.store.rows.packed_changes import Touched
+from metl_gui.store.rows.packed_changes import LogFilter
 from metl_gui.store.sqlite.connection import APPLICATION_ID
 from metl_gui.workbench.session import Workbench
 from tests.unit.store.contents import digest
@@ -162,7 +162,7 @@ def read_beside(workbench: Workbench) -> None:
         kept.samples.profile(schema_id)
     for run in workbench.kept.runs.newest():
         workbench.kept.runs.events(run.run_id)
-    workbench.touching(Touched(schema=(Side.EXTRACTION, 1), keys=frozenset({(1, 1)})))
+    workbench.touching(LogFilter(schema=(Side.EXTRACTION, 1), keys=frozenset({(1, 1)})))
 
 
 def acts(workbench: Workbench) -> Iterator[Any]:
@@ -174,7 +174,7 @@ def acts(workbench: Workbench) -> Iterator[Any]:
     yield workbench.redo
     yield lambda: workbench.undo_state(2)
     yield lambda: workbench.name_state(1, "one")
-    yield lambda: workbench.add_comment(Subject(Spot(1)), "text")
+    yield lambda: workbench.add_comment(CommentSubject(Spot(1)), "text")
     yield lambda: workbench.add_run({"run_id": "new", "state": 1}, [{"a": 1}])
     yield workbench.compact
     yield workbench.give_room_back

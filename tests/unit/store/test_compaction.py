@@ -11,18 +11,18 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
-from metl_gui.core.changes.draft import Stamp
+from metl_gui.core.changes.draft import EditContext
 from metl_gui.core.changes.rewind import rewound
 from metl_gui.core.matrix.canonical import state_hash
 from metl_gui.errors import ProjectError
 from metl_gui.store import edit_log, project_file
-from metl_gui.store.edit_log import COMMAND, DOORS, Keeping
+from metl_gui.store.edit_log import COMMAND, DOORS, RetentionPolicy
 from metl_gui.store.project_file import ProjectFile
 from tests.unit.store.contents import parts
 from tests.unit.store.editing import Editing
 from tests.unit.store.test_state_machine import StoreMachine, kinds, seeds, without_ids
 
-NOTHING = Keeping(edits=1, days=0)
+NOTHING = RetentionPolicy(edits=1, days=0)
 
 
 def states(project: ProjectFile) -> list[int]:
@@ -39,8 +39,8 @@ def long(editing: Editing) -> Editing:
 
 def test_only_states_with_a_name_or_a_use_and_the_newest_are_left(long: Editing) -> None:
     kept = long.project.kept
-    long.project.name_state(2, "two", Stamp("ada", 1))
-    kept.states.publish(4, "", Stamp("ada", 2))
+    long.project.name_state(2, "two", EditContext("ada", 1))
+    kept.states.publish(4, "", EditContext("ada", 2))
     kept.states.add_export(6, 3)
     long.project.kept.runs.add({"state": 8})
     whole = {state: parts(long.project.document(state)) for state in range(13)}
@@ -53,18 +53,18 @@ def test_only_states_with_a_name_or_a_use_and_the_newest_are_left(long: Editing)
 
 
 def test_a_merged_state_names_what_it_was_merged_into(long: Editing) -> None:
-    long.project.name_state(5, "five", Stamp("ada", 1))
+    long.project.name_state(5, "five", EditContext("ada", 1))
     long.project.compact(NOTHING)
     with pytest.raises(ProjectError, match=r"State 3 of fx\.metl cannot.*into state 5.*are 0 and 5"):
         long.project.document(3)
     with pytest.raises(ProjectError, match="merged into state 11"):
         long.project.change_between(7, 12)
     with pytest.raises(ProjectError, match="merged into state 5"):
-        long.project.name_state(4, "four", Stamp())
+        long.project.name_state(4, "four", EditContext())
 
 
 def test_what_was_merged_cannot_be_taken_back_and_the_newest_can(long: Editing) -> None:
-    long.project.compact(Keeping(edits=2, days=0))
+    long.project.compact(RetentionPolicy(edits=2, days=0))
     assert [long.undo_newest() for _ in range(2)] == ["Add s11 version 1", "Add s10 version 1"]
     assert long.project.undo_candidate() is None
     cut = long.project.group_of(10)
@@ -107,7 +107,7 @@ def test_young_edits_are_kept_however_many_there_are(editing: Editing) -> None:
     for number in range(6):
         editing.schema(f"s{number}", "1", "a")
     editing.project._connection.execute("UPDATE edits SET when_ms = ? WHERE state > 3", (now_ms,))
-    assert editing.project.compact(Keeping(edits=1, days=90)) == 2
+    assert editing.project.compact(RetentionPolicy(edits=1, days=90)) == 2
     assert states(editing.project) == [3, 4, 5, 6]
 
 
@@ -125,7 +125,7 @@ def test_each_call_does_a_bounded_part_and_the_parts_make_the_whole(long: Editin
 def test_a_large_log_is_compacted_when_its_editor_closes_it_and_a_small_one_is_not(
     editing: Editing, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(project_file, "KEEPING", Keeping(edits=10, days=0))
+    monkeypatch.setattr(project_file, "KEEPING", RetentionPolicy(edits=10, days=0))
     monkeypatch.setattr(edit_log, "WORTH", 20)
     for number in range(29):
         editing.schema(f"s{number}", "1", "a")
@@ -150,11 +150,11 @@ class CompactingMachine(StoreMachine):
 
     @rule(seed=seeds)
     def name(self, seed: int) -> None:
-        self.project.name_state(self.any_state(seed), "named", Stamp("ada", 1))
+        self.project.name_state(self.any_state(seed), "named", EditContext("ada", 1))
 
     @rule(seed=seeds)
     def publish(self, seed: int) -> None:
-        self.project.kept.states.publish(self.any_state(seed), "", Stamp("ada", 1))
+        self.project.kept.states.publish(self.any_state(seed), "", EditContext("ada", 1))
 
     @rule(kind=kinds, seed=seeds)
     def command_that_is_undone(self, kind: str, seed: int) -> None:
@@ -174,7 +174,7 @@ class CompactingMachine(StoreMachine):
         before = set(states(self.project))
         weighty = {found.state for found in self.project.kept.states.named()} - {0}
         hashes = {state: state_hash(self.project.document(state)) for state in before}
-        while self.project.compact(Keeping(edits, 0, at_once)):
+        while self.project.compact(RetentionPolicy(edits, 0, at_once)):
             pass
         left = states(self.project)
         assert before & (weighty | set(range(newest - edits + 1, newest + 1))) <= set(left) <= before

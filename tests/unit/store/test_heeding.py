@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from metl_gui.core.changes.draft import Stamp
+from metl_gui.core.changes.draft import EditContext
 from metl_gui.core.progress import Watch
 from metl_gui.errors import RunCancelled
 from metl_gui.store.creation import copy_file
@@ -106,7 +106,7 @@ COUNTED = f"{ENDLESS.partition(' SELECT count')[0]} SELECT x FROM n WHERE x = 30
 
 def test_a_copy_that_is_cancelled_leaves_nothing(path: Path, tmp_path: Path) -> None:
     with ProjectFile.create(path) as project:
-        project.kept.samples.include(1, bytes(range(256)) * 9, Stamp("ada", 5))
+        project.kept.samples.include(1, bytes(range(256)) * 9, EditContext("ada", 5))
     with cancellable_queries(Watch(is_cancelled=lambda: True)), pytest.raises(RunCancelled):
         copy_file(path, tmp_path / "copy.metl")
     assert [found.name for found in tmp_path.iterdir()] == ["fx.metl"]

@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from metl_gui.cli.main import main
-from metl_gui.core.project.comments import Spot, Subject
-from metl_gui.core.project.refusals import Refusal, RefusedRename
+from metl_gui.core.project.comments import CommentSubject, Spot
+from metl_gui.core.project.refusals import RefusedRename, RefusedSuggestion
 from metl_gui.core.project.sample_profiles import AttributeProfile, SchemaProfile
 from metl_gui.core.project.version_tasks import VersionTask
-from metl_gui.core.project.writer_schemas import WireSchema
+from metl_gui.core.project.writer_schemas import WriterSchema
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Side
 from metl_gui.workbench.session import Workbench
@@ -52,14 +52,14 @@ def fill(workbench: Workbench) -> None:
     """Put something into every table beside the states."""
     kept, stamp = workbench.kept, workbench.stamp()
     declared = VersionDeclaration("more", (AttributeDeclaration("a", "int64"),), "1")
-    kept.comments.add(Subject(Spot(1, 2, 3, 4), Spot(5)), "Ask the billing team", stamp)
+    kept.comments.add(CommentSubject(Spot(1, 2, 3, 4), Spot(5)), "Ask the billing team", stamp)
     kept.refused_renames.add([RefusedRename(Side.EXTRACTION, 3, "legacy", "note")], stamp)
-    kept.refused_suggestions.add([Refusal(1, 2, 3, 4, "a", "b")], stamp)
+    kept.refused_suggestions.add([RefusedSuggestion(1, 2, 3, 4, "a", "b")], stamp)
     kept.assignments.assign([(1, 1, 1)], "grace", stamp)
     kept.states.add_export(1, 5)
     kept.pending_imports.begin(Side.EXTRACTION, "window", [declared], stamp)
     kept.version_tasks.collect([VersionTask(0, "s", "9", declared)], stamp)
-    kept.writer_schemas.keep([WireSchema("7", "avro", '"string"', "s", "f" * 32)], stamp)
+    kept.writer_schemas.keep([WriterSchema("7", "avro", '"string"', "s", "f" * 32)], stamp)
     kept.settings.put({"second_person_confirms": "yes"})
     kept.samples.put_profiles(
         [SchemaProfile(1, 1, 5, (AttributeProfile("id", (("integer", 10),), 1.0, ("99",), 2, 2, 10),))]

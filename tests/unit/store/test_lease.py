@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from metl_gui.core.changes.draft import Stamp
-from metl_gui.errors import ProjectHeldError
-from metl_gui.store.lease import FAR_SILENCE_MS, HIDDEN, Holder, process_start
+from metl_gui.core.changes.draft import EditContext
+from metl_gui.errors import ProjectLockedError
+from metl_gui.store.lease import FAR_SILENCE_MS, HIDDEN, LeaseHolder, process_start
 from metl_gui.store.project_file import ProjectFile
 from tests.unit.store.editing import Editing
 
@@ -46,7 +46,7 @@ def raw(path: Path) -> Iterator[sqlite3.Connection]:
 
 def test_the_second_editor_is_told_who_has_it_and_where(path: Path) -> None:
     ProjectFile.create(path).close()
-    with other_editor(path, "ada") as process, pytest.raises(ProjectHeldError) as caught:
+    with other_editor(path, "ada") as process, pytest.raises(ProjectLockedError) as caught:
         ProjectFile.open(path, for_editing=True, who="bob")
     told = str(caught.value)
     assert f"ada on {socket.gethostname()} (process {process.pid}" in told
@@ -75,7 +75,7 @@ def test_the_lease_of_a_killed_process_is_taken_over_without_a_word(path: Path) 
 
 
 def test_a_second_opening_in_the_same_process_is_refused_too(editing: Editing, path: Path) -> None:
-    with pytest.raises(ProjectHeldError, match=rf"edited by ada on .* \(process {os.getpid()}"):
+    with pytest.raises(ProjectLockedError, match=rf"edited by ada on .* \(process {os.getpid()}"):
         ProjectFile.open(path, for_editing=True)
     editing.schema("s", "1", "a")
 
@@ -92,7 +92,7 @@ def test_an_editor_that_was_overtaken_turns_read_only_and_keeps_reading(editing:
     editing.schema("s", "1", "a")
     with ProjectFile.open(path, for_editing=True, who="bob", take_over=True) as project:
         Editing(project).schema("s", "2", "a", "b")
-        with pytest.raises(ProjectHeldError, match="taken over by bob"):
+        with pytest.raises(ProjectLockedError, match="taken over by bob"):
             editing.schema("s", "3", "a", "c")
         assert not editing.project.is_for_editing
         assert editing.project.state() == 2
@@ -104,7 +104,7 @@ def test_an_editor_that_was_overtaken_turns_read_only_and_keeps_reading(editing:
 
 def test_an_editor_that_was_overtaken_and_left_alone_again_still_may_not_write(editing: Editing, path: Path) -> None:
     ProjectFile.open(path, for_editing=True, take_over=True).close()
-    with pytest.raises(ProjectHeldError, match="taken over and closed since"):
+    with pytest.raises(ProjectLockedError, match="taken over and closed since"):
         editing.schema("s", "1", "a")
 
 
@@ -112,14 +112,14 @@ def test_a_far_editor_counts_as_gone_only_after_a_long_silence(editing: Editing,
     silence = "UPDATE lease SET host = 'far.example', heartbeat_ms = heartbeat_ms - ?"
     with raw(path) as connection:
         connection.execute(silence, (FAR_SILENCE_MS - 60_000,))
-    with pytest.raises(ProjectHeldError, match=r"far\.example"):
+    with pytest.raises(ProjectLockedError, match=r"far\.example"):
         ProjectFile.open(path, for_editing=True)
     with raw(path) as connection:
         connection.execute(silence, (60_000,))
     with ProjectFile.open(path, for_editing=True) as project:
         assert project.is_for_editing
-    with pytest.raises(ProjectHeldError):
-        editing.project.name_state(0, "x", Stamp())
+    with pytest.raises(ProjectLockedError):
+        editing.project.name_state(0, "x", EditContext())
 
 
 def test_a_heartbeat_renews_the_lease(editing: Editing, path: Path) -> None:
@@ -145,11 +145,11 @@ def test_a_living_process_has_a_start_and_a_gone_one_has_none() -> None:
     process.kill()
     process.communicate()
     assert process_start(process.pid) == ""
-    assert not Holder.here("ada").is_gone
+    assert not LeaseHolder.here("ada").is_gone
 
 
 def test_a_process_that_the_system_hides_is_not_taken_for_gone(monkeypatch: pytest.MonkeyPatch) -> None:
-    here = Holder.here("ada")
+    here = LeaseHolder.here("ada")
     monkeypatch.setattr("metl_gui.store.lease._PROCESSES", Path("/nowhere"))
     assert process_start(os.getpid()) == HIDDEN
     assert not here.is_gone

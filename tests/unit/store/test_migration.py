@@ -11,15 +11,15 @@ import msgspec
 import pytest
 from sqlite_utils import Database
 
-from metl_gui.core.changes.draft import Draft, Stamp, Transition
+from metl_gui.core.changes.draft import Draft, EditContext, Transition
 from metl_gui.core.matrix.blocks import Block, Loss
 from metl_gui.core.matrix.document import Document
-from metl_gui.core.project.comments import Comment, Spot, Subject
-from metl_gui.core.project.refusals import Refusal, RefusedRename
+from metl_gui.core.project.comments import Comment, CommentSubject, Spot
+from metl_gui.core.project.refusals import RefusedRename, RefusedSuggestion
 from metl_gui.core.project.sample_profiles import AttributeProfile, SchemaProfile
-from metl_gui.core.project.writer_schemas import WireSchema
+from metl_gui.core.project.writer_schemas import WriterSchema
 from metl_gui.core.trees.nodes import Side
-from metl_gui.errors import ProjectError, ProjectHeldError
+from metl_gui.errors import ProjectError, ProjectLockedError
 from metl_gui.store import creation, project_file, schema_validation, tables
 from metl_gui.store.project_file import ProjectFile
 from metl_gui.store.rows.packed_changes import unpack_change
@@ -39,7 +39,7 @@ NEW_IN_5 = (
     "exported_states",
     "refused_renames",
 )
-WIRE = WireSchema("7", "avro", '"string"', "s", "f" * 32)
+WIRE = WriterSchema("7", "avro", '"string"', "s", "f" * 32)
 NEW_IN_6 = ("profiles", "included_samples", "wire_schemas")
 
 
@@ -129,7 +129,7 @@ def test_a_step_that_fails_leaves_the_older_file_as_it_was(older: Path, monkeypa
 
 @pytest.mark.usefixtures("later_program")
 def test_nothing_is_migrated_while_somebody_edits(older: Path) -> None:
-    with other_editor(older, "ada"), pytest.raises(ProjectHeldError, match="edited by ada"):
+    with other_editor(older, "ada"), pytest.raises(ProjectLockedError, match="edited by ada"):
         ProjectFile.open(older, for_editing=False)
     assert [found.name for found in older.parent.iterdir()] == ["fx.metl"]
 
@@ -145,19 +145,19 @@ def test_a_file_of_a_version_that_never_was_is_called_damaged(path: Path) -> Non
 
 def test_a_file_of_version_1_gets_room_for_refused_suggestions(path: Path) -> None:
     write_older(path, 1)
-    refusal = Refusal(1, 2, 3, 4, "customer_ref", "payer_id")
+    refusal = RefusedSuggestion(1, 2, 3, 4, "customer_ref", "payer_id")
     with ProjectFile.open(path, for_editing=True) as project:
-        project.kept.refused_suggestions.add([refusal], Stamp("ada", 5))
+        project.kept.refused_suggestions.add([refusal], EditContext("ada", 5))
     with ProjectFile.open(path, for_editing=False) as project:
         assert project.kept.refused_suggestions.all() == (refusal,)
 
 
 def test_a_file_of_version_2_gets_room_for_comments(path: Path) -> None:
     write_older(path, 2)
-    subject = Subject(Spot(1, 2, 3, 4), Spot(5))
+    subject = CommentSubject(Spot(1, 2, 3, 4), Spot(5))
     with ProjectFile.open(path, for_editing=True) as project:
         assert project.backup is not None
-        id_ = project.kept.comments.add(subject, "Ask the billing team", Stamp("ada", 5))
+        id_ = project.kept.comments.add(subject, "Ask the billing team", EditContext("ada", 5))
     with ProjectFile.open(path, for_editing=False) as project:
         assert project.kept.comments.all() == (Comment(id_, subject, "Ask the billing team", "ada", 5),)
 
@@ -182,8 +182,8 @@ def test_a_file_of_version_5_gets_room_for_profiles_and_included_samples(path: P
     profile = SchemaProfile(3, 10, 5, (AttributeProfile("id", (("integer", 10),), 1.0, ("99",), 2, 2, 10),))
     with ProjectFile.open(path, for_editing=True) as project:
         project.kept.samples.put_profiles([profile])
-        project.kept.samples.include(3, b"{}\n", Stamp("ada", 5))
-        project.kept.writer_schemas.keep([WIRE], Stamp("ada", 5))
+        project.kept.samples.include(3, b"{}\n", EditContext("ada", 5))
+        project.kept.writer_schemas.keep([WIRE], EditContext("ada", 5))
     with ProjectFile.open(path, for_editing=False) as project:
         assert project.kept.samples.profile(3) == profile
         assert project.kept.samples.included() == {3}
@@ -223,10 +223,10 @@ def test_the_log_of_a_file_of_version_4_is_packed_and_undone_as_before(path: Pat
 
 def test_the_id_of_a_removed_comment_is_not_given_to_another(path: Path) -> None:
     with ProjectFile.create(path) as project:
-        first = project.kept.comments.add(Subject(Spot(1)), "one", Stamp("ada", 5))
+        first = project.kept.comments.add(CommentSubject(Spot(1)), "one", EditContext("ada", 5))
         assert project.kept.comments.remove(first)
         assert not project.kept.comments.remove(first)
-        assert project.kept.comments.add(Subject(Spot(1)), "two", Stamp("ada", 6)) != first
+        assert project.kept.comments.add(CommentSubject(Spot(1)), "two", EditContext("ada", 6)) != first
 
 
 def test_every_version_before_this_one_has_its_step() -> None:
@@ -260,7 +260,7 @@ def test_a_file_of_version_3_is_packed_and_holds_what_it_held(path: Path) -> Non
 
 def everything_after(document: Document) -> Transition:
     """Give the first block a loss, a comment and whatever else a block can have."""
-    draft = Draft(document, Stamp("ada", 1_700_000_000_000))
+    draft = Draft(document, EditContext("ada", 1_700_000_000_000))
     block = next(document.matrix.blocks())
     loss = Loss(9, 11, 5, 6, "a", "z", "z was removed in version 2", block.version, "accepted")
     full = replace(block, losses=(loss,), waits=(block.version,), retired=block.elements[:1])

@@ -19,14 +19,14 @@ import pytest
 
 import metl_gui.core
 import metl_gui.store
-from metl_gui.core.changes.draft import Change, Stamp
+from metl_gui.core.changes.draft import ChangeSet, EditContext
 from metl_gui.core.edits.review import ConfirmBlock
 from metl_gui.core.edits.settings import SetSettings
-from metl_gui.core.project.comments import Spot, Subject
-from metl_gui.core.project.refusals import Refusal, RefusedRename
+from metl_gui.core.project.comments import CommentSubject, Spot
+from metl_gui.core.project.refusals import RefusedRename, RefusedSuggestion
 from metl_gui.core.project.sample_profiles import AttributeProfile, SchemaProfile
 from metl_gui.core.project.version_tasks import ValueProfile, VersionTask, Waiting
-from metl_gui.core.project.writer_schemas import WireSchema
+from metl_gui.core.project.writer_schemas import WriterSchema
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Side
 from metl_gui.store import tables
@@ -34,13 +34,13 @@ from metl_gui.store.creation import make_file
 from metl_gui.store.edit_log import COMMAND, DOORS, WINDOW
 from metl_gui.store.project_file import ProjectFile
 from metl_gui.store.rows import packed_rows
-from metl_gui.store.rows.packed_changes import Touched, pack_change, unpack_change
+from metl_gui.store.rows.packed_changes import LogFilter, pack_change, unpack_change
 from tests.helpers.persisted import classes_in, filled, rows
 from tests.unit.store.contents import parts
 from tests.unit.store.editing import Editing
 from tests.unit.store.persisted import COLUMNS
 
-_WHO = Stamp("ada", 1_700_000_000_000)
+_WHO = EditContext("ada", 1_700_000_000_000)
 _OF_ONE_FILE = {("project", "id"), ("project", "created_ms")}
 """Columns that no two files have in common."""
 
@@ -119,8 +119,8 @@ def fill(path: Path) -> None:
         editing.undo_newest()
         kept = project.kept
         kept.refused_renames.add([RefusedRename(Side.EXTRACTION, 1, "legacy", "note", 3, 4)], _WHO)
-        kept.refused_suggestions.add([Refusal(1, 2, 1, 3, "amount", "value")], _WHO)
-        kept.comments.add(Subject(Spot(1, 1, 1, 1), Spot(1, 1, 2, 2)), "Why this?", _WHO)
+        kept.refused_suggestions.add([RefusedSuggestion(1, 2, 1, 3, "amount", "value")], _WHO)
+        kept.comments.add(CommentSubject(Spot(1, 1, 1, 1), Spot(1, 1, 2, 2)), "Why this?", _WHO)
         kept.assignments.assign([(1, 1, 2)], "bob", _WHO)
         kept.states.publish(4, "first", _WHO)
         kept.states.add_export(4, _WHO.when_ms)
@@ -130,7 +130,7 @@ def fill(path: Path) -> None:
             (Waiting("/errors", "run-1", "test", "/in", 7),), _WHO.when_ms,
         )  # fmt: skip
         kept.version_tasks.collect([task], _WHO)
-        kept.writer_schemas.keep([WireSchema("7", "avro", '"string"', "fx.rates", "ab")], _WHO)
+        kept.writer_schemas.keep([WriterSchema("7", "avro", '"string"', "fx.rates", "ab")], _WHO)
         kept.settings.put({"second_person_confirms": "yes"})
         profile = AttributeProfile("rate", (("number", 2),), 0.5, ("9.99",), 4, 4, 2)
         kept.samples.put_profiles([SchemaProfile(1, 4, _WHO.when_ms, (profile,))])
@@ -172,19 +172,19 @@ def test_whatever_the_store_decodes_has_a_row() -> None:
 
 def test_a_change_is_packed_and_unpacked_as_before() -> None:
     text = rows("columns")["a change of the log"].encode()
-    assert zlib.decompress(pack_change(filled(Change)), _RAW_DEFLATE) == text
-    assert unpack_change(_deflated(text, _RAW_DEFLATE)) == filled(Change)
+    assert zlib.decompress(pack_change(filled(ChangeSet)), _RAW_DEFLATE) == text
+    assert unpack_change(_deflated(text, _RAW_DEFLATE)) == filled(ChangeSet)
 
 
 def test_a_change_of_before_is_found_by_what_it_touched_and_by_nothing_else() -> None:
     text = rows("columns")["a change of the log"].encode()
-    change = filled(Change)
+    change = filled(ChangeSet)
     (block,), (version,) = change.blocks, change.versions
     assert version.before is not None
-    assert Touched(keys=frozenset({block.key})).may_be_in(text)
-    assert Touched(schema=(Side.EXTRACTION, version.before.schema_id)).may_be_in(text)
-    assert Touched(versions=frozenset({(Side.EXTRACTION, block.key[0])})).may_be_in(text)
-    assert not Touched(frozenset({(1, 2)}), (Side.CDM, 1), frozenset({(Side.CDM, 1)})).may_be_in(text)
+    assert LogFilter(keys=frozenset({block.key})).may_be_in(text)
+    assert LogFilter(schema=(Side.EXTRACTION, version.before.schema_id)).may_be_in(text)
+    assert LogFilter(versions=frozenset({(Side.EXTRACTION, block.key[0])})).may_be_in(text)
+    assert not LogFilter(frozenset({(1, 2)}), (Side.CDM, 1), frozenset({(Side.CDM, 1)})).may_be_in(text)
 
 
 _LAYOUT: Mapping[str, Callable[[], object]] = {

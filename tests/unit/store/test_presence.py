@@ -243,7 +243,7 @@ def test_the_file_is_known_again_wherever_its_lease_goes(path: Path, open_editin
 def test_a_lease_is_found_in_the_file_whatever_the_number_of_its_process_is(path: Path, process_id: int) -> None:
     ProjectFile.create(path).close()
     connection = connect(path)
-    holder = replace(lease.Holder.here("Ada"), process_id=process_id)
+    holder = replace(lease.LeaseHolder.here("Ada"), process_id=process_id)
     with writing(connection):
         lease.take(connection, holder)
     presence = Presence(path, connection)
@@ -257,7 +257,7 @@ def test_a_file_without_the_lease_is_looked_through_once_until_it_changes(
     path: Path, open_editing: Editing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     presence = open_editing.project._presence
-    holder = replace(lease.Holder.here("Ada"), process_id=7)
+    holder = replace(lease.LeaseHolder.here("Ada"), process_id=7)
     looks: list[bytes] = []
     monkeypatch.setattr(presence, "_at", None)
 

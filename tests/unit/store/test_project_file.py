@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from metl_gui.core.changes.draft import Draft, Stamp, Transition, perform
+from metl_gui.core.changes.draft import Draft, EditContext, Transition, perform
 from metl_gui.core.edits.settings import SetSettings
 from metl_gui.core.edits.versions import AttachLabel
 from metl_gui.core.matrix.blocks import Block, Element, Loss, Status, Verdict
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Attribute, Schema, Side, Version
-from metl_gui.errors import BugError, ProjectChangedError, ProjectError, ProjectHeldError, RunCancelled
+from metl_gui.errors import BugError, ProjectChangedError, ProjectError, ProjectLockedError, RunCancelled
 from metl_gui.store.project_file import ProjectFile
 from tests.helpers.world import World
 from tests.unit.store.contents import parts
@@ -34,7 +34,7 @@ def rows(path: Path, table: str) -> int:
 
 def everything() -> Transition:
     """Fill every field of every part with something else than its default."""
-    draft = Draft(Document(), Stamp("ada", 1_700_000_000_000))
+    draft = Draft(Document(), EditContext("ada", 1_700_000_000_000))
     for side in Side:
         schema = Schema(3, "ünï.cödé", (8, 7), ("x", "y"), (("ask", "always"), ("key", "a")), ((5, 4), (6, 5)))
         attribute = Attribute(9, "a\\.b.c", "bytes", 5, "org.apache.kafka.connect.data.Decimal", 2, False, "doc ☃")
@@ -140,7 +140,7 @@ def test_a_state_that_never_was_is_refused(editing: Editing, state: int) -> None
 
 def test_an_edit_built_on_an_older_state_is_refused_and_names_who_was_faster(editing: Editing) -> None:
     editing.small_world()
-    late = perform(editing.document, AttachLabel(Side.EXTRACTION, 1, "first"), Stamp("bob"))
+    late = perform(editing.document, AttachLabel(Side.EXTRACTION, 1, "first"), EditContext("bob"))
     editing.do(SetSettings(Side.EXTRACTION, 1, (("ask", "always"),)))
     before = parts(editing.project.document())
     with pytest.raises(ProjectChangedError, match="changed by tester since") as caught:
@@ -164,7 +164,7 @@ def test_a_commit_to_a_file_opened_to_read_is_refused(editing: Editing, path: Pa
     editing.small_world()
     with ProjectFile.open(path, for_editing=False) as reader:
         edit = perform(reader.document(), AttachLabel(Side.EXTRACTION, 1, "first"))
-        with pytest.raises(ProjectHeldError, match="open read only"):
+        with pytest.raises(ProjectLockedError, match="open read only"):
             reader.commit(edit)
 
 

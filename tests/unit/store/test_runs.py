@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from metl_gui.core.changes.draft import Stamp
+from metl_gui.core.changes.draft import EditContext
 from metl_gui.core.project.refusals import RefusedRename
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import ProjectError
@@ -62,19 +62,19 @@ def test_a_run_without_an_id_is_given_one(editing: Editing) -> None:
 
 def test_a_state_is_named_and_renamed_without_making_another_one(editing: Editing) -> None:
     editing.small_world()
-    editing.project.name_state(3, "draft", Stamp("ada", 5))
-    editing.project.name_state(3, "release", Stamp("bob", 6))
+    editing.project.name_state(3, "draft", EditContext("ada", 5))
+    editing.project.name_state(3, "release", EditContext("bob", 6))
     assert editing.project.kept.states.named() == [NamedState(3, "release", "bob", 6)]
     assert editing.project.state() == 4
     assert [edit.name for edit in editing.project.history()] == ["", "release", "", ""]
     with pytest.raises(ProjectError, match="no state 5"):
-        editing.project.name_state(5, "none", Stamp())
+        editing.project.name_state(5, "none", EditContext())
 
 
 def test_a_refused_proposal_is_remembered_once(editing: Editing, path: Path) -> None:
     for _ in range(2):
         refused = RefusedRename(Side.EXTRACTION, 1, "legacy", "note")
-        editing.project.kept.refused_renames.add([refused], Stamp("ada"))
+        editing.project.kept.refused_renames.add([refused], EditContext("ada"))
     editing.project.close()
     with ProjectFile.open(path, for_editing=False) as project:
         assert list(project.kept.refused_renames.all()) == [(1, "legacy", "note")]

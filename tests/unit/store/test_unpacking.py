@@ -56,8 +56,8 @@ def project_with(path: Path, statement: str, *values: object) -> Path:
         (EDITS, RAW, "document(1)"),
         (EDITS, RAW, "change_between(0, 24)"),
         (EDITS, RAW, "change_of(project.group_of(9))"),
-        (EDITS, RAW, "touching(Touched(schema=(Side.CDM, 1)))"),
-        (EDITS, RAW, "compact(Keeping(0, 0))"),
+        (EDITS, RAW, "touching(LogFilter(schema=(Side.CDM, 1)))"),
+        (EDITS, RAW, "compact(RetentionPolicy(0, 0))"),
         ("INSERT INTO pending_versions VALUES (1, 0, ?)", zlib.MAX_WBITS, "kept.pending_imports.versions(1)"),
         ("INSERT INTO wire_schemas VALUES ('7', 's', 'avro', '', ?, 0)", zlib.MAX_WBITS, "kept.writer_schemas.all()"),
         ("INSERT INTO included_samples VALUES (1, ?, '', 0)", zlib.MAX_WBITS, "kept.samples.included_text(1)"),
@@ -70,8 +70,8 @@ def test_bytes_that_grow_a_thousandfold_are_refused_by_name_before_they_fill_the
     told = outcome(
         path,
         "from metl_gui.core.trees.nodes import Side\n"
-        "from metl_gui.store.rows.packed_changes import Touched\n"
-        "from metl_gui.store.edit_log import Keeping\n"
+        "from metl_gui.store.rows.packed_changes import LogFilter\n"
+        "from metl_gui.store.edit_log import RetentionPolicy\n"
         "with ProjectFile.open(path, for_editing=True) as project:\n"
         f"    try:\n        project.{call}\n    except ProjectError as error:\n        print(error)\n",
     )

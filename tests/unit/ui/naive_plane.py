@@ -14,7 +14,7 @@ from metl_gui.core.trees.nodes import Attribute, Schema, Side, Version
 from metl_gui.core.trees.schema_names import group_of
 from metl_gui.core.trees.types import is_readable
 from metl_gui.ui.matrix.layout.axis import Level
-from metl_gui.ui.matrix.layout.elements import Mark
+from metl_gui.ui.matrix.layout.elements import ElementFlag
 from metl_gui.ui.matrix.layout.tile_counts import Tile
 
 GAPS = {Level.VERSION: 0.4, Level.SCHEMA: 0.8, Level.GROUP: 1.6}
@@ -203,15 +203,15 @@ class Plane:
         """List (column, row, mark) of every element."""
         at_p = {c.attribute.id: at for at, c in enumerate(self.columns)}
         at_q = {r.attribute.id: at for at, r in enumerate(self.rows)}
-        marks = {Status.UNCONFIRMED: Mark.UNCONFIRMED, Status.NEEDS_REVIEW: Mark.WAITS}
+        marks = {Status.UNCONFIRMED: ElementFlag.UNCONFIRMED, Status.NEEDS_REVIEW: ElementFlag.WAITS}
         found = []
         for block in self.document.matrix.blocks():
             for element in block.elements:
                 if element.p in at_p and element.q in at_q:
                     column, row = at_p[element.p], at_q[element.q]
                     source, target = self.columns[column].attribute, self.rows[row].attribute
-                    differs = Mark.PLAIN if is_readable(source, target) else Mark.TYPE_DIFFERS
-                    found.append((column, row, int(marks.get(block.status, Mark.PLAIN) | differs)))
+                    differs = ElementFlag.PLAIN if is_readable(source, target) else ElementFlag.TYPE_DIFFERS
+                    found.append((column, row, int(marks.get(block.status, ElementFlag.PLAIN) | differs)))
         return sorted(found)
 
     def tiles(self, level_x: Level, level_y: Level) -> list[Tile]:
@@ -220,7 +220,7 @@ class Plane:
         for column, row, mark in self.elements():
             key = self.columns[column].items[level_x], self.rows[row].items[level_y]
             sums[key][0] += 1
-            sums[key][3] += bool(mark & Mark.TYPE_DIFFERS)
+            sums[key][3] += bool(mark & ElementFlag.TYPE_DIFFERS)
         if Level.ATTRIBUTE not in (level_x, level_y):
             self._add_blocks(sums, level_x, level_y)
         return [Tile(*key, *numbers) for key, numbers in sorted(sums.items()) if numbers[0] or numbers[2]]

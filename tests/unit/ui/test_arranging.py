@@ -17,7 +17,15 @@ from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclar
 from metl_gui.core.trees.nodes import Side
 from metl_gui.core.trees.schema_names import group_of
 from metl_gui.ui.matrix.layout.axis import Axis, Level
-from metl_gui.ui.matrix.layout.content import Arrangement, Content, Order, axis_of, content_after, content_of, rebased
+from metl_gui.ui.matrix.layout.content import (
+    Arrangement,
+    PlaneContent,
+    SortOrder,
+    axis_of,
+    content_after,
+    content_of,
+    rebased,
+)
 from metl_gui.ui.matrix.layout.sort_and_filter import arranged, needs_arranging
 from tests.qt.random_documents import some_document
 from tests.unit.ui.naive_plane import Asked, Column, Notch, Plane, versions_of
@@ -66,7 +74,7 @@ def all_ids(document: Document, side: Side) -> set[int]:
     return {a.id for s in tree.schemas() for v in versions_of(document, side, s) for a in v.attributes}
 
 
-def agrees(content: Content, plane: Plane) -> None:
+def agrees(content: PlaneContent, plane: Plane) -> None:
     for axis, columns, notches in (
         (content.columns, plane.columns, plane.notches[0]),
         (content.rows, plane.rows, plane.notches[1]),
@@ -134,16 +142,16 @@ def test_by_name_sorts_schemas_within_their_groups_and_attributes_within_their_v
             Asked(sorted(document.tree(side).schemas(), key=lambda s: (group_of(s.name), s.name)), lambda a: a.path)
             for side in Side
         ]
-        agrees(arranged(document, Arrangement(Order.NAME)), Plane.of(document, *asked))
+        agrees(arranged(document, Arrangement(SortOrder.NAME)), Plane.of(document, *asked))
         p = some_ids(document, Side.EXTRACTION, random.Random(seed))
-        content = arranged(document, Arrangement(Order.NAME, passing(document, Side.EXTRACTION, p)))
+        content = arranged(document, Arrangement(SortOrder.NAME, passing(document, Side.EXTRACTION, p)))
         agrees(content, Plane.of(document, Asked(asked[0].schemas, asked[0].key, frozenset(p)), asked[1]))
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_by_first_mapping_shows_the_same_elements_and_keeps_groups_together(seed: int) -> None:
     for document in documents(seed):
-        plain, content = content_of(document), arranged(document, Arrangement(Order.FIRST_MAPPING))
+        plain, content = content_of(document), arranged(document, Arrangement(SortOrder.FIRST_MAPPING))
         assert ends(content) == ends(plain)
         for side in Side:
             names = [group_of(schema.name) for schema in axis_of(content, side).schemas]
@@ -151,7 +159,7 @@ def test_by_first_mapping_shows_the_same_elements_and_keeps_groups_together(seed
             assert len(runs) == len(set(runs))
 
 
-def ends(content: Content) -> set[tuple[int, int, int]]:
+def ends(content: PlaneContent) -> set[tuple[int, int, int]]:
     whole = [range(len(axis.runs)) for axis in (content.columns, content.rows)]
     return {
         (content.columns.attribute_id(column), content.rows.attribute_id(row), mark)
@@ -175,7 +183,7 @@ def test_by_first_mapping_places_what_is_mapped_to_each_other_on_the_diagonal() 
         sources = rng.sample(version.attributes, len(version.attributes))
         pairs = tuple(Element(q.id, p.id) for q, p in zip(target.attributes, sources, strict=True))
         document = perform(document, SetElements((version.id, target.id), pairs)).after
-    content = arranged(document, Arrangement(Order.FIRST_MAPPING))
+    content = arranged(document, Arrangement(SortOrder.FIRST_MAPPING))
     whole = range(count * len(paths))
     assert [(column, row) for column, row, _ in content.elements_within(whole, whole)] == [(at, at) for at in whole]
 
@@ -198,7 +206,7 @@ def test_edits_on_a_filtered_plane_count_as_if_it_were_laid_out_again(seed: int)
 def test_a_plane_over_merged_columns_shows_what_it_showed(seed: int) -> None:
     document = documents(seed)[1]
     p = some_ids(document, Side.EXTRACTION, random.Random(seed))
-    for arrangement in (Arrangement(), Arrangement(Order.NAME, passing(document, Side.EXTRACTION, p))):
+    for arrangement in (Arrangement(), Arrangement(SortOrder.NAME, passing(document, Side.EXTRACTION, p))):
         content = arranged(document, arrangement)
         again = rebased(content, document.merged())
         assert len(content.edited) > 0 or not arrangement.is_plain

@@ -12,7 +12,7 @@ import pytest
 from metl_gui.core.changes.draft import perform
 from metl_gui.ui.matrix.layout import density as densities
 from metl_gui.ui.matrix.layout.axis import Level
-from metl_gui.ui.matrix.layout.content import Content, content_after, content_of
+from metl_gui.ui.matrix.layout.content import PlaneContent, content_after, content_of
 from metl_gui.ui.matrix.layout.density import Density
 from tests.qt.random_documents import some_document
 from tests.unit.ui.naive_plane import Plane
@@ -22,7 +22,7 @@ SEEDS = range(4)
 SIZES = [(0.25, 0.25), (0.25, 3.0), (2.0, 1.0), (16.0, 0.3), (16.0, 4.0), (60.0, 60.0), (500.0, 500.0)]
 
 
-def whole(content: Content, most: tuple[float, float]) -> Density:
+def whole(content: PlaneContent, most: tuple[float, float]) -> Density:
     return content.density((0.0, 0.0, content.columns.length, content.rows.length), most)
 
 

@@ -7,12 +7,12 @@ from collections import Counter, defaultdict
 
 import pytest
 
-from metl_gui.core.changes.draft import Stamp, perform
+from metl_gui.core.changes.draft import EditContext, perform
 from metl_gui.core.matrix.blocks import Block, Status
 from metl_gui.core.matrix.document import Document
 from metl_gui.ui.matrix.layout.axis import Level
-from metl_gui.ui.matrix.layout.content import Content, content_after, content_of
-from metl_gui.ui.matrix.layout.tile_reviews import TileFacts
+from metl_gui.ui.matrix.layout.content import PlaneContent, content_after, content_of
+from metl_gui.ui.matrix.layout.tile_reviews import TileReview
 from tests.qt.random_documents import some_document
 from tests.unit.ui.naive_plane import Plane
 from tests.unit.ui.random_edits import some_edit
@@ -20,7 +20,7 @@ from tests.unit.ui.random_edits import some_edit
 PAIRS = [(x, y) for x in Level for y in Level if Level.ATTRIBUTE not in (x, y)]
 
 
-def expected(document: Document, people: tuple[str, ...], level_x: Level, level_y: Level) -> list[TileFacts]:
+def expected(document: Document, people: tuple[str, ...], level_x: Level, level_y: Level) -> list[TileReview]:
     plane = Plane.of(document)
     wide = {c.version.id: c.items[level_x] for c in plane.columns}
     tall = {r.version.id: r.items[level_y] for r in plane.rows}
@@ -34,11 +34,11 @@ def expected(document: Document, people: tuple[str, ...], level_x: Level, level_
         times = [block.when_ms for block in confirmed if block.when_ms]
         counts = Counter(people.index(block.who) for block in confirmed if block.who)
         who = min(counts, key=lambda number: (-counts[number], number), default=0)
-        found.append(TileFacts(*key, max(times, default=0), who, len(confirmed), len(blocks)))
+        found.append(TileReview(*key, max(times, default=0), who, len(confirmed), len(blocks)))
     return found
 
 
-def all_facts(content: Content, level_x: Level, level_y: Level) -> list[TileFacts]:
+def all_facts(content: PlaneContent, level_x: Level, level_y: Level) -> list[TileReview]:
     xs, ys = range(len(content.columns.spans(level_x))), range(len(content.rows.spans(level_y)))
     return list(content.facts(level_x, level_y).within(xs, ys))
 
@@ -49,7 +49,7 @@ def test_facts_of_tiles_are_those_of_their_blocks_through_edits_of_several_peopl
     document = some_document(seed).merged()
     content = content_of(document)
     for step in range(12):
-        stamp = Stamp(rng.choice(("Ada", "Bo", "Cleo")), 1_800_000_000_000 + rng.randint(0, 10**9))
+        stamp = EditContext(rng.choice(("Ada", "Bo", "Cleo")), 1_800_000_000_000 + rng.randint(0, 10**9))
         transition = perform(document, some_edit(document, rng), stamp)
         document = transition.after
         content = content_after(content, document, [change.key for change in transition.change.blocks])

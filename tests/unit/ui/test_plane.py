@@ -8,14 +8,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from metl_gui.core.changes.draft import Stamp, perform
+from metl_gui.core.changes.draft import EditContext, perform
 from metl_gui.core.edits.versions import AddVersion, RemoveVersion
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Attribute, Schema, Side, Version
 from metl_gui.core.trees.trees import Tree
 from metl_gui.ui.matrix.layout.axis import Axis, Level
-from metl_gui.ui.matrix.layout.content import Content, axis_of, content_after, content_of
+from metl_gui.ui.matrix.layout.content import PlaneContent, axis_of, content_after, content_of
 from tests.qt.random_documents import some_document
 from tests.unit.ui.naive_plane import Column, Plane
 from tests.unit.ui.random_edits import some_edit
@@ -26,7 +26,7 @@ PAIRS = [(x, y) for x in Level for y in Level]
 
 def edited(document: Document, rng: random.Random, times: int) -> Document:
     for _ in range(times):
-        document = perform(document, some_edit(document, rng), Stamp("Bo", 1_800_000_000_000)).after
+        document = perform(document, some_edit(document, rng), EditContext("Bo", 1_800_000_000_000)).after
     return document
 
 
@@ -91,7 +91,7 @@ def agrees(axis: Axis, expected: list[Column]) -> None:
         assert axis.name(Level.SCHEMA, column.items[Level.SCHEMA]) == column.schema.name
 
 
-def everything(content: Content, level: Level) -> tuple[range, range]:
+def everything(content: PlaneContent, level: Level) -> tuple[range, range]:
     return range(len(content.columns.spans(level))), range(len(content.rows.spans(level)))
 
 
@@ -140,7 +140,7 @@ def test_laying_out_edit_by_edit_shows_what_laying_out_everything_shows(seed: in
     document = some_document(seed).merged()
     content = content_of(document)
     for step in range(30):
-        transition = perform(document, some_edit(document, rng), Stamp("Bo", 1_800_000_000_000 + step))
+        transition = perform(document, some_edit(document, rng), EditContext("Bo", 1_800_000_000_000 + step))
         document = transition.after
         content = content_after(content, document, [change.key for change in transition.change.blocks])
         plane = Plane.of(document)

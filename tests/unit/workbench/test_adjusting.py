@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from metl_gui.core.trees.nodes import Side
-from metl_gui.registry.reader_result import Reading
+from metl_gui.registry.reader_result import ReaderResult
 from metl_gui.workbench.importing.schema_import import ImportResult, add_reading
 from metl_gui.workbench.session import Workbench
 from tests.unit.workbench.conftest import declare
@@ -13,7 +13,7 @@ from tests.unit.workbench.conftest import declare
 
 def added(workbench: Workbench, *paths: str) -> ImportResult:
     declaration = declare("shop.orders", f"{len(workbench.document.tree(Side.EXTRACTION).schemas()) + 1}", *paths)
-    return add_reading(workbench, Side.EXTRACTION, Reading((declaration,), has_counted_labels=True))
+    return add_reading(workbench, Side.EXTRACTION, ReaderResult((declaration,), has_counted_labels=True))
 
 
 def renamed(result: ImportResult) -> list[tuple[str, str]]:
@@ -41,18 +41,18 @@ def test_a_column_that_is_still_there_is_not_taken_for_another(workbench: Workbe
 
 def test_versions_of_one_reading_are_traced_one_to_the_next(workbench: Workbench) -> None:
     versions = (declare("shop.orders", "1", "a-b"), declare("shop.orders", "2", "a_b"))
-    assert renamed(add_reading(workbench, Side.EXTRACTION, Reading(versions))) == [("a-b", "a_b")]
+    assert renamed(add_reading(workbench, Side.EXTRACTION, ReaderResult(versions))) == [("a-b", "a_b")]
 
 
 def test_a_registry_counts_for_itself_and_takes_the_next_free_label(workbench: Workbench) -> None:
-    first = add_reading(workbench, Side.EXTRACTION, Reading((declare("shop.orders", "1", "id"),)))
+    first = add_reading(workbench, Side.EXTRACTION, ReaderResult((declare("shop.orders", "1", "id"),)))
     assert [one.version for one in first.added] == ["1"]
     versions = (declare("shop.orders", "1", "id", "a"), declare("shop.orders", "2", "id", "b"))
-    counted = Reading(versions, has_counted_labels=True)
+    counted = ReaderResult(versions, has_counted_labels=True)
     done = add_reading(workbench, Side.EXTRACTION, counted)
     assert [one.version for one in done.added] == ["2", "3"]
     assert not done.refused
     again = add_reading(workbench, Side.EXTRACTION, counted)
     assert (len(again.added), len(again.unchanged), again.refused) == (0, 2, ())
-    strict = add_reading(workbench, Side.EXTRACTION, Reading((declare("shop.orders", "1", "other"),)))
+    strict = add_reading(workbench, Side.EXTRACTION, ReaderResult((declare("shop.orders", "1", "other"),)))
     assert "another content" in strict.refused[0].reason

@@ -17,8 +17,8 @@ from metl_gui.errors import EditError, SchemaError
 from metl_gui.workbench.review import answer_sheet, decisions
 from metl_gui.workbench.review.answer_sheet import (
     SHEET,
-    AnswersTaken,
-    SheetMade,
+    AnswerSheetResult,
+    AnswerSheetSummary,
     parse_key,
     read_answers,
     take_answers,
@@ -108,7 +108,7 @@ def words(rows: tuple[object, ...]) -> list[str]:
 def test_there_is_one_row_for_each_lost_element_with_reason_and_candidates(shrunk: Workbench, tmp_path: Path) -> None:
     assign(shrunk, [REFUND_2], "Bob")
     path = tmp_path / "open.xlsx"
-    assert write_sheet(shrunk, path) == SheetMade(path, 2, 4, 0)
+    assert write_sheet(shrunk, path) == AnswerSheetSummary(path, 2, 4, 0)
     rows = SentSheet(path).rows()
     customer = next(row for row in rows if str(row["lost"]).startswith("customer_id"))
     assert customer["schema"] == "fx.pay.orders"
@@ -248,7 +248,7 @@ def test_the_sheet_of_another_project_is_refused(shrunk: Workbench, tmp_path: Pa
 def test_a_sheet_says_who_is_to_decide_from_now_on(shrunk: Workbench, tmp_path: Path) -> None:
     sheet = sent(shrunk, tmp_path)
     sheet.answer("amount", "refund", assigned_to="Eve")
-    taken: AnswersTaken = take_answers(shrunk, sheet.path)
+    taken: AnswerSheetResult = take_answers(shrunk, sheet.path)
     assert (taken.assigned, taken.title) == (1, "")
     (item,) = decisions.review_list(shrunk.document, wanted=wanted_in(shrunk, query_of(assigned="eve"))).items
     assert (str(item.block), item.assigned_to) == (REFUND_2, "Eve")

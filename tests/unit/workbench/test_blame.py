@@ -10,9 +10,9 @@ from metl_gui.core.edits.versions import AddVersion, RemoveVersion
 from metl_gui.core.matrix.blocks import BlockKey, Element
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import EditError, ProjectError
-from metl_gui.store.edit_log import Keeping
+from metl_gui.store.edit_log import RetentionPolicy
 from metl_gui.workbench.addresses import find_attribute, find_block, find_leaf
-from metl_gui.workbench.history.blame import Event, attribute_history, blame, block_history, element_history
+from metl_gui.workbench.history.blame import BlameEvent, attribute_history, blame, block_history, element_history
 from metl_gui.workbench.history.states import undo_state
 from metl_gui.workbench.session import Workbench
 
@@ -33,7 +33,7 @@ def lineages_of(workbench: Workbench, key: BlockKey, source: str, target: str) -
     return q, p
 
 
-def told(events: tuple[Event, ...]) -> list[tuple[int, str]]:
+def told(events: tuple[BlameEvent, ...]) -> list[tuple[int, str]]:
     return [(event.state, event.what) for event in events]
 
 
@@ -143,7 +143,7 @@ def test_what_was_done_again_is_taken_back_under_the_state_that_first_did_it(map
 
 
 def test_after_a_compaction_the_trail_names_how_many_states_it_may_have_been(grown: Workbench) -> None:
-    grown._project.compact(Keeping(edits=1, days=0))
+    grown._project.compact(RetentionPolicy(edits=1, days=0))
     key = find_block(grown.document, "fx.pay.orders@3:payment@1")
     (found,) = blame(grown, key, element_of(grown, key, "amount", "amount"))
     assert found.origin is not None

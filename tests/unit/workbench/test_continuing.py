@@ -16,11 +16,11 @@ from metl_gui.core.review.items import review_items
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Side
 from metl_gui.registry.messages import connect_json
-from metl_gui.registry.reader_result import Continuation, Reading
+from metl_gui.registry.reader_result import ReaderResult, SchemaSuccession
 from metl_gui.workbench.addresses import element_names, find_block
 from metl_gui.workbench.importing.dry_run import try_reading
 from metl_gui.workbench.importing.schema_import import add_reading, import_sources
-from metl_gui.workbench.session import Door, Workbench
+from metl_gui.workbench.session import EditOrigin, Workbench
 from tests.unit.registry.test_table_changes import ddl, row
 
 
@@ -31,12 +31,12 @@ def shop(tmp_path: Path) -> Iterator[Workbench]:
         first = written(tmp_path / "first.jsonl", [row("customers", "id:int32", "email")])
         import_sources(opened, Side.EXTRACTION, [first])
         target = tuple(AttributeDeclaration(path, type_) for path, type_ in (("number", "int32"), ("mail", "string")))
-        opened.do(AddVersion(Side.CDM, VersionDeclaration("person", target, "1")), Door.COMMAND)
+        opened.do(AddVersion(Side.CDM, VersionDeclaration("person", target, "1")), EditOrigin.COMMAND)
         key = find_block(opened.document, "srv.inv.customers@1:person@1")
         sources = opened.document.extraction.version(key[0]).attributes
         targets = opened.document.cdm.version(key[1]).attributes
         ones = tuple(Element(q.id, p.id) for q, p in zip(targets, sources, strict=True))
-        opened.do(SetElements(key, ones), Door.COMMAND)
+        opened.do(SetElements(key, ones), EditOrigin.COMMAND)
         yield opened
 
 
@@ -94,7 +94,7 @@ def test_a_renamed_table_without_messages_yet_answers_to_its_new_name(shop: Work
     assert schema is not None
     assert schema.name == "srv.inv.customers"
     assert shop.document.state == before + 1
-    shop.undo((Door.COMMAND,), Door.COMMAND)
+    shop.undo((EditOrigin.COMMAND,), EditOrigin.COMMAND)
     assert shop.document.extraction.named("srv.inv.clients") is None
 
 
@@ -114,8 +114,8 @@ def test_a_dry_run_follows_a_renamed_table_too(shop: Workbench, tmp_path: Path) 
 
 def test_a_name_that_two_tables_got_one_after_the_other_is_given_to_the_first_alone(shop: Workbench) -> None:
     shop.do(AddVersion(Side.EXTRACTION, VersionDeclaration("orders", (AttributeDeclaration("n", "int32"),), "1")))
-    stated = tuple(Continuation("archive", (name,)) for name in ("srv.inv.customers", "orders"))
-    result = add_reading(shop, Side.EXTRACTION, Reading((), continuations=stated))
+    stated = tuple(SchemaSuccession("archive", (name,)) for name in ("srv.inv.customers", "orders"))
+    result = add_reading(shop, Side.EXTRACTION, ReaderResult((), continuations=stated))
     assert result.refused == ()
     found = shop.document.extraction.named("archive")
     assert found is not None

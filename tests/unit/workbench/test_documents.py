@@ -9,7 +9,7 @@ import pytest
 
 from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.trees.nodes import Side
-from metl_gui.registry.reader_result import Reading, Refusal
+from metl_gui.registry.reader_result import ReaderResult, SkippedSource
 from metl_gui.workbench.history.states import history
 from metl_gui.workbench.importing.schema_import import add_reading
 from metl_gui.workbench.mapping.search import forward, versions
@@ -67,7 +67,7 @@ def documents(mapped: Workbench) -> dict[str, Any]:
         AddVersion(Side.EXTRACTION, declare("fx.pay.orders", "2", "id", "amount:int32", "legacy", "customer_ref"))
     )
     known = declare("payment", "1", "payment_id", "payer_id", "amount", "legacy_code")
-    reading = Reading((declare("rate", "1", "base"), known), (Refusal("file", "why"),))
+    reading = ReaderResult((declare("rate", "1", "base"), known), (SkippedSource("file", "why"),))
     imported = add_reading(mapped, Side.CDM, reading)
     return {
         "import": imported.as_json(),

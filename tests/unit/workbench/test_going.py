@@ -6,7 +6,7 @@ import pytest
 
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import EditError
-from metl_gui.workbench.mapping.search import Completions, End, find_ends
+from metl_gui.workbench.mapping.search import Completions, SearchNode, find_ends
 from tests.helpers.world import World
 
 
@@ -20,11 +20,11 @@ def world() -> World:
     return made
 
 
-def end(world: World, side: Side, name: str, label: str, path: str) -> End:
+def end(world: World, side: Side, name: str, label: str, path: str) -> SearchNode:
     version = world.version(side, name, label)
     attribute = version.at_path(path)
     assert attribute is not None
-    return End(version.schema_id, version.id, attribute.id)
+    return SearchNode(version.schema_id, version.id, attribute.id)
 
 
 @pytest.mark.parametrize("arrow", [" -> ", "->", " → "])
@@ -41,7 +41,7 @@ def test_a_label_chooses_the_version_and_the_longest_that_fits_is_meant(world: W
 
 def test_one_name_alone_may_be_of_either_tree(world: World) -> None:
     assert find_ends(world.document, "db.orders.lines") == (
-        End(world.version(Side.EXTRACTION, "db.orders.lines", "1").schema_id),
+        SearchNode(world.version(Side.EXTRACTION, "db.orders.lines", "1").schema_id),
         None,
     )
     assert find_ends(world.document, "pay.payment.amount")[1] == end(world, Side.CDM, "pay.payment", "1.0", "amount")
@@ -83,4 +83,4 @@ def test_a_node_is_found_as_the_window_writes_it(world: World) -> None:
     assert source == end(world, Side.EXTRACTION, "db.orders", "1.0", "sum")
     assert target == end(world, Side.CDM, "pay.payment", "1.0", "payer.id")
     version = world.version(Side.EXTRACTION, "db.orders", "1")
-    assert find_ends(world.document, "db.orders 1")[0] == End(version.schema_id, version.id)
+    assert find_ends(world.document, "db.orders 1")[0] == SearchNode(version.schema_id, version.id)

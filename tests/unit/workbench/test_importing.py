@@ -17,7 +17,7 @@ from metl_gui.core.progress import Progress, Watch
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import RunCancelled, SchemaError
 from metl_gui.packaged import sample_projects
-from metl_gui.registry.reader_result import Reading
+from metl_gui.registry.reader_result import ReaderResult
 from metl_gui.workbench.importing.schema_import import add_reading, import_sources
 from metl_gui.workbench.session import Workbench
 
@@ -166,7 +166,7 @@ def test_a_killed_import_ends_as_if_nothing_had_happened_when_it_is_run_again(em
 
 def test_a_key_that_was_not_known_is_noted_when_a_source_brings_it(workbench: Workbench) -> None:
     declared = declare("fx.pay.orders", "1", "id", "customer_id", "amount", "legacy", key=("id",))
-    result = add_reading(workbench, Side.EXTRACTION, Reading((declared, declared)))
+    result = add_reading(workbench, Side.EXTRACTION, ReaderResult((declared, declared)))
     assert (len(result.unchanged), result.state) == (2, 5)
     assert workbench.undo_title() == "Note that id is the key of fx.pay.orders version 1"
     orders = workbench.document.extraction.named("fx.pay.orders")
@@ -174,14 +174,14 @@ def test_a_key_that_was_not_known_is_noted_when_a_source_brings_it(workbench: Wo
     assert workbench.document.extraction.versions(orders.id)[0].key == ("id",)
     assert state_hash(workbench.read_again()) == state_hash(workbench.document)
     foreign = replace(declare("fx.pay", "1", "orders", "id"), key=("nothing",))
-    refused = add_reading(workbench, Side.EXTRACTION, Reading((foreign,))).refused
+    refused = add_reading(workbench, Side.EXTRACTION, ReaderResult((foreign,))).refused
     assert "nothing" in refused[0].reason
 
 
 def test_a_further_name_that_another_source_brings_is_noted_with_what_is_there_already(empty: Workbench) -> None:
     first = declare("pay.orders", "1", "id")
-    add_reading(empty, Side.EXTRACTION, Reading((first, declare("pay.fees", "1", "id"))))
-    again = Reading((replace(first, aliases=("orders-topic", "pay.fees")),))
+    add_reading(empty, Side.EXTRACTION, ReaderResult((first, declare("pay.fees", "1", "id"))))
+    again = ReaderResult((replace(first, aliases=("orders-topic", "pay.fees")),))
     assert add_reading(empty, Side.EXTRACTION, again).state == 3
     found = empty.document.extraction.named("orders-topic")
     assert found is not None

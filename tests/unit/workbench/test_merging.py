@@ -12,16 +12,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from metl_gui.core.changes.draft import Stamp
+from metl_gui.core.changes.draft import EditContext
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.matrix.blocks import Element
-from metl_gui.core.project.comments import Comments, Spot, Subject, block_subject, element_subject, node_subject
-from metl_gui.core.project.project_data import Kind, Naming, entries
-from metl_gui.core.project.refusals import Refusal, RefusedRename
+from metl_gui.core.project.comments import Comments, CommentSubject, Spot, block_subject, element_subject, node_subject
+from metl_gui.core.project.project_data import ItemKind, Naming, entries
+from metl_gui.core.project.refusals import RefusedRename, RefusedSuggestion
 from metl_gui.core.project.sample_profiles import SchemaProfile
 from metl_gui.core.project.version_tasks import VersionTask, Waiting
-from metl_gui.core.project.writer_schemas import WireSchema
+from metl_gui.core.project.writer_schemas import WriterSchema
 from metl_gui.core.trees.declarations import VersionDeclaration
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import ProjectError, SchemaError, UserError
@@ -258,10 +258,10 @@ def test_registry_ids_that_theirs_knows_are_known_in_the_result(
 ) -> None:
     base, ours, theirs = projects
     change(theirs, amount="amount")
-    known = [WireSchema("7", "avro", '"string"', "s"), WireSchema("8", "avro", '"int"', "s")]
-    for path, wires in ((theirs, known), (ours, [WireSchema("8", "avro", '"long"', "s")])):
+    known = [WriterSchema("7", "avro", '"string"', "s"), WriterSchema("8", "avro", '"int"', "s")]
+    for path, wires in ((theirs, known), (ours, [WriterSchema("8", "avro", '"long"', "s")])):
         with Workbench.open(path) as workbench:
-            workbench.kept.writer_schemas.keep(wires, Stamp("ada", 1))
+            workbench.kept.writer_schemas.keep(wires, EditContext("ada", 1))
     result = merge_files(base, ours, theirs, tmp_path / "merged.metl" if is_elsewhere else None)
     with Workbench.open(result.output, for_editing=False) as workbench:
         assert {one.id: one.text for one in workbench.kept.writer_schemas.all()} == {"7": '"string"', "8": '"long"'}
@@ -291,7 +291,9 @@ def decide(path: Path, who: str) -> None:
         workbench.add_comment(block_subject(document, key), f"{who} waits")
         workbench.add_comment(element_subject(document, key, Element(row[0].id, column[0].id)), f"{who} is sure")
         kept.assignments.assign([(schema.id, entity.id, schema.version_ids[0])], who, stamp)
-        refused = Refusal(schema.id, column[1].lineage, entity.id, row[1].lineage, column[1].path, row[1].path)
+        refused = RefusedSuggestion(
+            schema.id, column[1].lineage, entity.id, row[1].lineage, column[1].path, row[1].path
+        )
         kept.refused_suggestions.add([refused], stamp)
         rename = RefusedRename(Side.EXTRACTION, schema.id, "amount", "legacy", column[2].lineage, column[3].lineage)
         kept.refused_renames.add([rename], stamp)
@@ -300,10 +302,10 @@ def decide(path: Path, who: str) -> None:
         kept.samples.put_profiles([SchemaProfile(schema.id, 3, 5)])
         task = VersionTask(0, ORDERS, "9", VersionDeclaration(ORDERS, (), "9"), waits=(Waiting("e", "r", "m", "s", 2),))
         kept.version_tasks.collect([task], stamp)
-        kept.writer_schemas.keep([WireSchema("7", "avro", '"string"', ORDERS)], stamp)
+        kept.writer_schemas.keep([WriterSchema("7", "avro", '"string"', ORDERS)], stamp)
 
 
-def lying_beside(path: Path) -> dict[tuple[Kind, tuple[str, ...]], tuple[bytes, str, int]]:
+def lying_beside(path: Path) -> dict[tuple[ItemKind, tuple[str, ...]], tuple[bytes, str, int]]:
     """Everything beside the states of a project, in names, with who and when."""
     with Workbench.open(path, for_editing=False) as workbench:
         found = entries(workbench.kept.data.read(), Naming.of(workbench.document))
@@ -314,11 +316,11 @@ def test_everything_that_theirs_put_beside_the_states_is_in_the_result(projects:
     base, ours, theirs = projects
     decide(theirs, "bob")
     wanted = lying_beside(theirs)
-    assert {kind for kind, _ in wanted} == set(Kind)
+    assert {kind for kind, _ in wanted} == set(ItemKind)
     result = merge_files(base, ours, theirs)
     assert lying_beside(ours) == wanted
     assert (result.conflicts, result.left) == ((), ())
-    assert {each.kind for each in result.difference.beside} == set(Kind)
+    assert {each.kind for each in result.difference.beside} == set(ItemKind)
     assert compared(str(ours), str(theirs)).difference.is_empty
 
 
@@ -389,10 +391,10 @@ def test_what_both_set_differently_is_a_conflict_that_tells_both_values_and_ours
             set_project_settings(workbench, [f"kept_runs={kept_runs}"])
     result = merge_files(base, ours, theirs)
     told = {conflict.kind: conflict.reason for conflict in result.conflicts}
-    assert told[Kind.SETTING] == "Ours says 20, theirs 30; ours is kept."
-    assert told[Kind.ASSIGNMENT] == "Ours says ada, theirs bob; ours is kept."
-    assert told[Kind.STATE_NAME] == "Ours says as ada likes it, theirs as bob likes it; ours is kept."
-    assert set(told) == {Kind.SETTING, Kind.ASSIGNMENT, Kind.STATE_NAME}
+    assert told[ItemKind.SETTING] == "Ours says 20, theirs 30; ours is kept."
+    assert told[ItemKind.ASSIGNMENT] == "Ours says ada, theirs bob; ours is kept."
+    assert told[ItemKind.STATE_NAME] == "Ours says as ada likes it, theirs as bob likes it; ours is kept."
+    assert set(told) == {ItemKind.SETTING, ItemKind.ASSIGNMENT, ItemKind.STATE_NAME}
     with Workbench.open(ours, for_editing=False) as workbench:
         assert workbench.kept.settings.all() == {"kept_runs": "20", "second_person_confirms": "yes"}
         assert sorted(each.text.split()[0] for each in workbench.kept.comments.all()) == ["ada"] * 3 + ["bob"] * 3
@@ -457,7 +459,7 @@ def test_a_kill_when_all_is_written_and_nothing_committed_leaves_ours_as_it_was(
     assert lying_beside(ours) == {}
     assert pairs(ours) == {("id", "payment_id")}
     merge_files(base, ours, theirs)
-    assert {kind for kind, _ in lying_beside(ours)} == set(Kind) - {Kind.STATE_NAME}
+    assert {kind for kind, _ in lying_beside(ours)} == set(ItemKind) - {ItemKind.STATE_NAME}
     assert pairs(ours) == pairs(theirs)
 
 
@@ -494,7 +496,7 @@ def test_of_what_somebody_said_twice_theirs_takes_only_as_much_away_as_was_there
     for path, times in ((base, 1), (ours, 2)):
         with Workbench.open(path) as workbench:
             for _ in range(times):
-                workbench.kept.comments.add(Subject(Spot(1)), "cents?", Stamp("ann", 1))
+                workbench.kept.comments.add(CommentSubject(Spot(1)), "cents?", EditContext("ann", 1))
     merge_files(base, ours, theirs)
     with Workbench.open(ours) as workbench:
         assert [comment.text for comment in workbench.kept.comments.all()] == ["cents?"]
@@ -521,12 +523,12 @@ def play(path: Path, steps: list[tuple[str, str, str]]) -> dict[object, bytes]:
             elif kind == "say" and (what, int(value)) not in {
                 (c.text, c.when_ms) for c in workbench.kept.comments.all()
             }:
-                kept.comments.add(Subject(Spot(1)), what, Stamp("ann", int(value)))
+                kept.comments.add(CommentSubject(Spot(1)), what, EditContext("ann", int(value)))
             elif kind == "unsay":
                 for comment in workbench.kept.comments.all():
                     _ = comment.text == what and workbench.kept.comments.remove(comment.id)
             elif kind == "assign":
-                kept.assignments.assign([(int(what), 1, int(what))], value, Stamp("ann", 1))
+                kept.assignments.assign([(int(what), 1, int(what))], value, EditContext("ann", 1))
     return {key: says for key, (says, _, _) in lying_beside(path).items()}
 
 

@@ -126,7 +126,7 @@ def test_what_is_written_like_no_attribute_is_refused(workbench: Workbench, text
 
 
 def test_comments_on_an_attribute_hold_for_all_versions_and_follow_corrections(renamed: Workbench) -> None:
-    comments.say(renamed, "fx.pay.orders.customer_id", "Number of the customer")
+    comments.add_comment(renamed, "fx.pay.orders.customer_id", "Number of the customer")
     _, version, attribute = find_leaf(renamed.document, "fx.pay.orders.customer_ref")
     assert comments.comments_of(renamed).of_lineage(Side.EXTRACTION, version.schema_id, attribute.lineage) == ()
     lineages.link(renamed, "fx.pay.orders.customer_ref", "fx.pay.orders.customer_id")
@@ -153,7 +153,7 @@ def test_comments_are_kept_for_every_kind_of_place(mapped: Workbench) -> None:
         "element": f"{schema}.{source.path}:{entity}.{target.path}",
     }
     for kind, place in places.items():
-        entry = comments.say(mapped, place, f"of the {kind}")
+        entry = comments.add_comment(mapped, place, f"of the {kind}")
         assert (entry.kind, entry.place) == (kind, place)
         assert [c.text for c in comments.listed(mapped, place)] == [f"of the {kind}"]
     found = comments.comments_of(mapped)
@@ -168,7 +168,7 @@ def test_a_comment_on_a_block_stays_when_the_entity_gets_another_version(mapped:
     entity_version = mapped.document.cdm.version(block.entity_version)
     entity = mapped.document.cdm.schema(entity_version.schema_id)
     name = comments.place_of(mapped.document, block_subject(mapped.document, block.key))
-    comments.say(mapped, name, "why")
+    comments.add_comment(mapped, name, "why")
     subject = element_subject(mapped.document, block.key, block.elements[0])
     change_entity(mapped, entity.name, EntityChanges(add=["later:string"]))
     newest = mapped.document.cdm.newest(entity.id)
@@ -179,7 +179,7 @@ def test_a_comment_on_a_block_stays_when_the_entity_gets_another_version(mapped:
 
 
 def test_undo_does_not_take_comments_back_and_what_is_gone_is_said_to_be(mapped: Workbench) -> None:
-    entry = comments.say(mapped, "fx.pay", "old")
+    entry = comments.add_comment(mapped, "fx.pay", "old")
     schema = mapped.document.extraction.named("fx.pay")
     assert schema is not None
     for id_ in schema.version_ids:

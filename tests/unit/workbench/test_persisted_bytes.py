@@ -28,7 +28,7 @@ from metl_gui.core.project import project_data
 from metl_gui.core.review import query
 from metl_gui.core.search.problems import Severity
 from metl_gui.core.trees.nodes import Side
-from metl_gui.engine.kernel.outcomes import Fate
+from metl_gui.engine.kernel.outcomes import RecordOutcome
 from metl_gui.registry.addresses import Api
 from metl_gui.registry.files.format_detection import Format
 from metl_gui.registry.matrix_export import parse_export
@@ -46,7 +46,7 @@ from metl_gui.workbench.runs.history import RunStatus
 from metl_gui.workbench.runs.production import ProductionOrder, read_order
 from metl_gui.workbench.samples.cache import KeptSample, SampleCache, decode_samples, encode_samples
 from metl_gui.workbench.samples.preview import Preview
-from metl_gui.workbench.session import Door
+from metl_gui.workbench.session import EditOrigin
 from metl_gui.workbench.user_folders import ProcessFacts, read_facts, write_facts
 from tests.helpers.persisted import files_below, filled, lay_out, rows
 from tests.helpers.world import World
@@ -62,16 +62,16 @@ _PROFILE = Profile(
 )
 
 _WORDS: Mapping[str, type[StrEnum]] = {
-    "kind of a profile": kinds.Kind,
+    "kind of a profile": kinds.ProfileKind,
     "API of a registry": Api,
     "format of a source": Format,
-    "order of a review list": query.Order,
+    "order of a review list": query.ReviewOrder,
     "grouping of a review list": query.Grouping,
     "status of a run": RunStatus,
     "severity of a problem": Severity,
     "conflict of a merge": ConflictKind,
     "change of a tree": TreeKind,
-    "thing beside the states": project_data.Kind,
+    "thing beside the states": project_data.ItemKind,
 }
 
 _NAMES: Mapping[str, Callable[[], object]] = {
@@ -97,11 +97,11 @@ _NAMES: Mapping[str, Callable[[], object]] = {
     "settings of an entity": lambda: list(setting_edits.ENTITY_SETTINGS),
     "values of settings": lambda: {name: list(values) for name, values in setting_edits.CHOICES.items()},
     "settings of a connector in a profile": lambda: list(MODE_SETTINGS),
-    "doors": lambda: [door.value for door in Door],
+    "doors": lambda: [door.value for door in EditOrigin],
     "words of commands and what they print": lambda: {
         name: [member.value for member in kind] for name, kind in _WORDS.items()
     },
-    "fates of a preview": lambda: [replace(filled(Preview), fate=fate).as_json()["fate"] for fate in Fate],
+    "fates of a preview": lambda: [replace(filled(Preview), fate=fate).as_json()["fate"] for fate in RecordOutcome],
 }  # fmt: skip
 
 

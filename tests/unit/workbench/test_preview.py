@@ -10,7 +10,7 @@ import pytest
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.settings import MaskAttribute, SetSettings
 from metl_gui.core.trees.nodes import Side
-from metl_gui.engine.kernel.outcomes import Fate
+from metl_gui.engine.kernel.outcomes import RecordOutcome
 from metl_gui.workbench.masking import HIDDEN
 from metl_gui.workbench.samples.preview import Preview, Previews, preview
 from metl_gui.workbench.session import Workbench
@@ -39,7 +39,7 @@ def everything(found: Preview) -> str:
 
 def test_a_mapped_message_shows_its_row_and_each_message_with_the_paths_that_made_it(mapped: Workbench) -> None:
     found = preview(mapped.document, record())
-    assert (found.fate, found.schema, found.version, found.op_words) == (Fate.MAPPED, ORDERS, "1", "create")
+    assert (found.fate, found.schema, found.version, found.op_words) == (RecordOutcome.MAPPED, ORDERS, "1", "create")
     assert found.words == "Becomes 2 messages."
     assert json.loads(found.row or b"") == {"id": "1", "customer_id": "C-7", "amount": "5", "legacy": None}
     payment, refund = found.messages
@@ -52,24 +52,32 @@ def test_a_mapped_message_shows_its_row_and_each_message_with_the_paths_that_mad
 @pytest.mark.parametrize(
     ("raw", "fate", "words"),
     [
-        (b'{"op":', Fate.SET_ASIDE, "Would be set aside. It is no text that may be accepted"),
-        (record(topic="nobody"), Fate.SET_ASIDE, "Would be set aside. Its schema is not in the project"),
-        (record(unheard=1), Fate.SET_ASIDE, "Would be set aside. None of the versions that are known has this form"),
-        (b'{"topic":"fx.pay.orders","value":null}', Fate.SKIPPED, "Would be skipped: a tombstone"),
-        (b'{"topic":"__debezium-heartbeat.fx","value":{"ts_ms":1}}', Fate.SKIPPED, "Would be skipped: a heartbeat"),
+        (b'{"op":', RecordOutcome.SET_ASIDE, "Would be set aside. It is no text that may be accepted"),
+        (record(topic="nobody"), RecordOutcome.SET_ASIDE, "Would be set aside. Its schema is not in the project"),
+        (
+            record(unheard=1),
+            RecordOutcome.SET_ASIDE,
+            "Would be set aside. None of the versions that are known has this form",
+        ),
+        (b'{"topic":"fx.pay.orders","value":null}', RecordOutcome.SKIPPED, "Would be skipped: a tombstone"),
+        (
+            b'{"topic":"__debezium-heartbeat.fx","value":{"ts_ms":1}}',
+            RecordOutcome.SKIPPED,
+            "Would be skipped: a heartbeat",
+        ),
         (
             b'{"topic":"fx.pay","value":{"orders":"1","id":"2"}}',
-            Fate.FILTERED,
+            RecordOutcome.FILTERED,
             "Would be filtered: no attribute of version 1 is mapped.",
         ),
         (
             record(id=None, customer_id=None, amount=None),
-            Fate.FILTERED,
+            RecordOutcome.FILTERED,
             "Would be filtered: every mapped attribute is null in it.",
         ),
     ],
 )
-def test_what_is_not_mapped_says_why_in_words(mapped: Workbench, raw: bytes, fate: Fate, words: str) -> None:
+def test_what_is_not_mapped_says_why_in_words(mapped: Workbench, raw: bytes, fate: RecordOutcome, words: str) -> None:
     found = preview(mapped.document, raw)
     assert found.fate is fate
     assert found.words.startswith(words)

@@ -13,11 +13,11 @@ from keyring import set_keyring
 from keyring.backend import KeyringBackend
 from keyring.backends import fail, null
 
-from metl_gui.engine.runs.target import Kind as SparkKind
+from metl_gui.engine.runs.target import TargetKind as SparkKind
 from metl_gui.errors import RunError, UserError
 from metl_gui.own_files import settings_folder
 from metl_gui.workbench.profiles.connection_test import test_profile
-from metl_gui.workbench.profiles.kinds import Kind
+from metl_gui.workbench.profiles.kinds import ProfileKind
 from metl_gui.workbench.profiles.saved_profiles import (
     KEYRING,
     Profile,
@@ -200,7 +200,7 @@ def test_the_target_tells_what_a_profile_is_of() -> None:
         "shop": "postgresql",
         "sparks": "spark",
     }
-    assert [profile.name for profile in profiles(Kind.KAFKA)] == ["brokers"]
+    assert [profile.name for profile in profiles(ProfileKind.KAFKA)] == ["brokers"]
     assert find_profile("schemas").target == "https://r.example.com/apis/registry/v3"
     assert find_profile("shop").target == "postgresql://reader@db.example.com:5432/shop"
 

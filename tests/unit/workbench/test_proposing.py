@@ -10,7 +10,7 @@ from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import EditError
 from metl_gui.workbench.addresses import find_block
-from metl_gui.workbench.mapping.suggestions import Asked, suggest
+from metl_gui.workbench.mapping.suggestions import SuggestionQuery, suggest
 from metl_gui.workbench.mapping.table import import_mapping
 from metl_gui.workbench.model import lineages
 from metl_gui.workbench.review import decisions
@@ -35,7 +35,7 @@ def proposed(workbench: Workbench) -> set[tuple[str, str, str]]:
 
 
 def suggested(workbench: Workbench, schema: str = "fx.pay.orders") -> set[tuple[str, str]]:
-    found = suggest(workbench.document, Asked(schema, "payment"), workbench.kept.refused_suggestions.all())
+    found = suggest(workbench.document, SuggestionQuery(schema, "payment"), workbench.kept.refused_suggestions.all())
     return {(each.names.from_path, each.names.to_path) for each in found.suggestions}
 
 

@@ -12,7 +12,7 @@ from metl_gui.core.matrix.blocks import Element
 from metl_gui.core.matrix.canonical import state_hash
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Side
-from metl_gui.errors import ProjectError, ProjectHeldError, UserError
+from metl_gui.errors import ProjectError, ProjectLockedError, UserError
 from metl_gui.workbench.addresses import find_block
 from metl_gui.workbench.history.states import history
 from metl_gui.workbench.publishing.publication import (
@@ -89,7 +89,7 @@ def test_who_published_and_the_name_survive_a_restart(mapped: Workbench) -> None
         assert live is not None
         assert (live.state, live.name, live.published_who) == (5, "release 1", "tess")
         assert [entry.state for entry in history(opened).states if entry.published] == [5]
-        with pytest.raises(ProjectHeldError):
+        with pytest.raises(ProjectLockedError):
             publish(opened, state=4)
 
 

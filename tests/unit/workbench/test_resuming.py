@@ -17,7 +17,7 @@ from metl_gui.core.matrix.canonical import state_hash
 from metl_gui.core.progress import Progress, Watch
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import RunCancelled, UserError
-from metl_gui.registry.reader_result import Reading
+from metl_gui.registry.reader_result import ReaderResult
 from metl_gui.workbench.importing.schema_import import add_reading, forget, remainders, resume, words
 from metl_gui.workbench.publishing.checks import check_project
 from metl_gui.workbench.session import Workbench
@@ -56,13 +56,13 @@ def labels(workbench: Workbench) -> list[tuple[str, str]]:
 def whole(tmp_path: Path) -> str:
     """The hash of a project into which everything was imported at once."""
     with Workbench.create(tmp_path / "whole.metl") as workbench:
-        add_reading(workbench, Side.EXTRACTION, Reading(MANY))
+        add_reading(workbench, Side.EXTRACTION, ReaderResult(MANY))
         return state_hash(workbench.document)
 
 
 def test_a_stopped_import_says_what_is_left_and_goes_on_in_its_undo_step(tmp_path: Path, whole: str) -> None:
     with Workbench.create(tmp_path / "p.metl") as workbench, pytest.raises(RunCancelled):
-        add_reading(workbench, Side.EXTRACTION, Reading(MANY), watch=stop_after(100))
+        add_reading(workbench, Side.EXTRACTION, ReaderResult(MANY), watch=stop_after(100))
     with Workbench.open(tmp_path / "p.metl") as workbench:
         (left,) = remainders(workbench)
         assert (left.began.total, len(left.declarations)) == (250, 150)
@@ -81,7 +81,7 @@ def test_a_stopped_import_says_what_is_left_and_goes_on_in_its_undo_step(tmp_pat
 def test_after_another_edit_the_rest_is_an_undo_step_of_its_own(tmp_path: Path) -> None:
     with Workbench.create(tmp_path / "p.metl") as workbench:
         with pytest.raises(RunCancelled):
-            add_reading(workbench, Side.EXTRACTION, Reading(MANY), watch=stop_after(100))
+            add_reading(workbench, Side.EXTRACTION, ReaderResult(MANY), watch=stop_after(100))
         version = workbench.document.extraction.labelled(1, "1")
         assert version is not None
         workbench.do(RemoveVersion(Side.EXTRACTION, version.id))
@@ -93,7 +93,7 @@ def test_after_another_edit_the_rest_is_an_undo_step_of_its_own(tmp_path: Path) 
 def test_forgetting_keeps_what_was_added(tmp_path: Path) -> None:
     with Workbench.create(tmp_path / "p.metl") as workbench:
         with pytest.raises(RunCancelled):
-            add_reading(workbench, Side.EXTRACTION, Reading(MANY), watch=stop_after(100))
+            add_reading(workbench, Side.EXTRACTION, ReaderResult(MANY), watch=stop_after(100))
         assert forget(workbench) == 150
         assert len(labels(workbench)) == 100
         with pytest.raises(UserError, match="No import was interrupted"):
@@ -103,15 +103,15 @@ def test_forgetting_keeps_what_was_added(tmp_path: Path) -> None:
 def test_running_the_same_import_again_forgets_the_interrupted_one(tmp_path: Path, whole: str) -> None:
     with Workbench.create(tmp_path / "p.metl") as workbench:
         with pytest.raises(RunCancelled):
-            add_reading(workbench, Side.EXTRACTION, Reading(MANY), watch=stop_after(100))
-        add_reading(workbench, Side.EXTRACTION, Reading(MANY))
+            add_reading(workbench, Side.EXTRACTION, ReaderResult(MANY), watch=stop_after(100))
+        add_reading(workbench, Side.EXTRACTION, ReaderResult(MANY))
         assert state_hash(workbench.document) == whole
         assert workbench.kept.pending_imports.all() == ()
 
 
 def test_an_import_of_one_version_or_of_what_is_there_leaves_no_record(tmp_path: Path) -> None:
     with Workbench.create(tmp_path / "p.metl") as workbench:
-        for reading in (Reading(MANY[:1]), Reading(MANY[:1])):
+        for reading in (ReaderResult(MANY[:1]), ReaderResult(MANY[:1])):
             with pytest.raises(RunCancelled):
                 add_reading(workbench, Side.EXTRACTION, reading, watch=stop_after(0))
             assert workbench.kept.pending_imports.all() == ()
@@ -141,5 +141,5 @@ def test_an_import_killed_at_any_moment_leaves_a_whole_state_and_goes_on_to_the_
             assert left[0].declarations == MANY[len(added) :]
             resume(workbench)
         elif not added:
-            add_reading(workbench, Side.EXTRACTION, Reading(MANY))
+            add_reading(workbench, Side.EXTRACTION, ReaderResult(MANY))
         assert state_hash(workbench.document) == whole

@@ -17,7 +17,7 @@ import pytest
 from metl_gui.engine.runs.report import RunReport, Tally
 from metl_gui.engine.runs.run_spec import RunFolder, RunSpec
 from metl_gui.errors import EditError, ProjectError, RunError
-from metl_gui.store.lease import Holder
+from metl_gui.store.lease import LeaseHolder
 from metl_gui.workbench.runs.history import RunStatus, collect_ended, compare_runs, events_of, find_past, runs
 from metl_gui.workbench.runs.production import (
     ORDER,
@@ -66,13 +66,15 @@ def report_of(run_id: str, **others: Any) -> RunReport:
     return RunReport(**(facts | {"seconds": 2.0, "records_per_second": 1.0} | _COUNTS | others))
 
 
-def holder_of(process_id: int) -> Holder:
+def holder_of(process_id: int) -> LeaseHolder:
     from metl_gui.store.lease import process_start
 
-    return dataclasses.replace(Holder.here("me"), process_id=process_id, process_start=process_start(process_id))
+    return dataclasses.replace(LeaseHolder.here("me"), process_id=process_id, process_start=process_start(process_id))
 
 
-def add_process(workbench: Workbench, run_id: str, holder: Holder, phase: Phase = Phase.RUNNING, **asked: Any) -> Path:
+def add_process(
+    workbench: Workbench, run_id: str, holder: LeaseHolder, phase: Phase = Phase.RUNNING, **asked: Any
+) -> Path:
     folder = run_folder(workbench.project_id, run_id)
     folder.mkdir(parents=True)
     spec = RunSpec(
@@ -136,7 +138,7 @@ def test_a_lane_in_the_consumer_group_of_one_that_lives_is_refused_on_the_same_s
     add_process(workbench, "r1", holder_of(sleeper.pid), Phase.RUNNING, source="kafka://b:9092/payments", **lane)
     # Whoever is not refused for the group is refused for a profile that nobody has saved.
     lane |= {"errors": "kafka://@nobody/errors"}
-    add_process(workbench, "r2", Holder.here("me"), Phase.ENDED, source=servers, **lane)
+    add_process(workbench, "r2", LeaseHolder.here("me"), Phase.ENDED, source=servers, **lane)
     with pytest.raises(RunError, match=refusal):
         resume_production(workbench, "r2")
 
@@ -173,7 +175,7 @@ def test_stopping_leaves_the_wish_in_the_folder_and_says_whether_the_run_has_end
 
 
 def test_the_report_of_a_run_that_ended_comes_into_the_project_once(workbench: Workbench) -> None:
-    folder = add_process(workbench, "r1", Holder.here("me"), Phase.ENDED)
+    folder = add_process(workbench, "r1", LeaseHolder.here("me"), Phase.ENDED)
     RunFolder(folder).write_report(report_of("r1", read=5, skipped=5, by_skip={"other": 5}, checkpoint="c"))
     assert collect_ended(workbench) == ("r1",)
     assert collect_ended(workbench) == ()
@@ -212,7 +214,7 @@ def test_the_folder_of_a_run_that_lives_is_not_forgotten(
     workbench: Workbench, sleeper: subprocess.Popen[bytes]
 ) -> None:
     alive = add_process(workbench, "alive", holder_of(sleeper.pid))
-    dead = add_process(workbench, "dead", Holder.here("me"), Phase.ENDED)
+    dead = add_process(workbench, "dead", LeaseHolder.here("me"), Phase.ENDED)
     for folder in (alive, dead):
         os.utime(folder, (0, 0))
     assert forget_old_runs(workbench.project_id) == 1
@@ -249,7 +251,7 @@ def test_two_runs_are_compared_figure_by_figure(workbench: Workbench) -> None:
 @pytest.mark.parametrize("content", [b"", b"{", b'{"read": "x"}', b"[" * 100_000, b"\xff\x00"])
 @pytest.mark.parametrize("name", ["report.json", "events.jsonl", "checkpoint/stream.json", "checkpoint/batches/1.json"])
 def test_a_damaged_file_of_one_run_hides_no_run(workbench: Workbench, name: str, content: bytes) -> None:
-    gone = dataclasses.replace(Holder.here("me"), process_start="1")
+    gone = dataclasses.replace(LeaseHolder.here("me"), process_start="1")
     for run_id, phase in (("r1", Phase.RUNNING), ("r2", Phase.ENDED)):
         folder = add_process(workbench, run_id, gone, phase)
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -264,6 +266,6 @@ def test_a_damaged_file_of_one_run_hides_no_run(workbench: Workbench, name: str,
 
 @pytest.mark.parametrize("odd", [{"process_id": -1}, {"process_id": 0}, {"since_ms": 10**17}, {"since_ms": -1}])
 def test_a_process_that_cannot_be_is_none(workbench: Workbench, odd: dict[str, int]) -> None:
-    folder = add_process(workbench, "r1", dataclasses.replace(Holder.here("me"), **odd))  # type: ignore[arg-type]
+    folder = add_process(workbench, "r1", dataclasses.replace(LeaseHolder.here("me"), **odd))  # type: ignore[arg-type]
     assert read_facts(folder) is None
     assert runs(workbench) == ()

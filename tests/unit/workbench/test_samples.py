@@ -14,7 +14,7 @@ import pytest
 from metl_gui.core.edits.settings import AddAlias, MaskAttribute
 from metl_gui.core.suggest.values import values_alike
 from metl_gui.core.trees.nodes import Side
-from metl_gui.errors import EditError, ProjectHeldError, RunError
+from metl_gui.errors import EditError, ProjectLockedError, RunError
 from metl_gui.workbench.samples.cache import MOST_FILE_BYTES, MOST_SAMPLE_BYTES, KeptSample, SampleCache
 from metl_gui.workbench.samples.kept_samples import (
     MOST_OF_VERSION,
@@ -28,7 +28,7 @@ from metl_gui.workbench.samples.kept_samples import (
     sample_overview,
     take_over,
 )
-from metl_gui.workbench.samples.project_samples import SampleShelf
+from metl_gui.workbench.samples.project_samples import ProjectSamples
 from metl_gui.workbench.session import Workbench
 from metl_gui.workbench.user_folders import KEPT_SECONDS
 
@@ -187,7 +187,7 @@ def test_a_cache_that_somebody_wrote_into_gives_what_is_sound_and_nothing_else(
     keep_samples(mapped, write(tmp_path, record(), record(id="2")))
     path = SampleCache(mapped.project_id).folder / f"{schema_id(mapped)}.jsonl"
     path.write_bytes(HOSTILE[how](path.read_bytes()))
-    shelf = SampleShelf(mapped)
+    shelf = ProjectSamples(mapped)
     found = shelf.of(mapped.document, schema_id(mapped))
     assert {each.raw for each in found} <= {record(), record(id="2")}
     assert keep_samples(mapped, write(tmp_path, record(id="3"))).kept == 1
@@ -201,7 +201,7 @@ def test_a_cache_that_is_a_file_is_said_and_stops_nothing(mapped: Workbench, tmp
     folder.write_text("no folder")
     kept = keep_samples(mapped, write(tmp_path, record()))
     assert (kept.kept, kept.problem) == (0, f"Samples cannot be kept in {folder}.")
-    assert SampleShelf(mapped).of(mapped.document, schema_id(mapped)) == ()
+    assert ProjectSamples(mapped).of(mapped.document, schema_id(mapped)) == ()
     assert [path.name for path in folder.parent.iterdir()] == [folder.name]
 
 
@@ -215,7 +215,7 @@ def test_what_a_run_kept_is_taken_over_with_what_it_set_aside(mapped: Workbench,
     (errors / "part-0.jsonl").write_text(json.dumps(aside))
     kept = take_over(mapped, samples, str(errors.parent), "r1")
     assert (kept.kept, kept.schemas) == (2, (ORDERS,))
-    shelf = SampleShelf(mapped)
+    shelf = ProjectSamples(mapped)
     assert {(each.place, each.version, each.source) for each in shelf.of(mapped.document, schema_id(mapped))} == {
         ("x@0", 1, "run r1"),
         ("x@1", None, "run r1"),
@@ -232,7 +232,7 @@ def test_a_sample_of_a_version_that_comes_later_belongs_to_it_from_then_on(mappe
     from tests.unit.workbench.conftest import declare
 
     keep_message(mapped, record(unheard=1))
-    shelf, id_ = SampleShelf(mapped), schema_id(mapped)
+    shelf, id_ = ProjectSamples(mapped), schema_id(mapped)
     assert [each.version for each in shelf.of(mapped.document, id_)] == [None]
     added = declare(ORDERS, "2", "id", "customer_id", "amount", "legacy", "unheard")
     mapped.do(AddVersion(Side.EXTRACTION, added))
@@ -262,14 +262,14 @@ def test_included_samples_go_with_the_project_without_masked_values_until_they_a
     keep_samples(mapped, write(tmp_path, record(customer_id="VERYSECRET")))
     assert include_samples(mapped, ORDERS) == 1
     forget_samples(mapped)
-    (sample,) = SampleShelf(mapped).of(mapped.document, schema_id(mapped))
+    (sample,) = ProjectSamples(mapped).of(mapped.document, schema_id(mapped))
     assert b"VERYSECRET" not in sample.raw
     assert b'"amount":"5"' in sample.raw.replace(b" ", b"")
     (overview,) = sample_overview(mapped)
     assert overview.is_included
     assert exclude_samples(mapped, ORDERS)
     assert not exclude_samples(mapped, ORDERS)
-    assert SampleShelf(mapped).of(mapped.document, schema_id(mapped)) == ()
+    assert ProjectSamples(mapped).of(mapped.document, schema_id(mapped)) == ()
 
 
 def test_what_is_masked_later_is_hidden_in_included_samples_too(mapped: Workbench, tmp_path: Path) -> None:
@@ -294,14 +294,14 @@ def test_included_samples_do_not_grow_too_old(mapped: Workbench, monkeypatch: py
     forget_samples(mapped)
     later = time.time_ns() + 2 * KEPT_SECONDS * 10**9
     monkeypatch.setattr(time, "time_ns", lambda: later)
-    assert len(SampleShelf(mapped).of(mapped.document, schema_id(mapped))) == 1
+    assert len(ProjectSamples(mapped).of(mapped.document, schema_id(mapped))) == 1
 
 
 def test_a_project_that_is_read_only_keeps_samples_and_takes_none_in(mapped: Workbench, tmp_path: Path) -> None:
     mapped.close()
     with Workbench.open(mapped.path, for_editing=False) as reader:
         assert keep_samples(reader, write(tmp_path, record())).kept == 1
-        with pytest.raises(ProjectHeldError):
+        with pytest.raises(ProjectLockedError):
             include_samples(reader, ORDERS)
         with pytest.raises(EditError, match="no schema"):
             include_samples(reader, "nobody")
@@ -317,7 +317,7 @@ def test_values_are_those_of_the_version_or_else_of_the_same_attribute_elsewhere
     mapped.do(AddVersion(Side.EXTRACTION, declare(ORDERS, "2", "id", "customer_id", "extra")))
     newest = mapped.document.extraction.newest(schema_id(mapped))
     assert newest is not None
-    shelf, document = SampleShelf(mapped), mapped.document
+    shelf, document = ProjectSamples(mapped), mapped.document
     values = shelf.values(document, document, newest.id)
     named = {attribute.path: values.get(attribute.id) for attribute in newest.attributes}
     assert set(named["customer_id"] or ()) == {"C-7", "C-8"}
@@ -326,7 +326,7 @@ def test_values_are_those_of_the_version_or_else_of_the_same_attribute_elsewhere
 
 def test_what_feeds_an_attribute_gives_it_its_values(mapped: Workbench, tmp_path: Path) -> None:
     keep_samples(mapped, write(tmp_path, record(), record(customer_id="C-8")))
-    shelf, document = SampleShelf(mapped), mapped.document
+    shelf, document = ProjectSamples(mapped), mapped.document
     target = document.cdm.version(1)
     values = shelf.target_values(document, document, target.id)
     named = {attribute.path: values.get(attribute.id, ()) for attribute in target.attributes}
@@ -339,20 +339,20 @@ def test_what_feeds_an_attribute_gives_it_its_values(mapped: Workbench, tmp_path
 
 
 def test_alike_values_are_evidence_for_a_suggestion_and_masked_ones_are_not(mapped: Workbench, tmp_path: Path) -> None:
-    from metl_gui.workbench.mapping.suggestions import Asked, suggest
+    from metl_gui.workbench.mapping.suggestions import SuggestionQuery, suggest
 
     people = [f"C-{at}" for at in range(10, 20)]
     other = b'{"topic":"fx.pay","value":{"orders":"%s","id":"%d"}}'
     messages = [record(customer_id=each) for each in people]
     messages += [other % (each.encode(), at) for at, each in enumerate(people)]
     keep_samples(mapped, write(tmp_path, *messages))
-    shelf, document = SampleShelf(mapped), mapped.document
+    shelf, document = ProjectSamples(mapped), mapped.document
 
     def found(document: Any) -> list[Any]:
         alike = lambda key: shelf.alike(document, document, key)  # noqa: E731 - as the callers have it
         return [
             each
-            for each in suggest(document, Asked("fx.pay", "payment"), alike=alike).suggestions
+            for each in suggest(document, SuggestionQuery("fx.pay", "payment"), alike=alike).suggestions
             if (each.names.from_path, each.names.to_path) == ("orders", "payer_id")
         ]
 

@@ -10,9 +10,9 @@ from metl_gui.core.edits.settings import AddAlias, SetSettings
 from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.matrix.canonical import state_hash
 from metl_gui.core.trees.nodes import Side
-from metl_gui.errors import EditError, ProjectError, ProjectHeldError
+from metl_gui.errors import EditError, ProjectError, ProjectLockedError
 from metl_gui.workbench.history.states import history, redo, show, undo
-from metl_gui.workbench.session import Door, Workbench, person
+from metl_gui.workbench.session import EditOrigin, Workbench, person
 
 from .conftest import declare
 
@@ -60,19 +60,19 @@ def test_undo_goes_on_from_where_a_restart_left_it(workbench: Workbench) -> None
 def test_a_window_takes_back_only_what_windows_did(workbench: Workbench) -> None:
     schema = workbench.document.extraction.named("fx.pay")
     assert schema is not None
-    workbench.do(AddAlias(Side.EXTRACTION, schema.id, "old.pay"), door=Door.WINDOW)
-    workbench.do(AddVersion(Side.CDM, declare("rate", "1", "base")), door=Door.COMMAND)
-    assert workbench.undo_title((Door.WINDOW,)) == "old.pay continues fx.pay"
+    workbench.do(AddAlias(Side.EXTRACTION, schema.id, "old.pay"), door=EditOrigin.WINDOW)
+    workbench.do(AddVersion(Side.CDM, declare("rate", "1", "base")), door=EditOrigin.COMMAND)
+    assert workbench.undo_title((EditOrigin.WINDOW,)) == "old.pay continues fx.pay"
     assert workbench.undo_title() == "Add rate version 1"
 
 
 def test_undo_says_what_stands_in_its_way(workbench: Workbench) -> None:
     schema = workbench.document.extraction.named("fx.pay")
     assert schema is not None
-    workbench.do(AddAlias(Side.EXTRACTION, schema.id, "old.pay"), door=Door.WINDOW)
-    workbench.do(SetSettings(Side.EXTRACTION, schema.id, (("ask", "always"),)), door=Door.COMMAND)
+    workbench.do(AddAlias(Side.EXTRACTION, schema.id, "old.pay"), door=EditOrigin.WINDOW)
+    workbench.do(SetSettings(Side.EXTRACTION, schema.id, (("ask", "always"),)), door=EditOrigin.COMMAND)
     with pytest.raises(EditError, match=r"fx\.pay"):
-        workbench.undo((Door.WINDOW,))
+        workbench.undo((EditOrigin.WINDOW,))
     assert workbench.document.state == 6
 
 
@@ -110,7 +110,7 @@ def test_an_earlier_state_is_rebuilt_with_its_content(workbench: Workbench) -> N
 
 
 def test_the_second_editor_is_told_who_edits(workbench: Workbench) -> None:
-    with pytest.raises(ProjectHeldError, match="tess"):
+    with pytest.raises(ProjectLockedError, match="tess"):
         Workbench.open(workbench.path)
 
 
@@ -118,7 +118,7 @@ def test_an_editor_that_was_overtaken_cannot_write_and_keeps_its_view(workbench:
     before = workbench.document
     with Workbench.open(workbench.path, take_over=True, who="ann") as second:
         second.do(AddVersion(Side.CDM, declare("rate", "1", "base")))
-        with pytest.raises(ProjectHeldError):
+        with pytest.raises(ProjectLockedError):
             workbench.do(AddVersion(Side.CDM, declare("fee", "1", "base")))
         assert workbench.document is before
         assert not workbench.is_for_editing
@@ -126,7 +126,7 @@ def test_an_editor_that_was_overtaken_cannot_write_and_keeps_its_view(workbench:
 
 
 def test_a_reader_cannot_edit(workbench: Workbench) -> None:
-    with Workbench.open(workbench.path, for_editing=False) as reader, pytest.raises(ProjectHeldError):
+    with Workbench.open(workbench.path, for_editing=False) as reader, pytest.raises(ProjectLockedError):
         reader.do(AddVersion(Side.CDM, declare("rate", "1", "base")))
 
 

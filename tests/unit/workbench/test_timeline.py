@@ -5,18 +5,18 @@ from __future__ import annotations
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.settings import SetSettings
 from metl_gui.core.trees.nodes import Side
-from metl_gui.store.edit_log import Keeping
+from metl_gui.store.edit_log import RetentionPolicy
 from metl_gui.workbench.history.states import StateFilter, Weight, find_state, states_page, timeline, together
 from metl_gui.workbench.publishing.publication import judge, publish
-from metl_gui.workbench.session import Door, Workbench
+from metl_gui.workbench.session import EditOrigin, Workbench
 
 
 def flip(workbench: Workbench, times: int) -> None:
     """Clear an element and set it again, again and again: two states each time."""
     block = next(b for b in workbench.document.matrix.blocks() if b.elements)
     for _ in range(times):
-        workbench.do(SetElements(block.key, zeros=block.elements[:1]), Door.WINDOW)
-        workbench.do(SetElements(block.key, ones=block.elements[:1]), Door.WINDOW)
+        workbench.do(SetElements(block.key, zeros=block.elements[:1]), EditOrigin.WINDOW)
+        workbench.do(SetElements(block.key, ones=block.elements[:1]), EditOrigin.WINDOW)
 
 
 def test_pages_follow_each_other_without_a_gap_or_a_state_twice(mapped: Workbench) -> None:
@@ -79,7 +79,7 @@ def test_what_one_command_made_together_is_counted(mapped: Workbench) -> None:
 def test_every_state_of_a_compacted_history_and_the_one_before_it_can_be_looked_at(mapped: Workbench) -> None:
     mapped.name_state(2, "kept")
     flip(mapped, 5)
-    mapped._project.compact(Keeping(edits=1, days=-1))
+    mapped._project.compact(RetentionPolicy(edits=1, days=-1))
     states = states_page(mapped, StateFilter(), 50).states
     assert any(state.states > 1 for state in states)
     assert 2 in {state.state for state in states}

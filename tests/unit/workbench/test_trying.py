@@ -12,8 +12,8 @@ from metl_gui.core.matrix.canonical import state_hash
 from metl_gui.core.project.refusals import RefusedRename, RefusedRenames
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Side
-from metl_gui.registry.reader_result import Reading
-from metl_gui.workbench.importing.dry_run import Trial, try_reading, try_sources
+from metl_gui.registry.reader_result import ReaderResult
+from metl_gui.workbench.importing.dry_run import SourceDryRun, try_reading, try_sources
 from metl_gui.workbench.importing.schema_import import add_reading
 from metl_gui.workbench.mapping.table import import_mapping
 from metl_gui.workbench.review import decisions
@@ -25,8 +25,8 @@ from .test_importing import write_schema
 NO_LEGACY = declare("fx.pay.orders", "2", "id", "customer_ref", "amount")
 
 
-def tried(workbench: Workbench, *declarations: VersionDeclaration, side: Side = Side.EXTRACTION) -> Trial:
-    return try_reading(workbench.document, side, Reading(declarations))
+def tried(workbench: Workbench, *declarations: VersionDeclaration, side: Side = Side.EXTRACTION) -> SourceDryRun:
+    return try_reading(workbench.document, side, ReaderResult(declarations))
 
 
 def test_a_dry_run_names_every_element_that_would_go_and_writes_nothing(mapped: Workbench) -> None:
@@ -43,7 +43,7 @@ def test_a_dry_run_names_every_element_that_would_go_and_writes_nothing(mapped: 
 
 def test_what_a_dry_run_says_is_what_the_import_then_does(mapped: Workbench) -> None:
     found = tried(mapped, NO_LEGACY, declare("fx.pay.orders", "3", "id"))
-    add_reading(mapped, Side.EXTRACTION, Reading((NO_LEGACY, declare("fx.pay.orders", "3", "id"))))
+    add_reading(mapped, Side.EXTRACTION, ReaderResult((NO_LEGACY, declare("fx.pay.orders", "3", "id"))))
     real = decisions.review_list(mapped.document)
     said = [{**each.entry.as_json(), "since_ms": 0} for each in found.blocks]
     assert said == [{**item.as_json(), "since_ms": 0} for item in real.items]
@@ -107,7 +107,7 @@ def test_a_refused_proposal_is_not_given_as_a_hint(mapped: Workbench) -> None:
     schema = mapped.document.extraction.named("fx.pay.orders")
     assert schema is not None
     refused = RefusedRenames([RefusedRename(Side.EXTRACTION, schema.id, "customer_id", "customer_ids")])
-    found = try_reading(mapped.document, Side.EXTRACTION, Reading((declared,)), refused)
+    found = try_reading(mapped.document, Side.EXTRACTION, ReaderResult((declared,)), refused)
     assert "Perhaps" not in found.problems[-1].hint
 
 

@@ -15,7 +15,7 @@ from metl_gui.core.trees.nodes import Side
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.mapping.kernel import Kernel
 from metl_gui.engine.mapping.plan_compiler import compile_plan
-from metl_gui.errors import EditError, ProjectHeldError
+from metl_gui.errors import EditError, ProjectLockedError
 from metl_gui.workbench.importing.version_tasks import (
     accept_task,
     collect_tasks,
@@ -166,7 +166,7 @@ def test_tasks_are_kept_by_a_run_of_a_project_that_another_one_edits(workbench: 
     errors = run(workbench, tmp_path / "errors", change(id=1, more=1))
     with Workbench.open(workbench.path, for_editing=False) as reader:
         (task,) = collect_tasks(reader, errors, "r1")
-        with pytest.raises(ProjectHeldError):
+        with pytest.raises(ProjectLockedError):
             dismiss_task(reader, task.id)
     assert [one.id for one in version_tasks(workbench)] == [task.id]
 

@@ -16,13 +16,13 @@ from metl_gui.core.trees.nodes import Side
 from metl_gui.registry.remote import http as web_module
 from metl_gui.workbench.importing.source_watch import (
     LONGEST_SECONDS,
-    CameBack,
     NotRead,
+    SourceLost,
+    SourceRestored,
     VersionsAdded,
     VersionsWait,
     Watcher,
     WatchEvent,
-    WentAway,
     event_json,
     event_lines,
     into_file,
@@ -103,7 +103,7 @@ def test_a_registry_that_is_down_for_an_hour_is_told_once_and_once_that_it_is_ba
     while clock.now < 3600:
         waits.append(watcher.look())
         clock.now += waits[-1]
-    assert [type(event) for event in events] == [WentAway]
+    assert [type(event) for event in events] == [SourceLost]
     assert watcher.is_away
     assert waits[:4] == [20.0, 40.0, 80.0, 160.0]
     assert max(waits) == LONGEST_SECONDS
@@ -111,9 +111,9 @@ def test_a_registry_that_is_down_for_an_hour_is_told_once_and_once_that_it_is_ba
     small.add("fx.pay.orders-value", record("Value", "id"))
     del small.wrong["/subjects"]
     assert watcher.look() == 10.0
-    assert [type(event) for event in events] == [WentAway, CameBack, VersionsAdded]
+    assert [type(event) for event in events] == [SourceLost, SourceRestored, VersionsAdded]
     back = events[1]
-    assert isinstance(back, CameBack)
+    assert isinstance(back, SourceRestored)
     assert back.seconds > 3590
     assert "60 minutes" in event_lines(back)[0]
 
@@ -210,7 +210,7 @@ def test_an_event_is_a_document_of_its_kind(mapped: Workbench, server: WebServer
     import_mapping(mapped, write_table(tmp_path, "fx.pay.orders,1,id,payment,1,payment_id"))
     events: list[WatchEvent] = []
     watcher_of(server, into_project(mapped, Side.EXTRACTION), events).look()
-    document = event_json(WentAway("@reg", "a", "b", "c"))
+    document = event_json(SourceLost("@reg", "a", "b", "c"))
     assert document == {"event": "went_away", "source": "@reg", "title": "a", "text": "b", "hint": "c"}
     added = next(event for event in events if isinstance(event, VersionsAdded))
     assert event_json(added)["result"] == added.result.as_json()

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from metl_gui.core.changes.draft import Edit, Stamp, perform
+from metl_gui.core.changes.draft import Edit, EditContext, perform
 from metl_gui.core.edits.settings import AddAlias
 from metl_gui.core.edits.versions import AddVersion, RemoveVersion
 from metl_gui.core.matrix.canonical import state_hash
 from metl_gui.core.trees.nodes import Side
-from metl_gui.errors import EditError, ProjectHeldError
+from metl_gui.errors import EditError, ProjectLockedError
 from metl_gui.store import edit_log, project_file
-from metl_gui.store.edit_log import Keeping
+from metl_gui.store.edit_log import RetentionPolicy
 from metl_gui.workbench.exports import EXPORTS
 from metl_gui.workbench.exports.files import export_published
 from metl_gui.workbench.history.states import history
@@ -25,7 +25,7 @@ from .conftest import declare
 
 def commit_elsewhere(workbench: Workbench, edit: Edit) -> None:
     """Commit an edit that the opened project does not know of, in the name of somebody else."""
-    workbench._project.commit(perform(workbench._project.document(), edit, Stamp("uma", 5)), "command")
+    workbench._project.commit(perform(workbench._project.document(), edit, EditContext("uma", 5)), "command")
 
 
 def first_version(workbench: Workbench, name: str) -> int:
@@ -63,10 +63,10 @@ def test_publishing_needs_the_lease_and_names_who_has_it_while_exports_and_the_h
     mapped: Workbench, tmp_path: Path
 ) -> None:
     publish(mapped)
-    with pytest.raises(ProjectHeldError, match="tess"):
+    with pytest.raises(ProjectLockedError, match="tess"):
         Workbench.open(mapped.path, who="uma")
     with Workbench.open(mapped.path, for_editing=False, who="uma") as reader:
-        with pytest.raises(ProjectHeldError, match="read only"):
+        with pytest.raises(ProjectLockedError, match="read only"):
             publish(reader, state=4)
         assert export_published(reader, EXPORTS["csv"], tmp_path / "out.csv").state == 5
         assert reader.kept.runs.add({"state": 5}, [])
@@ -77,10 +77,10 @@ def test_publishing_needs_the_lease_and_names_who_has_it_while_exports_and_the_h
 def test_an_editor_that_was_overtaken_neither_publishes_nor_compacts(
     mapped: Workbench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(project_file, "KEEPING", Keeping(edits=1, days=0))
+    monkeypatch.setattr(project_file, "KEEPING", RetentionPolicy(edits=1, days=0))
     monkeypatch.setattr(edit_log, "WORTH", 2)
     with Workbench.open(mapped.path, take_over=True, who="ann") as second:
-        with pytest.raises(ProjectHeldError):
+        with pytest.raises(ProjectLockedError):
             publish(mapped)
         assert not mapped.is_for_editing
         mapped.close()

@@ -31,7 +31,7 @@ from metl_gui.engine.kernel.compiled.memory import IS_CHECKED, PADDING, allow
 from metl_gui.engine.kernel.compiled.tables import address_of
 from metl_gui.engine.kernel.compiled.wrappers import table_of
 from metl_gui.engine.kernel.records import Parts, Records, head_of
-from metl_gui.engine.kernel.wire_format import Framed, Wire, Written, is_framed, readings
+from metl_gui.engine.kernel.wire_format import DecodedValue, FramedPayload, WireDecoder, is_framed, readings
 from metl_gui.errors import RecordError
 from metl_gui.formats.avro_types import read_avro
 from metl_gui.formats.json_text import NULL, members, quoted
@@ -44,10 +44,10 @@ class SchemaPlaceholders:
     def __init__(self) -> None:
         self._begins = b'{"type":"%b",' % secrets.token_hex(16).encode()
         self._within = b'{"schema":' + self._begins
-        self._written: dict[bytes, Written] = {}
+        self._written: dict[bytes, DecodedValue] = {}
         self._texts: dict[tuple[str, str], bytes] = {}
 
-    def text(self, topic: str, common: Written) -> bytes:
+    def text(self, topic: str, common: DecodedValue) -> bytes:
         """Return what stands for a schema in a topic; ``common`` is what its values have in common."""
         key = common.id, topic
         if key not in self._texts:
@@ -55,7 +55,7 @@ class SchemaPlaceholders:
             self._written[found] = common
         return self._texts[key]
 
-    def written(self, value: bytes | None) -> Written | None:
+    def written(self, value: bytes | None) -> DecodedValue | None:
         """Return a decoded value by the text that was made of it; ``None`` for any other value."""
         if value is None or not value.startswith(self._within):
             return None
@@ -95,7 +95,7 @@ class Ways:
         stand_ins: what stands for schemas.
     """
 
-    def __init__(self, wire: Wire, stand_ins: SchemaPlaceholders) -> None:
+    def __init__(self, wire: WireDecoder, stand_ins: SchemaPlaceholders) -> None:
         self.wire = wire
         self.stand_ins = stand_ins
         self.programs = Programs()
@@ -132,7 +132,7 @@ class Ways:
             return self._first(ways, content, topic, size) if is_named else "longer"
         return self._first(ways, content, topic, size)
 
-    def _first(self, ways: Sequence[Framed], content: bytes, topic: str, size: int) -> Found:
+    def _first(self, ways: Sequence[FramedPayload], content: bytes, topic: str, size: int) -> Found:
         """Return the way of the first reading whose id resolves, of those that so many bytes decide."""
         for framed in ways:
             skipped = len(content) - len(framed.body)
@@ -178,7 +178,7 @@ class Unframer:
         wire: decodes them for the reference; ``None`` where it knows no schema.
     """
 
-    def __init__(self, wire: Wire | None) -> None:
+    def __init__(self, wire: WireDecoder | None) -> None:
         self.stand_ins = SchemaPlaceholders()
         self._ways = None if wire is None else Ways(wire, self.stand_ins)
 

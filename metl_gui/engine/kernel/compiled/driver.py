@@ -23,7 +23,7 @@ from metl_gui.engine.kernel.compiled.tables import Tables, address_of
 from metl_gui.engine.kernel.compiled.writing import map_records
 from metl_gui.engine.kernel.outcomes import BatchOutput, Filled
 from metl_gui.engine.kernel.records import Records
-from metl_gui.engine.kernel.reference import Reference
+from metl_gui.engine.kernel.reference import ReferenceKernel
 from metl_gui.formats.json_text import quoted
 
 MOST_TRIES = 64
@@ -62,7 +62,7 @@ class Driver:
         patience: see ``PATIENCE``; 0 learns at once.
     """
 
-    def __init__(self, reference: Reference, gathering: BatchOutput, patience: int = PATIENCE) -> None:
+    def __init__(self, reference: ReferenceKernel, gathering: BatchOutput, patience: int = PATIENCE) -> None:
         self.reference = reference
         self.gathering = gathering
         self.patience = patience

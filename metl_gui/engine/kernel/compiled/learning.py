@@ -20,10 +20,10 @@ from metl_gui.engine.kernel.compiled.programs import Sending, Unsteady, program_
 from metl_gui.engine.kernel.compiled.tables import Tables, bytes_at, facts_of
 from metl_gui.engine.kernel.outcomes import BatchOutput, Sent
 from metl_gui.engine.kernel.plan import SchemaPlan, VersionPlan, version_name
-from metl_gui.engine.kernel.reference import Found, Reference, forms_of
+from metl_gui.engine.kernel.reference import RecordContext, ReferenceKernel, forms_of
 from metl_gui.errors import RecordError
 from metl_gui.formats.json_text import depth, quoted, text_of
-from metl_gui.formats.record_kind import Kind, is_with_schema
+from metl_gui.formats.record_kind import RecordKind, is_with_schema
 from metl_gui.formats.record_wrapper import Wrapped, unwrap
 
 MOST_SHAPE_MEMBERS = 1024
@@ -52,10 +52,10 @@ class Recorder(BatchOutput):
 
     def __init__(self) -> None:
         super().__init__()
-        self.kind: Kind | None = None
+        self.kind: RecordKind | None = None
         self.sent: list[Sent] = []
 
-    def skip(self, kind: Kind) -> None:
+    def skip(self, kind: RecordKind) -> None:
         """Keep the kind."""
         self.kind = kind
 
@@ -75,7 +75,7 @@ class Learner:
     """
 
     def __init__(
-        self, reference: Reference, tables: Tables, entities: BatchOutput, stand_ins: SchemaPlaceholders
+        self, reference: ReferenceKernel, tables: Tables, entities: BatchOutput, stand_ins: SchemaPlaceholders
     ) -> None:
         self.reference = reference
         self.tables = tables
@@ -192,8 +192,8 @@ class _Lesson:
         self._ask_change(paths)
         return self._sending(recorder, schema, version, paths)
 
-    def _run(self, wrapped: Wrapped) -> tuple[Recorder, Found]:
-        recorder, found = Recorder(), Found(_EMPTY.decode())
+    def _run(self, wrapped: Wrapped) -> tuple[Recorder, RecordContext]:
+        recorder, found = Recorder(), RecordContext(_EMPTY.decode())
         position = self.marks.of(at.POSITION).decode()
         found.position = position
         written = self.learner.stand_ins.written(wrapped.value)
@@ -205,7 +205,7 @@ class _Lesson:
             raise _Left
         return [at.SKIP, self.tables.counter("skip", str(told.kind))]
 
-    def _version(self, found: Found) -> tuple[SchemaPlan, VersionPlan]:
+    def _version(self, found: RecordContext) -> tuple[SchemaPlan, VersionPlan]:
         schema = next(
             (schema.plan for schema in self.reference.schemas.values() if schema.plan.name == found.schema), None
         )

@@ -24,7 +24,7 @@ from metl_gui.engine.lanes.coordination.records import (
     SetBackOrder,
 )
 from metl_gui.engine.lanes.coordination.state import CoordinationState
-from metl_gui.engine.lanes.coordination.topic import Writer, ensure_topic, read_all, state_of
+from metl_gui.engine.lanes.coordination.topic import CoordinationWriter, ensure_topic, read_all, state_of
 
 _KEEP_SECONDS = 20.0
 _OLD_MS = 86_400_000
@@ -62,7 +62,7 @@ def announce(servers: KafkaServers, matrix: str, state: PlanState, who: str = ""
     digest = log.digest_of(state.plan)
     if newest is not None and (state.publication, 0) <= newest.rank:
         return newest.digest == digest
-    writer = Writer(servers, topic, _KEEP_SECONDS)
+    writer = CoordinationWriter(servers, topic, _KEEP_SECONDS)
     _write_state(writer, state, _announced(state, who))
     _clear(writer, entries)
     writer.flush()
@@ -85,7 +85,7 @@ def announce_again(servers: KafkaServers, matrix: str, state: PlanState, who: st
     if newest is not None:
         publication, again = max(newest.rank, (state.publication, 0))
         announced = msgspec.structs.replace(announced, publication=publication, again=again + 1)
-    writer = Writer(servers, topic, _KEEP_SECONDS)
+    writer = CoordinationWriter(servers, topic, _KEEP_SECONDS)
     _write_state(writer, state, msgspec.structs.replace(announced, despite_freeze=True))
     writer.flush()
     newest = _newest(state_of(read_all(servers, topic)))
@@ -104,7 +104,7 @@ def freeze(servers: KafkaServers, matrix: str, *, is_frozen: bool, who: str = ""
     topic = log.topic_of(matrix)
     ensure_topic(servers, topic)
     fold = state_of(read_all(servers, topic))
-    writer = Writer(servers, topic, _KEEP_SECONDS)
+    writer = CoordinationWriter(servers, topic, _KEEP_SECONDS)
     frozen = Frozen(is_frozen=is_frozen, in_force=fold.in_force, who=who)
     writer.write(log.frozen_key(), log.encoded(frozen))
     writer.flush()
@@ -117,7 +117,7 @@ def order_set_back(servers: KafkaServers, matrix: str, lane: str, orders: Iterab
     Raises:
         RunError: the servers cannot be reached.
     """
-    writer = Writer(servers, log.topic_of(matrix), _KEEP_SECONDS)
+    writer = CoordinationWriter(servers, log.topic_of(matrix), _KEEP_SECONDS)
     for order in orders:
         key = PartitionKey(lane, order.topic, order.partition)
         writer.write(log.set_back_key(key), log.encoded(order))
@@ -139,7 +139,7 @@ def _announced(state: PlanState, who: str) -> Announced:
     )
 
 
-def _write_state(writer: Writer, state: PlanState, announced: Announced) -> None:
+def _write_state(writer: CoordinationWriter, state: PlanState, announced: Announced) -> None:
     for key, chunk in log.chunks_of(state.plan):
         writer.write(key, chunk)
     # The announcement must not overtake its plan; what is lost on the way stops here.
@@ -147,7 +147,7 @@ def _write_state(writer: Writer, state: PlanState, announced: Announced) -> None
     writer.write(log.announced_key(), log.encoded(announced))
 
 
-def _clear(writer: Writer, entries: list[Entry]) -> None:
+def _clear(writer: CoordinationWriter, entries: list[Entry]) -> None:
     """Take out of the topic what nobody can need any more, so that it does not grow for ever."""
     fold = state_of(entries)
     kept = {each.digest for place, each in fold.announced.items() if place in {fold.in_force, fold.latest}}

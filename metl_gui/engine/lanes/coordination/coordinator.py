@@ -42,7 +42,7 @@ from metl_gui.engine.lanes.coordination.records import (
     SetBackOrder,
 )
 from metl_gui.engine.lanes.coordination.state import CoordinationState
-from metl_gui.engine.lanes.coordination.topic import Reader, Writer, read_plan, state_of
+from metl_gui.engine.lanes.coordination.topic import CoordinationReader, CoordinationWriter, read_plan, state_of
 from metl_gui.errors import UserError
 
 _log = logging.getLogger(__name__)
@@ -120,7 +120,7 @@ class CoordinationWatch:
             self._is_over.wait(_AGAIN_SECONDS)
 
     def _read(self) -> None:
-        reader = Reader(self._servers, self._topic)
+        reader = CoordinationReader(self._servers, self._topic)
         try:
             self._fold = state_of(list(reader.first()))
             self._trouble = ""
@@ -295,9 +295,9 @@ class StateCoordinator:
             self._is_over.wait(_AGAIN_SECONDS)
 
     def _stay(self) -> None:
-        reader = Reader(self._servers, self._topic)
+        reader = CoordinationReader(self._servers, self._topic)
         try:
-            writer = Writer(self._servers, self._topic, self._settings.session_seconds)
+            writer = CoordinationWriter(self._servers, self._topic, self._settings.session_seconds)
             self._membership.begin_again(state_of(list(reader.first())))
             self._caught_up, self._trouble = _CatchUp(), ""
             while not self._is_over.is_set():
@@ -306,7 +306,7 @@ class StateCoordinator:
         finally:
             reader.close()
 
-    def _step(self, reader: Reader, writer: Writer) -> None:
+    def _step(self, reader: CoordinationReader, writer: CoordinationWriter) -> None:
         membership = self._membership
         self._change_over()
         self._prepare_next()
@@ -356,7 +356,7 @@ class StateCoordinator:
         finally:
             self._is_preparing.clear()
 
-    def _catch_up(self, reader: Reader) -> None:
+    def _catch_up(self, reader: CoordinationReader) -> None:
         """Let ``may_map`` say yes once everything that stood there at the last assignment was read and polled."""
         done = self._caught_up
         if done.times == self._times_behind or self._membership.since is None:
@@ -366,7 +366,7 @@ class StateCoordinator:
         elif reader.has_reached(done.end) and self._membership.has_switched and not self._offers:
             self._caught_up = _CatchUp(done.asked)
 
-    def _write(self, writer: Writer) -> None:
+    def _write(self, writer: CoordinationWriter) -> None:
         beat = self._membership.say(now())
         if beat is not None:
             writer.write(log.member_key(self._membership.instance), log.encoded(beat))
@@ -378,7 +378,7 @@ class StateCoordinator:
                 self._unconfirmed[key] = (value, now())
                 writer.write(key, value)
 
-    def _leave(self, writer: Writer) -> None:
+    def _leave(self, writer: CoordinationWriter) -> None:
         last = self._membership.leave()
         if last is not None:
             writer.write(log.member_key(self._membership.instance), log.encoded(last))

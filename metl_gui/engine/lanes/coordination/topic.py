@@ -99,7 +99,7 @@ def read_all(servers: KafkaServers, topic: str) -> list[Entry]:
     Raises:
         RunError: the servers cannot be reached, or the topic cannot be read.
     """
-    reader = Reader(servers, topic)
+    reader = CoordinationReader(servers, topic)
     try:
         return list(reader.first())
     except TopicGoneError:
@@ -114,7 +114,7 @@ def read_plan(servers: KafkaServers, topic: str, announced: Announced) -> bytes 
     Raises:
         RunError: the servers cannot be reached, or the topic cannot be read.
     """
-    reader = Reader(servers, topic, prefix=f"{log.PLAN}{announced.digest}/")
+    reader = CoordinationReader(servers, topic, prefix=f"{log.PLAN}{announced.digest}/")
     chunks: dict[int, bytes] = {}
     try:
         for entry in reader.first():
@@ -130,7 +130,7 @@ class TopicGoneError(RunError):
     """The topic is not there, or was made anew since it was read."""
 
 
-class Reader:
+class CoordinationReader:
     """Reads the topic from its beginning, for ever. For one thread.
 
     Args:
@@ -240,7 +240,7 @@ class Reader:
         )
 
 
-class Writer:
+class CoordinationWriter:
     """Writes into the topic, in order. For one thread.
 
     Args:

@@ -21,7 +21,7 @@ from metl_gui.engine.spark.archive import shipped_archive
 from metl_gui.engine.spark.protection import ASKING, SECRET
 from metl_gui.engine.spark.sessions.jobs import tell_facts
 from metl_gui.engine.spark.sessions.local import DAEMON, SparkRuntime, telling_words
-from metl_gui.engine.spark.worker_check import Look, WorkerFacts, check_packages
+from metl_gui.engine.spark.worker_check import WorkerCheck, WorkerFacts, check_packages
 from metl_gui.errors import RunError, RunKilledError, UserError
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class ClusterRuntime(SparkRuntime):
         try:
             self._await_workers()
             self.spark.sparkContext.addPyFile(str(shipped_archive(otherwise=self.folder)))
-            self.workers = self.look(Look())
+            self.workers = self.look(WorkerCheck())
             check_packages(self.workers)
         except BaseException:
             self.end()
@@ -84,7 +84,7 @@ class ClusterRuntime(SparkRuntime):
         while self.is_alive:
             time.sleep(_SETTLE_SECONDS)
 
-    def look(self, look: Look) -> Sequence[WorkerFacts]:
+    def look(self, look: WorkerCheck) -> Sequence[WorkerFacts]:
         """Ask the workers what they have and see."""
         return tell_facts(self.spark, look, max(self.parallelism, len(self._executors())))
 

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from metl_gui.engine.runs.target import Target, answers
-from metl_gui.engine.sources.source import Reading
+from metl_gui.engine.sources.source import ReadPlan
 from metl_gui.engine.spark.archive import shipped_archive
 from metl_gui.engine.spark.cancellation import cancel_until_over
 from metl_gui.engine.spark.protection import Protection
 from metl_gui.engine.spark.sessions.jobs import map_by_number, tell_facts
 from metl_gui.engine.spark.sessions.local import telling_words
-from metl_gui.engine.spark.worker_check import Look, WorkerFacts, check_packages
+from metl_gui.engine.spark.worker_check import WorkerCheck, WorkerFacts, check_packages
 from metl_gui.errors import RunError, RunKilledError, SetupError
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class ConnectRuntime:
             self._client.add_artifacts(
                 str(shipped_archive(otherwise=self.folder)), pyfile=True, archive=False, file=False
             )
-            self.workers = self.look(Look())
+            self.workers = self.look(WorkerCheck())
             check_packages(self.workers)
         except RunError:
             self.end()
@@ -111,7 +111,7 @@ class ConnectRuntime:
         """Interrupt what carries the tag again and again until it is over; a server that hangs is given up."""
         cancel_until_over(lambda: self.spark.interruptTag(run_id), is_over, _CANCEL_SECONDS, self._gone.set)
 
-    def look(self, look: Look) -> Sequence[WorkerFacts]:
+    def look(self, look: WorkerCheck) -> Sequence[WorkerFacts]:
         """Ask the workers what they have and see."""
         return tell_facts(self.spark, look)
 
@@ -122,7 +122,7 @@ class ConnectRuntime:
             self._sent.add(plan.name)
         return plan.name
 
-    def outcomes(self, reading: Reading, order: TaskOrder) -> list[bytes]:
+    def outcomes(self, reading: ReadPlan, order: TaskOrder) -> list[bytes]:
         """Map a source and return the outcome of each task."""
         return map_by_number(self.spark, reading, order)
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from metl_gui.engine.sources.source import Reading
-from metl_gui.engine.spark.worker_check import Look, WorkerFacts, from_spark, parse_facts
-from metl_gui.engine.spark.worker_facts import Question
+from metl_gui.engine.sources.source import ReadPlan
+from metl_gui.engine.spark.worker_check import WorkerCheck, WorkerFacts, from_spark, parse_facts
+from metl_gui.engine.spark.worker_facts import WorkerProbe
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -44,7 +44,7 @@ class MapByNumber:
         from metl_gui.engine.tasks.source_task import map_ranges
         from metl_gui.engine.tasks.task import TaskOrder
 
-        reading = msgspec.json.decode(self.reading, type=Reading)
+        reading = msgspec.json.decode(self.reading, type=ReadPlan)
         order = msgspec.json.decode(self.order, type=TaskOrder)
         for batch in batches:
             for number in batch.column(0).to_pylist():
@@ -52,7 +52,7 @@ class MapByNumber:
                 yield pa.RecordBatch.from_arrays([pa.array([outcome], pa.binary())], names=["outcome"])
 
 
-def map_by_number(spark: SparkSession, reading: Reading, order: TaskOrder) -> list[bytes]:
+def map_by_number(spark: SparkSession, reading: ReadPlan, order: TaskOrder) -> list[bytes]:
     """Map a source and return the outcome of each task."""
     count = len(reading.tasks)
     if not count:
@@ -69,7 +69,7 @@ def nothing_of(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     yield from ()
 
 
-def tell_facts(spark: SparkSession, look: Look, tasks: int | None = None) -> Sequence[WorkerFacts]:
+def tell_facts(spark: SparkSession, look: WorkerCheck, tasks: int | None = None) -> Sequence[WorkerFacts]:
     """Ask the workers.
 
     Args:
@@ -83,7 +83,7 @@ def tell_facts(spark: SparkSession, look: Look, tasks: int | None = None) -> Seq
     from pyspark.sql.functions import udf
 
     # Rows and not Arrow batches: pyarrow may be what a worker lacks.
-    question = udf(Question(msgspec.json.encode(look).decode()).answer, "string", useArrow=False)
+    question = udf(WorkerProbe(msgspec.json.encode(look).decode()).answer, "string", useArrow=False)
     try:
         rows = spark.range(0, max(_ROWS, tasks or 0), 1, tasks).select(question("id")).collect()
     except Exception as error:  # Spark's errors have no base in common

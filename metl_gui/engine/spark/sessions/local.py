@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING
 
 import metl_gui
 from metl_gui.engine.runs.target import Target, parse_target
-from metl_gui.engine.sources.source import Reading
+from metl_gui.engine.sources.source import ReadPlan
 from metl_gui.engine.spark.cancellation import cancel_until_over
 from metl_gui.engine.spark.class_archive import java_options
 from metl_gui.engine.spark.java import find_java
 from metl_gui.engine.spark.protection import ASKING, HERE, protected, protection_of
 from metl_gui.engine.spark.sessions.jobs import map_by_number, nothing_of
-from metl_gui.engine.spark.worker_check import Look, WorkerFacts
+from metl_gui.engine.spark.worker_check import WorkerCheck, WorkerFacts
 from metl_gui.errors import RunKilledError, SetupError, UserError
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ class SparkRuntime:
             lambda: self.spark.sparkContext.cancelJobGroup(run_id), is_over, _LOOK_SECONDS, self._jvm.kill
         )
 
-    def look(self, look: Look) -> Sequence[WorkerFacts]:  # noqa: ARG002 - what the workers of a cluster are asked
+    def look(self, look: WorkerCheck) -> Sequence[WorkerFacts]:  # noqa: ARG002 - what the workers of a cluster are asked
         """Return nothing: the workers are processes of ours on this computer."""
         return ()
 
@@ -134,7 +134,7 @@ class SparkRuntime:
         """Return the plan's path, which the workers can read."""
         return str(plan)
 
-    def outcomes(self, reading: Reading, order: TaskOrder) -> list[bytes]:
+    def outcomes(self, reading: ReadPlan, order: TaskOrder) -> list[bytes]:
         """Map a source and return the outcome of each task."""
         return map_by_number(self.spark, reading, order)
 

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from metl_gui.engine.runs.target import Kind, Target
-from metl_gui.engine.sources.source import Reading
+from metl_gui.engine.runs.target import Target, TargetKind
+from metl_gui.engine.sources.source import ReadPlan
 from metl_gui.engine.spark.protection import Protection
-from metl_gui.engine.spark.worker_check import Look, WorkerFacts
+from metl_gui.engine.spark.worker_check import WorkerCheck, WorkerFacts
 from metl_gui.errors import RunKilledError
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class Runtime(Protocol):
         """Cancel a group again and again until its work is over."""
         ...
 
-    def look(self, look: Look) -> Sequence[WorkerFacts]:
+    def look(self, look: WorkerCheck) -> Sequence[WorkerFacts]:
         """Ask the workers what they have and see; nobody where they are processes of ours on this computer."""
         ...
 
@@ -85,7 +85,7 @@ class Runtime(Protocol):
         """Bring a plan to where tasks read it, once for each state, and return what they call it."""
         ...
 
-    def outcomes(self, reading: Reading, order: TaskOrder) -> list[bytes]:
+    def outcomes(self, reading: ReadPlan, order: TaskOrder) -> list[bytes]:
         """Map a source and return the outcome of each task."""
         ...
 
@@ -117,15 +117,15 @@ def start_runtime(target: Target, folder: Path) -> Runtime:
         RunError: it does not start, nobody takes its tasks, or a worker lacks what a task needs.
     """
     match target.kind:
-        case Kind.LOCAL:
+        case TargetKind.LOCAL:
             from metl_gui.engine.spark.sessions.local import SparkRuntime
 
             return SparkRuntime(target, folder)
-        case Kind.CLUSTER:
+        case TargetKind.CLUSTER:
             from metl_gui.engine.spark.sessions.cluster import ClusterRuntime
 
             return ClusterRuntime(target, folder)
-        case Kind.CONNECT:
+        case TargetKind.CONNECT:
             from metl_gui.engine.spark.sessions.connect import ConnectRuntime
 
             return ConnectRuntime(target, folder)

@@ -6,8 +6,8 @@ from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.matrix.input.hit_test import Box, Hits, item_of, node_of
 from metl_gui.ui.matrix.layout.axis import Axis, Level
 from metl_gui.ui.matrix.layout.camera import TALLEST_CELL, WIDEST_CELL, Camera, Frame, fitted, level_at, looking_at
-from metl_gui.ui.matrix.layout.content import Content, axis_of
-from metl_gui.ui.project.selection import Place, Selected
+from metl_gui.ui.matrix.layout.content import PlaneContent, axis_of
+from metl_gui.ui.project.selection import NodeRef, Selected
 
 _CLOSER = 1.05
 
@@ -58,7 +58,7 @@ def raised(hits: Hits, frame: Frame, selected: Selected) -> tuple[Camera, Select
     return camera, Selected(source, target)
 
 
-def _along(hits: Hits, side: Side, place: Place | None, by: int, by_block: bool) -> Place | None:
+def _along(hits: Hits, side: Side, place: NodeRef | None, by: int, by_block: bool) -> NodeRef | None:
     axis = axis_of(hits.content, side)
     level = drawn_level(hits, side)
     spans = axis.spans(level)
@@ -85,7 +85,7 @@ def drawn_level(hits: Hits, side: Side) -> Level:
     return Level.SCHEMA if level is None or level > Level.SCHEMA else level
 
 
-def _levels(content: Content, camera: Camera) -> int:
+def _levels(content: PlaneContent, camera: Camera) -> int:
     """Say how coarse a picture is: the sum of the levels drawn, nothing drawn being the coarsest."""
     drawn = level_at(content.columns, camera.scale_x), level_at(content.rows, camera.scale_y)
     return sum(len(Level) if level is None else int(level) for level in drawn)
@@ -110,9 +110,9 @@ def _box_around(hits: Hits, selected: Selected, level: Level, frame: Frame) -> B
     return ends[0][0], ends[1][0], ends[0][1], ends[1][1]
 
 
-def _lifted(axis: Axis, scale: float, place: Place | None) -> Place | None:
+def _lifted(axis: Axis, scale: float, place: NodeRef | None) -> NodeRef | None:
     """Return the node of the drawn level that holds a node."""
     level = level_at(axis, scale)
     if place is None or level is Level.ATTRIBUTE:
         return place
-    return Place(place.schema, place.version) if level is Level.VERSION else Place(place.schema)
+    return NodeRef(place.schema, place.version) if level is Level.VERSION else NodeRef(place.schema)

@@ -20,7 +20,7 @@ from metl_gui.ui.matrix.input.hit_test import block_ranges
 from metl_gui.ui.matrix.input.selected_content import PositionBox
 from metl_gui.ui.matrix.layout.axis import Level
 from metl_gui.ui.matrix.layout.camera import Camera
-from metl_gui.ui.matrix.layout.content import Content, axis_of
+from metl_gui.ui.matrix.layout.content import PlaneContent, axis_of
 from metl_gui.ui.matrix.painting.overlay import span_of
 from metl_gui.ui.project.selection import Selected
 from metl_gui.ui.theming.theme import Theme, faded
@@ -52,7 +52,7 @@ class GesturePreview:
     across: range = range(0)
 
 
-def run(content: Content, start: Spot, end: Spot) -> GesturePreview:
+def run(content: PlaneContent, start: Spot, end: Spot) -> GesturePreview:
     """Work out a run: from a cell, one cell a step on both axes, within its block.
 
     Cells that are 1 already are passed over; those whose column or row another element takes are refused.
@@ -89,7 +89,7 @@ def proposal(cells: Iterable[Spot], elements: Iterable[Spot]) -> GesturePreview:
     return GesturePreview(tuple(wanted), tuple(refused), tuple(takers))
 
 
-def takers_of(content: Content, spot: Spot) -> tuple[Spot, ...]:
+def takers_of(content: PlaneContent, spot: Spot) -> tuple[Spot, ...]:
     """Return the elements of a cell's block that take its column or its row; none when the cell itself is 1."""
     columns, rows = block_ranges(content, *spot)
     elements = [
@@ -100,7 +100,7 @@ def takers_of(content: Content, spot: Spot) -> tuple[Spot, ...]:
 
 
 def rectangle(
-    content: Content, box: tuple[float, float, float, float], levels: tuple[Level, Level]
+    content: PlaneContent, box: tuple[float, float, float, float], levels: tuple[Level, Level]
 ) -> GesturePreview | None:
     """Work out a rectangle: every item of the drawn levels that a box of the plane (in units) touches."""
     found = []
@@ -117,7 +117,7 @@ def rectangle(
     return GesturePreview(box=(left, top, right, bottom))
 
 
-def _elements(content: Content, columns: range, rows: range) -> list[Spot]:
+def _elements(content: PlaneContent, columns: range, rows: range) -> list[Spot]:
     return [(column, row) for column, row, _ in content.elements_within(columns, rows)]
 
 
@@ -129,7 +129,7 @@ _HATCH = Qt.BrushStyle.BDiagPattern
 
 
 def paint_preview(
-    painter: QPainter, content: Content, camera: Camera, trial: GesturePreview, size: QRectF, theme: Theme
+    painter: QPainter, content: PlaneContent, camera: Camera, trial: GesturePreview, size: QRectF, theme: Theme
 ) -> None:
     """Paint a gesture that goes on over a viewport."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -158,7 +158,7 @@ def paint_preview(
 
 def paint_chosen(
     painter: QPainter,
-    content: Content,
+    content: PlaneContent,
     camera: Camera,
     selected: Selected,
     box: PositionBox | None,
@@ -184,7 +184,7 @@ def _outline(painter: QPainter, box: QRectF, theme: Theme, is_live: bool) -> Non
     painter.drawRoundedRect(box, 3, 3)
 
 
-def _in_block(content: Content, camera: Camera, trial: GesturePreview, position: int) -> QRectF:
+def _in_block(content: PlaneContent, camera: Camera, trial: GesturePreview, position: int) -> QRectF:
     """Return the part of a row or column that lies in the block of the dragged field."""
     if trial.over is None or not trial.across:
         return QRectF()
@@ -194,7 +194,7 @@ def _in_block(content: Content, camera: Camera, trial: GesturePreview, position:
     return _cell(content, camera, ends[0]).united(_cell(content, camera, ends[1]))
 
 
-def _band(content: Content, camera: Camera, side: Side, span: tuple[float, float], size: QRectF) -> QRectF:
+def _band(content: PlaneContent, camera: Camera, side: Side, span: tuple[float, float], size: QRectF) -> QRectF:
     right, bottom = camera.on_screen(content.columns.length, content.rows.length)
     left, top = camera.on_screen(0.0, 0.0)
     if side is Side.EXTRACTION:
@@ -204,12 +204,12 @@ def _band(content: Content, camera: Camera, side: Side, span: tuple[float, float
     return QRectF(left, top, right - left, bottom - top).intersected(size)
 
 
-def _box(content: Content, camera: Camera, box: tuple[int, int, int, int]) -> QRectF:
+def _box(content: PlaneContent, camera: Camera, box: tuple[int, int, int, int]) -> QRectF:
     first, last = _cell(content, camera, (box[0], box[1])), _cell(content, camera, (box[2], box[3]))
     return first.united(last)
 
 
-def _cell(content: Content, camera: Camera, spot: tuple[int, int]) -> QRectF:
+def _cell(content: PlaneContent, camera: Camera, spot: tuple[int, int]) -> QRectF:
     wide = content.columns.spans(Level.ATTRIBUTE).stretch(spot[0])
     tall = content.rows.spans(Level.ATTRIBUTE).stretch(spot[1])
     left, top = camera.on_screen(wide[0], tall[0])

@@ -62,7 +62,7 @@ class Click:
 
 
 @dataclass(frozen=True)
-class Stretch:
+class DragSpan:
     """A run or a rectangle from one place to another.
 
     Args:
@@ -98,7 +98,7 @@ class Press:
         self.is_drag = self._drag is Drag.PAN and (button is Button.MIDDLE or keys.space)
         self.is_abandoned = False
 
-    def move(self, x: float, y: float) -> Pan | Stretch | None:
+    def move(self, x: float, y: float) -> Pan | DragSpan | None:
         """Tell what a movement means; nothing until it is a drag."""
         if self.is_abandoned or self._drag is Drag.NOTHING:
             return None
@@ -108,19 +108,19 @@ class Press:
                 return None
             self.is_drag = True
         if self._drag is not Drag.PAN:
-            return Stretch(self._drag, self._start, (x, y))
+            return DragSpan(self._drag, self._start, (x, y))
         pan = Pan(x - self._last[0], y - self._last[1])
         self._last = (x, y)
         return pan
 
-    def release(self, x: float, y: float) -> Click | Stretch | None:
+    def release(self, x: float, y: float) -> Click | DragSpan | None:
         """Tell what the release means; an ended pan or an abandoned press means nothing."""
         if self.is_abandoned or self._button is Button.MIDDLE or self._keys.space:
             return None
         if not self.is_drag:
             held = self._keys
             return Click(*self._start, edits=not (held.alt or held.control or held.shift), extends=held.shift)
-        return None if self._drag is Drag.PAN else Stretch(self._drag, self._start, (x, y), is_done=True)
+        return None if self._drag is Drag.PAN else DragSpan(self._drag, self._start, (x, y), is_done=True)
 
     def abandon(self) -> None:
         """Let the press mean nothing."""

@@ -9,10 +9,10 @@ from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.matrix.labels.headers import left_px, level_in_left, level_in_top, top_px
 from metl_gui.ui.matrix.layout.axis import Axis, Level
 from metl_gui.ui.matrix.layout.camera import Camera, level_at
-from metl_gui.ui.matrix.layout.content import Content, axis_of
+from metl_gui.ui.matrix.layout.content import PlaneContent, axis_of
 from metl_gui.ui.matrix.layout.ghost_lines import GhostLine, LostHere
 from metl_gui.ui.matrix.painting.overlay import span_of
-from metl_gui.ui.project.selection import Place, Selected
+from metl_gui.ui.project.selection import NodeRef, Selected
 
 FRAME_PX = 6.0
 """How near to a block a point between cells belongs to its frame."""
@@ -33,7 +33,7 @@ class Cell:
 class Hits:
     """Answers for one content seen by one camera."""
 
-    content: Content
+    content: PlaneContent
     camera: Camera
 
     @property
@@ -78,7 +78,7 @@ class Hits:
             return Selected(*nodes)
         return self._framed(x, y) if self.shows_cells else None
 
-    def node_at(self, side: Side, along: float, depth: float | None = None) -> Place | None:
+    def node_at(self, side: Side, along: float, depth: float | None = None) -> NodeRef | None:
         """Return the node at a pixel of an axis: of what is drawn or, so deep in the header, of the band there."""
         level, axis = self.level(side), axis_of(self.content, side)
         if depth is not None:
@@ -126,7 +126,7 @@ class Hits:
         source, target = self._version_near(Side.EXTRACTION, x), self._version_near(Side.CDM, y)
         return None if source is None or target is None else Selected(source, target)
 
-    def _version_near(self, side: Side, along: float) -> Place | None:
+    def _version_near(self, side: Side, along: float) -> NodeRef | None:
         axis = axis_of(self.content, side)
         near = (along, along - FRAME_PX, along + FRAME_PX)
         items = (axis.spans(Level.VERSION).at(self._place(side, each)) for each in near)
@@ -144,16 +144,16 @@ class Hits:
         return wide[0], tall[0], wide[1], tall[1]
 
 
-def node_of(axis: Axis, level: Level, item: int) -> Place:
+def node_of(axis: Axis, level: Level, item: int) -> NodeRef:
     """Return the node that an item of an axis stands for: attribute, version or schema."""
     if level is Level.SCHEMA:
-        return Place(axis.schema_id(item))
+        return NodeRef(axis.schema_id(item))
     version = axis.version_at(item) if level is Level.ATTRIBUTE else item
     attribute = axis.attribute_id(item) if level is Level.ATTRIBUTE else None
-    return Place(axis.schema_of(version), axis.version_id(version), attribute)
+    return NodeRef(axis.schema_of(version), axis.version_id(version), attribute)
 
 
-def item_of(axis: Axis, level: Level, place: Place | None) -> int | None:
+def item_of(axis: Axis, level: Level, place: NodeRef | None) -> int | None:
     """Return the item of a level that is a node or holds it, the first one inside a coarser node."""
     span = span_of(axis, place)
     if span is None:
@@ -162,13 +162,13 @@ def item_of(axis: Axis, level: Level, place: Place | None) -> int | None:
     return items[0] if items else None
 
 
-def position_range(axis: Axis, place: Place) -> range | None:
+def position_range(axis: Axis, place: NodeRef) -> range | None:
     """Return the attribute positions that a node takes, ``None`` when it is not on the plane."""
     span = span_of(axis, place)
     return None if span is None else axis.spans(Level.ATTRIBUTE).within(*span)
 
 
-def block_ranges(content: Content, column: int, row: int) -> tuple[range, range]:
+def block_ranges(content: PlaneContent, column: int, row: int) -> tuple[range, range]:
     """Return the attribute positions, on both axes, of the block that a cell lies in."""
     found = []
     for axis, position in ((content.columns, column), (content.rows, row)):
@@ -177,20 +177,20 @@ def block_ranges(content: Content, column: int, row: int) -> tuple[range, range]
     return found[0], found[1]
 
 
-def position_of(axis: Axis, place: Place | None) -> int | None:
+def position_of(axis: Axis, place: NodeRef | None) -> int | None:
     """Return the position of an attribute on an axis; ``None`` for other nodes, and where it is not on the plane."""
     if place is None or place.version is None or place.attribute is None:
         return None
     return axis.position_of(place.version, place.attribute)
 
 
-def cell_of(content: Content, column: int, row: int) -> Cell:
+def cell_of(content: PlaneContent, column: int, row: int) -> Cell:
     """Return the cell at a pair of attribute positions."""
     source, target = node_of(content.columns, Level.ATTRIBUTE, column), node_of(content.rows, Level.ATTRIBUTE, row)
     return cell_between(source, target)
 
 
-def cell_between(source: Place, target: Place) -> Cell:
+def cell_between(source: NodeRef, target: NodeRef) -> Cell:
     """Return the cell of two attributes."""
     ends = source.version, source.attribute, target.version, target.attribute
     if None in ends:

@@ -15,9 +15,9 @@ from metl_gui.core.matrix.blocks import BlockKey, Element
 from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.matrix.input.hit_test import position_of, position_range
 from metl_gui.ui.matrix.layout.axis import Axis, Level
-from metl_gui.ui.matrix.layout.content import Content, axis_of
+from metl_gui.ui.matrix.layout.content import PlaneContent, axis_of
 from metl_gui.ui.matrix.layout.ghost_lines import LostHere
-from metl_gui.ui.project.selection import CellRange, Place, Selected
+from metl_gui.ui.project.selection import CellRange, NodeRef, Selected
 
 PositionBox: TypeAlias = tuple[int, int, int, int]
 """First column, first row, last column, last row: attribute positions, ends included."""
@@ -25,7 +25,7 @@ PositionBox: TypeAlias = tuple[int, int, int, int]
 Elements: TypeAlias = dict[BlockKey, tuple[Element, ...]]
 
 
-def box_of(content: Content, cells: CellRange) -> PositionBox | None:
+def box_of(content: PlaneContent, cells: CellRange) -> PositionBox | None:
     """Return a rectangle as attribute positions; ``None`` while one of its corners is not on the plane."""
     found: list[tuple[int, int]] = []
     for side in (Side.EXTRACTION, Side.CDM):
@@ -36,7 +36,7 @@ def box_of(content: Content, cells: CellRange) -> PositionBox | None:
     return found[0][0], found[1][0], found[0][1], found[1][1]
 
 
-def box_shown(shown: Content, whole: Content | None, cells: CellRange) -> PositionBox | None:
+def box_shown(shown: PlaneContent, whole: PlaneContent | None, cells: CellRange) -> PositionBox | None:
     """Return the part of a rectangle that is shown, as attribute positions; ``None`` where nothing of it is.
 
     Args:
@@ -57,7 +57,7 @@ def box_shown(shown: Content, whole: Content | None, cells: CellRange) -> Positi
     return parts[0].start, parts[1].start, parts[0].stop - 1, parts[1].stop - 1
 
 
-def extent_of(content: Content, cells: CellRange, side: Side) -> range | None:
+def extent_of(content: PlaneContent, cells: CellRange, side: Side) -> range | None:
     """Return the attribute positions between the ends of a rectangle on one side; ``None`` where an end is hidden."""
     axis = axis_of(content, side)
     ends = [position_range(axis, end) for end in cells.ends(side)]
@@ -66,7 +66,7 @@ def extent_of(content: Content, cells: CellRange, side: Side) -> range | None:
     return range(min(end.start for end in ends if end), max(end.stop for end in ends if end))
 
 
-def lies_within(content: Content, extent: range | None, side: Side, place: Place) -> bool:
+def lies_within(content: PlaneContent, extent: range | None, side: Side, place: NodeRef) -> bool:
     """Tell whether a node, or a part of it, has attribute positions of an extent."""
     if extent is None:
         return False
@@ -74,7 +74,7 @@ def lies_within(content: Content, extent: range | None, side: Side, place: Place
     return own is not None and len(own) > 0 and own.start < extent.stop and own.stop > extent.start
 
 
-def elements_in(content: Content, box: PositionBox) -> Elements:
+def elements_in(content: PlaneContent, box: PositionBox) -> Elements:
     """Return the elements of a rectangle by block.
 
     Cost: the blocks that it touches.
@@ -100,7 +100,7 @@ def elements_in(content: Content, box: PositionBox) -> Elements:
     return found
 
 
-def nodes_in(content: Content, side: Side, box: PositionBox) -> tuple[Chosen, ...]:
+def nodes_in(content: PlaneContent, side: Side, box: PositionBox) -> tuple[Chosen, ...]:
     """Return the attributes that a rectangle implies on one side, by version."""
     axis = axis_of(content, side)
     positions = range(box[0], box[2] + 1) if side is Side.EXTRACTION else range(box[1], box[3] + 1)
@@ -111,7 +111,7 @@ def nodes_in(content: Content, side: Side, box: PositionBox) -> tuple[Chosen, ..
     return tuple(found)
 
 
-def shown_of(content: Content, elements: Mapping[BlockKey, tuple[Element, ...]]) -> Elements:
+def shown_of(content: PlaneContent, elements: Mapping[BlockKey, tuple[Element, ...]]) -> Elements:
     """Return those of some elements whose cells are on the plane.
 
     Cost: the attributes of the versions that the blocks lie between.
@@ -175,7 +175,7 @@ def loss_tip(lost: LostHere | None) -> str:
     return f"<p style='white-space:pre-wrap'>{ends}<br>{escape(loss.reason)}<br>Click to decide</p>"
 
 
-def passed_words(content: Content, before: Selected, after: Selected) -> str:
+def passed_words(content: PlaneContent, before: Selected, after: Selected) -> str:
     """Say which removed attributes the cursor passed on its way from one cell to another."""
     reasons: dict[str, None] = {}
     for side in Side:
@@ -187,7 +187,7 @@ def passed_words(content: Content, before: Selected, after: Selected) -> str:
     return f"passed: {', '.join(reasons)}, waits for a decision" if reasons else ""
 
 
-def lost_words(content: Content, selected: Selected) -> str:
+def lost_words(content: PlaneContent, selected: Selected) -> str:
     """Say what the block of a tile lost and waits for."""
     if selected.block is None or selected.element is not None:
         return ""

@@ -22,7 +22,7 @@ from metl_gui.ui.matrix.layout.camera import level_at
 from metl_gui.ui.matrix.layout.placement import GHOST
 from metl_gui.ui.matrix.painting.axis_gaps import notch_pen, notches, reach_px
 from metl_gui.ui.matrix.painting.shapes import BoxPainter
-from metl_gui.ui.matrix.painting.text_layout import Fonts, Stand, TextPainter
+from metl_gui.ui.matrix.painting.text_layout import Fonts, TextAlignment, TextPainter
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.theming.theme import Theme
 
@@ -226,10 +226,10 @@ def paint_left(painter: QPainter, strip: Strip, theme: Theme) -> None:
             box = box.intersected(QRectF(box.left(), 0, room, strip.pixels))
         fonts = letters.bold if hovered else letters.plain
         words = fonts.elided(_row_name(strip.axis, level, item, coarser), room)
-        letters.write(words, box, theme.accent if hovered else theme.dim, Stand.RIGHT, bold=hovered)
+        letters.write(words, box, theme.accent if hovered else theme.dim, TextAlignment.RIGHT, bold=hovered)
     for words, ghost in _ghost_names(strip, letters.plain, room):
         box = QRectF(left_px() - 10 - room, ghost.left(), room, ghost.width())
-        letters.write(words, box, theme.review, Stand.RIGHT)
+        letters.write(words, box, theme.review, TextAlignment.RIGHT)
         y = box.center().y() + _STRIKE * letters.plain.height
         _strike(painter, QLineF(box.right() - letters.plain.width(words), y, box.right(), y), theme)
     _paint_notches(painter, strip, left_px() - 1.0, theme, is_top=False)
@@ -334,7 +334,7 @@ def _upright_band(painter: QPainter, letters: TextPainter, box: QRectF, words: s
     boxes.draw(box.intersected(QRectF(box.left(), -6, box.width(), strip.pixels + 12)), theme.band)
     words = letters.bold.elided(words, seen.height() - 6)
     if _says_something(words):
-        letters.write_upright(words, seen, theme.text, Stand.MIDDLE, bold=True)
+        letters.write_upright(words, seen, theme.text, TextAlignment.MIDDLE, bold=True)
 
 
 def _upright_names(letters: TextPainter, strip: Strip, level: Level, place: QRectF, theme: Theme) -> None:

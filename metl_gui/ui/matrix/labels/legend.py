@@ -12,7 +12,7 @@ from metl_gui.ui.matrix.painting import paint_context
 from metl_gui.ui.matrix.painting.axis_gaps import notch_pen
 from metl_gui.ui.matrix.painting.paint_context import Overlay, Sign, Tinting
 from metl_gui.ui.matrix.painting.shapes import HatchPainter
-from metl_gui.ui.matrix.painting.text_layout import Stand, TextPainter
+from metl_gui.ui.matrix.painting.text_layout import TextAlignment, TextPainter
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.theming.marks import MarkShape, paint_cross, paint_mark
 from metl_gui.ui.theming.theme import Theme, mixed
@@ -63,7 +63,7 @@ def paint_legend(
             break
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         entry.paint(painter, QRectF(x, size.center().y() - _SIGN_PX / 2, _SIGN_PX, _SIGN_PX), theme)
-        letters.write(said, QRectF(x + 18, size.top(), width, size.height()), theme.dim, Stand.LEFT)
+        letters.write(said, QRectF(x + 18, size.top(), width, size.height()), theme.dim, TextAlignment.LEFT)
         if entry.sign is not None:
             placed.append((QRectF(x - 4, size.top(), width - 8, size.height()), entry.sign))
         x += width
@@ -89,7 +89,7 @@ def _entries(signs: frozenset[Sign], chosen: Tinting, theme: Theme, people: tupl
             yield _Entry(sign.value, _PAINTS[sign], sign)
 
 
-def _swatch(step: paint_context.Step) -> _Paint:
+def _swatch(step: paint_context.ColourStep) -> _Paint:
     def paint(painter: QPainter, box: QRectF, theme: Theme) -> None:
         painter.setPen(QPen(theme.dim, 1))
         painter.setBrush(step.colour)

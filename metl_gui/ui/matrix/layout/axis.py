@@ -23,7 +23,7 @@ from metl_gui.core.trees.nodes import Schema, Side, Version
 from metl_gui.core.trees.schema_names import group_of
 from metl_gui.core.trees.trees import Tree
 from metl_gui.ui.matrix.layout.ghost_lines import GhostLine, GhostLines
-from metl_gui.ui.matrix.layout.placement import GHOST, Bools, HiddenRun, Laid, Plan, laid_out, plan_of
+from metl_gui.ui.matrix.layout.placement import GHOST, AxisPlan, Bools, HiddenRun, Laid, laid_out, plan_of
 from metl_gui.ui.matrix.layout.spans import Floats, ItemSpans, Runs, Spans
 from metl_gui.ui.matrix.layout.tree_columns import NOWHERE, Ints, Nodes, search
 
@@ -348,7 +348,7 @@ def _axis_of(side: Side, tree: Tree) -> Axis:
     return axis_on(side, nodes, planned(side, nodes, ordered, [group for group, _, _ in keys]))
 
 
-def planned(side: Side, nodes: Nodes, schemas: Sequence[Schema], groups: Sequence[str]) -> Plan:
+def planned(side: Side, nodes: Nodes, schemas: Sequence[Schema], groups: Sequence[str]) -> AxisPlan:
     """Line up the versions of schemas with the names of their groups: of entities those that may hold blocks."""
     numbers = _numbered(groups)
     if side is Side.EXTRACTION:
@@ -357,7 +357,7 @@ def planned(side: Side, nodes: Nodes, schemas: Sequence[Schema], groups: Sequenc
     return plan_of(nodes, schemas, numbers, newest_only)
 
 
-def axis_on(side: Side, nodes: Nodes, plan: Plan, order: Ints | None = None, shown: Bools | None = None) -> Axis:
+def axis_on(side: Side, nodes: Nodes, plan: AxisPlan, order: Ints | None = None, shown: Bools | None = None) -> Axis:
     """Place what is planned.
 
     Args:

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from metl_gui.ui.matrix.layout.axis import Axis, Level
-from metl_gui.ui.matrix.layout.content import Content
-from metl_gui.ui.project.selection import Place, Selected
+from metl_gui.ui.matrix.layout.content import PlaneContent
+from metl_gui.ui.project.selection import NodeRef, Selected
 
 WIDEST_CELL = 27.0
 TALLEST_CELL = 25.0
@@ -137,7 +137,7 @@ class Anchor:
 
 
 @dataclass(frozen=True)
-class PlanePlace:
+class Viewpoint:
     """Where one looks from, and what is chosen.
 
     Args:
@@ -163,10 +163,10 @@ class PlanePlace:
         }
 
     @classmethod
-    def of_json(cls, found: Any) -> PlanePlace | None:
+    def of_json(cls, found: Any) -> Viewpoint | None:
         """Read it from the view settings; ``None`` when that is no place."""
         try:
-            source, target = (None if p is None else Place(*p) for p in found["selected"])
+            source, target = (None if p is None else NodeRef(*p) for p in found["selected"])
             x, y, scale = found["x"], found["y"], found["scale"]
             left, top, wide, tall = float(x[1]), float(y[1]), float(scale[0]), float(scale[1])
             # No picture can be painted with other numbers, and a file can hold any.
@@ -177,9 +177,9 @@ class PlanePlace:
             return None
 
 
-def place_of(content: Content, camera: Camera, selected: Selected) -> PlanePlace:
+def place_of(content: PlaneContent, camera: Camera, selected: Selected) -> Viewpoint:
     """Note where one is."""
-    return PlanePlace(
+    return Viewpoint(
         _anchor(content.columns, camera.left),
         _anchor(content.rows, camera.top),
         camera.scale_x,
@@ -188,7 +188,7 @@ def place_of(content: Content, camera: Camera, selected: Selected) -> PlanePlace
     )
 
 
-def camera_of(content: Content, frame: Frame, place: PlanePlace) -> Camera:
+def camera_of(content: PlaneContent, frame: Frame, place: Viewpoint) -> Camera:
     """Return the camera of a place as the plane is laid out now; what is gone counts as the beginning."""
     left, top = _from_anchor(content.columns, place.x), _from_anchor(content.rows, place.y)
     return Camera(left, top, place.scale_x, place.scale_y).zoomed(frame, 1.0, 1.0, (0.0, 0.0))
@@ -212,8 +212,8 @@ class Trail:
     """
 
     def __init__(self) -> None:
-        self._behind: list[PlanePlace] = []
-        self._ahead: list[PlanePlace] = []
+        self._behind: list[Viewpoint] = []
+        self._ahead: list[Viewpoint] = []
         self._drifted_at = float("-inf")
 
     @property
@@ -226,7 +226,7 @@ class Trail:
         """Whether one came back from somewhere."""
         return bool(self._ahead)
 
-    def leave(self, here: PlanePlace, is_jump: bool, now_s: float) -> None:
+    def leave(self, here: Viewpoint, is_jump: bool, now_s: float) -> None:
         """Note that one leaves a place, by a jump or by a step of panning and zooming."""
         goes_on = not is_jump and now_s - self._drifted_at < _REST_S
         self._drifted_at = float("-inf") if is_jump else now_s
@@ -235,11 +235,11 @@ class Trail:
         self._behind = [*self._behind, here][-_MOST:]
         self._ahead = []
 
-    def back(self, here: PlanePlace) -> PlanePlace | None:
+    def back(self, here: Viewpoint) -> Viewpoint | None:
         """Return to the place before, ``None`` at the beginning."""
         return self._turn(here, self._behind, self._ahead)
 
-    def forward(self, here: PlanePlace) -> PlanePlace | None:
+    def forward(self, here: Viewpoint) -> Viewpoint | None:
         """Go to where one came back from, ``None`` at the end."""
         return self._turn(here, self._ahead, self._behind)
 
@@ -248,7 +248,7 @@ class Trail:
         self._behind, self._ahead = [], []
         self._drifted_at = float("-inf")
 
-    def _turn(self, here: PlanePlace, from_: list[PlanePlace], to: list[PlanePlace]) -> PlanePlace | None:
+    def _turn(self, here: Viewpoint, from_: list[Viewpoint], to: list[Viewpoint]) -> Viewpoint | None:
         self._drifted_at = float("-inf")
         while from_:
             found = from_.pop()

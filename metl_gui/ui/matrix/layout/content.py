@@ -38,9 +38,9 @@ from metl_gui.ui.matrix.layout.block_index import (
 )
 from metl_gui.ui.matrix.layout.density import Area, Density, WholePlanes, density_of
 from metl_gui.ui.matrix.layout.elements import (
-    Elements,
-    Ends,
-    Mark,
+    ElementEnds,
+    ElementFlag,
+    PlaneElements,
     elements_within,
     flagged_of,
     shown,
@@ -48,12 +48,12 @@ from metl_gui.ui.matrix.layout.elements import (
     types_differ,
 )
 from metl_gui.ui.matrix.layout.ghost_lines import lines_of
-from metl_gui.ui.matrix.layout.tile_counts import Counts, Pyramid, TileStore
-from metl_gui.ui.matrix.layout.tile_reviews import Facts, FactsOf
+from metl_gui.ui.matrix.layout.tile_counts import LevelCounts, Pyramid, TileStore
+from metl_gui.ui.matrix.layout.tile_reviews import LevelReviews, TileReviews
 from metl_gui.ui.matrix.layout.tree_columns import NOWHERE, Ints, TypesDiffer
 
 
-class Order(StrEnum):
+class SortOrder(StrEnum):
     """How columns and rows are sorted; groups stay together in each."""
 
     TREE = "tree order"
@@ -71,7 +71,7 @@ class Arrangement:
         is_relevant_only: attributes without an element are hidden, but for those of blocks that wait for review.
     """
 
-    order: Order = Order.TREE
+    order: SortOrder = SortOrder.TREE
     columns: FilterResult | None = None
     rows: FilterResult | None = None
     is_relevant_only: bool = False
@@ -89,12 +89,12 @@ class Arrangement:
     @property
     def follows_elements(self) -> bool:
         """Whether it depends on what is mapped."""
-        return self.order is Order.FIRST_MAPPING or self.is_relevant_only
+        return self.order is SortOrder.FIRST_MAPPING or self.is_relevant_only
 
     @property
     def is_plain(self) -> bool:
         """Whether everything is shown in tree order."""
-        return self.order is Order.TREE and not self.hides
+        return self.order is SortOrder.TREE and not self.hides
 
 
 PLAIN = Arrangement()
@@ -157,11 +157,21 @@ def _stretch(axis: Axis, version_id: int, lineage: int) -> Stretch | None:
     return None if position is None else (axis.begin(position), axis.begin(position) + 1.0)
 
 
-__all__ = ["BlockTile", "Blocks", "Content", "Elements", "Mark", "axis_of", "content_after", "content_of", "rebased"]
+__all__ = [
+    "BlockTile",
+    "Blocks",
+    "ElementFlag",
+    "PlaneContent",
+    "PlaneElements",
+    "axis_of",
+    "content_after",
+    "content_of",
+    "rebased",
+]
 
 
 @dataclass(frozen=True, eq=False)
-class Content:
+class PlaneContent:
     """A document laid out on the plane.
 
     Args:
@@ -187,22 +197,22 @@ class Content:
     arrangement: Arrangement = PLAIN
     edited: Edited = field(default_factory=Edited.none)
     whole_planes: WholePlanes = field(default_factory=WholePlanes)
-    known_facts: dict[tuple[Level, Level], Facts] = field(default_factory=dict)
+    known_facts: dict[tuple[Level, Level], TileReviews] = field(default_factory=dict)
     lost: dict[BlockKey, tuple[Loss, ...]] = field(default_factory=dict)
-    edited_facts: dict[tuple[Level, Level], Facts] = field(default_factory=dict, init=False)
+    edited_facts: dict[tuple[Level, Level], TileReviews] = field(default_factory=dict, init=False)
     edited_tiles: dict[tuple[Level, Level], TileStore] = field(default_factory=dict, init=False)
     _lost_cells: dict[BlockKey, tuple[LostCell, ...]] = field(default_factory=dict, init=False)
 
     # elements
 
-    def elements_within(self, columns: range, rows: range) -> Elements:
+    def elements_within(self, columns: range, rows: range) -> PlaneElements:
         """Return the elements of a rectangle of attribute positions."""
         return elements_within(self, columns, rows)
 
-    def element_at(self, column: int, row: int) -> Mark | None:
+    def element_at(self, column: int, row: int) -> ElementFlag | None:
         """Return the mark of the element at a cell, ``None`` when it is 0."""
         found = self.elements_within(range(column, column + 1), range(row, row + 1))
-        return Mark(int(found.mark[0])) if len(found) else None
+        return ElementFlag(int(found.mark[0])) if len(found) else None
 
     # blocks
 
@@ -272,9 +282,9 @@ class Content:
 
     # numbers
 
-    def counts(self, level_x: Level, level_y: Level) -> Counts:
+    def counts(self, level_x: Level, level_y: Level) -> LevelCounts:
         """Return the numbers of the tiles of a pair of levels."""
-        return Counts(self, level_x, level_y)
+        return LevelCounts(self, level_x, level_y)
 
     def density(self, area: Area, most: tuple[float, float]) -> Density:
         """Return how dense elements lie in an area of the plane.
@@ -285,9 +295,9 @@ class Content:
         """
         return density_of(self, area, most)
 
-    def facts(self, level_x: Level, level_y: Level) -> FactsOf:
+    def facts(self, level_x: Level, level_y: Level) -> LevelReviews:
         """Return who looked at the tiles of a pair of levels, and when."""
-        return FactsOf(self, level_x, level_y)
+        return LevelReviews(self, level_x, level_y)
 
     @cached_property
     def people(self) -> tuple[str, ...]:
@@ -296,7 +306,7 @@ class Content:
         return tuple(dict.fromkeys((*self.index.base.people, *edited)))
 
 
-def content_of(document: Document, watch: Watch = UNWATCHED) -> Content:
+def content_of(document: Document, watch: Watch = UNWATCHED) -> PlaneContent:
     """Lay a whole document out.
 
     Cost: linear in versions and blocks, with a sort of both; in elements where types can differ.
@@ -307,7 +317,7 @@ def content_of(document: Document, watch: Watch = UNWATCHED) -> Content:
     return content_on(document, axes, PLAIN)
 
 
-def content_on(document: Document, axes: tuple[Axis, Axis], arrangement: Arrangement) -> Content:
+def content_on(document: Document, axes: tuple[Axis, Axis], arrangement: Arrangement) -> PlaneContent:
     """Place a document's blocks on axes that were laid out for it."""
     columns, rows = axes
     types = TypesDiffer(columns.nodes, rows.nodes)
@@ -315,12 +325,12 @@ def content_on(document: Document, axes: tuple[Axis, Axis], arrangement: Arrange
     if arrangement.is_filtered:
         index = replace(index, shown=shown_of(index))
     index = replace(index, flagged=flagged_of(index, types))
-    content = Content(document, columns, rows, index, Pyramid.of(index), types, arrangement)
+    content = PlaneContent(document, columns, rows, index, Pyramid.of(index), types, arrangement)
     content = _with_edited(content, document, (key for key, _ in document.matrix.edited()))
     return _with_lost(content, document.matrix.waiting())
 
 
-def rebased(content: Content, document: Document) -> Content:
+def rebased(content: PlaneContent, document: Document) -> PlaneContent:
     """Lay the same state out again over merged columns, as it was asked for, and let the old columns go.
 
     Cost: that of laying everything out.
@@ -329,7 +339,7 @@ def rebased(content: Content, document: Document) -> Content:
     return content_on(document, (columns.on(document.extraction), rows.on(document.cdm)), content.arrangement)
 
 
-def content_after(content: Content, document: Document, keys: Iterable[BlockKey]) -> Content:
+def content_after(content: PlaneContent, document: Document, keys: Iterable[BlockKey]) -> PlaneContent:
     """Lay out the blocks that an edit changed, on the axes that it left alone; ghosts come and go with what waits.
 
     Cost: what the blocks hold; where ghosts come or go, some additions over all versions.
@@ -338,7 +348,7 @@ def content_after(content: Content, document: Document, keys: Iterable[BlockKey]
     return _with_lost(_with_edited(content, document, known), known)
 
 
-def _with_lost(content: Content, keys: Iterable[BlockKey]) -> Content:
+def _with_lost(content: PlaneContent, keys: Iterable[BlockKey]) -> PlaneContent:
     """Note what some blocks wait for, and make room for the attributes that are gone."""
     lost, touched = dict(content.lost), []
     for key in keys:
@@ -350,7 +360,7 @@ def _with_lost(content: Content, keys: Iterable[BlockKey]) -> Content:
             lost.update({key: losses} if losses else {})
     if not touched:
         return content
-    is_by_name = content.arrangement.order is Order.NAME
+    is_by_name = content.arrangement.order is SortOrder.NAME
     axes = []
     for at, before in enumerate((content.columns, content.rows)):
         bare, versions = content.bare[at], frozenset(key[at] for key in touched)
@@ -363,7 +373,7 @@ def _with_lost(content: Content, keys: Iterable[BlockKey]) -> Content:
     return replace(content, columns=axes[0], rows=axes[1], lost=lost, whole_planes=planes)
 
 
-def _with_edited(content: Content, document: Document, keys: Iterable[BlockKey]) -> Content:
+def _with_edited(content: PlaneContent, document: Document, keys: Iterable[BlockKey]) -> PlaneContent:
     known = sorted(set(keys))
     ids = np.array(known, np.int64).reshape(-1, 2)
     x, y = content.columns.version_items(ids[:, 0]), content.rows.version_items(ids[:, 1])
@@ -378,7 +388,7 @@ def _with_edited(content: Content, document: Document, keys: Iterable[BlockKey])
     return replace(content, document=document, edited=edited)
 
 
-def _facts_before(content: Content, x: Ints, y: Ints) -> Ints:
+def _facts_before(content: PlaneContent, x: Ints, y: Ints) -> Ints:
     """Return what the index says of blocks, a row as ``NOTHING`` each."""
     facts = np.tile(NOTHING, (len(x), 1))
     places = content.index.places(x, y)
@@ -387,14 +397,14 @@ def _facts_before(content: Content, x: Ints, y: Ints) -> Ints:
     return facts
 
 
-def _facts_now(content: Content, x: Ints, y: Ints, blocks: Sequence[Block | None]) -> Ints:
+def _facts_now(content: PlaneContent, x: Ints, y: Ints, blocks: Sequence[Block | None]) -> Ints:
     """Return what is drawn of blocks, a row as ``NOTHING`` each."""
     columns, rows = content.columns, content.rows
     counts = np.array([len(block.elements) if block is not None else 0 for block in blocks], np.int64)
     flat = chain.from_iterable(block.elements for block in blocks if block is not None)
     elements = np.array(list(flat), np.int64).reshape(-1, 2)
     number = np.repeat(np.arange(len(blocks)), counts)
-    ends = Ends(x[number], y[number], elements[:, 1], elements[:, 0], number)
+    ends = ElementEnds(x[number], y[number], elements[:, 1], elements[:, 0], number)
     ends = ends.part(shown(columns, rows, ends))
     differs = types_differ(content.types, columns, rows, ends)
     held = np.bincount(ends.mark, minlength=len(blocks))
@@ -404,6 +414,6 @@ def _facts_now(content: Content, x: Ints, y: Ints, blocks: Sequence[Block | None
     return np.stack([held, room, flagged, status], axis=1)
 
 
-def axis_of(content: Content, side: Side) -> Axis:
+def axis_of(content: PlaneContent, side: Side) -> Axis:
     """Return the axis on which a tree stands."""
     return content.columns if side is Side.EXTRACTION else content.rows

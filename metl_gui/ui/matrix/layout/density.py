@@ -27,7 +27,7 @@ from metl_gui.ui.matrix.layout.tile_counts import Tiles, summed, tiles_of_blocks
 from metl_gui.ui.matrix.layout.tree_columns import Ints, search, spread
 
 if TYPE_CHECKING:
-    from metl_gui.ui.matrix.layout.content import Content
+    from metl_gui.ui.matrix.layout.content import PlaneContent
 
 
 FINE = 0.25
@@ -242,7 +242,7 @@ class WholePlanes:
         """Memory of what is kept."""
         return sum(kept.size_bytes for kept in list(self._kept.values()))
 
-    def get(self, content: Content, size: tuple[float, float]) -> _Sparse | None:
+    def get(self, content: PlaneContent, size: tuple[float, float]) -> _Sparse | None:
         """Return the bins of the whole plane at a size, ``None`` where they are too many to keep."""
         if size in self._kept:
             self._kept.move_to_end(size)
@@ -260,7 +260,7 @@ class WholePlanes:
         return sparse
 
 
-def density_of(content: Content, area: Area, most: tuple[float, float]) -> Density:
+def density_of(content: PlaneContent, area: Area, most: tuple[float, float]) -> Density:
     """Bin what lies in an area.
 
     Args:
@@ -280,7 +280,7 @@ def density_of(content: Content, area: Area, most: tuple[float, float]) -> Densi
     return _binned(_boxes_of_tiles(content, _tiles(content, xs, ys)), xs, ys)
 
 
-def _with_edited(content: Content, found: Density, xs: Bins, ys: Bins) -> Density:
+def _with_edited(content: PlaneContent, found: Density, xs: Bins, ys: Bins) -> Density:
     """Take the tiles of an area in which blocks were edited out of its bins and put them in as they are now."""
     if not len(content.edited):
         return found
@@ -316,7 +316,7 @@ def _exchange(found: Density, out: Spots, back: Spots) -> None:
         flat[bins] = rest + np.bincount(come, given, minlength=len(bins))
 
 
-def _of_elements(content: Content, xs: Bins, ys: Bins) -> Density:
+def _of_elements(content: PlaneContent, xs: Bins, ys: Bins) -> Density:
     columns, rows = content.columns.runs.within(*xs.stretch), content.rows.runs.within(*ys.stretch)
     _, column, row = cells_within(content, columns, rows)
     left, top = content.columns.runs.places(column), content.rows.runs.places(row)
@@ -332,16 +332,16 @@ def _of_elements(content: Content, xs: Bins, ys: Bins) -> Density:
     return density
 
 
-def _blocks(content: Content, xs: Bins, ys: Bins) -> Blocks:
+def _blocks(content: PlaneContent, xs: Bins, ys: Bins) -> Blocks:
     return content.blocks_within(_within(content.columns, Level.VERSION, xs), _within(content.rows, Level.VERSION, ys))
 
 
-def _tiles(content: Content, xs: Bins, ys: Bins) -> Tiles:
+def _tiles(content: PlaneContent, xs: Bins, ys: Bins) -> Tiles:
     wide, tall = _within(content.columns, Level.SCHEMA, xs), _within(content.rows, Level.SCHEMA, ys)
     return content.counts(Level.SCHEMA, Level.SCHEMA).within(wide, tall)
 
 
-def _is_coarse(content: Content, xs: Bins) -> bool:
+def _is_coarse(content: PlaneContent, xs: Bins) -> bool:
     """Say whether most schemas are no wider than a bin."""
     return xs.size >= content.columns.spans(Level.SCHEMA).median_length
 
@@ -350,12 +350,12 @@ def _within(axis: Axis, level: Level, bins: Bins) -> range:
     return axis.spans(level).within(*bins.stretch)
 
 
-def _boxes_of_blocks(content: Content, blocks: Blocks) -> Boxes:
+def _boxes_of_blocks(content: PlaneContent, blocks: Blocks) -> Boxes:
     x, y = _sides(content.columns.version_spans, blocks.x), _sides(content.rows.version_spans, blocks.y)
     return Boxes(*x, *y, blocks.elements.astype(np.float64), blocks.room.astype(np.float64), blocks.status == WAITS)
 
 
-def _boxes_of_tiles(content: Content, tiles: Tiles) -> Boxes:
+def _boxes_of_tiles(content: PlaneContent, tiles: Tiles) -> Boxes:
     x, y = (
         _sides(content.columns.spans(Level.SCHEMA), tiles.x),
         _sides(content.rows.spans(Level.SCHEMA), tiles.y),

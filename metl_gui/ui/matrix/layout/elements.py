@@ -20,12 +20,12 @@ from metl_gui.ui.matrix.layout.block_index import UNCONFIRMED, WAITS, BlockIndex
 from metl_gui.ui.matrix.layout.tree_columns import NOWHERE, Ints, TypesDiffer, spread
 
 if TYPE_CHECKING:
-    from metl_gui.ui.matrix.layout.content import Content
+    from metl_gui.ui.matrix.layout.content import PlaneContent
 
 _CHUNK = 25_000
 
 
-class Mark(IntFlag):
+class ElementFlag(IntFlag):
     """What is drawn of one element besides that it is mapped."""
 
     PLAIN = 0
@@ -35,19 +35,19 @@ class Mark(IntFlag):
 
 
 _MARKS = np.zeros(len(STATUSES), np.int64)
-_MARKS[UNCONFIRMED] = int(Mark.UNCONFIRMED)
-_MARKS[WAITS] = int(Mark.WAITS)
+_MARKS[UNCONFIRMED] = int(ElementFlag.UNCONFIRMED)
+_MARKS[WAITS] = int(ElementFlag.WAITS)
 
 
 @dataclass(frozen=True, eq=False)
-class Elements:
+class PlaneElements:
     """Elements that are 1.
 
     Shape: one entry an element. Order: by (column, row).
 
     Args:
         column, row: attribute positions.
-        mark: ``Mark`` of every element.
+        mark: ``ElementFlag`` of every element.
     """
 
     column: Ints
@@ -61,7 +61,7 @@ class Elements:
         return zip(self.column.tolist(), self.row.tolist(), self.mark.tolist(), strict=True)
 
 
-class Ends(NamedTuple):
+class ElementEnds(NamedTuple):
     """Elements by their ends: versions of the axes, attribute ids, and the mark of their blocks."""
 
     x: Ints
@@ -70,21 +70,21 @@ class Ends(NamedTuple):
     q: Ints
     mark: Ints
 
-    def part(self, chosen: npt.NDArray[np.bool_]) -> Ends:
+    def part(self, chosen: npt.NDArray[np.bool_]) -> ElementEnds:
         """Return some of the elements."""
-        return Ends(*(column[chosen] for column in self))
+        return ElementEnds(*(column[chosen] for column in self))
 
 
-def elements_within(content: Content, columns: range, rows: range) -> Elements:
+def elements_within(content: PlaneContent, columns: range, rows: range) -> PlaneElements:
     """Return the elements of a rectangle of attribute positions."""
     ends, column, row = cells_within(content, columns, rows)
     differs = types_differ(content.types, content.columns, content.rows, ends)
-    mark = ends.mark + np.where(differs, int(Mark.TYPE_DIFFERS), 0)
+    mark = ends.mark + np.where(differs, int(ElementFlag.TYPE_DIFFERS), 0)
     order = np.lexsort((row, column))
-    return Elements(column[order], row[order], mark[order])
+    return PlaneElements(column[order], row[order], mark[order])
 
 
-def cells_within(content: Content, columns: range, rows: range) -> tuple[Ends, Ints, Ints]:
+def cells_within(content: PlaneContent, columns: range, rows: range) -> tuple[ElementEnds, Ints, Ints]:
     """Return the elements of a rectangle of attribute positions with their positions, in no order."""
     xs, ys = _versions(content.columns, columns), _versions(content.rows, rows)
     places = content.index.within(xs, ys)
@@ -92,7 +92,7 @@ def cells_within(content: Content, columns: range, rows: range) -> tuple[Ends, I
         places = places[~content.edited.holds(content.index.key[places])]
         parts = [ends_of_index(content.index, places)]
         parts += [_ends_of_block(content, key) for key in content.edited_keys(xs, ys)]
-        ends = Ends(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+        ends = ElementEnds(*(np.concatenate(column) for column in zip(*parts, strict=True)))
     else:
         ends = ends_of_index(content.index, places)
     column, row = content.columns.positions(ends.x, ends.p), content.rows.positions(ends.y, ends.q)
@@ -100,26 +100,26 @@ def cells_within(content: Content, columns: range, rows: range) -> tuple[Ends, I
     return (ends, column, row) if inside.all() else (ends.part(inside), column[inside], row[inside])
 
 
-def ends_of_index(index: BlockIndex, places: Ints) -> Ends:
+def ends_of_index(index: BlockIndex, places: Ints) -> ElementEnds:
     """Return the elements of blocks of the index."""
     base, key, row = index.base, index.key[places], index.row[places].astype(np.int64)
     low, high = base.start[row], base.start[row + 1]
     at, counts = spread(low, high), high - low
     of_blocks = key // index.height, key % index.height, _MARKS[base.status[row]]
     x, y, mark = (np.repeat(each, counts) for each in of_blocks)
-    return Ends(x, y, base.p[at], base.q[at], mark)
+    return ElementEnds(x, y, base.p[at], base.q[at], mark)
 
 
-def _ends_of_block(content: Content, key: BlockKey) -> Ends:
+def _ends_of_block(content: PlaneContent, key: BlockKey) -> ElementEnds:
     block = content.document.matrix.block(*key)
     elements = np.array(block.elements if block is not None else (), np.int64).reshape(-1, 2)
     mark = int(_MARKS[STATUSES.index(block.status)]) if block is not None else 0
     places = content.columns.version_item(key[0]) or 0, content.rows.version_item(key[1]) or 0, mark
     x, y, marks = (np.full(len(elements), each, np.int64) for each in places)
-    return Ends(x, y, elements[:, 1], elements[:, 0], marks)
+    return ElementEnds(x, y, elements[:, 1], elements[:, 0], marks)
 
 
-def all_ends(content: Content) -> Iterator[Ends]:
+def all_ends(content: PlaneContent) -> Iterator[ElementEnds]:
     """Yield all elements on the plane, some hundred thousand at a time."""
     index = content.index
     for low in range(0, len(index.key), _CHUNK):
@@ -130,13 +130,13 @@ def all_ends(content: Content) -> Iterator[Ends]:
         yield _ends_of_block(content, key)
 
 
-def types_differ(types: TypesDiffer, columns: Axis, rows: Axis, ends: Ends) -> npt.NDArray[np.bool_]:
+def types_differ(types: TypesDiffer, columns: Axis, rows: Axis, ends: ElementEnds) -> npt.NDArray[np.bool_]:
     """Say of every element whether values of its source cannot be read as the type of its target."""
     wide, tall = columns.nodes, rows.nodes
     return types.of(wide.kinds(columns.rows[ends.x], ends.p), tall.kinds(rows.rows[ends.y], ends.q))
 
 
-def shown(columns: Axis, rows: Axis, ends: Ends) -> npt.NDArray[np.bool_]:
+def shown(columns: Axis, rows: Axis, ends: ElementEnds) -> npt.NDArray[np.bool_]:
     """Say of every element whether both its ends are on the axes."""
     column, row = columns.positions(ends.x, ends.p), rows.positions(ends.y, ends.q)
     both: npt.NDArray[np.bool_] = (column != NOWHERE) & (row != NOWHERE)

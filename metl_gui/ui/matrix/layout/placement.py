@@ -92,7 +92,7 @@ Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class AxisPlan:
     """What stands along an axis, in order, before anything is hidden.
 
     Shape: ``version_ids``, ``rows`` (see ``Nodes``), ``widths`` and ``schema`` (place in ``schemas``) have one entry a
@@ -111,7 +111,7 @@ class Plan:
         """Where the attributes of every version begin when all are counted; one entry more than versions."""
         return np.concatenate([[0], np.cumsum(self.widths, dtype=np.int64)])
 
-    def part(self, versions: Ints) -> Plan:
+    def part(self, versions: Ints) -> AxisPlan:
         """Return some of the versions, and the schemas that have one of them."""
         schema = self.schema[versions]
         is_first = np.concatenate([[True], schema[1:] != schema[:-1]]) if len(schema) else np.zeros(0, np.bool_)
@@ -119,10 +119,10 @@ class Plan:
         whole = len(kept) == len(self.schemas)
         schemas = self.schemas if whole else tuple(self.schemas[at] for at in kept.tolist())
         ids, rows, widths = self.version_ids[versions], self.rows[versions], self.widths[versions]
-        return Plan(schemas, self.groups[kept], ids, rows, widths, numbers)
+        return AxisPlan(schemas, self.groups[kept], ids, rows, widths, numbers)
 
 
-def plan_of(nodes: Nodes, schemas: Sequence[Schema], groups: Ints, newest_only: Bools | None = None) -> Plan:
+def plan_of(nodes: Nodes, schemas: Sequence[Schema], groups: Ints, newest_only: Bools | None = None) -> AxisPlan:
     """Line up the versions of schemas, oldest first; of those marked only the newest. Empty versions are left out."""
     own = [s.version_ids for s in schemas]
     if newest_only is not None:
@@ -137,7 +137,7 @@ def plan_of(nodes: Nodes, schemas: Sequence[Schema], groups: Ints, newest_only: 
     else:
         widths = np.zeros(len(ids), np.int32)
         widths[there] = nodes.widths(rows[there])
-    plan = Plan(tuple(schemas), groups, ids, rows, widths, schema)
+    plan = AxisPlan(tuple(schemas), groups, ids, rows, widths, schema)
     return plan if widths.all() and counts.all() else plan.part(np.flatnonzero(widths))
 
 
@@ -149,7 +149,7 @@ class Laid:
     counted, hidden ones included; ``run_origins`` the same for every run.
     """
 
-    plan: Plan
+    plan: AxisPlan
     versions: ItemSpans
     runs: Runs
     notches: Notches
@@ -158,7 +158,7 @@ class Laid:
     run_origins: Ints | None = None
 
 
-def laid_out(plan: Plan, shown: Bools | None = None) -> Laid:
+def laid_out(plan: AxisPlan, shown: Bools | None = None) -> Laid:
     """Place versions and attributes, with the gaps between them.
 
     Args:
@@ -188,7 +188,7 @@ def _gaps(schema: Ints, group: Ints) -> Floats:
     return np.concatenate([[0.0], between])
 
 
-def _with_notches(plan: Plan, shown: Bools) -> Laid:
+def _with_notches(plan: AxisPlan, shown: Bools) -> Laid:
     """Cut the axis into pieces that are shown and pieces that are hidden, and place them one after the other."""
     counts = np.add.reduceat(shown, plan.starts[:-1], dtype=np.int64)
     is_kept = counts > 0
@@ -218,7 +218,7 @@ def _with_notches(plan: Plan, shown: Bools) -> Laid:
     )
 
 
-def _pieces(plan: Plan, shown: Bools, is_kept: Bools) -> Ints:
+def _pieces(plan: AxisPlan, shown: Bools, is_kept: Bools) -> Ints:
     """Return the number of the first attribute of every piece: versions without anything shown stand together."""
     begins = np.zeros(len(shown), np.bool_)
     begins[1:] = shown[1:] != shown[:-1]
@@ -239,7 +239,7 @@ def _gaps_before(version: Ints, in_kept: Bools, gaps: Floats) -> Floats:
     return found
 
 
-def _notches(plan: Plan, is_kept: Bools, first: Ints, sizes: Ints, begins: Floats) -> Notches:
+def _notches(plan: AxisPlan, is_kept: Bools, first: Ints, sizes: Ints, begins: Floats) -> Notches:
     """Count what every notch hides."""
     low = search(plan.starts, first, "left")
     high = search(plan.starts, first + sizes, "right") - 1

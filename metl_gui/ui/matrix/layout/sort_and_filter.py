@@ -24,9 +24,17 @@ from metl_gui.core.search.filters import FilterResult
 from metl_gui.core.trees.nodes import Schema, Side
 from metl_gui.core.trees.schema_names import group_of
 from metl_gui.ui.matrix.layout.axis import Axis, Level, axis_on, columns_of, planned, rows_of
-from metl_gui.ui.matrix.layout.content import PLAIN, Arrangement, Content, Order, axis_of, content_of, content_on
+from metl_gui.ui.matrix.layout.content import (
+    PLAIN,
+    Arrangement,
+    PlaneContent,
+    SortOrder,
+    axis_of,
+    content_of,
+    content_on,
+)
 from metl_gui.ui.matrix.layout.elements import all_ends
-from metl_gui.ui.matrix.layout.placement import Bools, Plan
+from metl_gui.ui.matrix.layout.placement import AxisPlan, Bools
 from metl_gui.ui.matrix.layout.spans import Floats
 from metl_gui.ui.matrix.layout.tree_columns import NOWHERE, Ints, Nodes, spread
 
@@ -38,7 +46,7 @@ def by_name(axis: Axis) -> Axis:
     return axis_on(axis.side, axis.nodes, plan, _sorted_within(plan, _path_ranks(axis.nodes, plan)))
 
 
-def by_first_mapping(plain: Content) -> tuple[Axis, Axis]:
+def by_first_mapping(plain: PlaneContent) -> tuple[Axis, Axis]:
     """Sort both axes of a content that shows everything in tree order."""
     columns, rows = _by_middles(plain)
     column_axis, row_axis = _planned(plain.columns, columns), _planned(plain.rows, rows)
@@ -52,7 +60,7 @@ def _planned(axis: Axis, schemas: Sequence[Schema]) -> Axis:
     return axis_on(axis.side, axis.nodes, planned(axis.side, axis.nodes, schemas, groups))
 
 
-def _path_ranks(nodes: Nodes, plan: Plan) -> Ints:
+def _path_ranks(nodes: Nodes, plan: AxisPlan) -> Ints:
     """Return for every attribute of a plan where its path stands among all of them."""
     paths = nodes.paths(plan.rows)
     kinds, inverse = np.unique(paths, return_inverse=True)
@@ -62,7 +70,7 @@ def _path_ranks(nodes: Nodes, plan: Plan) -> Ints:
     return ranks[inverse]
 
 
-def _sorted_within(plan: Plan, keys: Ints) -> Ints:
+def _sorted_within(plan: AxisPlan, keys: Ints) -> Ints:
     """Return the numbers of the attributes of a plan, sorted by a key within each version."""
     version = np.repeat(np.arange(len(plan.widths), dtype=np.int64), plan.widths)
     most = int(keys.max()) + 1 if len(keys) else 1
@@ -70,7 +78,7 @@ def _sorted_within(plan: Plan, keys: Ints) -> Ints:
     return order
 
 
-def _by_middles(plain: Content) -> tuple[list[Schema], list[Schema]]:
+def _by_middles(plain: PlaneContent) -> tuple[list[Schema], list[Schema]]:
     """Sort schemas and entities by the middle of what they are mapped to."""
     xs, ys = (range(len(axis_of(plain, side).spans(Level.SCHEMA))) for side in (Side.EXTRACTION, Side.CDM))
     tiles = plain.counts(Level.SCHEMA, Level.SCHEMA).within(xs, ys)
@@ -99,7 +107,7 @@ def _by_middle(axis: Axis, middles: Floats) -> Ints:
     return np.lexsort((items, middles, group, of_groups[group]))
 
 
-def _first_rows(plain: Content, columns: Axis, rows: Axis) -> Ints:
+def _first_rows(plain: PlaneContent, columns: Axis, rows: Axis) -> Ints:
     """Return for every attribute of the columns the first row that it goes to, behind all rows where there is none."""
     found = np.full(int(columns.laid.plan.starts[-1]), len(rows.runs), np.int64)
     to_x, to_y = columns.version_items(plain.columns.version_ids), rows.version_items(plain.rows.version_ids)
@@ -109,7 +117,7 @@ def _first_rows(plain: Content, columns: Axis, rows: Axis) -> Ints:
     return found
 
 
-def arranged(document: Document, arrangement: Arrangement, watch: Watch = UNWATCHED) -> Content:
+def arranged(document: Document, arrangement: Arrangement, watch: Watch = UNWATCHED) -> PlaneContent:
     """Lay a document out in an order, without what filters and relevance hide."""
     if arrangement.is_plain:
         return content_of(document, watch)
@@ -124,7 +132,7 @@ def arranged(document: Document, arrangement: Arrangement, watch: Watch = UNWATC
     return content_on(document, axes, arrangement)
 
 
-def needs_arranging(content: Content, document: Document, keys: Iterable[BlockKey]) -> bool:
+def needs_arranging(content: PlaneContent, document: Document, keys: Iterable[BlockKey]) -> bool:
     """Say whether an edit set elements on attributes that are hidden because they had none."""
     if not content.arrangement.is_relevant_only:
         return False
@@ -138,13 +146,13 @@ def needs_arranging(content: Content, document: Document, keys: Iterable[BlockKe
     return False
 
 
-def _ordered(axes: tuple[Axis, Axis], order: Order, plain: Content | None) -> tuple[Axis, Axis]:
-    if order is Order.NAME:
+def _ordered(axes: tuple[Axis, Axis], order: SortOrder, plain: PlaneContent | None) -> tuple[Axis, Axis]:
+    if order is SortOrder.NAME:
         return by_name(axes[0]), by_name(axes[1])
-    return by_first_mapping(plain) if order is Order.FIRST_MAPPING and plain is not None else axes
+    return by_first_mapping(plain) if order is SortOrder.FIRST_MAPPING and plain is not None else axes
 
 
-def _hidden(axes: tuple[Axis, Axis], arrangement: Arrangement, plain: Content | None) -> tuple[Axis, Axis]:
+def _hidden(axes: tuple[Axis, Axis], arrangement: Arrangement, plain: PlaneContent | None) -> tuple[Axis, Axis]:
     """Hide what does not pass the filters, then what is not mapped."""
     columns, rows = axes
     shown = _passing(columns, arrangement.columns), _passing(rows, arrangement.rows)
@@ -174,7 +182,7 @@ def _passing(axis: Axis, passed: FilterResult | None) -> Bools:
     return shown
 
 
-def _relevant(plain: Content, axes: tuple[Axis, Axis], shown: tuple[Bools, Bools]) -> tuple[Bools, Bools]:
+def _relevant(plain: PlaneContent, axes: tuple[Axis, Axis], shown: tuple[Bools, Bools]) -> tuple[Bools, Bools]:
     """Say which attributes that pass have an element with another one that passes, or belong to what waits."""
     columns, rows = axes
     found = np.zeros(len(shown[0]), np.bool_), np.zeros(len(shown[1]), np.bool_)

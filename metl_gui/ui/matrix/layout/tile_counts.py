@@ -18,12 +18,12 @@ import numpy as np
 
 from metl_gui.ui.matrix.layout.axis import Axis, Level
 from metl_gui.ui.matrix.layout.block_index import UNCONFIRMED, WAITS, BlockIndex, Blocks, hits_of
-from metl_gui.ui.matrix.layout.elements import Mark
+from metl_gui.ui.matrix.layout.elements import ElementFlag
 from metl_gui.ui.matrix.layout.spans import Floats
 from metl_gui.ui.matrix.layout.tree_columns import Ints, search
 
 if TYPE_CHECKING:
-    from metl_gui.ui.matrix.layout.content import Content
+    from metl_gui.ui.matrix.layout.content import PlaneContent
 
 
 _CHUNK = 250_000
@@ -236,10 +236,10 @@ class Pyramid:
 
 
 @dataclass(frozen=True, eq=False)
-class Counts:
+class LevelCounts:
     """Numbers of one pair of levels."""
 
-    content: Content
+    content: PlaneContent
     level_x: Level
     level_y: Level
 
@@ -287,7 +287,7 @@ class Counts:
         x = content.columns.parents(Level.ATTRIBUTE, found.column, self.level_x)
         y = content.rows.parents(Level.ATTRIBUTE, found.row, self.level_y)
         one, nothing = np.ones(len(found), np.int64), np.zeros(len(found), np.int64)
-        flagged = (found.mark & int(Mark.TYPE_DIFFERS)) // int(Mark.TYPE_DIFFERS)
+        flagged = (found.mark & int(ElementFlag.TYPE_DIFFERS)) // int(ElementFlag.TYPE_DIFFERS)
         return summed([Tiles(x, y, one, nothing, nothing, flagged, nothing)])
 
 

@@ -17,7 +17,7 @@ from metl_gui.ui.matrix.layout.tile_counts import versions_of
 from metl_gui.ui.matrix.layout.tree_columns import Ints
 
 if TYPE_CHECKING:
-    from metl_gui.ui.matrix.layout.content import Content
+    from metl_gui.ui.matrix.layout.content import PlaneContent
 
 _DENSE = 2_000_000
 """Up to this number tiles are counted in one array instead of being sorted."""
@@ -25,7 +25,7 @@ _DENSE = 2_000_000
 _CONFIRMED = STATUSES.index(Status.CONFIRMED)
 
 
-class TileFacts(NamedTuple):
+class TileReview(NamedTuple):
     """What is known of the blocks of one tile.
 
     Args:
@@ -45,10 +45,10 @@ class TileFacts(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Facts:
+class TileReviews:
     """What is known of the blocks of tiles.
 
-    Shape: one entry a tile. Order: by (x, y). See ``TileFacts``.
+    Shape: one entry a tile. Order: by (x, y). See ``TileReview``.
     """
 
     x: Ints
@@ -61,8 +61,8 @@ class Facts:
     def __len__(self) -> int:
         return len(self.x)
 
-    def __iter__(self) -> Iterator[TileFacts]:
-        return map(TileFacts, *(column.tolist() for column in self._columns))
+    def __iter__(self) -> Iterator[TileReview]:
+        return map(TileReview, *(column.tolist() for column in self._columns))
 
     @property
     def _columns(self) -> list[Ints]:
@@ -73,35 +73,35 @@ class Facts:
         """Memory of the columns."""
         return sum(column.nbytes for column in self._columns)
 
-    def part(self, chosen: Ints | Bools) -> Facts:
+    def part(self, chosen: Ints | Bools) -> TileReviews:
         """Return some of the tiles."""
-        return Facts(*(column[chosen] for column in self._columns))
+        return TileReviews(*(column[chosen] for column in self._columns))
 
-    def within(self, xs: range, ys: range) -> Facts:
+    def within(self, xs: range, ys: range) -> TileReviews:
         """Return the tiles of a rectangle of items."""
         low, high = np.searchsorted(self.x, (xs.start, xs.stop)).tolist()
         y = self.y[low:high]
         return self.part(np.flatnonzero((y >= ys.start) & (y < ys.stop)) + low)
 
-    def joined(self, other: Facts) -> Facts:
+    def joined(self, other: TileReviews) -> TileReviews:
         """Return the facts of these tiles and of others, sorted."""
         both = zip(self._columns, other._columns, strict=True)
-        whole = Facts(*(np.concatenate(columns) for columns in both))
+        whole = TileReviews(*(np.concatenate(columns) for columns in both))
         return whole.part(np.lexsort((whole.y, whole.x)))
 
 
 @dataclass(frozen=True, eq=False)
-class FactsOf:
+class LevelReviews:
     """The facts of one pair of levels.
 
     Cost: the blocks of what is asked; of groups all blocks once, then what is returned and the tiles that were edited.
     """
 
-    content: Content
+    content: PlaneContent
     level_x: Level
     level_y: Level
 
-    def within(self, xs: range, ys: range) -> Facts:
+    def within(self, xs: range, ys: range) -> TileReviews:
         """Return the facts of the tiles of a rectangle of items."""
         if self.level_x >= Level.GROUP and self.level_y >= Level.GROUP:
             return self._all().within(xs, ys)
@@ -109,7 +109,7 @@ class FactsOf:
         wide, tall = versions_of(content.columns, self.level_x, xs), versions_of(content.rows, self.level_y, ys)
         return self._gathered(content.blocks_within(wide, tall))
 
-    def _all(self) -> Facts:
+    def _all(self) -> TileReviews:
         """Return the facts of all tiles: of the index gathered once, those that were edited once for each content."""
         content, pair = self.content, (self.level_x, self.level_y)
         if pair not in content.known_facts:
@@ -118,7 +118,7 @@ class FactsOf:
             content.edited_facts[pair] = self._with_edited(content.known_facts[pair])
         return content.edited_facts.get(pair, content.known_facts[pair])
 
-    def _with_edited(self, known: Facts) -> Facts:
+    def _with_edited(self, known: TileReviews) -> TileReviews:
         index, edited = self.content.index, self.content.edited
         height = len(self.content.rows.spans(self.level_y)) or 1
         tile, changed = self._tiles(index.key), np.unique(self._tiles(edited.key))
@@ -136,7 +136,7 @@ class FactsOf:
         x = content.columns.parents(Level.VERSION, keys // height, self.level_x)
         return x * rows + content.rows.parents(Level.VERSION, keys % height, self.level_y)
 
-    def _gathered(self, blocks: Blocks) -> Facts:
+    def _gathered(self, blocks: Blocks) -> TileReviews:
         content, base = self.content, self.content.index.base
         when, who = np.zeros(len(blocks), np.int64), np.zeros(len(blocks), np.int64)
         old = blocks.row >= 0
@@ -150,9 +150,9 @@ class FactsOf:
         return _gathered(x, y, when, who, blocks.status == _CONFIRMED)
 
 
-def _gathered(x: Ints, y: Ints, when: Ints, who: Ints, confirmed: Bools) -> Facts:
+def _gathered(x: Ints, y: Ints, when: Ints, who: Ints, confirmed: Bools) -> TileReviews:
     if not len(x):
-        return Facts(*(np.zeros(0, np.int64) for _ in Facts.__dataclass_fields__))
+        return TileReviews(*(np.zeros(0, np.int64) for _ in TileReviews.__dataclass_fields__))
     height = int(y.max()) + 1
     key = x.astype(np.int64) * height + y
     tiles, tile, blocks = _numbered(key)
@@ -161,7 +161,7 @@ def _gathered(x: Ints, y: Ints, when: Ints, who: Ints, confirmed: Bools) -> Fact
     np.maximum.at(newest, tile[known], when[known])
     most = _most(tile, who, confirmed, len(tiles))
     sums = np.bincount(tile, confirmed, minlength=len(tiles)).astype(np.int64)
-    return Facts(tiles // height, tiles % height, newest, most, sums, blocks)
+    return TileReviews(tiles // height, tiles % height, newest, most, sums, blocks)
 
 
 def _numbered(key: Ints) -> tuple[Ints, Ints, Ints]:

@@ -14,11 +14,11 @@ from PySide6.QtGui import QColor, QImage, QPainter, QPen
 
 from metl_gui.ui.matrix.layout.axis import Axis, Level
 from metl_gui.ui.matrix.layout.camera import LEAST_ITEM_PX
-from metl_gui.ui.matrix.layout.content import Content, LostCell, Stretch
+from metl_gui.ui.matrix.layout.content import LostCell, PlaneContent, Stretch
 from metl_gui.ui.matrix.layout.placement import GHOST
 from metl_gui.ui.matrix.painting.paint_context import PaintContext, Sign
 from metl_gui.ui.matrix.painting.shapes import HatchPainter
-from metl_gui.ui.matrix.painting.text_layout import Stand, TextPainter
+from metl_gui.ui.matrix.painting.text_layout import TextAlignment, TextPainter
 from metl_gui.ui.theming.marks import MarkShape, paint_cross, paint_mark
 from metl_gui.ui.theming.theme import Theme, mixed
 
@@ -120,7 +120,7 @@ def _pixels(look: PaintContext, along: tuple[float, float], across: tuple[float,
     return _snapped(look, QRectF(left, top, right - left, bottom - top))
 
 
-def _axes(content: Content, *, is_column: bool) -> tuple[Axis, Axis]:
+def _axes(content: PlaneContent, *, is_column: bool) -> tuple[Axis, Axis]:
     return (content.columns, content.rows) if is_column else (content.rows, content.columns)
 
 
@@ -166,7 +166,7 @@ def _write_reason(
     left = mark.right() + 3 if behind >= before else mark.left() - 3 - width
     label = QRectF(left, mark.center().y() - fonts.height / 2, width, fonts.height)
     painter.fillRect(label, look.theme.reviewbg)
-    letters.write(words, label, look.theme.review, Stand.MIDDLE)
+    letters.write(words, label, look.theme.review, TextAlignment.MIDDLE)
 
 
 def _reasons(cell: LostCell) -> tuple[str, ...]:

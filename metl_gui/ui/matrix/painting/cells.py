@@ -10,12 +10,12 @@ from PySide6.QtGui import QColor, QImage, QPainter, QPen
 
 from metl_gui.core.matrix.blocks import Status
 from metl_gui.ui.matrix.layout.axis import Axis, Level
-from metl_gui.ui.matrix.layout.content import Blocks, BlockTile, Content, Mark
+from metl_gui.ui.matrix.layout.content import Blocks, BlockTile, ElementFlag, PlaneContent
 from metl_gui.ui.matrix.painting import paint_context
 from metl_gui.ui.matrix.painting.axis_gaps import paint_ghost_lines, paint_losses
 from metl_gui.ui.matrix.painting.paint_context import Overlay, PaintContext, Sign
 from metl_gui.ui.matrix.painting.shapes import BoxPainter
-from metl_gui.ui.matrix.painting.text_layout import Stand, TextPainter
+from metl_gui.ui.matrix.painting.text_layout import TextAlignment, TextPainter
 from metl_gui.ui.theming.marks import MarkShape, paint_cross, paint_mark
 from metl_gui.ui.theming.theme import mixed
 
@@ -61,7 +61,7 @@ def paint_cells(painter: QPainter, look: PaintContext) -> frozenset[Sign]:
     return frozenset(signs | paint_losses(painter, letters, look, waiting))
 
 
-def cell_box(content: Content, column: int, row: int, scales: tuple[float, float]) -> QRectF:
+def cell_box(content: PlaneContent, column: int, row: int, scales: tuple[float, float]) -> QRectF:
     """Return the pixels of a cell, from the plane's own top left."""
     sx, sy = scales
     return QRectF(content.columns.begin(column) * sx, content.rows.begin(row) * sy, sx, sy)
@@ -128,7 +128,7 @@ def _tints(look: PaintContext, xs: range, ys: range, blocks: Blocks) -> dict[tup
     who = dict(zip(zip(facts.x.tolist(), facts.y.tolist(), strict=True), facts.who.tolist(), strict=True))
     tiles = list(blocks)
     share = np.array([tile.elements / tile.room if tile.room else 0.0 for tile in tiles])
-    told = paint_context.Told(
+    told = paint_context.TileStatistics(
         np.array([tile.elements for tile in tiles], np.int64),
         share,
         np.array([tile.status is Status.NEEDS_REVIEW for tile in tiles], np.int64),
@@ -151,7 +151,7 @@ def _paint_label(letters: TextPainter, box: QRectF, words: str, look: PaintConte
     foot = QRectF(box.left() + 4, box.bottom() - letters.plain.height - 1, box.width() - 8, letters.plain.height)
     seen = foot.intersected(QRectF(0, 0, *look.size))
     if letters.plain.width(words) <= seen.width():
-        letters.write(words, seen, look.theme.text, Stand.RIGHT)
+        letters.write(words, seen, look.theme.text, TextAlignment.RIGHT)
 
 
 def _grid(look: PaintContext, box: QRectF, key: tuple[int, int]) -> list[QLineF]:
@@ -207,8 +207,8 @@ def _paint_elements(painter: QPainter, look: PaintContext) -> set[Sign]:
             pictures[mark] = _mark_picture(mark, side, look)
         painter.drawImage(QPointF(at_x, at_y), pictures[mark])
     marks = set(pictures) | set(np.unique(found.mark).tolist())
-    signs = {Sign.UNCONFIRMED if mark & Mark.UNCONFIRMED else Sign.MAPPED for mark in marks}
-    return signs | ({Sign.DIFFERS} if any(mark & Mark.TYPE_DIFFERS for mark in marks) else set())
+    signs = {Sign.UNCONFIRMED if mark & ElementFlag.UNCONFIRMED else Sign.MAPPED for mark in marks}
+    return signs | ({Sign.DIFFERS} if any(mark & ElementFlag.TYPE_DIFFERS for mark in marks) else set())
 
 
 def mark_side(scale_x: float, scale_y: float) -> float:
@@ -228,6 +228,6 @@ def _mark_picture(mark: int, side: float, look: PaintContext) -> QImage:
 
 
 def _paint_mark(painter: QPainter, box: QRectF, mark: int, look: PaintContext) -> None:
-    paint_mark(painter, box, MarkShape.UNCONFIRMED if mark & Mark.UNCONFIRMED else MarkShape.MAPPED, look.theme)
-    if mark & Mark.TYPE_DIFFERS:
+    paint_mark(painter, box, MarkShape.UNCONFIRMED if mark & ElementFlag.UNCONFIRMED else MarkShape.MAPPED, look.theme)
+    if mark & ElementFlag.TYPE_DIFFERS:
         paint_cross(painter, box, look.theme)

@@ -105,7 +105,7 @@ def _laid(look: PaintContext, levels: tuple[Level, Level], columns: PixelLine, r
 
 def _told(
     look: PaintContext, levels: tuple[Level, Level], seen: tuple[range, range], tiles: Tiles
-) -> paint_context.Told:
+) -> paint_context.TileStatistics:
     """Gather what the overlay asks about the tiles."""
     newest, who = np.zeros(len(tiles.x), np.int64), np.zeros(len(tiles.x), np.int64)
     if look.tinting.overlay in (paint_context.Overlay.AGE, paint_context.Overlay.REVIEWER):
@@ -117,7 +117,7 @@ def _told(
         if len(known):
             found = known[at] == wanted
             newest, who = np.where(found, facts.newest_ms[at], 0), np.where(found, facts.who[at], 0)
-    return paint_context.Told(tiles.elements, tiles.share, tiles.waiting, tiles.unconfirmed, newest, who)
+    return paint_context.TileStatistics(tiles.elements, tiles.share, tiles.waiting, tiles.unconfirmed, newest, who)
 
 
 def _numbers(laid: LaidTiles, columns: PixelLine, rows: PixelLine, colours: int) -> Bytes:
@@ -227,7 +227,7 @@ class _Colours:
 
     def __init__(self) -> None:
         self._of: tuple[Theme, paint_context.Tinting, tuple[str, ...]] | None = None
-        self.scale: list[paint_context.Step] = []
+        self.scale: list[paint_context.ColourStep] = []
         self.tiles: list[QColor] = []
         self.table: Colours = table_of([])
         self.inks: list[QColor] = []

@@ -23,7 +23,7 @@ from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.matrix.layout.axis import Axis, Level
 from metl_gui.ui.matrix.layout.camera import Camera, level_at
-from metl_gui.ui.matrix.layout.content import Content, axis_of
+from metl_gui.ui.matrix.layout.content import PlaneContent, axis_of
 from metl_gui.ui.matrix.layout.spans import Floats
 from metl_gui.ui.matrix.layout.tree_columns import NOWHERE, Ints
 from metl_gui.ui.matrix.painting.cells import mark_side
@@ -37,7 +37,7 @@ ADDED: Literal["added"] = "added"
 REMOVED: Literal["removed"] = "removed"
 
 
-class ElementMark(NamedTuple):
+class ElementDifference(NamedTuple):
     """One element that differs.
 
     Args:
@@ -82,7 +82,7 @@ class PlacedMarks:
         return len(self) - self.added
 
 
-def placed_marks(content: Content, marks: tuple[ElementMark, ...]) -> PlacedMarks:
+def placed_marks(content: PlaneContent, marks: tuple[ElementDifference, ...]) -> PlacedMarks:
     """Find the places of marks in what is laid out."""
     ids = np.array([(*mark.key, *mark.element) for mark in marks], np.int64).reshape(-1, 4)
     is_added = np.array([mark.kind == ADDED for mark in marks], np.bool_)
@@ -103,7 +103,9 @@ def difference_words(marks: PlacedMarks) -> dict[Sign, str]:
     return words | ({Sign.WENT: went} if marks.removed or beside else {})
 
 
-def _positions(content: Content, side: Side, versions: Ints, attributes: Ints) -> tuple[Ints, npt.NDArray[np.bool_]]:
+def _positions(
+    content: PlaneContent, side: Side, versions: Ints, attributes: Ints
+) -> tuple[Ints, npt.NDArray[np.bool_]]:
     """Return the positions of attributes, ``NOWHERE`` for those not on the axis, and which of them their tree knows."""
     axis: Axis = axis_of(content, side)
     items = axis.version_items(versions)
@@ -133,29 +135,31 @@ def _may_hold_blocks(axis: Axis, versions: Ints) -> npt.NDArray[np.bool_]:
     return np.array(found, np.bool_)
 
 
-def marks_of(difference: Difference, before: Document, after: Document) -> tuple[ElementMark, ...]:
+def marks_of(difference: Difference, before: Document, after: Document) -> tuple[ElementDifference, ...]:
     """Return the marks of a difference of two states of one project, to be shown on the later one."""
     return tuple(mark for block in difference.blocks for mark in _marks_of_block(block, before, after))
 
 
-def _marks_of_block(block: BlockDifference, before: Document, after: Document) -> Iterator[ElementMark]:
+def _marks_of_block(block: BlockDifference, before: Document, after: Document) -> Iterator[ElementDifference]:
     if block.after is not None:
         for element in block.added_elements:
-            yield ElementMark(block.after, element, ADDED)
+            yield ElementDifference(block.after, element, ADDED)
     if block.before is not None:
         for element in block.removed_elements:
             yield _removed(block.before, block.after, element, before, after)
 
 
-def _removed(key: BlockKey, now: BlockKey | None, element: Element, before: Document, after: Document) -> ElementMark:
+def _removed(
+    key: BlockKey, now: BlockKey | None, element: Element, before: Document, after: Document
+) -> ElementDifference:
     """Mark an element where it was; in a block that moved to another entity version, where it would be now."""
     old = before.cdm.find_version(key[1])
     new = after.cdm.find_version(now[1]) if now is not None and now != key else None
     was = old.attribute(element.q) if old is not None else None
     follows = new.of_lineage(was.lineage) if new is not None and was is not None else None
     if now is None or follows is None:
-        return ElementMark(key, element, REMOVED)
-    return ElementMark(now, Element(follows.id, element.p), REMOVED)
+        return ElementDifference(key, element, REMOVED)
+    return ElementDifference(now, Element(follows.id, element.p), REMOVED)
 
 
 _DOT_PX = 5.0
@@ -166,14 +170,14 @@ class _Sheet:
     """What is painted on."""
 
     painter: QPainter
-    content: Content
+    content: PlaneContent
     camera: Camera
     size: QRectF
     theme: Theme
 
 
 def paint_difference(
-    painter: QPainter, content: Content, camera: Camera, marks: PlacedMarks, size: QRectF, theme: Theme
+    painter: QPainter, content: PlaneContent, camera: Camera, marks: PlacedMarks, size: QRectF, theme: Theme
 ) -> None:
     """Paint the marks that lie in a viewport at the levels that the scales allow."""
     if not len(marks):

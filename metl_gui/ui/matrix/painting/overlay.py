@@ -17,8 +17,8 @@ from PySide6.QtGui import QPainter, QPen, QPolygonF, QRegion
 from metl_gui.core.matrix.blocks import BlockKey, Element
 from metl_gui.ui.matrix.layout.axis import Axis, Level
 from metl_gui.ui.matrix.layout.camera import Camera, level_at
-from metl_gui.ui.matrix.layout.content import Content
-from metl_gui.ui.project.selection import Place, Selected
+from metl_gui.ui.matrix.layout.content import PlaneContent
+from metl_gui.ui.project.selection import NodeRef, Selected
 from metl_gui.ui.theming.theme import Theme, faded
 
 
@@ -30,7 +30,7 @@ class Pointer:
     row: int | None = None
 
 
-def span_of(axis: Axis, place: Place | None) -> tuple[float, float] | None:
+def span_of(axis: Axis, place: NodeRef | None) -> tuple[float, float] | None:
     """Return the stretch of an axis that a selected node takes, ``None`` when it is not on the plane."""
     if place is None:
         return None
@@ -45,7 +45,7 @@ def span_of(axis: Axis, place: Place | None) -> tuple[float, float] | None:
 
 def paint_overlay(
     painter: QPainter,
-    content: Content,
+    content: PlaneContent,
     camera: Camera,
     size: QRectF,
     marked: tuple[Pointer, Selected],
@@ -89,7 +89,7 @@ def _pointed(axis: Axis, scale: float, position: int | None) -> tuple[float, flo
     return spans.stretch(position if level is Level.ATTRIBUTE else spans.item_of(position))
 
 
-def _band(camera: Camera, content: Content, stretch: tuple[float, float], is_column: bool, size: QRectF) -> QRectF:
+def _band(camera: Camera, content: PlaneContent, stretch: tuple[float, float], is_column: bool, size: QRectF) -> QRectF:
     right, bottom = camera.on_screen(content.columns.length, content.rows.length)
     left, top = camera.on_screen(0.0, 0.0)
     if is_column:
@@ -116,13 +116,15 @@ class Focus:
     before: BlockKey | None = None
 
 
-def box_of_block(content: Content, key: BlockKey) -> tuple[float, float, float, float] | None:
+def box_of_block(content: PlaneContent, key: BlockKey) -> tuple[float, float, float, float] | None:
     """Return left, top, right and bottom of a block in units, ``None`` when it is not on the plane."""
     wide, tall = content.columns.span_of_version(key[0]), content.rows.span_of_version(key[1])
     return None if wide is None or tall is None else (wide[0], tall[0], wide[1], tall[1])
 
 
-def paint_focus(painter: QPainter, content: Content, camera: Camera, focus: Focus, size: QRectF, theme: Theme) -> None:
+def paint_focus(
+    painter: QPainter, content: PlaneContent, camera: Camera, focus: Focus, size: QRectF, theme: Theme
+) -> None:
     """Lay the colour of the panel over a viewport, but not over the block."""
     block = _pixels(content, camera, focus.block)
     before = _pixels(content, camera, focus.before) if focus.before is not None else QRect()
@@ -135,7 +137,7 @@ def paint_focus(painter: QPainter, content: Content, camera: Camera, focus: Focu
     painter.restore()
 
 
-def _pixels(content: Content, camera: Camera, key: BlockKey) -> QRect:
+def _pixels(content: PlaneContent, camera: Camera, key: BlockKey) -> QRect:
     box = box_of_block(content, key)
     if box is None:
         return QRect()
@@ -158,7 +160,12 @@ class Commented:
 
 
 def paint_comments(
-    painter: QPainter, content: Content, camera: Camera, commented: tuple[Commented, ...], size: QRectF, theme: Theme
+    painter: QPainter,
+    content: PlaneContent,
+    camera: Camera,
+    commented: tuple[Commented, ...],
+    size: QRectF,
+    theme: Theme,
 ) -> None:
     """Paint the corners that lie in a viewport; none on what is too small to point at."""
     if not commented:
@@ -177,7 +184,7 @@ def paint_comments(
     painter.restore()
 
 
-def _box(content: Content, camera: Camera, key: BlockKey, element: Element | None) -> QRectF | None:
+def _box(content: PlaneContent, camera: Camera, key: BlockKey, element: Element | None) -> QRectF | None:
     columns, rows = content.columns, content.rows
     if element is None:
         wide, tall = columns.span_of_version(key[0]), rows.span_of_version(key[1])
@@ -220,14 +227,14 @@ class Ghost:
 _SHARE = 0.52
 
 
-def are_drawn(content: Content, camera: Camera) -> bool:
+def are_drawn(content: PlaneContent, camera: Camera) -> bool:
     """Whether cells are drawn one by one, so that a ring has its place."""
     levels = level_at(content.columns, camera.scale_x), level_at(content.rows, camera.scale_y)
     return levels == (Level.ATTRIBUTE, Level.ATTRIBUTE)
 
 
 def paint_ghosts(
-    painter: QPainter, content: Content, camera: Camera, ghosts: tuple[Ghost, ...], size: QRectF, theme: Theme
+    painter: QPainter, content: PlaneContent, camera: Camera, ghosts: tuple[Ghost, ...], size: QRectF, theme: Theme
 ) -> None:
     """Paint the rings that lie in a viewport; none where cells are not drawn one by one."""
     columns, rows = content.columns, content.rows

@@ -15,7 +15,7 @@ from PySide6.QtGui import QColor
 
 from metl_gui.ui.matrix.layout.axis import Level
 from metl_gui.ui.matrix.layout.camera import Camera, level_at
-from metl_gui.ui.matrix.layout.content import Content
+from metl_gui.ui.matrix.layout.content import PlaneContent
 from metl_gui.ui.matrix.painting.raster import Colours
 from metl_gui.ui.theming.theme import Theme, mixed
 
@@ -56,7 +56,7 @@ NO_TINTING = Tinting()
 
 
 @dataclass(frozen=True)
-class Step:
+class ColourStep:
     """One colour of a scale.
 
     Args:
@@ -71,7 +71,7 @@ class Step:
 
 
 @dataclass(frozen=True, eq=False)
-class Told:
+class TileStatistics:
     """What is known of some tiles or blocks; all arrays have one entry each.
 
     Args:
@@ -90,31 +90,31 @@ class Told:
     who: Ints
 
 
-def scale_of(tinting: Tinting, theme: Theme, people: tuple[str, ...]) -> list[Step]:
+def scale_of(tinting: Tinting, theme: Theme, people: tuple[str, ...]) -> list[ColourStep]:
     """Return the colours of an overlay, in order."""
     overlay = tinting.overlay
     if overlay is Overlay.STATUS:
         return [
-            Step(theme.tint(0.75), "confirmed", "ok"),
-            Step(theme.tint(0.25), "not confirmed", "new"),
-            Step(theme.reviewbg, "needs review", "review"),
-            Step(theme.band, "retired", "retired"),
+            ColourStep(theme.tint(0.75), "confirmed", "ok"),
+            ColourStep(theme.tint(0.25), "not confirmed", "new"),
+            ColourStep(theme.reviewbg, "needs review", "review"),
+            ColourStep(theme.band, "retired", "retired"),
         ]
     if overlay is Overlay.AGE:
         steps = [(0, f"within {words}", f"<{short}") for _, words, short in _AGES]
         steps += [(0, "older", ">1 y"), (0, "never confirmed", "never")]
         shares = (0.0, 0.25, 0.5, 0.75, 1.0)
         colours = [*(theme.tint(share) for share in shares), theme.band]
-        return [Step(colour, words, short) for colour, (_, words, short) in zip(colours, steps, strict=True)]
+        return [ColourStep(colour, words, short) for colour, (_, words, short) in zip(colours, steps, strict=True)]
     if overlay is Overlay.REVIEWER:
         return _people_scale(theme, people)
     if overlay is Overlay.COVERAGE:
         bounds = np.arange(5) * 20
-        return [Step(theme.tint(b / 80), f"{b} to {b + 20} %") for b in bounds.tolist()]
-    return [Step(theme.tint(step / (STEPS - 1)), "") for step in range(STEPS)]
+        return [ColourStep(theme.tint(b / 80), f"{b} to {b + 20} %") for b in bounds.tolist()]
+    return [ColourStep(theme.tint(step / (STEPS - 1)), "") for step in range(STEPS)]
 
 
-def steps_of(tinting: Tinting, told: Told, people: tuple[str, ...]) -> Ints:
+def steps_of(tinting: Tinting, told: TileStatistics, people: tuple[str, ...]) -> Ints:
     """Return for every tile its place on the scale."""
     overlay = tinting.overlay
     if overlay is Overlay.STATUS:
@@ -131,21 +131,21 @@ def steps_of(tinting: Tinting, told: Told, people: tuple[str, ...]) -> Ints:
     return np.minimum((told.share * steps).astype(np.int64), steps - 1)
 
 
-def words_of(tinting: Tinting, step: Step, elements: int, share: float) -> str:
+def words_of(tinting: Tinting, step: ColourStep, elements: int, share: float) -> str:
     """Return what a tile says."""
     if tinting.overlay is Overlay.COVERAGE:
         return f"{share:.0%}"
     return step.short or (f"{elements:,}" if elements else "")
 
 
-def _people_scale(theme: Theme, people: tuple[str, ...]) -> list[Step]:
+def _people_scale(theme: Theme, people: tuple[str, ...]) -> list[ColourStep]:
     """Give the first four people a colour of their own; initials tell those and all others apart."""
-    steps = [Step(theme.band, "nobody yet", "-")]
+    steps = [ColourStep(theme.band, "nobody yet", "-")]
     weight = 0.45 if theme.dark else 0.5
     for name, hue in zip(people[1:], _PEOPLE_HUES, strict=False):
-        steps.append(Step(mixed(theme.panel, QColor(hue), weight), name, initials(name)))
+        steps.append(ColourStep(mixed(theme.panel, QColor(hue), weight), name, initials(name)))
     if len(people) - 1 > len(_PEOPLE_HUES):
-        steps.append(Step(theme.tint(0.5), f"{len(people) - 1 - len(_PEOPLE_HUES)} others", "…"))
+        steps.append(ColourStep(theme.tint(0.5), f"{len(people) - 1 - len(_PEOPLE_HUES)} others", "…"))
     return steps
 
 
@@ -193,7 +193,7 @@ class PaintContext:
             hand. What stands in it is older than anything painted.
     """
 
-    content: Content
+    content: PlaneContent
     camera: Camera
     size: tuple[float, float]
     ratio: float

@@ -17,7 +17,7 @@ from PySide6.QtGui import QImage, QPainter, QPen
 
 from metl_gui.ui.matrix.layout.axis import Level
 from metl_gui.ui.matrix.layout.camera import Camera
-from metl_gui.ui.matrix.layout.content import Content
+from metl_gui.ui.matrix.layout.content import PlaneContent
 from metl_gui.ui.matrix.layout.density import Density
 from metl_gui.ui.matrix.painting.axis_gaps import paint_ghost_lines, paint_hidden
 from metl_gui.ui.matrix.painting.cells import paint_cells
@@ -70,7 +70,7 @@ class Binned:
 
 
 def density(
-    content: Content, box: tuple[float, float, float, float], scales: tuple[float, float], theme: Theme
+    content: PlaneContent, box: tuple[float, float, float, float], scales: tuple[float, float], theme: Theme
 ) -> tuple[Binned, bool]:
     """Colour the densities of a box of the plane: what holds nothing is zero, what waits is amber.
 
@@ -88,7 +88,7 @@ def density(
     return Binned(image, found.left, found.top, found.right, found.bottom), len(waits) > 0
 
 
-def _capacity(content: Content, found: Density) -> float:
+def _capacity(content: PlaneContent, found: Density) -> float:
     """Return how many elements a bin would hold if blocks of the usual size, fully mapped, covered all of it."""
     rows, columns = found.elements.shape
     area = (found.right - found.left) * (found.bottom - found.top) / (columns * rows)
@@ -109,7 +109,7 @@ class TileCache:
     """The painted plane of one content."""
 
     def __init__(self) -> None:
-        self._content: Content | None = None
+        self._content: PlaneContent | None = None
         self._picture: QImage | None = None
         self._pixels: Colours = np.empty((0, 0), np.uint32)
         self._key: _Key | None = None
@@ -118,7 +118,7 @@ class TileCache:
         self.signs: frozenset[Sign] = frozenset()
         self.painted = 0
 
-    def show(self, content: Content | None) -> None:
+    def show(self, content: PlaneContent | None) -> None:
         """Take another content; the picture of the one before is dropped."""
         if content is not self._content:
             self._key = None
@@ -181,9 +181,9 @@ class Overview:
 
     def __init__(self) -> None:
         self._image: QImage | None = None
-        self._of: tuple[Content, Theme, QRectF, float] | None = None
+        self._of: tuple[PlaneContent, Theme, QRectF, float] | None = None
 
-    def paint(self, painter: QPainter, size: QRectF, content: Content, seen: QRectF, theme: Theme) -> None:
+    def paint(self, painter: QPainter, size: QRectF, content: PlaneContent, seen: QRectF, theme: Theme) -> None:
         """Paint the map; ``seen`` is what is in sight, in units of the plane."""
         ratio = painter.device().devicePixelRatioF()
         key = content, theme, size, ratio
@@ -202,7 +202,7 @@ class Overview:
         painter.drawRoundedRect(frame, 2, 2)
 
     @staticmethod
-    def place_at(size: QRectF, content: Content, at: QPointF) -> tuple[float, float]:
+    def place_at(size: QRectF, content: PlaneContent, at: QPointF) -> tuple[float, float]:
         """Return the place of the plane under a point of the map."""
         inner = _inner(size)
         scales = _scales(inner, content)
@@ -219,7 +219,7 @@ def _inner(size: QRectF) -> QRectF:
     return size.adjusted(_INSET, _INSET, -_INSET, -_INSET)
 
 
-def _scales(inner: QRectF, content: Content) -> tuple[float, float]:
+def _scales(inner: QRectF, content: PlaneContent) -> tuple[float, float]:
     return inner.width() / max(content.columns.length, 1.0), inner.height() / max(content.rows.length, 1.0)
 
 
@@ -229,7 +229,7 @@ def _grown(frame: QRectF) -> QRectF:
     return frame.adjusted(-wide, -tall, wide, tall)
 
 
-def _picture(size: QRectF, content: Content, theme: Theme, ratio: float) -> QImage:
+def _picture(size: QRectF, content: PlaneContent, theme: Theme, ratio: float) -> QImage:
     """Paint everything but the frame."""
     picture = QImage(
         round(size.width() * ratio), round(size.height() * ratio), QImage.Format.Format_ARGB32_Premultiplied
@@ -258,7 +258,7 @@ def _picture(size: QRectF, content: Content, theme: Theme, ratio: float) -> QIma
 
 
 def _paint_waiting(
-    painter: QPainter, content: Content, inner: QRectF, scales: tuple[float, float], theme: Theme
+    painter: QPainter, content: PlaneContent, inner: QRectF, scales: tuple[float, float], theme: Theme
 ) -> None:
     """Mark the blocks that wait, large enough to be seen; very many are told by the density alone."""
     if not content.document.matrix.waiting_count:

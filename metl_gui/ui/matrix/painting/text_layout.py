@@ -26,7 +26,7 @@ _KEPT = 3_000
 _Key: TypeAlias = tuple[str, str, int, bool, float]
 
 
-class Stand(Enum):
+class TextAlignment(Enum):
     """Where words stand in their box; upright words are read from below."""
 
     LEFT = auto()
@@ -99,12 +99,20 @@ class TextPainter:
         self.bold = Fonts.of(factor, bold=True)
 
     def write(
-        self, words: str, box: QRectF, colour: QColor, stand: Stand = Stand.MIDDLE, *, bold: bool = False
+        self,
+        words: str,
+        box: QRectF,
+        colour: QColor,
+        stand: TextAlignment = TextAlignment.MIDDLE,
+        *,
+        bold: bool = False,
     ) -> None:
         """Write words into a box, in the middle of its height."""
         fonts = self.bold if bold else self.plain
         width = fonts.width(words)
-        x = {Stand.LEFT: box.left(), Stand.RIGHT: box.right() - width}.get(stand, box.center().x() - width / 2)
+        x = {TextAlignment.LEFT: box.left(), TextAlignment.RIGHT: box.right() - width}.get(
+            stand, box.center().x() - width / 2
+        )
         self._put(words, QPointF(x, box.center().y() - fonts.height / 2), colour, fonts, is_upright=False)
 
     def write_often(self, words: str, x: Floats, y: Floats, colour: QColor) -> None:
@@ -120,12 +128,14 @@ class TextPainter:
             draw(QPointF(across, down), picture)
 
     def write_upright(
-        self, words: str, box: QRectF, colour: QColor, stand: Stand = Stand.LEFT, *, bold: bool = False
+        self, words: str, box: QRectF, colour: QColor, stand: TextAlignment = TextAlignment.LEFT, *, bold: bool = False
     ) -> None:
         """Write words upwards into a box, in the middle of its width; left means that they stand on its foot."""
         fonts = self.bold if bold else self.plain
         width = fonts.width(words)
-        y = {Stand.LEFT: box.bottom() - width, Stand.RIGHT: box.top()}.get(stand, box.center().y() - width / 2)
+        y = {TextAlignment.LEFT: box.bottom() - width, TextAlignment.RIGHT: box.top()}.get(
+            stand, box.center().y() - width / 2
+        )
         self._put(words, QPointF(box.center().x() - fonts.height / 2, y), colour, fonts, is_upright=True)
 
     def _put(self, words: str, at: QPointF, colour: QColor, fonts: Fonts, *, is_upright: bool) -> None:

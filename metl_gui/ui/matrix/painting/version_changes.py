@@ -13,10 +13,10 @@ from PySide6.QtCore import QLineF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
 from metl_gui.ui.matrix.layout.axis import Axis, Level
-from metl_gui.ui.matrix.layout.content import Content
+from metl_gui.ui.matrix.layout.content import PlaneContent
 from metl_gui.ui.matrix.painting.paint_context import PaintContext, Sign
 from metl_gui.ui.matrix.painting.raster import PixelLine
-from metl_gui.ui.matrix.painting.text_layout import Stand, TextPainter
+from metl_gui.ui.matrix.painting.text_layout import TextAlignment, TextPainter
 from metl_gui.ui.theming.theme import Theme
 
 Ints = npt.NDArray[np.int64]
@@ -27,7 +27,7 @@ _BAR_PX = 3.0
 
 
 @dataclass(frozen=True, eq=False)
-class Changes:
+class ChangeCounts:
     """Numbers of elements that came and went, of tiles in which any did.
 
     Args:
@@ -43,10 +43,10 @@ class Changes:
 
 
 _NONE = np.empty(0, np.int64)
-NO_CHANGES = Changes(_NONE, _NONE, _NONE, _NONE)
+NO_CHANGES = ChangeCounts(_NONE, _NONE, _NONE, _NONE)
 
 
-def changes_within(content: Content, versions: range, rows: range, level: Level) -> Changes:
+def changes_within(content: PlaneContent, versions: range, rows: range, level: Level) -> ChangeCounts:
     """Compare the versions of a range with those before them, by items of a level of the rows."""
     axis = content.columns
     spans = axis.spans(Level.VERSION)
@@ -118,7 +118,7 @@ def _lineages(axis: Axis, versions: range) -> tuple[Ints, Ints]:
 
 def _summed(
     y: Ints, version: Ints, came: npt.NDArray[np.bool_], went: npt.NDArray[np.bool_], versions: range
-) -> Changes:
+) -> ChangeCounts:
     """Count by tile; what went is told on the version that has it no more."""
     xs = np.concatenate([version[came], version[went] + 1])
     ys = np.concatenate([y[came], y[went]])
@@ -128,7 +128,7 @@ def _summed(
     at = at.reshape(-1)
     added = np.bincount(at, weights=is_added[kept], minlength=tiles.shape[1]).astype(np.int64)
     gone = np.bincount(at, weights=~is_added[kept], minlength=tiles.shape[1]).astype(np.int64)
-    return Changes(tiles[0], tiles[1], added, gone)
+    return ChangeCounts(tiles[0], tiles[1], added, gone)
 
 
 def paint_change(painter: QPainter, letters: TextPainter, box: QRectF, change: tuple[int, int], theme: Theme) -> None:
@@ -139,8 +139,8 @@ def paint_change(painter: QPainter, letters: TextPainter, box: QRectF, change: t
     has_words = box.height() >= 3.4 * fonts.height and all(fonts.width(each) + 6 <= box.width() / 2 for each in words)
     if has_words:
         foot = QRectF(box.left() + 3, box.bottom() - fonts.height - 2, box.width() - 6, fonts.height)
-        _paint_pill(painter, letters, foot, words[0], (theme.goodbg, theme.good), Stand.LEFT)
-        _paint_pill(painter, letters, foot, words[1], (theme.reviewbg, theme.review), Stand.RIGHT)
+        _paint_pill(painter, letters, foot, words[0], (theme.goodbg, theme.good), TextAlignment.LEFT)
+        _paint_pill(painter, letters, foot, words[1], (theme.reviewbg, theme.review), TextAlignment.RIGHT)
         return
     bar = QRectF(box.left() + 1, box.bottom() - _BAR_PX, box.width() - 2, _BAR_PX)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)
@@ -157,12 +157,17 @@ def paint_change(painter: QPainter, letters: TextPainter, box: QRectF, change: t
 
 
 def _paint_pill(
-    painter: QPainter, letters: TextPainter, foot: QRectF, words: str, colours: tuple[QColor, QColor], stand: Stand
+    painter: QPainter,
+    letters: TextPainter,
+    foot: QRectF,
+    words: str,
+    colours: tuple[QColor, QColor],
+    stand: TextAlignment,
 ) -> None:
     if not words:
         return
     width = letters.plain.width(words) + 6
-    left = foot.left() if stand is Stand.LEFT else foot.right() - width
+    left = foot.left() if stand is TextAlignment.LEFT else foot.right() - width
     box = QRectF(left, foot.top(), width, foot.height())
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)

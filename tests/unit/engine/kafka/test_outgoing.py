@@ -8,7 +8,7 @@ import pytest
 from confluent_kafka import Message
 
 from metl_gui.engine.kafka.outgoing import Outgoing, Outgoings, set_aside_message, topic_of
-from metl_gui.engine.kernel.outcomes import Outcome
+from metl_gui.engine.kernel.outcomes import MappedBatch
 from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.mapping.kernel import Kernel
@@ -28,11 +28,11 @@ def change(op: str, number: int, key: bytes = b'{"id":1}') -> bytes:
     )  # fmt: skip
 
 
-def outcome_of(*raws: bytes, is_replay: bool = False) -> Outcome:
+def outcome_of(*raws: bytes, is_replay: bool = False) -> MappedBatch:
     return Kernel(PLAN, "production", is_replay=is_replay, choice="reference").map(Records.of(raws, "kafka"))
 
 
-def sent(outcome: Outcome, **how: bool) -> list[Outgoing]:
+def sent(outcome: MappedBatch, **how: bool) -> list[Outgoing]:
     return list(Outgoings("metl.{entity}", 7, **how).of(outcome))
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from metl_gui.engine.checks.topic_checks import check_topics, refuse_loop, sink_topics
 from metl_gui.engine.kafka import offsets
-from metl_gui.engine.kafka.consumer import Wanted
+from metl_gui.engine.kafka.consumer import OffsetRange
 from metl_gui.engine.kafka.offsets import parse_start
 from metl_gui.engine.kafka.outgoing import set_aside_message
 from metl_gui.engine.kafka.servers import KafkaServers, WaitingRecords
@@ -28,8 +28,8 @@ from tests.helpers.event_files import order_plan
 _RANGES = st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 10**6)), min_size=1, max_size=12)
 
 
-def wanted_of(ranges: list[tuple[int, int]]) -> list[Wanted]:
-    return [Wanted("t", number, start, start + length) for number, (start, length) in enumerate(ranges)]
+def wanted_of(ranges: list[tuple[int, int]]) -> list[OffsetRange]:
+    return [OffsetRange("t", number, start, start + length) for number, (start, length) in enumerate(ranges)]
 
 
 def spec_of(source: str = "", sink: str = "noop", errors: str = "", host: str = "h:1") -> RunSpec:

@@ -10,10 +10,10 @@ import pytest
 from confluent_kafka import Message
 
 from metl_gui.engine.lanes.loads import SUPERSEDED_PARTLY, LoadOrder, LoadShare
-from metl_gui.engine.lanes.mapper import Mapped, Mappers
-from metl_gui.engine.lanes.offset_metadata import Counts, OffsetMetadata, read_metadata
+from metl_gui.engine.lanes.mapper import MappedMessages, StateMappers
+from metl_gui.engine.lanes.offset_metadata import OffsetMetadata, PartitionCounts, read_metadata
 from metl_gui.engine.lanes.order import PartitionId
-from metl_gui.engine.lanes.partition_state import Facts, PartitionState
+from metl_gui.engine.lanes.partition_state import CommitContext, PartitionState
 from metl_gui.engine.lanes.task import commits_of
 from metl_gui.engine.runs.report import Tally
 
@@ -32,11 +32,11 @@ class Output:
     def __init__(self) -> None:
         self.sent: list[tuple[int, int | None]] = []
 
-    def map(self, _share: PartitionState, messages: list[Message]) -> Mapped:
+    def map(self, _share: PartitionState, messages: list[Message]) -> MappedMessages:
         for message in messages:
             value = message.value()
             self.sent.append((int(message.key() or b""), None if value is None else int(json.loads(value))))
-        return Mapped(messages, Tally(read=len(messages), mapped=len(messages)), [])
+        return MappedMessages(messages, Tally(read=len(messages), mapped=len(messages)), [])
 
 
 def _refuse(_number: int, _counts: bytes) -> None:
@@ -114,10 +114,10 @@ class Task:
         )  # fmt: skip
         self.load = LoadShare(order, self.live, *self._known(ROWS))
 
-    def _known(self, place: PartitionId) -> tuple[int, OffsetMetadata, Counts]:
+    def _known(self, place: PartitionId) -> tuple[int, OffsetMetadata, PartitionCounts]:
         position, metadata = self.committed.get(place, (0, ""))
         note = read_metadata(metadata) or NOTE
-        return position, note, Counts(since=note.tally)
+        return position, note, PartitionCounts(since=note.tally)
 
     @property
     def counted(self) -> int:
@@ -141,10 +141,10 @@ class Task:
         self.load.advance()
         rows = [self.load.arrived.pop(0) for _ in range(min(len(self.load.arrived), self.choice.randint(0, 3)))]
         before = len(self.output.sent)
-        mapped: dict[PartitionState, Mapped] = {self.live: self.output.map(self.live, live)} if live else {}
+        mapped: dict[PartitionState, MappedMessages] = {self.live: self.output.map(self.live, live)} if live else {}
         if rows or self.choice.random() < 0.1:
-            mapped[self.load] = self.load.map(cast(Mappers, self.output), rows)
-        commits = commits_of(mapped, Facts("run", 0, 1, "hash"), lambda _share: _refuse)
+            mapped[self.load] = self.load.map(cast(StateMappers, self.output), rows)
+        commits = commits_of(mapped, CommitContext("run", 0, 1, "hash"), lambda _share: _refuse)
         if self.choice.random() < 0.1:
             del self.output.sent[before:]  # the transaction was taken back
             self.begin()
@@ -195,23 +195,23 @@ def test_whatever_changes_no_row_is_lost_and_none_goes_back(seed: int) -> None:
 
 
 def test_a_row_is_counted_apart_when_its_changes_left_out_a_large_value_and_not_once_one_said_it() -> None:
-    live = PartitionState(PartitionId("t", 0), 0, NOTE, Counts())
+    live = PartitionState(PartitionId("t", 0), 0, NOTE, PartitionCounts())
     order = LoadOrder(
         id="l", changes="t", rows="rows", progress="rows", partition=0, begin=0, end=2, noted_from=0, after=0
     )
-    load = LoadShare(order, live, 0, NOTE, Counts())
+    load = LoadShare(order, live, 0, NOTE, PartitionCounts())
     left_out = {"text": "__debezium_unavailable_value"}
     load.note_changes([record(0, 1, left_out), record(1, 2, 5), record(2, 2, left_out)])
-    tally = load.map(cast(Mappers, Output()), [record(0, 1, 0), record(1, 2, 0)]).tally
+    tally = load.map(cast(StateMappers, Output()), [record(0, 1, 0), record(1, 2, 0)]).tally
     assert (tally.read, tally.skipped, tally.by_skip) == (2, 2, {SUPERSEDED_PARTLY: 1, "superseded": 1})
 
 
 def test_a_row_that_waits_for_its_version_at_the_end_of_a_load_is_left_out_when_its_change_comes_meanwhile() -> None:
-    live = PartitionState(PartitionId("t", 0), 0, NOTE, Counts())
+    live = PartitionState(PartitionId("t", 0), 0, NOTE, PartitionCounts())
     order = LoadOrder(
         id="l", changes="t", rows="rows", progress="rows", partition=0, begin=0, end=1, noted_from=0, after=0
     )
-    load, row = LoadShare(order, live, 0, NOTE, Counts()), record(0, 1, 0)
+    load, row = LoadShare(order, live, 0, NOTE, PartitionCounts()), record(0, 1, 0)
     load.advance()
     load.arrive(row)
     load.arrived.clear()
@@ -219,33 +219,33 @@ def test_a_row_that_waits_for_its_version_at_the_end_of_a_load_is_left_out_when_
     load.advance()
     load.note_changes([record(0, 1, 5)])
     output = Output()
-    done = load.map(cast(Mappers, output), load.release(0.0))
+    done = load.map(cast(StateMappers, output), load.release(0.0))
     assert (output.sent, done.tally.skipped) == ([], 1)
 
 
 def test_a_load_that_is_through_reads_nothing_again_when_a_task_takes_it_up() -> None:
-    live = PartitionState(PartitionId("t", 0), 9, NOTE, Counts())
+    live = PartitionState(PartitionId("t", 0), 9, NOTE, PartitionCounts())
     order = LoadOrder(
         id="l", changes="t", rows="rows", progress="rows", partition=0, begin=0, end=4, noted_from=0, after=5
     )
-    load = LoadShare(order, live, 4, NOTE, Counts())
+    load = LoadShare(order, live, 4, NOTE, PartitionCounts())
     assert (load.reads, load.advance(), load.is_due) == (None, False, False)
 
 
 def test_a_load_maps_no_row_once_changes_were_gone_before_their_keys_were_noted() -> None:
-    live = PartitionState(PartitionId("t", 0), 9, NOTE, Counts())
+    live = PartitionState(PartitionId("t", 0), 9, NOTE, PartitionCounts())
     order = LoadOrder(
         id="l", changes="t", rows="rows", progress="rows", partition=0, begin=0, end=4, noted_from=2, after=5
     )
-    load = LoadShare(order, live, 0, NOTE, Counts())
+    load = LoadShare(order, live, 0, NOTE, PartitionCounts())
     told = load.gone(6)
     assert (load.reads, load.advance(), "load the table again" in told) == (None, False, True)
 
 
 def test_a_load_of_a_topics_beginning_goes_on_behind_rows_that_retention_took() -> None:
-    live = PartitionState(PartitionId("t", 0), 9, NOTE, Counts())
+    live = PartitionState(PartitionId("t", 0), 9, NOTE, PartitionCounts())
     order = LoadOrder(id="l", changes="t", rows="t", progress="p", partition=0, begin=0, end=9, noted_from=9, after=9)
-    load = LoadShare(order, live, 0, NOTE, Counts())
+    load = LoadShare(order, live, 0, NOTE, PartitionCounts())
     assert load.advance()
     told = load.gone(6)
     assert load.reads is not None

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from metl_gui.engine.lanes.offset_metadata import (
     MOST_BYTES,
-    Counts,
     OffsetMetadata,
+    PartitionCounts,
     decoded_base,
     encoded_base,
     read_metadata,
@@ -46,7 +46,7 @@ def added(*tallies: Tally) -> Tally:
 
 @given(st.lists(TALLIES, max_size=5))
 def test_what_stands_in_metadata_and_topic_adds_up_to_everything_that_was_counted(tallies: list[Tally]) -> None:
-    counts = Counts()
+    counts = PartitionCounts()
     bases: dict[int, bytes] = {}
     metadata = counts.written(OffsetMetadata(run="r"), bases.__setitem__)
     for tally in tallies:

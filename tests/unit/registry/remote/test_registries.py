@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from metl_gui.errors import AwayError, RunCancelled, SchemaError
+from metl_gui.errors import RunCancelled, SchemaError, ServiceUnavailableError
 from metl_gui.registry.addresses import Api, RegistryPlace
-from metl_gui.registry.reader_result import Reading
+from metl_gui.registry.reader_result import ReaderResult
 from metl_gui.registry.remote import http as web_module
 from metl_gui.registry.remote.client import Registry
-from metl_gui.registry.remote.http import Web
+from metl_gui.registry.remote.http import RegistryConnection
 from metl_gui.registry.remote.registry_apis import open_registry
 from metl_gui.registry.remote.registry_reader import new_in_registry, read_ids, read_registry
 from tests.helpers.small_registry import SmallRegistry, record
@@ -30,16 +30,16 @@ def small(monkeypatch: pytest.MonkeyPatch) -> SmallRegistry:
 
 @contextmanager
 def opened(answers: Callable[[Asked], Any], path: str = "") -> Iterator[tuple[Registry, WebServer]]:
-    with serving(answers) as server, Web(RegistryPlace(url=server.url + path)) as web:
+    with serving(answers) as server, RegistryConnection(RegistryPlace(url=server.url + path)) as web:
         yield open_registry(web), server
 
 
-def read(answers: Callable[[Asked], Any], *patterns: str, path: str = "") -> Reading:
+def read(answers: Callable[[Asked], Any], *patterns: str, path: str = "") -> ReaderResult:
     with opened(answers, path) as (registry, _):
         return read_registry(registry, patterns)
 
 
-def paths(reading: Reading) -> dict[str, list[list[str]]]:
+def paths(reading: ReaderResult) -> dict[str, list[list[str]]]:
     found: dict[str, list[list[str]]] = {}
     for one in reading.declarations:
         found.setdefault(one.name, []).append([attribute.path for attribute in one.attributes])
@@ -201,7 +201,7 @@ def test_drafts_and_disabled_versions_are_told_and_left_out(small: SmallRegistry
 def test_a_registry_that_goes_away_in_the_middle_stops_the_reading(small: SmallRegistry) -> None:
     small.add("a-value", record("Value", "a"))
     small.wrong["/subjects/a-value/versions/1"] = Answer({}, 503)
-    with pytest.raises(AwayError):
+    with pytest.raises(ServiceUnavailableError):
         read(small.confluent)
 
 

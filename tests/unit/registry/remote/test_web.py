@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from metl_gui.errors import AwayError, RunCancelled, SchemaError
+from metl_gui.errors import RunCancelled, SchemaError, ServiceUnavailableError
 from metl_gui.registry.addresses import RegistryPlace
 from metl_gui.registry.remote import http as web_module
-from metl_gui.registry.remote.http import Web
+from metl_gui.registry.remote.http import RegistryConnection
 from tests.helpers.web_servers import Answer, Asked, Certificates, make_certificates, serving
 
 
@@ -30,7 +30,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def ask(answer: Any, **place: str) -> Any:
-    with serving(lambda _: answer) as server, Web(RegistryPlace(url=server.url, **place)) as web:
+    with serving(lambda _: answer) as server, RegistryConnection(RegistryPlace(url=server.url, **place)) as web:
         return web.json(f"{server.url}/x")
 
 
@@ -57,7 +57,7 @@ def test_an_answer_that_is_none_is_told_in_words(answer: Answer, said: str) -> N
         ask(answer)
     assert said in str(caught.value)
     assert "hush" not in str(caught.value)
-    assert not isinstance(caught.value, AwayError)
+    assert not isinstance(caught.value, ServiceUnavailableError)
 
 
 def test_an_endless_answer_is_cut_at_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -79,7 +79,7 @@ def test_an_answer_that_drips_is_not_waited_for_longer_than_the_limit(monkeypatc
             stream.write(b" ")
             time.sleep(0.02)
 
-    with pytest.raises(AwayError, match="takes too long"):
+    with pytest.raises(ServiceUnavailableError, match="takes too long"):
         ask(Answer(write=write))
 
 
@@ -91,34 +91,40 @@ def test_somebody_who_stops_does_not_wait_for_the_rest_of_an_answer() -> None:
 
     with (
         serving(lambda _: Answer(write=write)) as server,
-        Web(RegistryPlace(url=server.url), is_cancelled=lambda: bool(server.asked)) as web,
+        RegistryConnection(RegistryPlace(url=server.url), is_cancelled=lambda: bool(server.asked)) as web,
         pytest.raises(RunCancelled),
     ):
         web.json(server.url)
 
 
 def test_a_registry_in_trouble_is_asked_again_and_then_told_to_be_away() -> None:
-    with serving(lambda _: Answer({"title": "no"}, 503)) as server, Web(RegistryPlace(url=server.url)) as web:
-        with pytest.raises(AwayError, match="not able to answer now"):
+    with (
+        serving(lambda _: Answer({"title": "no"}, 503)) as server,
+        RegistryConnection(RegistryPlace(url=server.url)) as web,
+    ):
+        with pytest.raises(ServiceUnavailableError, match="not able to answer now"):
             web.json(server.url)
         assert len(server.asked) == 4
 
 
 def test_a_registry_that_wants_to_be_left_alone_is_and_says_for_how_long() -> None:
     answers = iter([Answer({}, 429, {"Retry-After": "0"}), Answer({"a": 1})])
-    with serving(lambda _: next(answers)) as server, Web(RegistryPlace(url=server.url)) as web:
+    with serving(lambda _: next(answers)) as server, RegistryConnection(RegistryPlace(url=server.url)) as web:
         assert web.json(server.url) == {"a": 1}
         assert len(server.asked) == 2
-    with pytest.raises(AwayError) as caught:
+    with pytest.raises(ServiceUnavailableError) as caught:
         ask(Answer({}, 429, {"Retry-After": "3600"}))
     assert caught.value.wait_seconds == 3600
-    with pytest.raises(AwayError) as caught:
+    with pytest.raises(ServiceUnavailableError) as caught:
         ask(Answer({}, 503, {"Retry-After": "Wed, 21 Oct 2099 07:28:00 GMT"}))
     assert (caught.value.wait_seconds or 0) > 1e9
 
 
 def test_nobody_at_the_port_is_away_and_asked_once() -> None:
-    with Web(RegistryPlace(url="http://127.0.0.1:1")) as web, pytest.raises(AwayError, match="refused"):
+    with (
+        RegistryConnection(RegistryPlace(url="http://127.0.0.1:1")) as web,
+        pytest.raises(ServiceUnavailableError, match="refused"),
+    ):
         web.json("http://127.0.0.1:1/x")
 
 
@@ -126,7 +132,7 @@ def test_a_redirect_on_the_same_server_is_followed() -> None:
     def answers(asked: Asked) -> Any:
         return {"ok": True} if asked.path == "/y" else Answer(b"", 307, {"Location": "/y"})
 
-    with serving(answers) as server, Web(RegistryPlace(url=server.url)) as web:
+    with serving(answers) as server, RegistryConnection(RegistryPlace(url=server.url)) as web:
         assert web.json(f"{server.url}/x") == {"ok": True}
 
 
@@ -137,23 +143,26 @@ def test_name_and_password_or_a_token_are_sent_and_in_no_error() -> None:
 
     with serving(answers) as server:
         for login in ({"username": "tess", "password": "hush"}, {"token": "secret-token"}):
-            with Web(RegistryPlace(url=server.url, **login)) as web:
+            with RegistryConnection(RegistryPlace(url=server.url, **login)) as web:
                 assert web.json(server.url) == {"ok": True}
         wrong = RegistryPlace(url=server.url, username="tess", password="guessed")  # noqa: S106 - of nobody
-        with Web(wrong) as web, pytest.raises(SchemaError, match="does not let tess in") as caught:
+        with RegistryConnection(wrong) as web, pytest.raises(SchemaError, match="does not let tess in") as caught:
             web.json(server.url)
     assert "guessed" not in f"{caught.value!r} {caught.value} {wrong!r}"
 
 
 def test_only_a_server_with_a_trusted_certificate_is_asked(certificates: Certificates) -> None:
     with serving(lambda _: {"ok": True}, certificates.server_context()) as server:
-        with Web(RegistryPlace(url=server.url, ca_file=str(certificates.authority))) as web:
+        with RegistryConnection(RegistryPlace(url=server.url, ca_file=str(certificates.authority))) as web:
             assert web.json(server.url) == {"ok": True}
-        with Web(RegistryPlace(url=server.url)) as web, pytest.raises(SchemaError, match="is not trusted"):
+        with (
+            RegistryConnection(RegistryPlace(url=server.url)) as web,
+            pytest.raises(SchemaError, match="is not trusted"),
+        ):
             web.json(server.url)
         other = server.url.replace("localhost", "127.0.0.1")
         with (
-            Web(RegistryPlace(url=other, ca_file=str(certificates.authority))) as web,
+            RegistryConnection(RegistryPlace(url=other, ca_file=str(certificates.authority))) as web,
             pytest.raises(SchemaError, match="is not trusted"),
         ):
             web.json(other)
@@ -163,9 +172,12 @@ def test_a_server_that_asks_for_a_certificate_gets_ours(certificates: Certificat
     own = {"certificate_file": str(certificates.client), "key_file": str(certificates.client_key)}
     with serving(lambda _: {"ok": True}, certificates.server_context(asks_for_client=True)) as server:
         trusted = {"url": server.url, "ca_file": str(certificates.authority)}
-        with Web(RegistryPlace(**trusted, **own)) as web:
+        with RegistryConnection(RegistryPlace(**trusted, **own)) as web:
             assert web.json(server.url) == {"ok": True}
-        with Web(RegistryPlace(**trusted)) as web, pytest.raises(SchemaError, match=r"TLS with|breaks off|answer"):
+        with (
+            RegistryConnection(RegistryPlace(**trusted)) as web,
+            pytest.raises(SchemaError, match=r"TLS with|breaks off|answer"),
+        ):
             web.json(server.url)
 
 
@@ -179,7 +191,7 @@ def test_certificates_that_cannot_be_used_are_told_by_their_file(certificates: C
         RegistryPlace(url=url, certificate_file=str(certificates.client), key_file=str(certificates.server_key)),
     ):
         with pytest.raises(SchemaError, match=r"junk\.pem|gone\.pem|do not belong together"):
-            Web(place)
+            RegistryConnection(place)
 
 
 @pytest.fixture(autouse=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from metl_gui.core.changes.draft import Stamp, perform
+from metl_gui.core.changes.draft import EditContext, perform
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.matrix.blocks import Element, Status
@@ -18,7 +18,7 @@ from tests.helpers.odd_names import HOSTILE
 @cache
 def odd_document() -> Document:
     """Return it: as many schemas and entities as names, each with one attribute, mapped one to one."""
-    document, stamp = Document(), Stamp("o\ttess\n", 1_000)
+    document, stamp = Document(), EditContext("o\ttess\n", 1_000)
     for name in HOSTILE:
         ends = []
         for side in Side:

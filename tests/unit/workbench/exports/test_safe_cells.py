@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from metl_gui.core.changes.draft import perform
-from metl_gui.core.edits.composite import Several
+from metl_gui.core.edits.composite import CompositeEdit
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.paths import escape
@@ -57,7 +57,7 @@ def test_what_a_table_says_is_read_back_to_the_same_mapping(
     export(before, EXPORTS["csv"], tmp_path / "a.csv", choices)
     plan = plan_mapping(unmapped(before), read_table(tmp_path / "a.csv"), MapMode.ADD, take_proposal=False)
     assert plan.conflicts == ()
-    assert told(perform(unmapped(before), Several("", plan.edits)).after) == told(before)
+    assert told(perform(unmapped(before), CompositeEdit("", plan.edits)).after) == told(before)
 
 
 @pytest.mark.parametrize(("name", "separator"), [("csv", ","), ("sssom", "\t")])

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from metl_gui.core.changes.draft import Stamp, perform
-from metl_gui.core.edits.composite import Several
+from metl_gui.core.changes.draft import EditContext, perform
+from metl_gui.core.edits.composite import CompositeEdit
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.matrix.blocks import Element, Status
@@ -49,7 +49,7 @@ def mapped(trees: Document, status: Status, comment: str) -> Document:
     (version,), (entity_version,) = (list(trees.tree(side).all_versions()) for side in Side)
     ones = tuple(Element(q.id, p.id) for q, p in zip(entity_version.attributes, version.attributes, strict=True))
     edit = SetElements((version.id, entity_version.id), ones, status=status, comment=comment)
-    return perform(trees, edit, Stamp("tess", 1_000)).after
+    return perform(trees, edit, EditContext("tess", 1_000)).after
 
 
 def told(document: Document) -> list[tuple[object, ...]]:
@@ -73,7 +73,7 @@ def test_what_goes_out_as_a_workbook_comes_in_again_unchanged(
     workbook(before, WHOLE, UNWATCHED, path)
     plan = plan_mapping(trees, read_workbook(path), MapMode.ADD, take_proposal=False)
     assert plan.conflicts == ()
-    assert told(perform(trees, Several("", plan.edits), Stamp("tess", 1_000)).after) == told(before)
+    assert told(perform(trees, CompositeEdit("", plan.edits), EditContext("tess", 1_000)).after) == told(before)
 
 
 @pytest.mark.parametrize("name", HOSTILE)

@@ -56,8 +56,9 @@ def run(project: Path | None, source: str = "", shows_live: bool = False) -> int
         from PySide6.QtWidgets import QApplication
 
         from metl_gui.ui.project.settings import ViewSettings, stored_settings
-        from metl_gui.ui.shell.theme_controller import apply_theme
+        from metl_gui.ui.shell.theme_controller import choose_theme
         from metl_gui.ui.shell.window import Window
+        from metl_gui.ui.theming import theme as themes
     except ImportError as error:
         raise SetupError("The window cannot be loaded.", f"{error}.", _HINT) from error
     qInstallMessageHandler(_last_words)
@@ -66,8 +67,9 @@ def run(project: Path | None, source: str = "", shows_live: bool = False) -> int
     app.setApplicationName("metl-gui")
     app.setApplicationDisplayName("METL Workbench")
     settings = stored_settings()
-    apply_theme(app, ViewSettings(settings))
+    choose_theme(app, ViewSettings(settings))
     window = Window(settings)
+    themes.dress(app)
     if not window.isMaximized():
         window.resize(window.size().boundedTo(window.screen().availableSize()))
     window.show()

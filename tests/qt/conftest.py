@@ -19,6 +19,7 @@ from metl_gui.engine.lanes import report
 from metl_gui.errors import RunError
 from metl_gui.packaged import sample_projects
 from metl_gui.ui.jobs.jobs import Jobs, SynchronousJobs
+from metl_gui.ui.kafka import sink_dialog, source_dialog
 from metl_gui.ui.run import lane_commands
 from metl_gui.ui.shell.window import Window
 from metl_gui.ui.theming import theme as themes
@@ -82,13 +83,15 @@ def nothing_held() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def no_broker(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let whoever asks for a lane hear at once that its servers do not answer: Kafka's library tries for long."""
+    """Let whoever asks servers hear at once that they do not answer: Kafka's library tries for long."""
 
     def refuse(*_: object, **__: object) -> NoReturn:
         raise RunError("127.0.0.1:29092 does not answer.")
 
     monkeypatch.setattr(lane_commands, "find_lane", refuse)
     monkeypatch.setattr(report, "lane_report", refuse)
+    for dialog in (sink_dialog, source_dialog):
+        monkeypatch.setattr(dialog, "list_topics", refuse)
 
 
 @pytest.fixture(scope="session")
@@ -106,12 +109,21 @@ def sample(built_sample: Path, tmp_path: Path) -> SampleFolder:
     return SampleFolder(Path(shutil.copytree(built_sample, tmp_path / "fx")))
 
 
-@pytest.fixture
-def waiting_sample(sample: SampleFolder) -> SampleFolder:
-    """Return the sample with the version added that waits, so that decisions stand on the review list."""
-    with Workbench.open(sample.project) as workbench:
+@pytest.fixture(scope="session")
+def built_waiting(built_sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a sample folder to whose project the version that waits was added once for all tests, by Ada."""
+    folder = Path(shutil.copytree(built_sample, tmp_path_factory.mktemp("waiting") / "fx"))
+    sample = SampleFolder(folder)
+    with pytest.MonkeyPatch.context() as patch, Workbench.open(sample.project) as workbench:
+        patch.setenv("METL_USER", "Ada")
         add_waiting(workbench, sample)
-    return sample
+    return folder
+
+
+@pytest.fixture
+def waiting_sample(built_waiting: Path, tmp_path: Path) -> SampleFolder:
+    """Return a copy of the sample with the version added that waits, so that decisions stand on the review list."""
+    return SampleFolder(Path(shutil.copytree(built_waiting, tmp_path / "fx")))
 
 
 @pytest.fixture
@@ -123,13 +135,24 @@ def dressed(qapp: QApplication) -> Iterator[QApplication]:
 
 
 @pytest.fixture
-def make_window(dressed: QApplication, tmp_path: Path) -> Iterator[Callable[[], Window]]:
+def chosen(qapp: QApplication) -> Iterator[QApplication]:
+    """The application before its first window, as the program has it: it is dressed once that is made."""
+    themes.choose(qapp, themes.load("light"))
+    yield qapp
+    themes.choose(qapp, themes.load("light"))  # the scale of one test is not that of the next
+    qapp.setStyleSheet("")
+
+
+@pytest.fixture
+def make_window(chosen: QApplication, tmp_path: Path) -> Iterator[Callable[[], Window]]:
     """Return a maker of windows whose jobs end at once; every window is closed after the test."""
     windows: list[Window] = []
 
     def make() -> Window:
         settings = QSettings(str(tmp_path / "view.ini"), QSettings.Format.IniFormat)
         window = Window(settings, SynchronousJobs(), warms_up=False)
+        if not chosen.styleSheet():
+            themes.dress(chosen)
         window.resize(1600, 1000)
         window.show()
         windows.append(window)
@@ -138,7 +161,7 @@ def make_window(dressed: QApplication, tmp_path: Path) -> Iterator[Callable[[], 
     yield make
     for window in windows:
         end(window)
-    dressed.processEvents()
+    chosen.processEvents()
 
 
 @pytest.fixture
@@ -150,13 +173,13 @@ def window(make_window: Callable[[], Window], waiting_sample: SampleFolder) -> W
 
 
 @pytest.fixture
-def threaded(dressed: QApplication, sample: SampleFolder, tmp_path: Path) -> Iterator[Window]:
+def threaded(chosen: QApplication, sample: SampleFolder, tmp_path: Path) -> Iterator[Window]:
     """Return a window with real threads on the sample."""
     settings = QSettings(str(tmp_path / "view.ini"), QSettings.Format.IniFormat)
     window = Window(settings, Jobs(), warms_up=False)
+    themes.dress(chosen)
     window.show()
     window.show_project(Workbench.open(sample.project))
-    assert dressed.styleSheet()
     yield window
     end(window)
 

@@ -148,7 +148,7 @@ def test_tab_reaches_everything_in_every_dialog_that_an_action_opens(
             assert (row.id, nameless(dialog), missed(dialog)) == (row.id, [], [])
             walked.add(type(dialog).__name__)
             dialog.reject()
-    assert {"EntityDialog", "LineageDialog", "PictureDialog", "KeysDialog", "Question"} <= walked
+    assert {"EntityDialog", "LineageDialog", "PictureDialog", "KeysDialog", "QuestionDialog"} <= walked
 
 
 @pytest.mark.usefixtures("dressed")

@@ -44,10 +44,11 @@ def posed_window(
 ) -> Iterator[Window]:
     """Open a window on a project at the decision with most to say; its jobs end at once."""
     app = _application()
-    themes.apply(app, themes.load(theme))
+    themes.choose(app, themes.load(theme))
     with tempfile.TemporaryDirectory() as folder:
         settings = QSettings(str(Path(folder) / "view.ini"), QSettings.Format.IniFormat)
         window = Window(settings, SynchronousJobs(), warms_up=False)
+        themes.dress(app)
         window.resize(*size)
         window.show()
         try:

@@ -11,10 +11,16 @@ from metl_gui.ui.project.settings import ViewSettings
 from metl_gui.ui.theming import theme as themes
 
 
+def choose_theme(app: QApplication, settings: ViewSettings) -> None:
+    """Take the theme that the settings name, or the system's."""
+    name = settings.theme or themes.system_theme_name()
+    themes.choose(app, themes.load(name, themes.system_wants_contrast()), settings.scale / 100)
+
+
 def apply_theme(app: QApplication, settings: ViewSettings) -> None:
     """Dress the application as the settings say."""
-    name = settings.theme or themes.system_theme_name()
-    themes.apply(app, themes.load(name, themes.system_wants_contrast()), settings.scale / 100)
+    choose_theme(app, settings)
+    themes.dress(app)
 
 
 class ThemeController(QObject):

@@ -31,13 +31,13 @@ IMPORTER = """
 import sys
 from pathlib import Path
 from metl_gui.core.trees.nodes import Side
-from metl_gui.registry.reader_result import Reading
+from metl_gui.registry.reader_result import ReaderResult
 from metl_gui.workbench.importing.schema_import import add_reading
 from metl_gui.workbench.session import Workbench
 from tests.unit.workbench.test_resuming import MANY
 with Workbench.open(Path(sys.argv[1])) as workbench:
     print("open", flush=True)
-    add_reading(workbench, Side.EXTRACTION, Reading(MANY))
+    add_reading(workbench, Side.EXTRACTION, ReaderResult(MANY))
 """
 
 

@@ -47,7 +47,7 @@ class MergeConflict:
     """One thing that a person must look at; ours was kept.
 
     Args:
-        kind: see ``ConflictKind``, and ``Kind`` for what lies beside the states.
+        kind: see ``ConflictKind``, and ``ItemKind`` for what lies beside the states.
         place: where, in names.
         reason: what either side says, in a sentence.
         key: the block of the result that waits for it, ``None`` where there is none to hold it.

@@ -157,7 +157,7 @@ class WaitingRecords(msgspec.Struct, frozen=True):
 
 
 class TopicReading(msgspec.Struct, frozen=True):
-    """How topics are read; the ranges are those of a ``Reading``, whose files are partitions and places offsets.
+    """How topics are read; the ranges are those of a ``ReadPlan``, whose files are partitions and places offsets.
 
     Args:
         servers: where they are.

@@ -78,7 +78,7 @@ class WriterSchemaPlan(msgspec.Struct, frozen=True):
     """One writer schema, by which values are decoded.
 
     Args:
-        id: what messages call it (``project.writer_schemas.WireSchema``).
+        id: what messages call it (``project.writer_schemas.WriterSchema``).
         kind: ``avro``, or ``json`` where the value is text behind its frame.
         text: the schema, empty for ``json``.
         schema: name of the schema whose rows, keys or events it writes.

@@ -88,13 +88,13 @@ def look_into(servers: str, topic: str, document: Document, watch: Watch) -> Top
     """Look at the newest messages of a topic; nothing is committed, nobody notices.
 
     Args:
-        servers: as of ``topics_there``.
+        servers: as of ``list_topics``.
         topic: which.
         document: what is masked in it is hidden in every message.
         watch: cancel.
 
     Raises:
-        RunError: as of ``topics_there``.
+        RunError: as of ``list_topics``.
     """
     from metl_gui.engine.kafka.inspection import newest_messages
 

@@ -1,6 +1,7 @@
-"""Makes pictures of the worked examples of dmm.md §5: Map and Review page before and after each event, in both themes.
+"""Makes pictures of the worked examples: Map and Review page before and after each event, in both themes.
 
-Run it as ``python -m tests.example_pictures FOLDER [WIDTH HEIGHT]``.
+Run it as ``python -m tests.example_pictures FOLDER [WIDTH HEIGHT]``. Source: docs/architecture/model.md, "Worked
+examples".
 """
 
 from __future__ import annotations

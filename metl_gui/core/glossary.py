@@ -1,7 +1,4 @@
-"""The words of the program, each with what it means: one source for the window's Help and the documentation.
-
-Source: dmm.md §2.
-"""
+"""The words of the program, each with what it means: one source for the window's Help and docs/glossary.md."""
 
 from __future__ import annotations
 

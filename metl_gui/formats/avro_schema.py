@@ -4,7 +4,8 @@ So the attributes of a row are the same ones, with the same fingerprint, whether
 with schemas. What Avro alone can say keeps its own words: a logical type that Connect does not have stays the logical
 name, an enum is a string with the logical name ``enum``, several alternatives are one leaf of the type ``union``.
 
-Source: cdc-formats.md §5, §7 and §8.5; the ``connect.*`` properties are those that the Avro converter writes.
+Source: docs/reference/cdc.md, "Types"; docs/reference/cdc.md, "Avro on the wire"; the ``connect.*`` properties are
+those that the Avro converter writes.
 """
 
 from __future__ import annotations

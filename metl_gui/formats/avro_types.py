@@ -3,7 +3,8 @@
 The input is parsed JSON. A graph is written back as one text that stands for itself (what it refers to is defined in
 it), and as the parsing canonical form, of which the fingerprint of single-object encoding is taken.
 
-Source: the Avro specification (names, parsing canonical form, schema fingerprints), cdc-formats.md §7 and §8.5.
+Source: the Avro specification (names, parsing canonical form, schema fingerprints); docs/reference/cdc.md, "Avro on the
+wire".
 """
 
 from __future__ import annotations

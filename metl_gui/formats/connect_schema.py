@@ -3,7 +3,8 @@
 The input is the parsed JSON half called ``schema`` (``{"type": "struct", "fields": [...]}``); nothing here parses text,
 so a caller may keep the answer by the raw bytes of that half.
 
-Source: dmm.md §2 (attribute, version identity), cdc-formats.md §2 and §5.
+Source: docs/architecture/model.md, "Trees, versions, lineages"; docs/reference/cdc.md, "The envelope";
+docs/reference/cdc.md, "Types".
 """
 
 from __future__ import annotations
@@ -20,10 +21,16 @@ ConnectSchema: TypeAlias = Mapping[str, Any]
 """One node of a Connect JSON schema: ``type`` and what belongs to that type."""
 
 MAX_DEPTH = 64
-"""Structs nested deeper than this are cut to a leaf (also the nesting limit of a record, contract.md §5)."""
+"""Structs nested deeper than this are cut to a leaf (also the nesting limit of a record).
+
+Source: docs/reference/formats.md, "A record".
+"""
 
 ADDED_PREFIX = "__"
-"""Begins the names of the fields that the flattening transform adds to a row (cdc-formats.md §6)."""
+"""Begins the names of the fields that the flattening transform adds to a row.
+
+Source: docs/reference/cdc.md, "Flattened rows".
+"""
 
 SOURCE_COLUMN = "__debezium.source.column.name"
 """Parameter with the name of the column that a field is read from (``column.propagate.source.type``)."""

@@ -4,7 +4,7 @@ A parsed object is a ``dict`` from name to ``Raw``, the exact bytes of its value
 escapes and lone surrogates even in what it keeps raw (a test watches that it goes on doing so); what it leaves
 unchecked is added here: UTF-8 inside strings, nesting and duplicate names.
 
-Source: contract.md §5, accepted text.
+Source: docs/reference/formats.md, "A record".
 """
 
 from __future__ import annotations

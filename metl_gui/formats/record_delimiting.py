@@ -4,7 +4,7 @@ Memory stays near the size of one record: what is larger than the limit is passe
 A record that is broken never takes its neighbours with it: lines end at the line, and in the other framings a
 broken value ends at the next line that begins with a bracket.
 
-Source: contract.md §5, a record.
+Source: docs/reference/formats.md, "Files".
 """
 
 from __future__ import annotations

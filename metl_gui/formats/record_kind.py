@@ -1,6 +1,7 @@
 """Which kind of record a value is, by its members and its topic.
 
-Source: cdc-formats.md §1, §2 and §6.
+Source: docs/reference/cdc.md, "Kinds of record in a topic"; docs/reference/cdc.md, "The envelope";
+docs/reference/cdc.md, "Flattened rows".
 """
 
 from __future__ import annotations

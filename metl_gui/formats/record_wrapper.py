@@ -2,7 +2,7 @@
 
 A record is a bare value, or a wrapper: an object that carries a Kafka record. Both become one ``Wrapped``.
 
-Source: contract.md §5, a record.
+Source: docs/reference/formats.md, "A record".
 """
 
 from __future__ import annotations

@@ -5,7 +5,8 @@ its place, written as in ``blocks[3].elements[0].from``. Ends of elements exist,
 policy is kept; so a document that comes out keeps the rules of the matrix whatever was written in the file. Ids are
 given anew, in the order of the file.
 
-Source: contract.md §4, dmm.md §3, A4.
+Source: docs/guide/exports.md, "The documents `json` and `dusb`"; docs/architecture/model.md, "Rules that always hold";
+docs/architecture/model.md, "Algorithms" (A4).
 """
 
 from __future__ import annotations

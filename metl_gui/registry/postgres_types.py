@@ -2,7 +2,7 @@
 
 Every rule was seen in what the real connector (3.3.1) writes. Columns of other types it leaves out.
 
-Source: cdc-formats.md §5; *observed* where that is silent (arrays, domains, negative scales).
+Source: docs/reference/cdc.md, "Types"; *observed* where that is silent (arrays, domains, negative scales).
 """
 
 from __future__ import annotations

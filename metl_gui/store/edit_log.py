@@ -10,7 +10,7 @@ are a quarter, for which people ask who changed what, and keep a bulk import of 
 the edits before it. What was merged can neither be looked at nor taken back, and says so. Every kept state is exactly
 what it was.
 
-Source: dmm.md §9.
+Source: docs/reference/project-file.md, "States"; docs/guide/change.md, "History".
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Results as the JSON documents of contract.md §1: one key for each field, in the order of the fields."""
+"""Results as the JSON documents of docs/reference/json.md: one key for each field, in the order of the fields."""
 
 from __future__ import annotations
 

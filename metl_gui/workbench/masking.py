@@ -1,7 +1,7 @@
 """Messages with their masked values hidden, for everybody who looks; digits, order and names stay as they came.
 
 Only copies for looking at pass here: what a run sends and its error store keep every value.
-Source: ux.md §8, contract.md §2.
+Source: docs/guide/mapping.md, "Own the model"; docs/guide/running.md, "See at once what an edit does".
 """
 
 from __future__ import annotations

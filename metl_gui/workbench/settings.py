@@ -1,7 +1,7 @@
 """Settings by names: of the whole project, of schemas and of entities; and the two deletions.
 
-Settings of the project are no part of a state, so they are not undone. Source: dmm.md §9 (second person confirms),
-contract.md §1 (``metl set``, ``metl remove``).
+Settings of the project are no part of a state, so they are not undone. Source: docs/reference/settings.md;
+docs/reference/commands.md, "metl remove".
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What the program keeps outside a project file, per user and project id; processes of production runs.
 
 Run folders hold raw records, so they are in the cache and go after 30 days; the demo's projects are the user's own and
-are kept with the user's data. Source: contract.md §2.
+are kept with the user's data. Source: docs/reference/environment.md, "Folders".
 
 The run folder of a production run says who its process is, whether it lives, and how far its life is
 (``ProcessFacts``). Where the process is on this computer, the system is asked, by number and time of start: clocks that

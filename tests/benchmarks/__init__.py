@@ -1,1 +1,1 @@
-"""Benchmarks: ours and the baseline in one run, as ratios (contract.md §6)."""
+"""Benchmarks: ours and the baseline in one run, as ratios (docs/how-fast.md)."""

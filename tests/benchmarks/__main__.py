@@ -41,7 +41,7 @@ def main() -> int:
 
 
 def document(name: str, cases: Iterable[Case]) -> str:
-    """Write the JSON document of contract.md §6."""
+    """Write the JSON document of ``--json`` (docs/how-fast.md)."""
     content = {"benchmark": name, "machine": machine(), "cases": [case.as_json() for case in cases]}
     return json.dumps(content, indent=1)
 

@@ -16,7 +16,7 @@ from metl_gui.engine.runs.target import Target
 
 ROUNDS = 9
 QUICK_ROUNDS = 7
-"""Pairs of a benchmark; never fewer than seven (contract.md §6), a quick one makes its work smaller instead."""
+"""Pairs of a benchmark; never fewer than seven (docs/how-fast.md), a quick one makes its work smaller instead."""
 
 OPEN = Target(master="local[*]", settings=(("spark.authenticate", "false"),))
 """A session here that asks nobody for a secret and encrypts nothing, to measure what the others pay for that."""
@@ -56,7 +56,7 @@ class Case:
         return self.low <= self.target
 
     def as_json(self) -> dict[str, Any]:
-        """Describe the case as contract.md §6 asks."""
+        """Describe the case as it stands in the JSON document of its benchmark."""
         return {
             "case": self.case,
             "ours": self.ours,

@@ -1,7 +1,8 @@
 """Benchmark ``preview``: from an edit to the preview that is shown and painted, and steps between samples.
 
-The panel follows a document of the sizes of dmm.md §6; each edit sets or clears one element of the block whose message
-is shown. It is first checked that every edit changed what the preview says, and that it says what a test run writes.
+The panel follows a document of the sizes that the program must carry; each edit sets or clears one element of the block
+whose message is shown. It is first checked that every edit changed what the preview says, and that it says what a test
+run writes.
 Target of a preview: 20 ms (issue: instant preview).
 """
 

@@ -1,4 +1,7 @@
-"""Documents of the sizes that the program must carry (dmm.md §6), built as columns."""
+"""Documents of the sizes that the program must carry, built as columns.
+
+Source: docs/architecture/model.md, "The table that is never built".
+"""
 
 from __future__ import annotations
 

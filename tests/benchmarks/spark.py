@@ -339,7 +339,8 @@ def _mapping_rows(plan: Plan) -> list[tuple[str, str, str, str, list[str], dict[
             ",".join([schema.name, *sorted(version.paths)]),
             block.entity,
             block.entity_version,
-            # A row fits every later version that has its columns and more; the newest counts (contract.md §5).
+            # A row fits every later version that has its columns and more; the newest counts
+            # (docs/reference/formats.md, "Which version a record has").
             [other.label for other in schema.versions if set(version.paths) <= set(other.paths)][-1],
             list(version.key or ()),
             dict(block.targets),

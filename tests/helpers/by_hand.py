@@ -1,7 +1,8 @@
-"""A mapper by hand: what a change must become, worked out from dmm.md's A1 and contract.md §5 without the kernel.
+"""A mapper by hand: what a change must become, worked out from A1 and the form of messages without the kernel.
 
 It never reads a record: it is told of the change from which a test has written one, so that it shares no parser and no
 decision with what it judges. Values are texts and are never looked into, but for null and the placeholder.
+Source: docs/architecture/model.md, "Algorithms" (A1); docs/reference/message.md.
 """
 
 from __future__ import annotations

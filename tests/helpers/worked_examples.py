@@ -1,6 +1,7 @@
-"""The worked examples of dmm.md §5 as project files, and the schema files of their events, for the window.
+"""The worked examples as project files, and the schema files of their events, for the window.
 
 Event files state equivalences by the keyword that schema files have for it, as a registry would.
+Source: docs/architecture/model.md, "Worked examples".
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Examples A to C of dmm.md §5 in the window: what is dropped, clicked and undone, and what stands there then."""
+"""Examples A to C in the window: what is dropped, clicked and undone, and what stands there then.
+
+Source: docs/architecture/model.md, "Worked examples".
+"""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def filtered(document: Document) -> Arrangement:
 
 
 def example_b() -> World:
-    """Return example B of dmm.md §5 after its first event."""
+    """Return example B after its first event (docs/architecture/model.md, "Worked examples")."""
     world = World()
     world.schema("s1", "1", "a1", "a2", "a3")
     world.schema("s1", "2", "a4=a1", "a5", "a6=a3")

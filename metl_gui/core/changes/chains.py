@@ -1,7 +1,7 @@
 """Chains: the later blocks that inherited a lost element, found from any block of the chain, and their answers.
 
 A loss goes on into the later versions of the schema and, where an entity keeps parallel versions, into those of the
-entity, so a chain runs over both. Source: dmm.md §4 (chains).
+entity, so a chain runs over both. Source: docs/architecture/model.md, "Algorithms".
 """
 
 from __future__ import annotations

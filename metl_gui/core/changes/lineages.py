@@ -1,7 +1,9 @@
 """Joining and splitting lineages, and what that does to elements: a join restores what was lost, a split parts it.
 
 Cost: proportional to the versions of the schema or entity and the blocks of their column sets or row sets.
-Source: dmm.md §4 (A3: a join that would give a version two attributes of a lineage is recorded as ``succeeds``) and §7.
+Source: docs/architecture/model.md, "Algorithms" (A3: a join that would give a version two attributes of a lineage is
+recorded as ``succeeds``); docs/architecture/model.md, "Trees, versions, lineages".
+
 A split is A5 done again for one attribute: an element that an update carried over the cut is a lost element.
 """
 

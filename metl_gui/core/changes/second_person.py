@@ -6,7 +6,7 @@ Removing elements with their whole block, and retiring a block, need nobody: pro
 publishing shows as lost.
 
 Cost: of finding all unconfirmed blocks (``unconfirmed_keys``), a pass over one column and what was edited since; no
-object is made for the others. Source: dmm.md §9.
+object is made for the others. Source: docs/guide/teams.md, "A second person".
 """
 
 from __future__ import annotations

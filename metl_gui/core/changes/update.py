@@ -1,10 +1,12 @@
 """The automated update (A5): what becomes of the blocks when a version comes or goes.
 
 Cost: proportional to the blocks of the column set or row set that is copied or removed.
-Source: dmm.md §4 (A5, verdicts, chains). One deviation in words: a block copied from an *unconfirmed* one that waits
-for nothing stays unconfirmed, because it names nothing that a reviewer could decide; under review, ``map what is left``
-would let production use what nobody has confirmed, and ``hold`` would stop messages that the copied block never
-stopped. Where such a copy loses something it is reviewed, and is unconfirmed again when that is answered.
+Source: docs/architecture/model.md, "Algorithms" (A5).
+
+A block copied from an *unconfirmed* one that waits for nothing stays unconfirmed and is not reviewed, because it names
+nothing that a reviewer could decide; under review, ``map what is left`` would let production use what nobody has
+confirmed, and ``hold`` would stop messages that the copied block never stopped. Where such a copy loses something it is
+reviewed, and is unconfirmed again when that is answered.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Two states of one project on the same columns differ only where one of them was edited since: what was edited is all
 that is looked at. Otherwise the columns of both are laid beside each other, as a whole.
 Cost: what was edited since the columns were made; linear in the columns otherwise.
-Source: dmm.md §6.
+Source: docs/architecture/model.md, "The table that is never built".
 """
 
 from __future__ import annotations

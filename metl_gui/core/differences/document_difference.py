@@ -3,7 +3,7 @@
 Two states of one project are compared by ids and lineages, two projects by names (``matrix.node_matching``).
 Order: trees first extraction, then CDM, by name; blocks by schema, version, entity, entity version.
 Cost: see ``differences.changed_parts``; an object only for what differs.
-Source: contract.md §1 (``diff``), dmm.md §9.
+Source: docs/guide/teams.md, "Compare and merge".
 """
 
 from __future__ import annotations

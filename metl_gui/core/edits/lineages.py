@@ -26,7 +26,7 @@ class JoinLineages:
     """Say that two attributes of one schema or entity are the same, and restore what was lost between them.
 
     The lineage that began first goes on. Where a version has attributes of both, the lineages stay apart, the newer one
-    is noted as succeeding the older one, and only the elements are restored (dmm.md A3).
+    is noted as succeeding the older one, and only the elements are restored (docs/architecture/model.md, "Algorithms").
 
     Args:
         side: the tree of both.

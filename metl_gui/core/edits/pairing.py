@@ -1,6 +1,6 @@
 """Pairs of chosen attributes that belong together, by equal names or by order; 1:1, passing over what is taken.
 
-Source: dmm.md §3 rule 1 (within a block no attribute is used twice).
+Source: docs/architecture/model.md, "Rules that always hold" (within a block no attribute is used twice).
 """
 
 from __future__ import annotations

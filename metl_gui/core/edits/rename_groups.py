@@ -1,6 +1,6 @@
 """Rename proposals that belong together: a struct moved or renamed, names in another spelling, a word replaced.
 
-People answer such a group once: either all of it was renamed, or none. Source: dmm.md §7.4.
+People answer such a group once: either all of it was renamed, or none. Source: docs/guide/change.md, "Renames".
 """
 
 from __future__ import annotations

@@ -155,7 +155,7 @@ class Block:
 def conflicts(elements: tuple[Element, ...]) -> list[Element]:
     """List the elements that break the 1:1 rule of a block, in order.
 
-    Source: dmm.md §3 rule 1.
+    Source: docs/architecture/model.md, "Rules that always hold".
     """
     seen_q: dict[int, int] = {}
     seen_p: dict[int, int] = {}

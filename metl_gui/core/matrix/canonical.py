@@ -1,7 +1,7 @@
 """The content of a state by names and paths, without ids: what exports carry and what the hash is taken of.
 
 Order: schemas and entities by name, versions in their own order, blocks by schema, version, entity, entity version,
-elements by target path. Source: contract.md §4, dmm.md §9 (hash).
+elements by target path. Source: docs/guide/exports.md, "The documents `json` and `dusb`".
 """
 
 from __future__ import annotations

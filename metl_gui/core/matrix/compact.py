@@ -7,7 +7,7 @@ is fixed, so c_q stands for its lineage.
 ``compact`` and ``decompact`` are the readable form of the rules, for single groups. ``compact_all`` and
 ``decompact_all`` do every group at once, on columns. Cost: a few sorts and passes over all ones and attributes; about
 as much memory again while it runs.
-Source: dmm.md §4 (A3, A4).
+Source: docs/architecture/model.md, "Algorithms" (A3, A4).
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Order: blocks of the base are sorted by (schema version id, entity version id), elements within a block by (q, p).
 Cost: reading or writing one block touches that block only, plus a search in sorted ids; the column set of a version
 and the row set of an entity version cost what they hold. ``merged`` and ``arrays`` are linear in all ones.
-Source: dmm.md §2 (DPM, DCPM, DRPM) and §6.
+Source: docs/glossary.md (dense set, column set, row set); docs/architecture/model.md, "The table that is never built".
 """
 
 from __future__ import annotations

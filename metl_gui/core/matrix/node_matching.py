@@ -3,7 +3,7 @@
 Names: a schema or entity is matched by its name, then by its aliases; a version by its fingerprint, which is its
 identity, and by a label where its content is another one; an attribute by its path within its version.
 Cost: nothing by ids; by names what schemas, versions and labels there are.
-Source: dmm.md §2 (schema name, version identity).
+Source: docs/architecture/model.md, "Trees, versions, lineages".
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A block that is 1:1 is its own largest permutation matrix. One that is not, as it may come from outside, is never cut
 silently: the elements outside a maximum bipartite matching are handed back one by one.
-Source: dmm.md §4 (A2).
+Source: docs/architecture/model.md, "Algorithms" (A2).
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Sparse sequential mapping (A1): the slow oracle that the engine is compared with.
 
-Never on a production path: it looks at every entity version, mapped or not. Source: dmm.md §4 (A1).
+Never on a production path: it looks at every entity version, mapped or not. Source: docs/architecture/model.md,
+"Algorithms" (A1).
 """
 
 from __future__ import annotations

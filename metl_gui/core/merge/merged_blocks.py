@@ -1,7 +1,8 @@
 """Merge the blocks between the versions of a schema and those of an entity.
 
 An element that theirs added and that shares an end with one of ours is not taken: it becomes a lost element of the
-block, whose reason says what either side wants, so that the block waits for a person (dmm.md §4, review).
+block, whose reason says what either side wants, so that the block waits for a person (docs/guide/teams.md, "Compare and
+merge").
 
 What a block holds on each side (``SideBlocks``) is said in terms that hold for all of them. An element is named by the
 attribute of the result that it comes from and by the lineage that it goes to, so that blocks against different versions

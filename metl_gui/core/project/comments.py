@@ -2,7 +2,8 @@
 
 A comment on an attribute or element holds for every version that has the same lineage, whatever becomes of that lineage
 later: it follows the attribute it was written on. A comment on a block holds for its schema version against its entity,
-so that it stays when the entity gets another version. Source: dmm.md §9 (comments are not part of a state), ux.md §8.
+so that it stays when the entity gets another version. Source: docs/reference/project-file.md, "States" (comments are no
+part of one); docs/guide/mapping.md, "Own the model".
 """
 
 from __future__ import annotations

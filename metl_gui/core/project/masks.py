@@ -1,7 +1,8 @@
 """Masks: columns whose values nobody who looks at messages may see. Production outputs keep them.
 
 The setting ``mask`` of a schema or entity lists paths; whatever has the lineage of an attribute of that path is masked
-too, in every version, and so is each CDM attribute that a masked column feeds. Source: ux.md §8.
+too, in every version, and so is each CDM attribute that a masked column feeds. Source: docs/guide/mapping.md, "Own the
+model".
 """
 
 from __future__ import annotations

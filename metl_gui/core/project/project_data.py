@@ -2,7 +2,7 @@
 
 Ids of two files say nothing about each other. So what a thing is about, and which one it is, are told by names, labels,
 paths, words, people and moments: two files keep the same thing exactly when these are equal (``NamedItem.key``).
-Source: dmm.md §9 (what is no part of a state), contract.md §1 (``diff``, ``merge``).
+Source: docs/reference/project-file.md, "States" (what is no part of one); docs/guide/teams.md, "Compare and merge".
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Suggestions and rename proposals that a person refused: they are not made again until they are restored.
 
-Source: ux.md §2; not part of a state (dmm.md §9).
+Source: docs/guide/mapping.md, "Be helped"; docs/reference/project-file.md, "States" (they are no part of one).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What the values of a schema look like, without telling any of them: what a project keeps of samples.
 
-Source: contract.md §2 (the project holds only profiles).
+Source: docs/reference/project-file.md (a project holds profiles of values).
 """
 
 from __future__ import annotations

@@ -12,8 +12,8 @@ type; so a version nobody declared is no type change by itself.
 ``similar_schema`` finds which known schema another name most likely continues: the one with the same columns, and then
 the nearest name.
 
-Source: dmm.md §2 (aliases, table renames), §7.3 and §8 (one task for each schema and shape), contract.md §2,
-cdc-formats.md §5 (how values stand in JSON).
+Source: docs/architecture/model.md, "Trees, versions, lineages" (aliases, table renames); docs/architecture/model.md,
+"States, publishing, being out of step"; docs/reference/cdc.md, "Types" (how values stand in JSON).
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
 An id never changes its meaning, so writer schemas stand beside the states and are not undone. What hangs on the state
 is the version that one belongs to: the version of its schema with the same fingerprint, if the trees have it.
 
-Source: dmm.md §2 (registry ids attach to versions), cdc-formats.md §7.
+Source: docs/architecture/model.md, "Trees, versions, lineages" (ids belong to versions); docs/reference/cdc.md, "Avro
+on the wire".
 """
 
 from __future__ import annotations

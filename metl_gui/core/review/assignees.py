@@ -1,6 +1,6 @@
 """Who is to decide on which review items, and how their notes follow when an edit moves where a loss begins.
 
-Source: ux.md §8; not part of a state (dmm.md §9).
+Source: docs/guide/change.md, "Reviewing"; docs/reference/project-file.md, "States" (they are no part of one).
 """
 
 from __future__ import annotations

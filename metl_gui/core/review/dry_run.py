@@ -2,7 +2,7 @@
 
 A CDM attribute has a source while the newest version of some schema feeds it: once that version is live, older ones
 send nothing more. Cost: proportional to the waiting blocks and to the row sets of the entities that would lose
-something. Source: ux.md §4 (dry run before deployment).
+something. Source: docs/guide/change.md, "Before it is deployed".
 """
 
 from __future__ import annotations

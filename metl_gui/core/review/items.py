@@ -1,6 +1,6 @@
 """The review list: what a person must decide, one item per chain, read off the blocks that wait.
 
-Cost: proportional to the waiting blocks. Source: dmm.md §4 (verdicts, chains).
+Cost: proportional to the waiting blocks. Source: docs/architecture/model.md, "Algorithms" (A5).
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 ``schema:`` and ``entity:`` a part of a name, ``verdict:smaller``, ``older:7`` days, ``assigned:ada`` or
 ``assigned:nobody``, ``is:postponed``; every other word stands in the names, the lost attributes or the comment. A minus
 turns a term round.
-Source: ux.md §4.
+Source: docs/guide/change.md, "Reviewing".
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Rename proposals: which attribute may be the new name of a lost one. Never applied unasked.
 
 Candidates are attributes that came when the lost one went, and those that had come beside it before, which take more to
-convince. Source: dmm.md §7.4.
+convince. Source: docs/architecture/model.md, "Trees, versions, lineages".
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What was settled lately, block by block: read off the edits of a time, oldest first, and nothing else.
 
 A block is settled when an update took it over whole and confirmed it, and when it waits for nobody any more. What was
-taken back since, or waits again, is not. Cost: what the edits touched. Source: ux.md §4, look.md (review picture).
+taken back since, or waits again, is not. Cost: what the edits touched. Source: docs/guide/change.md, "Reviewing".
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Codes: ``cdm.required-without-source``, ``cdm.never-fed``, ``extraction.never-mapped``,
 ``extraction.unmapped-for-versions``, ``mapping.retired-receives``.
 Cost: elements are counted as columns; then a look at each newest version, and objects are made only of versions that
-have unmapped attributes. Source: ux.md §8.
+have unmapped attributes. Source: docs/guide/mapping.md, "Own the model".
 """
 
 from __future__ import annotations

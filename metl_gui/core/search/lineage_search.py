@@ -1,7 +1,7 @@
 """Questions to the matrix: what feeds this, what does this feed, how did it change from version to version.
 
 Cost: reverse search costs the row sets of the entity, forward search the column sets of the schema.
-Source: dmm.md §2 (column set, row set, version super-block).
+Source: docs/glossary.md (column set, row set, version super-block).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 ``type:int`` a type, ``is:unmapped`` a state, ``changed:new`` what differs from the version before, ``in:orders`` a
 schema or entity; ``-draft`` and ``-is:mapped`` turn a term round.
-Source: ux.md §3.
+Source: docs/guide/mapping.md, "Find".
 """
 
 from __future__ import annotations

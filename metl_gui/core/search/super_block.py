@@ -2,7 +2,7 @@
 
 Rows and columns are lineages, so that what is the same attribute stands at the same place in every version; only those
 that are mapped in some version are there. Cost: what the versions of the schema hold.
-Source: dmm.md §2 (version super-block).
+Source: docs/glossary.md.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What speaks for a pair of attributes beside their names: types, documentation, place, key, and what was confirmed.
 
-Source: ux.md §2 (suggestions), dmm.md §7.4.
+Source: docs/guide/mapping.md, "Be helped"; docs/architecture/model.md, "Trees, versions, lineages".
 """
 
 from __future__ import annotations

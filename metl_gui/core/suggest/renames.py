@@ -2,7 +2,7 @@
 
 All pairs are weighed at once. What two attributes have in common with everything around them says nothing: the parent
 they share, a last name that stands under every parent.
-Source: dmm.md §7.4.
+Source: docs/architecture/model.md, "Trees, versions, lineages".
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """How much alike the values of two attributes are: the same values, or texts of the same form.
 
 What many attributes share says nothing: yes and no, small numbers, single words.
-Source: ux.md §2 (suggestions), dmm.md §7.4.
+Source: docs/guide/mapping.md, "Be helped"; docs/architecture/model.md, "Trees, versions, lineages".
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ class VersionDeclaration:
     """One version of a schema or entity as its source declares it.
 
     Args:
-        name: schema name or entity name (dmm.md §2).
+        name: schema name or entity name.
         attributes: leaves in source order, paths unique.
         label: the source's own version text, ``None`` when it has none.
         aliases: further names that the schema answers to (topic, subject, record name).
@@ -105,7 +105,7 @@ def stated_equivalents(words: Mapping[str, Any]) -> tuple[str, ...]:
 def fingerprint(attributes: Iterable[AttributeDeclaration]) -> str:
     """Hash the set of (path, type, logical name, scale, optional); order, defaults and docs do not count.
 
-    Source: dmm.md §2, version identity.
+    Source: docs/architecture/model.md, "Trees, versions, lineages".
 
     Returns:
         32 hexadecimal digits.

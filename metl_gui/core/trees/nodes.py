@@ -95,7 +95,7 @@ class Schema:
 
     Args:
         id: o or r, unique within its tree.
-        name: schema name (dmm.md §2) or entity name.
+        name: schema name or entity name.
         version_ids: ids of its versions, oldest first.
         aliases: further names it answers to.
         settings: sorted (name, value) pairs: ``key``, ``replica_identity``, ``version_field``, ``placeholder``,

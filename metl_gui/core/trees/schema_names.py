@@ -1,6 +1,6 @@
 """What a schema is called and how its versions are labelled and ordered, from whatever its source writes.
 
-Source: dmm.md §2 (schema name, version identity).
+Source: docs/reference/formats.md, "Schemas"; docs/architecture/model.md, "Trees, versions, lineages".
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Order: schemas by id; the versions of a schema oldest first; attributes in source order.
 Cost: a schema, version or name is found by a search in sorted ids or one hash look-up; node objects are made on
-demand and kept in a small cache. Source: dmm.md §6.
+demand and kept in a small cache. Source: docs/architecture/model.md, "The table that is never built".
 """
 
 from __future__ import annotations

@@ -5,7 +5,8 @@ Types are compared from version to version of one side (``is_widening``) and fro
 In one word stands a plain type, a format of text, or both with a scale: ``string`` · ``date-time`` (a text in that
 format) · ``bytes/org.apache.kafka.connect.data.Decimal(2)``.
 
-Source: dmm.md §7.3 (widening is compatible, int to string is not) and §9 (types).
+Source: docs/architecture/model.md, "Trees, versions, lineages" (widening); docs/reference/json.md, "Problems" (types
+that differ).
 """
 
 from __future__ import annotations

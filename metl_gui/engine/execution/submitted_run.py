@@ -119,7 +119,7 @@ def run_job(spark: SparkSession, plan: Path, asked: dict[str, Any]) -> dict[str,
         asked: ``source``, ``sink``, ``errors``, ``format`` and ``limit`` of a ``RunSpec``.
 
     Returns:
-        The document of a report (contract.md §5), or ``{"error": {"title", "text", "hint"}}``.
+        The document of a report (docs/reference/report.md), or ``{"error": {"title", "text", "hint"}}``.
     """
     folder = Path(tempfile.mkdtemp(prefix="metl-job-"))
     try:

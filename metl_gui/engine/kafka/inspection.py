@@ -5,8 +5,8 @@ Nothing is committed, and no group is joined: nobody notices.
 The first records of topics come as files of records hold them: a tree can be set up from them before any is mapped.
 
 Rows in a topic of the sink are counted as every consumer that keeps rows should count them: a message with a lower
-source position never replaces one with a higher one, and what a delete took away is gone (contract.md §5). Positions of
-one key are of one partition, so that their offsets tell the order.
+source position never replaces one with a higher one, and what a delete took away is gone (docs/reference/message.md).
+Positions of one key are of one partition, so that their offsets tell the order.
 """
 
 from __future__ import annotations

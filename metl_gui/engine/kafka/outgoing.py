@@ -6,7 +6,7 @@
     headers   metl.state, metl.schema, metl.version, metl.position; metl.replayed for what was set aside before
 
 What is set aside goes into the error topic as it came: key, value and headers, and behind them headers that say why.
-Source: contract.md §5.
+Source: docs/reference/message.md; docs/reference/set-aside.md.
 """
 
 from __future__ import annotations

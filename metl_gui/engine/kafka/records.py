@@ -1,4 +1,4 @@
-"""Messages of Kafka as records of the kernel: each the wrapper of contract §5, in one buffer.
+"""Messages of Kafka as records of the kernel: each a wrapper (docs/reference/formats.md, "A record"), in one buffer.
 
 Topic, partition, offset, time, key and headers stand beside the value, so that position, key, tombstones and what is
 set aside come from the kernel as they do for files. A value or key stands as JSON only when it is proven to be one

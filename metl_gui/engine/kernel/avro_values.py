@@ -16,7 +16,8 @@ The function of a single value reads the value that begins at a place, appends i
 begins. Bytes that end too early, or say what cannot be, end in ``IndexError``, ``struct.error``, ``ValueError`` or a
 ``RecordError``.
 
-Source: contract.md §5 (outgoing message), cdc-formats.md §5 (how the JSON converter writes a value) and §7.
+Source: docs/reference/message.md; docs/reference/cdc.md, "Types" (how the JSON converter writes a value);
+docs/reference/cdc.md, "Avro on the wire".
 """
 
 from __future__ import annotations

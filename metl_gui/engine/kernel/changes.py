@@ -1,6 +1,6 @@
 """One record read as a change of a row, whatever shape it came in: envelope, flattened row or CloudEvent.
 
-Source: contract.md §5, cdc-formats.md §1-§6.
+Source: docs/reference/message.md; docs/reference/cdc.md.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""How an outgoing message is written: keys in a fixed order, values as the bytes they came in (contract.md §5)."""
+"""How an outgoing message is written: keys in a fixed order, values as the bytes they came in.
+
+Source: docs/reference/message.md.
+"""
 
 from __future__ import annotations
 

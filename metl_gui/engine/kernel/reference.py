@@ -1,7 +1,11 @@
-"""The reference kernel: maps each record by the letter of contract.md §5 and dmm.md §4 (A6).
+"""The reference kernel: maps each record as the documentation says, to the letter (A6).
 
 What is slow is kept by shape (``kernel.versions``). ``forms_of`` lists the shapes in which an unavailable value stands
-in a row (cdc-formats.md §4).
+in a row.
+
+Source: docs/architecture/model.md, "Algorithms"; docs/reference/formats.md, "A record"; docs/reference/formats.md,
+"Which version a record has"; docs/reference/message.md; docs/reference/set-aside.md; docs/reference/cdc.md, "Values
+that are not the value".
 """
 
 from __future__ import annotations

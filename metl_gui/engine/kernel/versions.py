@@ -1,6 +1,6 @@
 """Which version a message has: registry id, schema in the message, the configured field, then the paths of its row.
 
-Source: contract.md §5.
+Source: docs/reference/formats.md, "Which version a record has".
 """
 
 from __future__ import annotations
@@ -23,7 +23,10 @@ _CACHED_LETTERS = 10_000
 """Shapes with longer names are decided anew each time, so that a hostile stream cannot fill the memory."""
 
 _FILLERS = frozenset({b'""', b"0", b"0.0", b"false"})
-"""What stands in columns that are not nullable where a delete does not give the old row (cdc-formats.md §2)."""
+"""What stands in columns that are not nullable where a delete does not give the old row.
+
+Source: docs/reference/cdc.md, "The envelope".
+"""
 
 
 class Versions:

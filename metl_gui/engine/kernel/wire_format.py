@@ -4,8 +4,8 @@ A value or key says which schema wrote it by headers, by its first bytes, or not
 decodes bytes in a registry's framing to JSON text and the schema that wrote them. ``InlineSchema`` is what the schema
 of a message says of its rows, whether it stands in the message (its *schema half*) or wrote its bytes.
 
-Source: contract.md §5 (the registry id decides first), cdc-formats.md §7 (Confluent, Apicurio), the Avro specification
-(single-object encoding).
+Source: docs/reference/formats.md, "Which version a record has" (the id of a registry decides first);
+docs/reference/cdc.md, "Avro on the wire"; the Avro specification (single-object encoding).
 """
 
 from __future__ import annotations

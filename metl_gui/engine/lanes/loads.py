@@ -13,8 +13,9 @@ new or newer; and a row that is taken is as new as every change that was mapped 
 No row is lost, none is put back to an older value. Rows of a topic's beginning follow the same rule: they stand before
 the first change that the lane mapped, which is ``noted_from`` and ``after`` in one.
 
-A change that leaves out large values which did not change (cdc-formats.md §4) says less than the row that it stands
-for; rows left out for such changes alone are counted apart, as loading once more brings their values.
+A change that leaves out large values which did not change (docs/reference/cdc.md, "Values that are not the value") says
+less than the row that it stands for; rows left out for such changes alone are counted apart, as loading once more
+brings their values.
 
 Cost: 12 bytes and a place in a set for each row that changes during the load; what a task has noted is read again after
 a fault. Progress is an offset of the lane's group, committed with the messages; its counts go over to the partition of

@@ -4,8 +4,8 @@ A row of a snapshot must say what the same row says as a change, or the load wou
 the form is chosen by what the schema of the topic says of a column (plain type, logical name, scale), not by its type
 in the database alone, which only says how its text is to be read.
 
-Source: cdc-formats.md §4 and §5; what the schema leaves open was taken from changes of a real connector
-(``tests/live/test_row_values.py`` compares all of them).
+Source: docs/reference/cdc.md, "Values that are not the value"; docs/reference/cdc.md, "Types"; what the schema leaves
+open was taken from changes of a real connector (``tests/live/test_row_values.py`` compares all of them).
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def writer_of(column: TableColumn) -> Writer:
 def filler_of(column: TableColumn) -> Any:
     """Return what stands in a column that nothing is mapped from: null, or a zero where null is not allowed.
 
-    Debezium does the same in the old rows of deletes (cdc-formats.md §2).
+    Debezium does the same in the old rows of deletes (docs/reference/cdc.md, "The envelope").
     """
     if column.optional:
         return None

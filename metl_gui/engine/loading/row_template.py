@@ -3,7 +3,7 @@
 What stands around the row (schemas, envelope, what the flattening transform adds) is taken over from the example; only
 the row, its key and what says where it comes from are new.
 
-Source: cdc-formats.md §2 and §6.
+Source: docs/reference/cdc.md, "The envelope"; docs/reference/cdc.md, "Flattened rows".
 """
 
 from __future__ import annotations
@@ -137,7 +137,10 @@ class RowTemplate:
 
 
 def has_placeholder(value: bytes) -> bool:
-    """Whether a record may leave out large values that did not change (cdc-formats.md §4)."""
+    """Whether a record may leave out large values that did not change.
+
+    Source: docs/reference/cdc.md, "Values that are not the value".
+    """
     return _PLACEHOLDER in value or _PLACEHOLDER_BASE64 in value or _PLACEHOLDER_CODES in value
 
 

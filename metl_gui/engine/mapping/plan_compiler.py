@@ -5,7 +5,7 @@ or a text in JSON does not say whether it counts days or milliseconds, or whethe
 attribute that it came from does.
 
 Cost: of a plan, linear in the versions and ones of the document; of what sinks are told, linear in the entity versions
-that are fed and their ones. Source: dmm.md §4 (A6).
+that are fed and their ones. Source: docs/architecture/model.md, "Algorithms" (A6).
 """
 
 from __future__ import annotations

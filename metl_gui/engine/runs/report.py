@@ -1,4 +1,4 @@
-"""The report of a run: what was read, what became of each record (contract.md §5), and how the kernel did.
+"""The report of a run: what was read, what became of each record (docs/reference/report.md), and how the kernel did.
 
 ``KernelFigures`` has the time per message over batches, and the compiled column sets. Figures of tasks add up to those
 of a run. Source: METL paper §7 (transformations, time of a mapping, size and use of the cache, evictions when the state
@@ -201,7 +201,7 @@ class RunReport(msgspec.Struct, frozen=True, kw_only=True):
     format: str = "jsonl"
 
     def as_json(self) -> dict[str, Any]:
-        """Return the document of contract.md §5 with ``outputs`` and ``errors``."""
+        """Return the document of docs/reference/report.md with ``outputs`` and ``errors``."""
         document: dict[str, Any] = msgspec.to_builtins(self)
         return document
 

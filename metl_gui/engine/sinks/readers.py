@@ -3,7 +3,7 @@
 Every reader takes a JSON array as text, in which null and nothing else stands for no value, and raises ``ValueError``
 or ``OverflowError`` when one of the values does not fit. Where machine code has cut the values out, a reader first
 takes the common ones as ``Cells``; the array has only those that are left. It decides on each value by itself, so both
-ways give the same. Source of the forms: cdc-formats.md §5.
+ways give the same. Source of the forms: docs/reference/cdc.md, "Types".
 """
 
 from __future__ import annotations

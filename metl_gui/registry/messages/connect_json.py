@@ -5,7 +5,8 @@ are inferred from the rows; what messages with schemas of the same read already 
 change events counts what they say was renamed; other records of no row (heartbeats, transactions, tombstones ...) are
 passed over.
 
-Source: dmm.md §2 (schema name, version identity, key), cdc-formats.md §1, §2, §5 and §6.
+Source: docs/reference/formats.md, "Schemas" (names of schemas); docs/architecture/model.md, "Trees, versions,
+lineages"; docs/reference/cdc.md.
 """
 
 from __future__ import annotations

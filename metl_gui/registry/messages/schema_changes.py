@@ -7,7 +7,7 @@ DDL comes in the dialects of the databases that Debezium reads. Only its tokens 
 brackets mean differs by dialect and is left to sqlglot, while types and options, of which each database has its own,
 need not be understood. What cannot be read says nothing.
 
-Source: cdc-formats.md §1 and §7 (schema change records), dmm.md §7.2.
+Source: docs/reference/cdc.md, "Kinds of record in a topic"; docs/architecture/model.md, "Trees, versions, lineages".
 """
 
 from __future__ import annotations

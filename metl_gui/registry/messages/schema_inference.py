@@ -21,7 +21,10 @@ Signature: TypeAlias = tuple[Any, ...]
 """Names of a row with the names below its objects: what two rows of one tree have in common."""
 
 PLACEHOLDER = "__debezium_unavailable_value"
-"""Stands for a large value that did not change; says nothing about its column (cdc-formats.md §4)."""
+"""Stands for a large value that did not change; says nothing about its column.
+
+Source: docs/reference/cdc.md, "Values that are not the value".
+"""
 
 MAX_SHAPES = 5_000
 MAX_NAME_SETS = 8
@@ -34,7 +37,7 @@ LOGICAL_STRUCTS = {
     frozenset({"x", "y", "wkb", "srid"}): "io.debezium.data.geometry.Point",
     frozenset({"wkb", "srid"}): "io.debezium.data.geometry.Geometry",
 }
-"""Structs that one column's value consists of, by their names (cdc-formats.md §5)."""
+"""Structs that one column's value consists of, by their names (docs/reference/cdc.md, "Types")."""
 
 _KINDS = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array"}
 

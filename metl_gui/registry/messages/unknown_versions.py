@@ -2,7 +2,7 @@
 
 The first messages of each kind are looked into: the schema in them, or else their rows; of the others only the kind is
 counted, so that millions of them cost little. Kinds are told apart by schema and by what the run said of them.
-Source: dmm.md §8, cdc-formats.md §5.
+Source: docs/architecture/model.md, "States, publishing, being out of step"; docs/reference/cdc.md, "Types".
 """
 
 from __future__ import annotations

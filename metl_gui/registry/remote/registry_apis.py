@@ -2,7 +2,7 @@
 
 Which of them a registry speaks is told by its address, by a profile, or by asking it (``open_registry``).
 
-Source: cdc-formats.md §8.1 and §8.2 (Apicurio), §8.3 (Confluent).
+Source: docs/reference/cdc.md, "Registries".
 """
 
 from __future__ import annotations

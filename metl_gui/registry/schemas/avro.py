@@ -8,7 +8,8 @@ What a subject says of its schema is read whichever strategy named it. Debezium'
 its records are named alike, with ``.Key``, ``.Value`` and ``.Envelope`` behind, and with every sign that Avro does not
 allow adjusted to ``_`` or to ``_u`` and four hexadecimal digits.
 
-Source: dmm.md §2 and §7 (aliases), cdc-formats.md §5 (names), §7, §8.3 (topic naming) and §8.5.
+Source: docs/architecture/model.md, "Trees, versions, lineages" (aliases); docs/reference/cdc.md, "Avro on the wire";
+docs/reference/cdc.md, "Registries".
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Nested objects become dotted paths; arrays, unions, objects without declared properties and the cut of a recursion are
 leaves. References are followed inside the file.
 
-Source: dmm.md §2 (attribute, schema name, labels), cdc-formats.md §8.5.
+Source: docs/reference/formats.md, "Schemas"; docs/architecture/model.md, "Trees, versions, lineages".
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Taken are a list of answers of Confluent's or Apicurio's API (or one of them), and an object that lists subjects with
 their ids beside the schemas by id.
 
-Source: cdc-formats.md §8.1 to §8.3.
+Source: docs/reference/cdc.md, "Registries".
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Of a workbook the sheet ``Mapping`` is read, which the export ``xlsx`` writes and people change. Its columns are those
 of the mapping CSV; further ones are for people and are not read.
 
-Source: contract.md §3, §4.
+Source: docs/reference/mapping-csv.md.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What a project file keeps, table by table, and what a merge makes of it; what lies beside the states as values.
 
 A table or column that no rule names is a mistake: what it holds would be lost in a merge without a word.
-Source: contract.md §1 (``merge``), dmm.md §9.
+Source: docs/guide/teams.md, "Compare and merge"; docs/reference/project-file.md, "States".
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ class LoggedRun:
         run_id: its name.
         state: the state it was pinned to.
         when_ms: when it was written down (milliseconds since 1970).
-        report: contract.md §5.
+        report: its document (docs/reference/report.md).
         spec: what was asked, where that is known.
     """
 

@@ -1,6 +1,6 @@
 """What a project holds of sample messages.
 
-Source: contract.md §2.
+Source: docs/reference/project-file.md.
 """
 
 from __future__ import annotations

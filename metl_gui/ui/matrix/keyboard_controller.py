@@ -1,6 +1,6 @@
 """The keyboard on the matrix: cursor, blocks, rectangles, drilling; keys of one letter are actions of the table.
 
-Source: ux.md §2 (gestures).
+Source: docs/guide/mapping.md, "Map".
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ class MessageSource(msgspec.Struct, frozen=True):
 
 
 class MessageHead(msgspec.Struct, frozen=True):
-    """The members of a message that say what it is. Source: contract.md §5."""
+    """The members of a message that say what it is. Source: docs/reference/message.md."""
 
     entity: str = ""
     version: str | None = None

@@ -2,7 +2,7 @@
 
 Its Spark is a process beside it, started in the background, with the run that is going on. Production runs are
 processes of their own that the window starts, attaches to, and leaves alone: closing it ends none of them, it only
-stops following them. Source: ux.md §7.
+stops following them. Source: docs/guide/running.md, "Production over a folder".
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The marks of look.md: shape first, colour second. Used by the matrix, the trees and the legend alike."""
+"""What marks elements and attributes: shape first, colour second. Used by the matrix, the trees and the legend alike.
+
+Source: docs/guide/mapping.md, "Look".
+"""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ Custom painters ask ``current()`` at paint time, so a change of theme needs no s
 anyway. A widget that keeps something drawn has a method ``dress()``, which ``ui.shell.theme_controller`` calls after
 every change of theme or scale. Sizes in pixels go through ``px``; fonts follow the application's font.
 
-Source: look.md (tokens); WCAG 2.2, relative luminance and contrast ratio (contrast and mixtures of colours).
+Source: WCAG 2.2, relative luminance and contrast ratio (contrast and mixtures of colours).
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ _PIXELS = re.compile(r"(?<![\w.])([3-9]|\d{2,})px")
 
 @dataclass(frozen=True)
 class Theme:
-    """The tokens of one theme, under the names of look.md."""
+    """The tokens of one theme, under their names in ``resources/themes``."""
 
     name: str
     dark: bool

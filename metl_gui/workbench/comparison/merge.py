@@ -2,7 +2,7 @@
 
 Projects: what theirs changed since the base becomes one edit of ours, so its history stays and it can be undone.
 Exports: the result is an export again. Which of both a file is, its content tells; an empty base is no project yet.
-Source: contract.md §1 (``merge``).
+Source: docs/guide/teams.md, "Compare and merge".
 """
 
 from __future__ import annotations

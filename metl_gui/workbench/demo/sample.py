@@ -4,7 +4,7 @@
 schema versions that nobody has imported yet and ``cdc/`` messages to map.
 
 The main job: add the version that waits, show what needs review, map its messages. The window's part (opening it, the
-screenshot) is done by the caller. Source: contract.md §1 (``metl demo``).
+screenshot) is done by the caller. Source: docs/reference/commands.md, "metl demo".
 """
 
 from __future__ import annotations

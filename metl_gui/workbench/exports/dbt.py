@@ -1,6 +1,6 @@
 """``dbt``: a project with a staging model for each schema and entity, its sources, docs and tests.
 
-Source: dmm.md §4 (A6), contract.md §5.
+Source: docs/architecture/model.md, "Algorithms" (A6); docs/reference/message.md.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 The formats themselves are in ``workbench.exports``. ``check_export`` says of an export whether it is as it was written,
 what is wrong in it, and whether its project still says so. It is for CI of repositories that hold exports; no project
-need be at hand. Source: contract.md §1 (``metl check``), §3, §4.
+need be at hand. Source: docs/guide/exports.md.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 It has the whole picture, a part for each entity with what feeds it, what waits, the gaps, what people said and what the
 words mean; a search; light and dark; and it prints. Names are text whatever they hold, and the page allows no script
-but its own. Source: contract.md §4, look.md (colours, marks).
+but its own. Source: docs/guide/exports.md; docs/guide/mapping.md, "Look" (colours, marks).
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@ say the same of an entity are told once, as in the compact set, so that fifty ve
 tables.
 
 Pictures are SVG that needs nothing beside it: all blocks from above (``overview``), and each from near (``near``).
-Marks are those of the window (look.md): a filled square is mapped, a half-filled one unconfirmed, plain grey is zero,
-an amber outline waits for a person.
+Marks are those of the window (docs/guide/mapping.md, "Look"): a filled square is mapped, a half-filled one unconfirmed,
+plain grey is zero, an amber outline waits for a person.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """``kafka-connect``: chains of Connect's own transforms that do what blocks do, where a chain can.
 
 Connect's transforms look at one record at a time and at no version: a chain is made for a schema and an entity when all
-versions of the schema give the same under the same names. Source: dmm.md §4 (A6), cdc-formats.md §6.
+versions of the schema give the same under the same names. Source: docs/architecture/model.md, "Algorithms" (A6);
+docs/reference/cdc.md, "Flattened rows".
 """
 
 from __future__ import annotations

@@ -11,7 +11,8 @@ condition on the columns in which they differ is enough.
 ``sql_type`` and ``common_type`` choose types of databases for the plain types of attributes: a value keeps what it says
 in its message.
 
-Source: dmm.md §9 (whole or not at all), contract.md §5 (key, full images, which version a message has).
+Source: docs/architecture/model.md, "Algorithms" (A6, whole or not at all); docs/reference/message.md;
+docs/reference/formats.md, "Which version a record has".
 """
 
 from __future__ import annotations

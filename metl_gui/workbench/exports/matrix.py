@@ -1,7 +1,7 @@
 """``json`` and ``dusb``: the whole matrix for programs, laid out so that Git shows it element by element.
 
 The last line is a digest of all the others, so that a change by hand or by a merge of lines is found out.
-Source: contract.md §4.
+Source: docs/guide/exports.md, "The documents `json` and `dusb`".
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """``spark``: a folder that ``spark-submit`` runs anywhere: program, kernel and plan, with nothing of ours installed.
 
-Source: contract.md §4, §5.
+Source: docs/guide/exports.md; docs/reference/message.md.
 """
 
 from __future__ import annotations

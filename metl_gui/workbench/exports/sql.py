@@ -1,7 +1,7 @@
 """``sql``: one ``SELECT`` for each block, in the dialect of a database, for views and queries of others.
 
 What the formats for databases share stands here too: dialects, what their tables hold, and what cannot stand in a
-query. Source: dmm.md §4 (A6), contract.md §5.
+query. Source: docs/architecture/model.md, "Algorithms" (A6); docs/reference/message.md.
 """
 
 from __future__ import annotations

@@ -4,7 +4,8 @@ A ``SourceReader`` is what a query reads: tables whose columns are the row's own
 JSON. Everything is built as expressions, so that every name and text stands in its dialect's quotes. Imports sqlglot,
 so only a format that writes imports it.
 
-Source: contract.md §5 (outgoing message, full images, deletes, what is filtered), cdc-formats.md §1-§3 (envelopes).
+Source: docs/reference/message.md; docs/reference/report.md (what is filtered); docs/reference/cdc.md, "The envelope";
+docs/reference/cdc.md, "Source positions".
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 ``metl map`` reads ``csv`` back. Its cells are as exact as they are or, for spreadsheets, written so that none becomes a
 formula; then a further column says so, by which they are read back exactly. ``parquet`` is the same table for pandas,
-Spark, DuckDB and whatever else reads Parquet. Source: contract.md §3, §4.
+Spark, DuckDB and whatever else reads Parquet. Source: docs/reference/mapping-csv.md; docs/guide/exports.md.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """``xlsx``: the mapping as a workbook for people, whose sheet ``Mapping`` goes back in with ``metl map``.
 
 Sheets: what it is, every element, every block, what was lost and waits, the gaps, the canonical model with what feeds
-it, what people said, and what the words mean. Names that look like formulas stay texts. Source: contract.md §4.
+it, what people said, and what the words mean. Names that look like formulas stay texts. Source: docs/guide/exports.md.
 """
 
 from __future__ import annotations

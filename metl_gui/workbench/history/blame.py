@@ -2,7 +2,7 @@
 
 An element that a new version took over is traced to the block it came from, version by version, back to the edit that
 set it. Elements and attributes are followed by their lineages as they are today, so a rename does not break the trail.
-Order: the newest first. Source: ux.md §4 (history), dmm.md §9.
+Order: the newest first. Source: docs/reference/commands.md, "metl history".
 """
 
 from __future__ import annotations

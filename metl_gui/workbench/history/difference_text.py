@@ -1,7 +1,7 @@
 """A semantic difference as lines for people and as the document of ``metl diff``.
 
 Order: what differs of extraction schemas, of entities, then of the mapping, each by name, then beside the states, by
-kind; ``+`` came, ``-`` went, ``~`` is another one. Source: contract.md §1 (``diff``).
+kind; ``+`` came, ``-`` went, ``~`` is another one. Source: docs/reference/json.md.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 ``history``, ``show``, ``undo``, ``redo`` and ``compact`` are the commands on states. ``states_page`` and ``timeline``
 are for people who look for one: page by page, filtered, with what gives a state weight.
 
-Order: newest first; the timeline oldest first. Source: contract.md §1 (``metl history``, ``undo``, ``redo``), dmm.md
-§9.
+Order: newest first; the timeline oldest first. Source: docs/guide/change.md, "History"; docs/reference/project-file.md,
+"States".
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A dry run of schemas that are not deployed yet: what would shrink, and what would lose its last source.
 
 Nothing is written: the edits of an import are made on the frozen document and thrown away.
-Source: contract.md §1 (``metl check --against``), ux.md §4.
+Source: docs/guide/change.md, "Before it is deployed".
 """
 
 from __future__ import annotations

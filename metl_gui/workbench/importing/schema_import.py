@@ -6,8 +6,8 @@ has already is left alone.
 ``ImportRecord`` keeps in the project what a bulk import is about to add, until it has ended. So one that was killed or
 stopped has a list of what it still has to add: ``resume`` goes on with it, ``forget`` drops it.
 
-Source: contract.md §1 (``metl import``), dmm.md §9 (bulk imports: what is left to do is stored, so a killed import goes
-on).
+Source: docs/reference/commands.md, "metl import"; docs/architecture/model.md, "States, publishing, being out of step"
+(bulk imports).
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ known by its catalogue or by JSON messages, with the names of its columns, and b
 ``continued``: where the source says that a schema goes on under another name, its versions are those of the schema it
 continues.
 
-Source: cdc-formats.md §5 (names), dmm.md §2 (aliases, *this continues S*), §7.2.
+Source: docs/reference/cdc.md, "Avro on the wire" (names); docs/architecture/model.md, "Trees, versions, lineages".
 """
 
 from __future__ import annotations

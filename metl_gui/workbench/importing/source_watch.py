@@ -3,7 +3,7 @@
 Looking is one thing and adding another: who looks needs no project, and who adds holds the editing lease only as long
 as that takes. Two that watch the same do no harm: what the project has is left alone.
 
-Source: METL §3.4 (registries that announce versions), contract.md §1 (``metl import``).
+Source: METL §3.4 (registries that announce versions); docs/reference/commands.md, "metl watch".
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Version tasks: from what a run set aside to a version that somebody imports, after which the records are replayed.
 
 Values stay in the error store; what the project keeps of them are forms, and none of masked columns.
-Source: dmm.md §8, contract.md §1 (``metl review --list``) and §2.
+Source: docs/architecture/model.md, "States, publishing, being out of step"; docs/guide/change.md, "Publishing";
+docs/reference/json.md.
 """
 
 from __future__ import annotations

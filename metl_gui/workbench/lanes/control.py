@@ -2,7 +2,7 @@
 
 The lanes of a project on one Kafka cluster agree on the state they map with, on whatever computers they run; so what is
 ordered about the state holds for all of them. Offsets are those of one lane: see ``offset_reset``.
-Source: METL §3.4; dmm.md §8.
+Source: METL §3.4; docs/guide/production.md, "Change it without stopping it".
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A snippet has the columns of the mapping CSV, with or without their header, or two columns, source and target, for one
 block. Every conflict is named with its line; nothing is written while one is left.
-Source: contract.md §3.
+Source: docs/reference/mapping-csv.md.
 """
 
 from __future__ import annotations

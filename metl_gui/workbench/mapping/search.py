@@ -6,7 +6,7 @@ path. Without a version the newest one that has the attribute is meant. Of a nam
 below its group, where only one schema or entity ends so; version and attribute may stand behind spaces too, as the
 window writes them.
 
-Source: contract.md §1 (``metl search``).
+Source: docs/reference/commands.md, "metl search".
 """
 
 from __future__ import annotations

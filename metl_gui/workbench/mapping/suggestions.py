@@ -2,7 +2,7 @@
 
 Names, types, documentation, what was confirmed, and where samples are at hand how much alike values are: never those
 of masked attributes.
-Source: contract.md §1 (``metl suggest``), ux.md §2, dmm.md §9.
+Source: docs/reference/commands.md, "metl suggest"; docs/guide/mapping.md, "Be helped".
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Suggestion:
     is_best: bool
 
     def as_json(self) -> dict[str, Any]:
-        """Return the suggestion as contract.md §1 writes it."""
+        """Return the suggestion as docs/reference/json.md has it."""
         return {
             "block": self.block.as_json(),
             "element": self.names.as_json(),
@@ -198,7 +198,8 @@ def accepting(chosen: Sequence[Suggestion], which: str, status: Status = Status.
     Args:
         chosen: the suggestions, 1:1 within each block.
         which: says which they are, for the title.
-        status: what their blocks become; a person's own choice confirms them (dmm.md §9).
+        status: what their blocks become; a person's own choice confirms them (docs/architecture/model.md, "States,
+            publishing, being out of step").
     """
     ordered = sorted(chosen, key=lambda each: each.key)
     edits = tuple(

@@ -1,6 +1,6 @@
 """The mapping table into the matrix: every conflict named with its line, nothing written while one is left.
 
-Source: contract.md §1 (``metl map``), §3.
+Source: docs/reference/mapping-csv.md.
 """
 
 from __future__ import annotations

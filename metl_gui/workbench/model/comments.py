@@ -1,6 +1,7 @@
 """Comments by names: on a schema or entity, an attribute, a block, or an element.
 
-Source: ux.md §8, dmm.md §9 (comments are not part of a state).
+Source: docs/reference/commands.md, "metl comment"; docs/reference/project-file.md, "States" (comments are no part of
+one).
 """
 
 from __future__ import annotations

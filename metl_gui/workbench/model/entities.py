@@ -1,6 +1,6 @@
 """The canonical data model by names: add entities, change their newest content as a new version.
 
-Source: contract.md §1 (``metl entity``), ux.md §8.
+Source: docs/reference/commands.md, "metl entity"; docs/guide/mapping.md, "Own the model".
 """
 
 from __future__ import annotations

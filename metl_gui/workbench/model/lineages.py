@@ -1,6 +1,7 @@
 """Correcting lineages by names: *Same as…* and *Not the same as…*.
 
-Source: contract.md §1 (``metl link``, ``metl unlink``), dmm.md §4 (A3).
+Source: docs/reference/commands.md, "metl link"; docs/reference/commands.md, "metl unlink"; docs/architecture/model.md,
+"Algorithms" (A3).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The checks of a project: everything wrong or doubtful at once, nothing raised.
 
-Source: contract.md §1 (``metl check``), house.md §5.
+Source: docs/reference/commands.md, "metl check"; docs/reference/json.md, "Problems".
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 What is live is what was published last, so publishing an older state again takes production back to it. ``judge`` says
 before anybody decides what publishing would mean: the checks, and what production would do with the state. Source:
-dmm.md §9, contract.md §1 and §4.
+docs/guide/change.md, "Publishing"; docs/guide/exports.md.
 """
 
 from __future__ import annotations

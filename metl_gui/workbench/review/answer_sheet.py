@@ -3,7 +3,7 @@
 Rows may be sorted, filtered and left out: a hidden column says which lost element each is about. Reading the answers
 back says what each row asks for and what it would do, and does it as one undo step. Rows are taken one after the other
 on a copy of the document, so that a row whose element was settled by a row above is no conflict. A row that is not
-clear is told with its number and changes nothing; the others are applied. Source: ux.md §8.
+clear is told with its number and changes nothing; the others are applied. Source: docs/guide/change.md, "Reviewing".
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 ``confirm_unconfirmed`` confirms what others have set: the unconfirmed blocks, all at once.
 
-Source: contract.md §1 (``metl review``), dmm.md §4 (verdicts, chains), §9 (second person confirms, suggestions accepted
-in bulk).
+Source: docs/reference/commands.md, "metl review"; docs/architecture/model.md, "Algorithms" (A5);
+docs/architecture/model.md, "States, publishing, being out of step"; docs/guide/teams.md, "A second person".
 """
 
 from __future__ import annotations

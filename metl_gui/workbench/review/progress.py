@@ -1,7 +1,7 @@
 """How far a review is: confirmed blocks, the share of a run's records that they map, what was settled lately.
 
-``settled_since`` reads from the newest states of the log back to a moment. Source: ux.md §4, contract.md §5 (what a run
-counts by version).
+``settled_since`` reads from the newest states of the log back to a moment. Source: docs/guide/change.md, "Reviewing";
+docs/reference/report.md (what a run counts by version).
 """
 
 from __future__ import annotations

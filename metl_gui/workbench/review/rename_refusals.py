@@ -1,6 +1,6 @@
 """Refusing rename proposals, by names: what was refused is not proposed again, in any version, nor suggested.
 
-Source: dmm.md §7.4.
+Source: docs/guide/change.md, "Renames".
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The runs of a project: those it keeps, those that are going on, and those that were killed; and two compared.
 
 ``PastRun`` is one run as the history of a project knows it. ``compare_runs`` puts two side by side: what they read,
-what became of it, how full each attribute is, and what was set aside. Source: ux.md §5 (two runs can be compared) and
-§7 (reports of production runs).
+what became of it, how full each attribute is, and what was set aside. Source: docs/guide/running.md, "The Run page"
+(two runs can be compared); docs/reference/commands.md, "metl runs".
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 A test maps every block as it stands. Production maps with a published state: blocks that somebody confirmed, and those
 that need review as their schemas say, held or mapped with what is left.
-Source: contract.md §5, dmm.md §8 (a run is pinned to one state and its hash) and §9 (whole or not at all).
+Source: docs/guide/running.md, "A run"; docs/architecture/model.md, "States, publishing, being out of step" (a run is
+pinned to one state and its hash); docs/architecture/model.md, "Algorithms" (A6, whole or not at all).
 """
 
 from __future__ import annotations
@@ -109,7 +110,7 @@ class RunResult:
     """A run that finished.
 
     Args:
-        report: its counts, as contract.md §5 has them, with ``outputs`` and ``errors``.
+        report: its counts, as docs/reference/report.md has them, with ``outputs`` and ``errors``.
         folder: the run folder: ``spec.json``, ``events.jsonl``, ``report.json``.
         samples: folder of records kept beside their messages.
         version_tasks: versions that its records showed and the project does not have.

@@ -10,7 +10,8 @@ Nothing is shared with them but files, in the run folder:
     report.json   the report, at the end
     checkpoint/   where it goes on after a kill, unless it is elsewhere
 
-Source: ux.md §7, dmm.md §8.
+Source: docs/guide/running.md, "Production over a folder"; docs/architecture/model.md, "States, publishing, being out of
+step".
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """A replay: what runs set aside is mapped again, after the mapping was mended.
 
 What was read is marked in the error store, so a second replay goes on where the first one ended; what cannot be mapped
-yet waits there again. Source: contract.md §1 (``metl replay``) and §5 (replayed messages).
+yet waits there again. Source: docs/reference/commands.md, "metl replay"; docs/reference/set-aside.md;
+docs/reference/message.md.
 """
 
 from __future__ import annotations

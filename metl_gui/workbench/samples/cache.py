@@ -1,7 +1,7 @@
 """Sample messages in the user's cache: one file for each schema of a project, read as if anybody had written it.
 
 Whatever is damaged, too old or too large counts as not there: these are copies for looking at, which may go at any
-time. Source: contract.md §2.
+time. Source: docs/reference/environment.md, "Folders".
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 They are kept beside their schemas; which schema and version a message belongs to is decided by the kernel's own rules.
 The project gets only what values look like; samples themselves only of schemas that a person includes, and then without
 masked values. ``sample_overview`` says how many samples there are of which schema and version, and what their values
-look like. Source: contract.md §2, ux.md §1 (*Use as sample*).
+look like. Source: docs/guide/running.md, "See at once what an edit does"; docs/reference/project-file.md.
 """
 
 from __future__ import annotations

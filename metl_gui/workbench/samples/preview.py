@@ -4,7 +4,7 @@ The reference kernel maps it, so a test run does the same with it; blocks that n
 say so. Only what may be seen comes out of here: masked values are hidden. ``preview_source`` previews the first
 messages of a source, in process: what ``metl preview`` prints.
 
-Source: ux.md §1 and §5 (preview), §8 (masked values), contract.md §5.
+Source: docs/guide/running.md, "See at once what an edit does"; docs/reference/commands.md, "metl preview".
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The samples of one open project at hand: read once, matched to versions by the kernel's rules, values by attribute.
 
 Everything that leaves here for people's eyes, or as evidence, is without masked values.
-Source: ux.md §2 (suggestions), §3 (hover), §8 (masks).
+Source: docs/guide/running.md, "See at once what an edit does"; docs/guide/mapping.md, "Own the model" (masks).
 """
 
 from __future__ import annotations
@@ -278,7 +278,8 @@ class ProjectSamples:
             placeholder = document.extraction.schema(version.schema_id).setting("placeholder") or DEFAULT_PLACEHOLDER
             found: dict[int, dict[str, None]] = defaultdict(dict)
             for sample in loaded.samples:
-                # What a delete carries beside its key is often filled with zeros (cdc-formats.md §4).
+                # What a delete carries beside its key is often filled with zeros (docs/reference/cdc.md, "The
+                # envelope").
                 if sample.version == version_id and sample.row is not None and sample.op != "d":
                     for lineage, path in wanted:
                         value = _shown_at(sample.row, path)

@@ -1,4 +1,7 @@
-"""Chains of losses: one item per chain, one decision for all its versions (dmm.md §4)."""
+"""Chains of losses: one item per chain, one decision for all its versions.
+
+Source: docs/architecture/model.md, "Algorithms" (A5).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Corners of the decisions of a reviewer and of edits on blocks under review (dmm.md §4, §9)."""
+"""Corners of the decisions of a reviewer and of edits on blocks under review.
+
+Source: docs/architecture/model.md, "Algorithms" (A5); docs/architecture/model.md, "States, publishing, being out of
+step".
+"""
 
 from __future__ import annotations
 

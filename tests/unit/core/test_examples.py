@@ -1,4 +1,7 @@
-"""The worked examples of the paper and our own (dmm.md §5), with every number in them."""
+"""The worked examples of the paper and our own, with every number in them.
+
+Source: docs/architecture/model.md, "Worked examples".
+"""
 
 from __future__ import annotations
 

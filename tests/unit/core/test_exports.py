@@ -1,4 +1,7 @@
-"""What an export says can be used with nothing else at hand (contract.md §4)."""
+"""What an export says can be used with nothing else at hand.
+
+Source: docs/guide/exports.md, "The documents `json` and `dusb`".
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Equal matrices have equal hashes, whatever way led to them (dmm.md §9)."""
+"""Equal matrices have equal hashes, whatever way led to them.
+
+Source: docs/guide/exports.md, "The documents `json` and `dusb`".
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """No element is lost in silence: a ledger explains what became of each one, through any sequence of edits.
 
-Source: dmm.md §4 (chains) and ux.md §4.
+Source: docs/architecture/model.md, "Algorithms" (A5); docs/guide/change.md, "Reviewing".
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Joining and splitting lineages (dmm.md A3, §7): what comes back, what parts, what stays as it was."""
+"""Joining and splitting lineages: what comes back, what parts, what stays as it was.
+
+Source: docs/architecture/model.md, "Algorithms" (A3); docs/architecture/model.md, "Trees, versions, lineages".
+"""
 
 from __future__ import annotations
 

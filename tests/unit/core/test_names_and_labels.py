@@ -1,4 +1,4 @@
-"""Names, aliases and labels under edits and undo (dmm.md §2)."""
+"""Names, aliases and labels under edits and undo (docs/architecture/model.md, "Trees, versions, lineages")."""
 
 from __future__ import annotations
 

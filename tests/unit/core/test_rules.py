@@ -1,4 +1,7 @@
-"""The rules that always hold (dmm.md §3), over random trees, edits and version sequences."""
+"""The rules that always hold, over random trees, edits and version sequences.
+
+Source: docs/architecture/model.md, "Rules that always hold".
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What undo and redo refuse because of later edits (dmm.md §3, §9)."""
+"""What undo and redo refuse because of later edits.
+
+Source: docs/architecture/model.md, "Rules that always hold"; docs/guide/change.md, "History".
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What the automated update does with what is known of blocks, and what a decision then answers (dmm.md §4)."""
+"""What the automated update does with what is known of blocks, and what a decision then answers.
+
+Source: docs/architecture/model.md, "Algorithms" (A5).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The JSON documents that other people's scripts read (contract.md §1): keys may come, none may go."""
+"""The JSON documents that other people's scripts read (docs/reference/json.md): keys may come, none may go."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ In a task::
     when partitions were assigned:
         member.reassigned()           # may_map says no for the few ms until nothing is unread and unpolled
 
-Source: METL §3.4; dmm.md §8.
+Source: METL §3.4; docs/guide/production.md, "Change it without stopping it".
 """
 
 from __future__ import annotations

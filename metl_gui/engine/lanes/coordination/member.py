@@ -5,7 +5,7 @@ the log says so. It may map only while its newest own words that it has read bac
 was stopped (a laptop's lid, SIGSTOP, a lost broker) may long have been given up by the others, finds its time over when
 it wakes, and first reads what it missed.
 
-Source: METL §3.4; dmm.md §8.
+Source: METL §3.4; docs/guide/production.md, "Change it without stopping it".
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ comes late decides nothing by places older than that, where it cannot know who l
 say as a fact. Where all died in the moment of a decision and nobody came for a quarter of an hour, nobody is left who
 knows of it: whoever comes then begins with the state before, and takes the newest up as soon as it is ready.
 
-Source: METL §3.4; dmm.md §8.
+Source: METL §3.4; docs/guide/production.md, "Change it without stopping it".
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What the mouse means over the plane: pure state machines from presses and movements to wishes.
 
-Source: ux.md §2 (gestures). Units: pixels of the widget.
+Source: docs/guide/mapping.md, "Map". Units: pixels of the widget.
 """
 
 from __future__ import annotations

@@ -6,7 +6,6 @@ afterwards: what stands behind one moves on, attribute positions stay what they 
 
 Cost: every question about a place or a position is a binary search. Laying out a tree visits every schema once, and
 versions and attributes by columns; room for ghosts takes some additions over the versions and runs of the axis.
-Source: ux.md §2 (one plane).
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ The camera is pure arithmetic. A place is where one looks from and what is selec
 outlives a new layout.
 
 Units: ``left``, ``top`` and offsets in attribute units, scales in pixels a unit, times in seconds.
-Source: ux.md §2 (one plane).
+Source: docs/guide/mapping.md, "Look".
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Ghost columns and rows: where attributes stood that the elements of waiting blocks had lost with them.
 
-They are room on an axis and nothing else: no position, no cell, in no count. Source: ux.md §2.
+They are room on an axis and nothing else: no position, no cell, in no count. Source: docs/guide/change.md, "Reviewing".
 Cost: the open losses of the blocks that wait, and a walk over the attributes of their versions.
 """
 

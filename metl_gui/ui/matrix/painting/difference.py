@@ -124,7 +124,10 @@ def _positions(
 
 
 def _may_hold_blocks(axis: Axis, versions: Ints) -> npt.NDArray[np.bool_]:
-    """Say which versions the plane could show: of an entity with one version in use only the newest (dmm.md §3)."""
+    """Say which versions the plane could show: of an entity with one version in use only the newest.
+
+    Source: docs/architecture/model.md, "Rules that always hold".
+    """
     if axis.side is Side.EXTRACTION:
         return np.ones(len(versions), np.bool_)
     tree, found = axis.nodes.tree, []

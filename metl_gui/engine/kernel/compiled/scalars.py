@@ -1,8 +1,8 @@
 """Read the scalars of JSON text, every byte checked: space, strings, numbers, words.
 
-Accepted is RFC 8259 in strict UTF-8 without lone surrogates (contract.md §5). Every function takes the address of the
-next byte and returns the address behind what it read, 0 for refused text. A load lies before the end of the text or
-less than ``PADDING`` behind it: loops ask for the end once for each vector.
+Accepted is RFC 8259 in strict UTF-8 without lone surrogates (docs/reference/formats.md, "A record"). Every function
+takes the address of the next byte and returns the address behind what it read, 0 for refused text. A load lies before
+the end of the text or less than ``PADDING`` behind it: loops ask for the end once for each vector.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import re
 import secrets
 import sys
@@ -15,7 +16,7 @@ import msgspec
 
 from metl_gui.core.progress import UNWATCHED, Watch
 from metl_gui.engine.runs.target import TOKEN, Target, parse_target
-from metl_gui.engine.spark.class_archive import java_options
+from metl_gui.engine.spark.class_archive import archive_options, find_archive
 from metl_gui.engine.spark.java import find_java
 from metl_gui.engine.spark.protection import ASKING, HERE, SECRET
 from metl_gui.errors import SetupError
@@ -45,6 +46,13 @@ def spark_home() -> Path:
     if spec is None or spec.origin is None:
         raise SetupError("Spark is missing.", "", "Run `pip install 'pyspark[connect]>=4.2,<4.3'`.")
     return Path(spec.origin).parent
+
+
+def _archive() -> dict[str, str]:
+    """Return what lets masters, workers and executors alike map Spark's archived classes; a person's options stay."""
+    options = archive_options(find_archive(find_java()))
+    own = os.environ.get("JAVA_TOOL_OPTIONS", "")
+    return {"JAVA_TOOL_OPTIONS": f"{options} {own}".strip()} if options else {}
 
 
 class _SparkProgram(Component):
@@ -95,10 +103,9 @@ class _SparkProgram(Component):
             "SPARK_LOCAL_DIRS": str(self.folder / "local"),
             "SPARK_WORKER_DIR": str(self.folder / "work"),
             "SPARK_DAEMON_MEMORY": self.memory,
-            # In masters, workers and their executors alike.
-            "JAVA_TOOL_OPTIONS": java_options(find_java()),
             "SPARK_DAEMON_JAVA_OPTS": " ".join([_QUICK, *(f"-D{name}={value}" for name, value in _DAEMON.items())]),
             "TMPDIR": str(self.folder / "tmp"),
+            **_archive(),
             **self.environment,
             self.secret_variable: self.secret,
         }

@@ -207,10 +207,10 @@ def check_class_archive() -> Check:
     """Say whether Spark's Java classes are archived; Spark starts without too, in twice the time."""
     name = "Archive of Spark's Java classes"
     try:
-        is_made = class_archive.is_ready(find_java())
+        is_made = class_archive.find_archive(find_java()) is not None
     except SetupError:
         is_made = False
-    return Check(name, True, "made" if is_made else "not made yet, Spark starts slower")
+    return Check(name, True, "made" if is_made else "not made yet, `metl doctor --fix` does it")
 
 
 def make_ready(tell: Callable[[str], None]) -> bool:
@@ -238,11 +238,14 @@ def make_class_archive(tell: Callable[[str], None]) -> bool:
         java = find_java()
     except SetupError:
         return False
-    if class_archive.is_ready(java) or class_archive.archive_path(java) is None:
+    if class_archive.find_archive(java) is not None or not class_archive.archive_key(java):
         return False
     tell("archiving Spark's Java classes, once for this computer")
     command = [sys.executable, "-m", "metl_gui.engine.execution.class_archiving"]
-    return subprocess.run(command, capture_output=True, check=False).returncode == 0
+    made = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+    if made.returncode != 0:
+        tell((made.stderr.strip().splitlines() or ["it was not made"])[-1])
+    return made.returncode == 0
 
 
 def make_machine_code(tell: Callable[[str], None]) -> bool:

@@ -44,7 +44,7 @@ _LOOK_SECONDS = 0.02
 _CHOICE_SECONDS = 30.0
 
 
-def until(is_so: Callable[[], object], what: str = "what was waited for") -> None:
+def until(is_so: Callable[[], object], what: object = "what was waited for") -> None:
     """Wait for a condition."""
     end = time.monotonic() + SECONDS
     while not is_so():

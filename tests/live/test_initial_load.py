@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import random
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -148,16 +149,27 @@ def check(found: Sent, rows: dict[int, tuple[int, str]]) -> None:
         assert not any(is_deleted[:-1]), "a row came back after it was deleted"
 
 
-def is_sent(kafka: KafkaBroker, postgres: PostgresServer, table: str, topic: str) -> Callable[[], bool]:
-    rows = rows_of(postgres, table)
+class LastChanges:
+    """Whether the newest message of every row of a table is of what stands there now; says which are not."""
 
-    def is_so() -> bool:
-        found = sent(kafka, topic)
-        newest = {id_: told[-1] for id_, told in found.items() if id_ > 0}
+    def __init__(self, kafka: KafkaBroker, postgres: PostgresServer, table: str, topic: str) -> None:
+        self.rows = {id_: count for id_, (count, _) in rows_of(postgres, table).items()}
+        self.found = functools.partial(sent, kafka, topic)
+        self.messages: Sent = {}
+
+    def __call__(self) -> bool:
+        self.messages = self.found()
+        return not self._wrong()
+
+    def _wrong(self) -> list[int]:
+        newest = {id_: told[-1] for id_, told in self.messages.items() if id_ > 0}
         last = {id_: told["payload"]["count"] for id_, told in newest.items() if told["op"] != "d"}
-        return last == {id_: count for id_, (count, _) in rows.items()}
+        return sorted(id_ for id_ in {*last, *self.rows} if last.get(id_) != self.rows.get(id_))
 
-    return is_so
+    def __str__(self) -> str:
+        wrong = self._wrong()
+        some = {id_: (self.rows.get(id_), self.messages.get(id_)) for id_ in wrong[:3]}
+        return f"of {len(wrong)} rows the last change, such as {some},"
 
 
 def test_rows_read_from_the_database_while_they_change_are_all_sent_and_none_goes_back(
@@ -179,7 +191,7 @@ def test_rows_read_from_the_database_while_they_change_are_all_sent_and_none_goe
         request = LoadRequest((f"public.{table}",), database=postgres.address, driver=driver)
         with changing(postgres, table):
             (done,) = plan_load(workbench, lane, request).do()
-        until(is_sent(kafka, postgres, table, f"{topic}.out"), "the last change")
+        until(changes := LastChanges(kafka, postgres, table, f"{topic}.out"), changes)
     assert (done.is_done, done.superseded_partly) == (True, 0)
     assert done.superseded > 0
     found = sent(kafka, f"{topic}.out")
@@ -230,7 +242,7 @@ def test_rows_that_the_connector_is_asked_for_come_once_while_they_change_and_no
             until(lambda: set(rows_of(postgres, table)) <= set(sent(kafka, world.sink)), "the rows")
         plan_load(workbench, lane, by_topic).do()
         until(lambda: len([id_ for id_ in sent(kafka, world.sink) if id_ < 0]) == 50, "the rows of the other table")
-        until(is_sent(kafka, postgres, table, world.sink), "the last change")
+        until(changes := LastChanges(kafka, postgres, table, world.sink), changes)
     found = sent(kafka, world.sink)
     assert all([one["op"] for one in found[id_]] == ["r"] for id_ in range(-50, 0))
     changed = {id_: told for id_, told in found.items() if id_ > 0}

@@ -121,9 +121,10 @@ def built_waiting(built_sample: Path, tmp_path_factory: pytest.TempPathFactory) 
 
 
 @pytest.fixture
-def waiting_sample(built_waiting: Path, tmp_path: Path) -> SampleFolder:
-    """Return a copy of the sample with the version added that waits, so that decisions stand on the review list."""
-    return SampleFolder(Path(shutil.copytree(built_waiting, tmp_path / "fx")))
+def waiting_sample(sample: SampleFolder, built_waiting: Path) -> SampleFolder:
+    """Return the sample with the version added that waits, so that decisions stand on the review list."""
+    shutil.copyfile(SampleFolder(built_waiting).project, sample.project)
+    return sample
 
 
 @pytest.fixture

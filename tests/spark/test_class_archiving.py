@@ -2,40 +2,66 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from metl_gui.engine.execution.class_archiving import make
 from metl_gui.engine.execution.client import SparkProcess
-from metl_gui.engine.spark.class_archive import archive_path, is_ready
+from metl_gui.engine.spark.class_archive import archive_folder, archive_key, archive_name, find_archive
 from metl_gui.engine.spark.java import find_java
-from tests.helpers.killing import below
+from tests.helpers.killing import below, module
 from tests.spark.conftest import SpecOf, order_record
 
 pytestmark = pytest.mark.spark
 
 
-@pytest.fixture(scope="module")
-def archive() -> Path:
-    """The archive that ``metl doctor --fix`` has made, or else is made now."""
-    path = archive_path(find_java())
-    assert path is not None
-    return path if is_ready(find_java()) else make()
+_HEAD_BYTES = 20_000_000
+"""So much of an archive has all that Java checks, and not all that it maps."""
 
 
-def test_a_session_maps_the_archive_and_runs(
-    archive: Path, spark: SparkProcess, spec_of: SpecOf, tmp_path: Path
+@pytest.fixture
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache folder in which nobody has made anything."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def _made() -> Path:
+    """Have an archive made, as the doctor does, and find it."""
+    command = [sys.executable, "-m", module("metl_gui.engine.execution.class_archiving")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    archive = find_archive(find_java())
+    assert archive is not None
+    return archive
+
+
+def _maps(spark: SparkProcess, archive: Path) -> bool:
+    """Whether a process of the session has mapped an archive."""
+    assert spark.process_id is not None
+    return any(str(archive) in Path(f"/proc/{process}/maps").read_text() for process in below(spark.process_id))
+
+
+@pytest.mark.usefixtures("own_cache")
+def test_an_archive_is_made_anew_mapped_and_removed_when_java_does_not_live_with_it(
+    spec_of: SpecOf, tmp_path: Path
 ) -> None:
     source = tmp_path / "source.jsonl"
     source.write_bytes(order_record(1) + b"\n")
-    assert spark.run(spec_of(source)).read == 1
-    assert spark.process_id is not None
-    mapped = [
-        process for process in below(spark.process_id) if str(archive) in Path(f"/proc/{process}/maps").read_text()
-    ]
-    assert len(mapped) == 1
-
-
-def test_the_archive_and_its_folder_are_for_their_owner_alone(archive: Path) -> None:
+    archive_folder().mkdir(parents=True, mode=0o700)
+    (archive_folder() / archive_name(archive_key(find_java()), 4)).write_bytes(b"old.")
+    archive = _made()
+    assert list(archive_folder().iterdir()) == [archive]
     assert (archive.stat().st_mode & 0o077, archive.parent.stat().st_mode & 0o077) == (0, 0)
+    with SparkProcess("local[2]") as spark:
+        assert spark.run(spec_of(source, folder=str(tmp_path / "one"), sink=str(tmp_path / "out-one"))).read == 1
+        assert _maps(spark, archive)
+
+    spoilt = archive_folder() / archive_name(archive_key(find_java()), _HEAD_BYTES)
+    spoilt.write_bytes(archive.read_bytes()[:_HEAD_BYTES])
+    archive.unlink()
+    with SparkProcess("local[2]") as spark:
+        assert spark.run(spec_of(source, folder=str(tmp_path / "two"), sink=str(tmp_path / "out-two"))).read == 1
+    assert not spoilt.exists()

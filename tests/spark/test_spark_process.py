@@ -183,6 +183,7 @@ def test_cancel_in_the_middle_leaves_nothing_and_the_session_goes_on(
     with pytest.raises(RunCancelled):
         slow_spark.run(spec_of(path), cancel_in_the_middle)
     assert isinstance(events[-1], RunStopped)
+    assert max(event.tally.read for event in events if isinstance(event, RunProgressed)) < _LONG
     assert _left(tmp_path) == []
     assert slow_spark.run(spec_of(_source(tmp_path, 10))).read == 10
     assert slow_spark.process_id == host

@@ -2,13 +2,14 @@
 
 PySpark's forks first and lets every worker load its modules, as a library may start threads that a fork would lose.
 The two of ours that would (OpenBLAS, Arrow's allocator) are told not to, so that this is done once, not by each worker:
-``_load`` may import nothing that starts a thread. Spark starts it as a program, by ``spark.python.daemon.module``.
+``load`` may import nothing that starts a thread. Spark starts it as a program, by ``spark.python.daemon.module``.
 """
 
 from __future__ import annotations
 
 import contextlib
 import importlib
+import logging
 import os
 import sys
 
@@ -41,6 +42,24 @@ def _load_machine_code() -> None:
             precompile()
 
 
+def _load_in_silence(worker: str) -> None:
+    """Load what workers need; what fails is met again by the worker, and what is said goes to standard error.
+
+    Standard output is Spark's, which reads the number of the daemon's port from it.
+    """
+    sys.stdout.flush()
+    spark = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        load(worker)
+    except Exception:
+        logging.getLogger(__name__).exception("the Python workers load by themselves")
+    finally:
+        sys.stdout.flush()
+        os.dup2(spark, 1)
+        os.close(spark)
+
+
 if __name__ == "__main__":
-    load(sys.argv[1])
+    _load_in_silence(sys.argv[1])
     daemon.manager()

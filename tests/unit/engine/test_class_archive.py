@@ -7,7 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from metl_gui.engine.spark.class_archive import archive_path, is_ready, java_options
+from metl_gui.engine.spark.class_archive import (
+    archive_folder,
+    archive_key,
+    archive_name,
+    archive_options,
+    find_archive,
+)
 from metl_gui.engine.spark.java import JavaHome
 
 
@@ -21,38 +27,60 @@ def java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> JavaHome:
     return JavaHome(home, 17)
 
 
-def _kept(java: JavaHome) -> Path:
-    path = archive_path(java)
-    assert path is not None
-    return path
-
-
 def _made(java: JavaHome) -> Path:
-    path = _kept(java)
+    path = archive_folder() / archive_name(archive_key(java), 4)
     path.parent.mkdir(parents=True, mode=0o700)
-    path.touch()
+    path.write_bytes(b"jsa.")
     return path
 
 
 def test_spark_starts_without_options_while_there_is_no_archive(java: JavaHome) -> None:
-    assert not is_ready(java)
-    assert java_options(java) == ""
+    assert find_archive(java) is None
+    assert archive_options(None) == ""
 
 
 def test_an_archive_that_is_there_is_named_in_one_word_whatever_its_folder_is_called(java: JavaHome) -> None:
     path = _made(java)
-    assert is_ready(java)
-    assert shlex.split(java_options(java))[0] == f"-XX:SharedArchiveFile={path}"
+    assert find_archive(java) == path
+    assert shlex.split(archive_options(path))[0] == f"-XX:SharedArchiveFile={path}"
+
+
+def test_a_name_that_cannot_be_quoted_is_not_given_to_java(tmp_path: Path) -> None:
+    assert archive_options(tmp_path / 'a"b' / "x.jsa") == ""
 
 
 def test_an_archive_that_others_could_have_put_there_is_not_used(java: JavaHome) -> None:
+    _made(java).parent.chmod(0o777)
+    assert find_archive(java) is None
+
+
+def test_an_archive_that_was_cut_short_is_not_used(java: JavaHome) -> None:
     path = _made(java)
-    path.parent.chmod(0o777)
-    assert not is_ready(java)
-    assert java_options(java) == ""
+    path.write_bytes(b"jsa")
+    assert find_archive(java) is None
+
+
+def test_a_link_is_no_archive(java: JavaHome, tmp_path: Path) -> None:
+    path = _made(java)
+    path.rename(tmp_path / "elsewhere")
+    path.symlink_to(tmp_path / "elsewhere")
+    assert find_archive(java) is None
 
 
 def test_a_java_that_was_renewed_has_another_archive(java: JavaHome) -> None:
-    before = _kept(java)
-    (java.path / "release").write_text('JAVA_VERSION="17.0.2"\n')
-    assert _kept(java) != before
+    before = archive_key(java)
+    (java.path / "release").write_text('JAVA_VERSION="17.0.12"\n')
+    assert archive_key(java) != before
+
+
+def test_one_java_under_two_names_has_one_archive(java: JavaHome, tmp_path: Path) -> None:
+    (tmp_path / "default-java").symlink_to(java.path)
+    assert archive_key(JavaHome(tmp_path / "default-java", 17)) == archive_key(java)
+
+
+def test_the_spark_that_is_named_has_an_archive_of_its_own(
+    java: JavaHome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = archive_key(java)
+    monkeypatch.setenv("SPARK_HOME", str(tmp_path / "spark"))
+    assert archive_key(java) != before

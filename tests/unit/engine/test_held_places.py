@@ -147,7 +147,7 @@ def test_a_run_that_was_killed_holds_nothing_any_more_and_leaves_no_lock_for_eve
     assert ".out.lock" not in hidden(base)
 
 
-@pytest.mark.parametrize("kinds", [("run",) * 4, ("run", "stream") * 2])
+@pytest.mark.parametrize("kinds", [("run",) * 4, ("stream",) * 4, ("run", "stream") * 2])
 def test_of_runs_that_start_at_the_same_instant_exactly_one_wins(tmp_path: Path, kinds: tuple[str, ...]) -> None:
     at = time.time() + 3.0
     runs = [start(tmp_path, f"r{number}", kind, at) for number, kind in enumerate(kinds)]

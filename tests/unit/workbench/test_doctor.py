@@ -188,8 +188,7 @@ def test_spark_classes_are_archived_once_and_their_absence_is_no_fault(
 
 def _archived(java: JavaHome) -> subprocess.CompletedProcess[bytes]:
     """Leave what Java leaves when it is through."""
-    path = class_archive.archive_path(java)
-    assert path is not None
-    path.parent.mkdir(parents=True, mode=0o700)
-    path.touch()
+    folder = class_archive.archive_folder()
+    folder.mkdir(parents=True, mode=0o700)
+    (folder / class_archive.archive_name(class_archive.archive_key(java), 0)).touch()
     return subprocess.CompletedProcess([], 0)

@@ -14,7 +14,6 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from metl_gui.engine.runs.target import Target
 from metl_gui.engine.spark.archive import shipped_archive
@@ -23,9 +22,6 @@ from metl_gui.engine.spark.sessions.jobs import tell_facts
 from metl_gui.engine.spark.sessions.local import DAEMON, SparkRuntime, telling_words
 from metl_gui.engine.spark.worker_check import WorkerCheck, WorkerFacts, check_packages
 from metl_gui.errors import RunError, RunKilledError, UserError
-
-if TYPE_CHECKING:
-    pass
 
 EXECUTOR_SECONDS = 40.0
 """How long to wait for the first worker to take the session; its Java may be slow to start."""

@@ -47,8 +47,8 @@ class MapByNumber:
         reading = msgspec.json.decode(self.reading, type=ReadPlan)
         order = msgspec.json.decode(self.order, type=TaskOrder)
         for batch in batches:
-            for number in batch.column(0).to_pylist():
-                outcome = msgspec.json.encode(map_ranges(reading, order, int(number or 0)))
+            for number in batch.column(0).to_numpy():
+                outcome = msgspec.json.encode(map_ranges(reading, order, int(number)))
                 yield pa.RecordBatch.from_arrays([pa.array([outcome], pa.binary())], names=["outcome"])
 
 

@@ -21,7 +21,7 @@ import metl_gui
 from metl_gui.engine.runs.target import Target, parse_target
 from metl_gui.engine.sources.source import ReadPlan
 from metl_gui.engine.spark.cancellation import cancel_until_over
-from metl_gui.engine.spark.class_archive import java_options
+from metl_gui.engine.spark.class_archive import archive_options, find_archive
 from metl_gui.engine.spark.java import find_java
 from metl_gui.engine.spark.protection import ASKING, HERE, protected, protection_of
 from metl_gui.engine.spark.sessions.jobs import map_by_number, nothing_of
@@ -64,10 +64,14 @@ class SparkRuntime:
         target: where it runs, already checked.
         folder: everything temporary goes here.
         java_options: further options of the JVM.
+        uses_archive: whether the JVM maps the archive of its classes, where there is one.
     """
 
-    def __init__(self, target: Target | str, folder: Path, java_options: str = QUICK_START) -> None:
+    def __init__(
+        self, target: Target | str, folder: Path, java_options: str = QUICK_START, *, uses_archive: bool = True
+    ) -> None:
         self.java_options = java_options
+        self._archive = find_archive(find_java()) if uses_archive else None
         self.target = parse_target(target) if isinstance(target, str) else target
         self.folder = folder
         self.workers: Sequence[WorkerFacts] = ()
@@ -84,6 +88,11 @@ class SparkRuntime:
     def is_alive(self) -> bool:
         """Whether the JVM is there."""
         return self._jvm.poll() is None
+
+    @property
+    def has_ended_in_order(self) -> bool:
+        """Whether the JVM has ended by itself, with nothing left to do."""
+        return self._jvm.returncode == 0
 
     @property
     def parallelism(self) -> int:
@@ -160,7 +169,15 @@ class SparkRuntime:
     def _start(self) -> SparkSession:
         java = find_java()
         with _environment(self._environment(java.path)):
-            return self._started()
+            try:
+                return self._started()
+            except UserError:
+                if self._archive is None:
+                    raise
+                archive, self._archive = self._archive, None
+                session = self._started()
+                archive.unlink(missing_ok=True)  # Java does not live with it
+                return session
 
     def _started(self) -> SparkSession:
         from pyspark import SparkConf, SparkContext
@@ -212,7 +229,8 @@ class SparkRuntime:
             **HERE,
             **ASKING,
             _OPTIONS: f"-Dlog4j2.configurationFile={folder / 'log4j2.properties'} "
-            f"-Djava.io.tmpdir={folder / 'tmp'} {java_options(find_java())} {self.java_options}",
+            f"-Djava.io.tmpdir={folder / 'tmp'} -XX:ErrorFile={folder / 'java-error.log'} "
+            f"{archive_options(self._archive)} {self.java_options}",
             "spark.ui.showConsoleProgress": "false",
             "spark.local.dir": str(folder / "local"),
             "spark.sql.warehouse.dir": str(folder / "warehouse"),

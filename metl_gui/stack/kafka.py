@@ -123,8 +123,9 @@ class KafkaBroker(Component):
                 "share.coordinator.state.topic.replication.factor": "1",
                 "share.coordinator.state.topic.min.isr": "1",
                 "group.initial.rebalance.delay.ms": "0",
-                # One that was killed is let in again as soon as it is taken for gone.
-                "broker.session.timeout.ms": "2000",
+                # One that was killed is let in again as soon as it is taken for gone, and one that got no processor for
+                # a few seconds, beside Spark on a small computer, is not.
+                "broker.session.timeout.ms": "5000",
                 "broker.heartbeat.interval.ms": "500",
                 **self.settings,
             },

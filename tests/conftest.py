@@ -15,6 +15,7 @@ import pytest
 from hypothesis import settings
 
 from metl_gui.engine.kernel.compiled import build
+from metl_gui.engine.spark import class_archive
 from tests.helpers.leftovers import LeftoverGuard
 from tests.helpers.machine_code import kernel_cache
 from tests.helpers.skips import SkipGuard, is_strict
@@ -43,8 +44,9 @@ def pytest_configure(config: pytest.Config) -> None:
     sys.dont_write_bytecode = False
     # A shell lets programs in its background ignore Ctrl+C, and what they start too; tests press it.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    # Machine code takes a core for minutes: it is made once for all tests, whatever folders they name for the rest.
-    os.environ.update(kernel_cache())
+    # Machine code takes a core for minutes: it is made once for all tests, whatever folders they name for the rest. So
+    # is the archive of Spark's classes, by the doctor.
+    os.environ.update(kernel_cache() | class_archive.named())
     config.pluginmanager.register(LeftoverGuard(), "leftover-guard")
     if hasattr(config, "workerinput"):
         return

@@ -24,7 +24,7 @@ _HEAD_BYTES = 20_000_000
 @pytest.fixture
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A cache folder in which nobody has made anything."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("METL_JAVA_CLASSES", str(tmp_path / "cache"))
     return tmp_path / "cache"
 
 

@@ -21,6 +21,7 @@ from metl_gui.own_files import cache_folder, is_only_ours
 
 SUFFIX = ".jsa"
 _FOLDER = "java-classes"
+_NAMED = "METL_JAVA_CLASSES"
 _QUIET = "-Xlog:disable -Xlog:all=error:stderr"
 """A class that Java does not archive, or an archive that it does not take, is no news for anybody."""
 _UNQUOTABLE = frozenset("\"'\\")
@@ -36,7 +37,12 @@ def spark_home() -> Path | None:
 
 def archive_folder() -> Path:
     """Return the folder of all archives."""
-    return cache_folder() / _FOLDER
+    return Path(os.environ.get(_NAMED) or cache_folder() / _FOLDER)
+
+
+def named() -> dict[str, str]:
+    """Return what names the folder to processes that have a cache folder of their own."""
+    return {_NAMED: str(archive_folder())}
 
 
 def archive_key(java: JavaHome) -> str:

@@ -20,7 +20,7 @@ from metl_gui.engine.spark.java import JavaHome
 @pytest.fixture
 def java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> JavaHome:
     """A Java of this test's own; the archive of every one lies in the test's folder."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache of mine"))
+    monkeypatch.setenv("METL_JAVA_CLASSES", str(tmp_path / "cache of mine"))
     home = tmp_path / "java"
     home.mkdir()
     (home / "release").write_text('JAVA_VERSION="17.0.1"\n')
@@ -32,6 +32,14 @@ def _made(java: JavaHome) -> Path:
     path.parent.mkdir(parents=True, mode=0o700)
     path.write_bytes(b"jsa.")
     return path
+
+
+def test_archives_lie_in_the_cache_unless_a_folder_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("METL_JAVA_CLASSES", str(tmp_path / "named"))
+    assert archive_folder() == tmp_path / "named"
+    monkeypatch.delenv("METL_JAVA_CLASSES")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    assert archive_folder().is_relative_to(tmp_path / "cache")
 
 
 def test_spark_starts_without_options_while_there_is_no_archive(java: JavaHome) -> None:

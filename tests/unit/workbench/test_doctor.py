@@ -173,7 +173,7 @@ def _made(folder: Path | None) -> subprocess.CompletedProcess[bytes]:
 def test_spark_classes_are_archived_once_and_their_absence_is_no_fault(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("METL_JAVA_CLASSES", str(tmp_path / "cache"))
     home = JavaHome(tmp_path, 17)
     monkeypatch.setattr(doctor, "find_java", lambda: home)
     said: list[str] = []

@@ -31,8 +31,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130  # before there is anything that could be cancelled in order
     finally:
-        if ends_process and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-            signal.signal(signal.SIGINT, signal.SIG_IGN)  # what Python does until it ends is not to be broken off
+        if ends_process:
+            # What Python does until it ends is not to be broken off; it gives up handlers of ours before.
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _run(argv: Sequence[str] | None, *, ends_process: bool) -> int:

@@ -171,3 +171,19 @@ def test_an_interrupt_while_the_program_loads_ends_with_130_and_no_traceback(
     monkeypatch.setattr("metl_gui.cli.main.build_parser", interrupted)
     assert main(["doctor"]) == 130
     assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("left", ["signal.default_int_handler", "lambda *_: None"])
+def test_a_ctrl_c_that_comes_while_python_ends_changes_no_exit_code(left: str) -> None:
+    script = (
+        "import signal, sys\n"
+        "from metl_gui.cli import main as program\n"
+        "def run(argv, *, ends_process):\n"
+        f"    signal.signal(signal.SIGINT, {left})\n"
+        "    return 130\n"
+        "program._run = run\n"
+        "code = program.main()\n"
+        "assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN\n"
+        "sys.exit(code)\n"
+    )
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 130

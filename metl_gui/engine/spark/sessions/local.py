@@ -47,6 +47,9 @@ QUICK_START = "-XX:TieredStopAtLevel=1"
 
 _OPTIONS = "spark.driver.extraJavaOptions"
 DAEMON = "spark.python.daemon.module"
+_CRASH = "java-error.log"
+"""What Java writes when it ends itself; it writes none when somebody ends it."""
+
 _STOP_SECONDS = 3.0
 _END_SECONDS = 5.0
 _LOOK_SECONDS = 0.05
@@ -172,7 +175,7 @@ class SparkRuntime:
             try:
                 return self._started()
             except UserError:
-                if self._archive is None:
+                if self._archive is None or not (self.folder / _CRASH).exists():
                     raise
                 archive, self._archive = self._archive, None
                 session = self._started()
@@ -229,7 +232,7 @@ class SparkRuntime:
             **HERE,
             **ASKING,
             _OPTIONS: f"-Dlog4j2.configurationFile={folder / 'log4j2.properties'} "
-            f"-Djava.io.tmpdir={folder / 'tmp'} -XX:ErrorFile={folder / 'java-error.log'} "
+            f"-Djava.io.tmpdir={folder / 'tmp'} -XX:ErrorFile={folder / _CRASH} "
             f"{archive_options(self._archive)} {self.java_options}",
             "spark.ui.showConsoleProgress": "false",
             "spark.local.dir": str(folder / "local"),

@@ -13,8 +13,7 @@ from metl_gui.cli.commands import DONE, FOUND, Commands, add_project, seconds, w
 from metl_gui.cli.output import Output
 
 if TYPE_CHECKING:
-    from metl_gui.engine.lanes.load_control import LoadProgress
-    from metl_gui.engine.lanes.offset_reset import PartitionReset
+    from metl_gui.core.runs.lanes import LoadProgress, PartitionReset
     from metl_gui.workbench.lanes.control import CoordinationStatus, Lane
     from metl_gui.workbench.lanes.offset_reset import OffsetResetResult
     from metl_gui.workbench.session import Workbench

@@ -23,9 +23,9 @@ from metl_gui.cli.commands import (
     wrong_usage,
 )
 from metl_gui.cli.output import Output
+from metl_gui.core.runs.records import LIMIT_BYTES
 from metl_gui.engine.kafka.servers import is_kafka
 from metl_gui.errors import BugError
-from metl_gui.formats.record_delimiting import LIMIT_BYTES
 
 if TYPE_CHECKING:
     from metl_gui.engine.runs.report import RunReport

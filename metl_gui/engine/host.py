@@ -37,8 +37,9 @@ from metl_gui.engine.runs.events import (
 )
 from metl_gui.engine.runs.report import RunReport
 from metl_gui.engine.runs.run_spec import RunFolder, RunSpec
-from metl_gui.engine.runs.target import Target, check_target
+from metl_gui.engine.runs.target import Target
 from metl_gui.engine.spark.sessions.runtime import Runtime, start_runtime
+from metl_gui.engine.spark.target_check import check_target
 from metl_gui.engine.streaming.run import StreamRun
 from metl_gui.errors import RunCancelled, SetupError, UserError
 

@@ -14,12 +14,10 @@ from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
+from metl_gui.core.runs.records import LIMIT_BYTES
 from metl_gui.errors import RecordError
 from metl_gui.formats.avro_container import MAGIC
 from metl_gui.formats.json_text import accept
-
-LIMIT_BYTES = 64 * 1024 * 1024
-"""Records larger than this are set aside as ``too_large``."""
 
 HEAD_BYTES = 4096
 """How much of a record that is too large is kept."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from metl_gui.engine.kernel.outcomes import MappedBatch, RecordOutcome
+from metl_gui.core.runs.records import RecordOutcome
+from metl_gui.engine.kernel.outcomes import MappedBatch
 
 _SHOWN = 5
 

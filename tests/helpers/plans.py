@@ -7,7 +7,8 @@ from typing import Any
 
 import msgspec
 
-from metl_gui.engine.kernel.outcomes import MappedBatch, RecordOutcome
+from metl_gui.core.runs.records import RecordOutcome
+from metl_gui.engine.kernel.outcomes import MappedBatch
 from metl_gui.engine.kernel.plan import Plan
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.mapping.kernel import Kernel

@@ -15,11 +15,12 @@ import msgspec
 import pytest
 
 from metl_gui.core.project.writer_schemas import AVRO
+from metl_gui.core.runs.lanes import LoadProgress
+from metl_gui.engine.kafka.servers import LOAD_TOPICS
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.kernel.plan import WriterSchemaPlan
 from metl_gui.engine.lanes import load_control
-from metl_gui.engine.lanes.load_control import LoadProgress
-from metl_gui.engine.lanes.order import LOAD_TOPICS, LaneOrder, PartitionId
+from metl_gui.engine.lanes.order import LaneOrder, PartitionId
 from metl_gui.errors import RunError
 from metl_gui.stack.kafka import KafkaBroker
 from metl_gui.workbench.lanes.control import Lane

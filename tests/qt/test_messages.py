@@ -16,9 +16,9 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from metl_gui.core.matrix.document import Document
+from metl_gui.core.runs.records import MappedRecord, SentMessage, SetAsideRecord
 from metl_gui.core.trees.nodes import Side
 from metl_gui.engine.mapping.plan_compiler import compile_plan
-from metl_gui.engine.tasks.results import MappedRecord, SentMessage, SetAsideRecord
 from metl_gui.ui.messages.json_layout import indented, members_of
 from metl_gui.ui.messages.pairs import BETWEEN, RecordLink, links_between, pair_of
 from metl_gui.ui.messages.view import MessageSides, MessageText

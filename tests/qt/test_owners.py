@@ -19,9 +19,9 @@ from metl_gui.core.changes.draft import Edit
 from metl_gui.core.edits.entities import AddEntity
 from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.matrix.document import Document
+from metl_gui.core.runs.records import MappedRecord, SentMessage
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Side
-from metl_gui.engine.tasks.results import MappedRecord, SentMessage
 from metl_gui.ui.jobs.jobs import Jobs
 from metl_gui.ui.messages.pairs import pair_of
 from metl_gui.ui.owners.entity_dialog import EntityDialog

@@ -8,8 +8,8 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from metl_gui.core.matrix.blocks import Element
+from metl_gui.core.runs.records import SetAsideRecord
 from metl_gui.core.trees.nodes import Side
-from metl_gui.engine.tasks.results import SetAsideRecord
 from metl_gui.ui.jobs.jobs import JobOutcome
 from metl_gui.ui.matrix.input.hit_test import Cell
 from metl_gui.ui.messages.json_layout import indented

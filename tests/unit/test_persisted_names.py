@@ -17,8 +17,8 @@ from pathlib import Path
 
 import pytest
 
-from metl_gui.engine.kafka import inspection, offsets, servers, topics
-from metl_gui.engine.kafka import servers as orders
+from metl_gui.core.runs import lanes as lane_values
+from metl_gui.engine.kafka import inspection, offsets, servers, topic_orders
 from metl_gui.engine.lanes import load_control, offset_reset, order
 from metl_gui.engine.lanes.coordination import member as membership
 from metl_gui.engine.lanes.coordination import records
@@ -53,9 +53,9 @@ INTERNAL: dict[str, tuple[type, ...]] = {
         task.TaskOutcome,
         progress.TaskProgress,
         reading.ReadPlan,
-        orders.TopicOrder,
-        orders.TopicReading,
-        orders.WaitingRecords,
+        topic_orders.TopicOrder,
+        topic_orders.TopicReading,
+        topic_orders.WaitingRecords,
         stream_source.StreamOrder,
         stream_source.BatchOutcome,
         planner.TopicSourceSpec,
@@ -82,12 +82,12 @@ INTERNAL: dict[str, tuple[type, ...]] = {
         places.RegistryPlace,
         servers.KafkaAddress,
         offset_reset.LaneGroup,
-        offset_reset.PartitionReset,
+        lane_values.PartitionReset,
         shown_topics.ShownMessage,
         shown_topics.TopicContents,
         shown_topics.TopicInfo,
-        offsets.Start,
-        topics.TopicPlan,
+        servers.Start,
+        servers.TopicPlan,
     ),
 }
 """Structs whose bytes, where they have any, are read by the same version of the program; no name of theirs counts."""

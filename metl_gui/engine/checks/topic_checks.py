@@ -14,10 +14,18 @@ from confluent_kafka import KafkaException, TopicCollection
 
 from metl_gui.engine.checks.destinations import entities_of
 from metl_gui.engine.kafka.clients import ANSWER_SECONDS
-from metl_gui.engine.kafka.offsets import Lister, parse_start, start_offsets
+from metl_gui.engine.kafka.offsets import Lister, start_offsets
 from metl_gui.engine.kafka.outgoing import topic_of
-from metl_gui.engine.kafka.servers import ENTITY, KafkaAddress, KafkaServers, is_kafka, parse_address
-from metl_gui.engine.kafka.topics import ERRORS, MESSAGES, TopicPlan, missing_topics, why_of
+from metl_gui.engine.kafka.servers import (
+    ENTITY,
+    KafkaAddress,
+    KafkaServers,
+    TopicPlan,
+    is_kafka,
+    parse_address,
+    parse_start,
+)
+from metl_gui.engine.kafka.topics import ERRORS, MESSAGES, missing_topics, why_of
 from metl_gui.engine.runs.run_spec import Role, RunSpec
 from metl_gui.errors import RunError
 

@@ -45,9 +45,9 @@ from metl_gui.engine.runs.events import (
     failure,
 )
 from metl_gui.engine.runs.report import RunReport
-from metl_gui.engine.runs.run_spec import LOCAL_TARGET, RunSpec, what_stays
+from metl_gui.engine.runs.run_spec import RunSpec, what_stays
 from metl_gui.engine.runs.staging import Staging
-from metl_gui.engine.runs.target import Target, parse_target
+from metl_gui.engine.runs.target import LOCAL_TARGET, Target, parse_target
 from metl_gui.errors import BugError, RunCancelled, RunError, RunKilledError
 
 EventSink = Callable[[EngineEvent], None]

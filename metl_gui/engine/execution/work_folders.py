@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from metl_gui.engine.kafka.servers import is_kafka
+from metl_gui.engine.runs.events import WorkerFacts
 from metl_gui.engine.runs.run_spec import RunSpec
 from metl_gui.engine.runs.staging import Staging
 from metl_gui.engine.sources.files import SourceFile
 from metl_gui.engine.spark.sessions.runtime import Runtime
-from metl_gui.engine.spark.worker_check import WorkerCheck, WorkerFacts, check_files, check_packages
+from metl_gui.engine.spark.worker_check import WorkerCheck, check_files, check_packages
 from metl_gui.engine.spark.worker_facts import MARK
 from metl_gui.errors import RunError
 from metl_gui.own_files import is_closed, make_below

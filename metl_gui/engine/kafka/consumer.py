@@ -15,7 +15,8 @@ from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
 from metl_gui.engine.kafka.clients import ClientErrorLog, KeptClients, bounds, consumer, explained, passes, unreachable
 from metl_gui.engine.kafka.offsets import Place, gone
-from metl_gui.engine.kafka.servers import PATIENCE_SECONDS, KafkaServers
+from metl_gui.engine.kafka.servers import KafkaServers
+from metl_gui.engine.kafka.topic_orders import PATIENCE_SECONDS
 from metl_gui.errors import RunError
 
 if TYPE_CHECKING:

@@ -3,10 +3,6 @@
 Partitions are listed once before a run, and again while it follows. The end of a partition is where what is committed
 ends, so that a bounded run waits for no open transaction.
 
-Where reading begins when nothing says where an earlier run ended is one of ``earliest``, ``latest``, a time in ISO 8601
-(the first record at or after it), or ``topic/partition/offset`` with commas between; partitions that are not named
-begin at their beginning then.
-
 Units: offsets count records, with holes where topics are compacted and where transactions end.
 Order: partitions by topic and number.
 """
@@ -16,7 +12,6 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -25,7 +20,7 @@ from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]  # it
 from confluent_kafka.cimpl import OFFSET_SPEC_EARLIEST, OFFSET_SPEC_LATEST
 
 from metl_gui.engine.kafka.clients import ANSWER_SECONDS, NO_LEADER, ClientErrorLog, admin, explained, in_words
-from metl_gui.engine.kafka.servers import KafkaAddress, KafkaServers, is_internal
+from metl_gui.engine.kafka.servers import LATEST, KafkaAddress, KafkaServers, Start, is_internal
 from metl_gui.errors import RunError, near_names
 
 if TYPE_CHECKING:
@@ -245,47 +240,6 @@ def _some(names: Sequence[str]) -> str:
         return "no topic yet"
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     return f"{', '.join(sorted(names)[:_SHOWN])}{more}"
-
-
-EARLIEST, LATEST = "earliest", "latest"
-_OFFSET = re.compile(r"(?P<topic>[a-zA-Z0-9._-]{1,249})/(?P<partition>\d{1,9})/(?P<offset>\d{1,18})")
-_HINT = "Write earliest, latest, a time like 2026-11-22T05:00:00Z, or topic/partition/offset with commas between."
-
-
-class Start(msgspec.Struct, frozen=True):
-    """Where partitions begin.
-
-    Args:
-        kind: ``earliest``, ``latest``, ``time`` or ``offsets``.
-        time_ms: since 1970, of ``time``.
-        offsets: by topic and partition, of ``offsets``.
-    """
-
-    kind: str = EARLIEST
-    time_ms: int = 0
-    offsets: dict[Place, int] = {}
-
-
-def parse_start(text: str) -> Start:
-    """Read where to begin as a person writes it.
-
-    Raises:
-        RunError: it cannot be read.
-    """
-    text = text.strip()
-    if text.lower() in ("", EARLIEST, LATEST):
-        return Start(text.lower() or EARLIEST)
-    parts = [_OFFSET.fullmatch(part.strip()) for part in text.split(",")]
-    if all(parts):
-        found = {(part["topic"], int(part["partition"])): int(part["offset"]) for part in parts if part}
-        return Start("offsets", offsets=found)
-    try:
-        when = datetime.fromisoformat(text)
-    except ValueError:
-        near = near_names(text, [EARLIEST, LATEST])
-        raise RunError(f"{text[:100]} says of no topic where to begin.", hint=near or _HINT) from None
-    when = when if when.tzinfo else when.replace(tzinfo=UTC)
-    return Start("time", round(when.timestamp() * 1000))
 
 
 def start_offsets(

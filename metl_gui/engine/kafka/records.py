@@ -20,11 +20,12 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from metl_gui.core.runs.records import LIMIT_BYTES
 from metl_gui.engine.kafka.machine_code import MACHINE
 from metl_gui.engine.kernel.records import Parts, Records, head_of
 from metl_gui.errors import RecordError
 from metl_gui.formats.json_text import DEPTH_LIMIT, NULL, accept, depth, quoted
-from metl_gui.formats.record_delimiting import LIMIT_BYTES, head_bytes
+from metl_gui.formats.record_delimiting import head_bytes
 
 if TYPE_CHECKING:
     from confluent_kafka import Message

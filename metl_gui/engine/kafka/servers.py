@@ -1,4 +1,4 @@
-r"""Kafka servers and topics as an address names them, with the settings and secrets of their profile.
+r"""Kafka servers and topics as an address names them, where reading begins, and topics that are to be made.
 
 An address is one of these:
 
@@ -7,28 +7,37 @@ An address is one of these:
     kafka://host:port/metl.{entity}                 one topic for each entity, as a sink
     kafka://@name/topic                             hosts, settings and secrets of a profile
 
-``TopicReading`` and ``TopicOrder`` are what tasks are told of topics. They hold secrets, so they travel in the closure
-of a job and are never written down.
+Where reading begins when nothing says where an earlier run ended is one of ``earliest``, ``latest``, a time in ISO 8601
+(the first record at or after it), or ``topic/partition/offset`` with commas between; partitions that are not named
+begin at their beginning then.
 """
 
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 
 import msgspec
 
-from metl_gui.errors import RunError
+from metl_gui.errors import RunError, near_names
 
 SCHEME = "kafka://"
 ENTITY = "{entity}"
+EARLIEST, LATEST = "earliest", "latest"
+LOAD_TOPICS = "metl.load."
+"""How the topics of initial loads begin; a lane commits there too."""
+
 _PLACE = r"(?:\[[0-9a-fA-F:.]+\]|[^/:,;@\s\[\]]+):\d{1,5}"
 _ADDRESS = re.compile(rf"kafka://(?:@(?P<profile>[\w.-]+)|(?P<hosts>{_PLACE}(?:,{_PLACE})*))(?:/(?P<topics>\S*))?")
+_OFFSET = re.compile(r"(?P<topic>[a-zA-Z0-9._-]{1,249})/(?P<partition>\d{1,9})/(?P<offset>\d{1,18})")
 _TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 _INTERNAL = re.compile(
     r"__consumer_offsets|__transaction_state|_schemas"
     r"|metl\.(?:lane|load)\..*|metl\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.state"
 )
 """Topics that hold no records of anybody: Kafka's own, those of a registry, and those by which lanes talk and load."""
+
+_START_HINT = "Write earliest, latest, a time like 2026-11-22T05:00:00Z, or topic/partition/offset with commas between."
 
 
 class KafkaServers(msgspec.Struct, frozen=True, kw_only=True):
@@ -136,55 +145,66 @@ def _checked_pattern(pattern: str) -> str:
     return pattern
 
 
-PATIENCE_SECONDS = 120.0
-"""How long a task waits for servers that say nothing: long enough for a broker to be started again."""
-
-
-class WaitingRecords(msgspec.Struct, frozen=True):
-    """Which records of an error topic are meant.
+class Start(msgspec.Struct, frozen=True):
+    """Where partitions begin.
 
     Args:
-        reasons: only these; all when empty.
-        behind: by partition as ``topic/partition`` and reason: up to where its records were replayed.
-        is_again: what runs themselves set aside, whatever was replayed of it; else what replays set aside again too.
-        is_with_large: records that were too large are meant too.
+        kind: ``earliest``, ``latest``, ``time`` or ``offsets``.
+        time_ms: since 1970, of ``time``.
+        offsets: by topic and partition, of ``offsets``.
     """
 
-    reasons: tuple[str, ...] = ()
-    behind: dict[str, dict[str, int]] = {}
-    is_again: bool = False
-    is_with_large: bool = False
+    kind: str = EARLIEST
+    time_ms: int = 0
+    offsets: dict[tuple[str, int], int] = {}
 
 
-class TopicReading(msgspec.Struct, frozen=True):
-    """How topics are read; the ranges are those of a ``ReadPlan``, whose files are partitions and places offsets.
+def parse_start(text: str) -> Start:
+    """Read where to begin as a person writes it.
+
+    Raises:
+        RunError: it cannot be read.
+    """
+    text = text.strip()
+    if text.lower() in ("", EARLIEST, LATEST):
+        return Start(text.lower() or EARLIEST)
+    parts = [_OFFSET.fullmatch(part.strip()) for part in text.split(",")]
+    if all(parts):
+        found = {(part["topic"], int(part["partition"])): int(part["offset"]) for part in parts if part}
+        return Start("offsets", offsets=found)
+    try:
+        when = datetime.fromisoformat(text)
+    except ValueError:
+        near = near_names(text, [EARLIEST, LATEST])
+        raise RunError(f"{text[:100]} says of no topic where to begin.", hint=near or _START_HINT) from None
+    when = when if when.tzinfo else when.replace(tzinfo=UTC)
+    return Start("time", round(when.timestamp() * 1000))
+
+
+class TopicPlan(msgspec.Struct, frozen=True):
+    """A topic that is to be made.
 
     Args:
-        servers: where they are.
-        waiting: the topics are error topics, and these of their records are meant.
-        patience_seconds: see above.
+        name: its name.
+        partitions, replication: how many; -1 for what the servers are set to.
+        settings: its own settings, as Kafka names them.
+        why: what it is for, in words.
     """
 
-    servers: KafkaServers
-    waiting: WaitingRecords | None = None
-    patience_seconds: float = PATIENCE_SECONDS
+    name: str
+    partitions: int
+    replication: int
+    settings: tuple[tuple[str, str], ...] = ()
+    why: str = ""
+
+    @property
+    def text(self) -> str:
+        """The plan in one line, for people."""
+        parts = "as many partitions as the servers are set to" if self.partitions < 0 else _count(self.partitions)
+        copies = "" if self.replication < 0 else f", {self.replication} copies" if self.replication > 1 else ", 1 copy"
+        settings = "".join(f", {name}={value}" for name, value in self.settings)
+        return f"{self.name}: {parts}{copies}{settings} ({self.why})"
 
 
-class TopicOrder(msgspec.Struct, frozen=True):
-    """Where messages or set-aside records go.
-
-    Args:
-        servers: where the topics are.
-        topic: the topic, which may hold ``{entity}``.
-        limits: how many bytes a message may have, by topic; nothing is known of the others.
-        compacted: those topics that take no message without a key.
-        has_tombstones: send a null value after each delete.
-        patience_seconds: how long servers may take to answer.
-    """
-
-    servers: KafkaServers
-    topic: str
-    limits: dict[str, int] = {}
-    compacted: tuple[str, ...] = ()
-    has_tombstones: bool = False
-    patience_seconds: float = PATIENCE_SECONDS
+def _count(partitions: int) -> str:
+    return "1 partition" if partitions == 1 else f"{partitions} partitions"

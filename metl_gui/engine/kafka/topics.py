@@ -9,13 +9,13 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-import msgspec
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import ConfigResource, NewTopic, ResourceType  # type: ignore[attr-defined]  # as in listing
 
 from metl_gui.engine.kafka.clients import ANSWER_SECONDS, ClientErrorLog, admin, explained, in_words
 from metl_gui.engine.kafka.outgoing import topic_of
-from metl_gui.engine.kafka.servers import KafkaAddress, KafkaServers, TopicOrder
+from metl_gui.engine.kafka.servers import KafkaAddress, KafkaServers, TopicPlan
+from metl_gui.engine.kafka.topic_orders import TopicOrder
 from metl_gui.errors import RunError
 
 if TYPE_CHECKING:
@@ -29,31 +29,6 @@ _ERROR_BYTES = 8 << 20
 _MANY = 100
 _LOOK_SECONDS = 0.1
 _AGAIN_SECONDS = 1.0
-
-
-class TopicPlan(msgspec.Struct, frozen=True):
-    """A topic that is to be made.
-
-    Args:
-        name: its name.
-        partitions, replication: how many; -1 for what the servers are set to.
-        settings: its own settings, as Kafka names them.
-        why: what it is for, in words.
-    """
-
-    name: str
-    partitions: int
-    replication: int
-    settings: tuple[tuple[str, str], ...] = ()
-    why: str = ""
-
-    @property
-    def text(self) -> str:
-        """The plan in one line, for people."""
-        parts = "as many partitions as the servers are set to" if self.partitions < 0 else _count(self.partitions)
-        copies = "" if self.replication < 0 else f", {self.replication} copies" if self.replication > 1 else ", 1 copy"
-        settings = "".join(f", {name}={value}" for name, value in self.settings)
-        return f"{self.name}: {parts}{copies}{settings} ({self.why})"
 
 
 def why_of(kind: str) -> str:
@@ -196,7 +171,3 @@ def _settings_of(future: Any) -> Mapping[str, str]:
 
 def _number(text: str | None) -> int:
     return int(text) if text is not None and text.isdecimal() else -1
-
-
-def _count(partitions: int) -> str:
-    return "1 partition" if partitions == 1 else f"{partitions} partitions"

@@ -33,12 +33,12 @@ from typing import NoReturn, TypeAlias
 
 import numpy as np
 
+from metl_gui.core.runs.records import LIMIT_BYTES
 from metl_gui.errors import RecordError
 from metl_gui.formats.avro_container import read_long
 from metl_gui.formats.avro_schema import is_decimal, is_map_entry
 from metl_gui.formats.avro_types import AvroType
 from metl_gui.formats.json_text import DEPTH_LIMIT, quoted
-from metl_gui.formats.record_delimiting import LIMIT_BYTES
 
 Write: TypeAlias = Callable[[bytes, int, bytearray], int]
 """Reads the value that begins at a place, appends its text, and returns where the next value begins."""

@@ -11,12 +11,12 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from enum import IntEnum
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from metl_gui.core.runs.records import RecordOutcome
 from metl_gui.engine.kernel.plan import BlockPlan
 from metl_gui.errors import RecordError
 from metl_gui.formats.json_text import NULL, quoted
@@ -28,15 +28,6 @@ Filled: TypeAlias = "Counter[tuple[str, str, str]]"
 
 _DETAIL_LETTERS = 2000
 """Details may name what a hostile record is made of; the record itself stands beside them."""
-
-
-class RecordOutcome(IntEnum):
-    """Every record ends in exactly one of these."""
-
-    MAPPED = 0
-    FILTERED = 1
-    SET_ASIDE = 2
-    SKIPPED = 3
 
 
 class SetAside(NamedTuple):

@@ -13,8 +13,9 @@ from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
 from metl_gui.engine.kafka.clients import ANSWER_SECONDS, consumer, explained, in_words, retry_until_available
 from metl_gui.engine.kafka.offsets import LATEST_OFFSET, Lister
+from metl_gui.engine.kafka.servers import LOAD_TOPICS
 from metl_gui.engine.lanes.offset_metadata import OffsetMetadata, read_metadata
-from metl_gui.engine.lanes.order import LOAD_TOPICS, PartitionId, lane_topic
+from metl_gui.engine.lanes.order import PartitionId, lane_topic
 from metl_gui.engine.lanes.topic import read_bases
 from metl_gui.engine.runs.report import Tally
 

@@ -11,16 +11,17 @@ import msgspec
 from confluent_kafka import KafkaException, TopicPartition
 from confluent_kafka.admin import NewTopic  # type: ignore[attr-defined]  # as in listing
 
+from metl_gui.core.runs.lanes import LoadProgress
 from metl_gui.engine.kafka.clients import ANSWER_SECONDS, in_words
 from metl_gui.engine.kafka.consumer import OffsetRange, RangeReader
 from metl_gui.engine.kafka.offsets import LATEST_OFFSET, Lister
-from metl_gui.engine.kafka.servers import KafkaAddress, KafkaServers
+from metl_gui.engine.kafka.servers import LOAD_TOPICS, KafkaAddress, KafkaServers
 from metl_gui.engine.lanes.committed_offsets import Committed
 from metl_gui.engine.lanes.coordination import records as log
 from metl_gui.engine.lanes.coordination.topic import CoordinationWriter, read_state
 from metl_gui.engine.lanes.loads import LOAD, SUPERSEDED, SUPERSEDED_PARTLY, LoadOrder, load_key, read_order
 from metl_gui.engine.lanes.offset_metadata import read_metadata
-from metl_gui.engine.lanes.order import LOAD_TOPICS, PartitionId, lane_topic
+from metl_gui.engine.lanes.order import PartitionId, lane_topic
 
 _SAY_SECONDS = 10.0
 _LOOK_SECONDS = 0.3
@@ -41,32 +42,6 @@ class Example(msgspec.Struct, frozen=True, kw_only=True):
     partition: int
     key: bytes
     value: bytes
-
-
-class LoadProgress(msgspec.Struct, frozen=True, kw_only=True):
-    """How far a load is.
-
-    Args:
-        id: of the load.
-        changes: the topic of the table's changes.
-        rows: how many rows there are, as offsets count.
-        done: how many of them are mapped or left out.
-        superseded: left out, as a change of the row was mapped.
-        superseded_partly: the same, where every such change left out large values.
-        is_done: every partition is through, or was told to leave the rest.
-        is_given_up: somebody told so.
-        ended_ms: when somebody saw that (milliseconds since 1970); 0 before.
-    """
-
-    id: str
-    changes: str
-    rows: int
-    done: int
-    superseded: int = 0
-    superseded_partly: int = 0
-    is_done: bool = False
-    is_given_up: bool = False
-    ended_ms: int = 0
 
 
 def rows_topic(id_: str, changes: str) -> str:

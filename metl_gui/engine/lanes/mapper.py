@@ -14,7 +14,7 @@ import msgspec
 from metl_gui.engine.kafka.machine_code import MACHINE, WORTH_MESSAGES
 from metl_gui.engine.kafka.outgoing import Outgoing, Outgoings, set_aside_message
 from metl_gui.engine.kafka.records import records_of
-from metl_gui.engine.kafka.servers import TopicOrder
+from metl_gui.engine.kafka.topic_orders import TopicOrder
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.kernel.compiled import build
 from metl_gui.engine.kernel.outcomes import MappedBatch

@@ -19,9 +19,10 @@ from typing import Any
 import msgspec
 from confluent_kafka import KafkaException, TopicPartition
 
+from metl_gui.core.runs.lanes import PartitionReset
 from metl_gui.engine.kafka import clients
-from metl_gui.engine.kafka.offsets import ListedPartition, Lister, parse_start, start_offsets
-from metl_gui.engine.kafka.servers import KafkaServers, parse_address
+from metl_gui.engine.kafka.offsets import ListedPartition, Lister, start_offsets
+from metl_gui.engine.kafka.servers import KafkaServers, parse_address, parse_start
 from metl_gui.engine.lanes.committed_offsets import HAS_MEMBERS, Committed
 from metl_gui.engine.lanes.coordination import records as log
 from metl_gui.engine.lanes.coordination.announcements import order_set_back
@@ -55,30 +56,6 @@ class LaneGroup(msgspec.Struct, frozen=True, kw_only=True):
 
 class GroupInUseError(RunError):
     """Kafka holds places in the group: for tasks that have ended, which it lets go of within seconds, or for others."""
-
-
-class PartitionReset(msgspec.Struct, frozen=True, kw_only=True):
-    """What setting back means in one partition.
-
-    Args:
-        topic, partition: which.
-        position: the record that would be next if nothing were done.
-        to: the record that is next then; the position where nothing is repeated.
-        from_ms: the time of that record (milliseconds since 1970); None where nothing is repeated or nobody knows.
-        gone: how many offsets before it were asked for too, but are not in the topic any more.
-    """
-
-    topic: str
-    partition: int
-    position: int
-    to: int
-    from_ms: int | None = None
-    gone: int = 0
-
-    @property
-    def records(self) -> int:
-        """How many records are repeated at most."""
-        return self.position - self.to
 
 
 def partitions_back(lane: LaneGroup, to: str) -> tuple[PartitionReset, ...]:

@@ -19,12 +19,9 @@ from typing import NamedTuple
 
 import msgspec
 
+from metl_gui.core.runs.records import LIMIT_BYTES
 from metl_gui.engine.kafka.servers import KafkaServers
 from metl_gui.engine.kernel.reference import Mode
-from metl_gui.formats.record_delimiting import LIMIT_BYTES
-
-LOAD_TOPICS = "metl.load."
-"""How the topics of initial loads begin; a lane commits there too."""
 
 SESSION_MS = 6_000
 """After so long without a sign of life the partitions of a task go to others; brokers allow no less by default."""

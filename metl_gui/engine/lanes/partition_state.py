@@ -15,9 +15,9 @@ import msgspec
 import numpy as np
 from confluent_kafka import TIMESTAMP_NOT_AVAILABLE, TopicPartition
 
+from metl_gui.core.runs.lanes import LatencyFigures
 from metl_gui.engine.lanes.offset_metadata import OffsetMetadata, PartitionCounts
 from metl_gui.engine.lanes.order import PartitionId
-from metl_gui.engine.runs.events import LatencyFigures
 from metl_gui.engine.runs.report import STEPS, Tally, bucket_of, quantile
 
 if TYPE_CHECKING:

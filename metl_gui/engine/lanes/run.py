@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
+from metl_gui.core.runs.lanes import MemberFigures
 from metl_gui.engine.checks.destinations import refuse_feedback
 from metl_gui.engine.lanes.coordination.coordinator import CoordinationWatch
-from metl_gui.engine.lanes.coordination.records import MemberFigures
 from metl_gui.engine.lanes.job import LaneJob
 from metl_gui.engine.lanes.order import (
     Failure,

@@ -14,8 +14,8 @@ from confluent_kafka import TopicPartition
 
 from metl_gui.engine.checks.destinations import entities_of
 from metl_gui.engine.kafka.clients import ANSWER_SECONDS, ClientErrorLog, admin, in_words
-from metl_gui.engine.kafka.offsets import ListedPartition, Lister, parse_start, start_offsets
-from metl_gui.engine.kafka.servers import KafkaAddress, KafkaServers, parse_address
+from metl_gui.engine.kafka.offsets import ListedPartition, Lister, start_offsets
+from metl_gui.engine.kafka.servers import KafkaAddress, KafkaServers, parse_address, parse_start
 from metl_gui.engine.kafka.topics import topic_order
 from metl_gui.engine.lanes.committed_offsets import Committed
 from metl_gui.engine.lanes.coordination.announcements import begin_lane

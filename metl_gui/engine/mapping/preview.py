@@ -12,9 +12,10 @@ from typing import Self, TypeAlias
 from metl_gui.core.differences.changed_parts import changed_blocks
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.project import writer_schemas
+from metl_gui.core.runs.records import RecordOutcome
 from metl_gui.core.trees.nodes import Schema
 from metl_gui.engine.kernel.changes import RowChange, read_wrapped
-from metl_gui.engine.kernel.outcomes import BatchOutput, RecordOutcome, Sent
+from metl_gui.engine.kernel.outcomes import BatchOutput, Sent
 from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan, WriterSchemaPlan
 from metl_gui.engine.kernel.reference import RecordContext, ReferenceKernel
 from metl_gui.engine.kernel.wire_format import WireDecoder

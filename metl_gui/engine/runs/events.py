@@ -9,12 +9,46 @@ from typing import TypeAlias
 
 import msgspec
 
-from metl_gui.engine.lanes.coordination.records import MemberFigures
-from metl_gui.engine.runs.progress import Unit
-from metl_gui.engine.runs.report import RunReport, Tally
-from metl_gui.engine.spark.protection import Protection
-from metl_gui.engine.spark.worker_check import WorkerFacts
+from metl_gui.core.runs.lanes import LatencyFigures, MemberFigures, PartitionFigures
+from metl_gui.engine.runs.report import RunReport, Tally, Unit
 from metl_gui.errors import RunError, RunKilledError, SetupError, UserError
+
+
+class Protection(msgspec.Struct, frozen=True, kw_only=True):
+    """What keeps strangers out of a session that runs.
+
+    Args:
+        is_authenticated: whether its ports ask for a secret.
+        is_encrypted: whether nobody on the way can read along.
+    """
+
+    is_authenticated: bool = False
+    is_encrypted: bool = False
+
+
+class WorkerFacts(msgspec.Struct, frozen=True):
+    """What one task found where it ran.
+
+    Args:
+        host: the computer.
+        process: of the Python worker.
+        partition: number of the task.
+        python, executable, platform, user: what runs there.
+        packages: versions by name, empty for what is missing.
+        files: why a file cannot be read, for each that cannot.
+        folders: why a folder cannot be written, by its path.
+    """
+
+    host: str
+    process: int
+    partition: int
+    python: str
+    executable: str
+    platform: str
+    user: str
+    packages: dict[str, str]
+    files: tuple[str, ...] = ()
+    folders: dict[str, str] = {}
 
 
 class Event(msgspec.Struct, frozen=True, tag_field="event"):
@@ -130,48 +164,6 @@ class SourceTroubled(Event, frozen=True, tag="SourceTroubled"):
 
     run_id: str
     text: str
-
-
-class LatencyFigures(msgspec.Struct, frozen=True):
-    """How long records took, from the broker's time of the record to the commit of what it became.
-
-    Args:
-        p50, p95, p99: of the records committed in the last seconds; None while there were none.
-        records: how many these are.
-
-    Units: milliseconds.
-    """
-
-    p50: float | None = None
-    p95: float | None = None
-    p99: float | None = None
-    records: int = 0
-
-
-class PartitionFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """How far a fast lane is in one partition.
-
-    Args:
-        topic, partition: which.
-        task: the number of the task that has it, None while nobody has committed anything of it.
-        position: the next record, as committed; end: the one that the next producer will write.
-        lag: how many records lie between.
-        read: records committed by this run.
-        rate: records a second, over the last seconds.
-        latency_ms: of its records.
-        waiting: records that stand behind one whose version is not known yet; not part of ``read``.
-    """
-
-    topic: str
-    partition: int
-    task: int | None = None
-    position: int = 0
-    end: int = 0
-    lag: int = 0
-    read: int = 0
-    rate: float = 0.0
-    latency_ms: LatencyFigures = LatencyFigures()
-    waiting: int = 0
 
 
 class LaneProgressed(Event, frozen=True, tag="LaneProgressed"):

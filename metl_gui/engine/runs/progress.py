@@ -15,16 +15,13 @@ import time
 from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal, TypeAlias
 
 import msgspec
 
-from metl_gui.engine.runs.report import Tally
+from metl_gui.engine.runs.report import Tally, Unit
 from metl_gui.own_files import open_file
 
 INTERVAL_SECONDS = 0.25
-Unit: TypeAlias = Literal["bytes", "records"]
-"""What a source is measured in: files in bytes, topics in records."""
 
 _ATTRIBUTES_NOTED = 500
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 
@@ -18,6 +18,9 @@ from metl_gui.errors import BugError
 
 STEPS = 8
 """Buckets of the histogram for each doubling of the time: neighbours differ by 9 %."""
+
+Unit: TypeAlias = Literal["bytes", "records"]
+"""What a source is measured in: files in bytes, topics in records."""
 
 
 class KernelFigures(msgspec.Struct, kw_only=True):

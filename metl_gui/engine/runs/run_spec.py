@@ -10,14 +10,13 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from metl_gui.core.runs.records import LIMIT_BYTES
 from metl_gui.engine.kafka.servers import KafkaServers, is_kafka
 from metl_gui.engine.runs.event_log import bounded_lines
 from metl_gui.engine.runs.report import RunReport
 from metl_gui.errors import RunError
-from metl_gui.formats.record_delimiting import LIMIT_BYTES
 from metl_gui.own_files import make_folder, open_file, write_file
 
-LOCAL_TARGET = "local[*]"
 NOOP = "noop"
 BATCH_BYTES = 256 << 20
 """What a batch reads at most: some seconds of work, so that little is done again after a kill."""

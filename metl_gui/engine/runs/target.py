@@ -1,4 +1,4 @@
-"""Where Spark runs: a target parsed from what a person writes, and the first look whether anybody answers there.
+"""Where Spark runs: a target parsed from what a person writes.
 
     local[*], local[4], local[4,2]  this computer; the second number: how often a task is tried
     sc://host:port/;use_ssl=true    a Spark Connect server; the parameters are Spark's own
@@ -6,33 +6,27 @@
     yarn, k8s://..., any://...      whatever else spark-submit knows, passed on as it stands
     @name                           a profile, which the workbench looks up
 
-A lane has a Spark application of its own, which tries tasks again and leaves others room (``lane_target``).
-
 Secrets (the token of a Connect server, passwords among the settings) are kept apart from everything that is shown,
 logged or written down.
 """
 
 from __future__ import annotations
 
-import os
 import re
-import socket
-from collections.abc import Iterable
 from enum import StrEnum
 from urllib.parse import quote, unquote
 
 import msgspec
 
-from metl_gui.engine.runs.run_spec import LOCAL_TARGET
 from metl_gui.errors import RunError, near_names
 
+LOCAL_TARGET = "local[*]"
 CONNECT_PORT = 15002
 TOKEN = "token"  # noqa: S105 - the name of a parameter of Spark Connect
 """The secret that a Connect server takes; other secrets are settings of Spark or parameters of the address."""
 SETTING = "spark."
 """How the names of all settings of Spark begin."""
 
-_ANSWER_SECONDS = 3.0
 _HERE = "Use local[*] to run on this computer."
 _LOCAL = re.compile(r"local(\[(\*|[1-9]\d{0,2})(,[1-9]\d?)?\])?")
 _PLACE = r"(?:\[[0-9a-fA-F:.]+\]|[^/:,;@\s\[\]]+)"
@@ -154,40 +148,6 @@ def is_secret_name(name: str) -> bool:
     return _SECRET.search(name) is not None
 
 
-def check_target(target: Target | str) -> None:
-    """Refuse a Spark target that cannot be served, before anything is started.
-
-    Raises:
-        RunError: it is unknown, or nobody answers there.
-    """
-    known = parse_target(target) if isinstance(target, str) else target
-    if not known.places:
-        return
-    refusals = [refusal for host, port in known.places if (refusal := _refusal(host, port))]
-    if len(refusals) < len(known.places):
-        return
-    what = "server" if known.kind is TargetKind.CONNECT else "master"
-    raise RunError(
-        f"The Spark {what} does not answer.",
-        f"{known.shown}: {refusals[0]}.",
-        f"Check the address and whether the {what} runs, or use local[*] to run on this computer.",
-    )
-
-
-def answers(places: Iterable[tuple[str, int]]) -> bool:
-    """Whether any of these servers takes connections."""
-    return any(not _refusal(host, port) for host, port in places)
-
-
-def _refusal(host: str, port: int) -> str:
-    """Say why nobody answers at a place; nothing when somebody does."""
-    try:
-        socket.create_connection((host, port), timeout=_ANSWER_SECONDS).close()
-    except (OSError, OverflowError, UnicodeError) as error:
-        return str(getattr(error, "strerror", None) or error)
-    return ""
-
-
 def _connect_target(text: str) -> Target:
     found = _CONNECT.fullmatch(text)
     if not found or not 0 < int(found.group(2) or CONNECT_PORT) <= 65535:
@@ -230,33 +190,3 @@ def _unknown(text: str) -> RunError:
         f"{_without_parameters(text)[:200] or 'Nothing'} is none of {', '.join(_KNOWN)} or @profile.",
         f"{near} {_HERE}".strip(),
     )
-
-
-TRIES = 4
-"""How often Spark starts a task again by itself; the lane starts the whole job again beyond that."""
-
-CORES = 2
-"""What a lane takes of a standalone cluster where its profile says nothing: without a limit it would take all of it."""
-
-_THREADS = re.compile(r"local\[(\d+)")
-_CORES = "spark.cores.max"
-_SETTINGS = {
-    # A second attempt beside the first would only fence it.
-    "spark.speculation": "false",
-    "spark.task.maxFailures": str(TRIES),
-}
-
-
-def lane_target(target: Target) -> Target:
-    """Return the target of a lane's session; what a profile sets stays as it is."""
-    match target.kind:
-        case TargetKind.LOCAL:
-            found = _THREADS.match(target.master)
-            threads = int(found[1]) if found else os.cpu_count() or 1
-            return msgspec.structs.replace(target, master=f"local[{threads},{TRIES}]")
-        case TargetKind.CLUSTER:
-            standalone = {_CORES: str(CORES)} if target.master.startswith("spark://") else {}
-            settings = {**_SETTINGS, **standalone, **dict(target.settings)}
-            return msgspec.structs.replace(target, settings=tuple(settings.items()))
-        case TargetKind.CONNECT:
-            return target

@@ -26,7 +26,7 @@ from metl_gui.engine.kafka.outgoing import (
     Outgoings,
     set_aside_message,
 )
-from metl_gui.engine.kafka.servers import TopicOrder
+from metl_gui.engine.kafka.topic_orders import TopicOrder
 from metl_gui.engine.sinks.sink import RejectedRecord
 from metl_gui.engine.spark.task_errors import TaskError
 from metl_gui.errors import RunError

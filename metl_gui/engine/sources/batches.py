@@ -21,6 +21,7 @@ from typing import IO, NamedTuple
 
 import numpy as np
 
+from metl_gui.core.runs.records import LIMIT_BYTES
 from metl_gui.engine.kernel.avro_values import MAX_EMPTY_ITEMS, AvroReader
 from metl_gui.engine.kernel.records import Places, Records
 from metl_gui.engine.kernel.wire_format import learn
@@ -29,7 +30,6 @@ from metl_gui.errors import RecordError, RunError, SchemaError
 from metl_gui.formats.avro_container import AvroBlock, Header, read_blocks, read_header
 from metl_gui.formats.avro_types import read_avro
 from metl_gui.formats.record_delimiting import (
-    LIMIT_BYTES,
     SNIFF_BYTES,
     DelimitedRecord,
     Framing,

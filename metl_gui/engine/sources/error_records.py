@@ -13,12 +13,13 @@ from typing import NamedTuple
 
 import msgspec
 
+from metl_gui.core.runs.records import LIMIT_BYTES
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.sources.batches import Batch, read_batches
 from metl_gui.engine.sources.files import FileRange, SourceFile
 from metl_gui.engine.sources.large_records import TOO_LARGE, head_of
 from metl_gui.errors import RunError
-from metl_gui.formats.record_delimiting import LIMIT_BYTES, head_bytes
+from metl_gui.formats.record_delimiting import head_bytes
 
 
 class StoredRecord(msgspec.Struct, frozen=True):

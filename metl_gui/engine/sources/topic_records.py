@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Final, NamedTuple
 from metl_gui.engine.kafka.consumer import OffsetRange, RangeReader
 from metl_gui.engine.kafka.outgoing import CUT, FORM, OF_SET_ASIDE, POSITION, REASON, RECORD, REPLAYED, TIMESTAMP
 from metl_gui.engine.kafka.records import headers_json, records_of, records_of_columns
-from metl_gui.engine.kafka.servers import TopicReading, WaitingRecords
+from metl_gui.engine.kafka.topic_orders import TopicReading, WaitingRecords
 from metl_gui.engine.kernel.records import Parts, Records
 from metl_gui.engine.sources.large_records import TOO_LARGE, LargeRecords
 from metl_gui.engine.sources.source import ReadPlan, partition_of

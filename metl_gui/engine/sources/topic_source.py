@@ -13,6 +13,7 @@ from typing import Final
 
 from confluent_kafka import Consumer, TopicPartition
 
+from metl_gui.core.runs.records import LIMIT_BYTES
 from metl_gui.engine.kafka.clients import (
     ANSWER_SECONDS,
     ClientErrorLog,
@@ -22,14 +23,14 @@ from metl_gui.engine.kafka.clients import (
     retry_until_available,
 )
 from metl_gui.engine.kafka.consumer import OffsetRange
-from metl_gui.engine.kafka.offsets import Lister, parse_start, start_offsets
-from metl_gui.engine.kafka.servers import KafkaServers, TopicReading, WaitingRecords, is_kafka, parse_address
+from metl_gui.engine.kafka.offsets import Lister, start_offsets
+from metl_gui.engine.kafka.servers import KafkaServers, is_kafka, parse_address, parse_start
+from metl_gui.engine.kafka.topic_orders import TopicReading, WaitingRecords
 from metl_gui.engine.runs.run_spec import RunSpec
 from metl_gui.engine.runs.staging import Staging
 from metl_gui.engine.sources.files import FileRange, SourceFile
 from metl_gui.engine.sources.large_records import TOO_LARGE
 from metl_gui.engine.sources.source import partition_file
-from metl_gui.formats.record_delimiting import LIMIT_BYTES
 
 MIN_RANGE_RECORDS: Final = 20_000
 """A task costs about as much as reading so many records."""

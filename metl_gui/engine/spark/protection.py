@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-import msgspec
+from metl_gui.engine.runs.events import Protection
 
 AUTHENTICATES = "spark.authenticate"
 SECRET = "spark.authenticate.secret"  # noqa: S105 - the name of a setting
@@ -17,18 +17,6 @@ HERE = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1
 
 ASKING = {AUTHENTICATES: "true", **_ENCRYPTS}
 """Settings with which ports answer nobody without the secret; a session of one process makes it itself, in memory."""
-
-
-class Protection(msgspec.Struct, frozen=True, kw_only=True):
-    """What keeps strangers out of a session that runs.
-
-    Args:
-        is_authenticated: whether its ports ask for a secret.
-        is_encrypted: whether nobody on the way can read along.
-    """
-
-    is_authenticated: bool = False
-    is_encrypted: bool = False
 
 
 def protected(settings: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from metl_gui.engine.runs.events import WorkerFacts
 from metl_gui.engine.spark.worker_facts import KAFKA, NEEDED
 from metl_gui.errors import RunError
 
@@ -30,31 +31,6 @@ class WorkerCheck(msgspec.Struct, frozen=True):
     files: tuple[tuple[str, int], ...] = ()
     folders: tuple[str, ...] = ()
     mark: str = ""
-
-
-class WorkerFacts(msgspec.Struct, frozen=True):
-    """What one task found where it ran.
-
-    Args:
-        host: the computer.
-        process: of the Python worker.
-        partition: number of the task.
-        python, executable, platform, user: what runs there.
-        packages: versions by name, empty for what is missing.
-        files: why a file cannot be read, for each that cannot.
-        folders: why a folder cannot be written, by its path.
-    """
-
-    host: str
-    process: int
-    partition: int
-    python: str
-    executable: str
-    platform: str
-    user: str
-    packages: dict[str, str]
-    files: tuple[str, ...] = ()
-    folders: dict[str, str] = {}
 
 
 def parse_facts(answers: Iterable[str | None]) -> tuple[WorkerFacts, ...]:

@@ -18,7 +18,7 @@ from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPart
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, SupportsTriggerAvailableNow
 from pyspark.sql.types import StructType
 
-from metl_gui.engine.kafka.servers import TopicReading
+from metl_gui.engine.kafka.topic_orders import TopicReading
 from metl_gui.engine.sources.files import FileRange
 from metl_gui.engine.sources.source import ReadPlan
 from metl_gui.engine.spark.task_errors import TaskError

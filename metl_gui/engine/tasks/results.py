@@ -11,52 +11,8 @@ from typing import Any
 
 import msgspec
 
+from metl_gui.core.runs.records import MappedRecord, SentMessage, SetAsideRecord
 from metl_gui.engine.sources.large_records import cut_row
-
-
-class SentMessage(msgspec.Struct, frozen=True):
-    """One outgoing message, exactly as it was sent."""
-
-    entity: str
-    message: msgspec.Raw
-
-
-class MappedRecord(msgspec.Struct, frozen=True):
-    """A record and everything it became.
-
-    Args:
-        place: ``file@offset``.
-        raw, raw_base64: the record's exact bytes, as text where it is text.
-    """
-
-    place: str
-    outgoing: tuple[SentMessage, ...]
-    raw: str | None = None
-    raw_base64: str | None = None
-
-    @property
-    def incoming(self) -> bytes:
-        """The record's exact bytes."""
-        return _bytes(self.raw, self.raw_base64)
-
-
-class SetAsideRecord(msgspec.Struct, frozen=True):
-    """One line of the error store."""
-
-    reason: str
-    detail: str = ""
-    state: int = 0
-    schema: str | None = None
-    version: str | None = None
-    position: str | None = None
-    raw: str | None = None
-    raw_base64: str | None = None
-
-    @property
-    def incoming(self) -> bytes:
-        """The record's exact bytes."""
-        return _bytes(self.raw, self.raw_base64)
-
 
 _TAIL_BYTES = 1 << 18
 _SHOWN_BYTES = 1 << 20
@@ -127,10 +83,6 @@ def first_set_aside(errors: Path, count: int, reason: str = "") -> list[SetAside
     folders: list[Iterator[Any]] = [_beginnings_of(folder) for folder in sorted(errors.glob(pattern))]
     in_turn = (line for row in itertools.zip_longest(*folders) for line in row if line is not None)
     return [_SET_ASIDE.decode(line) for line in itertools.islice(in_turn, count)]
-
-
-def _bytes(raw: str | None, raw_base64: str | None) -> bytes:
-    return base64.b64decode(raw_base64) if raw_base64 is not None else (raw or "").encode()
 
 
 def _beginnings_of(folder: Path) -> Iterator[bytes]:

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
-from metl_gui.engine.kafka.servers import TopicOrder, parse_address
+from metl_gui.core.runs.records import LIMIT_BYTES
+from metl_gui.engine.kafka.servers import parse_address
+from metl_gui.engine.kafka.topic_orders import TopicOrder
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.kernel.compiled import build
 from metl_gui.engine.kernel.outcomes import MappedBatch, SetAside
@@ -31,7 +33,6 @@ from metl_gui.engine.sinks.sink import Sink
 from metl_gui.engine.sources.large_records import TOO_LARGE, LargeRecords, write_row
 from metl_gui.engine.tasks.refused_records import counted, set_refused_aside
 from metl_gui.engine.tasks.results import Sampler
-from metl_gui.formats.record_delimiting import LIMIT_BYTES
 
 if TYPE_CHECKING:
     from confluent_kafka import Message

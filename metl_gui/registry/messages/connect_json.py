@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from metl_gui.core.runs.records import LIMIT_BYTES
 from metl_gui.core.trees import schema_names
 from metl_gui.core.trees.declarations import AttributeDeclaration, KeyPaths, VersionDeclaration
 from metl_gui.errors import RecordError, SchemaError
@@ -159,7 +160,7 @@ class _Gathering:
     ) -> RowRecord | RecordKind | None:
         try:
             if not framed.is_whole:
-                raise RecordError("too_large", f"they are larger than {record_delimiting.LIMIT_BYTES // 2**20} MiB")
+                raise RecordError("too_large", f"they are larger than {LIMIT_BYTES // 2**20} MiB")
             return self._reader.read(framed.raw)
         except RecordError as error:
             is_malformed = error.reason == "malformed"

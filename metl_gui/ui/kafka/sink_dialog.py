@@ -27,7 +27,7 @@ from metl_gui.ui.widgets.table import TableCell, TableModel, make_table
 from metl_gui.workbench.runs.topics import TopicInfo, list_topics
 
 if TYPE_CHECKING:
-    from metl_gui.engine.kafka.topics import TopicPlan
+    from metl_gui.engine.kafka.servers import TopicPlan
 
 
 _SIZE = (760, 540)

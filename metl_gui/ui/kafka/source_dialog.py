@@ -102,7 +102,7 @@ class StartRow(QWidget):
         self._tell()
 
     def _tell(self, _text: str = "") -> None:
-        from metl_gui.engine.kafka.offsets import parse_start  # loads Kafka's client, which no page needs before
+        from metl_gui.engine.kafka.servers import parse_start
 
         try:
             parse_start(self.text)

@@ -36,7 +36,7 @@ from metl_gui.workbench.profiles.saved_profiles import SIGN, profiles
 from metl_gui.workbench.session import Workbench
 
 if TYPE_CHECKING:
-    from metl_gui.engine.lanes.load_control import LoadProgress
+    from metl_gui.core.runs.lanes import LoadProgress
 
 
 WAYS = {POSTGRESQL: "From the database", DEBEZIUM: "From the connector", BEGINNING: "From the topics' beginning"}

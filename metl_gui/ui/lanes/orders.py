@@ -27,7 +27,7 @@ from metl_gui.workbench.lanes.control import CoordinationStatus, Lane
 from metl_gui.workbench.lanes.offset_reset import OffsetResetPlan, set_back
 
 if TYPE_CHECKING:
-    from metl_gui.engine.lanes.offset_reset import PartitionReset
+    from metl_gui.core.runs.lanes import PartitionReset
 
 
 FREEZE, UNFREEZE, ROLL_BACK, SET_BACK, LOAD = "freeze", "unfreeze", "roll_back", "set_back", "load"

@@ -18,9 +18,10 @@ import msgspec
 
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element
 from metl_gui.core.matrix.document import Document
+from metl_gui.core.runs.records import MappedRecord, SetAsideRecord
 from metl_gui.core.trees import paths
 from metl_gui.core.trees.nodes import Version
-from metl_gui.engine.tasks.results import MappedRecord, SetAsideRecord, first_results, first_set_aside, newest_result
+from metl_gui.engine.tasks.results import first_results, first_set_aside, newest_result
 from metl_gui.ui.messages.json_layout import Member, MemberPath, indented, members_of
 from metl_gui.ui.messages.set_aside import reason_words, without_value
 from metl_gui.workbench.masking import UNREADABLE, Masks, schema_of

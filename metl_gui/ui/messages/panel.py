@@ -10,7 +10,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from metl_gui.core.matrix.document import Document
-from metl_gui.engine.tasks.results import MappedRecord, SetAsideRecord
+from metl_gui.core.runs.records import MappedRecord, SetAsideRecord
 from metl_gui.ui.jobs.jobs import JobOutcome, Jobs, NewestJob
 from metl_gui.ui.messages.pairs import KeptRecord, MessagePair, RecordRequest, newest_of, pair_of, records_of
 from metl_gui.ui.messages.set_aside import SHOW, next_step

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from metl_gui.core.matrix.document import Document
+from metl_gui.core.runs.records import SetAsideRecord
 from metl_gui.core.trees.nodes import Side
-from metl_gui.engine.tasks.results import SetAsideRecord
 from metl_gui.ui.project.selection import Selected, place_of_version
 
 ADD, REVIEW, SHOW = "add", "review", "show"

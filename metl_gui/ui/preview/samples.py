@@ -14,7 +14,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
 from metl_gui.core.matrix.document import Document
-from metl_gui.engine.kernel.outcomes import RecordOutcome
+from metl_gui.core.runs.records import RecordOutcome
 from metl_gui.ui.jobs.timers import pause
 from metl_gui.ui.project.selection import Selected, block_meant
 from metl_gui.ui.project.text import number_of

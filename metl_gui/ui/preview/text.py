@@ -17,9 +17,9 @@ from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QWidget
 
 from metl_gui.core.matrix.blocks import BlockKey
 from metl_gui.core.matrix.document import Document
+from metl_gui.core.runs.records import RecordOutcome
 from metl_gui.core.trees import paths
 from metl_gui.core.trees.nodes import Side, Version
-from metl_gui.engine.kernel.outcomes import RecordOutcome
 from metl_gui.ui.messages.json_layout import TOKENS, Member, MemberPath, indented, members_of
 from metl_gui.ui.messages.pairs import unwrapped
 from metl_gui.ui.messages.view import MessageText

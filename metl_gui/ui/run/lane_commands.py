@@ -44,8 +44,7 @@ from metl_gui.workbench.publishing.publication import published_states
 from metl_gui.workbench.session import Workbench
 
 if TYPE_CHECKING:
-    from metl_gui.engine.lanes.load_control import LoadProgress
-    from metl_gui.engine.lanes.offset_reset import PartitionReset
+    from metl_gui.core.runs.lanes import LoadProgress, PartitionReset
     from metl_gui.ui.shell.window import Window
 
 

@@ -31,7 +31,7 @@ from metl_gui.workbench.runs.topics import make_topics, topics_wanted
 from metl_gui.workbench.session import Workbench
 
 if TYPE_CHECKING:
-    from metl_gui.engine.kafka.topics import TopicPlan
+    from metl_gui.engine.kafka.servers import TopicPlan
 
 
 _LOOKED_AT_BYTES = 256 << 10

@@ -29,8 +29,8 @@ from metl_gui.workbench.lanes.control import Lane
 from metl_gui.workbench.session import Workbench
 
 if TYPE_CHECKING:
+    from metl_gui.core.runs.lanes import LoadProgress
     from metl_gui.engine.lanes.committed_offsets import Committed
-    from metl_gui.engine.lanes.load_control import LoadProgress
     from metl_gui.engine.lanes.loads import LoadOrder
 
 POSTGRESQL, BEGINNING, DEBEZIUM = "postgresql", "beginning", "debezium"

@@ -13,7 +13,8 @@ from metl_gui.core.progress import UNWATCHED, Watch
 from metl_gui.workbench.lanes.control import Lane, fold_of
 
 if TYPE_CHECKING:
-    from metl_gui.engine.lanes.offset_reset import LaneGroup, PartitionReset
+    from metl_gui.core.runs.lanes import PartitionReset
+    from metl_gui.engine.lanes.offset_reset import LaneGroup
 
 _LOOK_SECONDS = 0.1
 _OBEY_SECONDS = 30.0

@@ -21,6 +21,7 @@ from metl_gui.core.matrix.canonical import is_carried, state_hash
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.progress import UNWATCHED, TaskRunner, Watch, run_inline
 from metl_gui.core.project.version_tasks import VersionTask
+from metl_gui.core.runs.records import LIMIT_BYTES, MappedRecord, SetAsideRecord
 from metl_gui.engine.execution.client import SparkProcess
 from metl_gui.engine.execution.preconditions import check_run
 from metl_gui.engine.kafka.servers import KafkaServers, is_kafka
@@ -28,13 +29,11 @@ from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.mapping.plan_compiler import compile_plan
 from metl_gui.engine.runs.events import EngineEvent, LaneProgressed, RunProgressed, RunStarted
 from metl_gui.engine.runs.report import RunReport
-from metl_gui.engine.runs.run_spec import BATCH_BYTES, LOCAL_TARGET, Format, Lane, RunSpec, new_run_id
-from metl_gui.engine.runs.target import Target
+from metl_gui.engine.runs.run_spec import BATCH_BYTES, Format, Lane, RunSpec, new_run_id
+from metl_gui.engine.runs.target import LOCAL_TARGET, Target
 from metl_gui.engine.streaming.report import stream_report
 from metl_gui.engine.tasks import results
-from metl_gui.engine.tasks.results import MappedRecord, SetAsideRecord
 from metl_gui.errors import ProjectError, RunCancelled, RunError
-from metl_gui.formats.record_delimiting import LIMIT_BYTES
 from metl_gui.workbench.addresses import known_block_name
 from metl_gui.workbench.importing.version_tasks import REASONS, collect_tasks
 from metl_gui.workbench.profiles.saved_profiles import find_target, kafka_servers, shared_folder

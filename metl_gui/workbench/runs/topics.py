@@ -23,7 +23,7 @@ from metl_gui.workbench.session import Workbench
 
 if TYPE_CHECKING:
     from metl_gui.engine.kafka.inspection import SeenMessage
-    from metl_gui.engine.kafka.topics import TopicPlan
+    from metl_gui.engine.kafka.servers import TopicPlan
 
 _SHOWN = 20
 _LONGEST = 4_000

@@ -19,7 +19,7 @@ import msgspec
 from metl_gui.core.matrix.blocks import BlockKey, Status
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.project.masks import hidden_sources
-from metl_gui.engine.kernel.outcomes import RecordOutcome
+from metl_gui.core.runs.records import RecordOutcome
 from metl_gui.engine.mapping.preview import OneMessage, OneOutcome, Previewer
 from metl_gui.engine.sources.batches import FirstRecord
 from metl_gui.formats.json_text import Members, quoted

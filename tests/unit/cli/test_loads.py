@@ -9,7 +9,7 @@ import pytest
 
 from metl_gui.cli.lanes import lines_of
 from metl_gui.cli.main import main
-from metl_gui.engine.lanes.load_control import LoadProgress
+from metl_gui.core.runs.lanes import LoadProgress
 
 HALF = LoadProgress(id="l", changes="shop.public.orders", rows=2_000, done=1_500, superseded=20)
 

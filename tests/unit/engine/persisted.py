@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, get_args
 
+from metl_gui.core.runs import lanes as lane_values
+from metl_gui.core.runs import records as run_records
 from metl_gui.engine.kafka import inspection, outgoing
 from metl_gui.engine.kernel import plan
-from metl_gui.engine.lanes import load_control, loads, mapper, offset_metadata, order
+from metl_gui.engine.lanes import loads, mapper, offset_metadata, order
 from metl_gui.engine.lanes.coordination import records
 from metl_gui.engine.loading import row_template
 from metl_gui.engine.runs import events, folder_lock, run_spec, staging
@@ -16,7 +18,6 @@ from metl_gui.engine.sinks import jsonl, patterns, readers
 from metl_gui.engine.sinks import rows as message_rows
 from metl_gui.engine.sources import error_records, error_store, large_records
 from metl_gui.engine.streaming import batch_records, checkpoint, ledger
-from metl_gui.engine.tasks import results
 
 EVENTS: Mapping[str, Any] = {
     "the session starts": events.SessionStarting,
@@ -39,8 +40,8 @@ EVENTS: Mapping[str, Any] = {
 RUNS: Mapping[str, Any] = {
     "what was asked": run_spec.RunSpec,
     "the report": RunReport,
-    "a record beside its messages": results.MappedRecord,
-    "a record that is set aside": results.SetAsideRecord,
+    "a record beside its messages": run_records.MappedRecord,
+    "a record that is set aside": run_records.SetAsideRecord,
     "a record that waits for a replay": error_records.StoredRecord,
     "the head of a long row of an error store": large_records.RowHead,
     "the mark of a replay": error_store.ReplayMark,
@@ -76,7 +77,7 @@ LANES: Mapping[str, Any] = {
     "a task cannot go on": order.Failure,
     "a task does not get on": order.Trouble,
     "what a load orders": loads.LoadOrder,
-    "what became of a load": load_control.LoadProgress,
+    "what became of a load": lane_values.LoadProgress,
     "the metadata of an offset": offset_metadata.OffsetMetadata,
 }
 """The topic of a lane, and the offsets of its group."""

@@ -11,11 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from metl_gui.core.runs.records import RecordOutcome
 from metl_gui.engine.kernel.compiled import build
 from metl_gui.engine.kernel.compiled import driver as driving
 from metl_gui.engine.kernel.compiled import tables as tables_module
 from metl_gui.engine.kernel.compiled.tables import Tables
-from metl_gui.engine.kernel.outcomes import MappedBatch, RecordOutcome
+from metl_gui.engine.kernel.outcomes import MappedBatch
 from metl_gui.engine.kernel.plan import Plan
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.mapping import kernel as kernel_module

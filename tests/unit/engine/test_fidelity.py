@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from metl_gui.core.runs.records import RecordOutcome
 from metl_gui.core.trees.declarations import fingerprint
 from metl_gui.core.trees.paths import escape
-from metl_gui.engine.kernel.outcomes import MappedBatch, RecordOutcome
+from metl_gui.engine.kernel.outcomes import MappedBatch
 from metl_gui.engine.kernel.plan import DEFAULT_PLACEHOLDER, Plan
 from metl_gui.engine.kernel.reference import forms_of
 from metl_gui.engine.mapping.kernel import Kernel

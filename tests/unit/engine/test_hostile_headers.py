@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from metl_gui.engine.kernel.outcomes import RecordOutcome
+from metl_gui.core.runs.records import RecordOutcome
 from metl_gui.engine.kernel.wire_format import ids_in_headers
 from metl_gui.engine.mapping.kernel import Kernel
 from tests.helpers.plans import map_all, plan_of

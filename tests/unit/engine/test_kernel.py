@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from metl_gui.core.runs.records import RecordOutcome
 from metl_gui.core.trees.declarations import fingerprint
 from metl_gui.engine.kernel import plan as plans
-from metl_gui.engine.kernel.outcomes import RecordOutcome
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.mapping.kernel import Choice, Kernel
 from metl_gui.formats.connect_schema import declare

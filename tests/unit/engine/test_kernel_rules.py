@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from metl_gui.core.matrix.canonical import is_held
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.matrix.sequential import map_sequentially
+from metl_gui.core.runs.records import RecordOutcome
 from metl_gui.core.trees.nodes import Version
 from metl_gui.core.trees.paths import escape, split
-from metl_gui.engine.kernel.outcomes import MappedBatch, RecordOutcome
+from metl_gui.engine.kernel.outcomes import MappedBatch
 from metl_gui.engine.mapping.kernel import Kernel
 from metl_gui.engine.mapping.plan_compiler import compile_plan
 from tests.helpers.histories import start, step, steps

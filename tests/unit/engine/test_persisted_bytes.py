@@ -17,6 +17,7 @@ from typing import Any, cast, get_args
 import msgspec
 import pytest
 
+from metl_gui.core.runs.records import SetAsideRecord
 from metl_gui.engine.kafka import clients, outgoing
 from metl_gui.engine.kafka.servers import is_internal
 from metl_gui.engine.kernel import plan as plans
@@ -37,7 +38,6 @@ from metl_gui.engine.sources.topic_source import ErrorTopicSource
 from metl_gui.engine.streaming.batch_records import PARTIAL, BatchLog, BatchRecord, moves_of
 from metl_gui.engine.streaming.checkpoint import Checkpoint, SourceStatus, StreamHead, claim
 from metl_gui.engine.streaming.ledger import BatchPlan, KnownPartition, Ledger
-from metl_gui.engine.tasks.results import SetAsideRecord
 from metl_gui.errors import RecordError
 from tests.helpers.persisted import files_below, filled, lay_out, rows
 from tests.unit.engine.persisted import EVENT_KINDS, EVENTS, FILES, ROWS

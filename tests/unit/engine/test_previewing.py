@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from metl_gui.core.edits.settings import AddAlias, SetSettings
 from metl_gui.core.matrix.document import Document
+from metl_gui.core.runs.records import RecordOutcome
 from metl_gui.core.trees.nodes import Side, Version
-from metl_gui.engine.kernel.outcomes import MappedBatch, RecordOutcome
+from metl_gui.engine.kernel.outcomes import MappedBatch
 from metl_gui.engine.kernel.plan import VersionPlan
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.mapping import plan_compiler as compiling

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from metl_gui.engine.spark.protection import ASKING, HERE, Protection, asking, protected, protection_of
+from metl_gui.engine.runs.events import Protection
+from metl_gui.engine.spark.protection import ASKING, HERE, asking, protected, protection_of
 
 
 @pytest.mark.parametrize("master", ["local", "local[*]", "local[4,2]"])

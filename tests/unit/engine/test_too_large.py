@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from metl_gui.core.runs.records import LIMIT_BYTES
 from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan
 from metl_gui.engine.mapping.kernel import Kernel
 from metl_gui.engine.sources.batches import read_batches
@@ -24,7 +25,6 @@ from metl_gui.engine.sources.large_records import LargeReaders
 from metl_gui.engine.spark.task_errors import TaskError, run_error
 from metl_gui.engine.tasks.results import first_set_aside
 from metl_gui.engine.tasks.task import Task, TaskOrder, TaskOutcome
-from metl_gui.formats.record_delimiting import LIMIT_BYTES
 
 _ROOT = Path(__file__).parents[3]
 PLAN = Plan(

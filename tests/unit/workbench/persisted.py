@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from metl_gui.engine.lanes.coordination.records import MemberFigures
-from metl_gui.engine.lanes.load_control import LoadProgress
+from metl_gui.core.runs.lanes import LoadProgress, MemberFigures
 from metl_gui.workbench import addresses, settings, user_folders
 from metl_gui.workbench import settings as project_settings
 from metl_gui.workbench.exports import files

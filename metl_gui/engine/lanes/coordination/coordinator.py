@@ -28,6 +28,7 @@ from collections import deque
 from collections.abc import Mapping
 from typing import NamedTuple, Protocol
 
+from metl_gui.core.runs.lanes import MemberFigures
 from metl_gui.engine.kafka.servers import KafkaServers
 from metl_gui.engine.lanes.coordination import records as log
 from metl_gui.engine.lanes.coordination.member import CoordinationSettings, Membership
@@ -35,7 +36,6 @@ from metl_gui.engine.lanes.coordination.records import (
     Announced,
     Change,
     ChangeKey,
-    MemberFigures,
     Obeyed,
     PartitionKey,
     PlanState,

@@ -45,26 +45,6 @@ class PlanState(msgspec.Struct, frozen=True, kw_only=True):
         return f"PlanState({self.state}, {self.hash[:12]!r}, publication={self.publication})"
 
 
-class MemberFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """What a member of the coordination of a matrix said last.
-
-    Args:
-        instance: its name, ``run/task``.
-        state: the state that it maps with; None while it has none yet.
-        ready_for: the newest state that it is ready for; None while it prepares.
-        seconds_silent: how long nothing was heard of it.
-        is_alive: whether the others wait for it.
-        trouble: why it cannot take a state up, in words; empty when it can.
-    """
-
-    instance: str
-    state: int | None
-    ready_for: int | None
-    seconds_silent: float
-    is_alive: bool = True
-    trouble: str = ""
-
-
 class SetBackOrder(msgspec.Struct, frozen=True, kw_only=True):
     """Go back to an offset of one partition.
 

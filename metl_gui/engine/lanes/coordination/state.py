@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from metl_gui.core.runs.lanes import MemberFigures
 from metl_gui.engine.lanes.coordination import records as log
 from metl_gui.engine.lanes.coordination.records import (
     Announced,
@@ -25,7 +26,6 @@ from metl_gui.engine.lanes.coordination.records import (
     Entry,
     Frozen,
     Heartbeat,
-    MemberFigures,
     MemberKey,
     Obeyed,
     PartitionKey,

@@ -15,12 +15,13 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from metl_gui.engine.runs.events import WorkerFacts
 from metl_gui.engine.runs.target import Target
 from metl_gui.engine.spark.archive import shipped_archive
 from metl_gui.engine.spark.protection import ASKING, SECRET
 from metl_gui.engine.spark.sessions.jobs import tell_facts
 from metl_gui.engine.spark.sessions.local import DAEMON, SparkRuntime, telling_words
-from metl_gui.engine.spark.worker_check import WorkerCheck, WorkerFacts, check_packages
+from metl_gui.engine.spark.worker_check import WorkerCheck, check_packages
 from metl_gui.errors import RunError, RunKilledError, UserError
 
 EXECUTOR_SECONDS = 40.0

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from metl_gui.engine.runs.events import WorkerFacts
 from metl_gui.engine.sources.source import ReadPlan
-from metl_gui.engine.spark.worker_check import WorkerCheck, WorkerFacts, from_spark, parse_facts
+from metl_gui.engine.spark.worker_check import WorkerCheck, from_spark, parse_facts
 from metl_gui.engine.spark.worker_facts import WorkerProbe
 
 if TYPE_CHECKING:

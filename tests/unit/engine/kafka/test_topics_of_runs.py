@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from metl_gui.engine.checks.topic_checks import check_topics, refuse_loop, sink_topics
 from metl_gui.engine.kafka import offsets
 from metl_gui.engine.kafka.consumer import OffsetRange
-from metl_gui.engine.kafka.offsets import parse_start
 from metl_gui.engine.kafka.outgoing import set_aside_message
-from metl_gui.engine.kafka.servers import KafkaServers, WaitingRecords
+from metl_gui.engine.kafka.servers import LOAD_TOPICS, KafkaServers, parse_start
+from metl_gui.engine.kafka.topic_orders import WaitingRecords
 from metl_gui.engine.kernel.outcomes import SetAside, error_row
 from metl_gui.engine.lanes.coordination.records import topic_of
-from metl_gui.engine.lanes.order import LOAD_TOPICS, lane_topic
+from metl_gui.engine.lanes.order import lane_topic
 from metl_gui.engine.runs.run_spec import RunSpec
 from metl_gui.engine.sources.topic_records import SetAsideMessage
 from metl_gui.engine.sources.topic_source import cut_partitions

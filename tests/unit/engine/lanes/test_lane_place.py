@@ -6,7 +6,8 @@ import os
 
 import pytest
 
-from metl_gui.engine.runs.target import Target, lane_target, parse_target
+from metl_gui.engine.lanes.target import lane_target
+from metl_gui.engine.runs.target import Target, parse_target
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from metl_gui.core.runs.lanes import LatencyFigures
 from metl_gui.engine.lanes.partition_state import Latencies, figures_of, merged
-from metl_gui.engine.runs.events import LatencyFigures
 
 MILLISECONDS = st.floats(-1000.0, 1e7)
 

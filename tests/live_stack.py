@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 
 from metl_gui.cli.output import Output
 from metl_gui.core.progress import Watch
-from metl_gui.engine.runs.target import TOKEN
+from metl_gui.core.runs.target import TOKEN
 from metl_gui.engine.spark.protection import SECRET
 from metl_gui.errors import RunCancelled, UserError
 from metl_gui.packaged import sample_projects

@@ -23,12 +23,12 @@ from metl_gui.cli.commands import (
     wrong_usage,
 )
 from metl_gui.cli.output import Output
+from metl_gui.core.runs.kafka import is_kafka
 from metl_gui.core.runs.records import LIMIT_BYTES
-from metl_gui.engine.kafka.servers import is_kafka
 from metl_gui.errors import BugError
 
 if TYPE_CHECKING:
-    from metl_gui.engine.runs.report import RunReport
+    from metl_gui.core.runs.report import RunReport
     from metl_gui.workbench.runs.mapping_run import RunRequest, RunResult
     from metl_gui.workbench.runs.production import LiveRun
     from metl_gui.workbench.session import Workbench
@@ -69,7 +69,7 @@ def attached(run: LiveRun, out: Output, *, is_stopped_by_interrupt: bool) -> Run
     Returns:
         ``None`` when only the following ended.
     """
-    from metl_gui.engine.runs.events import (
+    from metl_gui.core.runs.events import (
         EngineEvent,
         LaneProgressed,
         LaneTroubled,

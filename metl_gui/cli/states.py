@@ -248,7 +248,7 @@ def register_publish(commands: Commands) -> None:
 
 def run_publish(arguments: argparse.Namespace, out: Output) -> int:
     """Publish a state and say what that changes in production."""
-    from metl_gui.engine.kafka.servers import is_kafka
+    from metl_gui.core.runs.kafka import is_kafka
     from metl_gui.workbench.lanes.control import announce_live, following
     from metl_gui.workbench.publishing.publication import publish
     from metl_gui.workbench.session import Workbench

@@ -20,11 +20,7 @@ from typing import BinaryIO
 
 import msgspec
 
-from metl_gui.engine.execution.bounded_run import Execution
-from metl_gui.engine.kernel.compiled import build
-from metl_gui.engine.lanes.run import LaneRun
-from metl_gui.engine.runs.commands import CancelRun, Command, StartRun, StartSession
-from metl_gui.engine.runs.events import (
+from metl_gui.core.runs.events import (
     EngineEvent,
     RunFailed,
     RunFinished,
@@ -35,9 +31,13 @@ from metl_gui.engine.runs.events import (
     SessionStarting,
     encode_event,
 )
-from metl_gui.engine.runs.report import RunReport
+from metl_gui.core.runs.report import RunReport
+from metl_gui.core.runs.target import Target
+from metl_gui.engine.execution.bounded_run import Execution
+from metl_gui.engine.kernel.compiled import build
+from metl_gui.engine.lanes.run import LaneRun
+from metl_gui.engine.runs.commands import CancelRun, Command, StartRun, StartSession
 from metl_gui.engine.runs.run_spec import RunFolder, RunSpec
-from metl_gui.engine.runs.target import Target
 from metl_gui.engine.spark.sessions.runtime import Runtime, start_runtime
 from metl_gui.engine.spark.target_check import check_target
 from metl_gui.engine.streaming.run import StreamRun

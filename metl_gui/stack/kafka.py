@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from metl_gui.core.progress import Watch
-from metl_gui.engine.kafka.servers import KafkaServers
+from metl_gui.core.runs.kafka import KafkaServers
 from metl_gui.engine.spark.java import find_java
 from metl_gui.errors import SetupError
 from metl_gui.stack.component import HOST, Component, listens

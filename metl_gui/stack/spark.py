@@ -15,7 +15,7 @@ from typing import ClassVar
 import msgspec
 
 from metl_gui.core.progress import UNWATCHED, Watch
-from metl_gui.engine.runs.target import TOKEN, Target, parse_target
+from metl_gui.core.runs.target import TOKEN, Target, parse_target
 from metl_gui.engine.spark.class_archive import archive_options, find_archive
 from metl_gui.engine.spark.java import find_java
 from metl_gui.engine.spark.protection import ASKING, HERE, SECRET

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
 
-from metl_gui.engine.runs.target import Target
+from metl_gui.core.runs.target import Target
 
 ROUNDS = 9
 QUICK_ROUNDS = 7

@@ -20,8 +20,8 @@ from pathlib import Path
 
 import msgspec
 
+from metl_gui.core.runs.kafka import KafkaAddress, KafkaServers
 from metl_gui.engine.kafka.offsets import LATEST_OFFSET, Lister
-from metl_gui.engine.kafka.servers import KafkaAddress, KafkaServers
 from metl_gui.engine.spark.java import find_java
 from metl_gui.stack.jars import fetch
 from metl_gui.stack.kafka import KAFKA_JARS, KafkaBroker

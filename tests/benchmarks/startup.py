@@ -12,8 +12,8 @@ import sys
 import time
 from collections.abc import Iterator
 
+from metl_gui.core.runs.target import Target
 from metl_gui.engine.execution.client import SparkProcess
-from metl_gui.engine.runs.target import Target
 from tests.benchmarks.harness import OPEN, Case, compared, quartiles
 
 TARGET_SECONDS = 0.3

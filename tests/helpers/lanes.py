@@ -17,10 +17,11 @@ import msgspec
 from confluent_kafka import OFFSET_BEGINNING, Consumer, IsolationLevel, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec  # type: ignore[attr-defined]
 
+from metl_gui.core.runs.kafka import KafkaAddress, KafkaServers
+from metl_gui.core.runs.report import Tally
 from metl_gui.engine.kafka.clients import AWAY, retry_until_available
 from metl_gui.engine.kafka.offsets import Lister
 from metl_gui.engine.kafka.outgoing import PARTITIONER
-from metl_gui.engine.kafka.servers import KafkaAddress, KafkaServers
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan
 from metl_gui.engine.lanes.committed_offsets import Committed
@@ -31,7 +32,6 @@ from metl_gui.engine.lanes.order import Failure, LaneOrder, PartitionId, failed_
 from metl_gui.engine.lanes.task import LaneTask
 from metl_gui.engine.lanes.topic import LaneTopic, make_topic
 from metl_gui.engine.lanes.transactional_client import abort_stale_transactions
-from metl_gui.engine.runs.report import Tally
 from metl_gui.engine.runs.run_spec import RunSpec
 from metl_gui.errors import RunError
 from metl_gui.store.lease import LeaseHolder

@@ -5,8 +5,8 @@ from __future__ import annotations
 import gzip
 from pathlib import Path
 
+from metl_gui.core.runs.events import RunProgressed
 from metl_gui.engine.runs.event_log import EventTail
-from metl_gui.engine.runs.events import RunProgressed
 from metl_gui.workbench.user_folders import runs_folder
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from metl_gui.engine.kafka.servers import KafkaServers
+from metl_gui.core.runs.kafka import KafkaServers
 from metl_gui.engine.lanes.coordination.coordinator import StateCoordinator
 from metl_gui.engine.lanes.coordination.member import CoordinationSettings
 from metl_gui.engine.lanes.coordination.records import PlanState

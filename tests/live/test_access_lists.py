@@ -17,10 +17,10 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
     ResourceType,
 )
 
+from metl_gui.core.runs.events import EngineEvent, LaneProgressed
+from metl_gui.core.runs.kafka import KafkaServers
+from metl_gui.core.runs.report import RunReport
 from metl_gui.engine.execution.client import SparkProcess
-from metl_gui.engine.kafka.servers import KafkaServers
-from metl_gui.engine.runs.events import EngineEvent, LaneProgressed
-from metl_gui.engine.runs.report import RunReport
 from metl_gui.engine.spark.java import find_java
 from metl_gui.errors import RunError
 from metl_gui.stack.kafka import KAFKA_JARS, KafkaBroker

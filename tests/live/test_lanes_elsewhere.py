@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from metl_gui.engine.runs.target import Target
+from metl_gui.core.runs.target import Target
 from metl_gui.stack.kafka import KafkaBroker
 from metl_gui.stack.spark import SparkMaster
 from tests.helpers.spark_fixtures import make_python

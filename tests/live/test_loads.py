@@ -15,8 +15,8 @@ import msgspec
 import pytest
 
 from metl_gui.core.project.writer_schemas import AVRO
+from metl_gui.core.runs.kafka import LOAD_TOPICS
 from metl_gui.core.runs.lanes import LoadProgress
-from metl_gui.engine.kafka.servers import LOAD_TOPICS
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.kernel.plan import WriterSchemaPlan
 from metl_gui.engine.lanes import load_control

@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
+from metl_gui.core.runs.events import EngineEvent, LaneProgressed, LaneTroubled, MembersChanged, RunStarted
 from metl_gui.core.runs.lanes import LatencyFigures, MemberFigures, PartitionFigures
-from metl_gui.engine.runs.events import EngineEvent, LaneProgressed, LaneTroubled, MembersChanged, RunStarted
 from metl_gui.workbench.runs.production import ORDER, LiveRun, ProductionOrder, find_run
 from metl_gui.workbench.session import Workbench
 from tests.qt.recorded_runs import TICK, append, keep_live, tally_at

@@ -13,8 +13,8 @@ from PySide6.QtWidgets import QLineEdit
 from pytestqt.qtbot import QtBot
 
 from metl_gui.core.progress import Watch
+from metl_gui.core.runs.kafka import KafkaServers
 from metl_gui.core.runs.lanes import LoadProgress
-from metl_gui.engine.kafka.servers import KafkaServers
 from metl_gui.engine.lanes.loads import LoadOrder
 from metl_gui.errors import RunError
 from metl_gui.ui.jobs.jobs import SynchronousJobs

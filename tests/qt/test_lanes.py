@@ -15,10 +15,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from metl_gui.core.runs.events import LaneTroubled, MembersChanged
+from metl_gui.core.runs.kafka import KafkaServers
 from metl_gui.core.runs.lanes import LatencyFigures, PartitionFigures, PartitionReset
-from metl_gui.engine.kafka.servers import KafkaServers
-from metl_gui.engine.runs.events import LaneTroubled, MembersChanged
-from metl_gui.engine.runs.report import Tally
+from metl_gui.core.runs.report import Tally
 from metl_gui.store.repositories.states import NamedState
 from metl_gui.ui.jobs.jobs import SynchronousJobs
 from metl_gui.ui.lanes import orders

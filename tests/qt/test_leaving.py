@@ -13,7 +13,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from metl_gui.engine.runs.events import EngineEvent, RunProgressed
+from metl_gui.core.runs.events import EngineEvent, RunProgressed
 from metl_gui.ui.run.progress import FollowedRun
 from metl_gui.ui.shell.shutdown import QUITTING, RunQuestion
 from metl_gui.ui.shell.window import Window

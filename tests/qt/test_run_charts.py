@@ -13,8 +13,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from metl_gui.engine.runs.events import BatchCommitted, RunStarted
-from metl_gui.engine.runs.report import Tally
+from metl_gui.core.runs.events import BatchCommitted, RunStarted
+from metl_gui.core.runs.report import Tally
 from metl_gui.ui.charts.chart import RunChart
 from metl_gui.ui.charts.plots import Plots
 from metl_gui.ui.charts.series import BATCH_MS, BATCHES, ENTITIES, ProgressSeries, SeriesSpan, entity_line

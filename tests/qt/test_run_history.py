@@ -13,8 +13,8 @@ from PySide6.QtTest import QAbstractItemModelTester, QTest
 from PySide6.QtWidgets import QApplication, QTableView
 from pytestqt.qtbot import QtBot
 
-from metl_gui.engine.runs.events import StateChanged
-from metl_gui.engine.runs.report import RunReport
+from metl_gui.core.runs.events import StateChanged
+from metl_gui.core.runs.report import RunReport
 from metl_gui.engine.runs.run_spec import RunFolder
 from metl_gui.errors import RunError
 from metl_gui.ui.jobs.jobs import JobOutcome, Jobs

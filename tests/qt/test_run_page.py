@@ -12,10 +12,10 @@ from PySide6.QtWidgets import QApplication, QFileDialog
 from pytestqt.qtbot import QtBot
 
 from metl_gui.core.edits.review import ConfirmBlock
+from metl_gui.core.runs.report import RunReport
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.mapping.kernel import Kernel
 from metl_gui.engine.mapping.plan_compiler import compile_plan
-from metl_gui.engine.runs.report import RunReport
 from metl_gui.ui.jobs.jobs import JobOutcome
 from metl_gui.ui.run.set_aside import SetAsidePanel
 from metl_gui.ui.shell.window import Window

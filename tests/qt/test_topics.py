@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from metl_gui.core.matrix.document import Document
-from metl_gui.engine.kafka.servers import TopicPlan
+from metl_gui.core.runs.kafka import TopicPlan
 from metl_gui.ui.jobs.jobs import JobOutcome, SynchronousJobs
 from metl_gui.ui.kafka.sink_dialog import NewTopicsDialog, SinkDialog, TopicSinkChoice
 from metl_gui.ui.kafka.source_dialog import SourceDialog, TopicSourceChoice

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import psycopg
 from confluent_kafka import Consumer, TopicPartition
 
-from metl_gui.engine.kafka.servers import KafkaServers
+from metl_gui.core.runs.kafka import KafkaServers
 from tests.soak.consuming import Consuming
 from tests.soak.received import KEPT_EACH, Received
 from tests.soak.soak import Soak

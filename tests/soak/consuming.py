@@ -12,8 +12,8 @@ import msgspec
 import numpy as np
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, TopicPartition
 
+from metl_gui.core.runs.kafka import KafkaServers
 from metl_gui.engine.kafka.outgoing import POSITION, REASON
-from metl_gui.engine.kafka.servers import KafkaServers
 from tests.soak.received import Received, read_message
 from tests.soak.tables import Table
 

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from metl_gui.core.runs.events import LaneProgressed, LaneTroubled, RunFailed
 from metl_gui.engine.runs.event_log import EventTail
-from metl_gui.engine.runs.events import LaneProgressed, LaneTroubled, RunFailed
 from metl_gui.errors import RunError
 from metl_gui.stack import component, guard
 from metl_gui.workbench.user_folders import read_facts

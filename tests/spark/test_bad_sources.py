@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from metl_gui.core.runs.events import EngineEvent, RunProgressed
+from metl_gui.core.runs.report import RunReport
 from metl_gui.engine.execution.client import SparkProcess
-from metl_gui.engine.runs.events import EngineEvent, RunProgressed
-from metl_gui.engine.runs.report import RunReport
 from metl_gui.engine.tasks.results import first_set_aside
 from metl_gui.errors import RunError
 from tests.spark.conftest import SpecOf, order_record

@@ -18,9 +18,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from metl_gui.core.runs.events import EngineEvent, RunProgressed
+from metl_gui.core.runs.report import RunReport
 from metl_gui.engine.execution.client import SparkProcess
-from metl_gui.engine.runs.events import EngineEvent, RunProgressed
-from metl_gui.engine.runs.report import RunReport
 from metl_gui.engine.runs.run_spec import RunSpec, new_run_id
 from metl_gui.errors import RunError
 from tests.helpers.killing import WORKER, command_of

@@ -18,11 +18,11 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pytest
 
+from metl_gui.core.runs.report import RunReport
 from metl_gui.engine.execution.client import SparkProcess
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.kernel.plan import ColumnPlan, EntityPlan, SourceType
 from metl_gui.engine.mapping.plan_compiler import entity_plans
-from metl_gui.engine.runs.report import RunReport
 from metl_gui.workbench.demo.sample import SampleFolder, fresh_copy
 from metl_gui.workbench.runs.mapping_run import RunRequest, RunResult, run_mapping
 from metl_gui.workbench.session import Workbench

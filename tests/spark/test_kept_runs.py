@@ -10,8 +10,8 @@ import msgspec
 import pyarrow.parquet as pq
 import pytest
 
+from metl_gui.core.runs.report import RunReport, Tally
 from metl_gui.engine.execution.client import SparkProcess
-from metl_gui.engine.runs.report import RunReport, Tally
 from metl_gui.workbench.runs.mapping_run import RunRequest, run_mapping
 from metl_gui.workbench.runs.production import find_run, follow_events, stop_run
 from metl_gui.workbench.runs.replay import ReplayRequest, replay

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from metl_gui.core.runs.events import EngineEvent, RunFailed, RunProgressed, RunStopped, SessionFailed
 from metl_gui.engine.execution.client import SparkProcess
-from metl_gui.engine.runs.events import EngineEvent, RunFailed, RunProgressed, RunStopped, SessionFailed
 from metl_gui.engine.spark.java import find_java
 from metl_gui.errors import RunCancelled, RunError, SetupError
 from metl_gui.stack.guard import children_of

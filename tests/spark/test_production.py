@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from metl_gui.core.edits.settings import SetSettings
+from metl_gui.core.runs.report import RunReport
 from metl_gui.core.trees.nodes import Side
 from metl_gui.engine.execution.client import SparkProcess
-from metl_gui.engine.runs.report import RunReport
 from metl_gui.errors import RunError
 from metl_gui.workbench.demo.sample import SampleFolder, add_waiting, fresh_copy
 from metl_gui.workbench.importing.version_tasks import accept_task, entries, sample_records, version_tasks

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from metl_gui.core.runs.events import BatchCommitted, EngineEvent, StateChanged
 from metl_gui.engine.execution.client import SparkProcess
-from metl_gui.engine.runs.events import BatchCommitted, EngineEvent, StateChanged
 from metl_gui.errors import RunError
 from metl_gui.workbench.demo.sample import SampleFolder, fresh_copy
 from metl_gui.workbench.publishing.publication import publish

@@ -14,10 +14,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from metl_gui.core.runs.events import EngineEvent, RunProgressed, RunStopped
+from metl_gui.core.runs.report import RunReport
+from metl_gui.core.runs.target import Target
 from metl_gui.engine.execution.client import SparkProcess
-from metl_gui.engine.runs.events import EngineEvent, RunProgressed, RunStopped
-from metl_gui.engine.runs.report import RunReport
-from metl_gui.engine.runs.target import Target
 from metl_gui.engine.spark.java import find_java
 from metl_gui.errors import RunCancelled, RunError
 from metl_gui.packaged import sample_projects

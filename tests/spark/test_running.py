@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from metl_gui.core.progress import Progress, Watch
+from metl_gui.core.runs.events import EngineEvent, RunFinished, RunStarted
 from metl_gui.engine.execution.client import SparkProcess
-from metl_gui.engine.runs.events import EngineEvent, RunFinished, RunStarted
 from metl_gui.engine.runs.folder_lock import lock_paths
 from metl_gui.errors import ProjectError, RunCancelled, RunError, UserError
 from metl_gui.packaged import sample_projects

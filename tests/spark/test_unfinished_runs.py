@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
+from metl_gui.core.runs.events import EngineEvent, RunProgressed
 from metl_gui.engine.execution.client import SparkProcess
-from metl_gui.engine.runs.events import EngineEvent, RunProgressed
 from metl_gui.errors import RunError
 from metl_gui.workbench.demo.sample import SampleFolder, fresh_copy
 from metl_gui.workbench.runs.mapping_run import RunRequest, run_mapping

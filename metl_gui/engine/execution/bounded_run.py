@@ -12,13 +12,13 @@ from typing import TypeVar
 
 import msgspec
 
+from metl_gui.core.runs.events import EngineEvent, RunProgressed, RunStarted
+from metl_gui.core.runs.kafka import is_kafka
+from metl_gui.core.runs.report import RunReport, Tally, Unit, check_sums
 from metl_gui.engine.checks.destinations import refuse_feedback
 from metl_gui.engine.execution.work_folders import WorkPlaces, work_places
-from metl_gui.engine.kafka.servers import is_kafka
 from metl_gui.engine.kernel.compiled import build
-from metl_gui.engine.runs.events import EngineEvent, RunProgressed, RunStarted
 from metl_gui.engine.runs.progress import INTERVAL_SECONDS, ProgressSum, TimeLeft
-from metl_gui.engine.runs.report import RunReport, Tally, Unit, check_sums
 from metl_gui.engine.runs.run_spec import RunFolder, RunSpec
 from metl_gui.engine.runs.staging import Staging
 from metl_gui.engine.sources.error_store import ErrorStore, ReplaySource, held

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from metl_gui.engine.kafka.servers import is_kafka
-from metl_gui.engine.runs.events import WorkerFacts
+from metl_gui.core.runs.events import WorkerFacts
+from metl_gui.core.runs.kafka import is_kafka
 from metl_gui.engine.runs.run_spec import RunSpec
 from metl_gui.engine.runs.staging import Staging
 from metl_gui.engine.sources.files import SourceFile

@@ -1,5 +1,6 @@
-"""Kafka: addresses, clients, what topics hold, reading and writing. Runs in the driver and on executors.
+"""Kafka: clients, what topics hold, reading and writing. Runs in the driver and on executors.
 
-``servers`` < ``clients`` < ``offsets`` < ``consumer`` < ``inspection`` read; ``outgoing`` < ``topics`` write;
-``records`` makes messages records of the kernel. May import ``engine.kernel`` and ``formats``; knows nothing of Spark.
+``clients`` < ``offsets`` < ``consumer`` < ``inspection`` read; ``outgoing`` < ``topics`` write; ``topic_orders`` is
+what tasks are told of both. ``records`` makes messages records of the kernel. May import ``engine.kernel`` and
+``formats``; knows nothing of Spark.
 """

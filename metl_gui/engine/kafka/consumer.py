@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
+from metl_gui.core.runs.kafka import KafkaServers
 from metl_gui.engine.kafka.clients import ClientErrorLog, KeptClients, bounds, consumer, explained, passes, unreachable
 from metl_gui.engine.kafka.offsets import Place, gone
-from metl_gui.engine.kafka.servers import KafkaServers
 from metl_gui.engine.kafka.topic_orders import PATIENCE_SECONDS
 from metl_gui.errors import RunError
 

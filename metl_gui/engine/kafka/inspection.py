@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from metl_gui.core.runs.kafka import KafkaAddress, KafkaServers, is_internal, parse_address
 from metl_gui.engine.kafka.clients import ANSWER_SECONDS, ClientErrorLog, admin, in_words
 from metl_gui.engine.kafka.consumer import OffsetRange, RangeReader
 from metl_gui.engine.kafka.offsets import Lister
 from metl_gui.engine.kafka.records import records_of
-from metl_gui.engine.kafka.servers import KafkaAddress, KafkaServers, is_internal, parse_address
 
 if TYPE_CHECKING:
     from confluent_kafka import Message

@@ -19,8 +19,8 @@ from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicCol
 from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]  # its own name, marked as another's
 from confluent_kafka.cimpl import OFFSET_SPEC_EARLIEST, OFFSET_SPEC_LATEST
 
+from metl_gui.core.runs.kafka import LATEST, KafkaAddress, KafkaServers, Start, is_internal
 from metl_gui.engine.kafka.clients import ANSWER_SECONDS, NO_LEADER, ClientErrorLog, admin, explained, in_words
-from metl_gui.engine.kafka.servers import LATEST, KafkaAddress, KafkaServers, Start, is_internal
 from metl_gui.errors import RunError, near_names
 
 if TYPE_CHECKING:

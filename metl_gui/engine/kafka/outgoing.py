@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import msgspec
 
-from metl_gui.engine.kafka.servers import ENTITY
+from metl_gui.core.runs.kafka import ENTITY
 from metl_gui.engine.kernel.outcomes import MappedBatch, SetAside
 
 if TYPE_CHECKING:

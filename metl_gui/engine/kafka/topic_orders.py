@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import msgspec
 
-from metl_gui.engine.kafka.servers import KafkaServers
+from metl_gui.core.runs.kafka import KafkaServers
 
 PATIENCE_SECONDS = 120.0
 """How long a task waits for servers that say nothing: long enough for a broker to be started again."""

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Final
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import ConfigResource, NewTopic, ResourceType  # type: ignore[attr-defined]  # as in listing
 
+from metl_gui.core.runs.kafka import KafkaAddress, KafkaServers, TopicPlan
 from metl_gui.engine.kafka.clients import ANSWER_SECONDS, ClientErrorLog, admin, explained, in_words
 from metl_gui.engine.kafka.outgoing import topic_of
-from metl_gui.engine.kafka.servers import KafkaAddress, KafkaServers, TopicPlan
 from metl_gui.engine.kafka.topic_orders import TopicOrder
 from metl_gui.errors import RunError
 

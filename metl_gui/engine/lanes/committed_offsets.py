@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, TypeVar
 
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
+from metl_gui.core.runs.kafka import LOAD_TOPICS
+from metl_gui.core.runs.report import Tally
 from metl_gui.engine.kafka.clients import ANSWER_SECONDS, consumer, explained, in_words, retry_until_available
 from metl_gui.engine.kafka.offsets import LATEST_OFFSET, Lister
-from metl_gui.engine.kafka.servers import LOAD_TOPICS
 from metl_gui.engine.lanes.offset_metadata import OffsetMetadata, read_metadata
 from metl_gui.engine.lanes.order import PartitionId, lane_topic
 from metl_gui.engine.lanes.topic import read_bases
-from metl_gui.engine.runs.report import Tally
 
 if TYPE_CHECKING:
     from confluent_kafka import Consumer

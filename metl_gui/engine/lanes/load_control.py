@@ -11,11 +11,11 @@ import msgspec
 from confluent_kafka import KafkaException, TopicPartition
 from confluent_kafka.admin import NewTopic  # type: ignore[attr-defined]  # as in listing
 
+from metl_gui.core.runs.kafka import LOAD_TOPICS, KafkaAddress, KafkaServers
 from metl_gui.core.runs.lanes import LoadProgress
 from metl_gui.engine.kafka.clients import ANSWER_SECONDS, in_words
 from metl_gui.engine.kafka.consumer import OffsetRange, RangeReader
 from metl_gui.engine.kafka.offsets import LATEST_OFFSET, Lister
-from metl_gui.engine.kafka.servers import LOAD_TOPICS, KafkaAddress, KafkaServers
 from metl_gui.engine.lanes.committed_offsets import Committed
 from metl_gui.engine.lanes.coordination import records as log
 from metl_gui.engine.lanes.coordination.topic import CoordinationWriter, read_state

@@ -35,6 +35,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
+from metl_gui.core.runs.report import Tally
 from metl_gui.engine.kafka.clients import ClientErrorLog, bounds, consumer, passes
 from metl_gui.engine.lanes.mapper import MappedMessages, StateMappers
 from metl_gui.engine.lanes.offset_metadata import OffsetMetadata, PartitionCounts
@@ -42,7 +43,6 @@ from metl_gui.engine.lanes.order import LaneOrder, PartitionId
 from metl_gui.engine.lanes.partition_state import Commit, PartitionState
 from metl_gui.engine.lanes.topic import LaneTopic
 from metl_gui.engine.loading.row_template import has_placeholder
-from metl_gui.engine.runs.report import Tally
 
 if TYPE_CHECKING:
     from confluent_kafka import Consumer, Message

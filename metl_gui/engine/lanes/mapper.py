@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
+from metl_gui.core.runs.report import Tally
 from metl_gui.engine.kafka.machine_code import MACHINE, WORTH_MESSAGES
 from metl_gui.engine.kafka.outgoing import Outgoing, Outgoings, set_aside_message
 from metl_gui.engine.kafka.records import records_of
@@ -23,7 +24,6 @@ from metl_gui.engine.lanes.coordination.records import PlanState
 from metl_gui.engine.lanes.order import LaneOrder
 from metl_gui.engine.lanes.partition_state import PartitionState, Version
 from metl_gui.engine.mapping.kernel import Choice, Kernel
-from metl_gui.engine.runs.report import Tally
 from metl_gui.engine.sinks.topic_sink import fitting, refusals, without_refused
 from metl_gui.engine.tasks.refused_records import counted, set_refused_aside
 

@@ -17,7 +17,7 @@ from typing import Final
 
 import msgspec
 
-from metl_gui.engine.runs.report import KernelFigures, Tally
+from metl_gui.core.runs.report import KernelFigures, Tally
 
 MOST_BYTES: Final = 4096
 """What a broker takes as metadata of an offset, where nothing else is set."""

@@ -19,10 +19,10 @@ from typing import Any
 import msgspec
 from confluent_kafka import KafkaException, TopicPartition
 
+from metl_gui.core.runs.kafka import KafkaServers, parse_address, parse_start
 from metl_gui.core.runs.lanes import PartitionReset
 from metl_gui.engine.kafka import clients
 from metl_gui.engine.kafka.offsets import ListedPartition, Lister, start_offsets
-from metl_gui.engine.kafka.servers import KafkaServers, parse_address, parse_start
 from metl_gui.engine.lanes.committed_offsets import HAS_MEMBERS, Committed
 from metl_gui.engine.lanes.coordination import records as log
 from metl_gui.engine.lanes.coordination.announcements import order_set_back

@@ -19,8 +19,8 @@ from typing import NamedTuple
 
 import msgspec
 
+from metl_gui.core.runs.kafka import KafkaServers
 from metl_gui.core.runs.records import LIMIT_BYTES
-from metl_gui.engine.kafka.servers import KafkaServers
 from metl_gui.engine.kernel.reference import Mode
 
 SESSION_MS = 6_000

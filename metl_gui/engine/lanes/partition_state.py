@@ -16,9 +16,9 @@ import numpy as np
 from confluent_kafka import TIMESTAMP_NOT_AVAILABLE, TopicPartition
 
 from metl_gui.core.runs.lanes import LatencyFigures
+from metl_gui.core.runs.report import STEPS, Tally, bucket_of, quantile
 from metl_gui.engine.lanes.offset_metadata import OffsetMetadata, PartitionCounts
 from metl_gui.engine.lanes.order import PartitionId
-from metl_gui.engine.runs.report import STEPS, Tally, bucket_of, quantile
 
 if TYPE_CHECKING:
     from confluent_kafka import Message

@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
+from metl_gui.core.runs.events import EngineEvent, LaneTroubled, MembersChanged, RunStarted
 from metl_gui.core.runs.lanes import MemberFigures
+from metl_gui.core.runs.report import RunReport
 from metl_gui.engine.checks.destinations import refuse_feedback
 from metl_gui.engine.lanes.coordination.coordinator import CoordinationWatch
 from metl_gui.engine.lanes.job import LaneJob
@@ -35,8 +37,6 @@ from metl_gui.engine.lanes.report import LaneProgress, lane_report
 from metl_gui.engine.lanes.start import LaneStart
 from metl_gui.engine.lanes.topic import LaneTopic, drop_topic
 from metl_gui.engine.lanes.transactional_client import abort_stale_transactions
-from metl_gui.engine.runs.events import EngineEvent, LaneTroubled, MembersChanged, RunStarted
-from metl_gui.engine.runs.report import RunReport
 from metl_gui.engine.runs.run_spec import RunFolder, RunSpec
 from metl_gui.engine.spark.task_errors import run_error
 from metl_gui.engine.spark.worker_check import check_packages

@@ -7,7 +7,7 @@ import re
 
 import msgspec
 
-from metl_gui.engine.runs.target import Target, TargetKind
+from metl_gui.core.runs.target import Target, TargetKind
 
 TRIES = 4
 """How often Spark starts a task again by itself; the lane starts the whole job again beyond that."""

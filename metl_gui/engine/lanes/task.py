@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from confluent_kafka import OFFSET_BEGINNING, KafkaException, TopicPartition
 
+from metl_gui.core.runs.report import Tally
 from metl_gui.engine.kafka.outgoing import Outgoing
 from metl_gui.engine.lanes.coordination.coordinator import StateCoordinator
 from metl_gui.engine.lanes.coordination.member import CoordinationSettings
@@ -43,7 +44,6 @@ from metl_gui.engine.lanes.order import (
 from metl_gui.engine.lanes.partition_state import Commit, CommitContext, PartitionState
 from metl_gui.engine.lanes.topic import LaneTopic, base_value, read_bases
 from metl_gui.engine.lanes.transactional_client import TransactionalClient, explain_refusal
-from metl_gui.engine.runs.report import Tally
 from metl_gui.engine.spark.task_errors import TaskError
 from metl_gui.errors import RunError
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from confluent_kafka import KafkaException, TopicPartition
 
+from metl_gui.core.runs.kafka import KafkaServers
+from metl_gui.core.runs.report import Tally
 from metl_gui.engine.kafka.clients import ANSWER_SECONDS, ClientErrorLog, admin, bounds, consumer, in_words
-from metl_gui.engine.kafka.servers import KafkaServers
 from metl_gui.engine.lanes.coordination.topic import CoordinationReader, CoordinationWriter, make_compacted
 from metl_gui.engine.lanes.offset_metadata import decoded_base
 from metl_gui.engine.lanes.order import COUNTS, PartitionId, counts_key
-from metl_gui.engine.runs.report import Tally
 from metl_gui.errors import RunError, UserError
 
 if TYPE_CHECKING:

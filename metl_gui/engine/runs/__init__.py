@@ -1,6 +1,6 @@
-"""Runs as values: what is asked, what is told while they run, their reports, and the folders that they write.
+"""What runs write and send: their folders and events, how far their tasks are, and outputs that appear at once.
 
-``report`` < ``progress`` < ``events`` < ``event_log`` < ``run_spec`` < ``target`` < ``commands``: events and commands
-travel as JSON between the Spark process and its client. ``folder_lock`` < ``staging`` make outputs visible at once. May
-import ``engine.kafka``, ``engine.spark`` and ``lanes.coordination``.
+``event_log`` < ``run_spec`` < ``commands``: events and commands travel as JSON between the Spark process and its
+client. ``progress`` is written by tasks; ``folder_lock`` < ``staging`` make outputs visible at once. May import
+``engine.kafka`` and ``engine.spark``.
 """

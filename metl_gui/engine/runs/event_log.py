@@ -17,7 +17,7 @@ from typing import IO, TypeVar
 
 import msgspec
 
-from metl_gui.engine.runs.events import BatchCommitted, EngineEvent, LaneProgressed, RunProgressed, decode_event
+from metl_gui.core.runs.events import BatchCommitted, EngineEvent, LaneProgressed, RunProgressed, decode_event
 
 KEPT_POINTS = 1_000
 """Points of a chart that are kept with a project: more than a screen is wide."""

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import msgspec
 
-from metl_gui.engine.runs.report import Tally, Unit
+from metl_gui.core.runs.report import Tally, Unit
 from metl_gui.own_files import open_file
 
 INTERVAL_SECONDS = 0.25

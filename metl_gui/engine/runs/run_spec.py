@@ -10,10 +10,10 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from metl_gui.core.runs.kafka import KafkaServers, is_kafka
 from metl_gui.core.runs.records import LIMIT_BYTES
-from metl_gui.engine.kafka.servers import KafkaServers, is_kafka
+from metl_gui.core.runs.report import RunReport
 from metl_gui.engine.runs.event_log import bounded_lines
-from metl_gui.engine.runs.report import RunReport
 from metl_gui.errors import RunError
 from metl_gui.own_files import make_folder, open_file, write_file
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import msgspec
 
-from metl_gui.engine.kafka.servers import is_kafka
+from metl_gui.core.runs.kafka import is_kafka
 from metl_gui.engine.runs.folder_lock import SUFFIX as OWNER_SUFFIX
 from metl_gui.engine.runs.folder_lock import (
     PathLock,

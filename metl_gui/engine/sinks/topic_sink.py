@@ -32,7 +32,7 @@ from metl_gui.engine.spark.task_errors import TaskError
 from metl_gui.errors import RunError
 
 if TYPE_CHECKING:
-    from metl_gui.engine.kafka.servers import KafkaServers
+    from metl_gui.core.runs.kafka import KafkaServers
     from metl_gui.engine.kernel.outcomes import MappedBatch, SetAside
 
 _AROUND_BYTES = 512

@@ -13,6 +13,7 @@ from typing import Final
 
 from confluent_kafka import Consumer, TopicPartition
 
+from metl_gui.core.runs.kafka import KafkaServers, is_kafka, parse_address, parse_start
 from metl_gui.core.runs.records import LIMIT_BYTES
 from metl_gui.engine.kafka.clients import (
     ANSWER_SECONDS,
@@ -24,7 +25,6 @@ from metl_gui.engine.kafka.clients import (
 )
 from metl_gui.engine.kafka.consumer import OffsetRange
 from metl_gui.engine.kafka.offsets import Lister, start_offsets
-from metl_gui.engine.kafka.servers import KafkaServers, is_kafka, parse_address, parse_start
 from metl_gui.engine.kafka.topic_orders import TopicReading, WaitingRecords
 from metl_gui.engine.runs.run_spec import RunSpec
 from metl_gui.engine.runs.staging import Staging

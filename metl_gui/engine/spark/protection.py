@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from metl_gui.engine.runs.events import Protection
+from metl_gui.core.runs.events import Protection
 
 AUTHENTICATES = "spark.authenticate"
 SECRET = "spark.authenticate.secret"  # noqa: S105 - the name of a setting

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Iterable
 
-from metl_gui.engine.runs.target import Target, TargetKind, parse_target
+from metl_gui.core.runs.target import Target, TargetKind, parse_target
 from metl_gui.errors import RunError
 
 _ANSWER_SECONDS = 3.0

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from metl_gui.engine.runs.events import WorkerFacts
+from metl_gui.core.runs.events import WorkerFacts
 from metl_gui.engine.spark.worker_facts import KAFKA, NEEDED
 from metl_gui.errors import RunError
 

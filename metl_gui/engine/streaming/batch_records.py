@@ -15,7 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from metl_gui.engine.runs.report import Tally
+from metl_gui.core.runs.report import Tally
 from metl_gui.engine.streaming.checkpoint import Checkpoint, damaged, read_whole, sync_file, sync_folder, write_whole
 from metl_gui.errors import RunError
 from metl_gui.own_files import make_below

@@ -24,7 +24,7 @@ from typing import TypeVar
 
 import msgspec
 
-from metl_gui.engine.kafka.servers import is_kafka, parse_address
+from metl_gui.core.runs.kafka import is_kafka, parse_address
 from metl_gui.engine.runs.folder_lock import lock, outermost, refuse_held
 from metl_gui.engine.runs.run_spec import NOOP, RunSpec
 from metl_gui.engine.sources.files import source_paths

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from metl_gui.engine.kafka.servers import KafkaServers
+from metl_gui.core.runs.kafka import KafkaServers
 from metl_gui.engine.sources.files import FileRange, SourceFile, range_bytes, source_paths
 from metl_gui.engine.streaming.checkpoint import Checkpoint, PlanInUse, SourceStatus
 from metl_gui.engine.streaming.file_states import (

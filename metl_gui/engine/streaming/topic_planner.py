@@ -12,9 +12,9 @@ import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
+from metl_gui.core.runs.kafka import parse_address, parse_start
 from metl_gui.engine.kafka.consumer import OffsetRange
 from metl_gui.engine.kafka.offsets import ListedPartition, Lister, gone, start_offsets
-from metl_gui.engine.kafka.servers import parse_address, parse_start
 from metl_gui.engine.sources.topic_source import cut_partitions
 from metl_gui.engine.streaming.batch_records import BatchLog
 from metl_gui.engine.streaming.checkpoint import Checkpoint, PlanInUse, SourceStatus

@@ -12,10 +12,10 @@ from collections.abc import Collection, Mapping
 import msgspec
 import numpy as np
 
+from metl_gui.core.runs.report import Tally
 from metl_gui.engine.kernel.outcomes import MappedBatch, SetAside, error_row
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.mapping.kernel import Kernel
-from metl_gui.engine.runs.report import Tally
 from metl_gui.engine.sinks.sink import RejectedRecord
 from metl_gui.errors import RecordError
 

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor
 
-from metl_gui.engine.runs.events import BatchCommitted, EngineEvent, LaneProgressed, RunProgressed, StateChanged
-from metl_gui.engine.runs.report import Tally, Unit
+from metl_gui.core.runs.events import BatchCommitted, EngineEvent, LaneProgressed, RunProgressed, StateChanged
+from metl_gui.core.runs.report import Tally, Unit
 from metl_gui.ui.project.text import amount, duration_ns, size
 from metl_gui.ui.theming.theme import Theme
 

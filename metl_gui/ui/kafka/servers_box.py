@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLineEdit, QWidget
 
-from metl_gui.engine.kafka.servers import SCHEME, is_kafka, parse_address
+from metl_gui.core.runs.kafka import SCHEME, is_kafka, parse_address
 from metl_gui.errors import UserError
 from metl_gui.ui.widgets.choice import ThemedComboBox
 from metl_gui.ui.widgets.pill import KeyButton

@@ -13,7 +13,7 @@ import msgspec
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QDialog, QGridLayout, QHBoxLayout, QHeaderView, QLineEdit, QVBoxLayout, QWidget
 
-from metl_gui.engine.kafka.servers import ENTITY, is_kafka, parse_address
+from metl_gui.core.runs.kafka import ENTITY, is_kafka, parse_address
 from metl_gui.errors import UserError
 from metl_gui.ui.jobs.jobs import JobOutcome, Jobs, NewestJob
 from metl_gui.ui.kafka.servers_box import ServersBox, servers_of
@@ -27,7 +27,7 @@ from metl_gui.ui.widgets.table import TableCell, TableModel, make_table
 from metl_gui.workbench.runs.topics import TopicInfo, list_topics
 
 if TYPE_CHECKING:
-    from metl_gui.engine.kafka.servers import TopicPlan
+    from metl_gui.core.runs.kafka import TopicPlan
 
 
 _SIZE = (760, 540)

@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
 )
 
 from metl_gui.core.matrix.document import Document
-from metl_gui.engine.kafka.servers import is_kafka, parse_address
+from metl_gui.core.runs.kafka import is_kafka, parse_address
 from metl_gui.errors import MetlError, UserError
 from metl_gui.ui.jobs.jobs import JobOutcome, Jobs, NewestJob
 from metl_gui.ui.kafka.servers_box import ServersBox, servers_of
@@ -102,7 +102,7 @@ class StartRow(QWidget):
         self._tell()
 
     def _tell(self, _text: str = "") -> None:
-        from metl_gui.engine.kafka.servers import parse_start
+        from metl_gui.core.runs.kafka import parse_start
 
         try:
             parse_start(self.text)

@@ -14,9 +14,9 @@ from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QHeaderView, QSplitter, QVBoxLayout, QWidget
 
+from metl_gui.core.runs.events import LaneProgressed
+from metl_gui.core.runs.kafka import LOAD_TOPICS
 from metl_gui.core.runs.lanes import MemberFigures, PartitionFigures
-from metl_gui.engine.kafka.servers import LOAD_TOPICS
-from metl_gui.engine.runs.events import LaneProgressed
 from metl_gui.ui.charts.chart import RunChart
 from metl_gui.ui.charts.figures import Figure
 from metl_gui.ui.charts.series import ChartView, ProgressSeries, milliseconds

@@ -15,9 +15,9 @@ from PySide6.QtWidgets import QFileDialog
 
 from metl_gui.core.matrix.blocks import BlockKey
 from metl_gui.core.project.version_tasks import VersionTask
+from metl_gui.core.runs.kafka import is_kafka
 from metl_gui.core.runs.records import SetAsideRecord
 from metl_gui.core.trees.nodes import Side
-from metl_gui.engine.kafka.servers import is_kafka
 from metl_gui.engine.tasks.results import first_set_aside
 from metl_gui.errors import EditError
 from metl_gui.ui.charts.figures import KERNEL, READ

@@ -11,8 +11,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
-from metl_gui.engine.kafka.servers import is_kafka
-from metl_gui.engine.runs.events import EngineEvent, RunStarted
+from metl_gui.core.runs.events import EngineEvent, RunStarted
+from metl_gui.core.runs.kafka import is_kafka
 from metl_gui.engine.runs.run_spec import what_stays
 from metl_gui.errors import MetlError, RunKilledError
 from metl_gui.ui.jobs.jobs import JobOutcome, Jobs, NewestJob

@@ -13,9 +13,9 @@ from typing import Any
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from metl_gui.core.progress import Watch
+from metl_gui.core.runs.events import EngineEvent, SessionFailed, SessionReady, SessionStarting
 from metl_gui.engine.execution.client import SparkProcess
 from metl_gui.engine.runs.event_log import EventTail
-from metl_gui.engine.runs.events import EngineEvent, SessionFailed, SessionReady, SessionStarting
 from metl_gui.errors import MetlError, UserError
 from metl_gui.ui.jobs.jobs import Job, JobOutcome, Jobs, NewestJob, Task
 from metl_gui.workbench.profiles.saved_profiles import find_target

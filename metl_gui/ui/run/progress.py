@@ -13,8 +13,7 @@ from typing import Any
 
 import msgspec
 
-from metl_gui.engine.kafka.servers import is_kafka, parse_address
-from metl_gui.engine.runs.events import (
+from metl_gui.core.runs.events import (
     EngineEvent,
     LaneProgressed,
     RunProgressed,
@@ -22,6 +21,7 @@ from metl_gui.engine.runs.events import (
     SourceTroubled,
     StateChanged,
 )
+from metl_gui.core.runs.kafka import is_kafka, parse_address
 from metl_gui.errors import RunError
 from metl_gui.ui.charts.series import ProgressSeries
 from metl_gui.ui.lanes.progress import FollowedLane

@@ -12,7 +12,7 @@ from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QHeaderView, QVBoxLayout, QWidget
 
-from metl_gui.engine.kafka.servers import is_kafka
+from metl_gui.core.runs.kafka import is_kafka
 from metl_gui.engine.tasks.results import first_set_aside
 from metl_gui.ui.jobs.jobs import JobOutcome, Jobs, NewestJob
 from metl_gui.ui.messages.set_aside import SHOW, next_step, reason_kind, reason_words, where

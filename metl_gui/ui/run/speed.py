@@ -16,7 +16,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
-from metl_gui.engine.runs.report import STEPS, KernelFigures
+from metl_gui.core.runs.report import STEPS, KernelFigures
 from metl_gui.ui.project.text import amount, duration_ns, share
 from metl_gui.ui.run.progress import kind_words, moment_words
 from metl_gui.ui.theming import theme as themes

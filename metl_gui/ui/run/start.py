@@ -14,8 +14,8 @@ import msgspec
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
-from metl_gui.engine.kafka.servers import is_kafka
-from metl_gui.engine.runs.events import LaneProgressed, decode_event
+from metl_gui.core.runs.events import LaneProgressed, decode_event
+from metl_gui.core.runs.kafka import is_kafka
 from metl_gui.errors import RunError, UserError
 from metl_gui.store.repositories.states import NamedState
 from metl_gui.ui.jobs.jobs import JobOutcome, Jobs, NewestJob
@@ -31,7 +31,7 @@ from metl_gui.workbench.runs.topics import make_topics, topics_wanted
 from metl_gui.workbench.session import Workbench
 
 if TYPE_CHECKING:
-    from metl_gui.engine.kafka.servers import TopicPlan
+    from metl_gui.core.runs.kafka import TopicPlan
 
 
 _LOOKED_AT_BYTES = 256 << 10

@@ -14,7 +14,7 @@ from PySide6.QtCore import QEventLoop, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QProgressBar, QWidget
 
-from metl_gui.engine.kafka.servers import is_kafka
+from metl_gui.core.runs.kafka import is_kafka
 from metl_gui.ui.jobs.jobs import JobOutcome
 from metl_gui.ui.run.head import show_share
 from metl_gui.ui.widgets.dialogs import QuestionDialog

@@ -10,7 +10,7 @@ import time
 
 from metl_gui.core.project.version_tasks import VersionTask
 from metl_gui.core.review.items import review_items
-from metl_gui.engine.runs.report import RunReport
+from metl_gui.core.runs.report import RunReport
 from metl_gui.errors import RunError
 from metl_gui.workbench.demo.live_story import LEAST_SCORE, RELEASES, Story
 from metl_gui.workbench.importing.schema_import import ImportResult

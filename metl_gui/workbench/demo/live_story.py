@@ -17,10 +17,10 @@ from pathlib import Path
 
 from metl_gui.core.progress import Watch
 from metl_gui.core.project.version_tasks import VersionTask
+from metl_gui.core.runs.events import LaneProgressed, LaneTroubled, RunFailed
+from metl_gui.core.runs.kafka import KafkaServers
 from metl_gui.core.trees.nodes import Side
-from metl_gui.engine.kafka.servers import KafkaServers
 from metl_gui.engine.runs.event_log import EventTail
-from metl_gui.engine.runs.events import LaneProgressed, LaneTroubled, RunFailed
 from metl_gui.errors import ProjectError, RunError
 from metl_gui.packaged import sample_projects
 from metl_gui.workbench.demo.sample import SampleFolder, fresh_folder

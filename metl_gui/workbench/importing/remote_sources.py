@@ -19,7 +19,7 @@ import msgspec
 
 from metl_gui.core.progress import UNWATCHED, Watch
 from metl_gui.core.project.writer_schemas import is_registry_id
-from metl_gui.engine.kafka.servers import is_kafka
+from metl_gui.core.runs.kafka import is_kafka
 from metl_gui.engine.sources.batches import FirstRecord, first_records
 from metl_gui.errors import SchemaError, UserError
 from metl_gui.registry.addresses import DatabasePlace, is_database, is_registry

@@ -29,11 +29,11 @@ from metl_gui.core.project.version_tasks import (
     with_known_types,
     without_masked,
 )
+from metl_gui.core.runs.kafka import is_kafka
 from metl_gui.core.runs.records import SetAsideRecord
+from metl_gui.core.runs.report import RunReport
 from metl_gui.core.trees.declarations import VersionDeclaration
 from metl_gui.core.trees.nodes import Side
-from metl_gui.engine.kafka.servers import is_kafka
-from metl_gui.engine.runs.report import RunReport
 from metl_gui.engine.sources.error_store import ErrorStore
 from metl_gui.errors import EditError, RunError
 from metl_gui.registry.messages.unknown_versions import UnknownVersions

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from metl_gui.core.progress import UNWATCHED, Watch
+from metl_gui.core.runs.kafka import KafkaServers, parse_address
 from metl_gui.core.runs.lanes import MemberFigures
-from metl_gui.engine.kafka.servers import KafkaServers, parse_address
 from metl_gui.engine.lanes.coordination.records import PlanState
 from metl_gui.errors import RunError, UserError
 from metl_gui.workbench.runs.mapping_run import PRODUCTION, PinnedState, pin, servers_of

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import msgspec
 
 from metl_gui.core.progress import UNWATCHED, Watch
-from metl_gui.engine.kafka.servers import parse_address
+from metl_gui.core.runs.kafka import parse_address
 from metl_gui.errors import RunCancelled, RunError, near_names
 from metl_gui.workbench.lanes.control import Lane
 from metl_gui.workbench.session import Workbench

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from metl_gui.core.progress import Watch
+from metl_gui.core.runs.target import Target
 from metl_gui.core.trees.paths import split
 from metl_gui.engine.kafka.offsets import EARLIEST_OFFSET
 from metl_gui.engine.kernel import plan as plans
@@ -29,7 +30,6 @@ from metl_gui.engine.lanes.load_control import Example
 from metl_gui.engine.lanes.loads import LoadOrder
 from metl_gui.engine.loading.row_template import RowTemplate, has_placeholder
 from metl_gui.engine.loading.staging import RowForm, StagingOrder, is_by_key, stage
-from metl_gui.engine.runs.target import Target
 from metl_gui.errors import RunError
 from metl_gui.formats.connect_schema import declare, row_of
 from metl_gui.formats.table_columns import TableColumn

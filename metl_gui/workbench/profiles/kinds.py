@@ -13,9 +13,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from metl_gui.engine.kafka.servers import SCHEME, parse_address
-from metl_gui.engine.runs.target import TargetKind as SparkKind
-from metl_gui.engine.runs.target import is_secret_name, parse_target
+from metl_gui.core.runs.kafka import SCHEME, parse_address
+from metl_gui.core.runs.target import TargetKind as SparkKind
+from metl_gui.core.runs.target import is_secret_name, parse_target
 from metl_gui.errors import RunError, near_names
 from metl_gui.registry import addresses
 

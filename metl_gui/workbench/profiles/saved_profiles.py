@@ -16,8 +16,8 @@ from pathlib import Path
 
 import msgspec
 
-from metl_gui.engine.kafka.servers import SCHEME, KafkaAddress, KafkaServers, parse_address
-from metl_gui.engine.runs.target import LOCAL_TARGET, Target, parse_target
+from metl_gui.core.runs.kafka import SCHEME, KafkaAddress, KafkaServers, parse_address
+from metl_gui.core.runs.target import LOCAL_TARGET, Target, parse_target
 from metl_gui.errors import RunError, UserError, near_names
 from metl_gui.own_files import APPLICATION, make_folder, settings_folder
 from metl_gui.registry.addresses import (

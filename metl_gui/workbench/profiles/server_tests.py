@@ -17,8 +17,8 @@ from itertools import islice
 from typing import Any
 from urllib.parse import urlsplit
 
+from metl_gui.core.runs.kafka import KafkaServers
 from metl_gui.engine.kafka.connection_test import check_settings, look
-from metl_gui.engine.kafka.servers import KafkaServers
 from metl_gui.errors import RunError
 from metl_gui.registry.addresses import Api, RegistryPlace
 from metl_gui.registry.remote.client import Registry

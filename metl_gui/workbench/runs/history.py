@@ -18,9 +18,9 @@ from typing import Any
 import msgspec
 
 from metl_gui.core.progress import UNWATCHED, run_inline
+from metl_gui.core.runs.events import EngineEvent
+from metl_gui.core.runs.report import RunReport
 from metl_gui.engine.runs.event_log import EventTail, bounded
-from metl_gui.engine.runs.events import EngineEvent
-from metl_gui.engine.runs.report import RunReport
 from metl_gui.engine.runs.run_spec import RunFolder
 from metl_gui.errors import ProjectError, near_names
 from metl_gui.own_files import open_file

@@ -21,16 +21,16 @@ from metl_gui.core.matrix.canonical import is_carried, state_hash
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.progress import UNWATCHED, TaskRunner, Watch, run_inline
 from metl_gui.core.project.version_tasks import VersionTask
+from metl_gui.core.runs.events import EngineEvent, LaneProgressed, RunProgressed, RunStarted
+from metl_gui.core.runs.kafka import KafkaServers, is_kafka
 from metl_gui.core.runs.records import LIMIT_BYTES, MappedRecord, SetAsideRecord
+from metl_gui.core.runs.report import RunReport
+from metl_gui.core.runs.target import LOCAL_TARGET, Target
 from metl_gui.engine.execution.client import SparkProcess
 from metl_gui.engine.execution.preconditions import check_run
-from metl_gui.engine.kafka.servers import KafkaServers, is_kafka
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.mapping.plan_compiler import compile_plan
-from metl_gui.engine.runs.events import EngineEvent, LaneProgressed, RunProgressed, RunStarted
-from metl_gui.engine.runs.report import RunReport
 from metl_gui.engine.runs.run_spec import BATCH_BYTES, Format, Lane, RunSpec, new_run_id
-from metl_gui.engine.runs.target import LOCAL_TARGET, Target
 from metl_gui.engine.streaming.report import stream_report
 from metl_gui.engine.tasks import results
 from metl_gui.errors import ProjectError, RunCancelled, RunError
@@ -60,7 +60,7 @@ class RunRequest:
         source: a file, a folder or a pattern, or topics.
         sink: a folder that is new or empty, topics, or ``noop``; empty for a folder of the run's own in the user's
             cache.
-        spark: where Spark runs: a target as ``engine.runs.target`` knows it, or ``@`` and the name of a profile.
+        spark: where Spark runs: a target as ``core.runs.target`` knows it, or ``@`` and the name of a profile.
         mode: ``test``: every block as it stands, those that nobody confirmed counted by entity; ``production``: a
             published state and its confirmed blocks, what needs review held.
         errors: folder of the error store, or a topic; empty for a folder in the run's own folder.

@@ -13,8 +13,8 @@ import msgspec
 
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.progress import Watch
+from metl_gui.core.runs.kafka import is_kafka, parse_address
 from metl_gui.engine.checks.destinations import refuse_shared_places
-from metl_gui.engine.kafka.servers import is_kafka, parse_address
 from metl_gui.errors import RunError
 from metl_gui.workbench.masking import UNREADABLE, Masks
 from metl_gui.workbench.profiles.saved_profiles import kafka_servers
@@ -22,8 +22,8 @@ from metl_gui.workbench.runs.mapping_run import RunRequest, prepare_run
 from metl_gui.workbench.session import Workbench
 
 if TYPE_CHECKING:
+    from metl_gui.core.runs.kafka import TopicPlan
     from metl_gui.engine.kafka.inspection import SeenMessage
-    from metl_gui.engine.kafka.servers import TopicPlan
 
 _SHOWN = 20
 _LONGEST = 4_000

@@ -27,9 +27,9 @@ from metl_gui.core.project.project_data import Gathered, IncludedSamples
 from metl_gui.core.project.sample_profiles import SchemaProfile, without_masked
 from metl_gui.core.project.version_tasks import VersionTask
 from metl_gui.core.project.version_tasks import without_masked as without_masked_forms
+from metl_gui.core.runs.kafka import is_kafka
 from metl_gui.core.trees.nodes import Schema, Side
 from metl_gui.core.trees.paths import split
-from metl_gui.engine.kafka.servers import is_kafka
 from metl_gui.engine.kernel.versions import value_at
 from metl_gui.engine.mapping.preview import RecognizedRecord
 from metl_gui.engine.tasks.results import first_results, first_set_aside

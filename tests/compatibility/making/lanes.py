@@ -11,7 +11,7 @@ from typing import Any
 
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
 
-from metl_gui.engine.kafka.servers import KafkaServers
+from metl_gui.core.runs.kafka import KafkaServers
 from metl_gui.stack.kafka import KafkaBroker
 from tests.compatibility.making.packing import Cleaner, pack_files
 from tests.compatibility.making.program import SPARK, Program

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from metl_gui.cli.main import main
-from metl_gui.engine.runs.report import RunReport, Tally
+from metl_gui.core.runs.report import RunReport, Tally
 from metl_gui.workbench.session import Workbench
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from metl_gui.engine.runs.events import RunProgressed, RunStarted, decode_event, encode_event
+from metl_gui.core.runs.events import RunProgressed, RunStarted, decode_event, encode_event
 from metl_gui.engine.tasks.results import first_results, first_set_aside
 from metl_gui.workbench.runs.history import events_of, find_past
 from metl_gui.workbench.session import Workbench

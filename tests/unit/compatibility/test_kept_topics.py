@@ -10,13 +10,13 @@ from typing import Any
 import msgspec
 import pytest
 
+from metl_gui.core.runs.report import Tally
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.lanes.coordination import records as log
 from metl_gui.engine.lanes.coordination.records import Announced, ChunkKey, Entry
 from metl_gui.engine.lanes.coordination.state import CoordinationState
 from metl_gui.engine.lanes.offset_metadata import decoded_base, read_metadata
 from metl_gui.engine.lanes.order import PartitionId, counts_key, lane_topic
-from metl_gui.engine.runs.report import Tally
 from tests.compatibility.topics import KeptMessage, read_messages, read_offsets
 
 GROUP = "kept-orders"

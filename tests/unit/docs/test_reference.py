@@ -9,7 +9,7 @@ from pathlib import Path
 
 from metl_gui.core.edits.settings import CHOICES, ENTITY_SETTINGS, SCHEMA_SETTINGS
 from metl_gui.core.project.writer_schemas import FRAMINGS
-from metl_gui.engine.runs.report import RunReport
+from metl_gui.core.runs.report import RunReport
 from metl_gui.formats.record_kind import ROW_KINDS, RecordKind
 from metl_gui.registry.tables.mapping_table import COLUMNS, OPTIONAL_COLUMNS
 from metl_gui.ui.messages.set_aside import reason_words

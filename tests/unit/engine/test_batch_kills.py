@@ -20,7 +20,7 @@ import os, sys
 from pathlib import Path
 from metl_gui.engine.mapping.kernel import Kernel
 from metl_gui.engine.kernel.records import Records
-from metl_gui.engine.runs.report import Tally
+from metl_gui.core.runs.report import Tally
 from metl_gui.engine.sinks.parquet import ParquetSink
 from metl_gui.engine.streaming.batch_records import PARTIAL, BatchRecord, BatchLog, drop_partials, moves_of, settle
 from metl_gui.engine.streaming.checkpoint import Checkpoint

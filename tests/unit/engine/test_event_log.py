@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from metl_gui.core.runs.events import EngineEvent, RunProgressed, RunStarted, StateChanged, encode_event
+from metl_gui.core.runs.report import Tally
 from metl_gui.engine.runs import run_spec
 from metl_gui.engine.runs.event_log import EventTail, bounded
-from metl_gui.engine.runs.events import EngineEvent, RunProgressed, RunStarted, StateChanged, encode_event
 from metl_gui.engine.runs.progress import TimeLeft
-from metl_gui.engine.runs.report import Tally
 from metl_gui.engine.runs.run_spec import RunFolder
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from metl_gui.engine.runs.report import KernelFigures, Tally, bucket_of, quantile
+from metl_gui.core.runs.report import KernelFigures, Tally, bucket_of, quantile
 
 
 def test_quantiles_lie_within_a_tenth_of_the_batches_they_sum_up() -> None:

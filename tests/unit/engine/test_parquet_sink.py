@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from metl_gui.core.runs.report import check_sums
 from metl_gui.engine.kernel.outcomes import MappedBatch
 from metl_gui.engine.kernel.plan import (
     BlockPlan,
@@ -29,7 +30,6 @@ from metl_gui.engine.kernel.plan import (
 )
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.mapping.kernel import Kernel
-from metl_gui.engine.runs.report import check_sums
 from metl_gui.engine.sinks import cut_rows, typed_rows
 from metl_gui.engine.sinks.columns import column
 from metl_gui.engine.sinks.jsonl import JsonlSink

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from metl_gui.engine.runs.events import Protection
+from metl_gui.core.runs.events import Protection
 from metl_gui.engine.spark.protection import ASKING, HERE, asking, protected, protection_of
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from metl_gui.engine.runs.report import Tally, check_sums
+from metl_gui.core.runs.report import Tally, check_sums
 from metl_gui.errors import BugError
 
 

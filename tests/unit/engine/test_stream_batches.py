@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from metl_gui.engine.runs.report import Tally
+from metl_gui.core.runs.report import Tally
 from metl_gui.engine.streaming.batch_records import (
     KEPT_RECORDS,
     PARTIAL,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from metl_gui.engine.runs.target import Target, TargetKind, parse_target
+from metl_gui.core.runs.target import Target, TargetKind, parse_target
 from metl_gui.engine.spark.target_check import check_target
 from metl_gui.errors import RunError
 

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 from pyspark.errors import PySparkRuntimeError
 
-from metl_gui.engine.runs.events import WorkerFacts
+from metl_gui.core.runs.events import WorkerFacts
 from metl_gui.engine.spark.task_errors import run_error
 from metl_gui.engine.spark.worker_check import WorkerCheck, check_files, check_packages, from_spark, parse_facts
 from metl_gui.engine.spark.worker_facts import MARK, NEEDED, WorkerProbe

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from metl_gui.core.progress import Progress, Watch
+from metl_gui.core.runs.events import LaneProgressed
 from metl_gui.core.runs.lanes import LatencyFigures, PartitionFigures
-from metl_gui.engine.runs.events import LaneProgressed
-from metl_gui.engine.runs.report import Tally
+from metl_gui.core.runs.report import Tally
 from metl_gui.workbench.runs.mapping_run import tell
 
 

@@ -13,7 +13,7 @@ from keyring import set_keyring
 from keyring.backend import KeyringBackend
 from keyring.backends import fail, null
 
-from metl_gui.engine.runs.target import TargetKind as SparkKind
+from metl_gui.core.runs.target import TargetKind as SparkKind
 from metl_gui.errors import RunError, UserError
 from metl_gui.own_files import settings_folder
 from metl_gui.workbench.profiles.connection_test import test_profile

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from metl_gui.engine.runs.report import RunReport, Tally
+from metl_gui.core.runs.report import RunReport, Tally
 from metl_gui.engine.runs.run_spec import RunFolder, RunSpec
 from metl_gui.errors import EditError, ProjectError, RunError
 from metl_gui.store.lease import LeaseHolder

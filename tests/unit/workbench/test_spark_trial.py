@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from metl_gui.engine.runs.events import Protection
-from metl_gui.engine.runs.target import parse_target
+from metl_gui.core.runs.events import Protection
+from metl_gui.core.runs.target import parse_target
 from metl_gui.workbench.profiles.spark_test import protection_text
 
 _OPEN = Protection()

@@ -9,9 +9,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from metl_gui.core.runs.events import RunProgressed, encode_event
+from metl_gui.core.runs.report import Tally
 from metl_gui.engine.execution.client import SparkProcess
-from metl_gui.engine.runs.events import RunProgressed, encode_event
-from metl_gui.engine.runs.report import Tally
 from metl_gui.engine.runs.run_spec import RunFolder, RunSpec
 from metl_gui.errors import BugError, ProjectError, RunCancelled, RunError, RunKilledError
 from metl_gui.workbench.review.progress import records_by_version

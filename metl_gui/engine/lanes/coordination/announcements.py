@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from metl_gui.engine.kafka.servers import KafkaServers
+from metl_gui.core.runs.kafka import KafkaServers
 from metl_gui.engine.lanes.coordination import records as log
 from metl_gui.engine.lanes.coordination.records import (
     Announced,

@@ -28,8 +28,8 @@ from collections import deque
 from collections.abc import Mapping
 from typing import NamedTuple, Protocol
 
+from metl_gui.core.runs.kafka import KafkaServers
 from metl_gui.core.runs.lanes import MemberFigures
-from metl_gui.engine.kafka.servers import KafkaServers
 from metl_gui.engine.lanes.coordination import records as log
 from metl_gui.engine.lanes.coordination.member import CoordinationSettings, Membership
 from metl_gui.engine.lanes.coordination.records import (

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, ResourceType  # type: ignore[attr-defined]
 
+from metl_gui.core.runs.kafka import KafkaServers
 from metl_gui.engine.kafka import clients
 from metl_gui.engine.kafka.clients import bounds
-from metl_gui.engine.kafka.servers import KafkaServers
 from metl_gui.engine.lanes.coordination import records as log
 from metl_gui.engine.lanes.coordination.records import Announced, ChunkKey, Entry
 from metl_gui.engine.lanes.coordination.state import KEPT_MS, CoordinationState

@@ -15,8 +15,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from metl_gui.engine.runs.events import WorkerFacts
-from metl_gui.engine.runs.target import Target
+from metl_gui.core.runs.events import WorkerFacts
+from metl_gui.core.runs.target import Target
 from metl_gui.engine.spark.archive import shipped_archive
 from metl_gui.engine.spark.protection import ASKING, SECRET
 from metl_gui.engine.spark.sessions.jobs import tell_facts

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from metl_gui.engine.runs.events import Protection, WorkerFacts
-from metl_gui.engine.runs.target import Target
+from metl_gui.core.runs.events import Protection, WorkerFacts
+from metl_gui.core.runs.target import Target
 from metl_gui.engine.sources.source import ReadPlan
 from metl_gui.engine.spark.archive import shipped_archive
 from metl_gui.engine.spark.cancellation import cancel_until_over

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from metl_gui.engine.runs.events import WorkerFacts
+from metl_gui.core.runs.events import WorkerFacts
 from metl_gui.engine.sources.source import ReadPlan
 from metl_gui.engine.spark.worker_check import WorkerCheck, from_spark, parse_facts
 from metl_gui.engine.spark.worker_facts import WorkerProbe

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import metl_gui
-from metl_gui.engine.runs.events import WorkerFacts
-from metl_gui.engine.runs.target import Target, parse_target
+from metl_gui.core.runs.events import WorkerFacts
+from metl_gui.core.runs.target import Target, parse_target
 from metl_gui.engine.sources.source import ReadPlan
 from metl_gui.engine.spark.cancellation import cancel_until_over
 from metl_gui.engine.spark.class_archive import archive_options, find_archive

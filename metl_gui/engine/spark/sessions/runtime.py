@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from metl_gui.engine.runs.events import Protection, WorkerFacts
-from metl_gui.engine.runs.target import Target, TargetKind
+from metl_gui.core.runs.events import Protection, WorkerFacts
+from metl_gui.core.runs.target import Target, TargetKind
 from metl_gui.engine.sources.source import ReadPlan
 from metl_gui.engine.spark.worker_check import WorkerCheck
 from metl_gui.errors import RunKilledError

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from confluent_kafka import KafkaError, KafkaException
 
+from metl_gui.core.runs.kafka import KafkaServers
 from metl_gui.engine.kafka.clients import ClientErrorLog, explained
-from metl_gui.engine.kafka.servers import KafkaServers
 from metl_gui.errors import RunError
 
 SERVERS = KafkaServers(bootstrap="broker.example.com:9092")

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import pytest
 from confluent_kafka import KafkaError, KafkaException
 
+from metl_gui.core.runs.kafka import KafkaAddress, KafkaServers
 from metl_gui.engine.kafka import offsets
 from metl_gui.engine.kafka.offsets import LATEST_OFFSET, Lister
-from metl_gui.engine.kafka.servers import KafkaAddress, KafkaServers
 from metl_gui.errors import RunError
 
 

@@ -9,11 +9,11 @@ from confluent_kafka import TIMESTAMP_CREATE_TIME, Message
 from hypothesis import given
 from hypothesis import strategies as st
 
+from metl_gui.core.runs.kafka import LOAD_TOPICS, KafkaServers, parse_start
 from metl_gui.engine.checks.topic_checks import check_topics, refuse_loop, sink_topics
 from metl_gui.engine.kafka import offsets
 from metl_gui.engine.kafka.consumer import OffsetRange
 from metl_gui.engine.kafka.outgoing import set_aside_message
-from metl_gui.engine.kafka.servers import LOAD_TOPICS, KafkaServers, parse_start
 from metl_gui.engine.kafka.topic_orders import WaitingRecords
 from metl_gui.engine.kernel.outcomes import SetAside, error_row
 from metl_gui.engine.lanes.coordination.records import topic_of

@@ -6,8 +6,8 @@ import os
 
 import pytest
 
+from metl_gui.core.runs.target import Target, parse_target
 from metl_gui.engine.lanes.target import lane_target
-from metl_gui.engine.runs.target import Target, parse_target
 
 
 @pytest.mark.parametrize(

@@ -9,13 +9,13 @@ from typing import Any, NamedTuple, cast
 import pytest
 from confluent_kafka import Message
 
+from metl_gui.core.runs.report import Tally
 from metl_gui.engine.lanes.loads import SUPERSEDED_PARTLY, LoadOrder, LoadShare
 from metl_gui.engine.lanes.mapper import MappedMessages, StateMappers
 from metl_gui.engine.lanes.offset_metadata import OffsetMetadata, PartitionCounts, read_metadata
 from metl_gui.engine.lanes.order import PartitionId
 from metl_gui.engine.lanes.partition_state import CommitContext, PartitionState
 from metl_gui.engine.lanes.task import commits_of
-from metl_gui.engine.runs.report import Tally
 
 NOTE = OffsetMetadata(run="run")
 LIVE, ROWS = PartitionId("t", 0), PartitionId("rows", 0)

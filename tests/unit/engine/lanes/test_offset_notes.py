@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from metl_gui.core.runs.report import KernelFigures, Tally
 from metl_gui.engine.lanes.offset_metadata import (
     MOST_BYTES,
     OffsetMetadata,
@@ -18,7 +19,6 @@ from metl_gui.engine.lanes.offset_metadata import (
     encoded_base,
     read_metadata,
 )
-from metl_gui.engine.runs.report import KernelFigures, Tally
 
 NAMES = st.text(max_size=40)
 NUMBERS = st.integers(0, 2**53)

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from confluent_kafka import KafkaError, KafkaException
 
+from metl_gui.core.runs.kafka import KafkaServers
 from metl_gui.engine.kafka.outgoing import Outgoing
-from metl_gui.engine.kafka.servers import KafkaServers
 from metl_gui.engine.lanes.order import LaneOrder
 from metl_gui.engine.lanes.transactional_client import TransactionalClient, explain_refusal
 

@@ -10,7 +10,7 @@ from typing import TypeAlias
 import msgspec
 
 from metl_gui.core.runs.lanes import LatencyFigures, MemberFigures, PartitionFigures
-from metl_gui.engine.runs.report import RunReport, Tally, Unit
+from metl_gui.core.runs.report import RunReport, Tally, Unit
 from metl_gui.errors import RunError, RunKilledError, SetupError, UserError
 
 

@@ -289,7 +289,7 @@ def _add_mapping(parser: argparse.ArgumentParser) -> None:
 
 def run_run(arguments: argparse.Namespace, out: Output) -> int:
     """Map a source and print the report."""
-    from metl_gui.engine.runs.run_spec import BATCH_BYTES
+    from metl_gui.core.runs.run_spec import BATCH_BYTES
     from metl_gui.workbench.runs.mapping_run import PRODUCTION, RunRequest, run_mapping
     from metl_gui.workbench.session import Workbench
 

@@ -32,12 +32,13 @@ from metl_gui.core.runs.events import (
     encode_event,
 )
 from metl_gui.core.runs.report import RunReport
+from metl_gui.core.runs.run_spec import RunSpec
 from metl_gui.core.runs.target import Target
 from metl_gui.engine.execution.bounded_run import Execution
 from metl_gui.engine.kernel.compiled import build
 from metl_gui.engine.lanes.run import LaneRun
 from metl_gui.engine.runs.commands import CancelRun, Command, StartRun, StartSession
-from metl_gui.engine.runs.run_spec import RunFolder, RunSpec
+from metl_gui.engine.runs.run_spec import RunFolder
 from metl_gui.engine.spark.sessions.runtime import Runtime, start_runtime
 from metl_gui.engine.spark.target_check import check_target
 from metl_gui.engine.streaming.run import StreamRun

@@ -31,11 +31,12 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
 from metl_gui.core.runs.report import RunReport
+from metl_gui.core.runs.run_spec import RunSpec
 from metl_gui.engine.execution.bounded_run import Execution
 from metl_gui.engine.execution.client import SparkProcess
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.kernel.plan import Plan
-from metl_gui.engine.runs.run_spec import RunSpec, new_run_id
+from metl_gui.engine.runs.run_spec import new_run_id
 from metl_gui.engine.sources.batches import read_batches
 from metl_gui.engine.sources.files import cut_ranges, list_files
 from metl_gui.engine.sources.source import ReadPlan

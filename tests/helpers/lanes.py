@@ -19,6 +19,7 @@ from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec  # type: ign
 
 from metl_gui.core.runs.kafka import KafkaAddress, KafkaServers
 from metl_gui.core.runs.report import Tally
+from metl_gui.core.runs.run_spec import RunSpec
 from metl_gui.engine.kafka.clients import AWAY, retry_until_available
 from metl_gui.engine.kafka.offsets import Lister
 from metl_gui.engine.kafka.outgoing import PARTITIONER
@@ -32,7 +33,6 @@ from metl_gui.engine.lanes.order import Failure, LaneOrder, PartitionId, failed_
 from metl_gui.engine.lanes.task import LaneTask
 from metl_gui.engine.lanes.topic import LaneTopic, make_topic
 from metl_gui.engine.lanes.transactional_client import abort_stale_transactions
-from metl_gui.engine.runs.run_spec import RunSpec
 from metl_gui.errors import RunError
 from metl_gui.store.lease import LeaseHolder
 from metl_gui.workbench.lanes.control import Lane

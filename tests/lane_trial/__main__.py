@@ -7,7 +7,7 @@ import sys
 from typing import get_args
 
 from metl_gui.core.runs.kafka import KafkaServers
-from metl_gui.engine.runs.run_spec import Lane
+from metl_gui.core.runs.run_spec import Lane
 from metl_gui.stack.kafka import KafkaBroker
 from tests.lane_trial.faults import FAULTS
 from tests.lane_trial.load import Form

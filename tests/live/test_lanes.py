@@ -20,13 +20,13 @@ from confluent_kafka import TopicPartition
 from confluent_kafka.admin import NewPartitions  # type: ignore[attr-defined]
 
 from metl_gui.core.runs.events import EngineEvent, LaneProgressed, RunFinished
+from metl_gui.core.runs.run_spec import RunSpec
 from metl_gui.engine.execution.client import SparkProcess
 from metl_gui.engine.lanes.coordination.announcements import announce, order_set_back
 from metl_gui.engine.lanes.coordination.records import PlanState, SetBackOrder
 from metl_gui.engine.lanes.order import LaneOrder, PartitionId, Trouble, lane_topic, trouble_key
 from metl_gui.engine.lanes.report import lane_report
 from metl_gui.engine.lanes.start import LaneStart
-from metl_gui.engine.runs.run_spec import RunSpec
 from metl_gui.errors import RunError
 from metl_gui.stack.kafka import KafkaBroker
 from tests.helpers.killing import WORKER, below, command_of

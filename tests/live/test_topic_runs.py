@@ -19,13 +19,13 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]  # its own nam
 )
 
 from metl_gui.core.runs.events import BatchCommitted, EngineEvent, SourceTroubled
+from metl_gui.core.runs.run_spec import ReplayOrder
 from metl_gui.core.trees.nodes import Side
 from metl_gui.engine.checks.topic_checks import check_topics, topics_to_make
 from metl_gui.engine.kafka.consumer import OffsetRange, RangeReader, close_clients
 from metl_gui.engine.kafka.topics import create_topics
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.mapping.plan_compiler import compile_plan
-from metl_gui.engine.runs.run_spec import ReplayOrder
 from metl_gui.engine.sources.first_messages import first_messages
 from metl_gui.errors import RunError
 from metl_gui.stack.kafka import KafkaBroker

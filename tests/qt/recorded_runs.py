@@ -11,7 +11,7 @@ import msgspec
 
 from metl_gui.core.runs.events import EngineEvent, RunProgressed, RunStarted, encode_event
 from metl_gui.core.runs.report import KernelFigures, RunReport, Tally, bucket_of, check_sums
-from metl_gui.engine.runs.run_spec import RunSpec
+from metl_gui.core.runs.run_spec import RunSpec
 from metl_gui.store.lease import LeaseHolder, process_start
 from metl_gui.workbench.runs.production import ORDER, LiveRun, ProductionOrder, find_run
 from metl_gui.workbench.session import Workbench

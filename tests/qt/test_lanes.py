@@ -15,11 +15,11 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from metl_gui.core.project.named_states import NamedState
 from metl_gui.core.runs.events import LaneTroubled, MembersChanged
 from metl_gui.core.runs.kafka import KafkaServers
 from metl_gui.core.runs.lanes import LatencyFigures, PartitionFigures, PartitionReset
 from metl_gui.core.runs.report import Tally
-from metl_gui.store.repositories.states import NamedState
 from metl_gui.ui.jobs.jobs import SynchronousJobs
 from metl_gui.ui.lanes import orders
 from metl_gui.ui.lanes.orders import RollBack, RollBackDialog, SetBackDialog

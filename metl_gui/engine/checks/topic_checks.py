@@ -21,12 +21,12 @@ from metl_gui.core.runs.kafka import (
     parse_address,
     parse_start,
 )
+from metl_gui.core.runs.run_spec import Role, RunSpec
 from metl_gui.engine.checks.destinations import entities_of
 from metl_gui.engine.kafka.clients import ANSWER_SECONDS
 from metl_gui.engine.kafka.offsets import Lister, start_offsets
 from metl_gui.engine.kafka.outgoing import topic_of
 from metl_gui.engine.kafka.topics import ERRORS, MESSAGES, missing_topics, why_of
-from metl_gui.engine.runs.run_spec import Role, RunSpec
 from metl_gui.errors import RunError
 
 if TYPE_CHECKING:

@@ -43,10 +43,10 @@ from metl_gui.core.runs.events import (
     failure,
 )
 from metl_gui.core.runs.report import RunReport
+from metl_gui.core.runs.run_spec import RunSpec, what_stays
 from metl_gui.core.runs.target import LOCAL_TARGET, Target, parse_target
 from metl_gui.engine.kernel.compiled import build
 from metl_gui.engine.runs.commands import CancelRun, Command, StartRun, StartSession
-from metl_gui.engine.runs.run_spec import RunSpec, what_stays
 from metl_gui.engine.runs.staging import Staging
 from metl_gui.errors import BugError, RunCancelled, RunError, RunKilledError
 

@@ -16,12 +16,12 @@ from metl_gui.core.runs.events import EngineEvent, LaneProgressed, StateChanged
 from metl_gui.core.runs.kafka import KafkaServers, parse_address
 from metl_gui.core.runs.lanes import PartitionFigures
 from metl_gui.core.runs.report import RunReport, Tally, check_sums
+from metl_gui.core.runs.run_spec import ROLES, RunSpec
 from metl_gui.engine.kafka.offsets import Lister
 from metl_gui.engine.lanes.committed_offsets import Committed
 from metl_gui.engine.lanes.offset_metadata import OffsetMetadata
 from metl_gui.engine.lanes.order import PartitionId, group_of
 from metl_gui.engine.lanes.partition_state import figures_of, merged
-from metl_gui.engine.runs.run_spec import ROLES, RunSpec
 from metl_gui.errors import RunError
 
 

@@ -20,6 +20,7 @@ import msgspec
 from metl_gui.core.runs.events import EngineEvent, LaneTroubled, MembersChanged, RunStarted
 from metl_gui.core.runs.lanes import MemberFigures
 from metl_gui.core.runs.report import RunReport
+from metl_gui.core.runs.run_spec import RunSpec
 from metl_gui.engine.checks.destinations import refuse_feedback
 from metl_gui.engine.lanes.coordination.coordinator import CoordinationWatch
 from metl_gui.engine.lanes.job import LaneJob
@@ -37,7 +38,7 @@ from metl_gui.engine.lanes.report import LaneProgress, lane_report
 from metl_gui.engine.lanes.start import LaneStart
 from metl_gui.engine.lanes.topic import LaneTopic, drop_topic
 from metl_gui.engine.lanes.transactional_client import abort_stale_transactions
-from metl_gui.engine.runs.run_spec import RunFolder, RunSpec
+from metl_gui.engine.runs.run_spec import RunFolder
 from metl_gui.engine.spark.task_errors import run_error
 from metl_gui.engine.spark.worker_check import check_packages
 from metl_gui.errors import RunError, RunKilledError

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from confluent_kafka import TopicPartition
 
 from metl_gui.core.runs.kafka import KafkaAddress, KafkaServers, parse_address, parse_start
+from metl_gui.core.runs.run_spec import RunSpec
 from metl_gui.core.runs.target import TargetKind
 from metl_gui.engine.checks.destinations import entities_of
 from metl_gui.engine.kafka.clients import ANSWER_SECONDS, ClientErrorLog, admin, in_words
@@ -25,7 +26,6 @@ from metl_gui.engine.lanes.offset_metadata import read_metadata
 from metl_gui.engine.lanes.order import SESSION_MS, LaneOrder, PartitionId, group_of
 from metl_gui.engine.lanes.report import servers_of_lane
 from metl_gui.engine.lanes.topic import make_topic
-from metl_gui.engine.runs.run_spec import RunSpec
 from metl_gui.engine.spark.sessions.runtime import ship
 from metl_gui.errors import RunError
 

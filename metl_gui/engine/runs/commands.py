@@ -6,8 +6,8 @@ from typing import TypeAlias
 
 import msgspec
 
+from metl_gui.core.runs.run_spec import RunSpec
 from metl_gui.core.runs.target import Target
-from metl_gui.engine.runs.run_spec import RunSpec
 
 
 class StartSession(msgspec.Struct, frozen=True, tag=True, tag_field="command"):

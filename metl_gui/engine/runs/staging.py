@@ -19,6 +19,7 @@ from pathlib import Path
 import msgspec
 
 from metl_gui.core.runs.kafka import is_kafka
+from metl_gui.core.runs.run_spec import NOOP, RunSpec
 from metl_gui.engine.runs.folder_lock import SUFFIX as OWNER_SUFFIX
 from metl_gui.engine.runs.folder_lock import (
     PathLock,
@@ -30,7 +31,6 @@ from metl_gui.engine.runs.folder_lock import (
     refuse_held,
     run_of_dead,
 )
-from metl_gui.engine.runs.run_spec import NOOP, RunSpec
 from metl_gui.errors import RunError
 from metl_gui.own_files import is_own, make_folder, write_file
 

@@ -15,6 +15,7 @@ from confluent_kafka import Consumer, TopicPartition
 
 from metl_gui.core.runs.kafka import KafkaServers, is_kafka, parse_address, parse_start
 from metl_gui.core.runs.records import LIMIT_BYTES
+from metl_gui.core.runs.run_spec import RunSpec
 from metl_gui.engine.kafka.clients import (
     ANSWER_SECONDS,
     ClientErrorLog,
@@ -26,7 +27,6 @@ from metl_gui.engine.kafka.clients import (
 from metl_gui.engine.kafka.consumer import OffsetRange
 from metl_gui.engine.kafka.offsets import Lister, start_offsets
 from metl_gui.engine.kafka.topic_orders import TopicReading, WaitingRecords
-from metl_gui.engine.runs.run_spec import RunSpec
 from metl_gui.engine.runs.staging import Staging
 from metl_gui.engine.sources.files import FileRange, SourceFile
 from metl_gui.engine.sources.large_records import TOO_LARGE

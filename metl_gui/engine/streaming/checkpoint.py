@@ -25,8 +25,8 @@ from typing import TypeVar
 import msgspec
 
 from metl_gui.core.runs.kafka import is_kafka, parse_address
+from metl_gui.core.runs.run_spec import NOOP, RunSpec
 from metl_gui.engine.runs.folder_lock import lock, outermost, refuse_held
-from metl_gui.engine.runs.run_spec import NOOP, RunSpec
 from metl_gui.engine.sources.files import source_paths
 from metl_gui.errors import RunError, in_utf8
 from metl_gui.own_files import is_own, make_below, make_folder, open_file, write_file

@@ -14,8 +14,8 @@ import msgspec
 
 from metl_gui.core.runs.events import EngineEvent, RunProgressed
 from metl_gui.core.runs.report import RunReport, Tally, Unit
+from metl_gui.core.runs.run_spec import NOOP, RunSpec
 from metl_gui.engine.runs.progress import INTERVAL_SECONDS, ProgressSum, TimeLeft
-from metl_gui.engine.runs.run_spec import NOOP, RunSpec
 from metl_gui.engine.streaming.batch_records import BatchLog, BatchRecord
 from metl_gui.engine.streaming.checkpoint import Checkpoint, StreamHead, read_head
 from metl_gui.engine.streaming.ledger import Ledger

@@ -14,10 +14,11 @@ import msgspec
 from metl_gui.core.runs.events import BatchCommitted, EngineEvent, RunStarted, SourceTroubled, StateChanged
 from metl_gui.core.runs.kafka import is_kafka
 from metl_gui.core.runs.report import RunReport, Tally, Unit, check_sums
+from metl_gui.core.runs.run_spec import RunSpec
 from metl_gui.engine.checks.destinations import refuse_feedback
 from metl_gui.engine.kafka.topic_orders import PATIENCE_SECONDS
 from metl_gui.engine.runs.folder_lock import lock_paths, outermost
-from metl_gui.engine.runs.run_spec import RunFolder, RunSpec
+from metl_gui.engine.runs.run_spec import RunFolder
 from metl_gui.engine.spark.task_errors import DISK_FULL, folder_error, run_error
 from metl_gui.engine.streaming.batch_records import (
     BatchLog,

@@ -7,13 +7,13 @@ from typing import Final, Literal
 
 from metl_gui.core.runs.kafka import KafkaServers, parse_address
 from metl_gui.core.runs.records import SetAsideRecord
+from metl_gui.core.runs.run_spec import NOOP, ReplayOrder, RunSpec
 from metl_gui.engine.kafka.consumer import OffsetRange, RangeReader
 from metl_gui.engine.kafka.offsets import Lister
 from metl_gui.engine.kafka.outgoing import DETAIL, POSITION, SCHEMA, VERSION
 from metl_gui.engine.kafka.records import headers_json, records_of_columns
 from metl_gui.engine.kafka.topic_orders import WaitingRecords
 from metl_gui.engine.kernel.records import Parts
-from metl_gui.engine.runs.run_spec import NOOP, ReplayOrder, RunSpec
 from metl_gui.engine.sources.topic_records import SetAsideMessage
 from metl_gui.engine.sources.topic_source import ErrorTopicSource
 

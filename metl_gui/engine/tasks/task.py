@@ -17,6 +17,7 @@ import numpy as np
 from metl_gui.core.runs.kafka import parse_address
 from metl_gui.core.runs.records import LIMIT_BYTES
 from metl_gui.core.runs.report import KernelFigures, Tally
+from metl_gui.core.runs.run_spec import Format, RunSpec
 from metl_gui.engine.kafka.topic_orders import TopicOrder
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.kernel.compiled import build
@@ -26,7 +27,6 @@ from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.kernel.reference import Mode
 from metl_gui.engine.mapping.kernel import Kernel
 from metl_gui.engine.runs.progress import ProgressNotes
-from metl_gui.engine.runs.run_spec import Format, RunSpec
 from metl_gui.engine.sinks.jsonl import JsonlParts, JsonlSink
 from metl_gui.engine.sinks.parquet import ParquetSink
 from metl_gui.engine.sinks.sink import Sink

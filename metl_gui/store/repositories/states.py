@@ -6,30 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from metl_gui.core.changes.draft import EditContext
+from metl_gui.core.project.named_states import NamedState
 from metl_gui.store.repositories.sessions import Sessions
-
-
-@dataclass(frozen=True, slots=True)
-class NamedState:
-    """A state that a person named or published.
-
-    Args:
-        state, name, who, when_ms: what was named, by whom and when; without a name, who published it and when.
-        published_who: who published it, the last time if that was more than once; ``None`` when nobody did.
-        published_ms: when (milliseconds since 1970).
-    """
-
-    state: int
-    name: str
-    who: str
-    when_ms: int
-    published_who: str | None = None
-    published_ms: int | None = None
-
-    @property
-    def is_published(self) -> bool:
-        """Whether production may use it."""
-        return self.published_ms is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from PySide6.QtGui import QDesktopServices, QKeySequence, QShortcut
 from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QProgressBar, QScrollArea, QVBoxLayout, QWidget
 
 from metl_gui.core.progress import Progress
-from metl_gui.store.repositories.states import NamedState
+from metl_gui.core.project.named_states import NamedState
 from metl_gui.ui.exports.form import ExportForm
 from metl_gui.ui.jobs.jobs import JobOutcome, Jobs, NewestJob
 from metl_gui.ui.project.text import number_of

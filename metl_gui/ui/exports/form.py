@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from metl_gui.store.repositories.states import NamedState
+from metl_gui.core.project.named_states import NamedState
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.choice import ThemedComboBox
 from metl_gui.ui.widgets.plain_text import plain_label, plain_tip

@@ -6,8 +6,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QDialog, QFormLayout, QHBoxLayout, QLineEdit, QSplitter, QVBoxLayout, QWidget
 
+from metl_gui.core.project.named_states import NamedState
 from metl_gui.core.search.problems import Problem, Severity
-from metl_gui.store.repositories.states import NamedState
 from metl_gui.ui.history.difference import ComparisonRequest, DifferencePane
 from metl_gui.ui.jobs.jobs import JobOutcome, Jobs, NewestJob
 from metl_gui.ui.project.text import number_of

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QDialog, QHBoxLayout, QHeaderView, QLineEdit, QVBoxLayout, QWidget
 
-from metl_gui.store.repositories.states import NamedState
+from metl_gui.core.project.named_states import NamedState
 from metl_gui.ui.jobs.jobs import JobOutcome, Jobs, NewestJob
 from metl_gui.ui.project.text import on
 from metl_gui.ui.theming import theme as themes

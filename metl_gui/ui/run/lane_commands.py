@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QTimer
 
 from metl_gui.core.progress import Watch
+from metl_gui.core.project.named_states import NamedState
 from metl_gui.errors import MetlError, RunCancelled
-from metl_gui.store.repositories.states import NamedState
 from metl_gui.ui.jobs.jobs import JobOutcome, NewestJob
 from metl_gui.ui.lanes.load_dialog import LoadDialog, given_up_words, loaded_words, needs_another, stopped_words
 from metl_gui.ui.lanes.orders import (

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
 from metl_gui.core.runs.events import EngineEvent, RunStarted
 from metl_gui.core.runs.kafka import is_kafka
-from metl_gui.engine.runs.run_spec import what_stays
+from metl_gui.core.runs.run_spec import what_stays
 from metl_gui.errors import MetlError, RunKilledError
 from metl_gui.ui.jobs.jobs import JobOutcome, Jobs, NewestJob
 from metl_gui.ui.lanes.panel import LanePanel

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QButtonGroup, QCheckBox, QDoubleSpinBox, QHBoxLayout, QVBoxLayout, QWidget
 
-from metl_gui.engine.runs.run_spec import Lane
-from metl_gui.store.repositories.states import NamedState
+from metl_gui.core.project.named_states import NamedState
+from metl_gui.core.runs.run_spec import Lane
 from metl_gui.ui.project.text import on
 from metl_gui.ui.run.history import RunList
 from metl_gui.ui.run.setup_fields import FORMATS, PlaceFields, TargetBox

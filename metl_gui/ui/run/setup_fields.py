@@ -14,8 +14,8 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QComboBox, QFileDialog, QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
 
 from metl_gui.core.runs.kafka import is_kafka, parse_address
+from metl_gui.core.runs.run_spec import Format
 from metl_gui.core.runs.target import LOCAL_TARGET, parse_target
-from metl_gui.engine.runs.run_spec import Format
 from metl_gui.errors import UserError
 from metl_gui.ui.kafka.sink_dialog import TopicSinkChoice
 from metl_gui.ui.kafka.source_dialog import TopicSourceChoice

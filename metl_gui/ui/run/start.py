@@ -14,10 +14,10 @@ import msgspec
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
+from metl_gui.core.project.named_states import NamedState
 from metl_gui.core.runs.events import LaneProgressed, decode_event
 from metl_gui.core.runs.kafka import is_kafka
 from metl_gui.errors import RunError, UserError
-from metl_gui.store.repositories.states import NamedState
 from metl_gui.ui.jobs.jobs import JobOutcome, Jobs, NewestJob
 from metl_gui.ui.kafka.servers_box import servers_of
 from metl_gui.ui.kafka.sink_dialog import NewTopicsDialog

@@ -25,8 +25,8 @@ from metl_gui.workbench.runs.production import LiveRun, find_run, processes
 from metl_gui.workbench.session import Workbench, person
 
 if TYPE_CHECKING:
+    from metl_gui.core.runs.run_spec import RunSpec
     from metl_gui.engine.lanes.coordination.state import CoordinationState
-    from metl_gui.engine.runs.run_spec import RunSpec
 
 _log = logging.getLogger(__name__)
 FAST = "fast"

@@ -17,10 +17,10 @@ from metl_gui.core.matrix.blocks import Block, BlockKey
 from metl_gui.core.matrix.canonical import is_held, is_in_production
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.progress import UNWATCHED, Watch
+from metl_gui.core.project.named_states import NamedState
 from metl_gui.core.search.checks import place_of
 from metl_gui.core.search.problems import Problem, Severity
 from metl_gui.errors import ProjectError, UserError
-from metl_gui.store.repositories.states import NamedState
 from metl_gui.workbench.history.difference_text import difference_json
 from metl_gui.workbench.json_results import JsonResult
 from metl_gui.workbench.publishing.checks import check_document

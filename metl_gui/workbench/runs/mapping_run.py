@@ -25,12 +25,13 @@ from metl_gui.core.runs.events import EngineEvent, LaneProgressed, RunProgressed
 from metl_gui.core.runs.kafka import KafkaServers, is_kafka
 from metl_gui.core.runs.records import LIMIT_BYTES, MappedRecord, SetAsideRecord
 from metl_gui.core.runs.report import RunReport
+from metl_gui.core.runs.run_spec import BATCH_BYTES, Format, Lane, RunSpec
 from metl_gui.core.runs.target import LOCAL_TARGET, Target
 from metl_gui.engine.execution.client import SparkProcess
 from metl_gui.engine.execution.preconditions import check_run
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.mapping.plan_compiler import compile_plan
-from metl_gui.engine.runs.run_spec import BATCH_BYTES, Format, Lane, RunSpec, new_run_id
+from metl_gui.engine.runs.run_spec import new_run_id
 from metl_gui.engine.streaming.report import stream_report
 from metl_gui.engine.tasks import results
 from metl_gui.errors import ProjectError, RunCancelled, RunError

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, get_args
 
-from metl_gui.core.runs import events
+from metl_gui.core.runs import events, run_spec
 from metl_gui.core.runs import lanes as lane_values
 from metl_gui.core.runs import records as run_records
 from metl_gui.core.runs.report import RunReport
@@ -14,7 +14,7 @@ from metl_gui.engine.kernel import plan
 from metl_gui.engine.lanes import loads, mapper, offset_metadata, order
 from metl_gui.engine.lanes.coordination import records
 from metl_gui.engine.loading import row_template
-from metl_gui.engine.runs import folder_lock, run_spec, staging
+from metl_gui.engine.runs import folder_lock, staging
 from metl_gui.engine.sinks import jsonl, patterns, readers
 from metl_gui.engine.sinks import rows as message_rows
 from metl_gui.engine.sources import error_records, error_store, large_records

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from metl_gui.core.runs.kafka import LOAD_TOPICS
+from metl_gui.core.runs.run_spec import RunSpec
 from metl_gui.engine.checks.destinations import refuse_shared_places
 from metl_gui.engine.execution.preconditions import check_run
 from metl_gui.engine.kafka.outgoing import topic_of
@@ -15,7 +16,6 @@ from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan
 from metl_gui.engine.lanes.coordination.records import topic_of as agreement_topic
 from metl_gui.engine.lanes.order import lane_topic
-from metl_gui.engine.runs.run_spec import RunSpec
 from metl_gui.engine.sinks.sink import folder_name
 from metl_gui.errors import RunError
 

@@ -18,11 +18,12 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from metl_gui.core.runs.report import RunReport
+from metl_gui.core.runs.run_spec import Format, RunSpec
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.kernel.plan import BlockPlan, ColumnPlan, EntityPlan, Plan, SchemaPlan, VersionPlan
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.mapping.kernel import Kernel
-from metl_gui.engine.runs.run_spec import Format, RunFolder, RunSpec
+from metl_gui.engine.runs.run_spec import RunFolder
 from metl_gui.engine.runs.staging import Staging
 from metl_gui.engine.sinks import jsonl
 from metl_gui.engine.spark.task_errors import TaskError, run_error

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from metl_gui.core.runs.run_spec import RunSpec
 from metl_gui.engine.checks.destinations import refuse_feedback
-from metl_gui.engine.runs.run_spec import RunSpec
 from metl_gui.errors import RunError
 
 

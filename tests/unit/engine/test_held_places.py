@@ -16,9 +16,9 @@ from pathlib import Path
 
 import pytest
 
+from metl_gui.core.runs.run_spec import RunSpec
 from metl_gui.engine.runs import folder_lock
 from metl_gui.engine.runs.folder_lock import PathLock, lock_paths, outermost, refuse_held
-from metl_gui.engine.runs.run_spec import RunSpec
 from metl_gui.engine.runs.staging import Staging
 from metl_gui.engine.streaming.checkpoint import check_stream, head_of
 from metl_gui.errors import RunError
@@ -29,7 +29,8 @@ _RUN = """
 import os, sys, time
 from pathlib import Path
 import platformdirs
-from metl_gui.engine.runs.run_spec import RunFolder, RunSpec
+from metl_gui.core.runs.run_spec import RunSpec
+from metl_gui.engine.runs.run_spec import RunFolder
 from metl_gui.engine.runs.folder_lock import lock_paths, outermost
 from metl_gui.engine.runs.staging import Staging
 from metl_gui.engine.streaming.checkpoint import claim, head_of

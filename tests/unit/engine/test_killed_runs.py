@@ -15,8 +15,9 @@ from pathlib import Path
 
 import pytest
 
+from metl_gui.core.runs.run_spec import RunSpec
 from metl_gui.engine.runs.folder_lock import owner_of_run, run_of_dead
-from metl_gui.engine.runs.run_spec import RunFolder, RunSpec
+from metl_gui.engine.runs.run_spec import RunFolder
 from metl_gui.engine.runs.staging import JOURNAL, Staging
 from metl_gui.engine.sinks.jsonl import JsonlParts
 from metl_gui.errors import RunError
@@ -26,7 +27,8 @@ _ROOT = Path(__file__).parents[3]
 _RUN = """
 import os, sys, time
 from pathlib import Path
-from metl_gui.engine.runs.run_spec import RunFolder, RunSpec
+from metl_gui.core.runs.run_spec import RunSpec
+from metl_gui.engine.runs.run_spec import RunFolder
 from metl_gui.engine.sinks.jsonl import JsonlParts
 from metl_gui.engine.runs.staging import Staging
 base, run_id, stop_at = Path(sys.argv[1]), sys.argv[2], sys.argv[3]

@@ -21,6 +21,7 @@ from metl_gui.core.runs.events import RunStarted, decode_event, encode_event
 from metl_gui.core.runs.kafka import is_internal
 from metl_gui.core.runs.records import SetAsideRecord
 from metl_gui.core.runs.report import RunReport, Tally
+from metl_gui.core.runs.run_spec import ReplayOrder, RunSpec
 from metl_gui.engine.kafka import clients, outgoing
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.kernel.outcomes import error_row
@@ -30,7 +31,7 @@ from metl_gui.engine.lanes.coordination import records as members
 from metl_gui.engine.lanes.order import LaneOrder, PartitionId
 from metl_gui.engine.runs import folder_lock, staging
 from metl_gui.engine.runs.event_log import bounded_lines
-from metl_gui.engine.runs.run_spec import ReplayOrder, RunFolder, RunSpec
+from metl_gui.engine.runs.run_spec import RunFolder
 from metl_gui.engine.runs.staging import Staging
 from metl_gui.engine.sinks.sink import folder_name
 from metl_gui.engine.sources.error_store import ErrorStore, ReplayMark, ReplaySource, held

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metl_gui.engine.runs.run_spec import RunSpec
+from metl_gui.core.runs.run_spec import RunSpec
 from metl_gui.engine.runs.staging import Staging
 from metl_gui.engine.sinks.jsonl import JsonlParts
 from metl_gui.engine.sinks.sink import folder_name

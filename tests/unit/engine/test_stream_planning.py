@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metl_gui.engine.runs.run_spec import RunSpec
+from metl_gui.core.runs.run_spec import RunSpec
 from metl_gui.engine.sources.batches import read_batches
 from metl_gui.engine.streaming.checkpoint import Checkpoint, check_stream, read_head
 from metl_gui.engine.streaming.ledger import GATHERED_EVERY, Ledger

@@ -11,10 +11,10 @@ import pytest
 
 from metl_gui.core.runs.events import WorkerFacts
 from metl_gui.core.runs.report import Tally
+from metl_gui.core.runs.run_spec import NOOP, RunSpec
 from metl_gui.core.runs.target import Target, parse_target
 from metl_gui.engine.execution.work_folders import WorkPlaces, work_places
 from metl_gui.engine.runs.progress import ProgressNotes, ProgressSum
-from metl_gui.engine.runs.run_spec import NOOP, RunSpec
 from metl_gui.engine.runs.staging import Staging
 from metl_gui.engine.sources.files import SourceFile
 from metl_gui.engine.spark.sessions.runtime import Runtime

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from metl_gui.core.changes.draft import EditContext
+from metl_gui.core.project.named_states import NamedState
 from metl_gui.core.project.refusals import RefusedRename
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import ProjectError
 from metl_gui.store.project_file import ProjectFile
-from metl_gui.store.repositories.states import NamedState
 from tests.unit.store.contents import parts
 from tests.unit.store.editing import Editing
 

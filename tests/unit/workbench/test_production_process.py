@@ -7,8 +7,8 @@ from pathlib import Path
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.matrix.blocks import Element
+from metl_gui.core.runs.run_spec import RunSpec
 from metl_gui.core.trees.nodes import Side
-from metl_gui.engine.runs.run_spec import RunSpec
 from metl_gui.engine.streaming.checkpoint import Checkpoint
 from metl_gui.workbench.production_process import Production
 from metl_gui.workbench.publishing.publication import publish

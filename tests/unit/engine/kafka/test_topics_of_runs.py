@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metl_gui.core.runs.kafka import LOAD_TOPICS, KafkaServers, parse_start
+from metl_gui.core.runs.run_spec import RunSpec
 from metl_gui.engine.checks.topic_checks import check_topics, refuse_loop, sink_topics
 from metl_gui.engine.kafka import offsets
 from metl_gui.engine.kafka.consumer import OffsetRange
@@ -18,7 +19,6 @@ from metl_gui.engine.kafka.topic_orders import WaitingRecords
 from metl_gui.engine.kernel.outcomes import SetAside, error_row
 from metl_gui.engine.lanes.coordination.records import topic_of
 from metl_gui.engine.lanes.order import lane_topic
-from metl_gui.engine.runs.run_spec import RunSpec
 from metl_gui.engine.sources.topic_records import SetAsideMessage
 from metl_gui.engine.sources.topic_source import cut_partitions
 from metl_gui.engine.streaming.topic_planner import shared_out

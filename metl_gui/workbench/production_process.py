@@ -22,7 +22,7 @@ from metl_gui.core.runs.run_spec import RunSpec
 from metl_gui.engine.checks.destinations import refuse_shared_places
 from metl_gui.engine.execution.client import SparkProcess
 from metl_gui.engine.lanes.target import lane_target
-from metl_gui.engine.runs.run_spec import RunFolder
+from metl_gui.engine.runs.run_folder import RunFolder
 from metl_gui.engine.spark.task_errors import SPARK_FAILED
 from metl_gui.engine.streaming.checkpoint import Checkpoint
 from metl_gui.errors import MetlError, RunCancelled, RunError, UserError

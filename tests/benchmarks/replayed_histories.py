@@ -18,12 +18,12 @@ from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element
 from metl_gui.core.matrix.document import Document
+from metl_gui.core.project.reader_result import ReaderResult
 from metl_gui.core.review.items import review_items
 from metl_gui.core.review.rename_proposals import best_proposals
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Side, Version
 from metl_gui.registry.files import sources
-from metl_gui.registry.reader_result import ReaderResult
 from metl_gui.workbench.importing.schema_import import add_reading
 from metl_gui.workbench.session import Workbench
 from tests.helpers.shared import ROOT

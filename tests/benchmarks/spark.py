@@ -36,7 +36,7 @@ from metl_gui.engine.execution.bounded_run import Execution
 from metl_gui.engine.execution.client import SparkProcess
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.kernel.plan import Plan
-from metl_gui.engine.runs.run_spec import new_run_id
+from metl_gui.engine.runs.run_folder import new_run_id
 from metl_gui.engine.sources.batches import read_batches
 from metl_gui.engine.sources.files import cut_ranges, list_files
 from metl_gui.engine.sources.source import ReadPlan

@@ -15,7 +15,7 @@ from metl_gui.core.runs.report import RunReport
 from metl_gui.core.runs.run_spec import RunSpec
 from metl_gui.core.runs.target import Target
 from metl_gui.engine.execution.bounded_run import Execution
-from metl_gui.engine.runs.run_spec import new_run_id
+from metl_gui.engine.runs.run_folder import new_run_id
 from metl_gui.engine.sources.source import ReadPlan
 from metl_gui.engine.spark.sessions.jobs import MapByNumber
 from metl_gui.engine.spark.sessions.runtime import Runtime

@@ -21,7 +21,7 @@ from metl_gui.core.runs.run_spec import Lane, RunSpec
 from metl_gui.core.runs.target import Target
 from metl_gui.engine.execution.client import SparkProcess
 from metl_gui.engine.kernel import plan as plans
-from metl_gui.engine.runs.run_spec import new_run_id
+from metl_gui.engine.runs.run_folder import new_run_id
 from metl_gui.errors import RunError
 from tests.benchmarks.live_load import plan_of_versions
 from tests.lane_trial.load import Form, Load, start

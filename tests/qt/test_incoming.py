@@ -13,9 +13,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
+from metl_gui.core.project.reader_result import ReaderResult
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import RunCancelled
-from metl_gui.registry.reader_result import ReaderResult
 from metl_gui.ui.drop.controller import files_in
 from metl_gui.ui.drop.dry_run import DryRunSheet
 from metl_gui.ui.drop.sheet import Act, DropOffer, DropSheet

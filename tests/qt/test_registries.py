@@ -11,10 +11,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog
 from pytestqt.qtbot import QtBot
 
+from metl_gui.core.project.reader_result import ReaderResult
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import ServiceUnavailableError
 from metl_gui.registry.files import sources
-from metl_gui.registry.reader_result import ReaderResult
 from metl_gui.registry.remote.registry_reader import SourceCursor
 from metl_gui.ui.jobs.jobs import JobOutcome, SynchronousJobs
 from metl_gui.ui.registries import browser

@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 
 from metl_gui.core.runs.events import StateChanged
 from metl_gui.core.runs.report import RunReport
-from metl_gui.engine.runs.run_spec import RunFolder
+from metl_gui.engine.runs.run_folder import RunFolder
 from metl_gui.errors import RunError
 from metl_gui.ui.jobs.jobs import JobOutcome, Jobs
 from metl_gui.ui.run.history import RunListModel, entry_of_past

@@ -14,7 +14,7 @@ from metl_gui.core.runs.run_spec import RunSpec
 from metl_gui.engine.execution.client import SparkProcess
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan
-from metl_gui.engine.runs.run_spec import new_run_id
+from metl_gui.engine.runs.run_folder import new_run_id
 
 SpecOf = Callable[..., RunSpec]
 

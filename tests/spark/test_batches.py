@@ -18,7 +18,7 @@ from metl_gui.core.runs.events import BatchCommitted, EngineEvent, RunProgressed
 from metl_gui.core.runs.report import RunReport
 from metl_gui.core.runs.run_spec import RunSpec
 from metl_gui.engine.execution.client import SparkProcess
-from metl_gui.engine.runs.run_spec import new_run_id
+from metl_gui.engine.runs.run_folder import new_run_id
 from metl_gui.engine.streaming.checkpoint import Checkpoint
 from metl_gui.errors import RunError
 from tests.helpers.event_files import HASH, STATE, EventMaker, order_plan

@@ -22,7 +22,7 @@ from metl_gui.core.runs.events import EngineEvent, RunProgressed
 from metl_gui.core.runs.report import RunReport
 from metl_gui.core.runs.run_spec import RunSpec
 from metl_gui.engine.execution.client import SparkProcess
-from metl_gui.engine.runs.run_spec import new_run_id
+from metl_gui.engine.runs.run_folder import new_run_id
 from metl_gui.errors import RunError
 from tests.helpers.killing import WORKER, command_of
 from tests.spark.conftest import SpecOf, order_record

@@ -21,7 +21,7 @@ import pytest
 from metl_gui.core.runs.run_spec import RunSpec
 from metl_gui.core.runs.target import Target, parse_target
 from metl_gui.engine.execution.client import SparkProcess
-from metl_gui.engine.runs.run_spec import new_run_id
+from metl_gui.engine.runs.run_folder import new_run_id
 from metl_gui.errors import RunError
 from metl_gui.stack.guard import children_of
 from metl_gui.stack.spark import SparkConnect, SparkMaster

@@ -20,7 +20,7 @@ from metl_gui.engine.checks.destinations import refuse_feedback
 from metl_gui.engine.execution.work_folders import WorkPlaces, work_places
 from metl_gui.engine.kernel.compiled import build
 from metl_gui.engine.runs.progress import INTERVAL_SECONDS, ProgressSum, TimeLeft
-from metl_gui.engine.runs.run_spec import RunFolder
+from metl_gui.engine.runs.run_folder import RunFolder
 from metl_gui.engine.runs.staging import Staging
 from metl_gui.engine.sources.error_store import ErrorStore, ReplaySource, held
 from metl_gui.engine.sources.files import SourceFile, list_files

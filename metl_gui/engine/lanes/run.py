@@ -38,7 +38,7 @@ from metl_gui.engine.lanes.report import LaneProgress, lane_report
 from metl_gui.engine.lanes.start import LaneStart
 from metl_gui.engine.lanes.topic import LaneTopic, drop_topic
 from metl_gui.engine.lanes.transactional_client import abort_stale_transactions
-from metl_gui.engine.runs.run_spec import RunFolder
+from metl_gui.engine.runs.run_folder import RunFolder
 from metl_gui.engine.spark.task_errors import run_error
 from metl_gui.engine.spark.worker_check import check_packages
 from metl_gui.errors import RunError, RunKilledError

@@ -18,7 +18,7 @@ from metl_gui.core.runs.run_spec import RunSpec
 from metl_gui.engine.checks.destinations import refuse_feedback
 from metl_gui.engine.kafka.topic_orders import PATIENCE_SECONDS
 from metl_gui.engine.runs.folder_lock import lock_paths, outermost
-from metl_gui.engine.runs.run_spec import RunFolder
+from metl_gui.engine.runs.run_folder import RunFolder
 from metl_gui.engine.spark.task_errors import DISK_FULL, folder_error, run_error
 from metl_gui.engine.streaming.batch_records import (
     BatchLog,

@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from metl_gui.core.project.reader_result import ReaderResult, SkippedSource
 from metl_gui.core.runs.records import LIMIT_BYTES
 from metl_gui.core.trees import schema_names
 from metl_gui.core.trees.declarations import AttributeDeclaration, KeyPaths, VersionDeclaration
@@ -28,7 +29,6 @@ from metl_gui.registry.documents import decode, parse_json, read_bytes, unreadab
 from metl_gui.registry.messages.change_records import RecordReader, RowRecord
 from metl_gui.registry.messages.schema_changes import StatedChanges
 from metl_gui.registry.messages.schema_inference import MAX_SHAPES, RowInference, have_same_paths
-from metl_gui.registry.reader_result import ReaderResult, SkippedSource
 
 CHUNK_BYTES = 2**20
 

@@ -17,9 +17,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
+from metl_gui.core.project.reader_result import SchemaSuccession
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.paths import join, split
-from metl_gui.registry.reader_result import SchemaSuccession
 
 Name: TypeAlias = tuple[str, ...]
 """A table as it is written: with or without its database and schema before it."""

@@ -11,11 +11,11 @@ from fnmatch import fnmatchcase
 from itertools import groupby
 from typing import Any
 
+from metl_gui.core.project.reader_result import ReaderResult, SkippedSource
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.paths import escape
 from metl_gui.registry.addresses import DatabasePlace
 from metl_gui.registry.postgres_types import ConnectType, Modes, array_type, connect_type, modes_of
-from metl_gui.registry.reader_result import ReaderResult, SkippedSource
 from metl_gui.registry.remote.database import connected
 
 _TABLES = """

@@ -15,9 +15,9 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import partial
 
+from metl_gui.core.project.reader_result import ReaderResult, SkippedSource, order_versions
 from metl_gui.errors import SchemaError, ServiceUnavailableError
 from metl_gui.registry.addresses import DatabasePlace
-from metl_gui.registry.reader_result import ReaderResult, SkippedSource, order_versions
 from metl_gui.registry.remote.catalogue import read_catalogue
 from metl_gui.registry.remote.client import Listed, Registry, Subject
 from metl_gui.registry.remote.registry_apis import Apicurio, Newest

@@ -21,6 +21,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from metl_gui.core.project.reader_result import ReaderResult, SchemaSuccession, SkippedSource
 from metl_gui.core.project.writer_schemas import AVRO, JSON, WriterSchema, of_rabin
 from metl_gui.core.trees import schema_names
 from metl_gui.core.trees.declarations import KeyPaths, VersionDeclaration
@@ -30,7 +31,6 @@ from metl_gui.formats.avro_container import MAGIC, header_of
 from metl_gui.formats.avro_schema import is_key, is_rowless, is_rowless_name, key_of, row_of
 from metl_gui.formats.avro_types import AvroType, definitions, rabin_fingerprint, read_avro, text_of
 from metl_gui.registry.documents import MAX_BYTES, decode, parse_json, read_bytes, unreadable
-from metl_gui.registry.reader_result import ReaderResult, SchemaSuccession, SkippedSource
 from metl_gui.registry.schemas import connect_json_schema, json_schema
 from metl_gui.registry.schemas.registry_entries import Reference, RegistryEntry, entries, is_registry
 

@@ -12,12 +12,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from metl_gui.core.project.reader_result import ReaderResult, SkippedSource
 from metl_gui.core.trees import schema_names
 from metl_gui.core.trees.declarations import AttributeDeclaration, KeyPaths, VersionDeclaration, stated_equivalents
 from metl_gui.core.trees.paths import escape
 from metl_gui.errors import SchemaError
 from metl_gui.registry.documents import decode, parse_json, parse_yaml, read_bytes
-from metl_gui.registry.reader_result import ReaderResult, SkippedSource
 from metl_gui.registry.schemas.json_schema_nodes import References, Shape, Shapes
 
 MAX_DEPTH = 64

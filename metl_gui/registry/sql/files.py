@@ -12,11 +12,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from metl_gui.core.project.reader_result import ReaderResult, SchemaSuccession, SkippedSource
 from metl_gui.core.trees.declarations import VersionDeclaration
 from metl_gui.core.trees.schema_names import label_order
 from metl_gui.errors import SchemaError
 from metl_gui.registry.documents import decode, read_bytes
-from metl_gui.registry.reader_result import ReaderResult, SchemaSuccession, SkippedSource
 
 DIALECTS = {
     "sql": "",

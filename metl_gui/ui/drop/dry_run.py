@@ -16,8 +16,8 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QFileDialog, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from metl_gui.core.progress import Watch
+from metl_gui.core.project.reader_result import ReaderResult
 from metl_gui.core.trees.nodes import Side
-from metl_gui.registry.reader_result import ReaderResult
 from metl_gui.ui.jobs.jobs import JobOutcome, NewestJob, Task
 from metl_gui.ui.project.text import number_of
 from metl_gui.ui.theming import theme as themes

@@ -15,12 +15,12 @@ from typing import Any
 from metl_gui.core.changes.draft import Edit, Transition, perform
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.progress import UNWATCHED, TaskRunner, Watch, run_inline
+from metl_gui.core.project.reader_result import ReaderResult, SkippedSource
 from metl_gui.core.project.refusals import NO_RENAMES_REFUSED
 from metl_gui.core.review.dry_run import UnfedAttribute, compare_with
 from metl_gui.core.search.problems import Problem, Severity
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import EditError
-from metl_gui.registry.reader_result import ReaderResult, SkippedSource
 from metl_gui.workbench.importing.schema_import import (
     AddedVersion,
     UnchangedVersion,

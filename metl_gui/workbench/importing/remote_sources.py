@@ -18,6 +18,7 @@ from typing import IO, TYPE_CHECKING
 import msgspec
 
 from metl_gui.core.progress import UNWATCHED, Watch
+from metl_gui.core.project.reader_result import ReaderResult, SkippedSource
 from metl_gui.core.project.writer_schemas import is_registry_id
 from metl_gui.core.runs.kafka import is_kafka
 from metl_gui.engine.sources.batches import FirstRecord, first_records
@@ -25,7 +26,6 @@ from metl_gui.errors import SchemaError, UserError
 from metl_gui.registry.addresses import DatabasePlace, is_database, is_registry
 from metl_gui.registry.files import sources
 from metl_gui.registry.files.format_detection import Format
-from metl_gui.registry.reader_result import ReaderResult, SkippedSource
 from metl_gui.workbench.profiles.kinds import ProfileKind
 from metl_gui.workbench.profiles.saved_profiles import SIGN, find_database, find_profile, find_registry, kafka_servers
 

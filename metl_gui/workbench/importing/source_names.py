@@ -17,11 +17,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from metl_gui.core.edits.settings import AddAlias
+from metl_gui.core.project.reader_result import ReaderResult
 from metl_gui.core.trees.declarations import VersionDeclaration
 from metl_gui.core.trees.nodes import Side
 from metl_gui.core.trees.paths import join, split
 from metl_gui.core.trees.trees import ReadableTree
-from metl_gui.registry.reader_result import ReaderResult
 from metl_gui.registry.schemas.avro import adjusted, is_adjusted, unescaped
 
 

@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from metl_gui.core.progress import UNWATCHED, Watch
+from metl_gui.core.project.reader_result import ReaderResult, SkippedSource
 from metl_gui.core.project.writer_schemas import version_of
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import ProjectLockedError, RunCancelled, ServiceUnavailableError, UserError
-from metl_gui.registry.reader_result import ReaderResult, SkippedSource
 from metl_gui.workbench.importing.remote_sources import EVERYTHING, ImportFilter, read_new
 from metl_gui.workbench.importing.schema_import import ImportResult, add_reading, is_new
 from metl_gui.workbench.session import EditOrigin, Workbench

@@ -19,6 +19,7 @@ import msgspec
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.progress import UNWATCHED, TaskRunner, Watch, run_inline
 from metl_gui.core.project.masks import hidden_sources
+from metl_gui.core.project.reader_result import ReaderResult
 from metl_gui.core.project.version_tasks import (
     SimilarSchema,
     VersionTask,
@@ -37,7 +38,6 @@ from metl_gui.core.trees.nodes import Side
 from metl_gui.engine.sources.error_store import ErrorStore
 from metl_gui.errors import EditError, RunError
 from metl_gui.registry.messages.unknown_versions import UnknownVersions
-from metl_gui.registry.reader_result import ReaderResult
 from metl_gui.workbench.importing.schema_import import ImportResult, add_reading
 from metl_gui.workbench.masking import HIDDEN, Masks
 from metl_gui.workbench.profiles.saved_profiles import kafka_servers

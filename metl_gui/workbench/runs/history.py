@@ -21,7 +21,7 @@ from metl_gui.core.progress import UNWATCHED, run_inline
 from metl_gui.core.runs.events import EngineEvent
 from metl_gui.core.runs.report import RunReport
 from metl_gui.engine.runs.event_log import EventTail, bounded
-from metl_gui.engine.runs.run_spec import RunFolder
+from metl_gui.engine.runs.run_folder import RunFolder
 from metl_gui.errors import ProjectError, near_names
 from metl_gui.own_files import open_file
 from metl_gui.store.repositories.runs import LoggedRun

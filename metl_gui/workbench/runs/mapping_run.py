@@ -31,7 +31,7 @@ from metl_gui.engine.execution.client import SparkProcess
 from metl_gui.engine.execution.preconditions import check_run
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.mapping.plan_compiler import compile_plan
-from metl_gui.engine.runs.run_spec import new_run_id
+from metl_gui.engine.runs.run_folder import new_run_id
 from metl_gui.engine.streaming.report import stream_report
 from metl_gui.engine.tasks import results
 from metl_gui.errors import ProjectError, RunCancelled, RunError

@@ -34,7 +34,7 @@ from metl_gui.core.runs.report import RunReport
 from metl_gui.core.runs.run_spec import NOOP, RunSpec
 from metl_gui.engine.execution.preconditions import check_run
 from metl_gui.engine.runs.event_log import EventTail
-from metl_gui.engine.runs.run_spec import RunFolder
+from metl_gui.engine.runs.run_folder import RunFolder
 from metl_gui.engine.streaming.checkpoint import head_of
 from metl_gui.engine.streaming.report import report_without_counts, stream_report
 from metl_gui.errors import RunError, near_names

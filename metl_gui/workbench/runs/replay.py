@@ -19,7 +19,7 @@ from metl_gui.core.runs.run_spec import NOOP, Format, ReplayOrder, RunSpec
 from metl_gui.core.runs.target import LOCAL_TARGET
 from metl_gui.engine.checks.destinations import refuse_shared_places
 from metl_gui.engine.execution.client import SparkProcess
-from metl_gui.engine.runs.run_spec import new_run_id
+from metl_gui.engine.runs.run_folder import new_run_id
 from metl_gui.engine.sources.error_store import ErrorStore
 from metl_gui.errors import RunError
 from metl_gui.workbench.profiles.saved_profiles import find_target, kafka_servers

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from metl_gui.core.edits.settings import AddAlias
 from metl_gui.core.progress import Progress, Watch
+from metl_gui.core.project.reader_result import ReaderResult
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import RunCancelled
-from metl_gui.registry.reader_result import ReaderResult
 from metl_gui.workbench.importing.schema_import import add_reading
 from metl_gui.workbench.session import Workbench
 from tests.compatibility.making.program import REPOSITORY, Program

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from metl_gui.core.project.reader_result import ReaderResult
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import RunCancelled
-from metl_gui.registry.reader_result import ReaderResult
 from metl_gui.workbench.importing.schema_import import add_reading
 from metl_gui.workbench.session import Workbench
 from tests.unit.cli.test_commands import Metl, metl

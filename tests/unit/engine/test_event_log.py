@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from metl_gui.core.runs.events import EngineEvent, RunProgressed, RunStarted, StateChanged, encode_event
 from metl_gui.core.runs.report import Tally
-from metl_gui.engine.runs import run_spec
+from metl_gui.engine.runs import run_folder
 from metl_gui.engine.runs.event_log import EventTail, bounded
 from metl_gui.engine.runs.progress import TimeLeft
-from metl_gui.engine.runs.run_spec import RunFolder
+from metl_gui.engine.runs.run_folder import RunFolder
 
 
 def progressed(at: int) -> RunProgressed:
@@ -42,7 +42,7 @@ def test_how_full_attributes_are_stays_in_the_last_point_only() -> None:
 def test_a_follower_reads_each_event_once_while_the_writer_thins_the_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(run_spec, "_MOST_EVENT_BYTES", 3_000)
+    monkeypatch.setattr(run_folder, "_MOST_EVENT_BYTES", 3_000)
     folder, tail = RunFolder(tmp_path), EventTail(tmp_path / "events.jsonl")
     seen: list[int] = []
     longest = 0

@@ -30,7 +30,7 @@ import os, sys, time
 from pathlib import Path
 import platformdirs
 from metl_gui.core.runs.run_spec import RunSpec
-from metl_gui.engine.runs.run_spec import RunFolder
+from metl_gui.engine.runs.run_folder import RunFolder
 from metl_gui.engine.runs.folder_lock import lock_paths, outermost
 from metl_gui.engine.runs.staging import Staging
 from metl_gui.engine.streaming.checkpoint import claim, head_of

@@ -17,7 +17,7 @@ import pytest
 
 from metl_gui.core.runs.run_spec import RunSpec
 from metl_gui.engine.runs.folder_lock import owner_of_run, run_of_dead
-from metl_gui.engine.runs.run_spec import RunFolder
+from metl_gui.engine.runs.run_folder import RunFolder
 from metl_gui.engine.runs.staging import JOURNAL, Staging
 from metl_gui.engine.sinks.jsonl import JsonlParts
 from metl_gui.errors import RunError
@@ -28,7 +28,7 @@ _RUN = """
 import os, sys, time
 from pathlib import Path
 from metl_gui.core.runs.run_spec import RunSpec
-from metl_gui.engine.runs.run_spec import RunFolder
+from metl_gui.engine.runs.run_folder import RunFolder
 from metl_gui.engine.sinks.jsonl import JsonlParts
 from metl_gui.engine.runs.staging import Staging
 base, run_id, stop_at = Path(sys.argv[1]), sys.argv[2], sys.argv[3]

@@ -31,7 +31,7 @@ from metl_gui.engine.lanes.coordination import records as members
 from metl_gui.engine.lanes.order import LaneOrder, PartitionId
 from metl_gui.engine.runs import folder_lock, staging
 from metl_gui.engine.runs.event_log import bounded_lines
-from metl_gui.engine.runs.run_spec import RunFolder
+from metl_gui.engine.runs.run_folder import RunFolder
 from metl_gui.engine.runs.staging import Staging
 from metl_gui.engine.sinks.sink import folder_name
 from metl_gui.engine.sources.error_store import ErrorStore, ReplayMark, ReplaySource, held

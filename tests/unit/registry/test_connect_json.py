@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from metl_gui.core.project.reader_result import ReaderResult
 from metl_gui.registry.messages import connect_json
-from metl_gui.registry.reader_result import ReaderResult
 from tests.helpers.cases import lines
 
 SOURCE = {"connector": "postgresql", "name": "srv", "db": "shop", "schema": "inv", "table": "t"}

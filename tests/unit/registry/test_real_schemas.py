@@ -9,9 +9,9 @@ from functools import cache
 
 import pytest
 
+from metl_gui.core.project.reader_result import ReaderResult
 from metl_gui.core.trees.schema_names import label_order
 from metl_gui.registry.files import sources
-from metl_gui.registry.reader_result import ReaderResult
 from tests.helpers.cases import lines
 from tests.helpers.shared import shared
 

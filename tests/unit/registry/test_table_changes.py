@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
+from metl_gui.core.project.reader_result import ReaderResult, SchemaSuccession
 from metl_gui.core.trees.declarations import VersionDeclaration
 from metl_gui.errors import RecordError
 from metl_gui.formats.record_kind import RecordKind
 from metl_gui.registry.messages import connect_json
 from metl_gui.registry.messages.change_records import RecordReader
-from metl_gui.registry.reader_result import ReaderResult, SchemaSuccession
 from tests.helpers.shared import shared
 
 PREFIX = "srv"

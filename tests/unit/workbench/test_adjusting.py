@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from metl_gui.core.project.reader_result import ReaderResult
 from metl_gui.core.trees.nodes import Side
-from metl_gui.registry.reader_result import ReaderResult
 from metl_gui.workbench.importing.schema_import import ImportResult, add_reading
 from metl_gui.workbench.session import Workbench
 from tests.unit.workbench.conftest import declare

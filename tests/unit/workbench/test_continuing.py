@@ -12,11 +12,11 @@ import pytest
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.matrix.blocks import Element
+from metl_gui.core.project.reader_result import ReaderResult, SchemaSuccession
 from metl_gui.core.review.items import review_items
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Side
 from metl_gui.registry.messages import connect_json
-from metl_gui.registry.reader_result import ReaderResult, SchemaSuccession
 from metl_gui.workbench.addresses import element_names, find_block
 from metl_gui.workbench.importing.dry_run import try_reading
 from metl_gui.workbench.importing.schema_import import add_reading, import_sources

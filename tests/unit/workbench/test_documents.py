@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from metl_gui.core.edits.versions import AddVersion
+from metl_gui.core.project.reader_result import ReaderResult, SkippedSource
 from metl_gui.core.trees.nodes import Side
-from metl_gui.registry.reader_result import ReaderResult, SkippedSource
 from metl_gui.workbench.history.states import history
 from metl_gui.workbench.importing.schema_import import add_reading
 from metl_gui.workbench.mapping.search import forward, versions

@@ -14,10 +14,10 @@ import pytest
 
 from metl_gui.core.matrix.canonical import state_hash
 from metl_gui.core.progress import Progress, Watch
+from metl_gui.core.project.reader_result import ReaderResult
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import RunCancelled, SchemaError
 from metl_gui.packaged import sample_projects
-from metl_gui.registry.reader_result import ReaderResult
 from metl_gui.workbench.importing.schema_import import add_reading, import_sources
 from metl_gui.workbench.session import Workbench
 

@@ -15,9 +15,9 @@ import pytest
 from metl_gui.core.edits.versions import RemoveVersion
 from metl_gui.core.matrix.canonical import state_hash
 from metl_gui.core.progress import Progress, Watch
+from metl_gui.core.project.reader_result import ReaderResult
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import RunCancelled, UserError
-from metl_gui.registry.reader_result import ReaderResult
 from metl_gui.workbench.importing.schema_import import add_reading, forget, remainders, resume, words
 from metl_gui.workbench.publishing.checks import check_project
 from metl_gui.workbench.session import Workbench
@@ -31,7 +31,7 @@ IMPORTER = """
 import sys
 from pathlib import Path
 from metl_gui.core.trees.nodes import Side
-from metl_gui.registry.reader_result import ReaderResult
+from metl_gui.core.project.reader_result import ReaderResult
 from metl_gui.workbench.importing.schema_import import add_reading
 from metl_gui.workbench.session import Workbench
 from tests.unit.workbench.test_resuming import MANY

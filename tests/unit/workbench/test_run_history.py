@@ -16,7 +16,7 @@ import pytest
 
 from metl_gui.core.runs.report import RunReport, Tally
 from metl_gui.core.runs.run_spec import RunSpec
-from metl_gui.engine.runs.run_spec import RunFolder
+from metl_gui.engine.runs.run_folder import RunFolder
 from metl_gui.errors import EditError, ProjectError, RunError
 from metl_gui.store.lease import LeaseHolder
 from metl_gui.workbench.runs.history import RunStatus, collect_ended, compare_runs, events_of, find_past, runs

@@ -9,10 +9,10 @@ import pytest
 from metl_gui.core.edits.entities import AddEntity
 from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.matrix.canonical import state_hash
+from metl_gui.core.project.reader_result import ReaderResult
 from metl_gui.core.project.refusals import RefusedRename, RefusedRenames
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Side
-from metl_gui.registry.reader_result import ReaderResult
 from metl_gui.workbench.importing.dry_run import SourceDryRun, try_reading, try_sources
 from metl_gui.workbench.importing.schema_import import add_reading
 from metl_gui.workbench.mapping.table import import_mapping

@@ -13,7 +13,7 @@ from metl_gui.core.runs.events import RunProgressed, encode_event
 from metl_gui.core.runs.report import Tally
 from metl_gui.core.runs.run_spec import RunSpec
 from metl_gui.engine.execution.client import SparkProcess
-from metl_gui.engine.runs.run_spec import RunFolder
+from metl_gui.engine.runs.run_folder import RunFolder
 from metl_gui.errors import BugError, ProjectError, RunCancelled, RunError, RunKilledError
 from metl_gui.workbench.review.progress import records_by_version
 from metl_gui.workbench.runs import mapping_run

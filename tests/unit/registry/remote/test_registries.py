@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from metl_gui.core.project.reader_result import ReaderResult
 from metl_gui.errors import RunCancelled, SchemaError, ServiceUnavailableError
 from metl_gui.registry.addresses import Api, RegistryPlace
-from metl_gui.registry.reader_result import ReaderResult
 from metl_gui.registry.remote import http as web_module
 from metl_gui.registry.remote.client import Registry
 from metl_gui.registry.remote.http import RegistryConnection

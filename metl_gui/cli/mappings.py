@@ -198,24 +198,16 @@ def problem_line(problem: Problem) -> str:
 
 
 def _try(arguments: argparse.Namespace, out: Output) -> int:
-    from metl_gui.core.project.refusals import NO_RENAMES_REFUSED
+    from metl_gui.core.project.source_formats import parse_format
     from metl_gui.core.trees.nodes import Side
-    from metl_gui.registry.files.format_detection import parse_format
-    from metl_gui.registry.matrix_export import read_export
-    from metl_gui.workbench.comparison.diff import is_project
+    from metl_gui.workbench.comparison.diff import newest_document
     from metl_gui.workbench.importing.dry_run import try_sources
-    from metl_gui.workbench.session import Workbench
 
     try:
         parse_format(arguments.format)
     except UserError as error:
         wrong_usage(arguments, str(error))
-    path = Path(arguments.project)
-    if is_project(path):
-        with Workbench.open(path, for_editing=False) as workbench:
-            document, refused = workbench.document, workbench.kept.refused_renames.all()
-    else:
-        document, refused = read_export(path).document, NO_RENAMES_REFUSED
+    document, refused = newest_document(Path(arguments.project))
     with out.watching() as watch:
         found = try_sources(document, Side(arguments.tree), arguments.against, arguments.format, refused, watch)
     out.result(found.as_json(), list(trial_lines(found)))

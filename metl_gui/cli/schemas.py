@@ -126,8 +126,8 @@ def run_new(arguments: argparse.Namespace, out: Output) -> int:
 
 def run_import(arguments: argparse.Namespace, out: Output) -> int:
     """Import schemas and versions."""
+    from metl_gui.core.project.source_formats import parse_format
     from metl_gui.core.trees.nodes import Side
-    from metl_gui.registry.files.format_detection import parse_format
     from metl_gui.workbench.importing.remote_sources import ImportFilter, is_remote, parse_ids
     from metl_gui.workbench.importing.schema_import import import_sources
     from metl_gui.workbench.session import Workbench

@@ -12,8 +12,8 @@ import pytest
 from metl_gui.core.runs.events import EngineEvent, RunProgressed
 from metl_gui.core.runs.report import RunReport
 from metl_gui.engine.execution.client import SparkProcess
-from metl_gui.engine.tasks.results import first_set_aside
 from metl_gui.errors import RunError
+from metl_gui.workbench.samples.run_records import first_set_aside
 from tests.spark.conftest import SpecOf, order_record
 
 _LINE_BYTES = 200_000_000

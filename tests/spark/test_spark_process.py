@@ -12,8 +12,8 @@ import pytest
 from metl_gui.core.runs.events import EngineEvent, RunFailed, RunFinished, RunProgressed, RunStarted, RunStopped
 from metl_gui.engine.execution.client import SparkProcess
 from metl_gui.engine.runs.run_folder import RunFolder
-from metl_gui.engine.tasks.results import first_results, first_set_aside
 from metl_gui.errors import RunCancelled, RunError
+from metl_gui.workbench.samples.run_records import first_results, first_set_aside
 from tests.spark.conftest import SpecOf, order_record
 
 _LONG = 400_000

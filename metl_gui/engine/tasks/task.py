@@ -32,7 +32,7 @@ from metl_gui.engine.sinks.parquet import ParquetSink
 from metl_gui.engine.sinks.sink import Sink
 from metl_gui.engine.sources.large_records import TOO_LARGE, LargeRecords, write_row
 from metl_gui.engine.tasks.refused_records import counted, set_refused_aside
-from metl_gui.engine.tasks.results import Sampler
+from metl_gui.engine.tasks.sampler import Sampler
 
 if TYPE_CHECKING:
     from confluent_kafka import Message

@@ -5,32 +5,16 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from metl_gui.core.project.source_formats import Format
 from metl_gui.core.trees.schema_names import of_path
-from metl_gui.errors import SchemaError
 from metl_gui.formats.avro_container import MAGIC
 from metl_gui.formats.compression import Codec, codec_of
 from metl_gui.registry.documents import MAX_BYTES, unreadable
 from metl_gui.registry.schemas.json_schema_nodes import TYPES
 from metl_gui.registry.schemas.registry_entries import is_registry
-
-
-class Format(StrEnum):
-    """The formats of schema sources; ``auto`` looks into each file."""
-
-    AUTO = "auto"
-    JSON_SCHEMA = "json-schema"
-    CONNECT_JSON = "connect-json"
-    CONNECT_SCHEMA = "connect-schema"
-    AVRO = "avro"
-    SQL = "sql"
-    SQL_POSTGRESQL = "sql-postgresql"
-    SQL_MYSQL = "sql-mysql"
-    SQL_SQLSERVER = "sql-sqlserver"
-    SQL_ORACLE = "sql-oracle"
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,16 +191,3 @@ def _is_json(text: str) -> bool:
 def _unread(path: Path, kind: str) -> DetectedFormat:
     name = of_path("/".join(path.parts[-4:])).name if path.parent.name.lower() in _BY_FOLDER else path.name
     return DetectedFormat(None, f"{name} {_UNREAD[kind]}")
-
-
-def parse_format(text: str) -> Format:
-    """Return the format that a person named.
-
-    Raises:
-        SchemaError: there is no such format.
-    """
-    try:
-        return Format(text)
-    except ValueError as error:
-        known = ", ".join(one.value for one in Format)
-        raise SchemaError(f"There is no format {text}.", f"Formats are {known}.", "Leave it out for auto.") from error

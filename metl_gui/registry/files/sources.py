@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from metl_gui.core.project.reader_result import ReaderResult, SkippedSource, merge
+from metl_gui.core.project.source_formats import Format
 from metl_gui.core.trees.schema_names import of_path
 from metl_gui.errors import SchemaError
 from metl_gui.registry.documents import unreadable
-from metl_gui.registry.files.format_detection import DetectedFormat, Format, detect
+from metl_gui.registry.files.format_detection import DetectedFormat, detect
 from metl_gui.registry.messages import connect_json
 from metl_gui.registry.schemas import avro, json_schema
 from metl_gui.registry.sql import files as sql_files

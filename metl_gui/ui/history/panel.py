@@ -17,7 +17,6 @@ from PySide6.QtWidgets import (
 )
 
 from metl_gui.errors import MetlError
-from metl_gui.registry.tables.cells import safe
 from metl_gui.ui.history.difference import ComparisonRequest, DifferencePane
 from metl_gui.ui.history.earlier_state import EarlierStateController
 from metl_gui.ui.history.production_state import ProductionState
@@ -31,6 +30,7 @@ from metl_gui.ui.widgets.dock import Surface
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
 from metl_gui.workbench.history.states import PastState, StateFilter, Weight
+from metl_gui.workbench.mapping.clipboard import spreadsheet_line
 
 _DELAY_MS = 150
 _NARROW_PX = 560
@@ -119,7 +119,7 @@ class HistoryPanel(Surface):
     def copy(self) -> None:
         """Copy the chosen states as text, one a line; no spreadsheet takes a name among it for a formula."""
         said = ((str(s.state), s.title, s.name, s.who, on(s.when_ms), *_live(s, self._live)) for s in self.chosen)
-        lines = ("\t".join(map(safe, each)) for each in said)
+        lines = (spreadsheet_line(each)[0] for each in said)
         QGuiApplication.clipboard().setText("\n".join(lines))
 
     def showEvent(self, event: QShowEvent) -> None:

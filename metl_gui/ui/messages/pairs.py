@@ -21,10 +21,10 @@ from metl_gui.core.matrix.document import Document
 from metl_gui.core.runs.records import MappedRecord, SetAsideRecord
 from metl_gui.core.trees import paths
 from metl_gui.core.trees.nodes import Version
-from metl_gui.engine.tasks.results import first_results, first_set_aside, newest_result
 from metl_gui.ui.messages.json_layout import Member, MemberPath, indented, members_of
 from metl_gui.ui.messages.set_aside import reason_words, without_value
 from metl_gui.workbench.masking import UNREADABLE, Masks, schema_of
+from metl_gui.workbench.samples.run_records import first_results, first_set_aside
 
 
 class MessageSource(msgspec.Struct, frozen=True):
@@ -210,12 +210,6 @@ def records_of(wanted: RecordRequest) -> list[KeptRecord]:
         errors = wanted.errors
         return list(first_set_aside(errors, SHOWN, wanted.reason)) if errors is not None and errors.is_dir() else []
     return list(first_results(wanted.folder / "samples", SHOWN, wanted.entity)) if wanted.folder is not None else []
-
-
-def newest_of(folder: Path) -> MappedRecord | None:
-    """Read the record that a run kept last, wherever in its folder it keeps them until it is over."""
-    places = [*folder.glob(".samples*"), folder / "samples"]
-    return next((record for place in places if (record := newest_result(place)) is not None), None)
 
 
 def pair_of(record: KeptRecord, document: Document, is_raw: bool = False) -> MessagePair:

@@ -12,12 +12,13 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.runs.records import MappedRecord, SetAsideRecord
 from metl_gui.ui.jobs.jobs import JobOutcome, Jobs, NewestJob
-from metl_gui.ui.messages.pairs import KeptRecord, MessagePair, RecordRequest, newest_of, pair_of, records_of
+from metl_gui.ui.messages.pairs import KeptRecord, MessagePair, RecordRequest, pair_of, records_of
 from metl_gui.ui.messages.set_aside import SHOW, next_step
 from metl_gui.ui.messages.view import MessageSides
 from metl_gui.ui.widgets.labels import Elided
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
+from metl_gui.workbench.samples.run_records import newest_result
 
 _NO_RUN = "Run a mapping to see records beside the messages they become."
 _NO_MESSAGE = "No record of this run became a message, or they are not kept any more."
@@ -98,7 +99,7 @@ class MessagePanel(QFrame):
         """Read the newest record of the run that goes on, where somebody follows it."""
         folder = self._live
         if folder is not None and self.isVisible() and (self.follow.isChecked() or not self.records):
-            self._reading.start("Reading the newest message", lambda _watch: newest_of(folder), self._take_newest)
+            self._reading.start("Reading the newest message", lambda _watch: newest_result(folder), self._take_newest)
 
     def show_reason(self, reason: str) -> None:
         """Show the records that were set aside for a reason."""

@@ -13,7 +13,6 @@ from PySide6.QtWidgets import QHBoxLayout, QLayout, QPushButton, QSizePolicy, QS
 
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Side
-from metl_gui.formats.value_profiles import shown_value
 from metl_gui.ui.preview.samples import SampleRequest, key_of, note_of, samples_for, wanted
 from metl_gui.ui.preview.text import Ends, PreviewLayout, PreviewText, ValueSpan, lay_out
 from metl_gui.ui.project.document import DocumentChange, OpenProject
@@ -23,7 +22,7 @@ from metl_gui.ui.widgets.dock import Surface
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
 from metl_gui.workbench.samples.preview import Preview, Previews
-from metl_gui.workbench.samples.project_samples import Sample
+from metl_gui.workbench.samples.project_samples import Sample, value_to_read
 
 _LONG, _SHORT = "sample {:,} of {:,}", "{:,} of {:,}"
 _GAP_PX, _PAD_PX = 2, 8
@@ -240,7 +239,7 @@ class PreviewPanel(Surface):
     def shown_values(self) -> dict[tuple[Side, int, int], str]:
         """The values of the message that is shown, by side, version and attribute id."""
         spots = self.text.laid.spots if self.isVisible() else ()
-        return {(s.side, s.version, s.attribute): shown_value(s.value.encode()) for s in spots}
+        return {(s.side, s.version, s.attribute): value_to_read(s.value.encode()) for s in spots}
 
     @property
     def asked(self) -> SampleRequest | None:

@@ -20,7 +20,6 @@ from PySide6.QtWidgets import (
 
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import UserError
-from metl_gui.registry.addresses import is_database
 from metl_gui.ui.jobs.jobs import JobOutcome, Jobs, NewestJob
 from metl_gui.ui.project.text import number_of
 from metl_gui.ui.theming import theme as themes
@@ -32,7 +31,7 @@ from metl_gui.ui.widgets.plain_text import plain_label
 from metl_gui.ui.widgets.table import CheckRow, CheckTable, TableCell, TableModel, make_table
 from metl_gui.workbench.importing.remote_sources import ImportFilter as Wanted
 from metl_gui.workbench.importing.remote_sources import Offer, OfferedVersion, offers, versions_of
-from metl_gui.workbench.profiles.kinds import ProfileKind
+from metl_gui.workbench.profiles.kinds import ProfileKind, kind_of
 from metl_gui.workbench.profiles.saved_profiles import SIGN, profiles
 
 _SIZE = (940, 620)
@@ -143,7 +142,7 @@ class RegistryBrowser(QDialog):
 
     @property
     def _is_database(self) -> bool:
-        return self.source in self._databases or is_database(self.source)
+        return self.source in self._databases or kind_of(self.source) is ProfileKind.POSTGRESQL
 
     # asking
 

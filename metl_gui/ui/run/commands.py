@@ -18,7 +18,6 @@ from metl_gui.core.project.version_tasks import VersionTask
 from metl_gui.core.runs.kafka import is_kafka
 from metl_gui.core.runs.records import SetAsideRecord
 from metl_gui.core.trees.nodes import Side
-from metl_gui.engine.tasks.results import first_set_aside
 from metl_gui.errors import EditError
 from metl_gui.ui.charts.figures import KERNEL, READ
 from metl_gui.ui.kafka.sink_dialog import SinkDialog
@@ -39,6 +38,7 @@ from metl_gui.workbench.runs.fill_rates import AttributeFilled
 from metl_gui.workbench.runs.history import compare_runs
 from metl_gui.workbench.runs.mapping_run import PRODUCTION, TEST, Mode
 from metl_gui.workbench.runs.replay import ReplayRequest, what_waits
+from metl_gui.workbench.samples.run_records import first_set_aside
 
 if TYPE_CHECKING:
     from metl_gui.ui.run.page import RunPage

@@ -14,13 +14,18 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from metl_gui.core.progress import Watch
 from metl_gui.core.runs.events import EngineEvent, SessionFailed, SessionReady, SessionStarting
-from metl_gui.engine.execution.client import SparkProcess
-from metl_gui.engine.runs.event_log import EventTail
 from metl_gui.errors import MetlError, UserError
 from metl_gui.ui.jobs.jobs import Job, JobOutcome, Jobs, NewestJob, Task
 from metl_gui.workbench.profiles.saved_profiles import find_target
-from metl_gui.workbench.runs.mapping_run import RunRequest, RunResult, run_mapping
-from metl_gui.workbench.runs.production import LiveRun, live_runs, resume_production, start_production, stop_run
+from metl_gui.workbench.runs.mapping_run import RunRequest, RunResult, background_spark, run_mapping
+from metl_gui.workbench.runs.production import (
+    EventFollower,
+    LiveRun,
+    live_runs,
+    resume_production,
+    start_production,
+    stop_run,
+)
 from metl_gui.workbench.runs.replay import ReplayRequest, replay
 from metl_gui.workbench.session import Workbench
 
@@ -53,7 +58,7 @@ class SparkRuns(QObject):
         self._job: Job | None = None
         self._choosing = NewestJob(jobs, self)
         self._came.connect(self._take)
-        self.process = SparkProcess(low_priority=True, on_event=self._came.emit)
+        self.process = background_spark(self._came.emit)
         self.state = _NOT_STARTED
         self._chosen = self.process.target
 
@@ -170,7 +175,7 @@ class ProductionRuns(QObject):
         self._project = ""
         self.live: tuple[LiveRun, ...] = ()
         self.followed: LiveRun | None = None
-        self._tail: EventTail | None = None
+        self._follower: EventFollower | None = None
         self.is_starting = False
         self._look_timer, self._tell_timer = QTimer(self), QTimer(self)
         self._look_timer.setInterval(_LOOK_MS)
@@ -213,7 +218,7 @@ class ProductionRuns(QObject):
     def follow(self, run: LiveRun) -> None:
         """Give on what a run tells, from its beginning."""
         self.leave()
-        self.followed, self._tail = run, EventTail(run.folder / "events.jsonl")
+        self.followed, self._follower = run, EventFollower(run)
         self._tell_timer.start()
         self.tell()
 
@@ -221,24 +226,23 @@ class ProductionRuns(QObject):
         """Follow nothing any more; the run does not notice."""
         self._tell_timer.stop()
         self.followed = None
-        if self._tail is not None:
-            self._tail.close()
-            self._tail = None
+        if self._follower is not None:
+            self._follower.close()
+            self._follower = None
 
     def tell(self) -> None:
         """Give on what the followed run has told since the last time."""
-        run, tail = self.followed, self._tail
-        if run is None or tail is None:
+        follower = self._follower
+        if follower is None:
             return
-        goes_on = run.is_alive  # asked first: what it tells at its end is read then
-        for event in tail.read():
+        for event in follower.read():
             self.told.emit(event)
-            if self.followed is not run:
+            if self._follower is not follower:
                 return
-        if not goes_on:
+        if follower.is_over:
             self.leave()
             self.look()
-            self.over.emit(run)
+            self.over.emit(follower.run)
 
     def _begin(self, title: str, task: Task[LiveRun]) -> None:
         if not self.is_starting:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from metl_gui.registry.addresses import Api
-from metl_gui.workbench.profiles.kinds import ProfileKind
+from metl_gui.workbench.profiles.kinds import REGISTRY_APIS, ProfileKind
 
 TARGET = "target"
 """Under this name rules find where the profile leads, among the settings."""
@@ -165,12 +164,7 @@ KINDS: Mapping[ProfileKind, KindWords] = {
             ConnectionField(
                 "api",
                 "Speaks",
-                choices=(
-                    ("", "find out"),
-                    (Api.APICURIO_3.value, "Apicurio, version 3"),
-                    (Api.APICURIO_2.value, "Apicurio, version 2"),
-                    (Api.CONFLUENT.value, "Confluent's API"),
-                ),
+                choices=(("", "find out"), *REGISTRY_APIS.items()),
             ),
             ConnectionField("username", "User", example="where it asks for a login"),
             ConnectionField("password", "Password", is_secret=True),

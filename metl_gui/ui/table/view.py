@@ -30,12 +30,12 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidge
 from metl_gui.core.matrix.blocks import Status
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Attribute, Side
-from metl_gui.registry.tables.cells import has_formula, safe
 from metl_gui.ui.jobs.timers import GeneratorRunner
 from metl_gui.ui.project.text import number_of
 from metl_gui.ui.table.rows import MappingColumn, MappingRows, RowElement, Rows
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.plain_text import plain_tip
+from metl_gui.workbench.mapping.clipboard import spreadsheet_line
 
 Index: TypeAlias = QModelIndex | QPersistentModelIndex
 COLUMNS = tuple(MappingColumn)
@@ -334,8 +334,9 @@ class RowCopier(QObject):
         for count, row in enumerate(rows.tolist()):
             texts = self._model.texts(row)
             cells = [_plain(texts[at]) for at in shown]
-            self._changed += sum(map(has_formula, cells))
-            self._lines.append("\t".join(map(safe, cells)))
+            line, changed = spreadsheet_line(cells)
+            self._changed += changed
+            self._lines.append(line)
             if count % _COPIED_A_STEP == _COPIED_A_STEP - 1:
                 yield
 

@@ -16,6 +16,7 @@ from metl_gui.core.differences.document_difference import Difference, compare, c
 from metl_gui.core.matrix.canonical import matrix_content
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.project.project_data import Naming, ProjectItem, entries, in_order, project_data_differences
+from metl_gui.core.project.refusals import NO_RENAMES_REFUSED, RefusedRenames
 from metl_gui.errors import ProjectError, UserError, near_names
 from metl_gui.registry.matrix_export import read_export
 from metl_gui.store.sqlite.connection import is_database
@@ -117,6 +118,18 @@ def opened(text: str) -> ComparisonSide:
         name = f", {state}" if state and not state.isdecimal() else ""
         things = None if state else workbench.kept.data.read()
         return ComparisonSide(f"{path.name} (state {document.state}{name})", document, path, things)
+
+
+def newest_document(path: Path) -> tuple[Document, RefusedRenames]:
+    """Return the newest state of a project with the renames refused in it, or what an export holds.
+
+    Raises:
+        UserError: it cannot be read.
+    """
+    if not is_project(path):
+        return read_export(path).document, NO_RENAMES_REFUSED
+    with Workbench.open(path, for_editing=False) as workbench:
+        return workbench.document, workbench.kept.refused_renames.all()
 
 
 def whole_text(path: Path) -> str:

@@ -13,10 +13,11 @@ from pathlib import Path
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.progress import UNWATCHED, Watch
 from metl_gui.core.project.reader_result import ReaderResult, SkippedSource
+from metl_gui.core.project.source_formats import Format
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import ProjectError, SchemaError, UserError
 from metl_gui.registry.files import sources as folders
-from metl_gui.registry.files.format_detection import Format, detect, is_data_file
+from metl_gui.registry.files.format_detection import detect, is_data_file
 from metl_gui.registry.tables import mapping_table
 from metl_gui.registry.tables.workbook import is_workbook, read_sheet, sheet_names
 from metl_gui.store.creation import SUFFIX

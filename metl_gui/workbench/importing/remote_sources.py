@@ -19,13 +19,13 @@ import msgspec
 
 from metl_gui.core.progress import UNWATCHED, Watch
 from metl_gui.core.project.reader_result import ReaderResult, SkippedSource
+from metl_gui.core.project.source_formats import Format
 from metl_gui.core.project.writer_schemas import is_registry_id
 from metl_gui.core.runs.kafka import is_kafka
 from metl_gui.engine.sources.batches import FirstRecord, first_records
 from metl_gui.errors import SchemaError, UserError
 from metl_gui.registry.addresses import DatabasePlace, is_database, is_registry
 from metl_gui.registry.files import sources
-from metl_gui.registry.files.format_detection import Format
 from metl_gui.workbench.profiles.kinds import ProfileKind
 from metl_gui.workbench.profiles.saved_profiles import SIGN, find_database, find_profile, find_registry, kafka_servers
 

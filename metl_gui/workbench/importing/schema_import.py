@@ -27,13 +27,13 @@ from metl_gui.core.matrix.document import Document
 from metl_gui.core.progress import UNWATCHED, TaskRunner, Watch, run_inline
 from metl_gui.core.project.pending_imports import PendingImport, Remainder
 from metl_gui.core.project.reader_result import ReaderResult, SkippedSource, merge
+from metl_gui.core.project.source_formats import parse_format
 from metl_gui.core.review.items import review_items
 from metl_gui.core.runs.kafka import is_kafka
 from metl_gui.core.trees.declarations import VersionDeclaration
 from metl_gui.core.trees.nodes import Side, Version
 from metl_gui.errors import EditError, UserError
 from metl_gui.registry.files import sources as folders
-from metl_gui.registry.files.format_detection import parse_format
 from metl_gui.registry.messages.schema_inference import have_same_paths
 from metl_gui.workbench.importing.remote_sources import EVERYTHING, ImportFilter, is_remote, read_remote, read_topics
 from metl_gui.workbench.importing.source_names import alias_edits, continued, traced

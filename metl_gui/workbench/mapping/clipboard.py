@@ -1,4 +1,4 @@
-"""Mapping tables from the clipboard, and elements to it.
+"""Mapping tables from the clipboard, and elements and rows of lists to it.
 
 A snippet has the columns of the mapping CSV, with or without their header, or two columns, source and target, for one
 block. Every conflict is named with its line; nothing is written while one is left.
@@ -16,7 +16,7 @@ from metl_gui.core.edits.composite import CompositeEdit
 from metl_gui.core.matrix.blocks import BlockKey, Element
 from metl_gui.core.matrix.document import Document
 from metl_gui.errors import SchemaError
-from metl_gui.registry.tables.cells import MARK, MARKED, has_formula
+from metl_gui.registry.tables.cells import MARK, MARKED, has_formula, safe
 from metl_gui.registry.tables.mapping_table import COLUMNS, LineProblem, MappingRow, MappingTable, read_text
 from metl_gui.workbench.addresses import known_block_name
 from metl_gui.workbench.exports.table import CellWriter
@@ -85,6 +85,15 @@ def snippet(document: Document, elements: Mapping[BlockKey, Iterable[Element]]) 
     cells.rows([header])
     cells.rows((*row, *mark) for row in rows)
     return out.getvalue()
+
+
+def spreadsheet_line(cells: Sequence[str]) -> tuple[str, int]:
+    """Return a row of any list as a line for the clipboard that no spreadsheet takes for formulas.
+
+    Returns:
+        The line with tabs between its cells, and how many of these got an apostrophe.
+    """
+    return "\t".join(map(safe, cells)), sum(map(has_formula, cells))
 
 
 def _rows(document: Document, key: BlockKey, own: Iterable[Element]) -> Iterator[tuple[str, ...]]:

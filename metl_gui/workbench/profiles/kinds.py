@@ -41,6 +41,13 @@ TITLES = {
 }
 """How sentences name the kinds."""
 
+REGISTRY_APIS: Mapping[str, str] = {
+    addresses.Api.APICURIO_3.value: "Apicurio, version 3",
+    addresses.Api.APICURIO_2.value: "Apicurio, version 2",
+    addresses.Api.CONFLUENT.value: "Confluent's API",
+}
+"""What a registry may speak: values of its setting ``api``, as people read them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Cleaned:
@@ -209,7 +216,7 @@ RULES: Mapping[ProfileKind, Rules] = {
         _cleaned_registry,
         _KAFKA_NAME,
         re.compile(r"password|token|ssl\.key\.password"),
-        f"There are username, api ({', '.join(api.value for api in addresses.Api)}), {', '.join(_TLS)}.",
+        f"There are username, api ({', '.join(REGISTRY_APIS)}), {', '.join(_TLS)}.",
         f"Secrets of a registry are password, token and {_KEY_PASSWORD}.",
         known=("username", "api", *_TLS),
     ),

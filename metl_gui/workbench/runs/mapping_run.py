@@ -33,13 +33,13 @@ from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.mapping.plan_compiler import compile_plan
 from metl_gui.engine.runs.run_folder import new_run_id
 from metl_gui.engine.streaming.report import stream_report
-from metl_gui.engine.tasks import results
 from metl_gui.errors import ProjectError, RunCancelled, RunError
 from metl_gui.workbench.addresses import known_block_name
 from metl_gui.workbench.importing.version_tasks import REASONS, collect_tasks
 from metl_gui.workbench.profiles.saved_profiles import find_target, kafka_servers, shared_folder
 from metl_gui.workbench.publishing.publication import production_document
 from metl_gui.workbench.runs.unfinished_runs import RunRecord, clear_killed_runs, collect_unfinished
+from metl_gui.workbench.samples import run_records
 from metl_gui.workbench.samples.kept_samples import take_over
 from metl_gui.workbench.session import Workbench
 from metl_gui.workbench.settings import FRAMING, project_settings
@@ -123,11 +123,11 @@ class RunResult:
 
     def first_results(self, count: int, entity: str = "") -> list[MappedRecord]:
         """Return records beside the messages they became, for people to look at: of one entity, or of all."""
-        return results.first_results(self.samples, count, entity)
+        return run_records.first_results(self.samples, count, entity)
 
     def first_set_aside(self, count: int, reason: str = "") -> list[SetAsideRecord]:
         """Return records that were set aside: for one reason, or for all in turn."""
-        return results.first_set_aside(Path(self.report.errors), count, reason) if self.report.errors else []
+        return run_records.first_set_aside(Path(self.report.errors), count, reason) if self.report.errors else []
 
     def as_json(self) -> dict[str, object]:
         """Return the document of ``metl run``."""
@@ -278,6 +278,15 @@ def _kept_how_long(request: RunRequest) -> tuple[str, ...]:
     if request.mode == TEST or request.errors or request.checkpoint:
         return ()
     return (f"What is set aside lies in your cache for {KEPT_DAYS} days; name a folder for it to keep it longer.",)
+
+
+def background_spark(on_event: EventSink) -> SparkProcess:
+    """Return Spark for a window, not started yet: runs on it let other programs go first.
+
+    Args:
+        on_event: takes the events of the session, on a thread of its own.
+    """
+    return SparkProcess(low_priority=True, on_event=on_event)
 
 
 def run_mapping(

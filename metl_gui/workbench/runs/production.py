@@ -21,7 +21,7 @@ import shlex
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -214,6 +214,29 @@ def find_run(project_id: str, run_id: str) -> LiveRun:
     )
 
 
+class EventFollower:
+    """Reads what a run tells, from its beginning; the run does not notice.
+
+    Args:
+        run: the run.
+    """
+
+    def __init__(self, run: LiveRun) -> None:
+        self.run = run
+        self.is_over = False
+        self._tail = EventTail(run.folder / "events.jsonl")
+
+    def read(self) -> Iterator[EngineEvent]:
+        """Yield what it told since the last time; after its last event ``is_over`` is true."""
+        goes_on = self.run.is_alive  # asked first: what it tells at its end is read then
+        yield from self._tail.read()
+        self.is_over = not goes_on
+
+    def close(self) -> None:
+        """Read no more."""
+        self._tail.close()
+
+
 def follow_events(
     run: LiveRun, on_event: Callable[[EngineEvent], None], is_over: Callable[[], bool] | None = None
 ) -> RunReport | None:
@@ -227,13 +250,11 @@ def follow_events(
     Returns:
         The report when the run is over, ``None`` when only the following is.
     """
-    tail = EventTail(run.folder / "events.jsonl")
+    follower = EventFollower(run)
     while True:
-        facts = read_facts(run.folder)
-        goes_on = facts is not None and facts.lives
-        for event in tail.read():
+        for event in follower.read():
             on_event(event)
-        if not goes_on:
+        if follower.is_over:
             return run.report()
         if is_over is not None and is_over():
             return None

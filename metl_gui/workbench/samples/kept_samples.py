@@ -32,7 +32,6 @@ from metl_gui.core.trees.nodes import Schema, Side
 from metl_gui.core.trees.paths import split
 from metl_gui.engine.kernel.versions import value_at
 from metl_gui.engine.mapping.preview import RecognizedRecord
-from metl_gui.engine.tasks.results import first_results, first_set_aside
 from metl_gui.errors import ProjectError, RecordError
 from metl_gui.formats.json_text import Members
 from metl_gui.formats.value_profiles import Profiler, kind_of
@@ -50,6 +49,7 @@ from metl_gui.workbench.samples.cache import (
     forget_old_samples,
 )
 from metl_gui.workbench.samples.preview import previewer_of
+from metl_gui.workbench.samples.run_records import first_results, first_set_aside
 from metl_gui.workbench.session import Workbench
 
 _log = logging.getLogger(__name__)

@@ -315,12 +315,17 @@ def shortened(value: str) -> str:
     return flat if len(flat) <= _LONGEST_VALUE else flat[: _LONGEST_VALUE - 1] + "…"
 
 
+def value_to_read(raw: bytes) -> str:
+    """Return a JSON value as lists of values show it: texts without quotes, on one line, cut where it is long."""
+    return shortened(shown_value(raw))
+
+
 def _shown_at(row: Members, path: tuple[str, ...]) -> str | None:
     try:
         raw = value_at(row, path)
     except RecordError:
         return None
-    return None if raw is None or is_null(raw) else shortened(shown_value(raw))
+    return None if raw is None or is_null(raw) else value_to_read(raw)
 
 
 def _hidden(document: Document, schema_id: int) -> frozenset[int]:

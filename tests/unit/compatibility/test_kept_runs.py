@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from metl_gui.core.runs.events import RunProgressed, RunStarted, decode_event, encode_event
-from metl_gui.engine.tasks.results import first_results, first_set_aside
 from metl_gui.workbench.runs.history import events_of, find_past
+from metl_gui.workbench.samples.run_records import first_results, first_set_aside
 from metl_gui.workbench.session import Workbench
 from tests.compatibility.answers import lacking
 from tests.compatibility.installed import Installed

@@ -23,8 +23,8 @@ from metl_gui.engine.sources.error_store import ErrorStore, ReplaySource
 from metl_gui.engine.sources.files import FileRange, SourceFile, cut_ranges, list_files
 from metl_gui.engine.sources.large_records import LargeReaders
 from metl_gui.engine.spark.task_errors import TaskError, run_error
-from metl_gui.engine.tasks.results import first_set_aside
 from metl_gui.engine.tasks.task import Task, TaskOrder, TaskOutcome
+from metl_gui.workbench.samples.run_records import first_set_aside
 
 _ROOT = Path(__file__).parents[3]
 PLAN = Plan(

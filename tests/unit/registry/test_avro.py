@@ -12,8 +12,8 @@ import fastavro
 import pytest
 
 from metl_gui.core.project.reader_result import ReaderResult
+from metl_gui.core.project.source_formats import Format
 from metl_gui.registry.files import sources
-from metl_gui.registry.files.format_detection import Format
 from metl_gui.registry.schemas import avro
 from tests.helpers.cases import lines
 

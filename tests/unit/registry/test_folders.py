@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from metl_gui.core.project.source_formats import Format, parse_format
 from metl_gui.errors import SchemaError
 from metl_gui.registry.files import sources as folders
-from metl_gui.registry.files.format_detection import Format, detect, parse_format
+from metl_gui.registry.files.format_detection import detect
 
 SCHEMA = {"title": "customer", "type": "object", "properties": {"id": {"type": "integer"}}}
 ENVELOPE = {"before": None, "after": {"id": 1}, "source": {"name": "srv", "db": "s", "table": "t"}, "op": "c"}

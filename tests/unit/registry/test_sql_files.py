@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from metl_gui.core.project.reader_result import ReaderResult
+from metl_gui.core.project.source_formats import Format
 from metl_gui.core.trees.declarations import VersionDeclaration
 from metl_gui.core.trees.nodes import Side
 from metl_gui.registry.files import sources
-from metl_gui.registry.files.format_detection import Format
 from metl_gui.workbench.importing.remote_sources import ImportFilter
 from metl_gui.workbench.importing.schema_import import import_sources
 from metl_gui.workbench.session import Workbench

@@ -25,12 +25,12 @@ from metl_gui.core.matrix.document import Document
 from metl_gui.core.merge.sides import ConflictKind
 from metl_gui.core.progress import UNWATCHED
 from metl_gui.core.project import project_data
+from metl_gui.core.project.source_formats import Format
 from metl_gui.core.review import query
 from metl_gui.core.runs.records import RecordOutcome
 from metl_gui.core.search.problems import Severity
 from metl_gui.core.trees.nodes import Side
 from metl_gui.registry.addresses import Api
-from metl_gui.registry.files.format_detection import Format
 from metl_gui.registry.matrix_export import parse_export
 from metl_gui.registry.postgres_types import MODE_SETTINGS, Modes, modes_of
 from metl_gui.workbench import atomic_files, user_folders

@@ -2,49 +2,20 @@
 
 from __future__ import annotations
 
-import base64
 import itertools
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from metl_gui.core.runs.records import MappedRecord, SentMessage, SetAsideRecord
+from metl_gui.core.runs.records import MappedRecord, SetAsideRecord
 from metl_gui.engine.sources.large_records import cut_row
 
 _TAIL_BYTES = 1 << 18
 _SHOWN_BYTES = 1 << 20
 _MAPPED = msgspec.json.Decoder(MappedRecord)
 _SET_ASIDE = msgspec.json.Decoder(SetAsideRecord)
-
-
-class Sampler:
-    """Chooses in a task which records are kept beside their messages: the first ones of each entity.
-
-    Args:
-        wanted: how many an entity.
-    """
-
-    def __init__(self, wanted: int) -> None:
-        self.wanted = wanted
-        self._taken: Counter[str] = Counter()
-
-    def has_enough(self, entities: Iterable[str]) -> bool:
-        """Say whether nothing more is wanted of these entities."""
-        return all(self._taken[entity] >= self.wanted for entity in entities)
-
-    def take(self, place: str, raw: bytes, sent: list[tuple[str, bytes]]) -> bytes | None:
-        """Return the line to keep of a record and its (entity, message)s, None when there is enough of them."""
-        if self.has_enough(entity for entity, _ in sent):
-            return None
-        self._taken.update(entity for entity, _ in sent)
-        outgoing = tuple(SentMessage(entity, msgspec.Raw(text)) for entity, text in sent)
-        try:
-            return msgspec.json.encode(MappedRecord(place, outgoing, raw=raw.decode()))
-        except UnicodeDecodeError:
-            return msgspec.json.encode(MappedRecord(place, outgoing, raw_base64=base64.b64encode(raw).decode()))
 
 
 def first_results(samples: Path, count: int, entity: str = "") -> list[MappedRecord]:
@@ -62,8 +33,13 @@ def first_results(samples: Path, count: int, entity: str = "") -> list[MappedRec
     return list(itertools.islice(wanted, count))
 
 
-def newest_result(samples: Path) -> MappedRecord | None:
-    """Read the record that a run kept last, also while it goes on; ``None`` where it kept none."""
+def newest_result(folder: Path) -> MappedRecord | None:
+    """Read the record that a run kept last, wherever in its folder it keeps them until it is over; or ``None``."""
+    places = [*folder.glob(".samples*"), folder / "samples"]
+    return next((record for place in places if (record := _newest_of(place)) is not None), None)
+
+
+def _newest_of(samples: Path) -> MappedRecord | None:
     parts = sorted(samples.glob("part-*.jsonl"), key=lambda part: part.stat().st_mtime_ns)
     for part in reversed(parts):
         with part.open("rb") as lines:

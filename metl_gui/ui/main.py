@@ -56,9 +56,9 @@ def run(project: Path | None, source: str = "", shows_live: bool = False) -> int
         from PySide6.QtWidgets import QApplication
 
         from metl_gui.ui.project.settings import ViewSettings, stored_settings
-        from metl_gui.ui.shell.theme_controller import choose_theme
         from metl_gui.ui.shell.window import Window
         from metl_gui.ui.theming import theme as themes
+        from metl_gui.ui.theming.controller import choose_theme
     except ImportError as error:
         raise SetupError("The window cannot be loaded.", f"{error}.", _HINT) from error
     qInstallMessageHandler(_last_words)

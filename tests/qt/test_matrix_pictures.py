@@ -12,13 +12,13 @@ from PySide6.QtWidgets import QApplication, QDialogButtonBox, QFileDialog
 
 from metl_gui.core.trees.schema_names import name_in_group
 from metl_gui.errors import ProjectError
+from metl_gui.ui.exports.picture import PictureDialog, fits, sheets_of, size_words
 from metl_gui.ui.matrix.layout.axis import Level
 from metl_gui.ui.matrix.layout.camera import Camera
 from metl_gui.ui.matrix.layout.content import Arrangement, content_of
 from metl_gui.ui.matrix.layout.sort_and_filter import arranged
 from metl_gui.ui.matrix.painting.paint_context import NO_TINTING, PaintContext, Sign
 from metl_gui.ui.matrix.picture import MOST_PX, PictureSpec, refuse_if_too_large, save, whole
-from metl_gui.ui.shell.picture_export import PictureDialog, fits, sheets_of, size_words
 from metl_gui.ui.shell.window import Window
 from metl_gui.ui.theming import theme as themes
 from tests.benchmarks.sizes import DESIGN, STRETCH, Size, build

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import QDockWidget, QMainWindow
 from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.actions.menus import all_rows
 from metl_gui.ui.actions.table import SCOPES
+from metl_gui.ui.frame.head_bar import PAGES
 from metl_gui.ui.map.clipboard import BLOCK_MIME
 from metl_gui.ui.matrix.layout.camera import Anchor, Viewpoint
 from metl_gui.ui.matrix.layout.content import SortOrder
@@ -25,7 +26,6 @@ from metl_gui.ui.project import selection
 from metl_gui.ui.project.selection import Dragged, NodeRef, Selected
 from metl_gui.ui.project.settings import ViewSettings, stored_settings
 from metl_gui.ui.registries.controller import Watched, watched_of
-from metl_gui.ui.shell.head_bar import PAGES
 from metl_gui.ui.shell.view_state import visit_of
 from metl_gui.ui.shell.window import Window
 from metl_gui.ui.table import panel as mapping_list

@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QApplication, QMenu, QWidget
 
 from metl_gui.core.progress import Progress
 from metl_gui.core.trees.nodes import Side
+from metl_gui.ui.frame.status_bar import time_left
 from metl_gui.ui.project.selection import Selected, place_of_version
 from metl_gui.ui.shell.layout import stops
-from metl_gui.ui.shell.status_bar import time_left
 from metl_gui.ui.shell.window import Window
 from metl_gui.workbench.demo.sample import SampleFolder
 from metl_gui.workbench.session import Workbench

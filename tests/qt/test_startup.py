@@ -21,7 +21,7 @@ _LATER = (
 
 def test_the_window_is_loaded_without_the_libraries_of_work_that_comes_later() -> None:
     script = (
-        "import sys, metl_gui.ui.main, metl_gui.ui.shell.window, metl_gui.ui.shell.theme_controller\n"
+        "import sys, metl_gui.ui.main, metl_gui.ui.shell.window, metl_gui.ui.theming.controller\n"
         f"print([name for name in {_LATER!r} if name in sys.modules], 'numpy' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

@@ -15,20 +15,18 @@ from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QMenu, QWidget
 
 from metl_gui.errors import UserError
-from metl_gui.ui.actions import map_docks as owner_actions
-from metl_gui.ui.actions import map_docks as preview_actions
-from metl_gui.ui.actions import map_docks as search_actions
-from metl_gui.ui.actions import map_docks as suggest_actions
-from metl_gui.ui.actions import map_page as block_actions
-from metl_gui.ui.actions import map_page as map_actions
-from metl_gui.ui.actions import map_page as matrix_actions
-from metl_gui.ui.actions import review_page as history_actions
-from metl_gui.ui.actions import review_page as review_actions
-from metl_gui.ui.actions import run_page as run_actions
 from metl_gui.ui.actions import table
 from metl_gui.ui.actions import table as setting_actions
 from metl_gui.ui.actions.keymap import Keymap
 from metl_gui.ui.actions.table import MENUS, ActionRow
+from metl_gui.ui.shell import map_actions, review_actions, run_actions
+from metl_gui.ui.shell import map_actions as block_actions
+from metl_gui.ui.shell import map_actions as matrix_actions
+from metl_gui.ui.shell import map_dock_actions as owner_actions
+from metl_gui.ui.shell import map_dock_actions as preview_actions
+from metl_gui.ui.shell import map_dock_actions as search_actions
+from metl_gui.ui.shell import map_dock_actions as suggest_actions
+from metl_gui.ui.shell import review_actions as history_actions
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.plain_text import plain_entry
 

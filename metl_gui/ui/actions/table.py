@@ -36,7 +36,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui.actions.conditions import (
+from metl_gui.ui.exports.picture import export_picture
+from metl_gui.ui.shell.conditions import (
     Condition,
     all_of,
     always,
@@ -52,16 +53,13 @@ from metl_gui.ui.actions.conditions import (
     version_selected,
 )
 from metl_gui.ui.shell.layout import cycle_focus
-from metl_gui.ui.shell.picture_export import export_picture
+from metl_gui.ui.theming.controller import SCALES
 
 if TYPE_CHECKING:
     from metl_gui.ui.shell.window import Window
 
 
 MENUS = ("File", "Edit", "View", "Schema", "Mapping", "Run", "Tools", "Help")
-SCALES = (90, 100, 110, 125, 150, 175, 200)
-"""Sizes of everything, in percent of the system's own."""
-
 SCOPES = ("window", "matrix", "review list", "block editor", "trees")
 
 

@@ -19,10 +19,10 @@ from metl_gui.core.matrix.blocks import BlockKey
 from metl_gui.core.progress import Watch
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import UserError
+from metl_gui.ui.frame.head_bar import PAGES
 from metl_gui.ui.jobs.jobs import Job, JobOutcome
 from metl_gui.ui.project.text import number_of
 from metl_gui.ui.registries.browser import RegistryBrowser, RemoteImport
-from metl_gui.ui.shell.head_bar import PAGES
 from metl_gui.ui.widgets.dialogs import show_about
 from metl_gui.ui.widgets.plain_text import plain_entry
 from metl_gui.workbench.importing.remote_sources import ImportFilter

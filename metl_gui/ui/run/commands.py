@@ -20,6 +20,7 @@ from metl_gui.core.runs.records import SetAsideRecord
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import EditError
 from metl_gui.ui.charts.figures import KERNEL, READ
+from metl_gui.ui.frame.head_bar import PAGES
 from metl_gui.ui.kafka.sink_dialog import SinkDialog
 from metl_gui.ui.kafka.source_dialog import SourceDialog
 from metl_gui.ui.messages.pairs import RecordLink
@@ -29,7 +30,6 @@ from metl_gui.ui.project.text import number_of
 from metl_gui.ui.run.comparison import ENTITY, REASON, ComparisonCell
 from metl_gui.ui.run.history import RunEntry
 from metl_gui.ui.run.lane_commands import LaneCommands
-from metl_gui.ui.shell.head_bar import PAGES
 from metl_gui.ui.widgets.dialogs import show_about
 from metl_gui.workbench.addresses import find_block
 from metl_gui.workbench.importing.version_tasks import REASONS, version_tasks

@@ -15,6 +15,7 @@ from PySide6.QtCore import QObject, QTimer
 from metl_gui.core.progress import Watch
 from metl_gui.core.project.named_states import NamedState
 from metl_gui.errors import MetlError, RunCancelled
+from metl_gui.ui.frame.head_bar import PAGES
 from metl_gui.ui.jobs.jobs import JobOutcome, NewestJob
 from metl_gui.ui.lanes.load_dialog import LoadDialog, given_up_words, loaded_words, needs_another, stopped_words
 from metl_gui.ui.lanes.orders import (
@@ -33,7 +34,6 @@ from metl_gui.ui.lanes.orders import (
 )
 from metl_gui.ui.project.text import number_of
 from metl_gui.ui.run.head import LANE
-from metl_gui.ui.shell.head_bar import PAGES
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.dialogs import show_about
 from metl_gui.workbench.lanes.control import CoordinationStatus, Lane, find_lane, freeze, roll_back, unfreeze

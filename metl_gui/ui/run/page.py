@@ -15,6 +15,7 @@ from metl_gui.core.runs.events import EngineEvent, RunStarted
 from metl_gui.core.runs.kafka import is_kafka
 from metl_gui.core.runs.run_spec import what_stays
 from metl_gui.errors import MetlError, RunKilledError
+from metl_gui.ui.charts.chart import RunChart
 from metl_gui.ui.jobs.jobs import JobOutcome, Jobs, NewestJob
 from metl_gui.ui.lanes.panel import LanePanel
 from metl_gui.ui.lanes.progress import FollowedLane
@@ -73,6 +74,7 @@ class RunPage(QMainWindow):
     found_versions = Signal(object)
     noted = Signal(object)
     compared = Signal(object)
+    chart: RunChart
 
     def __init__(
         self,

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt
 
+from metl_gui.ui.frame.head_bar import PAGES
 from metl_gui.ui.project import text
 from metl_gui.ui.project.document import DocumentChange
 from metl_gui.ui.project.selection import Selected, still_there
 from metl_gui.ui.run.start import live_words
-from metl_gui.ui.shell.head_bar import PAGES
 from metl_gui.ui.widgets.plain_text import plain_label
 from metl_gui.workbench.session import Workbench
 

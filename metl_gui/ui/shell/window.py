@@ -11,8 +11,10 @@ from PySide6.QtWidgets import QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
 from metl_gui.errors import MetlError, ReadOnlyStateError
 from metl_gui.ui.actions.menus import Actions
-from metl_gui.ui.actions.review_page import CARD_KEYS
 from metl_gui.ui.drop.controller import DropController, InterruptedImport, files_in
+from metl_gui.ui.frame.head_bar import PAGES, HeadBar
+from metl_gui.ui.frame.start_page import OpeningPage, StartPage
+from metl_gui.ui.frame.status_bar import StatusBar
 from metl_gui.ui.history.controller import HistoryController
 from metl_gui.ui.jobs.jobs import CommandResult, Jobs
 from metl_gui.ui.map.page import MapPage
@@ -26,24 +28,22 @@ from metl_gui.ui.project.settings import ViewSettings
 from metl_gui.ui.registries.controller import RegistryController
 from metl_gui.ui.review.commands import ReviewCommands
 from metl_gui.ui.review.page import ReviewPage
+from metl_gui.ui.review.second_matrix import SecondMatrix
 from metl_gui.ui.review.second_person import SecondPerson
 from metl_gui.ui.run.commands import RunCommands
 from metl_gui.ui.run.page import RunPage
 from metl_gui.ui.run.processes import SparkRuns
 from metl_gui.ui.search.docks import ListDocks
 from metl_gui.ui.shell.commands import WindowCommands
-from metl_gui.ui.shell.head_bar import PAGES, HeadBar
 from metl_gui.ui.shell.layout import FloatingDocks, WindowLayout, fill_panels, fill_recent
 from metl_gui.ui.shell.project_status import ProjectFacts
 from metl_gui.ui.shell.projects import Maintenance, PreparedProject, ProjectOpener, Projects
+from metl_gui.ui.shell.review_actions import CARD_KEYS
 from metl_gui.ui.shell.schema_commands import OwnerCommands, SettingCommands
-from metl_gui.ui.shell.second_matrix import SecondMatrix
 from metl_gui.ui.shell.shutdown import QUITTING, ShutdownController
-from metl_gui.ui.shell.start_page import OpeningPage, StartPage
-from metl_gui.ui.shell.status_bar import StatusBar
-from metl_gui.ui.shell.theme_controller import ThemeController
 from metl_gui.ui.suggest.panel import SuggestionController
 from metl_gui.ui.theming import theme as themes
+from metl_gui.ui.theming.controller import ThemeController
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.dock import FocusRing
 from metl_gui.ui.widgets.notice import Notice, NoticeStrip

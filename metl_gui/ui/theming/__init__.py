@@ -1,4 +1,5 @@
 """The theme: colours, palette, style sheet and the marks, for everything that paints.
 
-``marks`` are painted in the colours of ``theme``. Imports nothing of ours but packaged resources.
+``marks`` are painted in the colours of ``theme``; ``controller`` chooses one as the settings of ``project`` say, of
+which alone of ``ui`` it may know.
 """

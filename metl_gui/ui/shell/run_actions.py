@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from metl_gui.ui.actions.conditions import Condition, all_of, can_run, has_project
 from metl_gui.ui.actions.table import ActionRow
 from metl_gui.ui.lanes.orders import ORDERS
+from metl_gui.ui.shell.conditions import Condition, all_of, can_run, has_project
 
 if TYPE_CHECKING:
     from metl_gui.ui.shell.window import Window

@@ -8,7 +8,10 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from metl_gui.ui.actions.conditions import (
+from metl_gui.ui.actions.table import ActionRow
+from metl_gui.ui.matrix.layout.content import SortOrder
+from metl_gui.ui.matrix.painting.paint_context import Overlay, Sign, Tinting
+from metl_gui.ui.shell.conditions import (
     all_of,
     can_edit,
     has_project,
@@ -17,9 +20,6 @@ from metl_gui.ui.actions.conditions import (
     on_page,
     something_waits,
 )
-from metl_gui.ui.actions.table import ActionRow
-from metl_gui.ui.matrix.layout.content import SortOrder
-from metl_gui.ui.matrix.painting.paint_context import Overlay, Sign, Tinting
 
 if TYPE_CHECKING:
     from metl_gui.ui.shell.window import Window

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from metl_gui.ui.actions.conditions import (
+from metl_gui.ui.actions.table import ActionRow
+from metl_gui.ui.review.card import AnswerKind
+from metl_gui.ui.shell.conditions import (
     all_of,
     can_edit,
     has_project,
@@ -15,8 +17,6 @@ from metl_gui.ui.actions.conditions import (
     shows_now,
     something_waits,
 )
-from metl_gui.ui.actions.table import ActionRow
-from metl_gui.ui.review.card import AnswerKind
 
 if TYPE_CHECKING:
     from metl_gui.ui.shell.window import Window

@@ -6,9 +6,11 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QWidget
 
-from metl_gui.ui.actions.table import SCALES
 from metl_gui.ui.project.settings import ViewSettings
 from metl_gui.ui.theming import theme as themes
+
+SCALES = (90, 100, 110, 125, 150, 175, 200)
+"""Sizes of everything, in percent of the system's own."""
 
 
 def choose_theme(app: QApplication, settings: ViewSettings) -> None:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui.actions.conditions import (
+from metl_gui.ui.actions.table import ActionRow
+from metl_gui.ui.shell.conditions import (
     Condition,
     all_of,
     can_edit,
@@ -16,7 +17,6 @@ from metl_gui.ui.actions.conditions import (
     node_selected,
     nodes_on_both_sides,
 )
-from metl_gui.ui.actions.table import ActionRow
 
 if TYPE_CHECKING:
     from metl_gui.ui.shell.window import Window

@@ -37,7 +37,7 @@ def main(folder: Path) -> None:
     os.environ["XDG_CACHE_HOME"] = str(folder / "cache")
     os.environ["METL_USER"] = "Ada"
     from metl_gui.packaged import sample_projects
-    from metl_gui.ui.frame.head_bar import PAGES
+    from metl_gui.ui.context.app_context import PAGES
     from metl_gui.ui.shell.screenshot import posed_window, save_picture
     from metl_gui.workbench.demo.sample import SampleFolder, add_waiting, build_project
     from metl_gui.workbench.runs.mapping_run import RunRequest, run_mapping

@@ -55,7 +55,7 @@ def main() -> int:
         timer.timeout.connect(tick)
         last[0] = time.perf_counter()
         timer.start(_TICK_MS)
-        window.commands.import_schemas(Side.EXTRACTION, [FOLDER])
+        window.imports.import_schemas(Side.EXTRACTION, [FOLDER])
         while window.jobs.running:
             app.processEvents(QEventLoop.ProcessEventsFlag.WaitForMoreEvents, 50)
         _wait(1.0)

@@ -147,7 +147,7 @@ def test_an_edit_of_an_earlier_state_is_refused_with_the_way_back(window: Window
 def test_an_import_into_an_earlier_state_is_refused_before_anything_is_read(window: Window, tmp_path: Path) -> None:
     newest = now(window)
     window.history.looking.look_at(newest - 1)
-    window.commands.import_schemas(Side.EXTRACTION, [tmp_path / "not_there.json"])
+    window.imports.import_schemas(Side.EXTRACTION, [tmp_path / "not_there.json"])
     assert now(window) == newest
     assert window.notice.action.text() == "Back to now"
 

@@ -191,8 +191,8 @@ def test_a_dropped_mapping_table_says_its_numbers_and_adds_its_elements(
     window = make_window()
     workbench = Workbench.create(tmp_path / "new.metl")
     window.show_project(workbench)
-    window.commands.import_schemas(Side.CDM, [sample.canonical_model])
-    window.commands.import_schemas(Side.EXTRACTION, [sample.schemas])
+    window.imports.import_schemas(Side.CDM, [sample.canonical_model])
+    window.imports.import_schemas(Side.EXTRACTION, [sample.schemas])
     sheet = drop(window, sample.mapping)
     rows = len(sample.mapping.read_text("utf-8").splitlines()) - 1
     assert f"{rows:,} elements in mapping.csv" in texts(sheet)

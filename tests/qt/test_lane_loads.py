@@ -175,11 +175,9 @@ def test_the_lane_view_begins_what_was_agreed_to_and_says_what_became_of_it(
 ) -> None:
     assert window.project.workbench is not None
     lane = lane_of(window.project.workbench)
-    said: list[str] = []
     for module in (lane_commands, lane_commands):
         monkeypatch.setattr(module, "find_lane", lambda *_: lane)
     monkeypatch.setattr(lane_commands, "loadables", lambda _lane: (Loadable(ORDERS),))
-    monkeypatch.setattr(window, "notify", lambda words, **_: said.append(words))
     window.run_page.production.look()
     window.show_page(2)
     window.run_page.show_live()
@@ -190,7 +188,8 @@ def test_the_lane_view_begins_what_was_agreed_to_and_says_what_became_of_it(
     dialog.look.click()
     dialog.do.click()
     assert looked.begun == ["payments.orders"]
-    assert said == ["The connector was asked for the rows of payments.orders; they come among the changes."]
+    said = window.notice.words.text()
+    assert said == "The connector was asked for the rows of payments.orders; they come among the changes."
 
 
 def test_rows_that_are_being_loaded_stand_among_the_partitions_by_the_topic_of_their_table(qtbot: QtBot) -> None:

@@ -8,8 +8,9 @@ from itertools import pairwise
 import pytest
 from PySide6.QtWidgets import QMenu
 
-from metl_gui.ui.actions.menus import ORDER, SUB_MENU
+from metl_gui.ui.actions.menus import SUB_MENU
 from metl_gui.ui.actions.table import MENUS
+from metl_gui.ui.shell.action_table import ORDER
 from metl_gui.ui.shell.window import Window
 
 LONGEST = 26

@@ -15,17 +15,16 @@ from PySide6.QtCore import QByteArray, QSettings
 from PySide6.QtWidgets import QDockWidget, QMainWindow
 
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui.actions.menus import all_rows
 from metl_gui.ui.actions.table import SCOPES
-from metl_gui.ui.frame.head_bar import PAGES
+from metl_gui.ui.context.app_context import PAGES
 from metl_gui.ui.map.clipboard import BLOCK_MIME
 from metl_gui.ui.matrix.layout.camera import Anchor, Viewpoint
 from metl_gui.ui.matrix.layout.content import SortOrder
-from metl_gui.ui.palette.dialog import entries_of
 from metl_gui.ui.project import selection
 from metl_gui.ui.project.selection import Dragged, NodeRef, Selected
 from metl_gui.ui.project.settings import ViewSettings, stored_settings
 from metl_gui.ui.registries.controller import Watched, watched_of
+from metl_gui.ui.shell.action_table import all_rows
 from metl_gui.ui.shell.view_state import visit_of
 from metl_gui.ui.shell.window import Window
 from metl_gui.ui.table import panel as mapping_list
@@ -134,7 +133,7 @@ def test_docks_and_pages_have_the_names_under_which_layouts_were_kept_before(win
 
 
 def test_the_palette_knows_what_was_chosen_before_by_the_same_names(window: Window) -> None:
-    ids = {entry.id for entry in entries_of(window)}
+    ids = {entry.id for entry in window.commands.palette_entries()}
     actions = {row.id for row in all_rows()}
     assert {id_.partition(":")[0] for id_ in ids - actions} == {"panel", "word"}
     assert "panel:historyDock" in ids

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QWidget
 from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.actions.shortcut_sheet import KeysDialog, KeySheet
 from metl_gui.ui.drop.sheet import DroppedPart, DropSheet, parts_of
-from metl_gui.ui.palette.dialog import Glossary, Palette, entries_of
+from metl_gui.ui.palette.dialog import Glossary, Palette
 from metl_gui.ui.project.selection import Selected, place_of_version
 from metl_gui.ui.shell.window import Window
 from metl_gui.workbench.importing.dropped_files import FoundTable, RecognizedFiles
@@ -45,7 +45,7 @@ PANELS = {
     "status bar": lambda w: w.status,
     "start page": lambda w: w.start,
     "opening page": lambda w: w.opening_page,
-    "palette": lambda w: Palette(entries_of(w), (), w),
+    "palette": lambda w: Palette(w.commands.palette_entries(), (), w),
     "keys": lambda w: KeySheet(w.actions_table.keymap, w),
     "change keys": lambda w: KeysDialog(w.actions_table.keymap, w),
     "glossary": lambda w: Glossary("", w),

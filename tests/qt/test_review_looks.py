@@ -167,7 +167,7 @@ def test_where_nothing_waits_the_page_leads_to_an_import_and_to_publishing(
     nothing = window.review.nothing
     assert nothing.isVisible()
     asked: list[Side] = []
-    monkeypatch.setattr(window.commands, "ask_and_import", asked.append)
+    monkeypatch.setattr(window.imports, "ask_and_import", asked.append)
     QTest.mouseClick(nothing.buttons["import_schema"], Qt.MouseButton.LeftButton)
     assert asked == [Side.EXTRACTION]
     assert nothing.buttons["publish"].key == window.actions_table["publish"].shortcut().toString()

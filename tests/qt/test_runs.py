@@ -81,7 +81,7 @@ def test_the_whole_loop_from_the_waiting_version_to_the_counts_of_a_run(
     monkeypatch.setattr(dialogs, "ask", lambda *_: next(answers))
     window = threaded
     with qtbot.waitSignal(window.project.changed):
-        window.commands.import_schemas(Side.EXTRACTION, [sample.waiting])
+        window.imports.import_schemas(Side.EXTRACTION, [sample.waiting])
     qtbot.waitUntil(lambda: window.notice.action.text().startswith("Review"))
     QTest.mouseClick(window.notice.action, Qt.MouseButton.LeftButton)
     assert window.stack.currentWidget() is window.review

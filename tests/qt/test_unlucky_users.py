@@ -229,7 +229,7 @@ def test_decisions_that_come_too_late_are_told_as_given_up_and_not_as_done_in_th
     window: Window, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     jobs = HeldJobs()
-    monkeypatch.setattr(window, "jobs", jobs)
+    monkeypatch.setattr(window.context.writer, "_jobs", jobs)
     window.show_page(1)
     path = window.project.workbench.path if window.project.workbench is not None else tmp_path
     window.review_commands.postpone_shown()
@@ -253,8 +253,8 @@ def test_closing_a_project_gives_up_what_is_being_imported_and_says_so(
         empty.commands.close_project()
         raise ProjectError("it is closed")
 
-    monkeypatch.setattr("metl_gui.ui.shell.commands.import_sources", import_and_close)
-    empty.commands.import_schemas(Side.EXTRACTION, [source])
+    monkeypatch.setattr("metl_gui.ui.importing.commands.import_sources", import_and_close)
+    empty.imports.import_schemas(Side.EXTRACTION, [source])
     assert empty.project.workbench is None
     assert asked == []
     assert "given up: new.metl was closed" in empty.notice.words.text()

@@ -17,11 +17,11 @@ from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import MetlError
 from metl_gui.ui import main
-from metl_gui.ui.actions.menus import all_rows
 from metl_gui.ui.actions.shortcut_sheet import lines_of
-from metl_gui.ui.actions.table import MENUS, SCOPES
+from metl_gui.ui.actions.table import MENUS, SCOPES, always
 from metl_gui.ui.project.selection import NodeRef, Selected, still_there
-from metl_gui.ui.shell.conditions import always, can_begin
+from metl_gui.ui.shell.action_table import all_rows
+from metl_gui.ui.shell.conditions import can_begin
 from metl_gui.ui.shell.window import Window
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.theming.theme import contrast
@@ -132,7 +132,7 @@ def test_importing_the_waiting_version_tells_of_decisions_and_offers_to_go_there
 ) -> None:
     window = make_window()
     window.show_project(Workbench.open(sample.project))
-    window.commands.import_schemas(Side.EXTRACTION, [sample.waiting])
+    window.imports.import_schemas(Side.EXTRACTION, [sample.waiting])
     assert window.notice.words.text() == "1 version added. 2 decisions wait."
     window.notice.action.click()
     assert window.stack.currentWidget() is window.review

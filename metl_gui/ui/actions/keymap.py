@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from PySide6.QtCore import QKeyCombination, QObject, Qt, Signal
 from PySide6.QtGui import QKeySequence
@@ -38,7 +39,7 @@ class Keymap(QObject):
 
     changed = Signal()
 
-    def __init__(self, rows: Iterable[ActionRow], settings: ViewSettings, parent: QObject | None = None) -> None:
+    def __init__(self, rows: Iterable[ActionRow[Any]], settings: ViewSettings, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.rows = {row.id: row for row in rows}
         self._settings = settings
@@ -61,7 +62,7 @@ class Keymap(QObject):
         """Whether a person gave an action other keys."""
         return id_ in self._own
 
-    def holder(self, id_: str, keys: str) -> ActionRow | None:
+    def holder(self, id_: str, keys: str) -> ActionRow[Any] | None:
         """Return the other action that has the keys where this one would use them."""
         wanted, row = QKeySequence(keys), self.rows[id_]
         for other in self.rows.values():

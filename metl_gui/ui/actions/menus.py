@@ -1,137 +1,38 @@
-"""The rows of the action table as Qt's actions and menus of one window.
-
-``ROOMS`` lists the rows of every part of the window. A row says only which menu it belongs to; ``ORDER`` has the menus
-as people read them: what stands together, in which order, with a line between sections. ``> Name`` is a sub-menu. What
-``ORDER`` does not name stands at the end of its menu, in the order of ``ROOMS``.
-"""
+"""The rows of an action table as Qt's actions and menus of one window."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping
+from typing import Generic
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QMenu, QWidget
 
 from metl_gui.errors import UserError
-from metl_gui.ui.actions import table
-from metl_gui.ui.actions import table as setting_actions
 from metl_gui.ui.actions.keymap import Keymap
-from metl_gui.ui.actions.table import MENUS, ActionRow
-from metl_gui.ui.shell import map_actions, review_actions, run_actions
-from metl_gui.ui.shell import map_actions as block_actions
-from metl_gui.ui.shell import map_actions as matrix_actions
-from metl_gui.ui.shell import map_dock_actions as owner_actions
-from metl_gui.ui.shell import map_dock_actions as preview_actions
-from metl_gui.ui.shell import map_dock_actions as search_actions
-from metl_gui.ui.shell import map_dock_actions as suggest_actions
-from metl_gui.ui.shell import review_actions as history_actions
+from metl_gui.ui.actions.table import MENUS, ActionRow, W
+from metl_gui.ui.project.settings import ViewSettings
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.plain_text import plain_entry
 
-if TYPE_CHECKING:
-    from metl_gui.ui.shell.window import Window
-
-
-ROOMS: tuple[tuple[ActionRow, ...], ...] = (
-    table.TABLE,
-    map_actions.MAP_ROWS,
-    matrix_actions.MATRIX_ROWS,
-    block_actions.BLOCK_ROWS,
-    search_actions.LIST_ROWS,
-    owner_actions.OWNER_ROWS,
-    suggest_actions.SUGGESTION_ROWS,
-    preview_actions.PREVIEW_ROWS,
-    review_actions.REVIEW_ROWS,
-    run_actions.RUN_ROWS,
-    history_actions.HISTORY_ROWS,
-    setting_actions.SETTING_ROWS,
-)
-"""The rows of every part of the window, the shell's first."""
-
-
-def all_rows() -> tuple[ActionRow, ...]:
-    """Return the whole table."""
-    return tuple(row for rows in ROOMS for row in rows)
-
-
 SUB_MENU = "> "
-
-ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
-    "File": (
-        ("new", "open", "> Open recent", "sample", "import_registry", "paste_files"),
-        ("name_state", "save_copy", "project_settings"),
-        ("export", "export_picture"),
-        ("close", "quit"),
-    ),
-    "Edit": (
-        ("undo", "redo", "undo_state"),
-        ("copy_block", "paste_block", "clear_element"),
-        ("find", "filter_sources", "filter_targets"),
-    ),
-    "View": (
-        ("map_page", "review_page", "run_page"),
-        ("fit", "fit_selection", "up_a_level", "> Go"),
-        ("next_waiting", "next_difference", "review_in_matrix"),
-        ("relevance", "show_everything", "> Order of rows and columns", "> Overlay"),
-        ("mapping_list", "what_feeds", "where_goes", "progression", "gaps"),
-        ("preview", "> Samples"),
-        ("> History", "> Panels", "> Theme", "> Size"),
-    ),
-    "View > Go": (("back", "forward"), ("go_to", "add_bookmark", "> Bookmarks")),
-    "View > Samples": (
-        ("next_sample", "previous_sample", "choose_sample", "paste_message"),
-        ("whole_sample", "sample_values"),
-        ("include_samples", "forget_samples"),
-    ),
-    "View > History": (
-        ("history", "why", "time_slider"),
-        ("older_state", "newer_state", "back_to_now"),
-        ("compare_with_now", "compare_with_live", "compare_with_file"),
-    ),
-    "Schema": (
-        ("import_schema", "import_folder", "import_cdm", "try_schemas", "> Watch for new versions"),
-        ("resume_import", "forget_import"),
-        ("new_entity", "new_entity_version", "remove_version"),
-        ("same_as", "not_same_as", "comment", "mask"),
-        ("schema_settings", "entity_settings"),
-    ),
-    "Mapping": (
-        ("map_chosen", "map_by_name", "map_by_position", "unmap_chosen"),
-        ("open_block", "previous_block", "next_block", "block_versions"),
-        ("suggestions", "next_suggestion", "refuse_suggestion", "accept_sure", "refused_suggestions"),
-        ("> Answer", "confirm", "retire", "next_item", "later", "assign_item", "> Many at once", "next_for_second"),
-        ("import_csv", "send_sheet", "read_sheet"),
-    ),
-    "Mapping > Many at once": (("confirm_shown", "confirm_same", "later_shown", "assign_shown"),),
-    "Run": (
-        ("run", "stop", "choose_source", "choose_topics", "choose_sink_topics"),
-        ("run_production", "replay"),
-        ("live_run", "run_lane", "> Lane", "run_details", "run_speed", "compare_runs", "pause_chart", "copy_chart"),
-        ("run.profiles",),
-        ("publish",),
-    ),
-}
-"""Sections of ids by the path of their menu."""
-
-
 _ARROW = " > "
 
 
-class Actions:
+class Actions(Generic[W]):
     """The actions of a window.
 
     Args:
         window: what the actions act on; gets those whose keys hold everywhere.
-        scopes: the view of every other scope.
+        rows: the table.
+        settings: where a person's own keys are kept.
     """
 
-    def __init__(self, window: Window, scopes: Mapping[str, QWidget]) -> None:
-        self.rows = {row.id: row for row in all_rows()}
-        self.keymap = Keymap(self.rows.values(), window.settings, window)
+    def __init__(self, window: W, rows: Iterable[ActionRow[W]], settings: ViewSettings) -> None:
+        self.rows = {row.id: row for row in rows}
+        self.keymap = Keymap(self.rows.values(), settings, window)
         self._window = window
-        self._scopes = scopes
         self._groups: dict[str, QActionGroup] = {}
         self._menus: dict[str, QMenu] = {}
         self._actions = {row.id: self._make(row) for row in self.rows.values() if not row.is_hint}
@@ -141,13 +42,21 @@ class Actions:
     def __getitem__(self, id_: str) -> QAction:
         return self._actions[id_]
 
-    def fill(self) -> None:
-        """Build the menus."""
+    def fill(self, order: Mapping[str, tuple[tuple[str, ...], ...]], scopes: Mapping[str, QWidget]) -> None:
+        """Build the menus, and give views the actions whose keys hold in them alone.
+
+        Args:
+            order: sections of ids by the path of their menu.
+            scopes: the view of every scope but that of the window.
+        """
+        for id_, action in self._actions.items():
+            if self.rows[id_].scope != "window":
+                scopes[self.rows[id_].scope].addAction(action)
         for name in MENUS:
             self._menus[name] = self._window.menuBar().addMenu(f"&{name}")  # all begin with letters of their own
-        for path, sections in ORDER.items():
+        for path, sections in order.items():
             self._fill_in_order(path, sections)
-        placed = {id_ for sections in ORDER.values() for section in sections for id_ in section}
+        placed = {id_ for sections in order.values() for section in sections for id_ in section}
         for row in self.rows.values():
             if not row.is_hint and row.id not in placed:
                 menu = self.menu(row.menu)
@@ -207,7 +116,7 @@ class Actions:
         for id_, action in self._actions.items():
             action.setShortcuts(self.keymap.sequences(id_))
 
-    def _make(self, row: ActionRow) -> QAction:
+    def _make(self, row: ActionRow[W]) -> QAction:
         action = QAction(row.text, self._window)
         action.setObjectName(row.id)
         action.triggered.connect(lambda _checked=False: self._do(row))
@@ -219,10 +128,9 @@ class Actions:
             self._window.addAction(action)
         else:
             action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-            self._scopes[row.scope].addAction(action)
         return action
 
-    def _do(self, row: ActionRow) -> None:
+    def _do(self, row: ActionRow[W]) -> None:
         if row.does is not None and row.when(self._window):
             try:
                 row.does(self._window)

@@ -1,33 +1,23 @@
-"""Files that come to the window: looked at in a job, shown on the sheet, used as its buttons say.
-
-``InterruptedImport`` says that an import was interrupted, and goes on with it or forgets it.
-"""
+"""Files that come to the window: looked at in a job, shown on the sheet, used as its buttons say."""
 
 from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QMimeData, QObject, Qt
+from PySide6.QtCore import QMimeData, QObject, Qt, Signal
 from PySide6.QtGui import QGuiApplication
 
 from metl_gui.core.progress import Watch
-from metl_gui.core.project.pending_imports import Remainder
 from metl_gui.core.trees.nodes import Side
+from metl_gui.ui.context.app_context import AppContext
 from metl_gui.ui.drop.dry_run import DryRunController
 from metl_gui.ui.drop.sheet import Act, DropOffer, DroppedPart, DropSheet, parts_of, refusal_words
+from metl_gui.ui.importing.commands import ImportCommands
 from metl_gui.ui.jobs.jobs import JobOutcome, NewestJob
-from metl_gui.ui.project.text import number_of
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.dialogs import show
 from metl_gui.workbench.importing.dropped_files import RecognizedFiles, recognize
-from metl_gui.workbench.importing.schema_import import remainders, words
-from metl_gui.workbench.session import Workbench
-
-if TYPE_CHECKING:
-    from metl_gui.ui.shell.window import Window
-
 
 _NO_PROJECT = "Open or make a project first, then drop them again."
 _MOST_REFUSED = 8
@@ -35,16 +25,26 @@ _MOST_PASTED = 10_000
 
 
 class DropController(QObject):
-    """What comes to one window."""
+    """What comes to one window.
 
-    trials: DryRunController
+    Signals:
+        project_wanted: the path of a project to open.
+        answers_wanted: the path of an answer sheet to read.
+        messages_wanted: the source of messages to read samples from.
+        run_wanted: the source of messages to map in a test run.
+    """
 
-    def __init__(self, window: Window) -> None:
-        super().__init__(window)
-        self._window = window
+    project_wanted = Signal(object)
+    answers_wanted = Signal(object)
+    messages_wanted = Signal(object)
+    run_wanted = Signal(object)
+
+    def __init__(self, context: AppContext, imports: ImportCommands) -> None:
+        super().__init__(context.window)
+        self._context, self._imports = context, imports
         self._found = RecognizedFiles()
-        self._looking = NewestJob(window.jobs, self)
-        self.trials = DryRunController(window)
+        self._looking = NewestJob(context.jobs, self)
+        self.trials = DryRunController(context, imports)
 
     def paste(self) -> None:
         """Look at files that were copied in a file manager, or whose paths were copied as text."""
@@ -52,15 +52,14 @@ class DropController(QObject):
         if paths:
             self.look_at(paths)
         else:
-            self._window.notify("No files were copied: copy some in a file manager, or copy their paths.")
+            self._context.notify("No files were copied: copy some in a file manager, or copy their paths.")
 
     def look_at(self, paths: list[Path]) -> None:
         """Find out what files are, and show it."""
-        window = self._window
-        document = window.project.value
-        workbench = window.project.workbench
-        why_not = window.project.why_not if workbench is not None else _NO_PROJECT
-        aside = window.jobs.worker.call
+        project = self._context.project
+        document, workbench = project.value, project.workbench
+        why_not = project.why_not if workbench is not None else _NO_PROJECT
+        aside = self._context.jobs.worker.call
 
         def task(watch: Watch) -> tuple[RecognizedFiles, tuple[DroppedPart, ...]]:
             found = aside(partial(recognize, tuple(paths)), watch)
@@ -70,39 +69,35 @@ class DropController(QObject):
 
     def _show(self, outcome: JobOutcome[tuple[RecognizedFiles, tuple[DroppedPart, ...]]]) -> None:
         if outcome.error is not None:
-            dialogs.tell(outcome.error, self._window)
+            dialogs.tell(outcome.error, self._context.window)
         if outcome.value is None:
             return
         self._found, parts = outcome.value
-        sheet = DropSheet(parts, refusal_words(self._found, _MOST_REFUSED), self._window)
+        sheet = DropSheet(parts, refusal_words(self._found, _MOST_REFUSED), self._context.window)
         sheet.wanted.connect(self._do, Qt.ConnectionType.QueuedConnection)
         show(sheet)
 
     def _do(self, offer: DropOffer) -> None:
-        commands, window = self._window.commands, self._window
+        imports, found = self._imports, self._found
         match offer.act:
             case Act.OPEN if offer.path is not None:
-                commands.open(offer.path)
+                self.project_wanted.emit(offer.path)
             case Act.ADD_EXTRACTION:
-                commands.add_schemas(Side.EXTRACTION, self._found)
+                imports.add_schemas(Side.EXTRACTION, found)
             case Act.ADD_CDM:
-                commands.add_schemas(Side.CDM, self._found)
+                imports.add_schemas(Side.CDM, found)
             case Act.ONLY_TRY:
-                self.trials.try_reading(self._found.schemas)
+                self.trials.try_reading(found.schemas)
             case Act.ADD_FROM_MESSAGES:
-                commands.import_schemas(Side.EXTRACTION, list(self._found.messages))
+                imports.import_schemas(Side.EXTRACTION, list(found.messages))
             case Act.ADD_TABLE if offer.path is not None:
-                commands.import_table(offer.path)
+                imports.import_table(offer.path)
             case Act.READ_ANSWERS if offer.path is not None:
-                window.show_page(1)
-                window.review_commands.read(offer.path)
-            case Act.USE | Act.TRY:
-                window.show_page(2 if offer.act is Act.TRY else 0)
-                window.run_page.setup.source.setText(self._found.message_source)
-                if offer.act is Act.TRY:
-                    window.run()
-                else:
-                    window.preview.keep(self._found.message_source)
+                self.answers_wanted.emit(offer.path)
+            case Act.USE:
+                self.messages_wanted.emit(found.message_source)
+            case Act.TRY:
+                self.run_wanted.emit(found.message_source)
             case _:
                 return
 
@@ -123,53 +118,3 @@ def _is_file_path(path: Path) -> bool:
         return path.is_absolute() and path.exists()
     except (OSError, ValueError):
         return False
-
-
-class InterruptedImport(QObject):
-    """What imports into the project of one window have still to add."""
-
-    def __init__(self, window: Window) -> None:
-        super().__init__(window)
-        self._window = window
-        self._looking = NewestJob(window.jobs, self)
-        self.left: tuple[Remainder, ...] = ()
-        window.project.opened.connect(self._opened)
-
-    @property
-    def is_there(self) -> bool:
-        """Whether something is left to do."""
-        return bool(self.left)
-
-    def look(self) -> None:
-        """Find out what is left, and say it."""
-        workbench = self._window.project.workbench
-        if workbench is not None and workbench.is_for_editing and workbench.kept.pending_imports.all():
-            self._looking.start("Looking at an interrupted import", lambda _watch: remainders(workbench), self._say)
-        else:
-            self._keep(())
-
-    def forget(self) -> None:
-        """Let it go; what was added stays."""
-        workbench = self._window.project.workbench
-        if workbench is None:
-            return
-        count = sum(len(left.declarations) for left in self.left)
-        for left in self.left:
-            workbench.kept.pending_imports.end(left.began.id)
-        self._keep(())
-        self._window.notify(f"{number_of(count, 'version')} of the interrupted import will not be added.")
-
-    def _opened(self, workbench: Workbench | None) -> None:
-        self._looking.cancel()
-        self._keep(())
-        if workbench is not None:
-            self.look()
-
-    def _say(self, outcome: JobOutcome[tuple[Remainder, ...]]) -> None:
-        self._keep(outcome.value or ())
-        for left in self.left:
-            self._window.notify(words(left), "Go on", self._window.commands.resume_imports, is_good=False)
-
-    def _keep(self, left: tuple[Remainder, ...]) -> None:
-        self.left = left
-        self._window.actions_table.refresh()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, QObject, Qt, Signal
 from PySide6.QtGui import QGuiApplication
@@ -18,6 +18,8 @@ from PySide6.QtWidgets import QDialog, QFileDialog, QHBoxLayout, QScrollArea, QV
 from metl_gui.core.progress import Watch
 from metl_gui.core.project.reader_result import ReaderResult
 from metl_gui.core.trees.nodes import Side
+from metl_gui.ui.context.app_context import AppContext
+from metl_gui.ui.importing.commands import ImportCommands
 from metl_gui.ui.jobs.jobs import JobOutcome, NewestJob, Task
 from metl_gui.ui.project.text import number_of
 from metl_gui.ui.theming import theme as themes
@@ -29,10 +31,6 @@ from metl_gui.ui.widgets.two_line_list import LineModel, TwoLines, line_view
 from metl_gui.workbench.importing.dropped_files import RecognizedFiles, likely_side
 from metl_gui.workbench.importing.dry_run import LostSource, SourceDryRun, TriedBlock, try_reading
 from metl_gui.workbench.importing.schema_import import read_sources
-
-if TYPE_CHECKING:
-    from metl_gui.ui.shell.window import Window
-
 
 Finding: TypeAlias = "LostSource | TriedBlock"
 _NAMED = 3
@@ -224,23 +222,22 @@ class DryRunSheet(QDialog):
 class DryRunController(QObject):
     """The dry runs of one window."""
 
-    def __init__(self, window: Window) -> None:
-        super().__init__(window)
-        self._window = window
-        self._trying = NewestJob(window.jobs, self)
+    def __init__(self, context: AppContext, imports: ImportCommands) -> None:
+        super().__init__(context.window)
+        self._context, self._imports = context, imports
+        self._trying = NewestJob(context.jobs, self)
         self._reading = ReaderResult()
 
     def ask_and_try(self) -> None:
         """Ask for schema files and try them."""
-        workbench = self._window.project.workbench
-        folder = str(workbench.path.parent) if workbench is not None else str(Path.home())
-        names, _ = QFileDialog.getOpenFileNames(self._window, "Schemas to try, nothing is added", folder)
+        folder = str(self._context.project.folder)
+        names, _ = QFileDialog.getOpenFileNames(self._context.window, "Schemas to try, nothing is added", folder)
         if names:
             self.try_files([Path(name) for name in names])
 
     def try_files(self, paths: list[Path]) -> None:
         """Read files and try the versions in them."""
-        aside = self._window.jobs.worker.call
+        aside = self._context.jobs.worker.call
         self._start(lambda watch: aside(partial(read_sources, tuple(paths), "auto"), watch))
 
     def try_reading(self, reading: ReaderResult) -> None:
@@ -248,10 +245,10 @@ class DryRunController(QObject):
         self._start(lambda _watch: reading)
 
     def _start(self, read: Task[ReaderResult]) -> None:
-        document = self._window.project.value
-        if self._window.project.workbench is None:
+        document = self._context.project.value
+        if self._context.project.workbench is None:
             return
-        refused = self._window.project.refused_renames()
+        refused = self._context.project.refused_renames()
 
         def task(watch: Watch) -> tuple[ReaderResult, Side, SourceDryRun]:
             reading = read(watch)
@@ -262,14 +259,14 @@ class DryRunController(QObject):
 
     def _show(self, outcome: JobOutcome[tuple[ReaderResult, Side, SourceDryRun]]) -> None:
         if outcome.error is not None:
-            dialogs.tell(outcome.error, self._window)
+            dialogs.tell(outcome.error, self._context.window)
         if outcome.value is None:
             return
         self._reading, side, trial = outcome.value
-        why_not = self._window.project.why_not
-        sheet = DryRunSheet(trial, side, why_not, self._window)
+        why_not = self._context.project.why_not
+        sheet = DryRunSheet(trial, side, why_not, self._context.window)
         sheet.add_wanted.connect(self._add, Qt.ConnectionType.QueuedConnection)
-        show_about(self._window.project, sheet)
+        show_about(self._context.project, sheet)
 
     def _add(self, side: Side) -> None:
-        self._window.commands.add_schemas(side, RecognizedFiles(schemas=self._reading))
+        self._imports.add_schemas(side, RecognizedFiles(schemas=self._reading))

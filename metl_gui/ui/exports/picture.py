@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import (
     QButtonGroup,
@@ -21,18 +20,16 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from metl_gui.ui.context.app_context import AppContext
 from metl_gui.ui.jobs.jobs import JobOutcome
 from metl_gui.ui.matrix.layout.axis import Level
 from metl_gui.ui.matrix.layout.content import PlaneContent
 from metl_gui.ui.matrix.painting.paint_context import Tinting
 from metl_gui.ui.matrix.picture import MOST_PX, PictureSpec, ratio_of, save, whole
+from metl_gui.ui.matrix.view import MatrixView
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.theming.theme import Theme
 from metl_gui.ui.widgets import dialogs
-
-if TYPE_CHECKING:
-    from metl_gui.ui.shell.window import Window
-
 
 _LEVELS = (
     (Level.GROUP, "The whole matrix, groups"),
@@ -113,38 +110,35 @@ def ask_for_file(folder: Path, parent: QWidget | None = None) -> Path | None:
     return path if path.suffix else path.with_suffix(".svg" if "svg" in kind else ".png")
 
 
-def export_picture(window: Window) -> None:
+def export_picture(context: AppContext, matrix: MatrixView) -> None:
     """Ask what to show and where, and write the picture beside the window."""
-    content = window.map.matrix.content
+    content = matrix.content
     if content is None:
         return
-    seen = sheet_on_screen(window)
-    dialog = PictureDialog(sheets_of(content, seen, seen.theme, seen.tinting), window)
+    seen = sheet_on_screen(content, matrix)
+    dialog = PictureDialog(sheets_of(content, seen, seen.theme, seen.tinting), context.window)
     if dialog.exec() != PictureDialog.DialogCode.Accepted:
         return
-    project = window.project.workbench
-    path = ask_for_file(project.path.parent if project is not None else Path.home(), window)
+    path = ask_for_file(context.project.folder, context.window)
     if path is not None:
-        write_picture(window, dialog.sheet, path)
+        write_picture(context, dialog.sheet, path)
 
 
-def sheet_on_screen(window: Window) -> PictureSpec:
+def sheet_on_screen(content: PlaneContent, matrix: MatrixView) -> PictureSpec:
     """Return what the matrix shows now as a picture to write."""
-    matrix = window.map.matrix
-    assert matrix.content is not None  # noqa: S101 - the action needs an open project
     frame = matrix.frame
     return PictureSpec(
-        matrix.content, matrix.sight.snapped, (frame.width, frame.height), themes.current(), matrix.tiles.tinting
+        content, matrix.sight.snapped, (frame.width, frame.height), themes.current(), matrix.tiles.tinting
     )
 
 
-def write_picture(window: Window, sheet: PictureSpec, path: Path) -> None:
+def write_picture(context: AppContext, sheet: PictureSpec, path: Path) -> None:
     """Write a picture as a job, and say where it is."""
 
     def done(outcome: JobOutcome[Path]) -> None:
         if outcome.error is not None:
-            dialogs.tell(outcome.error, window)
+            dialogs.tell(outcome.error, context.window)
         elif outcome.value is not None:
-            window.notify(f"The picture is {outcome.value}.")
+            context.notify(f"The picture is {outcome.value}.")
 
-    window.jobs.start("Painting the picture", lambda _watch: save(sheet, path), done)
+    context.jobs.start("Painting the picture", lambda _watch: save(sheet, path), done)

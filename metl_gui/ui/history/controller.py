@@ -6,13 +6,13 @@ While the states go by, one stands at the same place of the plane in each, whate
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QPoint, Qt
 from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 
 from metl_gui.core.changes.draft import Transition
 from metl_gui.errors import MetlError
+from metl_gui.ui.context.app_context import PAGES, AppContext
 from metl_gui.ui.history.difference import DifferenceRow, selected_of
 from metl_gui.ui.history.earlier_state import EarlierStateController, PastBanner
 from metl_gui.ui.history.panel import HistoryPanel
@@ -21,6 +21,7 @@ from metl_gui.ui.history.publish_dialog import PublishDialog
 from metl_gui.ui.history.time_strip import TimeStrip
 from metl_gui.ui.history.why_panel import WhyPanel
 from metl_gui.ui.jobs.jobs import JobOutcome
+from metl_gui.ui.map.page import MapPage
 from metl_gui.ui.matrix.layout.camera import Camera, Viewpoint, camera_of
 from metl_gui.ui.matrix.view import MatrixView
 from metl_gui.ui.project.document import OpenProject
@@ -32,9 +33,6 @@ from metl_gui.ui.widgets.dock import Dock
 from metl_gui.workbench.history.states import PastState, find_state, together
 from metl_gui.workbench.publishing.publication import PublishResult, publish
 from metl_gui.workbench.session import EditOrigin
-
-if TYPE_CHECKING:
-    from metl_gui.ui.shell.window import Window
 
 
 class ViewpointRestorer(QObject):
@@ -81,23 +79,22 @@ class HistoryController(QObject):
     """Joins the parts.
 
     Args:
-        window: gets the dock, the strip and the banner.
+        page: gets the docks and the strip.
     """
 
-    def __init__(self, window: Window) -> None:
-        super().__init__(window)
-        self._window = window
-        project, jobs = window.project, window.jobs
-        self.live = ProductionState(project, window)
-        self.looking = EarlierStateController(project, window.selection, jobs, self)
-        self.standpoint = ViewpointRestorer(project, window.map.matrix, self.looking, self)
+    def __init__(self, context: AppContext, page: MapPage) -> None:
+        super().__init__(context.window)
+        self._context, self._page = context, page
+        project, jobs = context.project, context.jobs
+        self.live = ProductionState(project, context.window)
+        self.looking = EarlierStateController(project, context.selection, jobs, self)
+        self.standpoint = ViewpointRestorer(project, page.matrix, self.looking, self)
         self.banner = PastBanner(project, self.looking)
         self.panel = HistoryPanel(project, self.looking, self.live, jobs)
         self.strip = TimeStrip(project, self.looking, self.live, jobs)
-        self.why = WhyPanel(project, window.selection, self.looking, jobs)
+        self.why = WhyPanel(project, context.selection, self.looking, jobs)
         self.dock = Dock("historyDock", "History", self.panel)
         self.why_dock = Dock("whyDock", "Why", self.why)
-        page = window.map
         page.addDockWidget(Qt.DockWidgetArea.BottomDockWidgetArea, self.dock)
         page.tabifyDockWidget(page.block_dock, self.dock)
         page.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, self.why_dock)
@@ -105,7 +102,7 @@ class HistoryController(QObject):
         self.why_dock.hide()
         self.why.told.connect(self._tell_why)
         page.add_below_matrix(self.strip)
-        self.strip.setVisible(window.settings.shows_time)
+        self.strip.setVisible(context.settings.shows_time)
         self._is_seen = False
         self._is_laid_out = self._is_why_laid_out = False
         self.panel.told.connect(self._tell)
@@ -118,37 +115,34 @@ class HistoryController(QObject):
         self.dock.visibilityChanged.connect(self._seen)
         self.looking.shown.connect(self._show_marks)
         self.looking.failed.connect(self._refuse)
-        window.spark.ended.connect(self._ran)
 
     # what is seen
 
     def show(self) -> None:
         """Show the history with the keyboard on it."""
-        window = self._window
-        window.show_page(0)
+        self._context.navigate.show_page(PAGES.index("Map"))
         is_new = self.dock.isHidden() and not self._is_laid_out
         _front(self.dock, self.panel.view)
         if is_new:  # beside the block editor it would have a few lines only; from then on it is as a person makes it
             self._is_laid_out = True
-            window.map.resizeDocks([self.dock], [themes.px(_HISTORY_PX)], Qt.Orientation.Vertical)
+            self._page.resizeDocks([self.dock], [themes.px(_HISTORY_PX)], Qt.Orientation.Vertical)
 
     def show_why(self) -> None:
         """Show who mapped what is selected, with the keyboard on it."""
-        window = self._window
-        window.show_page(0)
+        self._context.navigate.show_page(PAGES.index("Map"))
         is_new = self.why_dock.isHidden() and not self._is_why_laid_out
         _front(self.why_dock, self.why.view)
         self.why.read()
         if is_new:
             self._is_why_laid_out = True
-            window.map.resizeDocks([self.why_dock], [themes.px(_WHY_PX)], Qt.Orientation.Vertical)
+            self._page.resizeDocks([self.why_dock], [themes.px(_WHY_PX)], Qt.Orientation.Vertical)
 
     def show_strip(self, is_shown: bool) -> None:
         """Show the time slider with the keyboard on it, or hide it."""
         if is_shown:
-            self._window.show_page(0)
+            self._context.navigate.show_page(PAGES.index("Map"))
         self.strip.setVisible(is_shown)
-        self._window.settings.shows_time = is_shown
+        self._context.settings.shows_time = is_shown
         if is_shown:
             self.strip.take_focus()
 
@@ -158,6 +152,11 @@ class HistoryController(QObject):
         self.panel.read_soon()
         self.strip.read_soon()
         self.looking.look_again()
+
+    def read_runs(self, _outcome: object = None) -> None:
+        """Read the runs again: one has begun to be a mark of its state."""
+        self.panel.read_soon()
+        self.strip.read_soon()
 
     # what is done
 
@@ -174,13 +173,13 @@ class HistoryController(QObject):
 
     def follow_live(self) -> None:
         """Compare the live state with the one that the window shows."""
-        self.compare_with_live(self._window.project.looks_back or self.looking.newest)
+        self.compare_with_live(self._context.project.looks_back or self.looking.newest)
 
     def compare_with_live(self, state: int | None = None) -> None:
         """Compare the live state with another one: the one that is meant, which is the newest one where none is."""
         live = self.live.number
         if live is None:
-            self._window.notify("Nothing is published yet, so there is nothing live to compare with.")
+            self._context.notify("Nothing is published yet, so there is nothing live to compare with.")
             return
         meant = state or self.meant or self.looking.newest
         self.show()
@@ -192,11 +191,13 @@ class HistoryController(QObject):
 
     def ask_and_compare_file(self) -> None:
         """Ask for another project or export, and compare it with the newest state."""
-        workbench = self._window.project.workbench
+        workbench = self._context.project.workbench
         if workbench is None:
             return
         folder = str(workbench.path.parent)
-        name, _ = QFileDialog.getOpenFileName(self._window, "Project or export to compare with", folder, _COMPARABLE)
+        name, _ = QFileDialog.getOpenFileName(
+            self._context.window, "Project or export to compare with", folder, _COMPARABLE
+        )
         if name:
             self.compare_file(Path(name))
 
@@ -212,7 +213,7 @@ class HistoryController(QObject):
 
     def ask_to_undo(self, state: int) -> None:
         """Take back the edit that made a state, after one question that names it."""
-        workbench = self._window.project.workbench
+        workbench = self._context.project.workbench
         past = find_state(workbench, state) if workbench is not None else None
         if past is None or workbench is None:
             return
@@ -223,89 +224,88 @@ class HistoryController(QObject):
             "It makes a new state, which can be undone too."
         )
         answers = [("undo", "Undo it"), ("cancel", "Cancel")]
-        if dialogs.ask(f"Undo “{past.title}”?", text, answers, self._window) == "undo":
+        if dialogs.ask(f"Undo “{past.title}”?", text, answers, self._context.window) == "undo":
             self.undo(past)
 
     def undo_of(self, state: int) -> None:
         """Take back the edit that made a state at once."""
-        workbench = self._window.project.workbench
+        workbench = self._context.project.workbench
         past = find_state(workbench, state) if workbench is not None else None
         if past is not None:
             self.undo(past)
 
     def undo(self, past: PastState) -> None:
         """Take back the edit that made a state; a refusal says what stands in the way."""
-        window = self._window
-        workbench = window.project.workbench
+        context = self._context
+        workbench = context.project.workbench
         if workbench is None:
             return
 
         def done(outcome: JobOutcome[Transition]) -> None:
             if outcome.error is not None:
-                dialogs.tell(outcome.error, window)
-            if window.project.workbench is workbench and outcome.value is not None:
+                dialogs.tell(outcome.error, context.window)
+            if context.project.workbench is workbench and outcome.value is not None:
                 self.looking.come_back()
-                window.project.catch_up()
-                window.notify(f"Undone: {past.title}.")
+                context.project.catch_up()
+                context.notify(f"Undone: {past.title}.")
 
-        window.jobs.start(
+        context.jobs.start(
             f"Undoing state {past.state:,}", lambda _watch: workbench.undo_state(past.state, EditOrigin.WINDOW), done
         )
 
     def ask_and_publish(self) -> None:
         """Show what publishing the state means, and ask once."""
-        window = self._window
-        workbench = window.project.workbench
+        context = self._context
+        workbench = context.project.workbench
         if workbench is None:
             return
         state = self.meant or self.looking.newest
         past = find_state(workbench, state)
         name = past.name if past is not None else ""
-        dialog = PublishDialog(workbench, state, name, self.live.state, window.jobs, window)
+        dialog = PublishDialog(workbench, state, name, self.live.state, context.jobs, context.window)
         dialog.wanted.connect(self._publish)
-        show_about(window.project, dialog)
+        show_about(context.project, dialog)
 
     def _publish(self, wanted: tuple[int, str]) -> None:
-        window = self._window
-        workbench, (state, name) = window.project.workbench, wanted
+        context = self._context
+        workbench, (state, name) = context.project.workbench, wanted
         if workbench is None:
             return
 
         def done(outcome: JobOutcome[PublishResult]) -> None:
             if outcome.error is not None:
-                dialogs.tell(outcome.error, window)
-            if window.project.workbench is workbench:
+                dialogs.tell(outcome.error, context.window)
+            if context.project.workbench is workbench:
                 self.refresh()
                 if outcome.value is not None:
-                    window.notify(_published_words(outcome.value))
+                    context.notify(_published_words(outcome.value))
 
-        window.jobs.start(f"Publishing state {state:,}", lambda _watch: publish(workbench, state, name), done)
+        context.jobs.start(f"Publishing state {state:,}", lambda _watch: publish(workbench, state, name), done)
 
     @property
     def meant(self) -> int | None:
         """The state that is meant: the one that is looked at, else the one on which the keyboard is in the history."""
-        looks_back = self._window.project.looks_back
+        looks_back = self._context.project.looks_back
         if looks_back is not None:
             return looks_back
         chosen = self.panel.chosen if self.panel.view.hasFocus() else ()
         return chosen[0].state if len(chosen) == 1 else None
 
     def _go_to(self, row: DifferenceRow) -> None:
-        window = self._window
-        selected = selected_of(window.project.value, row)
+        context = self._context
+        selected = selected_of(context.project.value, row)
         if selected.source is None and selected.target is None:
-            window.notify("The state that is shown does not have it.", is_good=False)
+            context.notify("The state that is shown does not have it.", is_good=False)
         else:
-            window.selection.choose(selected)
+            context.selection.choose(selected)
 
     def _show_menu(self, asked: tuple[tuple[PastState, ...], QPoint]) -> None:
         _, at = asked
         menu = QMenu(self.panel)
-        table = self._window.actions_table
+        table = self._context.actions
         table.refresh()
         for id_ in ("compare_with_now", "compare_with_live", "undo_state", "name_state", "publish"):
-            if id_ in table.rows:
-                menu.addAction(table[id_])
+            menu.addAction(table[id_])
         menu.addSeparator()
         menu.addAction("Copy as text", self.panel.copy)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -317,11 +317,11 @@ class HistoryController(QObject):
 
     def _show_marks(self, _what: object = None) -> None:
         """Mark in the matrix what two compared states differ in, or what the state that is looked at changed."""
-        compared, looks_back = self.panel.difference.compared, self._window.project.looks_back
+        compared, looks_back = self.panel.difference.compared, self._context.project.looks_back
         is_meant = compared is not None and (not compared.asked.is_step or compared.asked.after == looks_back)
         has_marks = compared is not None and is_meant and self._is_seen
-        self._window.map.matrix.show_difference(compared.marks if compared is not None and has_marks else None)
-        self._window.actions_table.refresh()  # there is a way to the next difference now, or none
+        self._page.matrix.show_difference(compared.marks if compared is not None and has_marks else None)
+        self._context.actions.refresh()  # there is a way to the next difference now, or none
 
     def _tell(self, facts: str) -> None:
         self.dock.say("History", facts)
@@ -329,13 +329,8 @@ class HistoryController(QObject):
     def _tell_why(self, facts: str) -> None:
         self.why_dock.say("Why", facts)
 
-    def _ran(self, _outcome: object) -> None:
-        """A run has begun to be a mark of its state."""
-        self.panel.read_soon()
-        self.strip.read_soon()
-
     def _refuse(self, error: MetlError) -> None:
-        self._window.notify(str(error), is_good=False)
+        self._context.notify(str(error), is_good=False)
 
 
 def _published_words(published: PublishResult) -> str:

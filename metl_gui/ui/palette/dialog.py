@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PySide6.QtCore import (
     QAbstractListModel,
@@ -46,13 +47,10 @@ from PySide6.QtWidgets import (
 )
 
 from metl_gui.core.glossary import WORDS, GlossaryTerm
+from metl_gui.ui.actions.menus import Actions
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.two_line_list import paint_row_background
-
-if TYPE_CHECKING:
-    from metl_gui.ui.shell.window import Window
-
 
 _BEGINS_WORD = 8.0
 _FOLLOWS = 5.0
@@ -120,9 +118,17 @@ class PaletteEntry:
     handicap: float = 0.0
 
 
-def entries_of(window: Window) -> tuple[PaletteEntry, ...]:
-    """Collect what makes sense now."""
-    return (*_actions(window), *_panels(window), *_words(window))
+def entries_of(
+    actions: Actions[Any], page: QWidget | None, show_word: Callable[[str], object]
+) -> tuple[PaletteEntry, ...]:
+    """Collect what makes sense now.
+
+    Args:
+        actions: of the window.
+        page: the one in front.
+        show_word: shows a word of the glossary.
+    """
+    return (*_actions(actions), *_panels(page), *_words(show_word))
 
 
 def found(entries: Sequence[PaletteEntry], letters: str, recent: Sequence[str]) -> tuple[PaletteEntry, ...]:
@@ -146,8 +152,7 @@ def found(entries: Sequence[PaletteEntry], letters: str, recent: Sequence[str]) 
     return tuple(entry for _, _, entry in rated)
 
 
-def _actions(window: Window) -> list[PaletteEntry]:
-    table = window.actions_table
+def _actions(table: Actions[Any]) -> list[PaletteEntry]:
     table.refresh()
     entries = []
     for row in table.rows.values():
@@ -160,8 +165,7 @@ def _actions(window: Window) -> list[PaletteEntry]:
     return entries
 
 
-def _panels(window: Window) -> list[PaletteEntry]:
-    page = window.stack.currentWidget()
+def _panels(page: QWidget | None) -> list[PaletteEntry]:
     if not isinstance(page, QMainWindow):
         return []
     return [
@@ -176,15 +180,11 @@ def _panels(window: Window) -> list[PaletteEntry]:
     ]
 
 
-def _words(window: Window) -> list[PaletteEntry]:
-    def show(word: str) -> Callable[[], object]:
-        return lambda: window.commands.show_glossary(word)
-
+def _words(show_word: Callable[[str], object]) -> list[PaletteEntry]:
+    where = "Help > Glossary"
     return [
-        PaletteEntry(
-            f"word:{entry.word}", f"What is: {entry.word}", "Help > Glossary", "", show(entry.word), _LESS_LIKELY
-        )
-        for entry in WORDS
+        PaletteEntry(f"word:{word}", f"What is: {word}", where, "", partial(show_word, word), _LESS_LIKELY)
+        for word in (entry.word for entry in WORDS)
     ]
 
 

@@ -5,7 +5,8 @@ A line of the list is a heading, or a name with the words found in bold and its 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 from PySide6.QtCore import (
     QAbstractListModel,
@@ -18,6 +19,7 @@ from PySide6.QtCore import (
     QSize,
     Qt,
     QTimer,
+    Signal,
 )
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QFontMetricsF, QKeyEvent, QPainter
 from PySide6.QtWidgets import (
@@ -34,17 +36,14 @@ from PySide6.QtWidgets import (
 
 from metl_gui.core.search.query import TermKind, parse
 from metl_gui.core.trees.nodes import Side
+from metl_gui.ui.context.app_context import AppContext
 from metl_gui.ui.jobs.timers import pause
-from metl_gui.ui.palette.dialog import entries_of
+from metl_gui.ui.palette.dialog import PaletteEntry
 from metl_gui.ui.palette.search_hits import Hit, SearchScope, hits
 from metl_gui.ui.project.selection import Selected, still_there
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.plain_text import plain_tip
 from metl_gui.ui.widgets.two_line_list import paint_row_background
-
-if TYPE_CHECKING:
-    from metl_gui.ui.shell.window import Window
-
 
 HIT_ROLE = int(Qt.ItemDataRole.UserRole)
 ROW_PX = 26
@@ -175,16 +174,21 @@ class SearchBox(QFrame):
     """The list below the search box; it never takes the focus.
 
     Args:
-        window: what is searched; its head bar has the box.
         box: where people type.
+        entries: what the palette offers now, which is searched too.
+
+    Signals:
+        tree_wanted: (``Side``, words) of the tree to be filtered.
     """
 
-    def __init__(self, window: Window, box: QLineEdit) -> None:
-        super().__init__(window)
+    tree_wanted = Signal(object)
+
+    def __init__(self, context: AppContext, box: QLineEdit, entries: Callable[[], tuple[PaletteEntry, ...]]) -> None:
+        super().__init__(context.window)
         self.setProperty("surface", "card")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self._window = window
-        self._box = box
+        self._context, self._window = context, context.window
+        self._box, self._entries = box, entries
         self._grounds: SearchScope | None = None
         self.model = HitModel(self)
         self.view = QListView()
@@ -196,12 +200,12 @@ class SearchBox(QFrame):
         self._build()
         self.hide()
         box.installEventFilter(self)
-        window.installEventFilter(self)
+        self._window.installEventFilter(self)
         box.textEdited.connect(self._wait)
         box.textChanged.connect(self._cleared)
         self.view.clicked.connect(self._clicked)
-        window.project.opened.connect(self._forget)
-        window.project.changed.connect(self._forget)
+        context.project.opened.connect(self._forget)
+        context.project.changed.connect(self._forget)
 
     def find_now(self, text: str) -> list[Hit]:
         """Search without waiting for more letters, and show what is found."""
@@ -244,15 +248,11 @@ class SearchBox(QFrame):
             QTimer.singleShot(0, hit.does)
             return
         if hit.filters is not None:
-            panel = self._window.map.sources if hit.filters is Side.EXTRACTION else self._window.map.targets
-            text = " ".join(self.delegate.words)
-            self._window.show_page(0)
-            panel.filter_now(text)
-            panel.box.setFocus(Qt.FocusReason.OtherFocusReason)
+            self.tree_wanted.emit((hit.filters, " ".join(self.delegate.words)))
             return
-        self._window.show_page(hit.page)
+        self._context.navigate.show_page(hit.page)
         if hit.selected is not None:
-            self._window.selection.choose(self._whole(hit.selected))
+            self._context.selection.choose(self._whole(hit.selected))
 
     def _pressed(self, key: int) -> bool:
         if key in (Qt.Key.Key_Down, Qt.Key.Key_Up):
@@ -279,15 +279,15 @@ class SearchBox(QFrame):
             self.hide()
             return
         self._box.clear()
-        self._window.show_page(self._window.stack.currentIndex())
+        self._context.navigate.show_page(self._context.navigate.page)
 
     def _whole(self, selected: Selected) -> Selected:
         """Keep what is chosen on the other side, where nothing was found there."""
-        current = self._window.selection.current
+        current = self._context.selection.current
         for side in Side:
             if selected.on(side) is None:
                 selected = selected.with_place(side, current.on(side))
-        return still_there(self._window.project.value, selected)
+        return still_there(self._context.project.value, selected)
 
     # what is shown
 
@@ -339,8 +339,8 @@ class SearchBox(QFrame):
             row += step
 
     def _read(self) -> SearchScope:
-        project = self._window.project
-        return SearchScope(project.value, project.comments(), project.review_items(), entries_of(self._window))
+        project = self._context.project
+        return SearchScope(project.value, project.comments(), project.review_items(), self._entries())
 
     def _forget(self, _what: object) -> None:
         self._grounds = None

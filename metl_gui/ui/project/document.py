@@ -13,6 +13,7 @@ from bisect import insort
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
@@ -211,6 +212,11 @@ class OpenProject(QObject):
     def can_edit(self) -> bool:
         """Whether edits are taken: the project is open for editing, and its newest state is shown."""
         return self.workbench is not None and self.workbench.is_for_editing and self.looks_back is None
+
+    @property
+    def folder(self) -> Path:
+        """Where file dialogs begin: the folder of the project, the person's own while none is open."""
+        return self.workbench.path.parent if self.workbench is not None else Path.home()
 
     @property
     def newest(self) -> Document:

@@ -9,17 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtGui import QAction, QIcon
-from PySide6.QtWidgets import QMenu, QSystemTrayIcon
+from PySide6.QtWidgets import QMenu, QSystemTrayIcon, QWidget
 
 from metl_gui.core.matrix.blocks import BlockKey
 from metl_gui.core.progress import Watch
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import UserError
-from metl_gui.ui.frame.head_bar import PAGES
+from metl_gui.ui.context.app_context import AppContext
+from metl_gui.ui.importing.commands import ImportCommands
 from metl_gui.ui.jobs.jobs import Job, JobOutcome
 from metl_gui.ui.project.text import number_of
 from metl_gui.ui.registries.browser import RegistryBrowser, RemoteImport
@@ -38,12 +39,6 @@ from metl_gui.workbench.profiles.kinds import ProfileKind
 from metl_gui.workbench.profiles.saved_profiles import SIGN, profiles
 from metl_gui.workbench.session import Workbench
 
-if TYPE_CHECKING:
-    from metl_gui.ui.shell.window import Window
-    from metl_gui.workbench.session import Workbench
-
-
-_REVIEW = PAGES.index("Review")
 _TICK_MS = 500
 _NAMED = 2
 _SHOWS_MS = 10_000
@@ -103,13 +98,15 @@ class RegistryWatch(QObject):
 
     Signals:
         changed: something else is watched, or a registry went away or came back.
+        review_wanted: the key of the block that came last, to be reviewed; ``None`` for whatever waits.
     """
 
     changed = Signal()
+    review_wanted = Signal(object)
 
-    def __init__(self, window: Window) -> None:
-        super().__init__(window)
-        self._window = window
+    def __init__(self, context: AppContext) -> None:
+        super().__init__(context.window)
+        self._context = context
         self._tasks: dict[str, _Task] = {}
         self._project: Workbench | None = None
         self._found: BlockKey | None = None
@@ -117,7 +114,7 @@ class RegistryWatch(QObject):
         self._timer = QTimer(self)
         self._timer.setInterval(_TICK_MS)
         self._timer.timeout.connect(self._tick)
-        window.project.opened.connect(self._opened)
+        context.project.opened.connect(self._opened)
 
     @property
     def sources(self) -> list[str]:
@@ -157,12 +154,11 @@ class RegistryWatch(QObject):
 
     def show_found(self, _how: object = None) -> None:
         """Show the review item of what came last; however the desktop says that it was asked for."""
-        if self._window.isMinimized():
-            self._window.showNormal()
-        self._window.activateWindow()
-        self._window.show_page(_REVIEW)
-        if self._found is not None:
-            self._window.review.list.go_to(self._found)
+        window = self._context.window
+        if window.isMinimized():
+            window.showNormal()
+        window.activateWindow()
+        self.review_wanted.emit(self._found)
 
     # the tasks
 
@@ -187,9 +183,9 @@ class RegistryWatch(QObject):
         """Go on with what was watched for a project when it was open last."""
         for source in self.sources:
             self._end(source)
-        workbench = self._project = self._window.project.workbench
+        workbench = self._project = self._context.project.workbench
         if workbench is not None and workbench.is_for_editing:
-            for known in self._window.settings.watched(workbench.project_id):
+            for known in self._context.settings.watched(workbench.project_id):
                 watched = watched_of(known)
                 if watched is not None:
                     self._add(watched)
@@ -198,7 +194,7 @@ class RegistryWatch(QObject):
     def _keep(self) -> None:
         if self._project is not None:
             watched = [task.watched.as_json() for task in self._tasks.values()]
-            self._window.settings.save_watched(self._project.project_id, watched)
+            self._context.settings.save_watched(self._project.project_id, watched)
         self.changed.emit()
 
     def _tick(self) -> None:
@@ -208,7 +204,7 @@ class RegistryWatch(QObject):
                 self._look_at(task)
 
     def _look_at(self, task: _Task) -> None:
-        if self._window.project.workbench is None or not self._window.project.can_edit:
+        if self._context.project.workbench is None or not self._context.project.can_edit:
             return  # an earlier state is shown: what is new waits until somebody comes back
 
         def look(watch: Watch) -> float:
@@ -220,14 +216,14 @@ class RegistryWatch(QObject):
                 self._looked(task, outcome)
 
         title = f"Looking for new versions in {task.watched.source}"
-        job = self._window.jobs.start(title, look, done, is_quiet=True)
-        task.job = job if job in self._window.jobs.running else None
+        job = self._context.jobs.start(title, look, done, is_quiet=True)
+        task.job = job if job in self._context.jobs.running else None
 
     def _looked(self, task: _Task, outcome: JobOutcome[float]) -> None:
         if outcome.value is None:
             self._end(task.watched.source)
             if outcome.error is not None:
-                self._window.notify(f"{task.watched.source} is watched no more: {outcome.error}", is_good=False)
+                self._context.notify(f"{task.watched.source} is watched no more: {outcome.error}", is_good=False)
             self.changed.emit()
             return
         task.left_ms = outcome.value * 1000
@@ -241,9 +237,9 @@ class RegistryWatch(QObject):
 
     def _tell(self, event: WatchEvent) -> None:
         if not isinstance(event, VersionsAdded):
-            self._window.notify(" ".join(event_lines(event)), is_good=not isinstance(event, SourceLost))
+            self._context.notify(" ".join(event_lines(event)), is_good=not isinstance(event, SourceLost))
             return
-        self._window.project.catch_up()
+        self._context.project.catch_up()
         added, waiting = event.result.added, event.result.needs_review
         names = ", ".join(f"{each.name} {each.version}" for each in added[:_NAMED])
         more = f" and {len(added) - _NAMED:,} more" if len(added) > _NAMED else ""
@@ -251,15 +247,15 @@ class RegistryWatch(QObject):
         if waiting:
             self._found = self._item_of({(each.name, each.version) for each in added})
             words += f" {number_of(waiting, 'decision')} wait{'s' if waiting == 1 else ''}."
-            self._window.notify(words, "Review now", self.show_found, is_good=False)
+            self._context.notify(words, "Review now", self.show_found, is_good=False)
         else:
-            self._window.notify(words)
+            self._context.notify(words)
         self._tell_outside(words)
 
     def _item_of(self, added: set[tuple[str, str]]) -> BlockKey | None:
         """Return the first review item that is of a version that came in."""
-        document = self._window.project.value
-        for item in self._window.project.review_items():
+        document = self._context.project.value
+        for item in self._context.project.review_items():
             for side, id_ in ((Side.EXTRACTION, item.key[0]), (Side.CDM, item.key[1])):
                 tree = document.tree(side)
                 version = tree.find_version(id_)
@@ -270,17 +266,18 @@ class RegistryWatch(QObject):
 
     def _tell_outside(self, words: str) -> None:
         """Say it on the desktop, where somebody looks at something else and there is a place for it."""
-        if self._window.isActiveWindow() or not QSystemTrayIcon.isSystemTrayAvailable():
+        window = self._context.window
+        if window.isActiveWindow() or not QSystemTrayIcon.isSystemTrayAvailable():
             return
         if self._tray is None:
-            self._tray = QSystemTrayIcon(_icon(self._window), self)
+            self._tray = QSystemTrayIcon(_icon(window), self)
             self._tray.messageClicked.connect(self.show_found)
             self._tray.activated.connect(self.show_found)
         self._tray.show()
-        self._tray.showMessage(self._window.windowTitle(), words, QSystemTrayIcon.MessageIcon.Information, _SHOWS_MS)
+        self._tray.showMessage(window.windowTitle(), words, QSystemTrayIcon.MessageIcon.Information, _SHOWS_MS)
 
 
-def _icon(window: Window) -> QIcon:
+def _icon(window: QWidget) -> QIcon:
     icon = window.windowIcon()
     if not icon.isNull():
         return icon
@@ -296,14 +293,20 @@ def _state_of(task: _Task) -> str:
 
 
 class RegistryController(QObject):
-    """Browses, imports and watches for one window."""
+    """Browses, imports and watches for one window.
 
-    def __init__(self, window: Window) -> None:
-        super().__init__(window)
-        self._window = window
+    Signals:
+        project_wanted: a project to import into.
+    """
+
+    project_wanted = Signal()
+
+    def __init__(self, context: AppContext, imports: ImportCommands) -> None:
+        super().__init__(context.window)
+        self._context, self._imports = context, imports
         self._wanted = ""
-        self.watch = RegistryWatch(window)
-        window.project.opened.connect(self._opened)
+        self.watch = RegistryWatch(context)
+        context.project.opened.connect(self._opened)
 
     def browse(self, source: str = "") -> None:
         """Show what a registry or a database has; without a project make one first.
@@ -311,16 +314,16 @@ class RegistryController(QObject):
         Args:
             source: what is shown first.
         """
-        window = self._window
-        if window.project.workbench is None:
+        context = self._context
+        if context.project.workbench is None:
             self._wanted = source or " "
-            window.commands.new_project()
+            self.project_wanted.emit()
             return
         used = tuple(each for each in self.watch.sources if not each.startswith(SIGN))
-        dialog = RegistryBrowser(window.jobs, source, used, window)
+        dialog = RegistryBrowser(context.jobs, source, used, context.window)
         dialog.chosen.connect(self._import)
         dialog.profiles_wanted.connect(self._show_profiles)
-        show_about(window.project, dialog)
+        show_about(context.project, dialog)
 
     def fill_watch_menu(self, menu: QMenu) -> None:
         """List the registries and databases there are, each with a mark where it is watched."""
@@ -330,7 +333,7 @@ class RegistryController(QObject):
             ]
         except UserError:
             known = []
-        can_watch = self._window.project.can_edit
+        can_watch = self._context.project.can_edit
         for source in dict.fromkeys([*known, *self.watch.sources]):
             action = menu.addAction(plain_entry(source))
             action.setCheckable(True)
@@ -351,9 +354,9 @@ class RegistryController(QObject):
             self.browse(wanted.strip())
 
     def _import(self, wanted: RemoteImport) -> None:
-        self._window.commands.import_schemas(wanted.side, [wanted.source], wanted.wanted)
+        self._imports.import_schemas(wanted.side, [wanted.source], wanted.wanted)
         if wanted.is_watched:
             self.watch.begin(Watched(wanted.source, wanted.side, wanted.wanted))
 
     def _show_profiles(self) -> None:
-        self._window.configuring.show_profiles(kind=ProfileKind.REGISTRY)
+        self._context.navigate.show_profiles(ProfileKind.REGISTRY)

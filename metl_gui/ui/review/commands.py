@@ -6,9 +6,9 @@ row by row, before anything is done.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, Qt, QTimer, Signal
 from PySide6.QtWidgets import QDialog, QFileDialog, QHBoxLayout, QListView, QMenu, QVBoxLayout, QWidget
@@ -16,12 +16,15 @@ from PySide6.QtWidgets import QDialog, QFileDialog, QHBoxLayout, QListView, QMen
 from metl_gui.core.changes.draft import Edit
 from metl_gui.core.edits.composite import CompositeEdit
 from metl_gui.core.edits.review import ConfirmBlock, Postpone
+from metl_gui.core.matrix.blocks import BlockKey
 from metl_gui.core.project.version_tasks import VersionTask
 from metl_gui.core.review.items import ReviewItem
 from metl_gui.errors import UserError
+from metl_gui.ui.context.app_context import PAGES, AppContext
 from metl_gui.ui.jobs.jobs import JobOutcome, NewestJob
 from metl_gui.ui.project.text import block_words, number_of
 from metl_gui.ui.review.new_attributes import NewAttributeController
+from metl_gui.ui.review.page import ReviewPage
 from metl_gui.ui.review.resolved import ResolvedController
 from metl_gui.ui.review.version_tasks import TaskSheet
 from metl_gui.ui.theming import theme as themes
@@ -43,10 +46,6 @@ from metl_gui.workbench.review.answer_sheet import (
 )
 from metl_gui.workbench.review.assignments import assign_items, known_people, wanted_in
 from metl_gui.workbench.session import EditOrigin
-
-if TYPE_CHECKING:
-    from metl_gui.ui.shell.window import Window
-
 
 _SIZE_PX = (680, 480)
 
@@ -133,22 +132,39 @@ _NOBODY = "Nobody"
 
 
 class ReviewCommands:
-    """The commands of one window."""
+    """The commands of one Review page.
 
-    def __init__(self, window: Window) -> None:
-        self._window = window
-        self._page = window.review
-        self._project = window.project
-        self._looking = NewestJob(window.jobs, window)
-        self._page.tell = window.notify
-        self.offering = NewAttributeController(window)
-        self.settling = ResolvedController(window)
+    Args:
+        page: the Review page.
+
+    Attributes:
+        replay_of: returns what maps the records of a version task again, ``None`` where nothing can; set by who knows.
+    """
+
+    replay_of: Callable[[VersionTask], Callable[[], None] | None]
+
+    def __init__(self, context: AppContext, page: ReviewPage) -> None:
+        self._context, self._page, self._project = context, page, context.project
+        self.replay_of = lambda _task: None
+        self._looking = NewestJob(context.jobs, context.window)
+        self._page.tell = context.notify
+        self.offering = NewAttributeController(context, page)
+        self.settling = ResolvedController(context, page)
         self._page.detail.assign_wanted.connect(self.assign)
         self._page.list.bulk.clicked.connect(self.open_bulk)
         self._page.list.tasks.add_wanted.connect(self.add_version)
         self._page.list.tasks.dismiss_wanted.connect(self.dismiss)
         self._page.list.tasks.look_wanted.connect(self.look_at)
-        window.spark.busy.connect(self._run_ended)
+
+    def show_first(self, keys: Iterable[BlockKey]) -> bool:
+        """Show the page at the first of some blocks that waits, and return whether one does."""
+        self._context.navigate.show_page(PAGES.index("Review"))
+        return any(self._page.list.go_to(key) for key in keys)
+
+    def follow_run(self, is_busy: bool) -> None:
+        """Show the versions that a run found, once it has ended."""
+        if not is_busy and self._page.isVisible():
+            self._page.refresh()
 
     # who is to decide
 
@@ -183,11 +199,11 @@ class ReviewCommands:
         try:
             count = assign_items(workbench, items, name)
         except UserError as error:
-            dialogs.tell(error, self._window)
+            dialogs.tell(error, self._context.window)
             return
         self._page.refresh()
         whose = f"assigned to {name}" if name else "assigned to nobody"
-        self._window.notify(f"{number_of(count, 'item')} {whose}.")
+        self._context.notify(f"{number_of(count, 'item')} {whose}.")
 
     # versions that nobody knows
 
@@ -204,19 +220,19 @@ class ReviewCommands:
             self._project.catch_up()
             self._page.refresh()
             if outcome.error is not None:
-                dialogs.tell(outcome.error, self._window)
+                dialogs.tell(outcome.error, self._context.window)
             elif outcome.value is not None:
                 waiting = outcome.value.needs_review
                 more = f" {waiting:,} decision{' waits' if waiting == 1 else 's wait'}." if waiting else ""
                 records = f"{number_of(task.records, 'record')} can be replayed once it is mapped."
-                again = self._window.run_commands.replay_of(task)
-                self._window.notify(
+                again = self.replay_of(task)
+                self._context.notify(
                     f"A version of {continues or task.schema} was added.{more} {records}",
                     "Replay them" if again is not None else "",
                     again,
                 )
 
-        self._window.commands.write(
+        self._context.writer.start(
             "Adding a version", lambda _watch: accept_task(workbench, task.id, EditOrigin.WINDOW, continues), done
         )
 
@@ -229,7 +245,7 @@ class ReviewCommands:
         def done(outcome: JobOutcome[tuple[str, ...]]) -> None:
             if self._project.workbench is not workbench:
                 return
-            sheet = TaskSheet(document, task, outcome.value or (), self._project.can_edit, self._window)
+            sheet = TaskSheet(document, task, outcome.value or (), self._project.can_edit, self._context.window)
             sheet.add_wanted.connect(self._add_soon)
             show_about(self._project, sheet)
 
@@ -237,7 +253,7 @@ class ReviewCommands:
 
     def _add_soon(self, task: VersionTask) -> None:
         """Add a version once its sheet is gone."""
-        QTimer.singleShot(0, self._window, partial(self.add_version, task))
+        QTimer.singleShot(0, self._context.window, partial(self.add_version, task))
 
     def _continued(self, task: VersionTask) -> str | None:
         """Ask whether a name that nobody knows is a known schema under a new name; ``None`` to do nothing.
@@ -250,7 +266,7 @@ class ReviewCommands:
             return ""
         answers = [("continues", f"It continues {similar.name}"), ("new", "It is a new schema"), ("cancel", "Cancel")]
         text = f"Its columns are nearly those of {similar.name}: the table may have been renamed."
-        answer = dialogs.ask(f"What is {task.schema}?", text, answers, self._window)
+        answer = dialogs.ask(f"What is {task.schema}?", text, answers, self._context.window)
         return {"continues": similar.name, "new": ""}.get(answer)
 
     def dismiss(self, task: VersionTask) -> None:
@@ -261,13 +277,9 @@ class ReviewCommands:
         try:
             dismiss_task(workbench, task.id)
         except UserError as error:
-            dialogs.tell(error, self._window)
+            dialogs.tell(error, self._context.window)
         self._page.refresh()
-        self._window.notify(f"The version of {task.schema} is not asked about again; its records stay set aside.")
-
-    def _run_ended(self, is_busy: bool) -> None:
-        if not is_busy and self._page.isVisible():
-            self._page.refresh()
+        self._context.notify(f"The version of {task.schema} is not asked about again; its records stay set aside.")
 
     # all that are shown
 
@@ -306,7 +318,7 @@ class ReviewCommands:
         text += f", in {number_of(later, 'later version')} too." if later else "."
         text += f"\nThey are the ones that are shown: {limits}." if limits else "\nNothing is filtered: these are all."
         answers = [("confirm", f"Confirm {blocks}"), ("cancel", "Cancel")]
-        if dialogs.ask(f"Confirm {blocks}?", text, answers, self._window) == "confirm":
+        if dialogs.ask(f"Confirm {blocks}?", text, answers, self._context.window) == "confirm":
             name = f"Confirm all {len(items):,} blocks{f' that are {limits}' if limits else ''}"
             self._do_all(name, [ConfirmBlock(item.key) for item in items])
 
@@ -325,11 +337,11 @@ class ReviewCommands:
         def done(outcome: JobOutcome[object]) -> None:
             self._project.catch_up()
             if outcome.error is not None:
-                dialogs.tell(outcome.error, self._window)
+                dialogs.tell(outcome.error, self._context.window)
             elif outcome.value is not None:
-                self._window.notify(f"{name}.", "Undo", self._project.undo)
+                self._context.notify(f"{name}.", "Undo", self._project.undo)
 
-        self._window.commands.write(name, lambda _watch: workbench.do(edit, EditOrigin.WINDOW), done)
+        self._context.writer.start(name, lambda _watch: workbench.do(edit, EditOrigin.WINDOW), done)
 
     def _shown(self) -> tuple[ReviewItem, ...]:
         return tuple(facts.item for facts in self._page.list.model.items)
@@ -342,7 +354,7 @@ class ReviewCommands:
         if workbench is None:
             return
         start = str(workbench.path.with_name(f"{workbench.path.stem}-open.xlsx"))
-        name, _ = QFileDialog.getSaveFileName(self._window, "Answer sheet of what waits", start, _WORKBOOKS)
+        name, _ = QFileDialog.getSaveFileName(self._context.window, "Answer sheet of what waits", start, _WORKBOOKS)
         if name:
             path = Path(name)
             self.send(path if path.suffix.lower() == ".xlsx" else path.with_name(f"{path.name}.xlsx"))
@@ -356,14 +368,14 @@ class ReviewCommands:
 
         def done(outcome: JobOutcome[AnswerSheetSummary]) -> None:
             if outcome.error is not None:
-                dialogs.tell(outcome.error, self._window)
+                dialogs.tell(outcome.error, self._context.window)
             elif outcome.value is not None:
                 made = outcome.value
                 left = f"; {number_of(made.left_out, 'item')} that lost nothing left out" if made.left_out else ""
                 said = f"{made.path.name} asks about {number_of(made.rows, 'lost element')}{left}."
-                self._window.notify(f"{said} Send it out, then drop it on this window.")
+                self._context.notify(f"{said} Send it out, then drop it on this window.")
 
-        self._window.jobs.start(
+        self._context.jobs.start(
             "Writing the answer sheet",
             lambda watch: write_sheet(workbench, path, wanted_in(workbench, query, order), watch),
             done,
@@ -374,7 +386,7 @@ class ReviewCommands:
         workbench = self._project.workbench
         if workbench is not None:
             folder = str(workbench.path.parent)
-            name, _ = QFileDialog.getOpenFileName(self._window, "Answer sheet to read", folder, _WORKBOOKS)
+            name, _ = QFileDialog.getOpenFileName(self._context.window, "Answer sheet to read", folder, _WORKBOOKS)
             if name:
                 self.read(Path(name))
 
@@ -386,15 +398,15 @@ class ReviewCommands:
 
         def done(outcome: JobOutcome[AnswerSheetResult]) -> None:
             if outcome.error is not None:
-                dialogs.tell(outcome.error, self._window)
+                dialogs.tell(outcome.error, self._context.window)
             elif outcome.value is not None and self._project.workbench is workbench:
                 self.show_answers(outcome.value)
 
-        self._window.jobs.start("Reading the answers", lambda watch: read_answers(workbench, path, watch), done)
+        self._context.jobs.start("Reading the answers", lambda watch: read_answers(workbench, path, watch), done)
 
     def show_answers(self, taken: AnswerSheetResult) -> AnswersDialog:
         """Show what an answer sheet would do."""
-        dialog = AnswersDialog(taken, self._project.can_edit, self._window)
+        dialog = AnswersDialog(taken, self._project.can_edit, self._context.window)
         dialog.wanted.connect(self._take)
         show_about(self._project, dialog)
         return dialog
@@ -408,14 +420,14 @@ class ReviewCommands:
             self._project.catch_up()
             self._page.refresh()
             if outcome.error is not None:
-                dialogs.tell(outcome.error, self._window)
+                dialogs.tell(outcome.error, self._context.window)
             elif outcome.value is not None:
                 taken = outcome.value
                 words = f"{number_of(len(taken.answered), 'answer')} taken from {path.name}"
                 words += f", {number_of(len(taken.unclear), 'row')} not clear" if taken.unclear else ""
                 can_undo = self._project.undo if taken.title else None
-                self._window.notify(f"{words}.", "Undo" if can_undo else "", can_undo, is_good=not taken.unclear)
+                self._context.notify(f"{words}.", "Undo" if can_undo else "", can_undo, is_good=not taken.unclear)
 
-        self._window.commands.write(
+        self._context.writer.start(
             "Taking the answers", lambda watch: take_answers(workbench, path, EditOrigin.WINDOW, watch), done
         )

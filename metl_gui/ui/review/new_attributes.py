@@ -21,6 +21,7 @@ from metl_gui.core.review.items import RestorableLoss, ReviewItem
 from metl_gui.core.review.rename_proposals import best_proposals
 from metl_gui.core.suggest.block import Candidate, suggest_block
 from metl_gui.core.trees.nodes import Attribute, Side
+from metl_gui.ui.context.app_context import AppContext
 from metl_gui.ui.jobs.jobs import JobOutcome, NewestJob
 from metl_gui.ui.project.text import number_of, version_words
 from metl_gui.ui.widgets.choice import ChoiceRow, Chooser
@@ -31,8 +32,7 @@ from metl_gui.ui.widgets.plain_text import plain_tip
 from metl_gui.ui.widgets.two_line_list import TwoLines
 
 if TYPE_CHECKING:
-    from metl_gui.ui.shell.window import Window
-
+    from metl_gui.ui.review.page import ReviewPage
 
 _ROWS = 6
 _BLOCKS = 4
@@ -269,13 +269,13 @@ class NewAttributeController(QObject):
     """Asks anew for each item that comes to the front.
 
     Args:
-        window: its review page shows the offers.
+        page: shows the offers.
     """
 
-    def __init__(self, window: Window) -> None:
-        super().__init__(window)
-        self._page, self._project = window.review, window.project
-        self._newest = NewestJob(window.jobs, self)
+    def __init__(self, context: AppContext, page: ReviewPage) -> None:
+        super().__init__(context.window)
+        self._page, self._project = page, context.project
+        self._newest = NewestJob(context.jobs, self)
         self._page.list.chosen.connect(self._chosen)
 
     def _chosen(self, item: ReviewItem | None) -> None:

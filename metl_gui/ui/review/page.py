@@ -139,7 +139,7 @@ class ReviewPage(QMainWindow):
         self.list: ReviewListPanel = ReviewListPanel()
         self.list_dock = Dock("reviewListDock", "Waiting for a decision", self.list)
         self.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, self.list_dock)
-        self.detail: ItemDetail = ItemDetail()
+        self.detail = ItemDetail()
         self.detail.values_of = project.rename_values
         self._stack = QStackedWidget()
         self.nothing = NothingWaits()

@@ -18,6 +18,7 @@ from metl_gui.core.matrix.document import Document
 from metl_gui.core.progress import Watch
 from metl_gui.core.review.settled import Resolution, ResolvedBlock, ResolvedBlocks, passing
 from metl_gui.ui.block.sketch import BlockLines, BlockPicture, picture_of, scrolled
+from metl_gui.ui.context.app_context import PAGES, AppContext
 from metl_gui.ui.jobs.jobs import JobOutcome, NewestJob
 from metl_gui.ui.jobs.timers import pause
 from metl_gui.ui.project.text import block_words, clock, now_ms, number_of
@@ -28,8 +29,7 @@ from metl_gui.ui.widgets.plain_text import plain_label
 from metl_gui.workbench.review.progress import midnight_ms, settled_since
 
 if TYPE_CHECKING:
-    from metl_gui.ui.shell.window import Window
-
+    from metl_gui.ui.review.page import ReviewPage
 
 _SHOWN = 50
 _MOST_LISTS_PX = 420
@@ -217,7 +217,6 @@ def _source_now(document: Document, block: Block, loss: Loss) -> str:
 
 
 _DELAY_MS = 60
-_MAP = 0
 
 
 @dataclass(frozen=True)
@@ -232,21 +231,27 @@ class ResolvedController(QObject):
     """Joins the parts.
 
     Args:
-        window: its review page gets the detail; the strip is in the review list already.
+        page: gets the detail; the strip is in its review list already.
+
+    Signals:
+        undo_wanted: the number of a state whose edit is to be taken back.
+        undo_question_wanted: the same, after one question that names it.
     """
 
-    def __init__(self, window: Window) -> None:
-        super().__init__(window)
-        self._window = window
-        self._page, self._project = window.review, window.project
+    undo_wanted = Signal(object)
+    undo_question_wanted = Signal(object)
+
+    def __init__(self, context: AppContext, page: ReviewPage) -> None:
+        super().__init__(context.window)
+        self._context, self._page, self._project = context, page, context.project
         self._strip = self._page.list.settled
         self._opened_ms = now_ms()
         self._known: ResolvedBlocks | None = None
-        self._newest = NewestJob(window.jobs, self)
+        self._newest = NewestJob(context.jobs, self)
         self._soon = pause(self, _DELAY_MS, self.read)
         self.detail = ResolvedDetail()
         self._page.add_settled(self.detail)
-        self._strip.fold(window.settings.folds_settled)
+        self._strip.fold(context.settings.folds_settled)
         self._strip.folded.connect(self._fold)
         self._strip.chosen.connect(self.show)
         self._strip.map_wanted.connect(self.show_on_map)
@@ -299,16 +304,16 @@ class ResolvedController(QObject):
     def show_on_map(self, settled: ResolvedBlock) -> None:
         """Select a settled block on the Map page."""
         if self._is_here(settled):
-            self._window.show_page(_MAP)
-            self._window.selection.choose(self._page.selected_of(settled.key))
+            self._context.navigate.show_page(PAGES.index("Map"))
+            self._context.selection.choose(self._page.selected_of(settled.key))
 
     def look_again(self, settled: ResolvedBlock) -> None:
         """Take the decision back, so that the block waits again."""
-        self._window.history.undo_of(settled.state)
+        self.undo_wanted.emit(settled.state)
 
     def ask_and_undo(self, settled: ResolvedBlock) -> None:
         """Take back what settled the block, after one question that names it."""
-        self._window.history.ask_to_undo(settled.state)
+        self.undo_question_wanted.emit(settled.state)
 
     # following
 
@@ -352,4 +357,4 @@ class ResolvedController(QObject):
             self._soon.start()
 
     def _fold(self, is_folded: bool) -> None:
-        self._window.settings.folds_settled = is_folded
+        self._context.settings.folds_settled = is_folded

@@ -20,13 +20,16 @@ from metl_gui.core.runs.records import SetAsideRecord
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import EditError
 from metl_gui.ui.charts.figures import KERNEL, READ
-from metl_gui.ui.frame.head_bar import PAGES
+from metl_gui.ui.context.app_context import PAGES, AppContext
+from metl_gui.ui.history.production_state import ProductionState
 from metl_gui.ui.kafka.sink_dialog import SinkDialog
 from metl_gui.ui.kafka.source_dialog import SourceDialog
+from metl_gui.ui.matrix.view import MatrixView
 from metl_gui.ui.messages.pairs import RecordLink
 from metl_gui.ui.messages.set_aside import ADD, REVIEW, SHOW, cell_of, next_step
 from metl_gui.ui.project.selection import NodeRef, Selected, place_of_version
 from metl_gui.ui.project.text import number_of
+from metl_gui.ui.review.commands import ReviewCommands
 from metl_gui.ui.run.comparison import ENTITY, REASON, ComparisonCell
 from metl_gui.ui.run.history import RunEntry
 from metl_gui.ui.run.lane_commands import LaneCommands
@@ -42,18 +45,17 @@ from metl_gui.workbench.samples.run_records import first_set_aside
 
 if TYPE_CHECKING:
     from metl_gui.ui.run.page import RunPage
-    from metl_gui.ui.shell.window import Window
 
 
 _RUN = PAGES.index("Run")
 
 
 class TopicCommands:
-    """Shows the dialogs of topics over one window."""
+    """Shows the dialogs of topics over one page."""
 
-    def __init__(self, window: Window) -> None:
-        self._window = window
-        window.run_page.setup.places.topics_wanted.connect(self._choose)
+    def __init__(self, context: AppContext, page: RunPage) -> None:
+        self._context, self._places = context, page.setup.places
+        self._places.topics_wanted.connect(self._choose)
 
     def choose_source(self, servers: str = "") -> None:
         """Ask for topics to read.
@@ -61,22 +63,22 @@ class TopicCommands:
         Args:
             servers: an address without topics that is offered first.
         """
-        window, places = self._window, self._window.run_page.setup.places
-        window.show_page(_RUN)
+        context, places = self._context, self._places
+        context.navigate.show_page(_RUN)
         also = (servers,) if servers else (places.sink.text(),)
         now = places.topic_source
         if servers:
             now = type(now)(servers, now.start)
-        dialog = SourceDialog(window.jobs, lambda: window.project.value, now, also, window)
+        dialog = SourceDialog(context.jobs, lambda: context.project.value, now, also, context.window)
         dialog.chosen.connect(places.take_source)
         self._show(dialog)
 
     def choose_sink(self) -> None:
         """Ask for topics to write."""
-        window, places = self._window, self._window.run_page.setup.places
-        window.show_page(_RUN)
-        entities = sorted(entity.name for entity in window.project.value.cdm.schemas())
-        dialog = SinkDialog(window.jobs, entities, places.topic_sink, (places.source.text(),), window)
+        context, places = self._context, self._places
+        context.navigate.show_page(_RUN)
+        entities = sorted(entity.name for entity in context.project.value.cdm.schemas())
+        dialog = SinkDialog(context.jobs, entities, places.topic_sink, (places.source.text(),), context.window)
         dialog.chosen.connect(places.take_sink)
         self._show(dialog)
 
@@ -88,27 +90,34 @@ class TopicCommands:
 
     def _show(self, dialog: SourceDialog | SinkDialog) -> None:
         dialog.profiles_wanted.connect(self._show_profiles)
-        show_about(self._window.project, dialog)
+        show_about(self._context.project, dialog)
 
     def _show_profiles(self) -> None:
-        self._window.configuring.show_profiles(kind=ProfileKind.KAFKA)
+        self._context.navigate.show_profiles(ProfileKind.KAFKA)
 
 
-_REVIEW = PAGES.index("Review")
 _LOOKED_AT = 200
 
 
 class RunCommands:
-    """The commands of one window."""
+    """The commands of one Run page.
 
-    def __init__(self, window: Window) -> None:
-        self._window = window
-        self._page = window.run_page
-        self.topics, self.lanes = TopicCommands(window), LaneCommands(window)
-        self._project = window.project
+    Args:
+        page: the Run page.
+        review: adds versions and shows what waits.
+        live: what is published, which production runs take.
+        matrix: shows what messages lead to.
+    """
+
+    def __init__(
+        self, context: AppContext, page: RunPage, review: ReviewCommands, live: ProductionState, matrix: MatrixView
+    ) -> None:
+        self._context, self._page, self._project = context, page, context.project
+        self._review_commands, self._live, self._matrix = review, live, matrix
+        self.topics, self.lanes = TopicCommands(context, page), LaneCommands(context, page)
         self._page.aside.step_wanted.connect(self.take_step)
         self._page.aside.replay_wanted.connect(self.replay)
-        self._page.setup.mode.publish_wanted.connect(window.actions_table["publish"].trigger)
+        self._page.setup.mode.publish_wanted.connect(context.actions["publish"].trigger)
         self._page.messages.cell_wanted.connect(self.show_cell)
         self._page.messages.place_wanted.connect(self.show_place)
         self._page.compared.connect(self.show_compared)
@@ -118,9 +127,9 @@ class RunCommands:
         self._page.setup.target.profiles_wanted.connect(self._show_profiles)
         self._page.found_versions.connect(self._tell_found)
         self._page.noted.connect(self._tell_notes)
-        self._page.shown.connect(window.actions_table.refresh)
-        self._page.production.changed.connect(window.actions_table.refresh)
-        window.history.live.changed.connect(self._show_live)
+        self._page.shown.connect(context.actions.refresh)
+        self._page.production.changed.connect(context.actions.refresh)
+        live.changed.connect(self._show_live)
         self._project.opened.connect(self._show_live)
 
     # next steps
@@ -137,14 +146,14 @@ class RunCommands:
 
     def show_view(self, show: Callable[[], None]) -> None:
         """Show the Run page in one of its views."""
-        self._window.show_page(PAGES.index("Run"))
+        self._context.navigate.show_page(_RUN)
         show()
 
     def show_cell(self, link: RecordLink) -> None:
         """Bring the cell that mapped a part of a message."""
         document, (v, w) = self._project.value, link.block
         if document.extraction.find_version(v) is None or document.cdm.find_version(w) is None:
-            self._window.notify(f"{link.words} is not in the state that is shown.", is_good=False)
+            self._context.notify(f"{link.words} is not in the state that is shown.", is_good=False)
             return
         source = place_of_version(document, Side.EXTRACTION, v, link.element.p)
         target = place_of_version(document, Side.CDM, w, link.element.q)
@@ -162,7 +171,7 @@ class RunCommands:
             return
         schema = document.extraction.named(record.schema or "")
         if schema is None:
-            self._window.notify(f"The project has no schema {record.schema} any more.", is_good=False)
+            self._context.notify(f"The project has no schema {record.schema} any more.", is_good=False)
             return
         version = document.extraction.labelled(schema.id, record.version or "")
         self._bring(Selected(NodeRef(schema.id, version.id if version is not None else None)))
@@ -174,7 +183,7 @@ class RunCommands:
         found = document.extraction.named(schema)
         version = document.extraction.labelled(found.id, label) if found is not None else None
         if found is None or version is None:
-            self._window.notify(f"{schema} {label} is not in the state that is shown.", is_good=False)
+            self._context.notify(f"{schema} {label} is not in the state that is shown.", is_good=False)
             return
         self._bring(Selected(source=NodeRef(found.id, version.id)))
 
@@ -185,7 +194,7 @@ class RunCommands:
         version = document.cdm.labelled(found.id, label) if found is not None else None
         attribute = version.at_path(path) if version is not None else None
         if found is None or version is None or attribute is None:
-            self._window.notify(f"{entity} {label} {path} is not in the state that is shown.", is_good=False)
+            self._context.notify(f"{entity} {label} {path} is not in the state that is shown.", is_good=False)
             return
         self._bring(Selected(target=NodeRef(found.id, version.id, attribute.id)))
 
@@ -201,17 +210,17 @@ class RunCommands:
         self.show_attribute(filled.entity, filled.version, filled.path)
 
     def _tell_copied(self, rows: int) -> None:
-        self._window.notify(f"{number_of(rows, 'row')} of the chart are on the clipboard, as a table with tabs.")
+        self._context.notify(f"{number_of(rows, 'row')} of the chart are on the clipboard, as a table with tabs.")
 
     def _show_profiles(self) -> None:
-        self._window.actions_table["run.profiles"].trigger()
+        self._context.actions["run.profiles"].trigger()
 
     def _bring(self, selected: Selected) -> None:
         """Show on the Map page what a message leads to."""
-        self._window.show_page(PAGES.index("Map"))
-        self._window.map.matrix.note_jump()
-        self._window.selection.choose(selected)
-        self._window.map.matrix.fit_selection()
+        self._context.navigate.show_page(PAGES.index("Map"))
+        self._matrix.note_jump()
+        self._context.selection.choose(selected)
+        self._matrix.fit_selection()
 
     def tasks(self) -> tuple[VersionTask, ...]:
         """Return the versions that the shown run has found and that nobody has added."""
@@ -224,18 +233,17 @@ class RunCommands:
     def _add_version(self) -> None:
         found = self.tasks()
         if len(found) == 1 and self._project.can_edit:
-            self._window.review_commands.add_version(found[0])
+            self._review_commands.add_version(found[0])
         elif found:
-            self._window.show_page(_REVIEW)
+            self._context.navigate.show_page(PAGES.index("Review"))
         else:
             what = "These versions are known by now, or were dismissed. Replay what waits for them."
-            self._window.notify(what, is_good=False)
+            self._context.notify(what, is_good=False)
 
     def _review(self) -> None:
-        self._window.show_page(_REVIEW)
-        if not any(self._window.review.list.go_to(key) for key in self._held()):
+        if not self._review_commands.show_first(self._held()):
             what = "These blocks wait no more. Publish what was decided, then replay their messages."
-            self._window.notify(what, "Publish…", self._window.actions_table["publish"].trigger, is_good=False)
+            self._context.notify(what, "Publish…", self._context.actions["publish"].trigger, is_good=False)
 
     def _held(self) -> list[BlockKey]:
         """Return the blocks that messages of the shown run wait for, and those that their chains begin with."""
@@ -255,15 +263,16 @@ class RunCommands:
     def replay(self) -> None:
         """Map again what the shown run set aside, in the mode of that run; one into topics sends them there again."""
         workbench, (errors, mode, sink) = self._project.workbench, self._aside_of_shown()
-        if workbench is None or self._window.spark.is_running or not errors:
+        if workbench is None or self._page.is_running or not errors:
             return
         if mode == PRODUCTION and not is_kafka(sink):
-            sink = QFileDialog.getExistingDirectory(self._window, "New or empty folder for the replayed messages")
+            title = "New or empty folder for the replayed messages"
+            sink = QFileDialog.getExistingDirectory(self._context.window, title)
             if not sink:
                 return
         wanted = self._page.aside.wanted
         reasons = () if set(wanted) == set(self._page.aside.waiting.reasons) else wanted
-        self._window.show_page(PAGES.index("Run"))
+        self._context.navigate.show_page(_RUN)
         self._page.replay(ReplayRequest(errors, sink if mode == PRODUCTION else "", mode=mode, reasons=reasons))
 
     def _aside_of_shown(self) -> tuple[str, Mode, str]:
@@ -288,7 +297,7 @@ class RunCommands:
             return None
 
         def again() -> None:
-            self._window.show_page(PAGES.index("Run"))
+            self._context.navigate.show_page(_RUN)
             self._page.replay(ReplayRequest(wait.errors, reasons=reasons))
 
         return again
@@ -297,7 +306,7 @@ class RunCommands:
 
     def run_production(self) -> None:
         """Show the Run page and map with what is published."""
-        self._window.show_page(PAGES.index("Run"))
+        self._context.navigate.show_page(_RUN)
         self._page.setup.mode.choose(PRODUCTION)
         self._page.run_chosen()
 
@@ -307,13 +316,13 @@ class RunCommands:
             words, action = f"{records} show a version of {found[0].schema} that nobody has added.", "Add this version"
         else:
             words, action = f"{records} show {len(found):,} versions that nobody has added.", "Review"
-        self._window.notify(words, action, self._add_version, is_good=False)
+        self._context.notify(words, action, self._add_version, is_good=False)
 
     def _tell_notes(self, notes: tuple[str, ...]) -> None:
-        self._window.notify(" ".join(notes), is_good=False)
+        self._context.notify(" ".join(notes), is_good=False)
 
     def _show_live(self, _what: object = None) -> None:
-        self._page.setup.show_live(self._window.history.live.state)
+        self._page.setup.show_live(self._live.state)
 
 
 class RunLinks(QObject):

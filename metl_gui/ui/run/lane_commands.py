@@ -15,7 +15,7 @@ from PySide6.QtCore import QObject, QTimer
 from metl_gui.core.progress import Watch
 from metl_gui.core.project.named_states import NamedState
 from metl_gui.errors import MetlError, RunCancelled
-from metl_gui.ui.frame.head_bar import PAGES
+from metl_gui.ui.context.app_context import PAGES, AppContext
 from metl_gui.ui.jobs.jobs import JobOutcome, NewestJob
 from metl_gui.ui.lanes.load_dialog import LoadDialog, given_up_words, loaded_words, needs_another, stopped_words
 from metl_gui.ui.lanes.orders import (
@@ -45,7 +45,7 @@ from metl_gui.workbench.session import Workbench
 
 if TYPE_CHECKING:
     from metl_gui.core.runs.lanes import LoadProgress, PartitionReset
-    from metl_gui.ui.shell.window import Window
+    from metl_gui.ui.run.page import RunPage
 
 
 @dataclass(frozen=True)
@@ -57,21 +57,17 @@ class _Done:
 
 
 class LoadCommands(QObject):
-    """Asks for loads and does them; several may go on.
+    """Asks for loads and does them; several may go on."""
 
-    Args:
-        window: whose Run page shows the lane.
-    """
-
-    def __init__(self, window: Window) -> None:
-        super().__init__(window)
-        self._window = window
-        self._looking = NewestJob(window.jobs, self)
+    def __init__(self, context: AppContext) -> None:
+        super().__init__(context.window)
+        self._context = context
+        self._looking = NewestJob(context.jobs, self)
         self.lane: Lane | None = None
 
     def ask(self, run_id: str) -> None:
         """Look which tables a lane reads, and ask what of them is to be loaded."""
-        workbench = self._window.project.workbench
+        workbench = self._context.project.workbench
         if workbench is None:
             return
 
@@ -82,17 +78,17 @@ class LoadCommands(QObject):
         self._looking.start("Looking which tables the lane reads", facts, self._show)
 
     def _show(self, outcome: JobOutcome[tuple[Lane, tuple[Loadable, ...]]]) -> None:
-        workbench = self._window.project.workbench
+        workbench = self._context.project.workbench
         if outcome.error is not None:
-            dialogs.tell(outcome.error, self._window)
+            dialogs.tell(outcome.error, self._context.window)
         if outcome.value is None or workbench is None:
             return
         self.lane, tables = outcome.value
-        dialog = LoadDialog(self._window.jobs, workbench, self.lane, tables, self._window)
+        dialog = LoadDialog(self._context.jobs, workbench, self.lane, tables, self._context.window)
         dialog.agreed.connect(self._load)
         dialog.given_up.connect(self._give_up)
         dialog.profiles_wanted.connect(self._show_profiles)
-        show_about(self._window.project, dialog)
+        show_about(self._context.project, dialog)
 
     def _load(self, plan: LoadPlan) -> None:
         def do(watch: Watch) -> _Done:
@@ -102,7 +98,7 @@ class LoadCommands(QObject):
                 return _Done(stopped_words(plan, loads_of(plan.lane)), is_good=False)
             return _Done(loaded_words(plan, done), is_good=not needs_another(done))
 
-        self._window.jobs.start("Loading existing rows", do, self._over)
+        self._context.jobs.start("Loading existing rows", do, self._over)
 
     def _give_up(self, topics: Sequence[str]) -> None:
         lane = self.lane
@@ -112,16 +108,16 @@ class LoadCommands(QObject):
                 done: tuple[LoadProgress, ...] = give_up(lane, topics, watch)
                 return _Done(given_up_words(done), is_good=True)
 
-            self._window.jobs.start("Giving the load up", do, self._over)
+            self._context.jobs.start("Giving the load up", do, self._over)
 
     def _over(self, outcome: JobOutcome[_Done]) -> None:
         if outcome.error is not None:
-            dialogs.tell(outcome.error, self._window)
+            dialogs.tell(outcome.error, self._context.window)
         elif outcome.value is not None:
-            self._window.notify(outcome.value.words, is_good=outcome.value.is_good)
+            self._context.notify(outcome.value.words, is_good=outcome.value.is_good)
 
     def _show_profiles(self) -> None:
-        self._window.configuring.show_profiles(kind=ProfileKind.POSTGRESQL)
+        self._context.navigate.show_profiles(ProfileKind.POSTGRESQL)
 
 
 _LOOK_MS = 1_000
@@ -133,14 +129,14 @@ class LaneCommands(QObject):
     """Shows how the state of the lane is held, and takes orders.
 
     Args:
-        window: whose Run page shows the lane.
+        page: the Run page, which shows the lane.
     """
 
-    def __init__(self, window: Window) -> None:
-        super().__init__(window)
-        self._window, self._page = window, window.run_page
-        self._finding, self._doing = NewestJob(window.jobs, self), NewestJob(window.jobs, self)
-        self.loading = LoadCommands(window)
+    def __init__(self, context: AppContext, page: RunPage) -> None:
+        super().__init__(context.window)
+        self._context, self._page = context, page
+        self._finding, self._doing = NewestJob(context.jobs, self), NewestJob(context.jobs, self)
+        self.loading = LoadCommands(context)
         self._seen: tuple[str, object] = ("", None)
         self._looks = 0
         self.lane: Lane | None = None
@@ -179,7 +175,7 @@ class LaneCommands(QObject):
         workbench, run_id = self._project(), self.run_id
         if workbench is None or not run_id:
             return
-        self._window.show_page(PAGES.index("Run"))
+        self._context.navigate.show_page(PAGES.index("Run"))
         if order == LOAD:
             self.loading.ask(run_id)
             return
@@ -209,33 +205,35 @@ class LaneCommands(QObject):
         if lane is None or outcome.value is None:
             return
         _, states, since = outcome.value
-        dialog = RollBackDialog(lane, sorted(states, key=lambda each: -(each.published_ms or 0)), since, self._window)
+        dialog = RollBackDialog(
+            lane, sorted(states, key=lambda each: -(each.published_ms or 0)), since, self._context.window
+        )
         dialog.agreed.connect(self._roll_back)
         self.lane = lane
-        show_about(self._window.project, dialog)
+        show_about(self._context.project, dialog)
 
     def _ask_set_back(self, outcome: JobOutcome[_Facts]) -> None:
         lane = self._answered(outcome)
         if lane is not None:
-            dialog = SetBackDialog(self._window.jobs, lane, self._window)
+            dialog = SetBackDialog(self._context.jobs, lane, self._context.window)
             dialog.agreed.connect(self._set_back)
-            show_about(self._window.project, dialog)
+            show_about(self._context.project, dialog)
 
     def _agrees(self, title: str, text: str, does: str) -> bool:
-        return dialogs.ask(title, text, [("do", does), ("cancel", "Cancel")], self._window) == "do"
+        return dialogs.ask(title, text, [("do", does), ("cancel", "Cancel")], self._context.window) == "do"
 
     def _answered(self, outcome: JobOutcome[_Facts]) -> Lane | None:
         """Return the lane that was looked at; say why there is none."""
         if outcome.error is not None:
-            dialogs.tell(outcome.error, self._window)
+            dialogs.tell(outcome.error, self._context.window)
         if outcome.value is None:
             return None
         lane = outcome.value[0]
         if lane.agreement is None and lane.trouble:
-            self._window.notify(lane.trouble, is_good=False)
+            self._context.notify(lane.trouble, is_good=False)
             return None
         if lane.agreement is not None and lane.agreement.in_force is None:
-            self._window.notify("No lane has taken up a state yet; wait until the first one maps.", is_good=False)
+            self._context.notify("No lane has taken up a state yet; wait until the first one maps.", is_good=False)
             return None
         return lane
 
@@ -267,24 +265,24 @@ class LaneCommands(QObject):
 
     def _tell_agreed(self, order: str, outcome: JobOutcome[CoordinationStatus]) -> None:
         if outcome.value is not None:
-            self._window.notify(done_words(order, outcome.value))
+            self._context.notify(done_words(order, outcome.value))
         self._over(outcome.error)
 
     def _rolled_back(self, outcome: JobOutcome[tuple[int, OffsetResetResult | None]]) -> None:
         if outcome.value is not None:
             state, done = outcome.value
             repeated = f" {_done_words(done)}" if done is not None else ""
-            self._window.notify(f"State {state:,} is announced; the lanes take it up once all are ready.{repeated}")
+            self._context.notify(f"State {state:,} is announced; the lanes take it up once all are ready.{repeated}")
         self._over(outcome.error)
 
     def _went_back(self, outcome: JobOutcome[OffsetResetResult]) -> None:
         if outcome.value is not None:
-            self._window.notify(_done_words(outcome.value), is_good=not outcome.value.waiting)
+            self._context.notify(_done_words(outcome.value), is_good=not outcome.value.waiting)
         self._over(outcome.error)
 
     def _over(self, error: MetlError | None) -> None:
         if error is not None:
-            dialogs.tell(error, self._window)
+            dialogs.tell(error, self._context.window)
         self._looks = _AGAIN_LOOKS
         self.look()
 
@@ -295,10 +293,10 @@ class LaneCommands(QObject):
         self.lane = lane
         is_frozen = lane.agreement is not None and lane.agreement.is_frozen
         self._page.lane.show_held(agreement_words(lane), is_frozen=is_frozen, is_alone=lane.keeps_its_state)
-        self._window.actions_table.refresh()
+        self._context.actions.refresh()
 
     def _project(self) -> Workbench | None:
-        return self._window.project.workbench
+        return self._context.project.workbench
 
 
 def _done_words(done: OffsetResetResult) -> str:

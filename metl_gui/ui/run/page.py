@@ -15,7 +15,6 @@ from metl_gui.core.runs.events import EngineEvent, RunStarted
 from metl_gui.core.runs.kafka import is_kafka
 from metl_gui.core.runs.run_spec import what_stays
 from metl_gui.errors import MetlError, RunKilledError
-from metl_gui.ui.charts.chart import RunChart
 from metl_gui.ui.jobs.jobs import JobOutcome, Jobs, NewestJob
 from metl_gui.ui.lanes.panel import LanePanel
 from metl_gui.ui.lanes.progress import FollowedLane
@@ -74,7 +73,6 @@ class RunPage(QMainWindow):
     found_versions = Signal(object)
     noted = Signal(object)
     compared = Signal(object)
-    chart: RunChart
 
     def __init__(
         self,
@@ -169,6 +167,11 @@ class RunPage(QMainWindow):
         self._list()
         self.show_own()
         return workbench
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a run of this window goes on."""
+        return self._spark.is_running
 
     # what is shown
 

@@ -1,9 +1,9 @@
-"""What the actions of the window do beside plain edits: open, import, export, remove, name."""
+"""What the actions of the window do beside plain edits: open, export, remove, name."""
 
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -20,7 +20,7 @@ from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import ProjectLockedError, UserError
 from metl_gui.ui.actions.shortcut_sheet import KeysDialog, KeySheet
 from metl_gui.ui.exports.dialog import ExportDialog
-from metl_gui.ui.jobs.jobs import Job, JobOutcome, Task
+from metl_gui.ui.jobs.jobs import JobOutcome
 from metl_gui.ui.palette.dialog import Glossary, Palette, PaletteEntry, entries_of
 from metl_gui.ui.project.text import number_of, version_words
 from metl_gui.ui.shell.projects import PreparedProject
@@ -29,13 +29,9 @@ from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.dialogs import show
 from metl_gui.workbench.demo.sample import fresh_copy
 from metl_gui.workbench.exports.files import ExportResult
-from metl_gui.workbench.importing.dropped_files import RecognizedFiles
-from metl_gui.workbench.importing.remote_sources import EVERYTHING, ImportFilter
-from metl_gui.workbench.importing.schema_import import ImportResult, add_reading, import_sources, resume
-from metl_gui.workbench.mapping.table import MapResult, import_mapping
 from metl_gui.workbench.publishing.publication import live_state, published_states
 from metl_gui.workbench.review.assignments import checked_name
-from metl_gui.workbench.session import EditOrigin, Workbench
+from metl_gui.workbench.session import Workbench
 
 if TYPE_CHECKING:
     from metl_gui.ui.shell.window import Window
@@ -53,8 +49,6 @@ class WindowCommands(QObject):
         super().__init__(window)
         self._window = window
         self._project = window.project
-        self._writing: list[Job] = []
-        self._project.opened.connect(self._stop_writing)
 
     def new_project(self) -> None:
         """Ask for a name and make an empty project."""
@@ -119,84 +113,6 @@ class WindowCommands(QObject):
         if workbench is not None:
             self._window.leaving.before(closing(workbench.path.stem), self._window.projects.close)
 
-    def ask_and_import(self, side: Side) -> None:
-        """Ask for schema files and import them."""
-        title = "Extraction schemas" if side is Side.EXTRACTION else "Canonical model"
-        names, _ = QFileDialog.getOpenFileNames(self._window, f"{title} to import", self._folder())
-        if names:
-            self.import_schemas(side, [Path(name) for name in names])
-
-    def ask_and_import_folder(self) -> None:
-        """Ask for a folder of extraction schemas and import everything in it that can be read."""
-        name = QFileDialog.getExistingDirectory(self._window, "Folder of extraction schemas", self._folder())
-        if name:
-            self.import_schemas(Side.EXTRACTION, [Path(name)])
-
-    def import_schemas(self, side: Side, sources: Sequence[Path | str], choice: ImportFilter = EVERYTHING) -> None:
-        """Import files and folders of schemas, or what is chosen of registries and databases; update at once."""
-        workbench = self._project.workbench
-        aside = self._window.jobs.worker.call
-        if workbench is not None:
-            self.write(
-                "Importing schemas",
-                lambda watch: import_sources(
-                    workbench, side, sources, door=EditOrigin.WINDOW, watch=watch, aside=aside, choice=choice
-                ),
-                self._imported,
-            )
-
-    def add_schemas(self, side: Side, found: RecognizedFiles) -> None:
-        """Add the schemas that were read from dropped files."""
-        workbench = self._project.workbench
-        if workbench is not None:
-            self.write(
-                "Adding schemas",
-                lambda watch: add_reading(workbench, side, found.schemas, EditOrigin.WINDOW, watch),
-                self._imported,
-            )
-
-    def resume_imports(self) -> None:
-        """Go on with imports that were interrupted."""
-        workbench = self._project.workbench
-        if workbench is not None:
-            self.write("Importing schemas", lambda watch: resume(workbench, watch), self._imported)
-
-    def ask_and_import_table(self) -> None:
-        """Ask for a mapping table and add its elements."""
-        name, _ = QFileDialog.getOpenFileName(self._window, "Mapping table", self._folder(), "CSV (*.csv)")
-        if name:
-            self.import_table(Path(name))
-
-    def import_table(self, path: Path) -> None:
-        """Add the elements of a mapping table."""
-        workbench = self._project.workbench
-        if workbench is not None:
-            self.write(
-                "Importing the mapping",
-                lambda watch: import_mapping(workbench, path, door=EditOrigin.WINDOW, watch=watch),
-                self._mapped,
-            )
-
-    def write(self, title: str, task: Task[T], done: Callable[[JobOutcome[T]], None]) -> None:
-        """Start a job that writes into the project; where that is closed meanwhile, the job is given up."""
-        workbench = self._project.workbench
-        if self._project.refuses_now():
-            return
-
-        def end(outcome: JobOutcome[T]) -> None:
-            if self._project.workbench is workbench:
-                done(outcome)
-            elif workbench is not None and outcome.value is None:
-                self._window.notify(f"{title} was given up: {workbench.path.name} was closed.", is_good=False)
-
-        job = self._window.jobs.start(title, task, end)
-        self._writing = [each for each in (*self._writing, job) if each in self._window.jobs.running]
-
-    def _stop_writing(self, _workbench: object) -> None:
-        for job in self._writing:
-            job.cancel()
-        self._writing = []
-
     def ask_and_export(self) -> None:
         """Ask for a format and a place, and export what is published."""
         workbench = self._project.workbench
@@ -211,7 +127,7 @@ class WindowCommands(QObject):
         others = sorted(published_states(workbench), key=lambda named: -named.state)
         states = [live, *(each for each in others if each.state != live.state)]
         name, folder = self._window.settings.last_export
-        place = Path(folder) if folder and Path(folder).is_dir() else Path(self._folder())
+        place = Path(folder) if folder and Path(folder).is_dir() else self._project.folder
         dialog = ExportDialog(workbench, states, self._window.jobs, place, name, self._window)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.exported.connect(self._exported)
@@ -275,10 +191,15 @@ class WindowCommands(QObject):
     def show_palette(self) -> None:
         """Ask what to do among everything that makes sense now, and do it."""
         window = self._window
-        palette = Palette(entries_of(window), window.settings.recent_actions, window)
+        palette = Palette(self.palette_entries(), window.settings.recent_actions, window)
         palette.place_over(window)
         palette.chosen.connect(self._do_entry, Qt.ConnectionType.QueuedConnection)
         show(palette)
+
+    def palette_entries(self) -> tuple[PaletteEntry, ...]:
+        """Collect what the palette offers now."""
+        window = self._window
+        return entries_of(window.actions_table, window.stack.currentWidget(), self.show_glossary)
 
     def show_keys(self) -> None:
         """Show the sheet of keys."""
@@ -331,44 +252,6 @@ class WindowCommands(QObject):
         if answer != "cancel":
             self.open(path, for_editing=answer == "take", take_over=answer == "take")
 
-    def _imported(self, outcome: JobOutcome[ImportResult]) -> None:
-        self._project.catch_up()
-        self._failed_only(outcome)
-        result = outcome.value
-        self._window.interrupted.look()
-        if result is None:
-            return
-        added, waiting = len(result.added), result.needs_review
-        title = f"{number_of(added, 'version')} added"
-        if result.unchanged:
-            title += f", {len(result.unchanged):,} {'were' if len(result.unchanged) != 1 else 'was'} there already"
-        if result.refused:
-            lines = [f"Refused: {refused.source}: {refused.reason}" for refused in result.refused[:_SHOWN]]
-            more = len(result.refused) - _SHOWN
-            text = "\n".join([*lines, f"and {more:,} more"] if more > 0 else lines)
-            told = f"{title}. {number_of(len(result.refused), 'source')} refused."
-            self._window.notify(told, "See why", lambda: self._say(title, text), is_good=False)
-        elif waiting:
-            title += f". {waiting:,} decision{'s wait' if waiting != 1 else ' waits'}."
-            self._window.notify(title, "Review now", lambda: self._window.show_page(1), is_good=False)
-        else:
-            self._window.notify(f"{title}.")
-
-    def _mapped(self, outcome: JobOutcome[MapResult]) -> None:
-        self._project.catch_up()
-        self._failed_only(outcome)
-        result = outcome.value
-        if result is None:
-            return
-        if result.conflicts:
-            lines = [f"Line {conflict.line}: {conflict.reason}" for conflict in result.conflicts[:_SHOWN]]
-            more = len(result.conflicts) - _SHOWN
-            lines += [f"and {more} more"] if more > 0 else []
-            self._say(f"Nothing was written: {len(result.conflicts)} lines cannot be followed", "\n".join(lines))
-        else:
-            already = f" {result.unchanged:,} were set already." if result.unchanged else ""
-            self._window.notify(f"{number_of(result.set, 'element')} set.{already}")
-
     def _exported(self, done: ExportResult) -> None:
         self._window.settings.remember_export(done.format, done.path.parent)
 
@@ -378,7 +261,3 @@ class WindowCommands(QObject):
 
     def _say(self, title: str, text: str) -> None:
         dialogs.ask(title, text, [("close", "Close")], self._window)
-
-    def _folder(self) -> str:
-        workbench = self._project.workbench
-        return str(workbench.path.parent if workbench is not None else Path.home())

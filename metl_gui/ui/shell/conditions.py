@@ -1,4 +1,4 @@
-"""When an action makes sense: small questions about the window, for the column ``when`` of the action table.
+"""A row of the window's action table, and when it makes sense: small questions about the window for its ``when``.
 
 Each is asked for every row after every change of project, document, selection or page, so it must cost next to
 nothing: look at what the window knows already, never count or read.
@@ -7,7 +7,10 @@ nothing: look at what the window knows already, never count or read.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
+
+from metl_gui.ui.actions.table import ActionRow
 
 if TYPE_CHECKING:
     from metl_gui.ui.shell.window import Window
@@ -15,14 +18,16 @@ if TYPE_CHECKING:
 Condition: TypeAlias = "Callable[[Window], bool]"
 
 
-def always(_window: Window) -> bool:
-    """Make sense even without a project."""
-    return True
-
-
 def has_project(window: Window) -> bool:
     """Ask for an open project."""
     return window.project.workbench is not None
+
+
+@dataclass(frozen=True)
+class WindowRow(ActionRow["Window"]):
+    """One action of the window, which needs an open project unless it says otherwise."""
+
+    when: Condition = has_project
 
 
 def can_edit(window: Window) -> bool:

@@ -8,10 +8,10 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from metl_gui.ui.actions.table import ActionRow
 from metl_gui.ui.matrix.layout.content import SortOrder
 from metl_gui.ui.matrix.painting.paint_context import Overlay, Sign, Tinting
 from metl_gui.ui.shell.conditions import (
+    WindowRow,
     all_of,
     can_edit,
     has_project,
@@ -33,8 +33,8 @@ def _something_chosen(window: Window) -> bool:
     return current.element is not None or current.cells is not None
 
 
-def _order_row(id_: str, order: SortOrder) -> ActionRow:
-    return ActionRow(
+def _order_row(id_: str, order: SortOrder) -> WindowRow:
+    return WindowRow(
         id_,
         "View > Order of rows and columns",
         order.value[0].upper() + order.value[1:],
@@ -45,7 +45,7 @@ def _order_row(id_: str, order: SortOrder) -> ActionRow:
 
 
 MAP_ROWS = (
-    ActionRow(
+    WindowRow(
         "clear_element",
         "Edit",
         "Clear the selected elements",
@@ -53,28 +53,28 @@ MAP_ROWS = (
         lambda w: w.map.mapper.clear(),
         all_of(can_edit, _ON_MAP, _something_chosen),
     ),
-    ActionRow(
+    WindowRow(
         "back",
         "View > Go",
         "Back to the place before",
         "Alt+Left",
         lambda w: w.on_map().matrix.go_back(),
     ),
-    ActionRow("forward", "View > Go", "Forward again", "Alt+Right", lambda w: w.on_map().matrix.go_forward()),
-    ActionRow("up_a_level", "View", "Up a level", "Backspace", lambda w: w.map.matrix.go_up(), scope="matrix"),
-    ActionRow("go_to", "View > Go", "Go to…", "Ctrl+G", lambda w: w.on_map().going.ask_where()),
-    ActionRow("add_bookmark", "View > Go", "Bookmark this place…", "Ctrl+D", lambda w: w.on_map().going.ask_name()),
+    WindowRow("forward", "View > Go", "Forward again", "Alt+Right", lambda w: w.on_map().matrix.go_forward()),
+    WindowRow("up_a_level", "View", "Up a level", "Backspace", lambda w: w.map.matrix.go_up(), scope="matrix"),
+    WindowRow("go_to", "View > Go", "Go to…", "Ctrl+G", lambda w: w.on_map().going.ask_where()),
+    WindowRow("add_bookmark", "View > Go", "Bookmark this place…", "Ctrl+D", lambda w: w.on_map().going.ask_name()),
     _order_row("order_tree", SortOrder.TREE),
     _order_row("order_name", SortOrder.NAME),
     _order_row("order_first_mapping", SortOrder.FIRST_MAPPING),
-    ActionRow(
+    WindowRow(
         "relevance",
         "View",
         "Only what is mapped or waits",
         does=lambda w: w.map.planes.show_relevant(not w.map.planes.arrangement.is_relevant_only),
         is_checked=lambda w: w.map.planes.arrangement.is_relevant_only,
     ),
-    ActionRow(
+    WindowRow(
         "show_everything",
         "View",
         "Show everything, or hide it again",
@@ -82,10 +82,10 @@ MAP_ROWS = (
         lambda w: w.map.planes.switch_everything(),
         scope="matrix",
     ),
-    ActionRow(
+    WindowRow(
         "copy_block", "Edit", "Copy the block or rectangle", "Ctrl+C", lambda w: w.map.clipboard.copy(), scope="matrix"
     ),
-    ActionRow(
+    WindowRow(
         "paste_block",
         "Edit",
         "Paste a block or a table",
@@ -94,7 +94,7 @@ MAP_ROWS = (
         can_edit,
         scope="matrix",
     ),
-    ActionRow(
+    WindowRow(
         "map_chosen",
         "Mapping",
         "Map what is chosen",
@@ -102,7 +102,7 @@ MAP_ROWS = (
         lambda w: w.map.mapper.map_chosen(),
         all_of(can_edit, _ON_MAP, nodes_on_both_sides),
     ),
-    ActionRow(
+    WindowRow(
         "map_by_name",
         "Mapping",
         "Map what is chosen by name",
@@ -110,7 +110,7 @@ MAP_ROWS = (
         lambda w: w.map.mapper.map_by_name(),
         all_of(can_edit, _ON_MAP, nodes_on_both_sides),
     ),
-    ActionRow(
+    WindowRow(
         "map_by_position",
         "Mapping",
         "Map what is chosen by position",
@@ -118,7 +118,7 @@ MAP_ROWS = (
         lambda w: w.map.mapper.map_by_position(),
         all_of(can_edit, _ON_MAP, nodes_on_both_sides),
     ),
-    ActionRow(
+    WindowRow(
         "unmap_chosen",
         "Mapping",
         "Unmap what is chosen",
@@ -126,22 +126,22 @@ MAP_ROWS = (
         lambda w: w.map.mapper.unmap_chosen(),
         all_of(can_edit, _ON_MAP, node_selected),
     ),
-    ActionRow("hint_drag", "View", "Pan the matrix", "Drag, middle drag, Space+drag", scope="matrix"),
-    ActionRow("hint_wheel", "View", "Zoom columns and rows, about the pointer", "Wheel, +, -", scope="matrix"),
-    ActionRow("hint_wheel_x", "View", "Zoom columns only", "Shift+wheel", scope="matrix"),
-    ActionRow("hint_wheel_y", "View", "Zoom rows only", "Ctrl+Shift+wheel", scope="matrix"),
-    ActionRow("hint_trackpad", "View", "Pan and zoom on a trackpad", "Scroll, pinch", scope="matrix"),
-    ActionRow("hint_drill", "View", "Drill into a tile", "Double click, Enter", scope="matrix"),
-    ActionRow("hint_arrows", "View", "Move the cursor, by blocks", "Arrows, Ctrl+arrows", scope="matrix"),
-    ActionRow(
+    WindowRow("hint_drag", "View", "Pan the matrix", "Drag, middle drag, Space+drag", scope="matrix"),
+    WindowRow("hint_wheel", "View", "Zoom columns and rows, about the pointer", "Wheel, +, -", scope="matrix"),
+    WindowRow("hint_wheel_x", "View", "Zoom columns only", "Shift+wheel", scope="matrix"),
+    WindowRow("hint_wheel_y", "View", "Zoom rows only", "Ctrl+Shift+wheel", scope="matrix"),
+    WindowRow("hint_trackpad", "View", "Pan and zoom on a trackpad", "Scroll, pinch", scope="matrix"),
+    WindowRow("hint_drill", "View", "Drill into a tile", "Double click, Enter", scope="matrix"),
+    WindowRow("hint_arrows", "View", "Move the cursor, by blocks", "Arrows, Ctrl+arrows", scope="matrix"),
+    WindowRow(
         "hint_rectangle", "Edit", "Select a rectangle of cells", "Shift+drag, Shift+click, Shift+arrows", scope="matrix"
     ),
-    ActionRow("hint_space", "Mapping", "Set or clear the element", "Space or click", scope="matrix"),
-    ActionRow("hint_alt", "Mapping", "Only select the cell", "Alt+click", scope="matrix"),
-    ActionRow("hint_run", "Mapping", "Map a run of cells", "Ctrl+drag", scope="matrix"),
-    ActionRow("hint_taken", "Mapping", "Where an end is taken: replace, swap, leave it", "R, S, Esc", scope="matrix"),
-    ActionRow("hint_block", "Mapping", "Open the block editor", "Double click on a header or frame", scope="matrix"),
-    ActionRow("hint_drop", "Mapping", "Map a field to where it is dropped", "Drag from a tree", scope="matrix"),
+    WindowRow("hint_space", "Mapping", "Set or clear the element", "Space or click", scope="matrix"),
+    WindowRow("hint_alt", "Mapping", "Only select the cell", "Alt+click", scope="matrix"),
+    WindowRow("hint_run", "Mapping", "Map a run of cells", "Ctrl+drag", scope="matrix"),
+    WindowRow("hint_taken", "Mapping", "Where an end is taken: replace, swap, leave it", "R, S, Esc", scope="matrix"),
+    WindowRow("hint_block", "Mapping", "Open the block editor", "Double click on a header or frame", scope="matrix"),
+    WindowRow("hint_drop", "Mapping", "Map a field to where it is dropped", "Drag from a tree", scope="matrix"),
 )
 
 
@@ -161,7 +161,7 @@ def _open_block(window: Window) -> None:
 
 
 BLOCK_ROWS = (
-    ActionRow(
+    WindowRow(
         "open_block",
         "Mapping",
         "Open the block editor",
@@ -169,11 +169,11 @@ BLOCK_ROWS = (
         _open_block,
         nodes_on_both_sides,
     ),
-    ActionRow(
+    WindowRow(
         "previous_block", "Mapping", "Previous block", "Alt+Up", lambda w: w.map.block.step(-1), nodes_on_both_sides
     ),
-    ActionRow("next_block", "Mapping", "Next block", "Alt+Down", lambda w: w.map.block.step(1), nodes_on_both_sides),
-    ActionRow(
+    WindowRow("next_block", "Mapping", "Next block", "Alt+Down", lambda w: w.map.block.step(1), nodes_on_both_sides),
+    WindowRow(
         "block_versions",
         "Mapping",
         "Versions of the block",
@@ -182,7 +182,7 @@ BLOCK_ROWS = (
         nodes_on_both_sides,
         is_checked=_shows_versions,
     ),
-    ActionRow(
+    WindowRow(
         "fold_sources",
         "View > Panels",
         "Fold the extraction tree",
@@ -191,7 +191,7 @@ BLOCK_ROWS = (
         has_project,
         is_checked=lambda w: w.map.folding.is_folded(0),
     ),
-    ActionRow(
+    WindowRow(
         "fold_targets",
         "View > Panels",
         "Fold the canonical model",
@@ -200,17 +200,17 @@ BLOCK_ROWS = (
         has_project,
         is_checked=lambda w: w.map.folding.is_folded(1),
     ),
-    ActionRow("hint_line", "Mapping", "Map in the block editor", "Drag from list to list", scope="block editor"),
-    ActionRow(
+    WindowRow("hint_line", "Mapping", "Map in the block editor", "Drag from list to list", scope="block editor"),
+    WindowRow(
         "hint_connect",
         "Mapping",
         "Begin and end a line from the keyboard, give it up",
         "Enter, Enter, Esc",
         scope="block editor",
     ),
-    ActionRow("hint_pair", "Mapping", "Set or clear the element of both current rows", "Space", scope="block editor"),
-    ActionRow("hint_side", "Mapping", "Change the list", "Left, Right, Tab", scope="block editor"),
-    ActionRow(
+    WindowRow("hint_pair", "Mapping", "Set or clear the element of both current rows", "Space", scope="block editor"),
+    WindowRow("hint_side", "Mapping", "Change the list", "Left, Right, Tab", scope="block editor"),
+    WindowRow(
         "hint_several",
         "Edit",
         "Choose several fields of a tree",
@@ -226,8 +226,8 @@ def choose_overlay(window: Window, overlay: Overlay) -> None:
     window.actions_table.refresh()
 
 
-def _overlay_row(id_: str, overlay: Overlay) -> ActionRow:
-    return ActionRow(
+def _overlay_row(id_: str, overlay: Overlay) -> WindowRow:
+    return WindowRow(
         id_,
         "View > Overlay",
         overlay.value,
@@ -243,7 +243,7 @@ MATRIX_ROWS = (
     _overlay_row("overlay_age", Overlay.AGE),
     _overlay_row("overlay_reviewer", Overlay.REVIEWER),
     _overlay_row("overlay_coverage", Overlay.COVERAGE),
-    ActionRow(
+    WindowRow(
         "next_waiting",
         "View",
         "Next block that waits",
@@ -252,7 +252,7 @@ MATRIX_ROWS = (
         something_waits,
         scope="matrix",
     ),
-    ActionRow(
+    WindowRow(
         "next_difference",
         "View",
         "Next difference",
@@ -261,6 +261,6 @@ MATRIX_ROWS = (
         lambda w: bool(w.map.matrix.sight.difference),
         scope="matrix",
     ),
-    ActionRow("hint_ghost", "Mapping", "Open the card of a lost element", "Click on its ghost", scope="matrix"),
-    ActionRow("hint_legend", "View", "Go to the next such thing", "Click in the legend", scope="matrix"),
+    WindowRow("hint_ghost", "Mapping", "Open the card of a lost element", "Click on its ghost", scope="matrix"),
+    WindowRow("hint_legend", "View", "Go to the next such thing", "Click in the legend", scope="matrix"),
 )

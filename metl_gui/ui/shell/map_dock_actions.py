@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui.actions.table import ActionRow
 from metl_gui.ui.shell.conditions import (
     Condition,
+    WindowRow,
     all_of,
     can_edit,
     has_project,
@@ -37,28 +37,28 @@ def _filter_tree(window: Window, side: Side) -> None:
 
 
 LIST_ROWS = (
-    ActionRow(
+    WindowRow(
         "filter_sources",
         "Edit",
         "Filter the extraction tree",
         "Ctrl+Shift+F",
         lambda window: _filter_tree(window, Side.EXTRACTION),
     ),
-    ActionRow(
+    WindowRow(
         "filter_targets",
         "Edit",
         "Filter the canonical model tree",
         "Ctrl+Alt+F",
         lambda window: _filter_tree(window, Side.CDM),
     ),
-    ActionRow(
+    WindowRow(
         "mapping_list",
         "View",
         "Mapping list",
         "Ctrl+T",
         lambda window: window.show_lists().show_mapping(),
     ),
-    ActionRow(
+    WindowRow(
         "what_feeds",
         "View",
         "What feeds this (reverse search)",
@@ -66,7 +66,7 @@ LIST_ROWS = (
         lambda window: window.show_lists().show_reverse(),
         _chosen_in(Side.CDM),
     ),
-    ActionRow(
+    WindowRow(
         "where_goes",
         "View",
         "Where this goes (forward search)",
@@ -74,7 +74,7 @@ LIST_ROWS = (
         lambda window: window.show_lists().show_forward(),
         _chosen_in(Side.EXTRACTION),
     ),
-    ActionRow(
+    WindowRow(
         "progression",
         "View",
         "How its versions changed (version progression)",
@@ -94,14 +94,14 @@ def _something_sure(window: Window) -> bool:
 
 
 SUGGESTION_ROWS = (
-    ActionRow(
+    WindowRow(
         "suggestions",
         "Mapping",
         "Suggestions",
         "Ctrl+E",
         lambda w: w.show_suggestions().show(),
     ),
-    ActionRow(
+    WindowRow(
         "next_suggestion",
         "Mapping",
         "Next suggestion for this attribute",
@@ -110,7 +110,7 @@ SUGGESTION_ROWS = (
         nodes_on_both_sides,
         scope="matrix",
     ),
-    ActionRow(
+    WindowRow(
         "refuse_suggestion",
         "Mapping",
         "Refuse this suggestion",
@@ -119,7 +119,7 @@ SUGGESTION_ROWS = (
         all_of(can_edit, _something_current),
         scope="matrix",
     ),
-    ActionRow(
+    WindowRow(
         "accept_sure",
         "Mapping",
         "Accept all suggestions above 0.90",
@@ -127,15 +127,15 @@ SUGGESTION_ROWS = (
         lambda w: w.suggest.suggestions.accept_all(),
         all_of(can_edit, _something_sure),
     ),
-    ActionRow(
+    WindowRow(
         "refused_suggestions",
         "Mapping",
         "Refused suggestions",
         "",
         lambda w: w.show_suggestions().show_refused(),
     ),
-    ActionRow("hint_take_suggestion", "Mapping", "Accept the suggestion that is shown", "Enter", scope="matrix"),
-    ActionRow("hint_leave_suggestions", "Mapping", "Dismiss the suggestions", "Esc", scope="matrix"),
+    WindowRow("hint_take_suggestion", "Mapping", "Accept the suggestion that is shown", "Enter", scope="matrix"),
+    WindowRow("hint_leave_suggestions", "Mapping", "Dismiss the suggestions", "Esc", scope="matrix"),
 )
 
 
@@ -172,8 +172,8 @@ def _switch_whole(window: Window) -> None:
 
 
 PREVIEW_ROWS = (
-    ActionRow("preview", "View", "Preview of a message", "Ctrl+Alt+P", _show, has_project),
-    ActionRow(
+    WindowRow("preview", "View", "Preview of a message", "Ctrl+Alt+P", _show, has_project),
+    WindowRow(
         "next_sample",
         "View > Samples",
         "Next sample",
@@ -181,7 +181,7 @@ PREVIEW_ROWS = (
         lambda w: _step(w, 1),
         _has_samples,
     ),
-    ActionRow(
+    WindowRow(
         "previous_sample",
         "View > Samples",
         "Previous sample",
@@ -189,7 +189,7 @@ PREVIEW_ROWS = (
         lambda w: _step(w, -1),
         _has_samples,
     ),
-    ActionRow(
+    WindowRow(
         "choose_sample",
         "View > Samples",
         "Choose a sample…",
@@ -197,8 +197,8 @@ PREVIEW_ROWS = (
         lambda w: w.preview.choose(),
         _has_samples,
     ),
-    ActionRow("paste_message", "View > Samples", "Paste a message…", "Ctrl+Alt+M", _paste, has_project),
-    ActionRow(
+    WindowRow("paste_message", "View > Samples", "Paste a message…", "Ctrl+Alt+M", _paste, has_project),
+    WindowRow(
         "whole_sample",
         "View > Samples",
         "Whole records",
@@ -207,7 +207,7 @@ PREVIEW_ROWS = (
         has_project,
         is_checked=lambda w: w.preview.panel.tools.whole.isChecked(),
     ),
-    ActionRow(
+    WindowRow(
         "sample_values",
         "View > Samples",
         "Values beside attributes",
@@ -216,7 +216,7 @@ PREVIEW_ROWS = (
         has_project,
         is_checked=lambda w: w.settings.shows_values,
     ),
-    ActionRow(
+    WindowRow(
         "include_samples",
         "View > Samples",
         "Include samples of the schema in the project…",
@@ -224,10 +224,10 @@ PREVIEW_ROWS = (
         when=all_of(may_write, _schema_chosen),
         is_checked=lambda w: w.preview.is_included,
     ),
-    ActionRow(
+    WindowRow(
         "forget_samples", "View > Samples", "Forget samples…", does=lambda w: w.preview.forget(), when=has_project
     ),
-    ActionRow(
+    WindowRow(
         "hint_spot", "View", "Select the attribute of a value in the preview", "Enter, click", scope="block editor"
     ),
 )
@@ -238,7 +238,7 @@ def _attribute_chosen(window: Window) -> bool:
 
 
 OWNER_ROWS = (
-    ActionRow(
+    WindowRow(
         "new_entity",
         "Schema",
         "New entity…",
@@ -246,7 +246,7 @@ OWNER_ROWS = (
         lambda w: w.owners.new_entity(),
         can_edit,
     ),
-    ActionRow(
+    WindowRow(
         "new_entity_version",
         "Schema",
         "New version of an entity…",
@@ -254,7 +254,7 @@ OWNER_ROWS = (
         lambda w: w.owners.new_version(),
         can_edit,
     ),
-    ActionRow(
+    WindowRow(
         "same_as",
         "Schema",
         "Same as…",
@@ -262,7 +262,7 @@ OWNER_ROWS = (
         lambda w: w.owners.same_as(),
         all_of(can_edit, _attribute_chosen),
     ),
-    ActionRow(
+    WindowRow(
         "not_same_as",
         "Schema",
         "Not the same as…",
@@ -270,8 +270,8 @@ OWNER_ROWS = (
         lambda w: w.owners.not_same_as(),
         all_of(can_edit, _attribute_chosen),
     ),
-    ActionRow("comment", "Schema", "Comment…", "Ctrl+K", lambda w: w.owners.comment(), node_selected),
-    ActionRow(
+    WindowRow("comment", "Schema", "Comment…", "Ctrl+K", lambda w: w.owners.comment(), node_selected),
+    WindowRow(
         "mask",
         "Schema",
         "Mask the values",
@@ -280,5 +280,5 @@ OWNER_ROWS = (
         all_of(can_edit, _attribute_chosen),
         is_checked=lambda w: w.owners.is_chosen_masked,
     ),
-    ActionRow("gaps", "View", "Gaps", "Ctrl+Shift+G", lambda w: w.owners.show_gaps()),
+    WindowRow("gaps", "View", "Gaps", "Ctrl+Shift+G", lambda w: w.owners.show_gaps()),
 )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt
 
-from metl_gui.ui.frame.head_bar import PAGES
+from metl_gui.ui.context.app_context import PAGES
 from metl_gui.ui.project import text
 from metl_gui.ui.project.document import DocumentChange
 from metl_gui.ui.project.selection import Selected, still_there

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from metl_gui.ui.actions.table import ActionRow
 from metl_gui.ui.review.card import AnswerKind
 from metl_gui.ui.shell.conditions import (
+    WindowRow,
     all_of,
     can_edit,
     has_project,
@@ -47,7 +47,7 @@ def _has_group(window: Window) -> bool:
 
 
 REVIEW_ROWS = (
-    ActionRow(
+    WindowRow(
         "answer_renamed",
         "Mapping > Answer",
         "It was renamed",
@@ -56,7 +56,7 @@ REVIEW_ROWS = (
         _AT_CARDS,
         scope="review list",
     ),
-    ActionRow(
+    WindowRow(
         "answer_group",
         "Mapping > Answer",
         "All of the first group were renamed",
@@ -65,7 +65,7 @@ REVIEW_ROWS = (
         all_of(_AT_CARDS, _has_group),
         scope="review list",
     ),
-    ActionRow(
+    WindowRow(
         "answer_another",
         "Mapping > Answer",
         "Choose another attribute…",
@@ -74,7 +74,7 @@ REVIEW_ROWS = (
         _AT_CARDS,
         scope="review list",
     ),
-    ActionRow(
+    WindowRow(
         "answer_lost",
         "Mapping > Answer",
         "Confirm the loss",
@@ -83,7 +83,7 @@ REVIEW_ROWS = (
         _AT_CARDS,
         scope="review list",
     ),
-    ActionRow(
+    WindowRow(
         "answer_not_renamed",
         "Mapping > Answer",
         "Not a rename",
@@ -92,7 +92,7 @@ REVIEW_ROWS = (
         _AT_CARDS,
         scope="review list",
     ),
-    ActionRow(
+    WindowRow(
         "assign_item",
         "Mapping",
         "Say who decides…",
@@ -101,7 +101,7 @@ REVIEW_ROWS = (
         _DECIDING,
         scope="review list",
     ),
-    ActionRow(
+    WindowRow(
         "confirm_shown",
         "Mapping > Many at once",
         "Confirm all that are shown…",
@@ -109,35 +109,35 @@ REVIEW_ROWS = (
         lambda w: w.on_review(w.review_commands.confirm_shown),
         _DECIDING,
     ),
-    ActionRow(
+    WindowRow(
         "assign_shown",
         "Mapping > Many at once",
         "Say who decides on all that are shown…",
         does=lambda w: w.on_review(w.review_commands.assign_shown),
         when=_DECIDING,
     ),
-    ActionRow(
+    WindowRow(
         "later_shown",
         "Mapping > Many at once",
         "Decide later on all that are shown",
         does=lambda w: w.on_review(w.review_commands.postpone_shown),
         when=_DECIDING,
     ),
-    ActionRow(
+    WindowRow(
         "send_sheet",
         "Mapping",
         "Send open decisions out as an answer sheet…",
         does=lambda w: w.review_commands.ask_and_send(),
         when=all_of(something_waits, shows_now),
     ),
-    ActionRow(
+    WindowRow(
         "read_sheet",
         "Mapping",
         "Read an answer sheet…",
         does=lambda w: w.review_commands.ask_and_read(),
         when=has_project,
     ),
-    ActionRow(
+    WindowRow(
         "review_in_matrix",
         "View",
         "The decision in the matrix",
@@ -159,11 +159,11 @@ def _has_states(window: Window) -> bool:
 
 
 HISTORY_ROWS = (
-    ActionRow("history", "View > History", "Show the history", "Ctrl+H", lambda w: w.history.show()),
-    ActionRow(
+    WindowRow("history", "View > History", "Show the history", "Ctrl+H", lambda w: w.history.show()),
+    WindowRow(
         "why", "View > History", "Why is this mapped?", "Ctrl+Shift+Y", lambda w: w.history.show_why(), node_selected
     ),
-    ActionRow(
+    WindowRow(
         "time_slider",
         "View > History",
         "Time slider",
@@ -171,7 +171,7 @@ HISTORY_ROWS = (
         lambda w: w.history.show_strip(w.history.strip.isHidden()),
         is_checked=lambda w: not w.history.strip.isHidden(),
     ),
-    ActionRow(
+    WindowRow(
         "older_state",
         "View > History",
         "One state back",
@@ -179,11 +179,11 @@ HISTORY_ROWS = (
         lambda w: w.history.step(-1),
         all_of(has_project, _has_states),
     ),
-    ActionRow("newer_state", "View > History", "One state on", "Alt+PgDown", lambda w: w.history.step(1), looks_back),
-    ActionRow(
+    WindowRow("newer_state", "View > History", "One state on", "Alt+PgDown", lambda w: w.history.step(1), looks_back),
+    WindowRow(
         "back_to_now", "View > History", "Back to now", "Alt+Home", lambda w: w.history.looking.come_back(), looks_back
     ),
-    ActionRow(
+    WindowRow(
         "compare_with_now",
         "View > History",
         "Compare this state with now",
@@ -191,7 +191,7 @@ HISTORY_ROWS = (
         lambda w: w.history.compare_with_now(),
         all_of(has_project, _one_meant),
     ),
-    ActionRow(
+    WindowRow(
         "undo_state",
         "Edit",
         "Undo this state…",
@@ -199,10 +199,10 @@ HISTORY_ROWS = (
         lambda w: w.history.ask_and_undo(),
         all_of(may_write, _one_meant),
     ),
-    ActionRow(
+    WindowRow(
         "compare_with_live", "View > History", "Compare with what is live", "", lambda w: w.history.compare_with_live()
     ),
-    ActionRow(
+    WindowRow(
         "compare_with_file",
         "View > History",
         "Compare with another file…",
@@ -210,7 +210,7 @@ HISTORY_ROWS = (
         lambda w: w.history.ask_and_compare_file(),
         has_project,
     ),
-    ActionRow(
+    WindowRow(
         "publish",
         "Run",
         "Publish this state…",
@@ -218,6 +218,6 @@ HISTORY_ROWS = (
         lambda w: w.history.ask_and_publish(),
         may_write,
     ),
-    ActionRow("hint_states", "View", "Look at a state; choose two to compare them", "Click, Enter; Ctrl+click"),
-    ActionRow("hint_marks", "View", "On the time slider: from mark to mark", "Ctrl+Left, Ctrl+Right"),
+    WindowRow("hint_states", "View", "Look at a state; choose two to compare them", "Click, Enter; Ctrl+click"),
+    WindowRow("hint_marks", "View", "On the time slider: from mark to mark", "Ctrl+Left, Ctrl+Right"),
 )

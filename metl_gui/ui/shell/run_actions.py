@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from metl_gui.ui.actions.table import ActionRow
 from metl_gui.ui.lanes.orders import ORDERS
-from metl_gui.ui.shell.conditions import Condition, all_of, can_run, has_project
+from metl_gui.ui.shell.conditions import Condition, WindowRow, all_of, can_run, has_project
 
 if TYPE_CHECKING:
     from metl_gui.ui.shell.window import Window
@@ -38,28 +37,28 @@ def _can_order(order: str) -> Condition:
 
 
 RUN_ROWS = (
-    ActionRow(
+    WindowRow(
         "choose_topics",
         "Run",
         "Choose topics to read…",
         "Ctrl+Alt+R",
         lambda w: w.run_commands.topics.choose_source(),
     ),
-    ActionRow(
+    WindowRow(
         "choose_sink_topics",
         "Run",
         "Choose topics to write…",
         "Ctrl+Alt+T",
         lambda w: w.run_commands.topics.choose_sink(),
     ),
-    ActionRow(
+    WindowRow(
         "run_production",
         "Run",
         "Production run over files",
         does=lambda w: w.run_commands.run_production(),
         when=all_of(can_run, _something_is_live),
     ),
-    ActionRow(
+    WindowRow(
         "replay",
         "Run",
         "Replay what was set aside",
@@ -67,14 +66,14 @@ RUN_ROWS = (
         does=lambda w: w.run_commands.replay(),
         when=all_of(can_run, _something_waits_for_replay),
     ),
-    ActionRow(
+    WindowRow(
         "live_run",
         "Run",
         "Production run that goes on",
         does=lambda w: w.run_commands.show_view(w.run_page.show_live),
         when=_goes_on,
     ),
-    ActionRow(
+    WindowRow(
         "run_lane",
         "Run",
         "How far the lane is",
@@ -82,28 +81,28 @@ RUN_ROWS = (
         when=lambda w: has_project(w) and w.run_page.is_lane,
     ),
     *(
-        ActionRow(f"lane_{order}", "Run > Lane", words, does=_ordering(order), when=_can_order(order))
+        WindowRow(f"lane_{order}", "Run > Lane", words, does=_ordering(order), when=_can_order(order))
         for order, words in ORDERS.items()
     ),
-    ActionRow(
+    WindowRow(
         "run_details",
         "Run",
         "What a run read and filled",
         does=lambda w: w.run_commands.show_view(w.run_page.show_details),
     ),
-    ActionRow(
+    WindowRow(
         "run_speed",
         "Run",
         "How fast the kernel was",
         does=lambda w: w.run_commands.show_view(w.run_page.show_speed),
     ),
-    ActionRow(
+    WindowRow(
         "compare_runs",
         "Run",
         "Compare two runs",
         does=lambda w: w.run_commands.show_view(w.run_page.show_comparison),
     ),
-    ActionRow(
+    WindowRow(
         "pause_chart",
         "Run",
         "Keep the chart still",
@@ -111,7 +110,7 @@ RUN_ROWS = (
         when=lambda w: has_project(w) and w.run_page.chart.pause.isEnabled(),
         is_checked=lambda w: w.run_page.chart.pause.isChecked(),
     ),
-    ActionRow(
+    WindowRow(
         "copy_chart",
         "Run",
         "Copy the data of the chart",

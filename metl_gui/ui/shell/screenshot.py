@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import ProjectError
 from metl_gui.own_files import is_own
-from metl_gui.ui.frame.head_bar import PAGES
+from metl_gui.ui.context.app_context import PAGES
 from metl_gui.ui.jobs.jobs import SynchronousJobs
 from metl_gui.ui.matrix.layout.camera import TALLEST_CELL, WIDEST_CELL, Camera
 from metl_gui.ui.project.selection import Selected, place_of_version

@@ -13,7 +13,7 @@ from PySide6.QtCore import QModelIndex, QObject
 
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui.frame.head_bar import PAGES
+from metl_gui.ui.context.app_context import PAGES
 from metl_gui.ui.matrix.layout.camera import Viewpoint
 from metl_gui.ui.matrix.layout.content import SortOrder
 from metl_gui.ui.project.selection import NodeRef, Selected, still_there

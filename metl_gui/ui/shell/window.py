@@ -9,13 +9,18 @@ from PySide6.QtCore import QSettings, QSize, Qt, QTimer
 from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QShowEvent
 from PySide6.QtWidgets import QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
+from metl_gui.core.matrix.blocks import BlockKey
+from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import MetlError, ReadOnlyStateError
 from metl_gui.ui.actions.menus import Actions
-from metl_gui.ui.drop.controller import DropController, InterruptedImport, files_in
-from metl_gui.ui.frame.head_bar import PAGES, HeadBar
+from metl_gui.ui.context.app_context import PAGES, AppContext
+from metl_gui.ui.context.project_writer import ProjectWriter
+from metl_gui.ui.drop.controller import DropController, files_in
+from metl_gui.ui.frame.head_bar import HeadBar
 from metl_gui.ui.frame.start_page import OpeningPage, StartPage
 from metl_gui.ui.frame.status_bar import StatusBar
 from metl_gui.ui.history.controller import HistoryController
+from metl_gui.ui.importing.commands import ImportCommands
 from metl_gui.ui.jobs.jobs import CommandResult, Jobs
 from metl_gui.ui.map.page import MapPage
 from metl_gui.ui.matrix.layout.ghost_lines import LostHere
@@ -34,6 +39,7 @@ from metl_gui.ui.run.commands import RunCommands
 from metl_gui.ui.run.page import RunPage
 from metl_gui.ui.run.processes import SparkRuns
 from metl_gui.ui.search.docks import ListDocks
+from metl_gui.ui.shell.action_table import ORDER, all_rows
 from metl_gui.ui.shell.commands import WindowCommands
 from metl_gui.ui.shell.layout import FloatingDocks, WindowLayout, fill_panels, fill_recent
 from metl_gui.ui.shell.project_status import ProjectFacts
@@ -47,6 +53,7 @@ from metl_gui.ui.theming.controller import ThemeController
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.dock import FocusRing
 from metl_gui.ui.widgets.notice import Notice, NoticeStrip
+from metl_gui.workbench.profiles.kinds import ProfileKind
 from metl_gui.workbench.session import Workbench
 
 LEAST_SIZE = (1100, 700)
@@ -71,10 +78,11 @@ class Window(QMainWindow):
     selection: Selection
     spark: SparkRuns
     opening: ProjectOpener
+    context: AppContext
     commands: WindowCommands
+    imports: ImportCommands
     projects: Projects
     drops: DropController
-    interrupted: InterruptedImport
     map: MapPage
     preview: PreviewController
     lists: ListDocks
@@ -94,7 +102,7 @@ class Window(QMainWindow):
     leaving: ShutdownController
     stack: QStackedWidget
     dressing: ThemeController
-    actions_table: Actions
+    actions_table: Actions[Window]
     is_busy: bool
 
     def __init__(self, settings: QSettings, jobs: Jobs | None = None, warms_up: bool = True) -> None:
@@ -106,10 +114,22 @@ class Window(QMainWindow):
         self.selection = Selection(self)
         self.spark = SparkRuns(self.jobs, self)
         self.opening = ProjectOpener(self.jobs, self)
+        self.actions_table = Actions(self, all_rows(), self.settings)
+        self.context = AppContext(
+            window=self,
+            settings=self.settings,
+            jobs=self.jobs,
+            project=self.project,
+            selection=self.selection,
+            actions=self.actions_table,
+            writer=ProjectWriter(self.project, self.jobs, self.notify, self),
+            notify=self.notify,
+            navigate=self,
+        )
         self.commands = WindowCommands(self)
         self.projects = Projects(self)
-        self.drops = DropController(self)
-        self.interrupted = InterruptedImport(self)
+        self.imports = ImportCommands(self.context)
+        self.drops = DropController(self.context, self.imports)
         self.upkeep = Maintenance(self.project, self.jobs, self)
         self.map = MapPage(self.project, self.selection, self.settings, self.jobs)
         self.preview = PreviewController(self.map, self.project, self.selection, self.jobs, self.settings)
@@ -118,33 +138,46 @@ class Window(QMainWindow):
         self.owner_docks = OwnerDocks(self.map, self.map.block_dock, self.project, self.selection, self.jobs)
         self.suggest = SuggestionController(self.map, self.project, self.selection, self.jobs)
         self.review = ReviewPage(self.project, self.selection)
-        self.review_commands = ReviewCommands(self)
+        self.review_commands = ReviewCommands(self.context, self.review)
+        self.spark.busy.connect(self.review_commands.follow_run)
         self.second_matrix = SecondMatrix(self.project, self.selection, self.map, self.review, self)
         self.run_page = RunPage(self.project, self.spark, self.jobs, self.settings)
         self.start, self.opening_page = StartPage(), OpeningPage()
         self.head, self.status = HeadBar(), StatusBar()
         self.stack = QStackedWidget()
         self.is_busy = False
-        self.history = HistoryController(self)
+        self.history = HistoryController(self.context, self.map)
+        self.spark.ended.connect(self.history.read_runs)
         self.configuring = SettingCommands(self)
         self.second = SecondPerson(self.project, self.selection, self)
-        self.registries = RegistryController(self)
+        self.registries = RegistryController(self.context, self.imports)
         self.facts = ProjectFacts(self)
         self.dressing = ThemeController(self.settings, self)
-        self.actions_table = Actions(self, {"matrix": self.map.matrix, "review list": self.review.list.view})
-        self.run_commands = RunCommands(self)
+        self.run_commands = RunCommands(
+            self.context, self.run_page, self.review_commands, self.history.live, self.map.matrix
+        )
         self.leaving = ShutdownController(self)
         self.review.take_keys(self.actions_table[id_] for id_ in CARD_KEYS)
         self._warms_up = warms_up
         self._layout = WindowLayout(self)
         self._build()
-        self.everywhere = SearchBox(self, self.head.search)
+        self.everywhere = SearchBox(self.context, self.head.search, self.commands.palette_entries)
         self._connect()
+        self._join_controllers()
         self._show_keys()
         self.facts.show_none()
         self._layout.restore()
 
     # pages
+
+    @property
+    def page(self) -> int:
+        """The number of the page in front."""
+        return self.stack.currentIndex()
+
+    def show_profiles(self, kind: ProfileKind) -> None:
+        """Show the connection profiles of a kind."""
+        self.configuring.show_profiles(kind=kind)
 
     def show_page(self, number: int) -> None:
         """Bring a page to the front."""
@@ -210,7 +243,7 @@ class Window(QMainWindow):
         self.setMinimumSize(*LEAST_SIZE)
         self.setAcceptDrops(True)
         self.resize(1600, 1000)
-        self.actions_table.fill()
+        self.actions_table.fill(ORDER, {"matrix": self.map.matrix, "review list": self.review.list.view})
         self.actions_table.add_live_menu("View > Panels", lambda menu: fill_panels(self, menu))
         recent = self.actions_table.add_live_menu("File > Open recent", lambda menu: fill_recent(self, menu))
         recent.triggered.connect(self._open_recent)
@@ -252,7 +285,7 @@ class Window(QMainWindow):
         self.preview.panel.retold.connect(self.actions_table.refresh)
         self.spark.ended.connect(self.project.read_samples_again)
         self.suggest.suggestions.changed.connect(self.actions_table.refresh)
-        self.map.import_wanted.connect(self.commands.ask_and_import)
+        self.map.import_wanted.connect(self.imports.ask_and_import)
         self.map.entity_wanted.connect(self.actions_table["new_entity"].trigger)
         self.map.said.connect(self._tell_said)
         self.map.review_wanted.connect(self._show_review)
@@ -280,6 +313,19 @@ class Window(QMainWindow):
         self.dressing.dressed.connect(self._dressed)
         self.upkeep.failed.connect(self._tell_failed)
 
+    def _join_controllers(self) -> None:
+        """Do for each controller what it asks of another one; none of them knows another page."""
+        self.registries.project_wanted.connect(self.commands.new_project)
+        self.registries.watch.review_wanted.connect(self._show_found)
+        self.drops.project_wanted.connect(self.commands.open)
+        self.drops.answers_wanted.connect(self._read_answers)
+        self.drops.messages_wanted.connect(self._show_messages)
+        self.drops.run_wanted.connect(self._run_messages)
+        self.everywhere.tree_wanted.connect(self._filter_tree)
+        self.review_commands.settling.undo_wanted.connect(self.history.undo_of)
+        self.review_commands.settling.undo_question_wanted.connect(self.history.ask_to_undo)
+        self.review_commands.replay_of = self.run_commands.replay_of
+
     # following the project
 
     def _opening_began(self, name: str) -> None:
@@ -302,14 +348,7 @@ class Window(QMainWindow):
     def notify(
         self, text: str, action_text: str = "", callback: Callable[[], object] | None = None, is_good: bool = True
     ) -> None:
-        """Say what came of something, in a strip that does not take the focus.
-
-        Args:
-            text: what happened, to what.
-            action_text: words of a button.
-            callback: what the button does.
-            is_good: good news go by themselves; anything else stays until it is closed.
-        """
+        """Say what came of something, in a strip that does not take the focus; see ``Notify``."""
         self.notice.say(Notice(text, action_text, callback, is_good))
 
     def _list_elements(self) -> None:
@@ -348,6 +387,32 @@ class Window(QMainWindow):
 
     def _show_review(self) -> None:
         self.show_page(PAGES.index("Review"))
+
+    def _show_found(self, key: BlockKey | None) -> None:
+        """Show the review item of a block."""
+        self.review_commands.show_first([key] if key is not None else [])
+
+    def _read_answers(self, path: Path) -> None:
+        self.show_page(PAGES.index("Review"))
+        self.review_commands.read(path)
+
+    def _show_messages(self, source: str) -> None:
+        """Read samples of messages, which the next run takes too."""
+        self.show_page(PAGES.index("Map"))
+        self.run_page.setup.source.setText(source)
+        self.preview.keep(source)
+
+    def _run_messages(self, source: str) -> None:
+        self.show_page(PAGES.index("Run"))
+        self.run_page.setup.source.setText(source)
+        self.run()
+
+    def _filter_tree(self, wanted: tuple[Side, str]) -> None:
+        side, words = wanted
+        panel = self.map.sources if side is Side.EXTRACTION else self.map.targets
+        self.show_page(PAGES.index("Map"))
+        panel.filter_now(words)
+        panel.box.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def run(self) -> None:
         """Show the Run page and start a test run."""

@@ -32,12 +32,12 @@ class AttributeList(QListView):
         side: which side it shows.
 
     Signals:
-        stood_on: id of the attribute that became the current one by hand.
-        pulled: where the pointer is, in the coordinates of the screen, while a line is drawn from the current row.
+        stood_on: (side, id of the attribute that became the current one by hand).
+        pulled: (side, where the pointer is on the screen) while a line is drawn from the current row.
         let_go: where the line ends.
-        key: ``enter``, ``space``, ``delete``, ``escape``, ``left`` or ``right`` was pressed.
-        dropped: (id of the row below, ``Dragged``) of fields dropped from a tree.
-        menu_wanted: where on the screen a menu for the current row is asked for.
+        key: (side, key) of ``enter``, ``space``, ``delete``, ``escape``, ``left`` or ``right``.
+        dropped: (side, id of the row below, ``Dragged``) of fields dropped from a tree.
+        menu_wanted: (side, where on the screen) a menu for the current row is asked for.
     """
 
     stood_on = Signal(object)
@@ -106,7 +106,7 @@ class AttributeList(QListView):
     def _stand(self, current: QModelIndex, _before: QModelIndex) -> None:
         row = self.rows.row_at(current)
         if row is not None and not self._is_showing:
-            self.stood_on.emit(row.id)
+            self.stood_on.emit((self.side, row.id))
 
     # mouse
 
@@ -125,7 +125,7 @@ class AttributeList(QListView):
             return
         self._pulls = self._pulls or (at - self._pressed).manhattanLength() >= QApplication.startDragDistance()
         if self._pulls:
-            self.pulled.emit(event.globalPosition().toPoint())
+            self.pulled.emit((self.side, event.globalPosition().toPoint()))
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """End a line."""
@@ -157,14 +157,15 @@ class AttributeList(QListView):
         if meaning is None or event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier:
             super().keyPressEvent(event)
         else:
-            self.key.emit(meaning)
+            self.key.emit((self.side, meaning))
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """Ask for the menu of the current row, which is the one that was clicked."""
         if event.reason() is QContextMenuEvent.Reason.Keyboard:
-            self.menu_wanted.emit(self.viewport().mapToGlobal(self.visualRect(self.currentIndex()).bottomLeft()))
+            at = self.viewport().mapToGlobal(self.visualRect(self.currentIndex()).bottomLeft())
         else:
-            self.menu_wanted.emit(event.globalPos())
+            at = event.globalPos()
+        self.menu_wanted.emit((self.side, at))
 
     # fields from a tree
 
@@ -187,7 +188,7 @@ class AttributeList(QListView):
         self._point_at(-1)
         if dragged is not None and row is not None and dragged.side is not self.side:
             event.acceptProposedAction()
-            self.dropped.emit((row.id, dragged))
+            self.dropped.emit((self.side, row.id, dragged))
 
     def _judge(self, event: QDragMoveEvent) -> None:
         dragged = from_mime(event.mimeData())

@@ -52,8 +52,8 @@ class TwoLists(QWidget):
             one.pulled.connect(self._pulled)
             one.let_go.connect(self._let_go)
             one.key.connect(self._key)
-            one.dropped.connect(self._dropped)
-            one.menu_wanted.connect(self._want_menu)
+            one.dropped.connect(self.dropped)
+            one.menu_wanted.connect(self.menu_wanted)
             one.verticalScrollBar().valueChanged.connect(self.canvas.update)
         self.canvas.picked.connect(self._picked_link)
         self.canvas.followed.connect(self._follow)
@@ -214,11 +214,12 @@ class TwoLists(QWidget):
         paths = self.canvas.drawn.paths
         return f"taken: {paths[Side.EXTRACTION].get(element.p, '')} → {paths[Side.CDM].get(element.q, '')}"
 
-    def _pulled(self, at: QPoint) -> None:
-        view = self.sender()
-        if isinstance(view, AttributeList) and view.current is not None:
-            self._from, self._pointer = (view.side, view.current.id), at
-            self._scroll_at_edge(self._other(view.side), at)
+    def _pulled(self, pulled: tuple[Side, QPoint]) -> None:
+        side, at = pulled
+        row = self._view(side).current
+        if row is not None:
+            self._from, self._pointer = (side, row.id), at
+            self._scroll_at_edge(self._other(side), at)
             self._draw()
 
     def _let_go(self, at: QPoint) -> None:
@@ -242,20 +243,16 @@ class TwoLists(QWidget):
 
     # what was pressed
 
-    def _stood(self, attribute_id: int) -> None:
-        view = self.sender()
-        if isinstance(view, AttributeList):
-            self._draw()
-            rubber = self.canvas.drawn.rubber
-            if rubber is not None and rubber.words:
-                _announce(self, rubber.words)
-            self.picked.emit((view.side, attribute_id))
+    def _stood(self, place: tuple[Side, int]) -> None:
+        self._draw()
+        rubber = self.canvas.drawn.rubber
+        if rubber is not None and rubber.words:
+            _announce(self, rubber.words)
+        self.picked.emit(place)
 
-    def _key(self, key: str) -> None:
-        view = self.sender()
-        if not isinstance(view, AttributeList):
-            return
-        other = self._other(view.side)
+    def _key(self, pressed: tuple[Side, str]) -> None:
+        side, key = pressed
+        view, other = self._view(side), self._other(side)
         if key in ("left", "right"):
             self.focus_side(Side.EXTRACTION if key == "left" else Side.CDM)
         elif key == "enter":
@@ -306,16 +303,6 @@ class TwoLists(QWidget):
         if id_ not in view.rows.place:
             self.everything_wanted.emit()
         view.scrollTo(view.rows.index_of(id_), view.ScrollHint.PositionAtCenter)
-
-    def _dropped(self, drop: tuple[int, object]) -> None:
-        view = self.sender()
-        if isinstance(view, AttributeList):
-            self.dropped.emit((view.side, *drop))
-
-    def _want_menu(self, at: QPoint) -> None:
-        view = self.sender()
-        if isinstance(view, AttributeList):
-            self.menu_wanted.emit((view.side, at))
 
     def _view(self, side: Side) -> AttributeList:
         return self.left if side is Side.EXTRACTION else self.right

@@ -45,10 +45,16 @@ class LegendEntry(QAbstractButton):
     Args:
         view: the choice of lines.
         name: the line.
+
+    Signals:
+        switched: the name of the line, which is to be hidden, or shown again.
     """
+
+    switched = Signal(object)
 
     def __init__(self, view: ChartView, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.toggled.connect(self._switch)
         self.view, self.name = view, name
         self.value, self._widest = "", "000 k"
         self.is_brief = False
@@ -58,6 +64,9 @@ class LegendEntry(QAbstractButton):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.setAccessibleDescription("Hides or shows the line")
+
+    def _switch(self) -> None:
+        self.switched.emit(self.name)
 
     def say(self, value: str, is_brief: bool, tip: str) -> None:
         """Show a value, unless there is no room for it."""
@@ -378,11 +387,9 @@ class RunChart(QFrame):
         else:
             self._needs_drawing = True
 
-    def _toggle(self) -> None:
-        entry = self.sender()
-        if isinstance(entry, LegendEntry):
-            self.hidden.symmetric_difference_update({entry.name})
-            self._redraw()
+    def _toggle(self, name: str) -> None:
+        self.hidden.symmetric_difference_update({name})
+        self._redraw()
 
     def _show_legend(self) -> None:
         for entry in self.entries:
@@ -392,7 +399,7 @@ class RunChart(QFrame):
         self.entries = [LegendEntry(self.view, name) for name in self.view.lines]
         for entry in self.entries:
             entry.setChecked(entry.name not in self.hidden)
-            entry.toggled.connect(self._toggle)
+            entry.switched.connect(self._toggle)
             self._legend.addWidget(entry)
         for before, after in pairwise((self.views, *self.entries, self.window_choice)):
             QWidget.setTabOrder(before, after)

@@ -21,13 +21,21 @@ class Figure(QPushButton):
     """A large number and what it counts.
 
     Args:
+        id_: its name in code.
         words: what it counts.
         leads_to: where a press leads, for people who do not see it.
         short: the words where there is no room for more.
+
+    Signals:
+        followed: its id, at each press.
     """
 
-    def __init__(self, words: str, leads_to: str, short: str = "", parent: QWidget | None = None) -> None:
+    followed = Signal(object)
+
+    def __init__(self, id_: str, words: str, leads_to: str, short: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._id = id_
+        self.clicked.connect(self._follow)
         self.setProperty("kind", "card")
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setAccessibleDescription(leads_to)
@@ -56,6 +64,9 @@ class Figure(QPushButton):
         if self.value.property("kind") != kind:
             self.value.setProperty("kind", kind)
             self.value.style().polish(self.value)
+
+    def _follow(self) -> None:
+        self.followed.emit(self._id)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Say it in fewer words where there is no room."""
@@ -91,18 +102,18 @@ class Figures(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.rate = Figure("records in", "Show the course of the run")
-        self.read = Figure("read", "Show which schemas and versions they are of")
-        self.mapped = Figure("mapped", "Show the messages by entity")
-        self.aside = Figure("set aside", "Show what was set aside", "set aside")
-        self.kernel = Figure("per message in the kernel", "Show how fast the kernel was", "a message, kernel")
-        self._ids = {self.rate: RATE, self.read: READ, self.mapped: MAPPED, self.aside: ASIDE, self.kernel: KERNEL}
+        self.rate = Figure(RATE, "records in", "Show the course of the run")
+        self.read = Figure(READ, "read", "Show which schemas and versions they are of")
+        self.mapped = Figure(MAPPED, "mapped", "Show the messages by entity")
+        self.aside = Figure(ASIDE, "set aside", "Show what was set aside", "set aside")
+        self.kernel = Figure(KERNEL, "per message in the kernel", "Show how fast the kernel was", "a message, kernel")
+        self._figures = (self.rate, self.read, self.mapped, self.aside, self.kernel)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(12)
-        for figure in self._ids:
+        for figure in self._figures:
             row.addWidget(figure, 1)
-            figure.clicked.connect(self._follow)
+            figure.followed.connect(self.followed)
 
     def show_counts(self, counts: Mapping[str, Any], rate: float) -> None:
         """Show the counts of a run, live or finished, as the report names them."""
@@ -128,10 +139,5 @@ class Figures(QWidget):
 
     def clear(self) -> None:
         """Show that nothing was run."""
-        for figure in self._ids:
+        for figure in self._figures:
             figure.clear()
-
-    def _follow(self) -> None:
-        figure = self.sender()
-        if isinstance(figure, Figure):
-            self.followed.emit(self._ids[figure])

@@ -16,7 +16,7 @@ from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.project.text import number_of
 from metl_gui.ui.theming import theme as themes
-from metl_gui.ui.widgets.pill import KeyButton
+from metl_gui.ui.widgets.pill import KeyButton, ValueButton
 from metl_gui.ui.widgets.plain_text import plain_label
 from metl_gui.workbench.importing.dropped_files import Novelty, RecognizedFiles, likely_side, novelty
 
@@ -181,7 +181,7 @@ class DropSheet(QDialog):
     def __init__(self, parts: tuple[DroppedPart, ...], refused: list[str], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("What was dropped")
-        self.buttons: list[tuple[DropOffer, KeyButton]] = []
+        self.buttons: list[tuple[DropOffer, ValueButton]] = []
         layout = QVBoxLayout(self)
         layout.setContentsMargins(20, 18, 20, 16)
         layout.setSpacing(12)
@@ -214,12 +214,11 @@ class DropSheet(QDialog):
         row = QHBoxLayout()
         row.setSpacing(10)
         for at, offer in enumerate(part.offers):
-            button = KeyButton(offer.words, kind="primary" if at == 0 else "")
+            button = ValueButton(offer, offer.words, kind="primary" if at == 0 else "")
             button.setEnabled(not offer.why_not)
             button.setAutoDefault(False)
-            button.setObjectName(str(len(self.buttons)))
             button.setAccessibleDescription(f"{part.title}: {part.text}")
-            button.clicked.connect(self._pressed)
+            button.chosen.connect(self._choose)
             self.buttons.append((offer, button))
             row.addWidget(button)
         row.addStretch(1)
@@ -228,11 +227,9 @@ class DropSheet(QDialog):
             column.addWidget(_label(why_not, "small"))
         return frame
 
-    def _pressed(self) -> None:
-        button = self.sender()
-        if button is not None:
-            self.accept()
-            self.wanted.emit(self.buttons[int(button.objectName())][0])
+    def _choose(self, offer: DropOffer) -> None:
+        self.accept()
+        self.wanted.emit(offer)
 
 
 def _label(words: str, kind: str) -> QLabel:

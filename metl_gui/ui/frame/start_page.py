@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QVBoxLayout, QW
 from metl_gui.core.progress import Progress
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.labels import Elided
-from metl_gui.ui.widgets.pill import KeyButton
+from metl_gui.ui.widgets.pill import KeyButton, ValueButton
 from metl_gui.ui.widgets.plain_text import plain_label, plain_tip
 
 
@@ -45,7 +45,7 @@ class StartPage(QWidget):
         self.open = KeyButton("Open a project…", "Ctrl+O")
         self.new = KeyButton("New project…", "Ctrl+N")
         self.registry = KeyButton("Import from a registry…", "Ctrl+Shift+I")
-        self.recent: list[KeyButton] = []
+        self.recent: list[ValueButton] = []
         self._recents = QVBoxLayout()
         self._recents.setSpacing(2)
         column = QVBoxLayout()
@@ -96,11 +96,10 @@ class StartPage(QWidget):
             heading.setProperty("kind", "panelTitle")
             self._recents.addWidget(heading)
         for path in paths:
-            button = KeyButton(path.stem, kind="link")
+            button = ValueButton(path, path.stem, kind="link")
             button.setToolTip(plain_tip(str(path)))
             button.setEnabled(path.is_file())
-            button.setObjectName(str(path))
-            button.clicked.connect(self._pressed)
+            button.chosen.connect(self.recent_wanted)
             line = QHBoxLayout()
             folder = str(path.parent) if path.is_file() else f"{path.parent}: it is not there any more"
             where = plain_label(folder, "small")
@@ -112,11 +111,6 @@ class StartPage(QWidget):
             line.addStretch(1)
             self._recents.addWidget(holder)
             self.recent.append(button)
-
-    def _pressed(self) -> None:
-        button = self.sender()
-        if button is not None:
-            self.recent_wanted.emit(Path(button.objectName()))
 
 
 _ABOUT = (

@@ -45,7 +45,7 @@ class Job(QObject):
 
     Signals:
         progressed: a ``Progress``, on the window's thread.
-        ended: an ``JobOutcome``, on the window's thread, once.
+        ended: (this job, its ``JobOutcome``), on the window's thread, once.
     """
 
     progressed = Signal(object)
@@ -73,7 +73,7 @@ class Job(QObject):
         self.progressed.emit(progress)
 
     def _end(self, outcome: JobOutcome[Any]) -> None:
-        self.ended.emit(outcome)
+        self.ended.emit((self, outcome))
 
 
 def _outcome(task: Task[Any], watch: Watch) -> JobOutcome[Any]:
@@ -155,10 +155,8 @@ class Jobs(QObject):
         self._running[job] = thread
         thread.start()
 
-    def _ended(self, outcome: JobOutcome[Any]) -> None:
-        job = self.sender()
-        if not isinstance(job, Job):
-            raise BugError("an outcome came from something that is no job")
+    def _ended(self, end: tuple[Job, JobOutcome[Any]]) -> None:
+        job, outcome = end
         thread = self._running.pop(job, None)
         if thread is not None:
             thread.join()

@@ -38,7 +38,7 @@ from metl_gui.ui.project.text import amount, duration, duration_ns, number_of
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.choice import ThemedComboBox
 from metl_gui.ui.widgets.labels import Elided
-from metl_gui.ui.widgets.pill import KeyButton, Pill
+from metl_gui.ui.widgets.pill import Pill, ValueButton
 from metl_gui.ui.widgets.plain_text import plain_label
 from metl_gui.ui.widgets.table import HEADING_PX, TableCell, TableModel, make_table
 
@@ -57,30 +57,26 @@ class LaneFigures(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.lag = Figure("behind", "Draw how far the lane is behind", "lag")
-        self.rate = Figure("records in", "Draw how many records come in")
-        self.latency = Figure("from record to message", "Draw how long messages take", "latency")
-        self.waiting = Figure("wait for a version", "Show the partitions in which records wait", "waiting")
-        self.state = Figure("in use", "Show who maps with which state")
-        self._ids = {
-            self.lag: LAG_FIGURE,
-            self.rate: RATE_FIGURE,
-            self.latency: LATENCY_FIGURE,
-            self.waiting: WAITING_FIGURE,
-            self.state: STATE_FIGURE,
-        }
+        self.lag = Figure(LAG_FIGURE, "behind", "Draw how far the lane is behind", "lag")
+        self.rate = Figure(RATE_FIGURE, "records in", "Draw how many records come in")
+        self.latency = Figure(LATENCY_FIGURE, "from record to message", "Draw how long messages take", "latency")
+        self.waiting = Figure(
+            WAITING_FIGURE, "wait for a version", "Show the partitions in which records wait", "waiting"
+        )
+        self.state = Figure(STATE_FIGURE, "in use", "Show who maps with which state")
+        self._figures = (self.lag, self.rate, self.latency, self.waiting, self.state)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(12)
-        for figure in self._ids:
+        for figure in self._figures:
             row.addWidget(figure, 1)
-            figure.clicked.connect(self._follow)
+            figure.followed.connect(self.followed)
 
     def show_lane(self, lane: FollowedLane) -> None:
         """Show how a lane is."""
         known = lane.progress
         if known is None:
-            for figure in self._ids:
+            for figure in self._figures:
                 figure.clear()
             return
         self.lag.say(f"{lane.lag:,}", "records behind", fewer=("behind",))
@@ -95,11 +91,6 @@ class LaneFigures(QWidget):
         many = sum(each.is_alive for each in lane.members)
         words = f"state in use · {number_of(many, 'member')}" if many else "state in use"
         self.state.say(f"{known.state:,}", words, fewer=("state in use", f"state · {amount(many)}"))
-
-    def _follow(self) -> None:
-        figure = self.sender()
-        if isinstance(figure, Figure):
-            self.followed.emit(self._ids[figure])
 
 
 _MOST = 6
@@ -344,14 +335,14 @@ class LanePanel(QWidget):
         self.chart.setAccessibleName("Course of the lane")
         self.partitions, self.members = PartitionPanel(), MembersPanel()
         self.state, self.pill = Elided("", "dim"), Pill()
-        self.buttons = {id_: KeyButton(words) for id_, words in ORDERS.items()}
+        self.buttons = {id_: ValueButton(id_, words) for id_, words in ORDERS.items()}
         self._is_frozen = self._is_live = self._is_alone = False
         self._held = ""
         self._build()
         self.figures.followed.connect(self._follow)
         self.partitions.partition_chosen.connect(self._show_partition)
         for button in self.buttons.values():
-            button.clicked.connect(self._pressed)
+            button.chosen.connect(self.order_wanted)
         self.show_lane(self.lane, is_live=False)
 
     def show_lane(self, lane: FollowedLane, *, is_live: bool) -> None:
@@ -416,12 +407,6 @@ class LanePanel(QWidget):
         """Draw the lines of a partition, in the view of partitions that is shown or else in that of their lag."""
         here = next((view for view in _BY_PARTITION if view.id == self.chart.view.id), PARTITION_LAG)
         self.chart.show_chosen(here, partition)
-
-    def _pressed(self) -> None:
-        button = self.sender()
-        wanted = next((id_ for id_, each in self.buttons.items() if each is button), "")
-        if wanted:
-            self.order_wanted.emit(wanted)
 
     def _build(self) -> None:
         head = QHBoxLayout()

@@ -17,7 +17,7 @@ from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element
 from metl_gui.core.matrix.document import Document
 from metl_gui.ui.theming import theme as themes
-from metl_gui.ui.widgets.pill import KeyButton
+from metl_gui.ui.widgets.pill import ValueButton
 
 
 class ConflictAnswer(StrEnum):
@@ -109,9 +109,9 @@ class ConflictSheet(QFrame):
         for label in (self.title, self.text):
             label.setTextFormat(Qt.TextFormat.PlainText)
             label.setWordWrap(True)
-        self.replace = KeyButton("Replace", "R", "primary")
-        self.swap = KeyButton("Swap the two", "S")
-        self.cancel = KeyButton("Leave it", "Esc")
+        self.replace = ValueButton(ConflictAnswer.REPLACE, "Replace", "R", "primary")
+        self.swap = ValueButton(ConflictAnswer.SWAP, "Swap the two", "S")
+        self.cancel = ValueButton(ConflictAnswer.CANCEL, "Leave it", "Esc")
         self._answered: Callable[[ConflictAnswer], object] | None = None
         self._came_from: QWidget | None = None
         self._build()
@@ -187,13 +187,8 @@ class ConflictSheet(QFrame):
         layout.addWidget(self.text)
         row = QHBoxLayout()
         row.setSpacing(6)
-        for button, answer in (
-            (self.replace, ConflictAnswer.REPLACE),
-            (self.swap, ConflictAnswer.SWAP),
-            (self.cancel, ConflictAnswer.CANCEL),
-        ):
-            button.setObjectName(answer.value)
-            button.clicked.connect(self._pressed)
+        for button in (self.replace, self.swap, self.cancel):
+            button.chosen.connect(self._finish)
             row.addWidget(button)
         row.addStretch(1)
         layout.addLayout(row)
@@ -215,11 +210,6 @@ class ConflictSheet(QFrame):
             at = QPoint(near.left(), top)
         left = min(max(at.x(), _GAP), parent.width() - wide - _GAP)
         self.move(left, min(max(at.y(), _GAP), max(parent.height() - high - _GAP, _GAP)))
-
-    def _pressed(self) -> None:
-        button = self.sender()
-        if button is not None:
-            self._finish(ConflictAnswer(button.objectName()))
 
     def _focus_moved(self, _old: QWidget | None, now: QWidget | None) -> None:
         if now is not None and now is not self and not self.isAncestorOf(now):

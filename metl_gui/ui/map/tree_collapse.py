@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtCore import QEvent, QObject, QSignalMapper, Qt
 from PySide6.QtWidgets import QMainWindow, QPushButton
 
 from metl_gui.ui.theming import theme as themes
@@ -32,6 +32,9 @@ class TreeCollapseController(QObject):
         self._by_itself = [False, False]
         self._was_narrow = False
         self.buttons: list[QPushButton] = []
+        presses, strips = QSignalMapper(self), QSignalMapper(self)
+        presses.mappedInt.connect(self.toggle)
+        strips.mappedInt.connect(self._unfold)
         for at, (dock, panel) in enumerate(self._trees):
             button = QPushButton(
                 "\N{LEFT-POINTING DOUBLE ANGLE QUOTATION MARK}"
@@ -42,8 +45,10 @@ class TreeCollapseController(QObject):
             button.setToolTip("Fold this tree to a strip")
             button.setAccessibleName(f"Fold the {panel.view.accessibleName().lower()}")
             button.setCursor(Qt.CursorShape.PointingHandCursor)
-            button.clicked.connect(self._button_pressed)
-            panel.unfold_wanted.connect(self._strip_pressed)
+            presses.setMapping(button, at)
+            button.clicked.connect(presses.map)
+            strips.setMapping(panel, at)
+            panel.unfold_wanted.connect(strips.map)
             dock.add_tools(button)
             self.buttons.append(button)
         page.installEventFilter(self)
@@ -106,10 +111,6 @@ class TreeCollapseController(QObject):
         if not is_folded:
             self._page.resizeDocks([dock], [self._widths[at]], Qt.Orientation.Horizontal)
 
-    def _button_pressed(self) -> None:
-        self.toggle(next(at for at, button in enumerate(self.buttons) if button is self.sender()))
-
-    def _strip_pressed(self) -> None:
-        at = next(at for at, (_, panel) in enumerate(self._trees) if panel is self.sender())
+    def _unfold(self, at: int) -> None:
         self.toggle(at)
         self._trees[at][1].view.setFocus(Qt.FocusReason.OtherFocusReason)

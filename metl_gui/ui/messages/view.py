@@ -174,9 +174,10 @@ class MessageSides(QWidget):
         self.said = Elided("", "small")
         self._links: tuple[RecordLink, ...] = ()
         self._build()
-        for text in (self.before, self.after):
-            text.pointed.connect(self._point)
-            text.taken.connect(self._take)
+        self.before.pointed.connect(self._point_before)
+        self.after.pointed.connect(self._point_after)
+        self.before.taken.connect(self._take_before)
+        self.after.taken.connect(self._take_after)
 
     @property
     def links(self) -> tuple[RecordLink, ...]:
@@ -220,23 +221,31 @@ class MessageSides(QWidget):
             side.setFont(themes.mono())
         self._mark(())
 
-    def _point(self, position: int) -> None:
-        self._mark(self._at(position))
+    def _point_before(self, position: int) -> None:
+        self._mark(self._links_before(position))
 
-    def _take(self, position: int) -> None:
-        links = self._at(position)
-        if links:
-            self.cell_wanted.emit(links[0])
+    def _point_after(self, position: int) -> None:
+        self._mark(self._links_after(position))
 
-    def _at(self, position: int) -> tuple[RecordLink, ...]:
-        """Return the links of the part at a position of the side that tells it."""
-        if position < 0:
-            return ()
-        if self.sender() is self.before:
-            part = self.before.part_at(position)
-            return tuple(link for link in self._links if link.before == part)
+    def _take_before(self, position: int) -> None:
+        self._want_cell(self._links_before(position))
+
+    def _take_after(self, position: int) -> None:
+        self._want_cell(self._links_after(position))
+
+    def _links_before(self, position: int) -> tuple[RecordLink, ...]:
+        """Return the links of the part at a position of the left side."""
+        part = self.before.part_at(position)
+        return tuple(link for link in self._links if link.before == part)
+
+    def _links_after(self, position: int) -> tuple[RecordLink, ...]:
+        """Return the links of the part at a position of the right side."""
         part = self.after.part_at(position)
         return tuple(link for link in self._links if link.after == part)
+
+    def _want_cell(self, links: tuple[RecordLink, ...]) -> None:
+        if links:
+            self.cell_wanted.emit(links[0])
 
     def _mark(self, bright: Sequence[RecordLink]) -> None:
         self.before.mark((link.before for link in self._links), (link.before for link in bright))

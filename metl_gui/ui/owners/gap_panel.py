@@ -21,7 +21,7 @@ from metl_gui.ui.project.document import DocumentChange, OpenProject
 from metl_gui.ui.project.selection import NodeRef, Selected, Selection
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.dock import Surface
-from metl_gui.ui.widgets.pill import KeyButton
+from metl_gui.ui.widgets.pill import ValueButton
 from metl_gui.ui.widgets.plain_text import plain_label
 from metl_gui.ui.widgets.two_line_list import LineModel, TwoLines, line_view
 from metl_gui.workbench.publishing.checks import seen_in_runs
@@ -59,7 +59,7 @@ class GapPanel(Surface):
         self._kind = ""
         self.model: LineModel[Gap] = LineModel(self)
         self.view = line_view(self.model, "Gaps")
-        self.kinds: dict[str, KeyButton] = {}
+        self.kinds: dict[str, ValueButton] = {}
         self.note = plain_label(kind="dim")
         self.note.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._timer = pause(self, _DELAY_MS, self.look)
@@ -150,12 +150,11 @@ class GapPanel(Surface):
         row.setContentsMargins(12, 0, 12, 6)
         row.setSpacing(0)
         for at, kind in enumerate(("", *KINDS)):
-            button = KeyButton("", kind="segment")
+            button = ValueButton(kind, "", kind="segment")
             button.setCheckable(True)
             button.set_height(24)
             button.setProperty("edge", "first" if at == 0 else "")
-            button.clicked.connect(self._kind_clicked)
-            button.setObjectName(kind)
+            button.chosen.connect(self.show_kind)
             row.addWidget(button)
             self.kinds[kind] = button
         row.addStretch(1)
@@ -174,11 +173,6 @@ class GapPanel(Surface):
         self._stack.addWidget(self.view)
         self._stack.addWidget(self.note)
         layout.addLayout(self._stack, 1)
-
-    def _kind_clicked(self) -> None:
-        button = self.sender()
-        if button is not None:
-            self.show_kind(button.objectName())
 
 
 def selected_of(document: Document, gap: Gap) -> Selected | None:

@@ -28,7 +28,7 @@ class SecretRow(QWidget):
 
     Signals:
         edited: somebody changed it.
-        dropped: it is to go.
+        dropped: this row, which is to go.
 
     Args:
         name: what it is for.
@@ -38,7 +38,7 @@ class SecretRow(QWidget):
     """
 
     edited = Signal()
-    dropped = Signal()
+    dropped = Signal(object)
 
     def __init__(
         self, name: str, place: str, *, is_kept: bool, is_named: bool = True, parent: QWidget | None = None
@@ -92,7 +92,7 @@ class SecretRow(QWidget):
 
     def _drop(self) -> None:
         if self._is_named:
-            self.dropped.emit()
+            self.dropped.emit(self)
         else:
             self.show_place(KEYRING, is_kept=False)
             self.edited.emit()
@@ -168,11 +168,9 @@ class SecretRows(QWidget):
         row.edited.connect(self.edited)
         row.dropped.connect(self._dropped)
 
-    def _dropped(self) -> None:
-        row = self.sender()
-        if isinstance(row, SecretRow):
-            self._drop(row)
-            self.edited.emit()
+    def _dropped(self, row: SecretRow) -> None:
+        self._drop(row)
+        self.edited.emit()
 
     def _drop(self, row: SecretRow) -> None:
         self.rows.remove(row)

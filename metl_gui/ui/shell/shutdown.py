@@ -127,10 +127,8 @@ class RunQuestion(QuestionDialog):
         stay.setDefault(True)
         stay.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def _pressed(self) -> None:
-        button = self.sender()
-        if button is not None:
-            self.chosen.emit(button.objectName())
+    def _pressed(self, answer: str) -> None:
+        self.chosen.emit(answer)
 
 
 class ShutdownController(QObject):

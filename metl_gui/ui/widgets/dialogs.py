@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QVBoxLayout, QWidget
 
 from metl_gui.errors import MetlError, UserError
 from metl_gui.ui.project.document import OpenProject
-from metl_gui.ui.widgets.pill import KeyButton
+from metl_gui.ui.widgets.pill import ValueButton
 from metl_gui.ui.widgets.plain_text import plain_label
 
 
@@ -41,12 +41,12 @@ class QuestionDialog(QDialog):
         layout.addSpacing(4)
         row = QHBoxLayout()
         row.addStretch(1)
-        self.buttons: dict[str, KeyButton] = {}
+        self.buttons: dict[str, ValueButton] = {}
         for at, (id_, words) in enumerate(answers):
-            button = KeyButton(words, kind="primary" if at == 0 else "")
+            button = ValueButton(id_, words, kind="primary" if at == 0 else "")
             button.setDefault(at == 0)
             button.setObjectName(id_)
-            button.clicked.connect(self._pressed)
+            button.chosen.connect(self._pressed)
             row.addWidget(button)
             self.buttons[id_] = button
         layout.addLayout(row)
@@ -63,10 +63,8 @@ class QuestionDialog(QDialog):
         for widget in widgets:
             self._more.addWidget(widget)
 
-    def _pressed(self) -> None:
-        button = self.sender()
-        if button is not None:
-            self.answer = button.objectName()
+    def _pressed(self, answer: str) -> None:
+        self.answer = answer
         self.accept()
 
 

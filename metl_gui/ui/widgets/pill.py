@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QStyle, QStyleOptionButton, QStylePainter, QWidget
 
@@ -166,3 +166,24 @@ class KeyButton(QPushButton):
         if self.count:
             return 8 + pill_width(self.count)
         return 16 + themes.text_width(self.key, themes.mono()) if self.key else 0.0
+
+
+class ValueButton(KeyButton):
+    """A button that stands for a value, as one of several whose presses end in one place.
+
+    Args:
+        value: what it stands for.
+
+    Signals:
+        chosen: the value, at each press.
+    """
+
+    chosen = Signal(object)
+
+    def __init__(self, value: object, words: str, key: str = "", kind: str = "") -> None:
+        super().__init__(words, key, kind)
+        self._value = value
+        self.clicked.connect(self._choose)
+
+    def _choose(self) -> None:
+        self.chosen.emit(self._value)

@@ -24,6 +24,7 @@ from metl_gui.ui.importing.commands import ImportCommands
 from metl_gui.ui.jobs.jobs import CommandResult, Jobs
 from metl_gui.ui.map.page import MapPage
 from metl_gui.ui.matrix.layout.ghost_lines import LostHere
+from metl_gui.ui.owners.commands import OwnerCommands
 from metl_gui.ui.owners.docks import OwnerDocks
 from metl_gui.ui.palette.search_box import SearchBox
 from metl_gui.ui.preview.controller import PreviewController
@@ -45,7 +46,7 @@ from metl_gui.ui.shell.layout import FloatingDocks, WindowLayout, fill_panels, f
 from metl_gui.ui.shell.project_status import ProjectFacts
 from metl_gui.ui.shell.projects import Maintenance, PreparedProject, ProjectOpener, Projects
 from metl_gui.ui.shell.review_actions import CARD_KEYS
-from metl_gui.ui.shell.schema_commands import OwnerCommands, SettingCommands
+from metl_gui.ui.shell.setting_commands import SettingCommands
 from metl_gui.ui.shell.shutdown import QUITTING, ShutdownController
 from metl_gui.ui.suggest.panel import SuggestionController
 from metl_gui.ui.theming import theme as themes
@@ -134,8 +135,8 @@ class Window(QMainWindow):
         self.map = MapPage(self.project, self.selection, self.settings, self.jobs)
         self.preview = PreviewController(self.map, self.project, self.selection, self.jobs, self.settings)
         self.lists = ListDocks(self.map, self.map.block_dock, self.project, self.selection, self.jobs, self.settings)
-        self.owners = OwnerCommands(self)
         self.owner_docks = OwnerDocks(self.map, self.map.block_dock, self.project, self.selection, self.jobs)
+        self.owners = OwnerCommands(self.context, self.owner_docks)
         self.suggest = SuggestionController(self.map, self.project, self.selection, self.jobs)
         self.review = ReviewPage(self.project, self.selection)
         self.review_commands = ReviewCommands(self.context, self.review)

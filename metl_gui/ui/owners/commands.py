@@ -1,0 +1,139 @@
+"""The commands of owners: entities, lineages, comments, masks, gaps."""
+
+from __future__ import annotations
+
+from metl_gui.core.changes.draft import Edit
+from metl_gui.core.edits.lineages import SplitLineage
+from metl_gui.core.edits.settings import MaskAttribute
+from metl_gui.core.project.masks import masked_lineages
+from metl_gui.core.trees.nodes import Side
+from metl_gui.errors import UserError
+from metl_gui.ui.context.app_context import PAGES, AppContext
+from metl_gui.ui.owners.docks import OwnerDocks
+from metl_gui.ui.owners.entity_dialog import NEW_ENTITY, EntityDialog
+from metl_gui.ui.owners.lineage_dialog import LineageDialog
+from metl_gui.ui.project.selection import NodeRef, Selected
+from metl_gui.ui.project.text import number_of
+from metl_gui.ui.widgets.dialogs import show_about
+from metl_gui.workbench.model import lineages
+from metl_gui.workbench.session import EditOrigin
+
+
+class OwnerCommands:
+    """The commands of one window.
+
+    Where attributes are chosen on both sides, the one that was chosen last is meant.
+
+    Args:
+        docks: show comments and gaps.
+    """
+
+    def __init__(self, context: AppContext, docks: OwnerDocks) -> None:
+        self._context, self._docks = context, docks
+        self._last = Side.EXTRACTION
+        self._before = Selected()
+        context.selection.changed.connect(self._selected)
+
+    def new_entity(self) -> None:
+        """Write a new entity."""
+        self._open(EntityDialog(self._context.project, self._context.jobs, NEW_ENTITY, self._context.window))
+
+    def new_version(self) -> None:
+        """Change an entity: the selected one, else the first."""
+        place, document = self._context.selection.current.target, self._context.project.value
+        entities = sorted(document.cdm.schemas(), key=lambda entity: entity.name)
+        first = entities[0].id if entities else NEW_ENTITY
+        entity = place.schema if place is not None and document.cdm.find_schema(place.schema) else first
+        self._open(EntityDialog(self._context.project, self._context.jobs, entity, self._context.window))
+
+    def same_as(self) -> None:
+        """Say what the chosen attribute is the same as."""
+        self._correct(joins=True)
+
+    def not_same_as(self) -> None:
+        """Say from where on the chosen attribute is another one."""
+        self._correct(joins=False)
+
+    def comment(self) -> None:
+        """Show the comments on what is selected, ready to write one."""
+        self._context.navigate.show_page(PAGES.index("Map"))
+        self._docks.show_comments()
+
+    def show_gaps(self) -> None:
+        """Show the gaps."""
+        self._context.navigate.show_page(PAGES.index("Map"))
+        self._docks.show_gaps()
+
+    def mask(self) -> None:
+        """Hide the values of the chosen attribute, or show them again."""
+        chosen = self.chosen
+        if chosen is not None:
+            side, place = chosen
+            if place.version is not None and place.attribute is not None:
+                edit = MaskAttribute(side, place.version, place.attribute, not self.is_chosen_masked)
+                self._context.project.do(edit)
+
+    @property
+    def chosen(self) -> tuple[Side, NodeRef] | None:
+        """The attribute that is meant."""
+        current = self._context.selection.current
+        for side in (self._last, *(each for each in Side if each is not self._last)):
+            place = current.on(side)
+            if place is not None and place.attribute is not None:
+                return side, place
+        return None
+
+    @property
+    def is_chosen_masked(self) -> bool:
+        """Whether the attribute that is meant is masked itself."""
+        chosen, document = self.chosen, self._context.project.value
+        if chosen is None:
+            return False
+        side, place = chosen
+        version = document.tree(side).find_version(place.version) if place.version is not None else None
+        attribute = version.attribute(place.attribute) if version is not None and place.attribute is not None else None
+        if version is None or attribute is None:
+            return False
+        tree = document.tree(side)
+        return attribute.lineage in masked_lineages(tree, tree.schema(version.schema_id))
+
+    def _correct(self, joins: bool) -> None:
+        chosen = self.chosen
+        if chosen is not None:
+            self._open(LineageDialog(self._context.project, self._context.jobs, *chosen, joins, self._context.window))
+
+    def _open(self, dialog: EntityDialog | LineageDialog) -> None:
+        dialog.wanted.connect(self._do)
+        show_about(self._context.project, dialog)
+
+    def _do(self, edit: Edit) -> None:
+        project = self._context.project
+        workbench = project.workbench
+        if isinstance(edit, SplitLineage) and workbench is not None:
+            try:
+                lineages.split(workbench, edit, door=EditOrigin.WINDOW)
+            except UserError as error:
+                project.catch_up()
+                project.refused.emit(error)
+                return
+            project.catch_up()
+        elif not project.do(edit):
+            return
+        self._tell()
+
+    def _tell(self) -> None:
+        context, project = self._context, self._context.project
+        title, waiting = project.undo_title if project.can_edit else None, len(project.review_items())
+        if waiting:
+            words = f"{title}. {number_of(waiting, 'decision')} wait{'s' if waiting == 1 else ''}."
+            context.notify(words, "Review now", self._show_review)
+        elif title:
+            context.notify(f"{title}.")
+
+    def _show_review(self) -> None:
+        self._context.navigate.show_page(PAGES.index("Review"))
+
+    def _selected(self, selected: Selected) -> None:
+        sides = [side for side in Side if self._before.on(side) != selected.on(side)]
+        self._before = selected
+        self._last = sides[0] if len(sides) == 1 else self._last

@@ -1,6 +1,5 @@
-"""The one table of actions, with their keys; menus and the shortcut sheet are built from it.
+"""Actions from rows: the row itself, keys, menus and the shortcut sheet.
 
-In order: ``conditions``, ``table`` (which says how to add an action), the rows of the pages, ``keymap``, then ``menus``
-and ``shortcut_sheet``. Rows call methods of the window. Of ``ui`` it may import ``theming``, ``project``, ``widgets``,
-what rows choose from (``lanes``, ``matrix``, ``review``), and ``shell.layout`` and ``shell.picture_export``.
+In order: ``table``, ``keymap``, then ``menus`` and ``shortcut_sheet``. Nothing here knows what the actions do: the rows
+stand in the shell. Of ``ui`` it may import ``theming``, ``project`` and ``widgets``.
 """

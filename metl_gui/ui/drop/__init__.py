@@ -1,5 +1,5 @@
-"""Files dropped on the window or pasted: what they are, a dry run of them, and imports that were interrupted.
+"""Files dropped on the window or pasted: what they are, and a dry run of them.
 
-``controller`` joins ``sheet`` and ``dry_run`` with the window. Of ``ui`` it may import ``jobs``, ``project``,
-``theming`` and ``widgets``.
+``controller`` joins ``sheet`` and ``dry_run`` with the window. Of ``ui`` it may import
+``importing``, ``context`` and what these may.
 """

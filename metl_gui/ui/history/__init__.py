@@ -2,6 +2,5 @@
 
 Order: ``production_state`` | ``earlier_state`` | ``difference`` | ``state_list`` < ``panel`` | ``time_strip`` |
 ``why_panel`` | ``publish_dialog`` < ``controller``.
-May import: the rooms below ``ui``; of ``ui`` ``matrix``, ``widgets``, ``jobs``, ``project`` and ``theming``; the window
-as a type only.
+May import: the rooms below ``ui``; of ``ui`` ``context``, ``map`` and what these import.
 """

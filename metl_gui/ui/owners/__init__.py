@@ -1,5 +1,5 @@
 """What owners need beside mapping: the CDM editor, lineage correction, gaps, comments, masks.
 
-The dialogs stand alone; ``docks`` puts the panels on the Map page. Of ``ui`` it may import ``map``, ``matrix`` and what
-these may.
+The dialogs stand alone; ``docks`` puts the panels on the Map page; ``commands`` opens both. Of ``ui`` it may import
+``context``, ``map``, ``matrix`` and what these may.
 """

@@ -1,5 +1,4 @@
 """Registries and databases in the window: browsed, imported from, and watched for new versions.
 
-``controller`` builds on ``browser``. Of ``ui`` it may import ``jobs``, ``project``, ``theming``, ``widgets``, and the
-names of the pages from ``shell``.
+``controller`` builds on ``browser``. Of ``ui`` it may import ``importing``, ``context`` and what these may.
 """

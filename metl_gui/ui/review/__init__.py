@@ -3,6 +3,6 @@
 Order: ``card`` < ``cards`` | ``new_attributes`` | ``matrix_pane`` < ``detail``, the right side; ``filter_bar`` |
 ``version_tasks`` | ``resolved_list`` < ``list``, the left side; ``page`` joins both. The window gives it its commands
 (``commands``), what was settled (``resolved``), and what waits for a second person (``second_person``).
-May import: the rooms below ``ui``; of ``ui`` ``map``, ``block``, ``matrix`` and what these import; the window as a
-type only.
+``second_matrix`` feeds the pane from the Map page.
+May import: the rooms below ``ui``; of ``ui`` ``context``, ``map``, ``block``, ``matrix`` and what these import.
 """

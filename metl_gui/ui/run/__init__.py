@@ -3,6 +3,6 @@
 Order: ``progress`` (what is known of a run, in words) < the parts of the page: ``setup``, ``history``, ``head``, and
 the views ``overview``, ``speed``, ``details``, ``comparison``; then ``commands`` and ``page``. ``processes`` holds the
 Spark process and the production runs, ``start`` leads to a run that can be started.
-May import: the rooms below ``ui``; of ``ui`` ``lanes``, ``kafka``, ``messages``, ``charts`` and what these import; of
-``ui.shell`` the window as a type and the pages' numbers.
+May import: the rooms below ``ui``; of ``ui`` ``context``, ``review``, ``history``, ``lanes``, ``kafka``, ``messages``,
+``charts`` and what these import.
 """

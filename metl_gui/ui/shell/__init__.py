@@ -1,4 +1,5 @@
-"""The window: pages, bars, panels, the project in front, and what its menus do.
+"""The window: it makes pages and controllers, joins them, and says in its action table what the menus do.
 
-``window`` makes the other parts, which know it as a type alone. The last package of ``ui``: it may import all others.
+``window`` makes the context and the other parts, which know it as a type alone; ``action_table`` says how to add an
+action. The last package of ``ui``: it may import all others, and ``main`` alone imports it.
 """

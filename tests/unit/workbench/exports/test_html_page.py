@@ -10,12 +10,15 @@ from pathlib import Path
 
 import pytest
 
+from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.versions import AddVersion
+from metl_gui.core.matrix.blocks import Element, Status
 from metl_gui.core.progress import UNWATCHED
 from metl_gui.core.project.comments import block_subject
 from metl_gui.core.trees.nodes import Side
 from metl_gui.workbench.exports import EXPORTS, Choices
 from metl_gui.workbench.exports.files import export, export_published
+from metl_gui.workbench.exports.format_spec import ProjectMetadata
 from metl_gui.workbench.exports.html_page import page
 from metl_gui.workbench.exports.html_parts import MOST_ATTRIBUTES, short, text
 from metl_gui.workbench.mapping.table import import_mapping
@@ -74,6 +77,48 @@ def test_names_that_broke_programs_are_words_of_the_page_and_never_markup(odd_pa
     assert "bell␇" in seen
     assert "<img src=x onerror=alert(1)>" in seen
     odd_page.encode("utf-8")
+
+
+def _kept(name: str) -> str:
+    return (Path(__file__).parents[3] / "cases" / "exports" / name).read_bytes().decode()
+
+
+def _without_resources(written: str) -> str:
+    """Leave out what a page takes from resources as it is, and what names it; the glossary has tests of its own."""
+    written = re.sub(r"<(style|script)>.*?</\1>", r"<\1></\1>", written, flags=re.DOTALL)
+    written = re.sub(r"'sha256-[^']*'", "'sha256-'", written)
+    return re.sub(r'(<section class="long" id="glossary").*?</section>', r"\1></section>", written, flags=re.DOTALL)
+
+
+def test_a_page_of_hostile_names_is_byte_for_byte_what_it_was(odd_page: str) -> None:
+    assert _without_resources(odd_page) == _kept("odd_names.html")
+
+
+def test_a_page_of_all_that_a_mapping_can_be_is_byte_for_byte_what_it_was(mapped: Workbench, tmp_path: Path) -> None:
+    mapped.do(AddVersion(Side.EXTRACTION, declare("fx.pay.orders", "2", "id", "customer_id", "amount:int", "legacy")))
+    mapped.do(AddVersion(Side.EXTRACTION, declare("fx.pay.orders", "3", "id", "customer_id")))
+    mapped.do(AddVersion(Side.CDM, declare("idle", "1", "nobody")))
+    mapped.do(AddVersion(Side.CDM, declare("payment", "2", "payment_id", "payer_id:int", "amount")))
+    mapped.do(AddVersion(Side.EXTRACTION, declare("fx.wide", "1", "id", *(f"odd{n}" for n in range(MOST_ATTRIBUTES)))))
+    import_mapping(mapped, write_table(tmp_path, "fx.wide,1,id,refund,1,refund_id"))
+    _set_unconfirmed(mapped, "fx.pay", "idle")
+    mapped.add_comment(
+        block_subject(mapped.document, next(iter(mapped.document.matrix.blocks())).key), "ask 'em & <us>"
+    )
+    beside = ProjectMetadata("pay & <co>", when_ms=1_700_000_000_000)
+    written = "".join(page(mapped.document, Choices(True, {}, mapped.kept.comments.all(), beside), UNWATCHED))
+    assert re.sub(r"tess</bdi> [\d-]{10}", "tess</bdi> DAY", _without_resources(written)) == _kept("mapping.html")
+
+
+def _set_unconfirmed(mapped: Workbench, schema: str, entity: str) -> None:
+    """Map the first attribute of the newest version of a schema to that of an entity's."""
+    ends = []
+    for side, name in ((Side.EXTRACTION, schema), (Side.CDM, entity)):
+        tree = mapped.document.tree(side)
+        ends.append(tree.version(next(each for each in tree.schemas() if each.name == name).version_ids[-1]))
+    version, entity_version = ends
+    element = Element(entity_version.attributes[0].id, version.attributes[0].id)
+    mapped.do(SetElements((version.id, entity_version.id), (element,), status=Status.UNCONFIRMED, comment="why <not>"))
 
 
 def test_a_page_asks_nothing_of_any_network_and_allows_no_script_but_its_own(odd_page: str) -> None:

@@ -6,7 +6,8 @@ A page has entities, for each the schemas that feed it, for each runs of version
 say the same of an entity are told once, as in the compact set, so that fifty versions of a schema do not fill fifty
 tables.
 
-Pictures are SVG that needs nothing beside it: all blocks from above (``overview``), and each from near (``near``).
+Pictures are SVG that needs nothing beside it: all blocks from above (``overview``), and each from near (``near``). Here
+is where things stand in them; ``resources/pages`` has what is written.
 Marks are those of the window (docs/guide/mapping.md, "Look"): a filled square is mapped, a half-filled one unconfirmed,
 plain grey is zero, an amber outline waits for a person.
 """
@@ -15,8 +16,9 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from html import escape
 from itertools import count
 from typing import TypeAlias
@@ -29,15 +31,25 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _UNFIT = re.compile(r"[\x80-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
 
 
-def text(words: str) -> str:
-    """Write a text into an element or a quoted attribute; control characters show as their pictures."""
+@dataclass(frozen=True, slots=True)
+class PageText:
+    """A text as it stands in an element or a quoted attribute of a page; templates leave it as it is."""
+
+    html: str
+
+    def __html__(self) -> str:
+        return self.html
+
+
+@lru_cache(4096)  # names come again and again
+def text(words: str) -> PageText:
+    """Write a text into an element or a quoted attribute; control characters show as their pictures.
+
+    Quotes are written as Python's own library does it, not as that of templates: a state gives the bytes that earlier
+    versions gave.
+    """
     seen = _CONTROLS.sub(lambda found: "\u2421" if found[0] == "\x7f" else chr(0x2400 + ord(found[0])), words)
-    return escape(_UNFIT.sub("\N{REPLACEMENT CHARACTER}", seen), quote=True)
-
-
-def name(words: str) -> str:
-    """Write a name that somebody else chose; its direction of writing does not reach beyond it."""
-    return f"<bdi>{text(words)}</bdi>"
+    return PageText(escape(_UNFIT.sub("\N{REPLACEMENT CHARACTER}", seen), quote=True))
 
 
 def short(words: str, most: int) -> str:
@@ -73,6 +85,11 @@ class VersionRange:
         """The versions in words."""
         first, last = self.blocks[0].version.label, self.blocks[-1].version.label
         return f"version {first}" if len(self.blocks) == 1 else f"versions {first} to {last} ({len(self.blocks):,})"
+
+    @property
+    def used(self) -> int:
+        """How many attributes of the newest of them are mapped."""
+        return len({line.source.id for line in self.newest.lines})
 
     @property
     def waits(self) -> bool:
@@ -160,106 +177,137 @@ _NEAR_PX, _CELL = 180, 10
 
 
 @dataclass(frozen=True, slots=True)
+class Zeros:
+    """The grid that a picture is drawn on.
+
+    Args:
+        x, y: where it begins.
+        columns, rows: how many cells it has.
+        wide, high: of a cell.
+        gap: between cells.
+
+    Units: pixels.
+    """
+
+    x: float
+    y: float
+    columns: int
+    rows: int
+    wide: float
+    high: float
+    gap: float
+
+    @property
+    def rounding(self) -> float:
+        """Radius of the corners of a cell."""
+        return min(3, self.wide / 5)
+
+
+@dataclass(frozen=True, slots=True)
+class _Head:
+    """The slanted name of a column."""
+
+    name: str
+    shown: str
+    x: float
+    y: float
+
+
+@dataclass(frozen=True, slots=True)
 class _Tile:
-    """All that one schema gives to one version of an entity."""
+    """All that one schema gives to one version of an entity.
 
-    stretches: Sequence[VersionRange]
+    Args:
+        number: of the newest of its version ranges.
+        words: what it is, for people.
+        x: where it begins.
+        elements: how many there are in the newest.
+        step: how dark it is, 0 for none.
+        waits: somebody must still decide.
+    """
 
-    @property
-    def newest(self) -> VersionRange:
-        return self.stretches[-1]
-
-    @property
-    def elements(self) -> int:
-        return len(self.newest.newest.lines)
-
-    @property
-    def share(self) -> float:
-        block = self.newest.newest
-        return self.elements / max(1, min(len(block.version.attributes), len(block.entity_version.attributes)))
-
-    @property
-    def waits(self) -> bool:
-        return any(stretch.waits for stretch in self.stretches)
+    number: int
+    words: str
+    x: float
+    elements: int
+    step: int
+    waits: bool
 
 
-def overview(parts: Sequence[EntityPart]) -> str:
-    """Draw entities against the schemas that feed them, each tile a link to its block; empty where there are too many.
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """One version of an entity in the picture of all blocks; where rows are low it has no label."""
+
+    label: str | None
+    y: float
+    tiles: tuple[_Tile, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """Entities against the schemas that feed them, each tile a link to its block.
+
+    Args:
+        wide, high: of the picture.
+        gap: between tiles.
+        zeros: what tiles lie on.
 
     Units: pixels.
     """
-    rows = [part for part in parts if part.stretches]
-    names = sorted({name for part in rows for name in part.schemas})
-    if not rows or sum(len(part.schemas) for part in rows) > MOST_TILES:
-        return ""
-    wide, high = _size(len(names)), _size(len(rows))
-    labels = [short(f"{part.entity.name} {part.version.label}", _LETTERS) for part in rows] if high >= 12 else [""]
-    heads = [short(name, _LETTERS) for name in names] if wide >= 12 else [""]
+
+    wide: float
+    high: float
+    gap: float
+    zeros: Zeros
+    heads: tuple[_Head, ...]
+    rows: tuple[_Row, ...]
+    words: str = "Entities against the schemas that feed them"
+
+
+def overview(parts: Sequence[EntityPart]) -> Overview | None:
+    """Place entities against the schemas that feed them; None where nothing is fed, or there are too many tiles."""
+    fed = [part for part in parts if part.stretches]
+    names = sorted({name for part in fed for name in part.schemas})
+    if not fed or sum(len(part.schemas) for part in fed) > MOST_TILES:
+        return None
+    wide, high = _size(len(names)), _size(len(fed))
+    labels = [short(_entity_words(part), _LETTERS) for part in fed] if high >= 12 else [""]
+    shown = [short(name, _LETTERS) for name in names] if wide >= 12 else [""]
     left = 12 + max(map(len, labels)) * _LETTER
-    top = 12 + max(map(len, heads)) * _LETTER * _SINE
+    top = 12 + max(map(len, shown)) * _LETTER * _SINE
     column = {name: left + at * wide for at, name in enumerate(names)}
-    drawn = [_grid("all", left, top, len(names), len(rows), wide, high)]
-    drawn += [_slanted(name, head, column[name] + wide / 2, top - 6) for name, head in zip(names, heads, strict=False)]
-    for at, part in enumerate(rows):
-        y = top + at * high
-        if high >= 12:
-            drawn.append(f'<text class="label" x="{left - 8:g}" y="{y + high / 2 + 4:g}">{text(labels[at])}</text>')
-        drawn += [
-            _tile(part, name, _Tile(stretches), (column[name], y), (wide, high))
-            for name, stretches in part.schemas.items()
-        ]
-    beyond = max(len(head) * _LETTER / 2 for head in heads)  # slanted names reach beyond the last column
-    size = left + len(names) * wide + beyond, top + len(rows) * high + 4
-    return _svg(size, "Entities against the schemas that feed them", "".join(drawn))
+    heads = (
+        _Head(name, head, column[name] + wide / 2, top - 6) for name, head in zip(names, shown, strict=False) if head
+    )
+    rows = (
+        _Row(labels[at] if high >= 12 else None, top + at * high, tuple(_tiles(part, column)))
+        for at, part in enumerate(fed)
+    )
+    beyond = max(len(head) * _LETTER / 2 for head in shown)  # slanted names reach beyond the last column
+    least = min(wide, high)
+    return Overview(
+        wide=left + len(names) * wide + beyond,
+        high=top + len(fed) * high + 4,
+        gap=2 if least >= 8 else 0.5,
+        zeros=Zeros(left, top, len(names), len(fed), wide, high, 2 if least >= 6 else 0.5),
+        heads=tuple(heads),
+        rows=tuple(rows),
+    )
 
 
-def near(part: EntityPart, stretch: VersionRange) -> str:
-    """Draw one block: rows are the attributes of the entity, columns those of the schema; empty where it is too large.
-
-    Units: pixels.
-    """
-    block = stretch.newest
-    columns, rows = block.version.attributes, part.version.attributes
-    if not block.lines or max(len(columns), len(rows)) > MOST_ATTRIBUTES:
-        return ""
-    cell = max(2.0, min(_CELL, _NEAR_PX / max(len(columns), len(rows))))
-    x = {attribute.id: at * cell for at, attribute in enumerate(columns)}
-    y = {attribute.id: at * cell for at, attribute in enumerate(rows)}
-    side = cell - (2 if cell >= 6 else 0.5)
-    is_half = block.block.is_unconfirmed
-    drawn = [_grid(f"b{stretch.number}", 0, 0, len(columns), len(rows), cell, cell)]
-    for line in block.lines:
-        words = text(f"{line.target.path} from {line.source.path}")
-        drawn.append(_one(x[line.source.id], y[line.target.id], side, words, is_half))
-    size = len(columns) * cell, len(rows) * cell
-    words = f"{len(block.lines):,} elements in {len(rows):,} rows and {len(columns):,} columns"
-    return _svg(size, words, "".join(drawn))
+def _entity_words(part: EntityPart) -> str:
+    return f"{part.entity.name} {part.version.label}"
 
 
-def _one(x: float, y: float, side: float, words: str, is_half: bool) -> str:
-    if not is_half:
-        box = f'x="{x:g}" y="{y:g}" width="{side:g}" height="{side:g}" rx="{side / 5:g}"'
-        return f'<rect class="one" {box}><title>{words}</title></rect>'
-    corner = f"M{x:g} {y + side:g}V{y:g}H{x + side:g}Z"
-    outline = f'<rect class="half" x="{x + 0.5:g}" y="{y + 0.5:g}" width="{side - 1:g}" height="{side - 1:g}"/>'
-    return f'<g><title>{words}, unconfirmed</title><path class="one" d="{corner}"/>{outline}</g>'
-
-
-def _tile(part: EntityPart, schema: str, tile: _Tile, place: tuple[float, float], cell: tuple[float, float]) -> str:
-    (x, y), (wide, high) = place, cell
-    gap = 2 if min(cell) >= 8 else 0.5
-    step = max(1, min(_STEPS, round(tile.share * _STEPS)))
-    waits = ", waits for a decision" if tile.waits else ""
-    words = f"{part.entity.name} {part.version.label} from {schema}: {tile.elements:,} elements{waits}"
-    box = f'x="{x:g}" y="{y:g}" width="{wide - gap:g}" height="{high - gap:g}" rx="{min(3, wide / 5):g}"'
-    drawn = f'<rect class="tile t{step if tile.elements else 0}" {box}/>'
-    if tile.waits and gap == 2:
-        inner = f'x="{x + 1:g}" y="{y + 1:g}" width="{wide - 4:g}" height="{high - 4:g}" rx="2"'
-        drawn += f'<rect class="waits" {inner}/>'
-    if tile.elements and min(cell) >= 20:
-        middle = f'x="{x + (wide - gap) / 2:g}" y="{y + (high - gap) / 2 + 4:g}"'
-        drawn += f'<text class="number" {middle}>{tile.elements:,}</text>'
-    return f'<a href="#b{tile.newest.number}"><title>{text(words)}</title>{drawn}</a>'
+def _tiles(part: EntityPart, column: Mapping[str, float]) -> Iterator[_Tile]:
+    for schema, stretches in part.schemas.items():
+        newest = stretches[-1].newest
+        elements = len(newest.lines)
+        share = elements / max(1, min(len(newest.version.attributes), len(newest.entity_version.attributes)))
+        step = max(1, min(_STEPS, round(share * _STEPS))) if elements else 0
+        waits = any(stretch.waits for stretch in stretches)
+        words = f"{_entity_words(part)} from {schema}: {elements:,} elements{', waits for a decision' if waits else ''}"
+        yield _Tile(stretches[-1].number, words, column[schema], elements, step, waits)
 
 
 def _size(count: int) -> float:
@@ -267,25 +315,60 @@ def _size(count: int) -> float:
     return next((px for most, px in ((60, 28.0), (150, 14.0), (600, 6.0)) if count <= most), 3.0)
 
 
-def _grid(name: str, x: float, y: float, columns: int, rows: int, wide: float, high: float) -> str:
-    """Draw the zeros: one rectangle filled with a pattern, however many there are."""
-    gap = 2 if min(wide, high) >= 6 else 0.5
-    size = f'width="{wide - gap:g}" height="{high - gap:g}" rx="{min(3, wide / 5):g}"'
-    pattern = (
-        f'<pattern id="p{name}" x="{x:g}" y="{y:g}" width="{wide:g}" height="{high:g}" patternUnits="userSpaceOnUse">'
-        f'<rect class="empty" {size}/></pattern>'
+@dataclass(frozen=True, slots=True)
+class _One:
+    """The square of one element."""
+
+    x: float
+    y: float
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class NearPicture:
+    """One block: rows are the attributes of the entity, columns those of the schema.
+
+    Args:
+        wide, high: of the picture; side: of a square.
+        id: of its pattern on the page.
+        words: what it shows, for people.
+        zeros: what squares lie on.
+        ones: one square for each element.
+        is_half: nobody has confirmed them.
+
+    Units: pixels.
+    """
+
+    wide: float
+    high: float
+    side: float
+    id: str
+    words: str
+    zeros: Zeros
+    ones: tuple[_One, ...]
+    is_half: bool
+
+
+def near(part: EntityPart, stretch: VersionRange) -> NearPicture | None:
+    """Place the elements of one block; None where it has none, or is too large."""
+    block = stretch.newest
+    columns, rows = block.version.attributes, part.version.attributes
+    if not block.lines or max(len(columns), len(rows)) > MOST_ATTRIBUTES:
+        return None
+    cell = max(2.0, min(_CELL, _NEAR_PX / max(len(columns), len(rows))))
+    x = {attribute.id: at * cell for at, attribute in enumerate(columns)}
+    y = {attribute.id: at * cell for at, attribute in enumerate(rows)}
+    gap = 2 if cell >= 6 else 0.5
+    return NearPicture(
+        wide=len(columns) * cell,
+        high=len(rows) * cell,
+        side=cell - gap,
+        id=f"b{stretch.number}",
+        words=f"{len(block.lines):,} elements in {len(rows):,} rows and {len(columns):,} columns",
+        zeros=Zeros(0, 0, len(columns), len(rows), cell, cell, gap),
+        ones=tuple(
+            _One(x[line.source.id], y[line.target.id], f"{line.target.path} from {line.source.path}")
+            for line in block.lines
+        ),
+        is_half=block.block.is_unconfirmed,
     )
-    area = f'x="{x:g}" y="{y:g}" width="{columns * wide:g}" height="{rows * high:g}"'
-    return f'{pattern}<rect {area} fill="url(#p{name})"/>'
-
-
-def _slanted(name: str, shown: str, x: float, y: float) -> str:
-    if not shown:
-        return ""
-    return f'<text transform="translate({x:g} {y:g}) rotate(-60)"><title>{text(name)}</title>{text(shown)}</text>'
-
-
-def _svg(size: tuple[float, float], words: str, drawn: str) -> str:
-    wide, high = size
-    box = f'viewBox="0 0 {wide:g} {high:g}" width="{wide:g}" height="{high:g}"'
-    return f'<svg {box} role="img" aria-label="{text(words)}">{drawn}</svg>'

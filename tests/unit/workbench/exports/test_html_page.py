@@ -16,6 +16,7 @@ from metl_gui.core.matrix.blocks import Element, Status
 from metl_gui.core.progress import UNWATCHED
 from metl_gui.core.project.comments import block_subject
 from metl_gui.core.trees.nodes import Side
+from metl_gui.packaged import resources
 from metl_gui.workbench.exports import EXPORTS, Choices
 from metl_gui.workbench.exports.files import export, export_published
 from metl_gui.workbench.exports.format_spec import ProjectMetadata
@@ -134,6 +135,15 @@ def test_a_page_asks_nothing_of_any_network_and_allows_no_script_but_its_own(odd
     assert "url(" not in re.sub(r"url\(#p", "", odd_page)
 
 
+def test_templates_write_nothing_as_it_is_but_the_style_and_the_script() -> None:
+    folder = resources() / "pages"
+    assert re.findall(r"\S*\|\s*safe", (folder / "mapping.html.jinja").read_text("utf-8")) == [
+        "style|safe",
+        "script|safe",
+    ]
+    assert "safe" not in (folder / "pictures.svg.jinja").read_text("utf-8")
+
+
 def test_every_link_leads_to_a_place_on_the_page(mapped: Workbench) -> None:
     mapped.do(AddVersion(Side.EXTRACTION, declare("fx.pay.orders", "2", "id", "customer_id")))
     read = Reader("".join(page(mapped.document, WHOLE, UNWATCHED)))
@@ -203,5 +213,5 @@ def test_a_project_without_anything_gives_a_page_that_says_so(tmp_path: Path) ->
 
 
 def test_texts_are_shown_whatever_they_hold() -> None:
-    assert text("a<b>&\"'\0\x7f\ud800\x85") == "a&lt;b&gt;&amp;&quot;&#x27;␀␡��"
+    assert text("a<b>&\"'\0\x7f\ud800\x85").html == "a&lt;b&gt;&amp;&quot;&#x27;␀␡��"
     assert [short("abcdefghij", most) for most in (10, 5, 4)] == ["abcdefghij", "ab…ij", "a…ij"]

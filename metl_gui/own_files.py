@@ -1,5 +1,8 @@
 """Folders and files that are this user's alone: where they lie, whether nobody else can touch them, how they are made.
 
+Files are written whole or not at all by ``atomic_write`` and ``atomic_file``, so that whoever reads one finds what was
+there before or what is there now, and a kill or a full disk leaves the former.
+
 Raw records lie in the user's cache and data folders, so these are closed to everybody else, and so is what is made in a
 closed folder. What goes where a person asked for it has the rights that the person's umask gives. Needs nothing but
 Python: it travels to executors, where it is there before anything else.
@@ -10,7 +13,7 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Literal, TypeAlias
 
@@ -18,6 +21,7 @@ APPLICATION = "metl-gui"
 _ROOT = 0
 _OTHERS = 0o077
 _MOST_LINKS = 40
+_PARTIAL = ".partial"
 
 How: TypeAlias = Literal["wb", "ab", "xb", "a+b"]
 
@@ -159,6 +163,80 @@ def write_file(path: Path, content: bytes) -> None:
     """
     with open_file(path, "wb") as file:
         file.write(content)
+
+
+def atomic_write(
+    path: Path, content: bytes, *, durable: bool = False, mode: int | None = None, is_new: bool = False
+) -> None:
+    """Write a file by way of another one beside it; arguments are those of ``atomic_file``.
+
+    Raises:
+        FileExistsError: the file is there, and should be new.
+        OSError: it cannot be written; the error names the file.
+    """
+    try:
+        with atomic_file(path, durable=durable, mode=mode, is_new=is_new) as partial:
+            partial.write_bytes(content)
+    except OSError as error:
+        error.filename = str(path)  # a full disk is told without
+        raise
+
+
+@contextlib.contextmanager
+def atomic_file(path: Path, *, durable: bool = False, mode: int | None = None, is_new: bool = False) -> Iterator[Path]:
+    """Give an empty file beside a path to write into; it takes its place when the block ends, and goes when it fails.
+
+    Args:
+        path: the file.
+        durable: it is on the disk when the block has ended, under its name.
+        mode: what may be done with it, for its owner alone until then; by default as of ``open_file``.
+        is_new: a file that is there is not replaced.
+
+    Raises:
+        FileExistsError: the file is there, and should be new.
+        OSError: it cannot be written.
+    """
+    partial = path.with_name(f".{path.name}.{os.urandom(4).hex()}{_PARTIAL}")
+    at_first = 0o600 if mode is not None or is_closed(path.parent) else 0o666
+    os.close(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, at_first))
+    try:
+        yield partial
+        if mode is not None:
+            partial.chmod(mode)
+        if durable:
+            sync(partial)
+        if is_new:
+            path.hardlink_to(partial)
+            partial.unlink()
+        else:
+            partial.replace(path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            partial.unlink()
+        raise
+    if durable:
+        sync(path.parent)
+
+
+def drop_partials(path: Path) -> None:
+    """Remove what killed writers of a file left beside it; nobody may be writing it now."""
+    with contextlib.suppress(OSError):
+        for beside in path.parent.iterdir():
+            if beside.name.startswith(f".{path.name}.") and beside.suffix == _PARTIAL:
+                beside.unlink()
+
+
+def sync(place: Path) -> None:
+    """Have the disk keep what a file holds, whoever wrote it, or the names in a folder.
+
+    Raises:
+        OSError: it cannot be opened, or the disk cannot keep it.
+    """
+    handle = os.open(place, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def _closed(path: str, flags: int) -> int:

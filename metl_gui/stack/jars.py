@@ -6,7 +6,6 @@ of every set, what others depend on and what an archive holds among them, as ``s
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import queue
@@ -16,15 +15,17 @@ import shutil
 import subprocess
 import tarfile
 import threading
-import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
+from math import inf
 from pathlib import Path
 
 from metl_gui.core.progress import UNWATCHED, Watch
 from metl_gui.engine.spark.java import find_java
 from metl_gui.errors import SetupError
+from metl_gui.file_locks import lock
 from metl_gui.own_files import cache_folder, close_all, is_only_ours, make_folder, open_file, write_file
 from metl_gui.packaged import resources
 from metl_gui.stack import component, guard
@@ -34,7 +35,6 @@ _FETCHED = re.compile(r"Downloaded from .*\(([\d.]+) ([kMG]?B) at")
 _PROGRESS = re.compile(r"Progress \(\d+\): (.+)")
 _AMOUNT = re.compile(r"([\d.]+)(?: ([kMG]?B))?(?:/[\d.]+ ([kMG]?B))?")
 _ERROR = re.compile(r"\[ERROR\] (.+)")
-_LOCK_SECONDS = 0.2
 _LOOK_SECONDS = 0.1
 _ARCHIVE = ".tar.gz"
 _PINS = "jars.sha256"
@@ -324,12 +324,7 @@ def _pom(artifacts: list[Artifact]) -> str:
 @contextmanager
 def _locked(path: Path, jars: JarSet, watch: Watch) -> Iterator[None]:
     """Let one process at a time fetch."""
-    with open_file(path, "wb") as lock:
-        while True:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except OSError:
-                watch.step(f"Waiting for somebody else who fetches {jars.title}")
-                time.sleep(_LOCK_SECONDS)
+    with open_file(path, "wb") as file:
+        waiting = partial(watch.step, f"Waiting for somebody else who fetches {jars.title}")
+        lock(file, if_supported=True, seconds=inf, waiting=waiting)
         yield

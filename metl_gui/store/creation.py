@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import stat
 import time
@@ -11,7 +10,7 @@ from contextlib import closing
 from pathlib import Path
 
 from metl_gui.errors import ProjectError
-from metl_gui.own_files import is_own
+from metl_gui.own_files import is_own, sync
 from metl_gui.store import lease
 from metl_gui.store.sqlite.connection import back_up, connect, connect_new, writing
 from metl_gui.store.sqlite.failures import translated
@@ -39,7 +38,7 @@ def make_file(path: Path) -> None:
     finally:
         draft.unlink(missing_ok=True)
         draft.with_name(f"{draft.name}-journal").unlink(missing_ok=True)
-    _sync_folder(path.parent)
+    sync(path.parent)
 
 
 def copy_file(path: Path, target: Path) -> None:
@@ -160,11 +159,3 @@ def _free_name(path: Path, version: int) -> Path:
         for n in ("", *(f"-{n}" for n in range(2, 1000)))
     )
     return next(name for name in names if not name.exists())
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from metl_gui.errors import ProjectError
+from metl_gui.own_files import atomic_file, sync
 from metl_gui.store.creation import SUFFIX as PROJECT_SUFFIX
 from metl_gui.store.sqlite.connection import is_database
 
@@ -47,20 +48,11 @@ def whole_file(path: Path) -> Iterator[Path]:
     check_output(path)
     try:
         mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent)
-        os.close(handle)
+        with atomic_file(path, mode=mode) as partial:
+            yield partial
+            sync(partial)  # a name must never lead to less than was written
     except OSError as error:
         raise _unwritable(path, error) from error
-    partial = Path(name)
-    try:
-        yield partial
-        _flush(partial)
-        partial.chmod(mode)
-        partial.replace(path)
-    except OSError as error:
-        raise _unwritable(path, error) from error
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -88,7 +80,7 @@ def whole_folder(path: Path, facts: dict[str, Any], leavings: Collection[str] = 
         yield partial
         _write_manifest(partial, facts)
         for each in _files(partial):
-            _flush(partial / each)
+            sync(partial / each)
         partial.chmod(0o777 & ~_umask())
         _take_place(partial, place, leavings)
     except OSError as error:
@@ -208,15 +200,6 @@ def _files(folder: Path) -> list[str]:
 
 def _raise(error: OSError) -> None:
     raise error
-
-
-def _flush(path: Path) -> None:
-    """Have the disk keep what a file holds: a name must never lead to less than was written."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _unwritable(path: Path, error: OSError | ValueError) -> ProjectError:

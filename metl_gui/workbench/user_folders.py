@@ -25,7 +25,7 @@ from pathlib import Path
 import msgspec
 
 from metl_gui.core.progress import UNWATCHED, Watch
-from metl_gui.own_files import cache_folder, close_all, data_folder, settings_folder, write_file
+from metl_gui.own_files import atomic_write, cache_folder, close_all, data_folder, settings_folder, write_file
 from metl_gui.store.lease import LeaseHolder
 
 PROCESS = "process.json"
@@ -85,9 +85,7 @@ def write_facts(folder: Path, facts: ProcessFacts) -> ProcessFacts:
     """Say that the process lives, and how far it is; whole or not at all."""
     holder = dataclasses.replace(facts.holder, heartbeat_ms=time.time_ns() // 1_000_000)
     facts = msgspec.structs.replace(facts, holder=holder, beats=facts.beats + 1)
-    partial = folder / f"{PROCESS}.partial"
-    write_file(partial, msgspec.json.encode(facts))
-    partial.replace(folder / PROCESS)
+    atomic_write(folder / PROCESS, msgspec.json.encode(facts))
     return facts
 
 

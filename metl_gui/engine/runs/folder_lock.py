@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
 import os
 import socket
 import time
@@ -22,6 +21,7 @@ from typing import IO
 import msgspec
 
 from metl_gui.errors import RunError
+from metl_gui.file_locks import lock
 from metl_gui.own_files import is_closed, is_own, make_folder, open_file
 
 SUFFIX = ".owner"
@@ -30,7 +30,6 @@ HELD_SUFFIX = ".lock"
 _DYING_SECONDS = 5.0
 """A process that was killed a moment ago may still be on its way out."""
 
-_LOOK_SECONDS = 0.1
 _MOST_BYTES = 1_000
 _UNWRITABLE = {errno.EACCES, errno.EPERM, errno.EROFS}
 
@@ -61,7 +60,7 @@ class RunLock:
         self._file: IO[bytes] = open_file(path, "wb")
         # Where a file system knows no locks the file stays empty: it counts as held for ever, so nothing is removed.
         with contextlib.suppress(OSError):
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock(self._file)
             self._file.write(f"{run_id}\n".encode())
             self._file.flush()
 
@@ -74,7 +73,7 @@ def run_of_dead(path: Path) -> str | None:
     """Return the run that wrote a file of an owner when it is dead; ``None`` when it lives or nobody knows."""
     try:
         with path.open() as file:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock(file)
             return file.read(100).strip() or None
     except (OSError, UnicodeDecodeError):
         return None
@@ -169,7 +168,7 @@ def refuse_held(place: Path) -> None:
     path = _lock_of(place)
     if path.name and path.exists():
         with contextlib.suppress(OSError):  # gone, or not for us to open: then whoever wants to hold it finds out
-            os.close(_locked(_opened(path, os.O_RDONLY), place, fcntl.LOCK_SH))
+            os.close(_locked(_opened(path, os.O_RDONLY), place, is_shared=True))
     _refuse_locked_folder(place)
 
 
@@ -179,29 +178,18 @@ def drop_lock(place: Path, run_id: str) -> None:
     with contextlib.suppress(OSError), os.fdopen(_opened(path, os.O_RDWR), "r+b", buffering=0) as file:
         holder = _holder(file.read(_MOST_BYTES))
         if holder is not None and holder.run == run_id:
-            lock(file)
+            lock_when_free(file)
             if _is_same(file.fileno(), path):
                 path.unlink()
 
 
-def lock(file: IO[bytes] | int, how: int = fcntl.LOCK_EX) -> None:
+def lock_when_free(file: IO[bytes] | int, *, is_shared: bool = False) -> None:
     """Lock a file, waiting for a holder that may be dying; where a file system knows no locks it stays as it is.
 
     Raises:
         BlockingIOError: another process keeps it.
     """
-    end = time.monotonic() + _DYING_SECONDS
-    while True:
-        try:
-            fcntl.flock(file, how | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() > end:
-                raise
-            time.sleep(_LOOK_SECONDS)
-        except OSError:
-            return
-        else:
-            return
+    lock(file, is_shared=is_shared, if_supported=True, seconds=_DYING_SECONDS)
 
 
 def _lock_of(place: Path) -> Path:
@@ -230,7 +218,7 @@ def _taken(path: Path, place: Path) -> int:
                     number = _opened_folder(locked)
                 except OSError:
                     raise error from None
-        _locked(number, place, fcntl.LOCK_EX)
+        _locked(number, place)
         if _is_same(number, locked) and (locked == path or not os.path.lexists(path)):
             return number
         os.close(number)
@@ -238,7 +226,7 @@ def _taken(path: Path, place: Path) -> int:
 
 def _refuse_locked_folder(place: Path) -> None:
     with contextlib.suppress(OSError):  # none, or not for us to read
-        os.close(_locked(_opened_folder(Path(os.path.realpath(place))), place, fcntl.LOCK_SH))
+        os.close(_locked(_opened_folder(Path(os.path.realpath(place))), place, is_shared=True))
 
 
 def _opened(path: Path, flags: int) -> int:
@@ -258,10 +246,10 @@ def _is_same(number: int, path: Path) -> bool:
         return False
 
 
-def _locked(number: int, place: Path, how: int) -> int:
+def _locked(number: int, place: Path, *, is_shared: bool = False) -> int:
     """Lock what was opened, and close it where that is not to be had."""
     try:
-        lock(number, how)
+        lock_when_free(number, is_shared=is_shared)
     except BlockingIOError as error:
         raise _held(place, _said(number)) from error
     except BaseException:

@@ -13,7 +13,7 @@ from metl_gui.core.runs.report import RunReport
 from metl_gui.core.runs.run_spec import RunSpec
 from metl_gui.engine.runs.event_log import bounded_lines
 from metl_gui.errors import RunError
-from metl_gui.own_files import make_folder, open_file, write_file
+from metl_gui.own_files import atomic_write, make_folder, open_file, write_file
 
 _MOST_EVENT_BYTES = 16 << 20
 
@@ -58,15 +58,11 @@ class RunFolder:
             size = events.tell()
         if size > _MOST_EVENT_BYTES:
             lines = path.read_bytes().splitlines()
-            partial = path.with_suffix(".partial")
-            write_file(partial, b"".join(line + b"\n" for line in bounded_lines(lines, len(lines) // 3)))
-            partial.replace(path)
+            atomic_write(path, b"".join(line + b"\n" for line in bounded_lines(lines, len(lines) // 3)))
 
     def write_report(self, report: RunReport) -> None:
         """Write the report, whole or not at all."""
-        partial = self.path / "report.json.partial"
-        write_file(partial, msgspec.json.format(msgspec.json.encode(report.as_json())))
-        partial.replace(self.path / "report.json")
+        atomic_write(self.path / "report.json", msgspec.json.format(msgspec.json.encode(report.as_json())))
 
     def report(self) -> RunReport | None:
         """Read the report back; None when the run did not finish, or its file is damaged."""

@@ -32,7 +32,7 @@ from metl_gui.engine.runs.folder_lock import (
     run_of_dead,
 )
 from metl_gui.errors import RunError
-from metl_gui.own_files import is_own, make_folder, write_file
+from metl_gui.own_files import atomic_write, drop_partials, is_own, make_folder
 
 SUFFIX = ".partial"
 _DOOMED = ".discarded"
@@ -73,9 +73,7 @@ def planned(partial: Path, place: Path) -> PlannedMove:
 
 def write_journal(run_folder: Path, moves: Sequence[PlannedMove]) -> None:
     """Write down what is about to be moved, whole or not at all."""
-    partial = run_folder / f"{JOURNAL}{SUFFIX}"
-    write_file(partial, msgspec.json.encode(list(moves)))
-    partial.replace(run_folder / JOURNAL)
+    atomic_write(run_folder / JOURNAL, msgspec.json.encode(list(moves)))
 
 
 def drop_journal(run_folder: Path) -> None:
@@ -89,6 +87,7 @@ def take_back(run_folder: Path) -> tuple[str, ...]:
     Returns:
         What was taken back.
     """
+    drop_partials(run_folder / JOURNAL)
     try:
         moves = msgspec.json.decode((run_folder / JOURNAL).read_bytes(), type=list[PlannedMove])
     except (OSError, msgspec.MsgspecError):

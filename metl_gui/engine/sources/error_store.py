@@ -15,7 +15,6 @@ its messages are where it says, and else does not.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import time
 from collections.abc import Collection, Iterable, Iterator
@@ -29,9 +28,10 @@ from metl_gui.engine.runs.staging import Staging
 from metl_gui.engine.sources.files import FileRange, SourceFile, range_bytes
 from metl_gui.engine.sources.large_records import TOO_LARGE
 from metl_gui.errors import RunError
+from metl_gui.file_locks import lock
 from metl_gui.formats.compression import Codec
 from metl_gui.formats.record_delimiting import Framing
-from metl_gui.own_files import make_below, open_file, write_file
+from metl_gui.own_files import atomic_write, make_below, open_file
 
 MARKS = "_replayed"
 _REASON = "reason="
@@ -299,10 +299,8 @@ class ReplaySource:
         return self.store.root / MARKS / f"{self.run_id}.json"
 
     def _write(self) -> None:
-        partial = self._path.with_suffix(".json.partial")
         try:
-            write_file(partial, msgspec.json.format(msgspec.json.encode(self._mark)))
-            partial.replace(self._path)
+            atomic_write(self._path, msgspec.json.format(msgspec.json.encode(self._mark)))
         except OSError as error:
             raise _unmarkable(self.store.root, error) from error
 
@@ -320,12 +318,12 @@ def held(store: ErrorStore, is_marked: bool) -> Iterator[None]:
     folder = store.root / MARKS
     try:
         make_below(store.root, (MARKS,))
-        lock = open_file(folder / ".lock", "ab")
+        file = open_file(folder / ".lock", "ab")
     except OSError as error:
         raise _unmarkable(store.root, error) from error
-    with lock:
+    with file:
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock(file)
         except BlockingIOError as error:
             raise RunError(
                 "These records are being replayed already.",

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import tempfile
 import time
 import zipfile
 from collections.abc import Iterator, Mapping
@@ -19,9 +18,9 @@ import metl_gui
 from metl_gui.engine.kernel.compiled import build
 from metl_gui.engine.spark import archive_entrance
 from metl_gui.errors import SetupError
-from metl_gui.own_files import cache_folder, is_only_ours, make_folder
+from metl_gui.own_files import atomic_file, cache_folder, is_only_ours, make_folder
 
-PARTS = ("errors.py", "own_files.py", "core", "formats", "engine")
+PARTS = ("errors.py", "own_files.py", "file_locks.py", "core", "formats", "engine")
 """What of the package travels; the rest of it neither runs nor is imported on an executor."""
 
 _PACKAGE = "metl_gui"
@@ -111,15 +110,9 @@ def _entrance(content: str) -> bytes:
 
 
 def _build(path: Path, files: dict[str, bytes]) -> None:
-    number, name = tempfile.mkstemp(dir=path.parent, prefix=".metl-", suffix=".partial")
-    partial = Path(name)
-    try:
-        with os.fdopen(number, "wb") as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-            for member, text in sorted(files.items()):
-                archive.writestr(zipfile.ZipInfo(member, _ZIP_TIME), text, zipfile.ZIP_DEFLATED)
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
+    with atomic_file(path, mode=0o600) as partial, zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as archive:
+        for member, text in sorted(files.items()):
+            archive.writestr(zipfile.ZipInfo(member, _ZIP_TIME), text, zipfile.ZIP_DEFLATED)
 
 
 def _forget_old(path: Path) -> None:

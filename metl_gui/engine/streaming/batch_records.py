@@ -16,9 +16,9 @@ from pathlib import Path
 import msgspec
 
 from metl_gui.core.runs.report import Tally
-from metl_gui.engine.streaming.checkpoint import Checkpoint, damaged, read_whole, sync_file, sync_folder, write_whole
+from metl_gui.engine.streaming.checkpoint import Checkpoint, damaged, read_whole
 from metl_gui.errors import RunError
-from metl_gui.own_files import make_below
+from metl_gui.own_files import atomic_write, make_below, sync
 
 PARTIAL = ".metl-partial"
 """In a folder of outputs: what is not in place yet."""
@@ -97,10 +97,10 @@ class BatchLog:
             RunError: they cannot be moved; they will be when the run goes on.
         """
         for folder in {Path(move.partial).parent for move in record.moves}:
-            sync_folder(folder)
+            sync(folder)
         for move in record.moves:
-            sync_file(Path(move.partial))
-        write_whole(self.folder / f"{record.number:09d}.json", msgspec.json.encode(record))
+            sync(Path(move.partial))
+        atomic_write(self.folder / f"{record.number:09d}.json", msgspec.json.encode(record), durable=True)
         settle(record)
         for path in sorted(self.folder.glob("[0-9]*.json"))[:-KEPT_RECORDS]:
             path.unlink()
@@ -131,7 +131,7 @@ def settle(record: BatchRecord) -> None:
                 if not Path(move.place).exists():
                     raise
         for folder in folders:
-            sync_folder(folder)
+            sync(folder)
     except OSError as error:
         raise RunError(
             "A batch cannot be put in place.",

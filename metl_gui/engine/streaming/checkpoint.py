@@ -26,10 +26,10 @@ import msgspec
 
 from metl_gui.core.runs.kafka import is_kafka, parse_address
 from metl_gui.core.runs.run_spec import NOOP, RunSpec
-from metl_gui.engine.runs.folder_lock import lock, outermost, refuse_held
+from metl_gui.engine.runs.folder_lock import lock_when_free, outermost, refuse_held
 from metl_gui.engine.sources.files import source_paths
 from metl_gui.errors import RunError, in_utf8
-from metl_gui.own_files import is_own, make_below, make_folder, open_file, write_file
+from metl_gui.own_files import atomic_write, is_own, make_below, make_folder, open_file
 
 _Value = TypeVar("_Value")
 
@@ -59,44 +59,6 @@ def damaged(path: Path, why: str) -> RunError:
     return RunError(
         "The checkpoint is damaged.", f"{path}: {why}", "Start again with a new --checkpoint and a new --sink."
     )
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file by way of another one beside it; on the disk when this returns.
-
-    Raises:
-        OSError: it cannot be written; the error names the file, and nothing of it is left.
-    """
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    try:
-        with open_file(partial, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(path)
-    except OSError as error:
-        partial.unlink(missing_ok=True)
-        error.filename = str(path)  # a full disk is told without
-        raise
-    sync_folder(path.parent)
-
-
-def sync_folder(folder: Path) -> None:
-    """Make sure that the names in a folder are on the disk."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-def sync_file(path: Path) -> None:
-    """Make sure that what others wrote into a file is on the disk."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 OWNER = ".metl-stream.json"
@@ -188,7 +150,7 @@ class Checkpoint:
             raise _unwritable(self.path, error) from error
         with file:
             try:
-                lock(file)
+                lock_when_free(file)
             except BlockingIOError as error:
                 file.seek(0)
                 holder = file.read().decode("utf-8", "replace").strip() or "another run"
@@ -211,7 +173,7 @@ class Checkpoint:
         wanted = head_of(spec)
         found = read_head(self.path)
         if found is None:
-            write_whole(self._head, msgspec.json.format(msgspec.json.encode(wanted)))
+            atomic_write(self._head, msgspec.json.format(msgspec.json.encode(wanted)), durable=True)
             return wanted
         check_same(found, wanted)
         return found
@@ -221,9 +183,9 @@ class Checkpoint:
         # One state makes different plans, with and without what nobody has confirmed.
         use = PlanInUse(f"{state}-{hashlib.sha256(plan).hexdigest()[:16]}.json", state, state_hash)
         if not (self.plans / use.file).is_file():
-            write_whole(self.plans / use.file, plan)
+            atomic_write(self.plans / use.file, plan, durable=True)
         if self.plan_in_use() != use:
-            write_whole(self.plans / "current.json", msgspec.json.encode(use))
+            atomic_write(self.plans / "current.json", msgspec.json.encode(use), durable=True)
         return use
 
     def plan_in_use(self) -> PlanInUse | None:
@@ -232,9 +194,7 @@ class Checkpoint:
 
     def write_status(self, status: SourceStatus) -> None:
         """Say what was found in the source."""
-        partial = self._status.with_suffix(".partial")
-        write_file(partial, msgspec.json.encode(status))
-        partial.replace(self._status)
+        atomic_write(self._status, msgspec.json.encode(status))
 
     def status(self) -> SourceStatus | None:
         """Return what was found when the source was listed last; a damaged file is none: the next listing mends it."""
@@ -296,7 +256,7 @@ def claim(folder: Path, head: StreamHead, run_folder: Path) -> None:
         else:
             folder.mkdir(parents=True, exist_ok=True)
         if not (folder / OWNER).is_file():
-            write_whole(folder / OWNER, msgspec.json.encode(head))
+            atomic_write(folder / OWNER, msgspec.json.encode(head), durable=True)
     except OSError as error:
         raise _unwritable(folder, error) from error
 

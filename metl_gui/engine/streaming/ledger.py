@@ -6,14 +6,14 @@ in one, and the older ones go.
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import msgspec
 
 from metl_gui.engine.sources.files import FileRange, SourceFile
-from metl_gui.engine.streaming.checkpoint import PlanInUse, damaged, read_whole, sync_folder, write_whole
+from metl_gui.engine.streaming.checkpoint import PlanInUse, damaged, read_whole
 from metl_gui.engine.streaming.file_states import KnownFile
+from metl_gui.own_files import atomic_write
 
 GATHERED = "gathered.json"
 GATHERED_EVERY = 50
@@ -120,14 +120,7 @@ class Ledger:
         Raises:
             FileExistsError: somebody else planned this batch.
         """
-        path = _file(self.folder, plan.number)
-        partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-        write_whole(partial, msgspec.json.encode(plan))
-        try:
-            os.link(partial, path)
-            sync_folder(self.folder)
-        finally:
-            partial.unlink()
+        atomic_write(_file(self.folder, plan.number), msgspec.json.encode(plan), durable=True, is_new=True)
         self._take(plan)
         if plan.number % GATHERED_EVERY == 0:
             self._gather(committed)
@@ -144,7 +137,7 @@ class Ledger:
 
     def replace(self, plan: BatchPlan) -> None:
         """Change what a batch reads that is not in place yet."""
-        write_whole(_file(self.folder, plan.number), msgspec.json.encode(plan))
+        atomic_write(_file(self.folder, plan.number), msgspec.json.encode(plan), durable=True)
         self._take(plan)
 
     def note(self, name: str, known: KnownFile) -> None:
@@ -159,7 +152,7 @@ class Ledger:
 
     def _gather(self, committed: int) -> None:
         gathered = LedgerSnapshot(self.newest, self.bytes_planned, self.known, self.partitions)
-        write_whole(self.folder / GATHERED, msgspec.json.encode(gathered))
+        atomic_write(self.folder / GATHERED, msgspec.json.encode(gathered), durable=True)
         for number in _numbers(self.folder):
             if number < min(self.newest, committed):
                 _file(self.folder, number).unlink(missing_ok=True)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -19,7 +18,7 @@ import msgspec
 from metl_gui.core.runs.kafka import SCHEME, KafkaAddress, KafkaServers, parse_address
 from metl_gui.core.runs.target import LOCAL_TARGET, Target, parse_target
 from metl_gui.errors import RunError, UserError, near_names
-from metl_gui.own_files import APPLICATION, make_folder, settings_folder
+from metl_gui.own_files import APPLICATION, atomic_write, make_folder, settings_folder
 from metl_gui.registry.addresses import (
     LIBPQ_SETTINGS,
     Api,
@@ -436,14 +435,7 @@ def _write(all_: tuple[Profile, ...]) -> None:
     text = msgspec.json.format(msgspec.json.encode(_File(tuple(sorted(all_, key=lambda p: p.name)))))
     try:
         make_folder(path.parent)
-        number, name = tempfile.mkstemp(dir=path.parent, prefix=".profiles-")  # readable for its owner only
-        partial = Path(name)
-        try:
-            with os.fdopen(number, "wb") as file:
-                file.write(text)
-            partial.replace(path)
-        finally:
-            partial.unlink(missing_ok=True)
+        atomic_write(path, text, mode=0o600)
     except OSError as error:
         raise RunError(
             "The profile cannot be kept.", f"{path}: {error.strerror}.", "Look whether the folder is yours to write."

@@ -31,7 +31,7 @@ from metl_gui.engine.runs.run_folder import RunFolder
 from metl_gui.engine.runs.staging import sweep, take_back
 from metl_gui.engine.streaming.report import stream_report
 from metl_gui.errors import ProjectError, RunCancelled, RunError, RunKilledError
-from metl_gui.own_files import make_folder, write_file
+from metl_gui.own_files import atomic_write, make_folder
 from metl_gui.workbench.session import Workbench
 from metl_gui.workbench.user_folders import runs_folder
 
@@ -110,9 +110,7 @@ class RunRecord:
             make_folder(path)
             self._owner = RunLock(owner_of(path / _BEGUN), self._spec.run_id)
             begun = _Begun(str(self._workbench.path.absolute()), self._spark, self._spec.as_kept)
-            partial = path / f"{_BEGUN}.partial"
-            write_file(partial, msgspec.json.encode(begun))
-            partial.replace(path / _BEGUN)
+            atomic_write(path / _BEGUN, msgspec.json.encode(begun))
         except OSError as error:  # the run itself says what is wrong with its folder
             _log.warning("run %s would not be found after a kill: %s", self._spec.run_id, error)
         return self

@@ -9,8 +9,6 @@ from __future__ import annotations
 import base64
 import contextlib
 import logging
-import os
-import secrets
 import shutil
 import time
 from collections.abc import Iterable, Iterator
@@ -19,7 +17,7 @@ from pathlib import Path
 import msgspec
 
 from metl_gui.core.project.project_data import MOST_INCLUDED, MOST_INCLUDED_BYTES
-from metl_gui.own_files import make_folder, write_file
+from metl_gui.own_files import atomic_write, make_folder
 from metl_gui.workbench.user_folders import KEPT_SECONDS, kept_samples_folder
 
 _log = logging.getLogger(__name__)
@@ -109,15 +107,11 @@ class SampleCache:
     def write(self, schema_id: int, samples: Iterable[KeptSample]) -> bool:
         """Keep these samples of a schema and no others; whether that could be done."""
         path = self._file(schema_id)
-        part = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}.part")
         try:
             make_folder(self.folder)
-            write_file(part, encode_samples(samples))
-            part.replace(path)
+            atomic_write(path, encode_samples(samples))
         except OSError as error:
             _log.warning("samples cannot be kept in %s: %s", path, error)
-            with contextlib.suppress(OSError):
-                part.unlink()
             return False
         return True
 

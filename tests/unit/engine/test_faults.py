@@ -27,10 +27,10 @@ from metl_gui.engine.runs.run_folder import RunFolder
 from metl_gui.engine.runs.staging import Staging
 from metl_gui.engine.sinks import jsonl
 from metl_gui.engine.spark.task_errors import TaskError, run_error
-from metl_gui.engine.streaming.checkpoint import write_whole
 from metl_gui.engine.streaming.run import StreamRun
 from metl_gui.engine.tasks.task import Task, TaskOrder
 from metl_gui.errors import RunError
+from metl_gui.own_files import atomic_write
 from tests.helpers.topic_runs import HereRuntime
 
 if TYPE_CHECKING:
@@ -240,9 +240,9 @@ def test_a_run_in_batches_whose_checkpoint_has_no_room_ends_in_words_and_with_ro
 
 def test_a_file_of_a_checkpoint_for_which_there_is_no_room_is_named_and_leaves_the_one_before(disk: Path) -> None:
     path = disk / "current.json"
-    write_whole(path, b"before")
+    atomic_write(path, b"before", durable=True)
     with pytest.raises(OSError, match="No space left") as caught:
-        write_whole(path, bytes(1 << 20))
+        atomic_write(path, bytes(1 << 20), durable=True)
     error = run_error(caught.value)
     assert (error.title, str(path) in error.text) == ("A disk is full.", True)
     assert everything(disk) == ["current.json"]

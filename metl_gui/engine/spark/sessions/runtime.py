@@ -13,6 +13,7 @@ from metl_gui.core.runs.target import Target, TargetKind
 from metl_gui.engine.sources.source import ReadPlan
 from metl_gui.engine.spark.worker_check import WorkerCheck
 from metl_gui.errors import RunKilledError
+from metl_gui.own_files import atomic_write
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -102,10 +103,7 @@ def ship(runtime: Runtime, plan: bytes) -> str:
     """Write a compiled plan where a session keeps its files, bring it to where tasks read it, and return its name."""
     path = runtime.folder / f"plan-{hashlib.sha256(plan).hexdigest()[:32]}.json"
     if not path.exists():
-        # Under another name first: a run that is cancelled meanwhile does not wait for it, and the next one looks here.
-        half = path.with_suffix(f".{threading.get_ident()}")
-        half.write_bytes(plan)
-        half.replace(path)
+        atomic_write(path, plan)  # a run that is cancelled meanwhile does not wait for it, and the next one looks here
     return runtime.ship_plan(path)
 
 

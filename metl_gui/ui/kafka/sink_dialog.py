@@ -180,10 +180,6 @@ class SinkDialog(QDialog):
             self.accept()
             self.chosen.emit(sink)
 
-    def refresh_servers(self) -> None:
-        """Offer the connections that there are now."""
-        self.servers.offer()
-
     # building
 
     def _connect(self) -> None:

@@ -160,10 +160,6 @@ class TopicPane(QWidget):
         self.model.show_rows([])
         self.whole.clear()
 
-    def show_nothing(self) -> None:
-        """Show that no topic was looked into."""
-        self.say("", _NOTHING)
-
     def show_outcome(self, outcome: JobOutcome[TopicContents]) -> None:
         """Show what was found in a topic, or why nothing was."""
         if outcome.value is None:
@@ -363,10 +359,6 @@ class SourceDialog(QDialog):
         if source is not None:
             self.accept()
             self.chosen.emit(source)
-
-    def refresh_servers(self) -> None:
-        """Offer the connections that there are now."""
-        self.servers.offer()
 
     # building
 

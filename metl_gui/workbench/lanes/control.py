@@ -119,11 +119,6 @@ def lanes(workbench: Workbench) -> tuple[Lane, ...]:
     return _lanes([run for run in processes(workbench.project_id) if run.order.spec.lane == FAST])
 
 
-def live_lanes(workbench: Workbench) -> tuple[Lane, ...]:
-    """Return the fast lanes whose processes live, the newest first; cost as of ``lanes``."""
-    return _lanes([run for run in processes(workbench.project_id) if run.order.spec.lane == FAST and run.process.lives])
-
-
 def find_lane(workbench: Workbench, run_id: str = "", *, for_all: bool = False) -> Lane:
     """Return a lane by its run; without one the only lane that lives, or else the only one there is.
 

@@ -63,7 +63,6 @@ class CoordinationWatch:
         self._servers, self._topic = servers, log.topic_of(matrix)
         self._fold = CoordinationState()
         self._trouble = ""
-        self._is_read = threading.Event()
         self._is_over = threading.Event()
         self._thread = threading.Thread(target=self._live, name="agreement-watch", daemon=True)
         self._thread.start()
@@ -95,10 +94,6 @@ class CoordinationWatch:
         """Everything that is known; it goes on while somebody looks at it."""
         return self._fold
 
-    def wait_until_read(self, seconds: float) -> bool:
-        """Wait until all was read that stood there; whether it was."""
-        return self._is_read.wait(seconds)
-
     def members(self) -> tuple[MemberFigures, ...]:
         """Return what is known of all members."""
         return self._fold.figures()
@@ -124,7 +119,6 @@ class CoordinationWatch:
         try:
             self._fold = state_of(list(reader.first()))
             self._trouble = ""
-            self._is_read.set()
             while not self._is_over.is_set():
                 for entry in reader.next(_POLL_SECONDS):
                     self._fold.take(entry)

@@ -71,7 +71,6 @@ class CoordinationState:
         announced: what was announced and counts, by place, in order.
         latest: the place of the newest of it.
         in_force: the place of what is in force; None before the first.
-        decided_at: the place at which that was decided, as far as it was seen.
         frozen: who froze it and how; None while nobody ever did.
         members: what was heard of each member that has not taken leave.
         changes: where lanes stood when they took states up.
@@ -85,7 +84,6 @@ class CoordinationState:
         self.announced: dict[int, Announced] = {}
         self.latest: int | None = None
         self.in_force: int | None = None
-        self.decided_at: int | None = None
         self.frozen: Frozen | None = None
         self.members: dict[str, MemberStatus] = {}
         self.changes: dict[ChangeKey, Change] = {}
@@ -221,4 +219,4 @@ class CoordinationState:
             return
         living = [heard for heard in self.members.values() if heard.beat.is_counted and heard.lives(self.clock_ms)]
         if living and all(latest in heard.beat.ready for heard in living):
-            self.in_force, self.decided_at = latest, self.place
+            self.in_force = latest

@@ -6,7 +6,7 @@ Source: docs/reference/formats.md, "Schemas"; docs/architecture/model.md, "Trees
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import PurePosixPath
@@ -101,11 +101,6 @@ def label_order(label: str) -> LabelOrder:
     numbers = tuple(int(part) for part in re.split(r"[.\-]", found[1]))
     tail = found[2]
     return 0, numbers, 0 if tail.startswith("-") else 1, _natural(tail)
-
-
-def sort_labels(labels: Iterable[str]) -> list[str]:
-    """Return labels in version order."""
-    return sorted(labels, key=label_order)
 
 
 def _named(text: str) -> Named:

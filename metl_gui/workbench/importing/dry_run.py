@@ -95,11 +95,6 @@ class SourceDryRun(JsonResult):
     problems: tuple[Problem, ...]
 
     @property
-    def has_found(self) -> bool:
-        """Whether a confirmed block would be hurt: what makes ``metl check --against`` end with exit code 3."""
-        return any(problem.severity is not Severity.NOTE for problem in self.problems)
-
-    @property
     def is_all_refused(self) -> bool:
         """Whether nothing could be tried."""
         return bool(self.refused) and not self.added and not self.unchanged

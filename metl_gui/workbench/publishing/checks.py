@@ -36,11 +36,6 @@ class CheckResult(JsonResult):
     problems: tuple[Problem, ...]
 
     @property
-    def has_found(self) -> bool:
-        """Whether there is more than notes: what makes ``metl check`` end with exit code 3."""
-        return any(problem.severity is not Severity.NOTE for problem in self.problems)
-
-    @property
     def counts(self) -> dict[str, int]:
         """How many problems there are of each severity."""
         found = Counter(problem.severity for problem in self.problems)

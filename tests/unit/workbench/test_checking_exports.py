@@ -42,7 +42,7 @@ def test_an_export_of_an_earlier_program_is_checked_without_its_digest(mapped: W
     path.write_text("\n".join([*lines[:-3], lines[-3].rstrip(","), lines[-1]]), encoding="utf-8")
     found = check_export(path)
     assert "export.without-digest" in {problem.code for problem in found.problems}
-    assert not found.has_found
+    assert {problem.severity for problem in found.problems} <= {Severity.NOTE}
 
 
 def test_an_export_with_odd_names_is_as_it_was_written(tmp_path: Path) -> None:

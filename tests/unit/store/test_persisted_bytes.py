@@ -36,6 +36,7 @@ from metl_gui.store.project_file import ProjectFile
 from metl_gui.store.rows import packed_rows
 from metl_gui.store.rows.packed_changes import LogFilter, pack_change, unpack_change
 from tests.helpers.persisted import classes_in, filled, rows
+from tests.unit.engine.persisted import EVENTS
 from tests.unit.store.contents import parts
 from tests.unit.store.editing import Editing
 from tests.unit.store.persisted import COLUMNS
@@ -164,7 +165,7 @@ def decoders() -> Iterator[tuple[str, Any]]:
 
 
 def test_whatever_the_store_decodes_has_a_row() -> None:
-    known = classes_in(*COLUMNS.values())
+    known = classes_in(*COLUMNS.values(), *EVENTS.values())
     read = dict(decoders())
     assert len(read) >= 10
     assert {name: left for name, kind in read.items() if (left := classes_in(kind) - known)} == {}

@@ -168,11 +168,11 @@ def _asked(out: Output, lane: Lane, text: str, repeated: tuple[PartitionReset, .
 def _lane_lines(lane: Lane) -> Iterator[str]:
     spec, process = lane.run.order.spec, lane.run.process
     life = "runs" if process.lives else ("died" if process.has_died else "ended")
-    yield f"{lane.run_id}  {life}  {spec.source} -> {spec.sink}  group {lane.group}"
+    yield f"{lane.run_id}  {life}  {spec.source.address} -> {spec.sink.address}  group {lane.group}"
     if lane.trouble:
         yield f"  {lane.trouble}"
     if lane.keeps_its_state:
-        yield f"  stays with state {spec.state}, whatever is published"
+        yield f"  stays with state {spec.mapping.state}, whatever is published"
     if lane.agreement is not None:
         yield from (f"  {line}" for line in _agreed_lines(lane.agreement))
 

@@ -81,7 +81,7 @@ def attached(run: LiveRun, out: Output, *, is_stopped_by_interrupt: bool) -> Run
     from metl_gui.workbench.runs.production import follow_events, stop_run
 
     with out.watching() as watch:
-        is_asked, state = False, run.order.spec.state
+        is_asked, state = False, run.order.spec.mapping.state
 
         def take(event: EngineEvent) -> None:
             nonlocal state

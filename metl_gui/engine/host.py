@@ -203,14 +203,14 @@ class Host:
                 self._keep(active.spec, event)
                 self.emit(event)
 
-        if active.spec.lane == "fast":
+        if active.spec.is_lane:
             return LaneRun(runtime, active.spec, emit, active.is_cancelled).run()
-        kind = StreamRun if active.spec.checkpoint else Execution
+        kind = StreamRun if active.spec.policy.checkpoint else Execution
         return kind(runtime, active.spec, emit, active.is_cancelled).run()
 
     def _keep(self, spec: RunSpec, event: EngineEvent) -> None:
         try:
-            RunFolder(Path(spec.folder)).append_event(encode_event(event))
+            RunFolder(Path(spec.policy.folder)).append_event(encode_event(event))
         except OSError as error:
             _log.warning("an event was not kept: %s", error)
 

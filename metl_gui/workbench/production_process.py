@@ -102,8 +102,9 @@ class Production:
     def _run_on(self, spark: SparkProcess) -> RunReport:
         spec = self.order.spec
         # The order is a file, so secrets are looked up here.
-        servers = servers_of(spec.source, spec.sink, spec.errors)
-        spec = msgspec.structs.replace(spec, plan=self.plan, servers=servers)
+        servers = servers_of(spec.source.address, spec.sink.address, spec.sink.errors)
+        mapping = msgspec.structs.replace(spec.mapping, plan=self.plan)
+        spec = msgspec.structs.replace(spec, mapping=mapping, servers=servers)
         self._tell(Phase.RUNNING)
         cancelling = threading.Thread(target=self._cancel_when_asked, args=(spark,), name="cancel", daemon=True)
         cancelling.start()
@@ -124,7 +125,7 @@ class Production:
     @property
     def is_lane(self) -> bool:
         """Whether this run is a fast lane, whose tasks agree with all others of the matrix on the state."""
-        return self.order.spec.lane == "fast"
+        return self.order.spec.is_lane
 
     def _done(self) -> int:
         """Return how much is behind: batches, or records of a lane."""
@@ -135,12 +136,18 @@ class Production:
         """Go on with the state that was taken last; a lane takes up what is agreed on by itself."""
         if self.is_lane:
             return spec
-        checkpoint = Checkpoint(Path(spec.checkpoint))
+        checkpoint = Checkpoint(Path(spec.policy.checkpoint))
         use = checkpoint.plan_in_use()
-        if use is None or not self.order.follows_published or use.state == spec.state or use.state < spec.state:
+        if (
+            use is None
+            or not self.order.follows_published
+            or use.state == spec.mapping.state
+            or use.state < spec.mapping.state
+        ):
             return spec
         plan = (checkpoint.plans / use.file).read_bytes()
-        return msgspec.structs.replace(spec, plan=plan, state=use.state, hash=use.hash)
+        mapping = msgspec.structs.replace(spec.mapping, plan=plan, state=use.state, hash=use.hash)
+        return msgspec.structs.replace(spec, mapping=mapping)
 
     def _cancel_when_asked(self, spark: SparkProcess) -> None:
         while not self.is_over.is_set():
@@ -159,7 +166,7 @@ class Production:
                 self.is_stopping.set()
 
     def _take_published(self) -> None:
-        state, told = self.order.spec.state, ""
+        state, told = self.order.spec.mapping.state, ""
         project, sound = Path(self.order.project), None
         while not self.is_over.wait(_PUBLISHED_SECONDS):
             try:
@@ -179,14 +186,14 @@ class Production:
         with Workbench.open(Path(self.order.project), for_editing=False) as workbench:
             pinned = pin(workbench, PRODUCTION, state, self.order.include_unconfirmed)
         try:
-            refuse_shared_places(msgspec.structs.replace(self.order.spec, plan=pinned.plan))
+            refuse_shared_places(msgspec.structs.replace(self.order.spec, mapping=pinned.mapping))
         except RunError as error:
             self._leave(state, error)
             return
         if self.is_lane:
             announce_pinned(self.order.spec, pinned)
             return
-        Checkpoint(Path(self.order.spec.checkpoint)).use_plan(pinned.plan, state, pinned.hash)
+        Checkpoint(Path(self.order.spec.policy.checkpoint)).use_plan(pinned.mapping)
         _log.info("state %s was published; batches that are planned from now on map with it", state)
 
     def _leave(self, state: int, error: RunError) -> None:
@@ -194,7 +201,7 @@ class Production:
         words = f"State {state} is not taken up. {error}"
         _log.warning("%s", words)
         if not self.is_lane:
-            Checkpoint(Path(self.order.spec.checkpoint)).add_problem(words)
+            Checkpoint(Path(self.order.spec.policy.checkpoint)).add_problem(words)
 
     def _look_for_versions(self) -> None:
         """Open tasks for versions that nobody has imported while the run goes on, which may be for months."""

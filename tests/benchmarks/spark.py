@@ -31,7 +31,6 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
 from metl_gui.core.runs.report import RunReport
-from metl_gui.core.runs.run_spec import RunSpec
 from metl_gui.engine.execution.bounded_run import Execution
 from metl_gui.engine.execution.client import SparkProcess
 from metl_gui.engine.kernel import plan as plans
@@ -44,6 +43,7 @@ from metl_gui.engine.spark.sessions.local import SparkRuntime
 from tests.benchmarks.harness import OPEN, ROUNDS, Case, figure, paired
 from tests.benchmarks.kernel import _event, _plan
 from tests.helpers.killing import WORKER
+from tests.helpers.run_specs import run_spec
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -119,7 +119,7 @@ def _guarded(folder: Path, rounds: int, quick: bool) -> Case:
     def run(session: SparkProcess) -> RunReport:
         run_id = new_run_id()
         place = str(folder / run_id)
-        return session.run(RunSpec(run_id=run_id, plan=plan, source=str(source), sink="noop", folder=place, samples=0))
+        return session.run(run_spec(run_id=run_id, plan=plan, source=str(source), sink="noop", folder=place, samples=0))
 
     with SparkProcess("local[*]") as guarded, SparkProcess(OPEN) as unguarded:
         guarded.wait_until_ready()
@@ -198,7 +198,7 @@ class _Bench:
 
     def ours(self, path: Path, sink: str = "noop") -> RunReport:
         run_id = new_run_id()
-        spec = RunSpec(
+        spec = run_spec(
             run_id=run_id, plan=plans.encode(self.plan), source=str(path), sink=sink, folder=str(self.folder / run_id)
         )
         return Execution(self.runtime, spec, lambda _event: None, threading.Event()).run()

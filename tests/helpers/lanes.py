@@ -23,11 +23,11 @@ from metl_gui.core.runs.run_spec import RunSpec
 from metl_gui.engine.kafka.clients import AWAY, retry_until_available
 from metl_gui.engine.kafka.offsets import Lister
 from metl_gui.engine.kafka.outgoing import PARTITIONER
+from metl_gui.engine.kafka.topic_orders import TopicOrder
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan
 from metl_gui.engine.lanes.committed_offsets import Committed
 from metl_gui.engine.lanes.coordination.announcements import begin_lane
-from metl_gui.engine.lanes.coordination.records import PlanState
 from metl_gui.engine.lanes.offset_metadata import OffsetMetadata
 from metl_gui.engine.lanes.order import Failure, LaneOrder, PartitionId, failed_key, stop_key
 from metl_gui.engine.lanes.task import LaneTask
@@ -38,6 +38,7 @@ from metl_gui.store.lease import LeaseHolder
 from metl_gui.workbench.lanes.control import Lane
 from metl_gui.workbench.runs.production import LiveRun, ProductionOrder
 from metl_gui.workbench.user_folders import Phase, ProcessFacts, write_facts
+from tests.helpers.run_specs import changed, run_spec
 
 SECONDS = 180.0
 _LOOK_SECONDS = 0.02
@@ -134,24 +135,27 @@ class LaneWorld:
         self.admin.create_topics([new(topic, partitions, 1, config=settings or {})])[topic].result()
 
     def order(self, plan: bytes, state: int = 7, **others: Any) -> LaneOrder:
-        """Ask for the lane, and make what it needs."""
-        facts: dict[str, Any] = {
+        """Ask for the lane, and make what it needs; the others are of the order or of the run."""
+        own = {name: others.pop(name) for name in ("token", "topics") if name in others}
+        asked: dict[str, Any] = {
             "run_id": f"run-{self.name}",
-            "token": f"token-{time.monotonic_ns()}",
+            "mode": "production",
             "group": self.name,
-            "matrix": "",
-            "servers": self.servers,
-            "topics": (self.source,),
-            "sink": self.sink,
-            "errors": self.errors,
-            "plan": "",
             "state": state,
             "hash": f"hash{state}",
         }
-        order = LaneOrder(**(facts | others))
+        run = run_spec(**(asked | others))
+        facts: dict[str, Any] = {"token": f"token-{time.monotonic_ns()}", "topics": (self.source,)}
+        order = LaneOrder(
+            run=run,
+            sink=TopicOrder(self.servers, self.sink, has_tombstones=run.sink.has_tombstones),
+            errors=TopicOrder(self.servers, self.errors),
+            plan="",
+            **(facts | own),
+        )
         make_topic(self.servers, order.lane_topic)
-        if order.matrix:
-            begin_lane(self.servers, order.matrix, order.group, PlanState(state=state, hash=order.hash, plan=plan))
+        if run.mapping.matrix:
+            begin_lane(self.servers, run.mapping.matrix, order.group, msgspec.structs.replace(run.mapping, plan=plan))
         return order
 
     def spec(self, plan: bytes, folder: Path, state: int = 7) -> RunSpec:
@@ -159,7 +163,7 @@ class LaneWorld:
         source, sink, errors = (
             f"kafka://{self.servers.bootstrap}/{topic}" for topic in (self.source, self.sink, self.errors)
         )
-        return RunSpec(
+        return run_spec(
             run_id=f"run-{self.name}",
             plan=plan,
             source=source,
@@ -181,12 +185,12 @@ class LaneWorld:
         facts = write_facts(
             folder, ProcessFacts(run_id=order.run_id, holder=LeaseHolder.here("Ada"), phase=Phase.RUNNING)
         )
-        spec = msgspec.structs.replace(
+        spec = changed(
             self.spec(b"", folder),
             source=f"kafka://{self.servers.bootstrap}/{','.join(order.topics)}",
-            matrix=order.matrix,
+            matrix=order.run.mapping.matrix,
         )
-        run = LiveRun(order.run_id, folder, ProductionOrder(spec=spec, target="local[2]", project=""), facts)
+        run = LiveRun(order.run_id, folder, ProductionOrder(kept=spec.as_kept, target="local[2]", project=""), facts)
         return Lane(run, order.group, self.servers, None)
 
     def send(self, messages: Iterable[tuple[bytes | None, bytes | None]]) -> None:

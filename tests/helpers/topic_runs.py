@@ -22,6 +22,7 @@ from metl_gui.engine.spark.sessions.runtime import Runtime
 from metl_gui.engine.streaming.run import StreamRun
 from metl_gui.engine.tasks.task import TaskOrder
 from tests.helpers.lanes import LaneWorld, order_plan
+from tests.helpers.run_specs import run_spec
 
 _SECONDS = 60.0
 _LOOK_SECONDS = 0.02
@@ -100,13 +101,13 @@ class TopicRuns:
             "hash": "hash7",
         } | others
         topics = [facts[role] for role in ("source", "sink", "errors") if str(facts[role]).startswith("kafka://")]
-        return RunSpec(servers=(self.world.servers,) * len(topics), **facts)
+        return run_spec(servers=(self.world.servers,) * len(topics), **facts)
 
     def run(self, after_job: Callable[[], None] = lambda: None, **others: Any) -> RunReport:
         """Do a run and return its report."""
         spec = self.spec(**others)
         runtime = cast(Runtime, HereRuntime(self.folder / "runtime", after_job))
-        kind = StreamRun if spec.checkpoint else Execution
+        kind = StreamRun if spec.policy.checkpoint else Execution
         return kind(runtime, spec, self.events.append, threading.Event()).run()
 
 

@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
+from metl_gui.core.runs.run_spec import PlanState
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.lanes.coordination.announcements import announce
-from metl_gui.engine.lanes.coordination.records import PlanState
 from metl_gui.stack.kafka import KafkaBroker
 from tests.benchmarks.live_load import plan_of_versions
 from tests.helpers.killing import WORKER, below, command_of

@@ -24,6 +24,7 @@ from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.runs.run_folder import new_run_id
 from metl_gui.errors import RunError
 from tests.benchmarks.live_load import plan_of_versions
+from tests.helpers.run_specs import run_spec
 from tests.lane_trial.load import Form, Load, start
 from tests.lane_trial.reading import Arrival, Consuming, Quantiles, check, quantiles, read_all, times_of, written
 from tests.lane_trial.topics import TrialTopics, trial_topics
@@ -181,7 +182,7 @@ def spec_of(topics: TrialTopics, wanted: Wanted, folder: str, **others: object) 
         "matrix": topics.group,
         "servers": (topics.servers,) * 3,
     }
-    return RunSpec(**(facts | others))  # type: ignore[arg-type]  # what trials change are fields of the spec
+    return run_spec(**(facts | others))
 
 
 def measure(

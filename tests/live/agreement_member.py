@@ -13,9 +13,9 @@ from pathlib import Path
 import msgspec
 
 from metl_gui.core.runs.kafka import KafkaServers
+from metl_gui.core.runs.run_spec import PlanState
 from metl_gui.engine.lanes.coordination.coordinator import StateCoordinator
 from metl_gui.engine.lanes.coordination.member import CoordinationSettings
-from metl_gui.engine.lanes.coordination.records import PlanState
 
 
 class MemberOrder(msgspec.Struct, frozen=True, kw_only=True):

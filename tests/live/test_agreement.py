@@ -16,10 +16,10 @@ import msgspec
 import pytest
 from confluent_kafka import Producer
 
+from metl_gui.core.runs.run_spec import PlanState
 from metl_gui.engine.lanes.coordination import records as log
 from metl_gui.engine.lanes.coordination.announcements import announce, announce_again, freeze
 from metl_gui.engine.lanes.coordination.coordinator import CoordinationWatch
-from metl_gui.engine.lanes.coordination.records import PlanState
 from metl_gui.engine.lanes.coordination.topic import read_state
 from metl_gui.stack.kafka import KafkaBroker
 from tests.live.agreement_member import MemberLine, MemberOrder, plan_of

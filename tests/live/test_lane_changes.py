@@ -11,11 +11,12 @@ from typing import Self
 import msgspec
 import pytest
 
+from metl_gui.core.runs.run_spec import PlanState
 from metl_gui.engine.lanes.coordination.announcements import announce, announce_again, begin_lane
 from metl_gui.engine.lanes.coordination.coordinator import CoordinationWatch
-from metl_gui.engine.lanes.coordination.records import PlanState
 from metl_gui.stack.kafka import KafkaBroker
 from tests.helpers.lanes import LaneThreads, LaneWorld, again, change, order_plan, until
+from tests.helpers.run_specs import changed
 
 pytestmark = pytest.mark.live
 
@@ -62,7 +63,8 @@ def test_two_instances_go_through_states_together_amid_the_flow_and_no_partition
     world = LaneWorld(kafka.servers, own_name, partitions=4)
     plan = order_plan(world.source)
     first = world.order(plan, matrix=own_name)
-    second = msgspec.structs.replace(first, run_id=f"other-{own_name}", token=f"other {first.token}")
+    run = changed(first.run, run_id=f"other-{own_name}")
+    second = msgspec.structs.replace(first, run=run, token=f"other {first.token}")
     states = {state: plan_state(world, state) for state in (7, 8, 9)}
     watch = CoordinationWatch(kafka.servers, own_name)
 
@@ -106,7 +108,7 @@ def lane_of(world: LaneWorld, state: int, number: int) -> LaneThreads:
     run = f"run{number}-{world.name}"
     order = world.order(planned.plan, state, run_id=run, token=run, publication=state)
     begin_lane(world.servers, world.name, order.group, planned)
-    return LaneThreads(msgspec.structs.replace(order, matrix=world.name), planned.plan)
+    return LaneThreads(msgspec.structs.replace(order, run=changed(order.run, matrix=world.name)), planned.plan)
 
 
 def test_lanes_started_with_different_states_map_with_the_newest_and_none_goes_back_to_an_older_one(

@@ -13,10 +13,10 @@ import pytest
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.matrix.blocks import Element
+from metl_gui.core.runs.run_spec import PlanState
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Side
 from metl_gui.engine.lanes.coordination.announcements import announce, begin_lane
-from metl_gui.engine.lanes.coordination.records import PlanState
 from metl_gui.stack.apicurio import ApicurioRegistry
 from metl_gui.stack.component import ask
 from metl_gui.stack.connect import ConnectWorker
@@ -36,6 +36,7 @@ from metl_gui.workbench.review.decisions import confirm_unconfirmed
 from metl_gui.workbench.runs.mapping_run import PRODUCTION, pin
 from metl_gui.workbench.session import Workbench
 from tests.helpers.lanes import LaneThreads, LaneWorld, again, change, order_plan, until
+from tests.helpers.run_specs import changed
 from tests.live.conftest import WatchTables
 
 pytestmark = pytest.mark.live
@@ -47,7 +48,7 @@ def published(path: Path) -> PlanState:
         confirm_unconfirmed(workbench)
         publish(workbench)
         pinned = pin(workbench, PRODUCTION)
-    return PlanState(state=pinned.document.state, hash=pinned.hash, plan=pinned.plan, publication=pinned.publication)
+    return pinned.mapping
 
 
 def map_all(path: Path, schema: str) -> None:
@@ -85,7 +86,7 @@ def test_a_lane_goes_on_while_its_registry_is_down_and_maps_what_waited_once_tha
     first = published(path)
     order = world.order(first.plan, first.state, hash=first.hash, publication=first.publication, wait_seconds=100.0)
     begin_lane(kafka.servers, own_name, order.group, first)
-    with LaneThreads(msgspec.structs.replace(order, matrix=own_name), first.plan):
+    with LaneThreads(msgspec.structs.replace(order, run=changed(order.run, matrix=own_name)), first.plan):
         world.send([change(1)])
         world.wait_for_read(1)
         apicurio.kill()

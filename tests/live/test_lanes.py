@@ -20,10 +20,10 @@ from confluent_kafka import TopicPartition
 from confluent_kafka.admin import NewPartitions  # type: ignore[attr-defined]
 
 from metl_gui.core.runs.events import EngineEvent, LaneProgressed, RunFinished
-from metl_gui.core.runs.run_spec import RunSpec
+from metl_gui.core.runs.run_spec import PlanState, RunSpec
 from metl_gui.engine.execution.client import SparkProcess
 from metl_gui.engine.lanes.coordination.announcements import announce, order_set_back
-from metl_gui.engine.lanes.coordination.records import PlanState, SetBackOrder
+from metl_gui.engine.lanes.coordination.records import SetBackOrder
 from metl_gui.engine.lanes.order import LaneOrder, PartitionId, Trouble, lane_topic, trouble_key
 from metl_gui.engine.lanes.report import lane_report
 from metl_gui.engine.lanes.start import LaneStart
@@ -31,6 +31,7 @@ from metl_gui.errors import RunError
 from metl_gui.stack.kafka import KafkaBroker
 from tests.helpers.killing import WORKER, below, command_of
 from tests.helpers.lanes import LaneThreads, LaneWorld, again, change, order_plan, until
+from tests.helpers.run_specs import changed
 
 pytestmark = pytest.mark.live
 
@@ -206,7 +207,7 @@ def test_a_group_is_taken_over_once_its_run_has_ended_and_both_reports_say_whose
     world = LaneWorld(kafka.servers, own_name)
     plan = order_plan(world.source)
     spec = world.spec(plan, tmp_path)
-    other = msgspec.structs.replace(spec, run_id=f"other-{own_name}", start="earliest")
+    other = changed(spec, run_id=f"other-{own_name}", start="earliest")
     world.send(change(n) for n in range(10))
     with LaneThreads(world.order(plan), plan):
         world.wait_for_read(10)
@@ -247,7 +248,7 @@ def test_a_killed_worker_and_a_stop_leave_one_report_whose_counts_add_up_to_what
         (stopped,) = (event.report for event in events if isinstance(event, RunFinished))
         world.send(change(n) for n in range(6_000, 6_500))
         # Without --follow a lane ends by itself at what was there.
-        report = spark.run(msgspec.structs.replace(spec, follow=False))
+        report = spark.run(changed(spec, follow=False))
     assert (stopped.is_stopped, stopped.read, stopped.by_entity) == (True, 6_000, {"order": 6_000})
     assert (report.is_stopped, report.read, report.messages_out) == (False, 6_500, 6_500)
     found = world.sent(world.sink)
@@ -318,7 +319,7 @@ def test_a_lane_that_is_tried_ends_at_what_was_there_and_leaves_no_topic_of_its_
     spec = world.spec(order_plan(world.source), tmp_path)
     world.send(change(n) for n in range(10))
     with SparkProcess("local[2,4]") as spark:
-        report = spark.run(msgspec.structs.replace(spec, mode="test", group="", follow=False))
+        report = spark.run(changed(spec, mode="test", group="", follow=False))
     assert (report.read, report.mapped, report.problems) == (10, 10, ())
     until(lambda: lane_topic(f"metl-{spec.run_id}") not in world.admin.list_topics().topics, "the topic's end")
 

@@ -11,6 +11,7 @@ from metl_gui.core.runs.events import EngineEvent, LaneProgressed, LaneTroubled,
 from metl_gui.core.runs.lanes import LatencyFigures, MemberFigures, PartitionFigures
 from metl_gui.workbench.runs.production import ORDER, LiveRun, ProductionOrder, find_run
 from metl_gui.workbench.session import Workbench
+from tests.helpers.run_specs import changed
 from tests.qt.recorded_runs import TICK, append, keep_live, tally_at
 
 TOPICS = ("fx.customers.person", "fx.payments.orders")
@@ -65,14 +66,14 @@ def lane_course(run_id: str, ticks: int) -> list[EngineEvent]:
 def keep_lane(workbench: Workbench, run_id: str, process_id: int, ticks: int = 40) -> LiveRun:
     """Make the run folder of a fast lane, with a process that is there for it."""
     run = keep_live(workbench, run_id, process_id)
-    spec = msgspec.structs.replace(
+    spec = changed(
         run.order.spec,
         source="kafka://127.0.0.1:29092/fx.customers.person,fx.payments.orders",
         sink="kafka://127.0.0.1:29092/cdm.{entity}",
         checkpoint="",
         lane="fast",
     )
-    order = ProductionOrder(spec=spec, target="local[2]", project=str(workbench.path))
+    order = ProductionOrder(kept=spec.as_kept, target="local[2]", project=str(workbench.path))
     (run.folder / ORDER).write_bytes(msgspec.json.encode(order))
     append(run.folder, lane_course(run_id, ticks))
     return find_run(workbench.project_id, run_id)

@@ -11,11 +11,11 @@ import msgspec
 
 from metl_gui.core.runs.events import EngineEvent, RunProgressed, RunStarted, encode_event
 from metl_gui.core.runs.report import KernelFigures, RunReport, Tally, bucket_of, check_sums
-from metl_gui.core.runs.run_spec import RunSpec
 from metl_gui.store.lease import LeaseHolder, process_start
 from metl_gui.workbench.runs.production import ORDER, LiveRun, ProductionOrder, find_run
 from metl_gui.workbench.session import Workbench
 from metl_gui.workbench.user_folders import PROCESS, Phase, ProcessFacts, run_folder
+from tests.helpers.run_specs import run_spec
 
 TICK = 0.25
 _A_TICK = 1_000
@@ -95,11 +95,11 @@ def keep_live(
     """Make the run folder of a production run, with a process that is there for it."""
     folder = run_folder(workbench.project_id, run_id)
     folder.mkdir(parents=True)
-    spec = RunSpec(
+    spec = run_spec(
         run_id=run_id, plan=b"", source="/messages/cdc", sink=str(folder / "messages"), folder=str(folder),
         mode="production", state=workbench.document.state, follow=follow, checkpoint=str(folder / "checkpoint"),
     )  # fmt: skip
-    order = ProductionOrder(spec=spec, target="local[2]", project=str(workbench.path))
+    order = ProductionOrder(kept=spec.as_kept, target="local[2]", project=str(workbench.path))
     (folder / ORDER).write_bytes(msgspec.json.encode(order))
     say_phase(folder, run_id, Phase.RUNNING, process_id)
     append(folder, events)

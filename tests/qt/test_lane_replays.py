@@ -21,7 +21,7 @@ _ERRORS = "kafka://127.0.0.1:1/shop-errors"
 
 def keep_lane_with_errors(workbench: Workbench) -> LiveRun:
     run = keep_lane(workbench, "lane-1", os.getpid())
-    order = msgspec.structs.replace(run.order, spec=msgspec.structs.replace(run.order.spec, errors=_ERRORS))
+    order = msgspec.structs.replace(run.order, kept=msgspec.structs.replace(run.order.kept, errors=_ERRORS))
     (run.folder / ORDER).write_bytes(msgspec.json.encode(order))
     return find_run(workbench.project_id, run.run_id)
 
@@ -47,7 +47,7 @@ def test_what_a_lane_set_aside_is_offered_for_a_replay_into_its_own_topics_while
     assert page.aside.replay.text() == "Replay what waits"
     window.actions_table.refresh()
     window.actions_table["replay"].trigger()
-    assert replayed == [ReplayRequest(_ERRORS, run.order.spec.sink, mode="production")]
+    assert replayed == [ReplayRequest(_ERRORS, run.order.spec.sink.address, mode="production")]
 
 
 def test_a_window_that_is_started_for_the_live_run_shows_it_as_soon_as_its_project_is_open(

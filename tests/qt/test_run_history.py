@@ -400,7 +400,7 @@ def test_the_status_bar_says_that_production_goes_on_and_leads_to_it_from_any_pa
     assert not words.isVisible()
     run = keep_live(workbench, "p1", process.pid, events=course("p1", 8))
     page.production.look()
-    assert words.text() == f"Production live · published state {run.order.spec.state}"
+    assert words.text() == f"Production live · published state {run.order.spec.mapping.state}"
     ran.show_page(0)
     QTest.mouseClick(words, Qt.MouseButton.LeftButton)
     assert ran.stack.currentWidget() is page

@@ -15,6 +15,7 @@ from metl_gui.engine.execution.client import SparkProcess
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan
 from metl_gui.engine.runs.run_folder import new_run_id
+from tests.helpers.run_specs import run_spec
 
 SpecOf = Callable[..., RunSpec]
 
@@ -52,12 +53,12 @@ def spec_of(tmp_path: Path, order_plan: bytes) -> SpecOf:
 
     def make(source: Path | str, sink: str = "", **others: object) -> RunSpec:
         facts = {"folder": str(tmp_path / "run"), "errors": str(tmp_path / "errors"), "state": 7, "hash": "abc"}
-        return RunSpec(
+        return run_spec(
             run_id=new_run_id(),
             plan=order_plan,
             source=str(source),
             sink=sink or str(tmp_path / "out"),
-            **(facts | others),  # type: ignore[arg-type]  # what tests change are fields of the spec
+            **(facts | others),
         )
 
     return make

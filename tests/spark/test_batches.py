@@ -16,12 +16,13 @@ import pytest
 
 from metl_gui.core.runs.events import BatchCommitted, EngineEvent, RunProgressed, SourceTroubled, StateChanged
 from metl_gui.core.runs.report import RunReport
-from metl_gui.core.runs.run_spec import RunSpec
+from metl_gui.core.runs.run_spec import PlanState, RunSpec
 from metl_gui.engine.execution.client import SparkProcess
 from metl_gui.engine.runs.run_folder import new_run_id
 from metl_gui.engine.streaming.checkpoint import Checkpoint
 from metl_gui.errors import RunError
 from tests.helpers.event_files import HASH, STATE, EventMaker, order_plan
+from tests.helpers.run_specs import run_spec
 
 _BATCH_BYTES = 600_000
 _WAIT_SECONDS = 60
@@ -60,7 +61,7 @@ def stream_of(tmp_path: Path, source: Path) -> Callable[..., RunSpec]:
             "hash": HASH,
             "batch_bytes": _BATCH_BYTES,
         }
-        return RunSpec(**(facts | others))
+        return run_spec(**(facts | others))
 
     return make
 
@@ -164,7 +165,7 @@ def test_a_following_run_reads_growth_in_whole_lines_and_takes_a_published_state
         with grown.open("ab", buffering=0) as file:
             file.write(b"\n".join(whole) + b"\n" + begun[:5])
             follower.until(lambda _events: follower.read() == 10_399)
-            Checkpoint(tmp_path / "checkpoint").use_plan(order_plan(8, "def"), 8, "def")
+            Checkpoint(tmp_path / "checkpoint").use_plan(PlanState(state=8, hash="def", plan=order_plan(8, "def")))
             file.write(begun[5:] + b"\n")
         follower.until(lambda _events: follower.read() == 10_400)
         maker.write(source / "new.jsonl", 300)

@@ -15,7 +15,6 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-import msgspec
 import pytest
 
 from metl_gui.core.runs.events import EngineEvent, RunProgressed
@@ -25,6 +24,7 @@ from metl_gui.engine.execution.client import SparkProcess
 from metl_gui.engine.runs.run_folder import new_run_id
 from metl_gui.errors import RunError
 from tests.helpers.killing import WORKER, command_of
+from tests.helpers.run_specs import changed
 from tests.spark.conftest import SpecOf, order_record
 
 _RECORDS = 60_000
@@ -130,11 +130,11 @@ def test_a_clock_that_jumps_changes_neither_counts_nor_days_nor_durations(
     assert 0 < report.seconds < 600
     assert report.records_per_second > 0
     assert {path.name for path in (tmp_path / "out" / "order").iterdir()} == {"date=1970-01-01"}
-    events = [json.loads(line) for line in (Path(spec.folder) / "events.jsonl").read_bytes().splitlines()]
+    events = [json.loads(line) for line in (Path(spec.policy.folder) / "events.jsonl").read_bytes().splitlines()]
     seconds = [event["seconds"] for event in events if event["event"] == "RunProgressed"]
     assert seconds == sorted(seconds)
 
 
 def with_new_id(spec: RunSpec) -> RunSpec:
     run_id = new_run_id()
-    return msgspec.structs.replace(spec, run_id=run_id, folder=f"{spec.folder}-{run_id}")
+    return changed(spec, run_id=run_id, folder=f"{spec.policy.folder}-{run_id}")

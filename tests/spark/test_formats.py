@@ -13,7 +13,6 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pytest
@@ -26,6 +25,7 @@ from metl_gui.engine.mapping.plan_compiler import entity_plans
 from metl_gui.workbench.demo.sample import SampleFolder, fresh_copy
 from metl_gui.workbench.runs.mapping_run import RunRequest, RunResult, run_mapping
 from metl_gui.workbench.session import Workbench
+from tests.helpers.run_specs import changed
 from tests.spark.conftest import SpecOf, order_record
 
 _READ = """
@@ -222,7 +222,7 @@ def test_records_that_do_not_fit_are_set_aside_whole_and_everything_adds_up(
     columns = EntityPlan("order", "1", (ColumnPlan("order_id", "int64"), money))
     remark = EntityPlan("remark", "1", (ColumnPlan("about", "int64"), ColumnPlan("text", "string")))
     strict = plans.encode(plans.Plan(plan.state, plan.hash, plan.schemas, entities=(columns, remark)))
-    report = spark.run(msgspec.structs.replace(spec_of(tmp_path / "source.jsonl", format="parquet"), plan=strict))
+    report = spark.run(changed(spec_of(tmp_path / "source.jsonl", format="parquet"), plan=strict))
     assert (report.read, report.mapped, report.by_reason) == (5000, 0, {"type_mismatch": 5000})
     assert (report.messages_out, report.by_entity, report.from_unreviewed, report.by_attribute) == (0, {}, {}, {})
     rows = [

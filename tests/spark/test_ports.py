@@ -18,7 +18,6 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from metl_gui.core.runs.run_spec import RunSpec
 from metl_gui.core.runs.target import Target, parse_target
 from metl_gui.engine.execution.client import SparkProcess
 from metl_gui.engine.runs.run_folder import new_run_id
@@ -28,6 +27,7 @@ from metl_gui.stack.spark import SparkConnect, SparkMaster
 from metl_gui.workbench.profiles.connection_test import test_profile
 from metl_gui.workbench.profiles.saved_profiles import Profile, save_profile
 from tests.helpers.killing import WORKER, module
+from tests.helpers.run_specs import run_spec
 from tests.spark.conftest import order_record
 
 _ANSWER_SECONDS = 60.0
@@ -120,7 +120,7 @@ def ports(tmp_path_factory: pytest.TempPathFactory, order_plan: bytes) -> Iterat
     source = folder / "source"
     source.mkdir()
     (source / "x.jsonl").write_bytes(b"".join(order_record(number) + b"\n" for number in range(100)))
-    spec = RunSpec(
+    spec = run_spec(
         run_id=new_run_id(),
         plan=order_plan,
         source=str(source),

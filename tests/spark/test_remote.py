@@ -114,7 +114,7 @@ def test_a_remote_run_writes_the_files_of_a_local_one_with_none_of_our_package_t
 ) -> None:
     tried = subprocess.run([bare_python, "-c", "import metl_gui"], cwd="/", capture_output=True, text=True, check=False)
     assert "No module named 'metl_gui'" in tried.stderr
-    folder = Path(spec_of(source).folder).parent
+    folder = Path(spec_of(source).policy.folder).parent
     remote: SparkProcess = request.getfixturevalue(kind)
     here = _run_into(spark, folder / "here", source, spec_of)
     there = _run_into(remote, folder / "there", source, spec_of)
@@ -130,7 +130,7 @@ def test_a_remote_run_stops_when_it_is_cancelled_and_its_session_takes_the_next_
     kind: str, request: pytest.FixtureRequest, source: Path, long_source: Path, spec_of: SpecOf
 ) -> None:
     remote: SparkProcess = request.getfixturevalue(kind)
-    folder = Path(spec_of(source).folder).parent
+    folder = Path(spec_of(source).policy.folder).parent
     spec, events = spec_of(long_source), list[EngineEvent]()
     stop = _once_records_flow(remote.cancel)
 
@@ -141,7 +141,7 @@ def test_a_remote_run_stops_when_it_is_cancelled_and_its_session_takes_the_next_
     with pytest.raises(RunCancelled):
         remote.run(spec, take)
     assert isinstance(events[-1], RunStopped)
-    assert not Path(spec.sink).exists()
+    assert not Path(spec.sink.address).exists()
     assert _run_into(remote, folder / "next", source, spec_of).read == _RECORDS
 
 
@@ -176,7 +176,7 @@ def test_an_executor_that_is_killed_loses_nothing_and_repeats_nothing(
     assert killed
     assert killed[0] not in spark_master.executors
     assert (report.read, report.mapped, report.by_entity) == (_MANY, _MANY, {"order": _MANY, "remark": _MANY})
-    parts = sorted((Path(spec.sink) / "order").iterdir())
+    parts = sorted((Path(spec.sink.address) / "order").iterdir())
     keys = [msgspec.json.decode(line)["key"]["order_id"] for part in parts for line in part.read_bytes().splitlines()]
     assert keys == list(range(_MANY))
 
@@ -192,7 +192,7 @@ def test_a_worker_without_pyarrow_is_named_before_anything_is_written(
     assert caught.value.title == "pyarrow is missing on a worker."
     assert f"{os.uname().nodename} ({without})" in caught.value.text
     assert "pip install pyarrow" in caught.value.hint
-    assert not Path(spec.sink).exists()
+    assert not Path(spec.sink.address).exists()
 
 
 def test_an_exported_folder_that_is_submitted_writes_the_files_of_metl_run_with_only_what_it_asks_for_there(
@@ -272,7 +272,7 @@ def test_a_connect_server_that_is_killed_is_named_and_the_next_run_finds_the_new
             assert "went away" in caught.value.title
             assert target.master in caught.value.text
             assert "connects anew" in caught.value.hint
-            assert not Path(spec.sink).exists()
+            assert not Path(spec.sink.address).exists()
             with pytest.raises(RunError, match="does not answer"):
                 process.run(spec_of(source))
             server.restart()

@@ -63,7 +63,7 @@ def test_every_record_is_sent_set_aside_or_skipped_and_the_report_says_so(
     assert {r.incoming for r in first_set_aside(tmp_path / "errors", 9)} == {b'{"broken":', b"\xff\xfe"}
     assert isinstance(events[0], RunStarted)
     assert isinstance(events[-1], RunFinished)
-    assert RunFolder(Path(spec.folder)).report() == report
+    assert RunFolder(Path(spec.policy.folder)).report() == report
 
 
 def test_order_is_kept_within_a_file_over_all_its_ranges(spark: SparkProcess, spec_of: SpecOf, tmp_path: Path) -> None:

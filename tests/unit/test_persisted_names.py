@@ -17,12 +17,11 @@ from pathlib import Path
 
 import pytest
 
-from metl_gui.core.runs import kafka, target
+from metl_gui.core.runs import kafka, run_spec, target
 from metl_gui.core.runs import lanes as lane_values
 from metl_gui.engine.kafka import inspection, offsets, topic_orders
 from metl_gui.engine.lanes import load_control, offset_reset, order
 from metl_gui.engine.lanes.coordination import member as membership
-from metl_gui.engine.lanes.coordination import records
 from metl_gui.engine.loading import staging
 from metl_gui.engine.runs import commands, progress
 from metl_gui.engine.sources import files
@@ -47,6 +46,11 @@ INTERNAL: dict[str, tuple[type, ...]] = {
         commands.CancelRun,
         commands.StartRun,
         commands.StartSession,
+        run_spec.MappingSpec,
+        run_spec.RunPolicy,
+        run_spec.RunSpec,
+        run_spec.SinkSpec,
+        run_spec.SourceSpec,
         target.Target,
     ),
     "between the driver of a run and its tasks, which run the code that it ships": (
@@ -77,7 +81,7 @@ INTERNAL: dict[str, tuple[type, ...]] = {
         offsets.ListedPartition,
         inspection.Newest,
         inspection.SeenMessage,
-        records.PlanState,
+        run_spec.PlanState,
         membership.CoordinationSettings,
         places.DatabasePlace,
         places.RegistryPlace,

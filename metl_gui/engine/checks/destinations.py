@@ -39,18 +39,18 @@ def refuse_shared_places(spec: RunSpec) -> None:
     Raises:
         RunError: the error names the entities and the place.
     """
-    for place in filter(is_kafka, (spec.sink, spec.errors)):
+    for place in filter(is_kafka, (spec.sink.address, spec.sink.errors)):
         for topic in filter(is_internal, parse_address(place).topics):
             raise _taken(f"Topic {topic} takes no messages of a run.", topic, "Name another one")
-    if not spec.plan or spec.sink == NOOP:
+    if not spec.mapping.plan or spec.sink.address == NOOP:
         return
-    entities = sorted(entities_of(spec.plan))
-    if not is_kafka(spec.sink):
+    entities = sorted(entities_of(spec.mapping.plan))
+    if not is_kafka(spec.sink.address):
         folders = {entity: folder_name(entity) for entity in entities}
         _refuse_shared(folders, "folder")
         _refuse_beside_errors(folders, spec)
         return
-    pattern = next(iter(parse_address(spec.sink).topics), "")
+    pattern = next(iter(parse_address(spec.sink.address).topics), "")
     if ENTITY not in pattern:
         return
     topics = {entity: topic_of(pattern, entity) for entity in entities}
@@ -67,7 +67,7 @@ def _taken(title: str, topic: str, hint: str) -> RunError:
 
 def _refuse_beside_errors(folders: dict[str, str], spec: RunSpec) -> None:
     """Refuse an entity whose messages would lie among the records that are set aside."""
-    places = os.path.expanduser(spec.sink), os.path.expanduser(spec.errors_folder)  # noqa: PTH111 - takes any home
+    places = os.path.expanduser(spec.sink.address), os.path.expanduser(spec.errors_folder)  # noqa: PTH111 - takes any home
     sink, errors = (Path(os.path.realpath(place)) for place in places)
     first = errors.relative_to(sink).parts[:1] if errors.is_relative_to(sink) else ()
     for entity, folder in folders.items():
@@ -101,18 +101,18 @@ def refuse_feedback(spec: RunSpec) -> None:
     Raises:
         RunError: one of them lies in the source; the error names both.
     """
-    if spec.replay is not None or not spec.source or is_kafka(spec.source):
+    if spec.is_replay or not spec.source.address or is_kafka(spec.source.address):
         return  # topics are looked at in topic_checks
-    sink = "" if spec.sink == NOOP or is_kafka(spec.sink) else spec.sink
-    errors = "" if is_kafka(spec.errors) else spec.errors
+    sink = "" if spec.sink.address == NOOP or is_kafka(spec.sink.address) else spec.sink.address
+    errors = "" if is_kafka(spec.sink.errors) else spec.sink.errors
     is_read = False
-    for what, place in (("output", sink), ("--errors", errors), ("--checkpoint", spec.checkpoint)):
+    for what, place in (("output", sink), ("--errors", errors), ("--checkpoint", spec.policy.checkpoint)):
         with contextlib.suppress(RuntimeError):  # the home folder of somebody unknown: refused elsewhere, by its name
-            is_read = bool(place) and _is_read(spec.source, place)
+            is_read = bool(place) and _is_read(spec.source.address, place)
         if is_read:
             raise RunError(
                 f"The {what} folder lies in the source.",
-                f"{place} is below {spec.source}, so what the run writes there would be read again.",
+                f"{place} is below {spec.source.address}, so what the run writes there would be read again.",
                 "Give a folder beside the source, or one whose name begins with a dot or an underscore.",
             )
 

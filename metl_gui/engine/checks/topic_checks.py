@@ -55,7 +55,7 @@ def check_topics(spec: RunSpec) -> None:
     if sink is not None:
         _check_rights(Lister(sink, KafkaAddress()).admin, sink, sink_topics(spec), "WRITE")
     if errors is not None:
-        _check_rights(Lister(errors, KafkaAddress()).admin, errors, parse_address(spec.errors).topics, "WRITE")
+        _check_rights(Lister(errors, KafkaAddress()).admin, errors, parse_address(spec.sink.errors).topics, "WRITE")
 
 
 def topics_to_make(spec: RunSpec) -> tuple[TopicPlan, ...]:
@@ -69,18 +69,18 @@ def topics_to_make(spec: RunSpec) -> tuple[TopicPlan, ...]:
     if sink is not None:
         found += missing_topics(sink, sink_topics(spec), MESSAGES)
     if errors is not None:
-        found += missing_topics(errors, parse_address(spec.errors).topics, ERRORS)
+        found += missing_topics(errors, parse_address(spec.sink.errors).topics, ERRORS)
     return found
 
 
 def sink_topics(spec: RunSpec) -> tuple[str, ...]:
     """Return the topics that the messages of a run go into; none where the sink is no topic."""
-    if not is_kafka(spec.sink):
+    if not is_kafka(spec.sink.address):
         return ()
     topic = _one_topic(spec, "sink")
-    if not spec.plan or ENTITY not in topic:
+    if not spec.mapping.plan or ENTITY not in topic:
         return () if ENTITY in topic else (topic,)
-    return tuple(sorted({topic_of(topic, entity) for entity in entities_of(spec.plan)}))
+    return tuple(sorted({topic_of(topic, entity) for entity in entities_of(spec.mapping.plan)}))
 
 
 def refuse_loop(spec: RunSpec) -> None:
@@ -90,27 +90,27 @@ def refuse_loop(spec: RunSpec) -> None:
         RunError: the error names the topic.
     """
     for role in ("sink", "errors"):
-        if is_kafka(getattr(spec, role)):
+        if is_kafka(spec.address_of(role)):
             _one_topic(spec, role)
     topics = sink_topics(spec)
-    if is_kafka(spec.errors):
-        errors = parse_address(spec.errors).topics
+    if is_kafka(spec.sink.errors):
+        errors = parse_address(spec.sink.errors).topics
         if _is_same(spec, "sink", "errors") and errors[0] in topics:
             raise RunError(
                 "Messages and set-aside records need different topics.",
                 f"{errors[0]} would take both.",
                 "Name another topic with --errors, such as metl.errors.",
             )
-        if spec.replay is None:
+        if spec.source.replay is None:
             _refuse_reading(spec, "errors", errors)
-    if is_kafka(spec.sink):
+    if is_kafka(spec.sink.address):
         _refuse_reading(spec, "sink", topics)
 
 
 def _refuse_reading(spec: RunSpec, role: Role, written: Sequence[str]) -> None:
-    if not is_kafka(spec.source) or not _is_same(spec, "source", role):
+    if not is_kafka(spec.source.address) or not _is_same(spec, "source", role):
         return
-    address = parse_address(spec.source)
+    address = parse_address(spec.source.address)
     read = [topic for topic in written if topic in address.topics or _fits(address, topic)]
     if not read:
         return
@@ -147,12 +147,12 @@ def _one_topic(spec: RunSpec, role: Role) -> str:
     Raises:
         RunError: the address names none, several, or a pattern.
     """
-    address = parse_address(getattr(spec, role))
+    address = parse_address(spec.address_of(role))
     what = "messages" if role == "sink" else "set-aside records"
     if len(address.topics) != 1:
         raise RunError(
             f"Where {what} go is one topic.",
-            f"{getattr(spec, role)} names {'a pattern' if address.pattern else len(address.topics) or 'none'}.",
+            f"{spec.address_of(role)} names {'a pattern' if address.pattern else len(address.topics) or 'none'}.",
             f"Write it like kafka://host:port/metl.{ENTITY if role == 'sink' else 'errors'}",
         )
     if role == "errors" and ENTITY in address.topics[0]:
@@ -161,18 +161,18 @@ def _one_topic(spec: RunSpec, role: Role) -> str:
 
 
 def _check_source(spec: RunSpec, servers: KafkaServers) -> None:
-    address = parse_address(spec.source)
+    address = parse_address(spec.source.address)
     if not address.topics and not address.pattern:
         raise RunError(
             "The source names no topic.",
-            f"{spec.source} is only where the servers are.",
+            f"{spec.source.address} is only where the servers are.",
             "Add topics, as in kafka://host:port/shop.public.orders, or a pattern: kafka://host:port/^shop\\..*",
         )
-    start = parse_start(spec.start)
-    lister = Lister(servers, address, is_strict=not (spec.follow and address.pattern))
+    start = parse_start(spec.source.start)
+    lister = Lister(servers, address, is_strict=not (spec.source.follow and address.pattern))
     partitions = lister.listed()
     _check_rights(lister.admin, servers, {one.topic for one in partitions}, "READ")
-    if start.kind == "offsets" and spec.replay is None:
+    if start.kind == "offsets" and spec.source.replay is None:
         start_offsets(lister, partitions, start)
 
 

@@ -68,7 +68,7 @@ class Execution:
 
             check_topics(self.spec)
         staging = Staging(self.spec)
-        RunFolder(Path(self.spec.folder)).create(self.spec)
+        RunFolder(Path(self.spec.policy.folder)).create(self.spec)
         with _source_of(self.spec) as source:
             staging.prepare()
             try:
@@ -79,13 +79,13 @@ class Execution:
                 raise
             finally:
                 self.progress_path.unlink(missing_ok=True)
-        RunFolder(Path(self.spec.folder)).write_report(report)
+        RunFolder(Path(self.spec.policy.folder)).write_report(report)
         return report
 
     def _mapped(self, source: Source, staging: Staging) -> RunReport:
         self._check_cancelled()
-        files, tasks = source.cut(self.spec.limit, self._on_spark(lambda: self.runtime.parallelism))
-        reading = ReadPlan(files, tasks, self.spec.limit, source.is_error_store, source.topics)
+        files, tasks = source.cut(self.spec.source.limit, self._on_spark(lambda: self.runtime.parallelism))
+        reading = ReadPlan(files, tasks, self.spec.source.limit, source.is_error_store, source.topics)
         unit: Unit = "bytes" if source.topics is None else "records"
         self.emit(RunStarted(self.spec.run_id, source.files, source.bytes_total, unit))
         places = self._places(staging, [] if source.topics else files)
@@ -101,7 +101,7 @@ class Execution:
         slow = build.why_not()
         read = dict.fromkeys(note for outcome in outcomes for note in outcome.notes)
         problems = (
-            *self.spec.notes,
+            *self.spec.policy.notes,
             *staging.notes,
             *places.notes,
             *source.problems(files),
@@ -118,18 +118,13 @@ class Execution:
 
     def _collect(self, reading: ReadPlan, places: WorkPlaces) -> list[TaskOutcome]:
         order = TaskOrder(
-            run_id=self.spec.run_id,
-            plan=self._on_spark(lambda: ship(self.runtime, self.spec.plan)),
-            mode=self.spec.mode,
-            is_replay=self.spec.replay is not None,
+            run=self.spec.for_tasks,
+            plan=self._on_spark(lambda: ship(self.runtime, self.spec.mapping.plan)),
             messages=str(places.messages) if places.messages else None,
             errors=str(places.errors),
             samples=str(places.samples),
-            samples_wanted=self.spec.samples if places.has_samples else 0,
+            has_samples=places.has_samples,
             progress=str(places.progress),
-            format=self.spec.format,
-            by_date=self.spec.by_date,
-            max_record_bytes=self.spec.max_record_bytes,
         )
         with self._in_words():
             order = with_topics(order, self.spec)
@@ -161,7 +156,7 @@ class Execution:
 
     def _as_sent(self, error: RunError) -> RunError:
         """Put right what is said of folders, which are there whole or not at all, where messages go into topics."""
-        if not is_kafka(self.spec.sink):
+        if not is_kafka(self.spec.sink.address):
             return error
         stays = "What was sent stays in its topics, and is sent again by the next run."
         texts = (text.replace("Nothing was written.", stays) for text in (error.text, error.hint))
@@ -175,23 +170,23 @@ class Execution:
         seconds = time.monotonic() - self.started
         return RunReport(
             run_id=self.spec.run_id,
-            mode=self.spec.mode,
+            mode=self.spec.policy.mode,
             spark=self.runtime.target.shown,
-            state=self.spec.state,
-            hash=self.spec.hash,
+            state=self.spec.mapping.state,
+            hash=self.spec.mapping.hash,
             seconds=round(seconds, 3),
             records_per_second=round(tally.read / seconds, 1) if seconds else 0.0,
-            outputs=self.spec.sink if is_kafka(self.spec.sink) else str(staging.out or ""),
+            outputs=self.spec.sink.address if is_kafka(self.spec.sink.address) else str(staging.out or ""),
             errors=self._errors(staging) if tally.set_aside else "",
             problems=problems,
-            source=self.spec.source,
-            is_replay=self.spec.replay is not None,
-            format=self.spec.format,
+            source=self.spec.source.address,
+            is_replay=self.spec.is_replay,
+            format=self.spec.sink.format,
             **{name: getattr(tally, name) for name in Tally.__struct_fields__},
         )
 
     def _errors(self, staging: Staging) -> str:
-        return self.spec.errors if is_kafka(self.spec.errors) else str(staging.errors)
+        return self.spec.sink.errors if is_kafka(self.spec.sink.errors) else str(staging.errors)
 
 
 class _Watcher:
@@ -240,14 +235,14 @@ def _source_of(spec: RunSpec) -> Iterator[Source]:
     Raises:
         RunError: there is nothing to read, or another replay is at it.
     """
-    if is_kafka(spec.source):
+    if is_kafka(spec.source.address):
         from metl_gui.engine.sources.topic_source import ErrorTopicSource, TopicSource
 
-        yield TopicSource(spec) if spec.replay is None else ErrorTopicSource(spec)
+        yield TopicSource(spec) if spec.source.replay is None else ErrorTopicSource(spec)
         return
-    if spec.replay is None:
-        yield FileSource(list_files(spec.source))
+    if spec.source.replay is None:
+        yield FileSource(list_files(spec.source.address))
         return
-    store = ErrorStore.at(spec.source, spec.replay.reasons, spec.max_record_bytes)
+    store = ErrorStore.at(spec.source.address, spec.source.replay.reasons, spec.source.max_record_bytes)
     with held(store, spec.is_marked):
-        yield ReplaySource(store, spec.run_id, spec.mode, spec.replay.is_again, spec.is_marked)
+        yield ReplaySource(store, spec.run_id, spec.policy.mode, spec.source.replay.is_again, spec.is_marked)

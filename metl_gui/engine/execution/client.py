@@ -176,7 +176,7 @@ class SparkProcess:
             raise _runs_already()
         try:
             self._cancel_at, self._run_id = None, spec.run_id
-            self._cancel_seconds = LANE_CANCEL_SECONDS if spec.lane == "fast" else CANCEL_SECONDS
+            self._cancel_seconds = LANE_CANCEL_SECONDS if spec.is_lane else CANCEL_SECONDS
             take = on_event or (lambda _event: None)
             report = self._attempt(spec, take, is_last=False)
             return report if report is not None else _certain(self._attempt(spec, take, is_last=True))
@@ -223,7 +223,7 @@ class SparkProcess:
                 event = event or link.failed_run(spec.run_id)
             if event is not None:
                 is_begun = True
-                if not link.is_alive and not spec.checkpoint:
+                if not link.is_alive and not spec.policy.checkpoint:
                     Staging(spec).discard()
                 on_event(event)
                 match event:
@@ -232,7 +232,7 @@ class SparkProcess:
                     case RunFailed():
                         raise failure(event)
                     case RunStopped():
-                        raise RunCancelled(what_stays(spec.sink, in_batches=bool(spec.checkpoint)))
+                        raise RunCancelled(what_stays(spec.sink.address, in_batches=bool(spec.policy.checkpoint)))
                     case (
                         (SessionStarting() | SessionReady() | SessionFailed())
                         | (RunStarted() | RunProgressed() | BatchCommitted() | StateChanged() | SourceTroubled())

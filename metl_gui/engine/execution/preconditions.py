@@ -33,11 +33,12 @@ def check_run(spec: RunSpec, target: Target | str) -> None:
         from metl_gui.engine.checks.topic_checks import check_topics
 
         check_topics(spec)
-    if spec.checkpoint:
+    if spec.policy.checkpoint:
         check_stream(spec)
         return
-    if spec.replay is not None and not is_kafka(spec.source):
-        ErrorStore.at(spec.source, spec.replay.reasons, spec.max_record_bytes)
-    elif not is_kafka(spec.source):
-        list_files(spec.source)
+    source = spec.source
+    if source.replay is not None and not is_kafka(source.address):
+        ErrorStore.at(source.address, source.replay.reasons, source.max_record_bytes)
+    elif not is_kafka(source.address):
+        list_files(source.address)
     Staging(spec).check()

@@ -16,7 +16,7 @@ import msgspec
 
 from metl_gui.core.runs.events import WorkerFacts
 from metl_gui.core.runs.report import RunReport
-from metl_gui.core.runs.run_spec import RunSpec
+from metl_gui.core.runs.run_spec import KeptSpec
 from metl_gui.core.runs.target import Target
 from metl_gui.engine.execution.bounded_run import Execution
 from metl_gui.engine.kernel import plan as plans
@@ -118,7 +118,7 @@ def run_job(spark: SparkSession, plan: Path, asked: dict[str, Any]) -> dict[str,
     Args:
         spark: the session of the job; the kernel's archive travels with it already.
         plan: the compiled plan.
-        asked: ``source``, ``sink``, ``errors``, ``format`` and ``limit`` of a ``RunSpec``.
+        asked: ``source``, ``sink``, ``errors``, ``format`` and ``limit``, as ``KeptSpec`` names them.
 
     Returns:
         The document of a report (docs/reference/report.md), or ``{"error": {"title", "text", "hint"}}``.
@@ -137,7 +137,7 @@ def _run(spark: SparkSession, folder: Path, raw: bytes, asked: dict[str, Any]) -
         plan = plans.decode(raw)
     except msgspec.MsgspecError as error:
         raise RunError("plan.json is damaged.", f"{error}.", "Export the folder again.") from error
-    spec = RunSpec(
+    kept = KeptSpec(
         run_id=new_run_id(),
         plan=raw,
         folder=str(folder / "run"),
@@ -147,4 +147,4 @@ def _run(spark: SparkSession, folder: Path, raw: bytes, asked: dict[str, Any]) -
         hash=plan.hash,
         **asked,
     )
-    return Execution(SubmittedRuntime(spark, folder), spec, lambda _event: None, threading.Event()).run()
+    return Execution(SubmittedRuntime(spark, folder), kept.spec, lambda _event: None, threading.Event()).run()

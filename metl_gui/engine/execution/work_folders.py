@@ -90,10 +90,10 @@ def work_places(
         (folder / MARK).write_text(spec.run_id)
     facts = runtime.look(WorkerCheck(_some_of(files), tuple(map(str, folders)), spec.run_id))
     notes = check_packages(facts, is_with_kafka=bool(spec.servers))
-    check_files(facts, spec.source)
+    check_files(facts, spec.source.address)
     unseen = {folder: refusal for folder in folders if (refusal := _refusal(facts, folder))}
     shared = staging.messages_partial or staging.errors_partial
-    if shared in unseen and is_kafka(spec.sink) and is_kafka(spec.errors):
+    if shared in unseen and is_kafka(spec.sink.address) and is_kafka(spec.sink.errors):
         kept = "The workers share no folder with this computer: nothing is kept to look at, and progress is told late."
         own = staging.errors_partial, staging.samples_partial, progress
         return WorkPlaces(None, *own, notes=(*notes, kept), has_samples=False)

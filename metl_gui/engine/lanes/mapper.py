@@ -12,15 +12,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from metl_gui.core.runs.report import Tally
+from metl_gui.core.runs.run_spec import PlanState
 from metl_gui.engine.kafka.machine_code import MACHINE, WORTH_MESSAGES
 from metl_gui.engine.kafka.outgoing import Outgoing, Outgoings, set_aside_message
 from metl_gui.engine.kafka.records import records_of
-from metl_gui.engine.kafka.topic_orders import TopicOrder
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.kernel.compiled import build
 from metl_gui.engine.kernel.outcomes import MappedBatch
 from metl_gui.engine.kernel.records import Records
-from metl_gui.engine.lanes.coordination.records import PlanState
 from metl_gui.engine.lanes.order import LaneOrder
 from metl_gui.engine.lanes.partition_state import PartitionState, Version
 from metl_gui.engine.mapping.kernel import Choice, Kernel
@@ -70,17 +69,16 @@ class StateMapper:
         self.order = order
         self.state, self.hash = taken.state, taken.hash
         choice: Choice = "compiled" if is_machine_there else "best"
-        self.kernel = Kernel(plans.decode(taken.plan), order.mode, choice=choice)
-        self._outgoings = Outgoings(order.sink, taken.state, has_tombstones=order.has_tombstones)
-        self._sink = TopicOrder(order.servers, order.sink, order.limits, order.compacted)
-        self._error_bytes = order.limits.get(order.errors, 0)
+        self.kernel = Kernel(plans.decode(taken.plan), order.run.policy.mode, choice=choice)
+        self._outgoings = Outgoings(order.sink.topic, taken.state, has_tombstones=order.sink.has_tombstones)
+        self._error_bytes = order.errors.limits.get(order.errors.topic, 0)
         self._evictions = 0
 
     def map(self, share: PartitionState, messages: list[Message]) -> MappedMessages:
         """Map the next messages of a partition, up to the first that has to wait."""
-        records = records_of(messages, self.order.max_record_bytes, share.topic)
+        records = records_of(messages, self.order.run.source.max_record_bytes, share.topic)
         outcome, nanoseconds = self._timed(records)
-        if self.order.wait_seconds > 0 and outcome.set_aside:
+        if self.order.run.mapping.wait_seconds > 0 and outcome.set_aside:
             found = _first_unknown(outcome, share)
             if found is not None:
                 at, version = found
@@ -88,11 +86,12 @@ class StateMapper:
                 messages = messages[:at]
                 outcome, nanoseconds = self._timed(records.first(at))
         tally, sent = counted(outcome), list(self._outgoings.of(outcome))
-        refused = refusals(self._sink, outcome, sent)
+        refused = refusals(self.order.sink, outcome, sent)
         rows = [*outcome.set_aside, *set_refused_aside(tally, refused, self.kernel, records)]
         outgoing = without_refused(sent, refused)
         outgoing += [
-            fitting(set_aside_message(self.order.errors, row, messages[row.record]), self._error_bytes) for row in rows
+            fitting(set_aside_message(self.order.errors.topic, row, messages[row.record]), self._error_bytes)
+            for row in rows
         ]
         if len(messages) < len(records):
             tally.bytes_in = sum(len(message.value() or b"") + len(message.key() or b"") for message in messages)
@@ -141,7 +140,7 @@ class StateMappers:
         mapper = StateMapper(self.order, taken, is_machine_there=self.current.kernel.is_compiled)
         newest = self._newest
         if newest:
-            mapper.kernel.map(records_of(newest, self.order.max_record_bytes))
+            mapper.kernel.map(records_of(newest, self.order.run.source.max_record_bytes))
         self._prepared[taken.hash] = mapper
         while len(self._prepared) > _KEPT:
             self._prepared.pop(next(iter(self._prepared)))

@@ -20,8 +20,8 @@ from typing import NamedTuple
 import msgspec
 
 from metl_gui.core.runs.kafka import KafkaServers
-from metl_gui.core.runs.records import LIMIT_BYTES
-from metl_gui.engine.kernel.reference import Mode
+from metl_gui.core.runs.run_spec import RunSpec
+from metl_gui.engine.kafka.topic_orders import TopicOrder
 
 SESSION_MS = 6_000
 """After so long without a sign of life the partitions of a task go to others; brokers allow no less by default."""
@@ -43,46 +43,41 @@ class LaneOrder(msgspec.Struct, frozen=True, kw_only=True):
     """What every task of a lane is told.
 
     Args:
-        run_id: the run; counts in the metadata of offsets are those of a run.
+        run: what was asked, as tasks are told it (``RunSpec.for_tasks``); counts in the metadata of offsets are its.
         token: this start of the run; orders to stop name it.
-        group: the consumer group.
-        matrix: the id of the project, empty where no other lane has to agree.
-        servers: where source, sink and errors are; with secrets.
         topics: what is read.
         pattern: what else is read as soon as it is there; a regular expression that names fit whole, empty for none.
-        sink: the topic that messages go to, which may hold ``{entity}``.
-        errors: the topic of what is set aside.
+        sink, errors: the topics of messages and of what is set aside; they hold secrets.
         plan: what the workers call the file of the plan.
-        state, hash, publication: of the plan.
-        mode: see ``RunSpec``.
-        is_counted: the members of the matrix wait for this lane, and it takes up what they agree on.
-        has_tombstones, wait_seconds, max_record_bytes: see ``RunSpec``.
-        limits: how many bytes a message may have, by topic; nothing is known of the others.
-        compacted: those topics that take no message without a key.
-        limit: end after so many records; there is one task then.
     """
 
-    run_id: str
+    run: RunSpec
     token: str
-    group: str
-    matrix: str
-    servers: KafkaServers
     topics: tuple[str, ...]
     pattern: str = ""
-    sink: str
-    errors: str
+    sink: TopicOrder
+    errors: TopicOrder
     plan: str
-    state: int
-    hash: str
-    publication: int = 0
-    mode: Mode = "production"
-    is_counted: bool = True
-    has_tombstones: bool = False
-    wait_seconds: float = 0.0
-    max_record_bytes: int = LIMIT_BYTES
-    limits: dict[str, int] = {}
-    compacted: tuple[str, ...] = ()
-    limit: int | None = None
+
+    @property
+    def run_id(self) -> str:
+        """The run."""
+        return self.run.run_id
+
+    @property
+    def group(self) -> str:
+        """The consumer group."""
+        return group_of(self.run.source.group, self.run.run_id)
+
+    @property
+    def servers(self) -> KafkaServers:
+        """Where source, sink and errors are, which is one cluster; with secrets."""
+        return self.sink.servers
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether the members of the matrix wait for this lane, and it takes up what they agree on."""
+        return self.run.policy.mode == "production" and not self.run.mapping.is_frozen
 
     @property
     def lane_topic(self) -> str:

@@ -28,8 +28,10 @@ from metl_gui.errors import RunError
 def _committed_of(spec: RunSpec) -> Committed:
     servers = spec.servers_of("source")
     if servers is None:
-        raise no_topics("source", spec.source)
-    return Committed(Lister(servers, parse_address(spec.source), is_strict=False), group_of(spec.group, spec.run_id))
+        raise no_topics("source", spec.source.address)
+    return Committed(
+        Lister(servers, parse_address(spec.source.address), is_strict=False), group_of(spec.source.group, spec.run_id)
+    )
 
 
 def lane_report(
@@ -67,16 +69,16 @@ def lane_report(
     newest = next((note for note in notes if states and note.states[-1:] == (states[-1],)), None)
     return RunReport(
         run_id=spec.run_id,
-        mode=spec.mode,
+        mode=spec.policy.mode,
         spark=target,
-        state=states[-1] if states else spec.state,
-        hash=newest.hash if newest is not None else spec.hash,
+        state=states[-1] if states else spec.mapping.state,
+        hash=newest.hash if newest is not None else spec.mapping.hash,
         seconds=round(seconds, 3),
         records_per_second=round(tally.read / seconds, 1) if seconds else 0.0,
-        outputs=spec.sink,
-        errors=spec.errors if tally.set_aside else "",
-        problems=(*spec.notes, *problems, *_others(spec, known)),
-        source=spec.source,
+        outputs=spec.sink.address,
+        errors=spec.sink.errors if tally.set_aside else "",
+        problems=(*spec.policy.notes, *problems, *_others(spec, known)),
+        source=spec.source.address,
         states=tuple(states) if len(states) > 1 else (),
         is_stopped=is_stopped,
         failure=failure,
@@ -91,7 +93,7 @@ def _others(spec: RunSpec, known: Mapping[PartitionId, OffsetMetadata]) -> tuple
         return ()
     told = (
         f"In {len(others)} of {len(known)} partitions run {', '.join(sorted(set(others)))} counted last, in the same "
-        f"group {spec.group}: what this run counted there before is not among these figures."
+        f"group {spec.source.group}: what this run counted there before is not among these figures."
     )
     return (told,)
 
@@ -115,7 +117,7 @@ def servers_of_lane(spec: RunSpec) -> tuple[KafkaServers, KafkaServers, KafkaSer
     for role in ROLES:
         servers = spec.servers_of(role)
         if servers is None:
-            raise no_topics("error topic" if role == "errors" else role, getattr(spec, role))
+            raise no_topics("error topic" if role == "errors" else role, spec.address_of(role))
         found.append(servers)
     source, sink, errors = found
     return source, sink, errors

@@ -98,18 +98,18 @@ class LaneRun:
             try:
                 report = self._done(start)
             finally:
-                if self.spec.mode == "test" and not self.spec.group:
+                if self.spec.policy.mode == "test" and not self.spec.source.group:
                     # Nobody goes on with a test, and its group was its own.
                     drop_topic(start.servers, lane_topic(start.group))
-        RunFolder(Path(self.spec.folder)).write_report(report)
+        RunFolder(Path(self.spec.policy.folder)).write_report(report)
         return report
 
     def _done(self, start: LaneStart) -> RunReport:
-        RunFolder(Path(self.spec.folder)).create(self.spec)
+        RunFolder(Path(self.spec.policy.folder)).create(self.spec)
         self._problems += start.notes
         order = start.order(self.runtime, self.token)
         words = LaneTopic(start.servers, order.lane_topic)
-        watch = CoordinationWatch(start.servers, self.spec.matrix) if self.spec.matrix else None
+        watch = CoordinationWatch(start.servers, self.spec.mapping.matrix) if self.spec.mapping.matrix else None
         try:
             words.say(start_key(self.spec.run_id), self.token.encode(), _START_SECONDS)
             self.emit(RunStarted(self.spec.run_id, len(start.partitions), 0))
@@ -122,8 +122,8 @@ class LaneRun:
 
     def _driven(self, start: LaneStart, job: LaneJob, words: LaneTopic, watch: CoordinationWatch | None) -> None:
         """Keep the job going until the lane ends, and tell how far it is."""
-        course = LaneProgress(self.spec.run_id, start.committed, self.spec.state, self.started)
-        ends = None if self.spec.follow else start.ends()
+        course = LaneProgress(self.spec.run_id, start.committed, self.spec.mapping.state, self.started)
+        ends = None if self.spec.source.follow else start.ends()
         starts, read = 0, 0
         try:
             while True:

@@ -21,7 +21,6 @@ from metl_gui.engine.kafka.offsets import ListedPartition, Lister, start_offsets
 from metl_gui.engine.kafka.topics import topic_order
 from metl_gui.engine.lanes.committed_offsets import Committed
 from metl_gui.engine.lanes.coordination.announcements import begin_lane
-from metl_gui.engine.lanes.coordination.records import PlanState
 from metl_gui.engine.lanes.offset_metadata import read_metadata
 from metl_gui.engine.lanes.order import SESSION_MS, LaneOrder, PartitionId, group_of
 from metl_gui.engine.lanes.report import servers_of_lane
@@ -91,8 +90,8 @@ class LaneStart:
     def __init__(self, spec: RunSpec) -> None:
         self.spec = spec
         self.servers = _one_cluster(spec)
-        self.address = parse_address(spec.source)
-        self.group = group_of(spec.group, spec.run_id)
+        self.address = parse_address(spec.source.address)
+        self.group = group_of(spec.source.group, spec.run_id)
         lister = Lister(self.servers, self.address)
         self.partitions: tuple[ListedPartition, ...] = lister.listed()
         self.committed = Committed(lister, self.group)
@@ -114,40 +113,27 @@ class LaneStart:
             RunError: servers do not answer or refuse.
         """
         spec = self.spec
-        sink, errors = parse_address(spec.sink), parse_address(spec.errors)
-        takes = topic_order(self.servers, sink, entities_of(spec.plan))
+        sink, errors = parse_address(spec.sink.address), parse_address(spec.sink.errors)
+        _check_one_topic(sink, "sink")
+        _check_one_topic(errors, "error topic")
+        entities = entities_of(spec.mapping.plan)
         order = LaneOrder(
-            run_id=spec.run_id,
+            run=spec.for_tasks,
             token=token,
-            group=self.group,
-            matrix=spec.matrix,
-            servers=self.servers,
             topics=tuple(sorted({one.topic for one in self.partitions})),
             pattern=self.address.pattern,
-            sink=_one_topic(sink, "sink"),
-            errors=_one_topic(errors, "error topic"),
-            plan=ship(runtime, spec.plan),
-            state=spec.state,
-            hash=spec.hash,
-            publication=spec.publication,
-            mode=spec.mode,
-            is_counted=spec.mode == "production" and not spec.is_frozen,
-            has_tombstones=spec.has_tombstones,
-            wait_seconds=spec.wait_seconds,
-            max_record_bytes=spec.max_record_bytes,
-            limits=takes.limits | topic_order(self.servers, errors, ()).limits,
-            compacted=takes.compacted,
-            limit=spec.limit,
+            sink=topic_order(self.servers, sink, entities, has_tombstones=spec.sink.has_tombstones),
+            errors=topic_order(self.servers, errors, ()),
+            plan=ship(runtime, spec.mapping.plan),
         )
         make_topic(self.servers, order.lane_topic)
-        if order.matrix:
-            started_with = PlanState(state=spec.state, hash=spec.hash, plan=spec.plan, publication=spec.publication)
-            begin_lane(self.servers, order.matrix, self.group, started_with)
+        if spec.mapping.matrix:
+            begin_lane(self.servers, spec.mapping.matrix, self.group, spec.mapping)
         return order
 
     def tasks(self, runtime: Runtime) -> int:
         """Return how many tasks share the partitions; a server that is everybody's keeps one slot for others."""
-        if self.spec.limit is not None:
+        if self.spec.source.limit is not None:
             return 1
         slots = runtime.parallelism - (runtime.target.kind is TargetKind.CONNECT)
         return max(1, min(slots, len(self.partitions)))
@@ -166,13 +152,13 @@ class LaneStart:
             RunError: somebody else is at work in the group.
         """
         notes = [read_metadata(one.metadata) for one in known.values()]
-        if not self.spec.group or all(note is not None and note.run == self.spec.run_id for note in notes):
+        if not self.spec.source.group or all(note is not None and note.run == self.spec.run_id for note in notes):
             return ()
         refuse_others(self.servers, self.group, self.spec.run_id)
         runs = sorted({note.run for note in notes if note is not None} - {self.spec.run_id})
         if not runs:
             return ()
-        start = ", and --start is not heeded where it has been" if self.spec.start else ""
+        start = ", and --start is not heeded where it has been" if self.spec.source.start else ""
         told = (
             f"This run goes on in the group {self.group} where run {', '.join(runs)} ended{start}. What was counted "
             "there before stands in the reports of runs that were stopped; of runs that died nobody knows it any more."
@@ -184,7 +170,7 @@ class LaneStart:
         new = [one for one in self.partitions if PartitionId(one.topic, one.partition) not in known]
         if not new:
             return ()
-        offsets, notes = start_offsets(lister, self.partitions, parse_start(self.spec.start))
+        offsets, notes = start_offsets(lister, self.partitions, parse_start(self.spec.source.start))
         self.committed.begin_at(
             {PartitionId(one.topic, one.partition): offsets[one.topic, one.partition] for one in new}
         )
@@ -217,11 +203,10 @@ def _cluster_of(servers: KafkaServers) -> str:
         return str(admin(servers, said).list_topics(timeout=ANSWER_SECONDS).cluster_id)
 
 
-def _one_topic(address: KafkaAddress, what: str) -> str:
+def _check_one_topic(address: KafkaAddress, what: str) -> None:
     if len(address.topics) != 1:
         raise RunError(
             f"The {what} of a fast lane is one topic.",
             f"{len(address.topics)} are named.",
             "Write it like kafka://host:port/topic.",
         )
-    return address.topics[0]

@@ -22,10 +22,10 @@ import msgspec
 from confluent_kafka import OFFSET_BEGINNING, KafkaException, TopicPartition
 
 from metl_gui.core.runs.report import Tally
+from metl_gui.core.runs.run_spec import PlanState
 from metl_gui.engine.kafka.outgoing import Outgoing
 from metl_gui.engine.lanes.coordination.coordinator import StateCoordinator
 from metl_gui.engine.lanes.coordination.member import CoordinationSettings
-from metl_gui.engine.lanes.coordination.records import PlanState
 from metl_gui.engine.lanes.loads import Loads, LoadShare
 from metl_gui.engine.lanes.mapper import MappedMessages, StateMappers
 from metl_gui.engine.lanes.offset_metadata import OffsetMetadata, PartitionCounts, read_metadata
@@ -111,11 +111,11 @@ class LaneTask:
         self.order = order
         self.number = number
         self.shares: dict[PartitionId, PartitionState] = {}
-        started_with = PlanState(state=order.state, hash=order.hash, plan=plan, publication=order.publication)
+        started_with = msgspec.structs.replace(order.run.mapping, plan=plan)
         self.mappers = StateMappers(order, started_with)
         self.words = LaneTopic(order.servers, order.lane_topic)
         self.loads = Loads(order, self.words, self._known_of, self._tell_lost)
-        self.member = self._member(started_with) if order.matrix else None
+        self.member = self._member(started_with) if order.run.mapping.matrix else None
         self._parent = os.getppid()
         self._bytes_each = _FIRST_BYTES
         self._has_new = False
@@ -178,7 +178,8 @@ class LaneTask:
         order = self.order
         settings = CoordinationSettings(lane=order.group, is_counted=order.is_counted)
         instance = f"{order.run_id}/{self.number}"
-        return StateCoordinator(order.servers, order.matrix, instance, started_with, settings, self.mappers.prepare)
+        matrix = order.run.mapping.matrix
+        return StateCoordinator(order.servers, matrix, instance, started_with, settings, self.mappers.prepare)
 
     def _attempt(self) -> None:
         """Map until something fails, and rest a while if it does."""
@@ -224,8 +225,8 @@ class LaneTask:
         """Return what there is to do by partition; no messages for one of which only things are told."""
         batch: dict[PartitionState, list[Message]] = {}
         for share in self.shares.values():
-            if share.held and (share.is_hopeful or share.is_overdue(self.order.wait_seconds)):
-                batch[share] = share.release(self.order.wait_seconds)
+            if share.held and (share.is_hopeful or share.is_overdue(self.order.run.mapping.wait_seconds)):
+                batch[share] = share.release(self.order.run.mapping.wait_seconds)
                 exchange.go_on(share.place)
         messages = exchange.take(self._most(), 0.0 if batch else _POLL_SECONDS)
         for message in messages:
@@ -238,12 +239,13 @@ class LaneTask:
             self._bytes_each = max(1.0, 0.8 * self._bytes_each + 0.2 * sum(map(len, messages)) / len(messages))
         else:
             batch |= {share: [] for share in self.shares.values() if share.is_due and share not in batch}
-        return batch | self.loads.batch(self.shares, self.order.wait_seconds)
+        return batch | self.loads.batch(self.shares, self.order.run.mapping.wait_seconds)
 
     def _most(self) -> int:
         """Return how many messages the next transaction may have."""
         most = min(_MOST_MESSAGES, int(_MOST_BYTES / self._bytes_each))
-        return max(1, most if self.order.limit is None else min(most, self.order.limit - self._read))
+        limit = self.order.run.source.limit
+        return max(1, most if limit is None else min(most, limit - self._read))
 
     def _deliver(self, exchange: TransactionalClient, batch: dict[PartitionState, list[Message]]) -> bool:
         """Map and commit; False when it was taken back, as what this maps with is not agreed on any more."""
@@ -368,7 +370,8 @@ class LaneTask:
 
     def _is_over(self) -> bool:
         """Whether the lane ends, this attempt is superseded, or whoever started it is gone."""
-        if self.order.limit is not None and self._read >= self.order.limit:
+        limit = self.order.run.source.limit
+        if limit is not None and self._read >= limit:
             return True
         if self.member is not None and self.member.is_fenced:
             return True

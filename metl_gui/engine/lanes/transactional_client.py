@@ -380,7 +380,7 @@ def _producer(
         on_delivery,
         transactional_id=f"{order.group}-{_name(order, number)}",
         # A topic takes no batch that is larger than a message may be.
-        batch_size=min([_BATCH_BYTES, *order.limits.values()]),
+        batch_size=min([_BATCH_BYTES, *order.sink.limits.values(), *order.errors.limits.values()]),
         **_PRODUCING,
     )
 
@@ -448,7 +448,7 @@ def explain_refusal(
 
 
 def _topic_refused(order: LaneOrder, error: KafkaError, topic: str) -> RunError:
-    what = "error topic" if topic == order.errors else "topic"
+    what = "error topic" if topic == order.errors.topic else "topic"
     code = error.code()
     if code in {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC, KafkaError._UNKNOWN_PARTITION}:
         hint = "Make it, with metl run --create-topics or with Kafka's own tools, then go on with the lane."

@@ -163,19 +163,19 @@ class Staging:
     """
 
     def __init__(self, spec: RunSpec) -> None:
-        if "://" in spec.sink and not is_kafka(spec.sink):
+        if "://" in spec.sink.address and not is_kafka(spec.sink.address):
             raise RunError(
                 "This sink is not known.",
-                f"{spec.sink} is neither a folder nor a topic nor {NOOP}.",
+                f"{spec.sink.address} is neither a folder nor a topic nor {NOOP}.",
                 "Give a folder, kafka://host:port/metl.{entity}, or noop.",
             )
-        if "://" in spec.errors and not is_kafka(spec.errors):
+        if "://" in spec.sink.errors and not is_kafka(spec.sink.errors):
             raise RunError(
                 "Set-aside records need a folder or a topic.",
-                f"{spec.errors} is neither.",
+                f"{spec.sink.errors} is neither.",
                 "Give a folder, or kafka://host:port/metl.errors",
             )
-        self.out = None if spec.sink == NOOP or is_kafka(spec.sink) else _place(Path(spec.sink))
+        self.out = None if spec.sink.address == NOOP or is_kafka(spec.sink.address) else _place(Path(spec.sink.address))
         self.errors = _place(spec.errors_folder)
         self.messages_partial = _partial(self.out, spec.run_id) if self.out else None
         self.errors_partial = _partial(self.errors, spec.run_id)
@@ -183,7 +183,7 @@ class Staging:
             self.errors_partial = self.messages_partial / self.errors.relative_to(self.out)
         self.samples = _place(spec.samples_folder)
         self.samples_partial = _partial(self.samples, spec.run_id)
-        self.run_folder = Path(spec.folder)
+        self.run_folder = Path(spec.policy.folder)
         self.run_id = spec.run_id
         self.notes: tuple[str, ...] = ()
         self._made: list[Path] = []

@@ -53,10 +53,10 @@ class TopicSource:
 
     def __init__(self, spec: RunSpec) -> None:
         self.servers = _servers_of(spec)
-        self.is_ordered = is_kafka(spec.sink)
-        lister = Lister(self.servers, parse_address(spec.source))
+        self.is_ordered = is_kafka(spec.sink.address)
+        lister = Lister(self.servers, parse_address(spec.source.address))
         listed = lister.listed()
-        starts, self.notes = start_offsets(lister, listed, parse_start(spec.start))
+        starts, self.notes = start_offsets(lister, listed, parse_start(spec.source.start))
         self.wanted = [
             OffsetRange(one.topic, one.partition, starts[one.topic, one.partition], one.end) for one in listed
         ]
@@ -113,14 +113,14 @@ class ErrorTopicSource(TopicSource):
 
     def __init__(self, spec: RunSpec) -> None:
         super().__init__(spec)
-        if spec.replay is None:
+        if spec.source.replay is None:
             raise ValueError("the run is no replay")
         self.is_marked = spec.is_marked
-        self.reasons = spec.replay.reasons
-        self.is_again = spec.replay.is_again
-        self.mode = spec.mode
-        self.is_with_large = TOO_LARGE in self.reasons or spec.max_record_bytes != LIMIT_BYTES
-        self.topic = parse_address(spec.source).topics[0]
+        self.reasons = spec.source.replay.reasons
+        self.is_again = spec.source.replay.is_again
+        self.mode = spec.policy.mode
+        self.is_with_large = TOO_LARGE in self.reasons or spec.source.max_record_bytes != LIMIT_BYTES
+        self.topic = parse_address(spec.source.address).topics[0]
         self.behind = {} if self.is_again else self._behind()
         self.wanted = [self._from_first(one) for one in self.wanted]
 

@@ -25,7 +25,7 @@ from typing import TypeVar
 import msgspec
 
 from metl_gui.core.runs.kafka import is_kafka, parse_address
-from metl_gui.core.runs.run_spec import NOOP, RunSpec
+from metl_gui.core.runs.run_spec import NOOP, PlanState, RunSpec
 from metl_gui.engine.runs.folder_lock import lock_when_free, outermost, refuse_held
 from metl_gui.engine.sources.files import source_paths
 from metl_gui.errors import RunError, in_utf8
@@ -178,12 +178,12 @@ class Checkpoint:
         check_same(found, wanted)
         return found
 
-    def use_plan(self, plan: bytes, state: int, state_hash: str) -> PlanInUse:
+    def use_plan(self, taken: PlanState) -> PlanInUse:
         """Let new batches map with a state; those that are planned keep theirs."""
         # One state makes different plans, with and without what nobody has confirmed.
-        use = PlanInUse(f"{state}-{hashlib.sha256(plan).hexdigest()[:16]}.json", state, state_hash)
+        use = PlanInUse(f"{taken.state}-{hashlib.sha256(taken.plan).hexdigest()[:16]}.json", taken.state, taken.hash)
         if not (self.plans / use.file).is_file():
-            atomic_write(self.plans / use.file, plan, durable=True)
+            atomic_write(self.plans / use.file, taken.plan, durable=True)
         if self.plan_in_use() != use:
             atomic_write(self.plans / "current.json", msgspec.json.encode(use), durable=True)
         return use
@@ -223,14 +223,14 @@ class Checkpoint:
 
 def head_of(spec: RunSpec) -> StreamHead:
     """Say what a stream that begins with a run is about, with whole paths."""
-    sink = spec.sink if spec.sink == NOOP else _place(spec.sink)
+    sink = spec.sink.address if spec.sink.address == NOOP else _place(spec.sink.address)
     return StreamHead(
         stream=spec.run_id,
-        source=_place(spec.source),
+        source=_place(spec.source.address),
         sink=sink,
-        errors=_place(spec.errors or str(spec.errors_folder)),
-        mode=spec.mode,
-        checkpoint=_whole(spec.checkpoint),
+        errors=_place(spec.sink.errors or str(spec.errors_folder)),
+        mode=spec.policy.mode,
+        checkpoint=_whole(spec.policy.checkpoint),
     )
 
 
@@ -360,8 +360,8 @@ def check_stream(spec: RunSpec) -> None:
         RunError: the source, the checkpoint or a place for outputs will not do.
     """
     wanted = head_of(spec)
-    if not is_kafka(spec.source):
-        source_paths(spec.source)
+    if not is_kafka(spec.source.address):
+        source_paths(spec.source.address)
     check_apart(wanted)
     found = read_head(Path(wanted.checkpoint))
     if found is not None:

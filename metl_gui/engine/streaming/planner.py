@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 
 from metl_gui.core.runs.kafka import KafkaServers
+from metl_gui.core.runs.run_spec import SourceSpec
 from metl_gui.engine.sources.files import FileRange, SourceFile, range_bytes, source_paths
 from metl_gui.engine.streaming.checkpoint import Checkpoint, PlanInUse, SourceStatus
 from metl_gui.engine.streaming.file_states import (
@@ -45,8 +46,7 @@ class Planner:
 
     Args:
         checkpoint: of the stream.
-        source: a file, a folder or a glob.
-        batch_bytes: about how much a batch reads at most; one line or one packed file may be more.
+        source: files, and about how much of them a batch reads at most; one line or one packed file may be more.
         cores: how many tasks run at once.
         rest_seconds: after this long without a change a file rests.
         clock: seconds, ever growing; never the time of day, which jumps.
@@ -55,15 +55,13 @@ class Planner:
     def __init__(
         self,
         checkpoint: Checkpoint,
-        source: str,
-        batch_bytes: int,
+        source: SourceSpec,
         cores: int,
         rest_seconds: float,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.checkpoint = checkpoint
         self.source = source
-        self.batch_bytes = batch_bytes
         self.cores = cores
         self.rest_seconds = rest_seconds
         self.clock = clock
@@ -102,7 +100,7 @@ class Planner:
         return after
 
     def _listed(self) -> Listing:
-        root, paths = source_paths(self.source)
+        root, paths = source_paths(self.source.address)
         listing = seen_files(root, paths)
         present = {seen.name for seen in listing}
         for name in self.ledger.known.keys() - present:
@@ -117,7 +115,7 @@ class Planner:
             )
 
     def _pieces(self, listing: Listing, now: float) -> list[tuple[SeenFile, Piece]]:
-        room = self.batch_bytes
+        room = self.source.batch_bytes
         found: list[tuple[SeenFile, Piece]] = []
         for seen in listing:
             rests = self._rests(seen, now)
@@ -139,7 +137,7 @@ class Planner:
         return found
 
     def _is_due(self, pieces: list[tuple[SeenFile, Piece]], now: float) -> bool:
-        is_small = sum(piece.bytes for _, piece in pieces) < min(SMALL_BATCH_BYTES, self.batch_bytes)
+        is_small = sum(piece.bytes for _, piece in pieces) < min(SMALL_BATCH_BYTES, self.source.batch_bytes)
         return self.fixed is not None or not is_small or now - self._planned_at >= SMALL_BATCH_SECONDS
 
     def _rests(self, seen: SeenFile, now: float) -> bool:
@@ -280,20 +278,16 @@ def _size_of(path: str) -> int:
 
 
 class TopicSourceSpec(msgspec.Struct, frozen=True, kw_only=True):
-    """What is read.
+    """How topics are read.
 
     Args:
-        servers: where it is.
-        address: topics by name or pattern, as a person wrote it.
-        start: where partitions begin that are there when the stream begins.
+        servers: where they are.
         is_ordered: what each partition becomes must keep its order.
         is_hurried: make small batches too, because they leave no files.
         patience_seconds: how long tasks wait for silent servers.
     """
 
     servers: KafkaServers
-    address: str
-    start: str
     is_ordered: bool
     is_hurried: bool
     patience_seconds: float

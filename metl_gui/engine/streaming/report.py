@@ -53,7 +53,7 @@ def report_without_counts(spec: RunSpec, target: str, failure: str) -> RunReport
 
 
 def _checkpoint_of(spec: RunSpec) -> Checkpoint:
-    return Checkpoint(Path(spec.checkpoint).expanduser().absolute())
+    return Checkpoint(Path(spec.policy.checkpoint).expanduser().absolute())
 
 
 def _report(
@@ -70,19 +70,19 @@ def _report(
     seconds = max(record.run_seconds if record is not None else 0.0, seconds_at_least)
     texts = checkpoint.problem_texts()
     more = (f"And {len(texts) - _SHOWN} more, in {checkpoint.problems}.",) if len(texts) > _SHOWN else ()
-    sink = head.sink if head is not None else spec.sink
+    sink = head.sink if head is not None else spec.sink.address
     return RunReport(
         run_id=spec.run_id,
-        mode=spec.mode,
+        mode=spec.policy.mode,
         spark=target,
-        state=record.state if record is not None else spec.state,
-        hash=record.hash if record is not None else spec.hash,
+        state=record.state if record is not None else spec.mapping.state,
+        hash=record.hash if record is not None else spec.mapping.hash,
         seconds=round(seconds, 3),
         records_per_second=round(tally.read / seconds, 1) if seconds else 0.0,
         outputs="" if sink == NOOP else sink,
         errors=(head.errors if head is not None else str(spec.errors_folder)) if tally.set_aside else "",
-        problems=(*spec.notes, *texts[:_SHOWN], *more),
-        source=spec.source,
+        problems=(*spec.policy.notes, *texts[:_SHOWN], *more),
+        source=spec.source.address,
         batches=record.run_batches if record is not None else 0,
         states=tuple(record.run_states) if record is not None and len(record.run_states) > 1 else (),
         checkpoint=str(checkpoint.path),

@@ -75,7 +75,7 @@ class StreamRun:
         self.emit = emit
         self.is_cancelled = is_cancelled
         self.started = time.monotonic()
-        self.checkpoint = Checkpoint(Path(spec.checkpoint).expanduser().absolute())
+        self.checkpoint = Checkpoint(Path(spec.policy.checkpoint).expanduser().absolute())
         self.records = BatchLog(self.checkpoint)
         self.progress_base = runtime.folder / f"progress-{spec.run_id}"
         self._putting = threading.Lock()
@@ -101,19 +101,19 @@ class StreamRun:
         refuse_feedback(self.spec)
         self._check_topics()
         check_apart(head_of(self.spec))
-        RunFolder(Path(self.spec.folder)).create(self.spec)
+        RunFolder(Path(self.spec.policy.folder)).create(self.spec)
         with self.checkpoint.held(self.spec.run_id):
             head = self.checkpoint.head(self.spec)
             with lock_paths(outermost(head.folders), self.spec.run_id):
                 self._held(head)
         report = self._report()
-        RunFolder(Path(self.spec.folder)).write_report(report)
+        RunFolder(Path(self.spec.policy.folder)).write_report(report)
         return report
 
     def _held(self, head: StreamHead) -> None:
         """Run to the end, while checkpoint and outputs are this run's alone."""
         before = self._settled(head)
-        self.checkpoint.use_plan(self.spec.plan, self.spec.state, self.spec.hash)
+        self.checkpoint.use_plan(self.spec.mapping)
         course = StreamProgress(self.spec.run_id, self.checkpoint, self.progress_base, self.started, before, self.unit)
         self.emit(RunStarted(self.spec.run_id, 0, 0, self.unit))
         try:
@@ -128,7 +128,7 @@ class StreamRun:
     @property
     def unit(self) -> Unit:
         """What the source is measured in."""
-        return "records" if is_kafka(self.spec.source) else "bytes"
+        return "records" if is_kafka(self.spec.source.address) else "bytes"
 
     def _check_topics(self) -> None:
         """Look at topics as the checks before a run did, which may be long ago.
@@ -145,7 +145,7 @@ class StreamRun:
         """Finish what a killed run left: its last batch is in place whole, the one after it never was."""
         folders = head.folders
         for folder in folders:
-            claim(folder, head, Path(self.spec.folder))
+            claim(folder, head, Path(self.spec.policy.folder))
         make_folder(self.spec.samples_folder)
         newest = self.records.newest()
         if newest is not None:
@@ -184,7 +184,7 @@ class StreamRun:
         spark.conf.set("spark.sql.streaming.pollingDelay", "100ms")
         stream: Any = spark.readStream.format(FORMAT).load()
         writer = stream.writeStream.foreachBatch(put).option("checkpointLocation", str(self.checkpoint.spark))
-        trigger = {"processingTime": "0 seconds"} if self.spec.follow else {"availableNow": True}
+        trigger = {"processingTime": "0 seconds"} if self.spec.source.follow else {"availableNow": True}
         try:
             query: BatchDriver = writer.trigger(**trigger).start()
         except Exception as error:  # Spark's and py4j's errors have no base in common
@@ -199,15 +199,15 @@ class StreamRun:
             self._put(number, outcomes, head, base)
 
         reader = BatchReader(self._stream_order(head))
-        return BatchLoop(self.runtime, reader, self.spec.run_id, self._newest_number(), put, follow=self.spec.follow)
+        return BatchLoop(
+            self.runtime, reader, self.spec.run_id, self._newest_number(), put, follow=self.spec.source.follow
+        )
 
     def _stream_order(self, head: StreamHead) -> StreamOrder:
         from metl_gui.engine.streaming.source import StreamOrder
 
         return StreamOrder(
             checkpoint=str(self.checkpoint.path),
-            source=head.source,
-            batch_bytes=self.spec.batch_bytes,
             rest_seconds=REST_SECONDS,
             cores=self.runtime.parallelism,
             order=self._order(head),
@@ -221,11 +221,9 @@ class StreamRun:
             return None
         return TopicSourceSpec(
             servers=servers,
-            address=self.spec.source,
-            start=self.spec.start,
-            is_ordered=is_kafka(self.spec.sink),
-            is_hurried=not is_folder(self.spec.sink),
-            patience_seconds=_FOLLOWED_PATIENCE_SECONDS if self.spec.follow else PATIENCE_SECONDS,
+            is_ordered=is_kafka(self.spec.sink.address),
+            is_hurried=not is_folder(self.spec.sink.address),
+            patience_seconds=_FOLLOWED_PATIENCE_SECONDS if self.spec.source.follow else PATIENCE_SECONDS,
         )
 
     def _newest_number(self) -> int:
@@ -233,18 +231,14 @@ class StreamRun:
         return newest.number if newest is not None else 0
 
     def _order(self, head: StreamHead) -> TaskOrder:
+        source = msgspec.structs.replace(self.spec.source, address=head.source)
         order = TaskOrder(
-            run_id=head.stream,
+            run=msgspec.structs.replace(self.spec.for_tasks, source=source),
             plan="",
-            mode=self.spec.mode,
             messages=head.sink if is_folder(head.sink) else None,
             errors=head.errors if is_folder(head.errors) else str(self.spec.errors_folder),
             samples=str(self.spec.samples_folder),
-            samples_wanted=self.spec.samples,
             progress=str(self.progress_base),
-            format=self.spec.format,
-            by_date=self.spec.by_date,
-            max_record_bytes=self.spec.max_record_bytes,
         )
         return with_topics(order, self.spec)
 

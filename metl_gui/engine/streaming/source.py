@@ -39,16 +39,14 @@ class StreamOrder(msgspec.Struct, frozen=True, kw_only=True):
 
     Args:
         checkpoint: the folder.
-        source: what is read.
-        batch_bytes, rest_seconds, cores: of the planner.
-        order: what every task is told; its folders are those that the parts belong into.
+        rest_seconds, cores: of the planner.
+        order: what every task is told; its run names the source whole, and its folders are those that the parts belong
+            into.
         samples_until: batches after this one keep no samples.
         topics: what is read where that are topics.
     """
 
     checkpoint: str
-    source: str
-    batch_bytes: int
     rest_seconds: float
     cores: int
     order: TaskOrder
@@ -127,14 +125,13 @@ class BatchReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """Plans the batches; made in the process that plans, never sent on."""
         if self._planner is None:
             stream = self.stream
-            checkpoint = Checkpoint(Path(stream.checkpoint))
+            checkpoint, source = Checkpoint(Path(stream.checkpoint)), stream.order.run.source
             if stream.topics is not None:
                 from metl_gui.engine.streaming.topic_planner import TopicPlanner
 
-                self._planner = TopicPlanner(checkpoint, stream.topics, stream.batch_bytes, stream.cores)
+                self._planner = TopicPlanner(checkpoint, source, stream.topics, stream.cores)
             else:
-                how = stream.batch_bytes, stream.cores, stream.rest_seconds
-                self._planner = Planner(checkpoint, stream.source, *how)
+                self._planner = Planner(checkpoint, source, stream.cores, stream.rest_seconds)
         return self._planner
 
     def __getstate__(self) -> dict[str, Any]:
@@ -218,12 +215,11 @@ class BatchReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         write_file(progress, b"")
         return msgspec.structs.replace(
             order,
-            run_id=f"{order.run_id}-{use.file}",
             plan=str(self.planner.checkpoint.plans / use.file),
             messages=partial(order.messages) if order.messages else None,
             errors=partial(order.errors),
             samples=partial(order.samples),
-            samples_wanted=order.samples_wanted if plan.number <= self.stream.samples_until else 0,
+            has_samples=plan.number <= self.stream.samples_until,
             progress=str(progress),
         )
 

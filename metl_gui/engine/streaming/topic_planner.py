@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
 from metl_gui.core.runs.kafka import parse_address, parse_start
+from metl_gui.core.runs.run_spec import SourceSpec
 from metl_gui.engine.kafka.consumer import OffsetRange
 from metl_gui.engine.kafka.offsets import ListedPartition, Lister, gone, start_offsets
 from metl_gui.engine.sources.topic_source import cut_partitions
@@ -35,8 +36,8 @@ class TopicPlanner:
 
     Args:
         checkpoint: of the stream.
-        topics: what is read.
-        batch_bytes: about how much a batch reads at most.
+        source: topics, where they are read from, and about how much of them a batch reads at most.
+        topics: how they are reached and read.
         cores: how many tasks run at once.
         clock: seconds, ever growing.
     """
@@ -44,18 +45,18 @@ class TopicPlanner:
     def __init__(
         self,
         checkpoint: Checkpoint,
+        source: SourceSpec,
         topics: TopicSourceSpec,
-        batch_bytes: int,
         cores: int,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.checkpoint = checkpoint
+        self.source = source
         self.topics = topics
-        self.batch_bytes = batch_bytes
         self.cores = cores
         self.clock = clock
         self.ledger = Ledger(checkpoint.ledger)
-        self.lister = Lister(topics.servers, parse_address(topics.address), is_strict=False)
+        self.lister = Lister(topics.servers, parse_address(source.address), is_strict=False)
         self.fixed: Sequence[ListedPartition] | None = None
         self._records = BatchLog(checkpoint)
         self._told = set(checkpoint.problem_texts())
@@ -100,7 +101,7 @@ class TopicPlanner:
         """List the partitions; those that are there when the stream begins begin where a person said."""
         listed = self.lister.listed()
         if not self.ledger.is_begun:
-            starts, notes = start_offsets(self.lister, listed, parse_start(self.topics.start))
+            starts, notes = start_offsets(self.lister, listed, parse_start(self.source.start))
             for note in notes:
                 self._say(note)
             self.ledger.begin(
@@ -158,13 +159,13 @@ class TopicPlanner:
         return max(newest.run_tally.bytes_in / newest.run_tally.read, 1.0)
 
     def _room(self) -> int:
-        return max(int(self.batch_bytes / self._mean_bytes()), 1)
+        return max(int(self.source.batch_bytes / self._mean_bytes()), 1)
 
     def _is_due(self, wanted: Sequence[OffsetRange], now: float) -> bool:
         if self.topics.is_hurried or self.fixed is not None:
             return True
         size = sum(one.stop - one.start for one in wanted) * self._mean_bytes()
-        return size >= min(SMALL_BATCH_BYTES, self.batch_bytes) or now - self._planned_at >= SMALL_BATCH_SECONDS
+        return size >= min(SMALL_BATCH_BYTES, self.source.batch_bytes) or now - self._planned_at >= SMALL_BATCH_SECONDS
 
     def _write(
         self, listed: Sequence[ListedPartition], wanted: Sequence[OffsetRange], after: int, use: PlanInUse

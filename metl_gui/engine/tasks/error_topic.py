@@ -7,7 +7,15 @@ from typing import Final, Literal
 
 from metl_gui.core.runs.kafka import KafkaServers, parse_address
 from metl_gui.core.runs.records import SetAsideRecord
-from metl_gui.core.runs.run_spec import NOOP, ReplayOrder, RunSpec
+from metl_gui.core.runs.run_spec import (
+    NOOP,
+    MappingSpec,
+    ReplayOrder,
+    RunPolicy,
+    RunSpec,
+    SinkSpec,
+    SourceSpec,
+)
 from metl_gui.engine.kafka.consumer import OffsetRange, RangeReader
 from metl_gui.engine.kafka.offsets import Lister
 from metl_gui.engine.kafka.outgoing import DETAIL, POSITION, SCHEMA, VERSION
@@ -57,10 +65,15 @@ def what_waits_in_topic(
     Raises:
         RunError: the servers do not answer or refuse, or the topic is not there.
     """
-    order = RunSpec(
-        run_id="", plan=b"", source=address, sink=NOOP, folder="", mode=mode, replay=ReplayOrder(), servers=(servers,)
+    spec = RunSpec(
+        run_id="",
+        source=SourceSpec(address=address, replay=ReplayOrder()),
+        sink=SinkSpec(address=NOOP),
+        mapping=MappingSpec(),
+        policy=RunPolicy(mode=mode),
+        servers=(servers,),
     )
-    source = ErrorTopicSource(order)
+    source = ErrorTopicSource(spec)
     waiting = WaitingRecords((), source.behind, is_again=False, is_with_large=False)
     wanted = [one._replace(start=max(one.start, one.stop - MOST_OFFSETS)) for one in source.wanted]
     found = {

@@ -43,7 +43,7 @@ def map_ranges(reading: ReadPlan, order: TaskOrder, number: int) -> TaskOutcome:
 def _map_files(task: Task, reading: ReadPlan, order: TaskOrder, number: int) -> Sequence[str]:
     read = read_set_aside if reading.is_error_store else read_batches
     with LargeReaders(reading.files) as large:
-        for batch in read(reading.files, reading.tasks[number], reading.limit, order.max_record_bytes):
+        for batch in read(reading.files, reading.tasks[number], reading.limit, order.run.source.max_record_bytes):
             task.map(batch.records, large.of(batch))
     return ()
 
@@ -51,7 +51,7 @@ def _map_files(task: Task, reading: ReadPlan, order: TaskOrder, number: int) -> 
 def _map_topics(task: Task, reading: ReadPlan, order: TaskOrder, number: int) -> Sequence[str]:
     from metl_gui.engine.sources.topic_records import TopicRecords, rare_collections
 
-    read = TopicRecords(reading, number, order.max_record_bytes)
+    read = TopicRecords(reading, number, order.run.source.max_record_bytes)
     with rare_collections():
         for batch in read.batches():
             task.map(batch.records, batch.large, batch.messages)

@@ -15,16 +15,14 @@ import msgspec
 import numpy as np
 
 from metl_gui.core.runs.kafka import parse_address
-from metl_gui.core.runs.records import LIMIT_BYTES
 from metl_gui.core.runs.report import KernelFigures, Tally
-from metl_gui.core.runs.run_spec import Format, RunSpec
+from metl_gui.core.runs.run_spec import RunSpec
 from metl_gui.engine.kafka.topic_orders import TopicOrder
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.kernel.compiled import build
 from metl_gui.engine.kernel.outcomes import MappedBatch, SetAside
 from metl_gui.engine.kernel.plan import Plan
 from metl_gui.engine.kernel.records import Records
-from metl_gui.engine.kernel.reference import Mode
 from metl_gui.engine.mapping.kernel import Kernel
 from metl_gui.engine.runs.progress import ProgressNotes
 from metl_gui.engine.sinks.jsonl import JsonlParts, JsonlSink
@@ -52,30 +50,21 @@ class TaskOrder(msgspec.Struct, frozen=True, kw_only=True):
     """What every task of a run is told, with paths that all executors share.
 
     Args:
-        run_id: the run, or the stream whose batches it goes on with.
+        run: what was asked, as tasks are told it (``RunSpec.for_tasks``).
         plan: the file that holds the plan, named by what is in it; a worker keeps the kernel of it between tasks.
-        mode: ``test`` or ``production``.
-        is_replay: the records were set aside before.
         messages, errors, samples: the partial folders; no messages for ``noop``.
-        samples_wanted: how many an entity and task.
+        has_samples: samples are kept.
         progress: the file for progress notes.
-        format, by_date: of the messages.
-        max_record_bytes: larger records are set aside.
         topics, error_topic: where messages and set-aside records go instead of folders; they hold secrets.
     """
 
-    run_id: str
+    run: RunSpec
     plan: str
-    mode: Mode
-    is_replay: bool = False
     messages: str | None
     errors: str
     samples: str
-    samples_wanted: int
+    has_samples: bool = True
     progress: str
-    format: Format = "jsonl"
-    by_date: bool = False
-    max_record_bytes: int = LIMIT_BYTES
     topics: TopicOrder | None = None
     error_topic: TopicOrder | None = None
 
@@ -94,13 +83,13 @@ def kernel_for(order: TaskOrder, plan: Callable[[], bytes]) -> Kernel:
         _dropped[key] = sum(kernel.column_sets for kernel in _kernels.values())
         _kernels.clear()
         build.build_in_background()
-        _kernels[key] = Kernel(plans.decode(plan()), order.mode, is_replay=order.is_replay)
+        _kernels[key] = Kernel(plans.decode(plan()), order.run.policy.mode, is_replay=order.run.is_replay)
     return _kernels[key]
 
 
 def _key_of(order: TaskOrder) -> str:
     # A file of a plan is named by what is in it.
-    return f"{order.mode} {order.is_replay} {order.plan}"
+    return f"{order.run.policy.mode} {order.run.is_replay} {order.plan}"
 
 
 class Task:
@@ -122,7 +111,7 @@ class Task:
         self.error_topic = _error_topic(order)
         self.samples = JsonlParts(Path(order.samples), name)
         self.notes = ProgressNotes(order.progress, number, attempt)
-        self.sampler = Sampler(order.samples_wanted)
+        self.sampler = Sampler(order.run.policy.samples if order.has_samples else 0)
         self.evictions = kernel.evictions - _dropped.pop(_key_of(order), 0)
 
     def map(self, records: Records, large: LargeRecords | None = None, messages: Sequence[Message | None] = ()) -> None:
@@ -179,7 +168,7 @@ class Task:
         self.errors.append((f"reason={row.reason}",), (row.text + b"\n",))
 
     def _put_large_aside(self, record: int, records: Records, large: LargeRecords) -> None:
-        state, limit = self.kernel.plan.state, self.order.max_record_bytes
+        state, limit = self.kernel.plan.state, self.order.run.source.max_record_bytes
         self.errors.write_long((f"reason={TOO_LARGE}",), partial(write_row, state, records, record, limit, large))
 
     def _sample(self, outcome: MappedBatch, records: Records, refused: Collection[int]) -> None:
@@ -201,7 +190,7 @@ def _error_topic(order: TaskOrder) -> ErrorTopic | None:
         return None
     from metl_gui.engine.sinks.topic_sink import ErrorTopic
 
-    return ErrorTopic(order.error_topic, is_replay=order.is_replay)
+    return ErrorTopic(order.error_topic, is_replay=order.run.is_replay)
 
 
 def _sink(order: TaskOrder, plan: Plan, name: str) -> Sink | None:
@@ -211,10 +200,10 @@ def _sink(order: TaskOrder, plan: Plan, name: str) -> Sink | None:
         return TopicSink(order.topics, plan.state)
     if not order.messages:
         return None
-    folder = Path(order.messages)
-    if order.format == "parquet":
-        return ParquetSink(folder, name, plan, by_date=order.by_date)
-    return JsonlSink(folder, name, by_date=order.by_date)
+    folder, how = Path(order.messages), order.run.sink
+    if how.format == "parquet":
+        return ParquetSink(folder, name, plan, by_date=how.by_date)
+    return JsonlSink(folder, name, by_date=how.by_date)
 
 
 def with_topics(order: TaskOrder, spec: RunSpec) -> TaskOrder:
@@ -230,9 +219,9 @@ def with_topics(order: TaskOrder, spec: RunSpec) -> TaskOrder:
     from metl_gui.engine.kafka.topics import topic_order
 
     if sink is not None:
-        entities = entities_of(spec.plan) if spec.plan else frozenset()
-        topics = topic_order(sink, parse_address(spec.sink), entities, has_tombstones=spec.has_tombstones)
+        entities = entities_of(spec.mapping.plan) if spec.mapping.plan else frozenset()
+        topics = topic_order(sink, parse_address(spec.sink.address), entities, has_tombstones=spec.sink.has_tombstones)
         order = msgspec.structs.replace(order, messages=None, topics=topics)
     if errors is not None:
-        order = msgspec.structs.replace(order, error_topic=topic_order(errors, parse_address(spec.errors), ()))
+        order = msgspec.structs.replace(order, error_topic=topic_order(errors, parse_address(spec.sink.errors), ()))
     return order

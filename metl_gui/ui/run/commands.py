@@ -280,9 +280,9 @@ class RunCommands:
         report, live = self._page.report, self._page.production.followed
         if report is not None:
             return str(report.get("errors") or ""), report["mode"], str(report.get("outputs") or "")
-        if live is not None and is_kafka(live.order.spec.errors):
+        if live is not None and is_kafka(live.order.spec.sink.errors):
             spec = live.order.spec
-            return spec.errors, spec.mode, spec.sink
+            return spec.sink.errors, spec.policy.mode, spec.sink.address
         return "", TEST, ""
 
     def replay_of(self, task: VersionTask) -> Callable[[], None] | None:

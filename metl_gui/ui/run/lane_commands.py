@@ -152,7 +152,7 @@ class LaneCommands(QObject):
     def run_id(self) -> str:
         """The lane that is shown and goes on; empty for none."""
         run = self._page.production.followed
-        return run.run_id if run is not None and run.order.spec.lane == "fast" else ""
+        return run.run_id if run is not None and run.order.spec.is_lane else ""
 
     def look(self, _what: object = None) -> None:
         """Ask how the state is held when another lane is shown, its members changed, or it was long ago."""

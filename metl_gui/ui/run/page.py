@@ -261,14 +261,16 @@ class RunPage(QMainWindow):
         """Follow a production run that goes on in a process of its own."""
         self._show_nothing()
         spec = run.order.spec
-        is_fast = spec.lane == "fast"
-        self.followed = FollowedRun(f"Production · state {spec.state:,}", run.run_id, spec.follow, True, is_fast)
+        is_fast = spec.is_lane
+        self.followed = FollowedRun(
+            f"Production · state {spec.mapping.state:,}", run.run_id, spec.source.follow, True, is_fast
+        )
         self._show_folder()
         self.head.offer("Stop this run")
         if is_fast and self.views.currentIndex() == _RUN:
             self.show_view(_LANE)
-        if is_kafka(spec.errors):
-            self.aside.follow(spec.errors, spec.mode)
+        if is_kafka(spec.sink.errors):
+            self.aside.follow(spec.sink.errors, spec.policy.mode)
         self.production.follow(run)
         self._show_followed()
 

@@ -86,18 +86,21 @@ def live_words(live: Sequence[LiveRun]) -> tuple[str, str]:
     states = [_state_now(run) for run in live]
     newest = f"published state {max(states):,}"
     words = f"Production live · {newest}" if len(live) == 1 else f"{len(live)} production runs live · {newest}"
-    lines = (f"{source_words(run.order.spec.source)}: state {state:,}" for run, state in zip(live, states, strict=True))
+    lines = (
+        f"{source_words(run.order.spec.source.address)}: state {state:,}"
+        for run, state in zip(live, states, strict=True)
+    )
     return words, "\n".join(lines)
 
 
 def _state_now(run: LiveRun) -> int:
     """Return the state of the last batch or transactions, or what the run began with."""
-    if run.order.spec.lane == "fast":
+    if run.order.spec.is_lane:
         return _state_told(run)  # its counts are with Kafka, and nobody waits for that here
     try:
         return report_so_far(run.order).state
     except RunError:
-        return run.order.spec.state
+        return run.order.spec.mapping.state
 
 
 def _state_told(run: LiveRun) -> int:
@@ -107,7 +110,7 @@ def _state_told(run: LiveRun) -> int:
             file.seek(max(file.seek(0, os.SEEK_END) - _LOOKED_AT_BYTES, 0))
             lines = file.read().splitlines()
     except OSError:
-        return run.order.spec.state
+        return run.order.spec.mapping.state
     for line in reversed(lines):
         try:
             event = decode_event(line)
@@ -115,7 +118,7 @@ def _state_told(run: LiveRun) -> int:
             continue  # the first may be cut, the last may not be whole yet
         if isinstance(event, LaneProgressed):
             return event.state
-    return run.order.spec.state
+    return run.order.spec.mapping.state
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,6 @@ import msgspec
 from metl_gui.core.progress import UNWATCHED, Watch
 from metl_gui.core.runs.kafka import KafkaServers, parse_address
 from metl_gui.core.runs.lanes import MemberFigures
-from metl_gui.engine.lanes.coordination.records import PlanState
 from metl_gui.errors import RunError, UserError
 from metl_gui.workbench.runs.mapping_run import PRODUCTION, PinnedState, pin, servers_of
 from metl_gui.workbench.runs.production import LiveRun, find_run, processes
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from metl_gui.engine.lanes.coordination.state import CoordinationState
 
 _log = logging.getLogger(__name__)
-FAST = "fast"
 _LOOK_SECONDS = 0.1
 
 
@@ -85,12 +83,12 @@ class Lane:
     @property
     def matrix(self) -> str:
         """The id of its project."""
-        return self.run.order.spec.matrix
+        return self.run.order.spec.mapping.matrix
 
     @property
     def keeps_its_state(self) -> bool:
         """Whether it was started to stay with its state, whatever the others agree on."""
-        return self.run.order.spec.is_frozen
+        return self.run.order.spec.mapping.is_frozen
 
     def as_json(self) -> dict[str, Any]:
         """Return what ``metl lane list`` prints of it."""
@@ -98,8 +96,8 @@ class Lane:
         return {
             "run_id": self.run_id,
             "phase": str(self.run.process.phase) if self.run.process.lives else "gone",
-            "source": self.run.order.spec.source,
-            "sink": self.run.order.spec.sink,
+            "source": self.run.order.spec.source.address,
+            "sink": self.run.order.spec.sink.address,
             "group": self.group,
             "servers": self.servers.shown,
             "keeps_its_state": self.keeps_its_state,
@@ -116,7 +114,7 @@ def lanes(workbench: Workbench) -> tuple[Lane, ...]:
 
     Cost: asks each Kafka cluster once, seconds where one does not answer.
     """
-    return _lanes([run for run in processes(workbench.project_id) if run.order.spec.lane == FAST])
+    return _lanes([run for run in processes(workbench.project_id) if run.order.spec.is_lane])
 
 
 def find_lane(workbench: Workbench, run_id: str = "", *, for_all: bool = False) -> Lane:
@@ -132,14 +130,14 @@ def find_lane(workbench: Workbench, run_id: str = "", *, for_all: bool = False) 
     """
     if run_id:
         run = find_run(workbench.project_id, run_id)
-        if run.order.spec.lane != FAST:
+        if not run.order.spec.is_lane:
             raise RunError(f"Run {run_id} is no fast lane.", hint="See metl lane list PROJECT.")
         return _lanes([run])[0]
-    all_runs = [run for run in processes(workbench.project_id) if run.order.spec.lane == FAST]
+    all_runs = [run for run in processes(workbench.project_id) if run.order.spec.is_lane]
     found = [run for run in all_runs if run.process.lives] or all_runs
     if len(found) == 1:
         return _lanes(found)[0]
-    agreeing = [run for run in found if not run.order.spec.is_frozen]
+    agreeing = [run for run in found if not run.order.spec.mapping.is_frozen]
     if for_all and agreeing and len({_hosts_of(run) for run in agreeing}) == 1:
         return _lanes(agreeing[:1])[0]
     if not found:
@@ -182,7 +180,7 @@ def roll_back(workbench: Workbench, lane: Lane, state: int) -> None:
 
     _refuse_alone(lane)
     pinned = pin(workbench, PRODUCTION, state, lane.run.order.include_unconfirmed)
-    if not announce_again(lane.servers, lane.matrix, _plan_state(pinned), person()):
+    if not announce_again(lane.servers, lane.matrix, pinned.mapping, person()):
         raise RunError(
             f"State {state} was announced, and another one in the same moment after it.",
             hint="See what is in force with metl lane list, and try again.",
@@ -228,7 +226,7 @@ def agreement(servers: KafkaServers, matrix: str) -> CoordinationStatus:
 
 def following(workbench: Workbench) -> tuple[str, ...]:
     """Return the runs of this computer's lanes that live and take up what is published; asks no servers."""
-    runs = [run for run in processes(workbench.project_id) if run.order.spec.lane == FAST and run.process.lives]
+    runs = [run for run in processes(workbench.project_id) if run.order.spec.is_lane and run.process.lives]
     return tuple(run.run_id for run in runs if run.order.follows_published)
 
 
@@ -251,7 +249,7 @@ def announce_live(workbench: Workbench, address: str) -> bool:
     from metl_gui.engine.lanes.coordination.announcements import announce
 
     pinned = pin(workbench, PRODUCTION)
-    return announce(servers_of(address)[0], workbench.project_id, _plan_state(pinned), person())
+    return announce(servers_of(address)[0], workbench.project_id, pinned.mapping, person())
 
 
 def announce_pinned(spec: RunSpec, pinned: PinnedState) -> bool:
@@ -269,7 +267,7 @@ def announce_pinned(spec: RunSpec, pinned: PinnedState) -> bool:
     """
     from metl_gui.engine.lanes.coordination.announcements import announce
 
-    is_newest = announce(servers_of(spec.source)[0], spec.matrix, _plan_state(pinned), person())
+    is_newest = announce(servers_of(spec.source.address)[0], spec.mapping.matrix, pinned.mapping, person())
     if is_newest:
         _log.info("state %s was published and is announced to all lanes", pinned.document.state)
     else:
@@ -277,12 +275,8 @@ def announce_pinned(spec: RunSpec, pinned: PinnedState) -> bool:
     return is_newest
 
 
-def _plan_state(pinned: PinnedState) -> PlanState:
-    return PlanState(state=pinned.document.state, hash=pinned.hash, plan=pinned.plan, publication=pinned.publication)
-
-
 def _hosts_of(run: LiveRun) -> tuple[str, str]:
-    address = parse_address(run.order.spec.source)
+    address = parse_address(run.order.spec.source.address)
     return address.bootstrap, address.profile
 
 
@@ -296,16 +290,16 @@ def _each_lane(runs: list[LiveRun]) -> Iterator[Lane]:
     asked: dict[tuple[str, str], CoordinationStatus | str] = {}
     for run in runs:
         spec = run.order.spec
-        group = group_of(spec.group, run.run_id)
+        group = group_of(spec.source.group, run.run_id)
         try:
-            servers = servers_of(spec.source)[0]
+            servers = servers_of(spec.source.address)[0]
         except UserError as error:
             yield Lane(run, group, KafkaServers(bootstrap=""), None, f"{error.title} {error.text}".strip())
             continue
         key = (servers.bootstrap, servers.profile)
         if key not in asked:
             try:
-                asked[key] = agreement(servers, spec.matrix)
+                asked[key] = agreement(servers, spec.mapping.matrix)
             except UserError as error:
                 asked[key] = f"{error.title} {error.text}".strip()
         found = asked[key]
@@ -350,7 +344,7 @@ def _set_frozen(lane: Lane, *, is_frozen: bool) -> CoordinationStatus:
 def _refuse_alone(lane: Lane) -> None:
     if lane.keeps_its_state:
         raise RunError(
-            f"Lane {lane.run_id} was started to stay with state {lane.run.order.spec.state}.",
+            f"Lane {lane.run_id} was started to stay with state {lane.run.order.spec.mapping.state}.",
             "It takes up nothing that the others agree on.",
             "Stop it and start it without --freeze and --state.",
         )

@@ -234,7 +234,7 @@ def loadables(lane: Lane) -> tuple[Loadable, ...]:
 def _topics(lane: Lane) -> list[str]:
     from metl_gui.engine.kafka.offsets import Lister
 
-    lister = Lister(lane.servers, parse_address(lane.run.order.spec.source), is_strict=False)
+    lister = Lister(lane.servers, parse_address(lane.run.order.spec.source.address), is_strict=False)
     return sorted({topic for topic, _ in lister.places()})
 
 
@@ -311,7 +311,7 @@ def _committed(lane: Lane) -> Committed:
     from metl_gui.engine.kafka.offsets import Lister
     from metl_gui.engine.lanes.committed_offsets import Committed as Asking
 
-    lister = Lister(lane.servers, parse_address(lane.run.order.spec.source), is_strict=False)
+    lister = Lister(lane.servers, parse_address(lane.run.order.spec.source.address), is_strict=False)
     return Asking(lister, lane.group)
 
 

@@ -73,7 +73,7 @@ def plan_rows(
     """Look at the tables and topics of a load from PostgreSQL; see ``initial_load.plan_load``."""
     place = find_database(request.database)
     slot = _slot(place, request.slot)
-    plan = plans.decode(pin(workbench, PRODUCTION).plan)
+    plan = plans.decode(pin(workbench, PRODUCTION).mapping.plan)
     sources: dict[str, _TableSource] = {}
     tables = []
     with open_snapshot(place, lambda: watch.is_cancelled) as snapshot:

@@ -164,5 +164,5 @@ def _group(lane: Lane) -> LaneGroup:
         servers=lane.servers,
         matrix=lane.matrix,
         group=lane.group,
-        source=lane.run.order.spec.source,
+        source=lane.run.order.spec.source.address,
     )

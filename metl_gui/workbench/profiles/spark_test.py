@@ -13,7 +13,7 @@ from pathlib import Path
 
 from metl_gui.core.runs.events import EngineEvent, Protection, SessionReady, WorkerFacts
 from metl_gui.core.runs.report import RunReport
-from metl_gui.core.runs.run_spec import NOOP, RunSpec
+from metl_gui.core.runs.run_spec import NOOP, MappingSpec, RunPolicy, RunSpec, SinkSpec, SourceSpec
 from metl_gui.core.runs.target import Target, TargetKind
 from metl_gui.engine.execution.client import SparkProcess
 from metl_gui.engine.kernel import plan as plans
@@ -89,12 +89,10 @@ class SparkConnectionTest(ConnectionTest):
         source.write_bytes(b"".join(_record(number) for number in range(RECORDS)))
         spec = RunSpec(
             run_id=new_run_id(),
-            plan=plans.encode(_plan()),
-            source=str(source),
-            sink=NOOP,
-            folder=str(folder / "run"),
-            errors=str(folder / "errors"),
-            samples=0,
+            source=SourceSpec(address=str(source)),
+            sink=SinkSpec(address=NOOP, errors=str(folder / "errors")),
+            mapping=MappingSpec(plan=plans.encode(_plan())),
+            policy=RunPolicy(folder=str(folder / "run"), samples=0),
         )
         with self._stopping(process, of_run=True):
             report = process.run(spec)

@@ -337,7 +337,7 @@ def collect(workbench: Workbench, order: ProductionOrder, report: RunReport) -> 
     Raises:
         ProjectError: the project cannot be written.
     """
-    folder = Path(order.spec.folder)
+    folder = Path(order.spec.policy.folder)
     report, _ = looked_into(workbench, report, UNWATCHED, run_inline)
     events = bounded(list(EventTail(folder / "events.jsonl").read()))
     ended_ms = (folder / "report.json").stat().st_mtime_ns // 1_000_000

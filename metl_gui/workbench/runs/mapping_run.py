@@ -25,7 +25,16 @@ from metl_gui.core.runs.events import EngineEvent, LaneProgressed, RunProgressed
 from metl_gui.core.runs.kafka import KafkaServers, is_kafka
 from metl_gui.core.runs.records import LIMIT_BYTES, MappedRecord, SetAsideRecord
 from metl_gui.core.runs.report import RunReport
-from metl_gui.core.runs.run_spec import BATCH_BYTES, Format, Lane, RunSpec
+from metl_gui.core.runs.run_spec import (
+    BATCH_BYTES,
+    Format,
+    Lane,
+    MappingSpec,
+    RunPolicy,
+    RunSpec,
+    SinkSpec,
+    SourceSpec,
+)
 from metl_gui.core.runs.target import LOCAL_TARGET, Target
 from metl_gui.engine.execution.client import SparkProcess
 from metl_gui.engine.execution.preconditions import check_run
@@ -140,17 +149,13 @@ class PinnedState:
 
     Args:
         document: the state.
-        plan: it compiled, serialised.
-        hash: its content hash.
+        mapping: it compiled.
         notes: what a person should know of it.
-        publication: of the published states the newer one has the higher number.
     """
 
     document: Document
-    plan: bytes
-    hash: str
+    mapping: MappingSpec
     notes: tuple[str, ...] = ()
-    publication: int = 0
 
 
 def pin(workbench: Workbench, mode: Mode, state: int | None = None, include_unconfirmed: bool = False) -> PinnedState:
@@ -171,7 +176,10 @@ def pin(workbench: Workbench, mode: Mode, state: int | None = None, include_unco
     wire, framing = workbench.kept.writer_schemas.all(), project_settings(workbench).settings[FRAMING]
     plan = plans.encode(compile_plan(document, hash_, is_whole, wire, framing))
     notes = () if is_whole else _left_out(document)
-    return PinnedState(document, plan, hash_, notes, publication)
+    mapping = MappingSpec(
+        plan=plan, state=document.state, hash=hash_, publication=publication, matrix=workbench.project_id
+    )
+    return PinnedState(document, mapping, notes)
 
 
 def _left_out(document: Document) -> tuple[str, ...]:
@@ -206,31 +214,35 @@ def prepare_run(workbench: Workbench, request: RunRequest) -> RunSpec:
     checkpoint = request.checkpoint or (str(folder / "checkpoint") if request.follow else "")
     return RunSpec(
         run_id=run_id,
-        plan=pinned.plan,
-        source=request.source,
-        sink=request.sink or str(_own_sink(request.spark, run_id) or folder / "messages"),
-        folder=str(folder),
-        errors=request.errors or (str(Path(checkpoint) / "errors") if request.checkpoint else ""),
-        checkpoint=checkpoint,
-        follow=request.follow,
-        is_frozen=request.freeze or request.state is not None,
-        batch_bytes=request.batch_bytes,
-        mode=request.mode,
-        limit=request.limit,
-        format=request.format,
-        by_date=request.by_date,
-        max_record_bytes=request.max_record_bytes,
-        state=pinned.document.state,
-        hash=pinned.hash,
-        publication=pinned.publication,
-        matrix=workbench.project_id,
-        lane=request.lane,
-        start=request.start,
-        group=request.group,
-        has_tombstones=request.has_tombstones,
-        wait_seconds=request.wait_seconds,
+        source=SourceSpec(
+            address=request.source,
+            start=request.start,
+            limit=request.limit,
+            max_record_bytes=request.max_record_bytes,
+            follow=request.follow,
+            batch_bytes=request.batch_bytes,
+            group=request.group,
+        ),
+        sink=SinkSpec(
+            address=request.sink or str(_own_sink(request.spark, run_id) or folder / "messages"),
+            errors=request.errors or (str(Path(checkpoint) / "errors") if request.checkpoint else ""),
+            format=request.format,
+            by_date=request.by_date,
+            has_tombstones=request.has_tombstones,
+        ),
+        mapping=msgspec.structs.replace(
+            pinned.mapping,
+            is_frozen=request.freeze or request.state is not None,
+            wait_seconds=request.wait_seconds,
+        ),
+        policy=RunPolicy(
+            folder=str(folder),
+            mode=request.mode,
+            lane=request.lane,
+            checkpoint=checkpoint,
+            notes=(*pinned.notes, *_kept_how_long(request)),
+        ),
         servers=servers_of(request.source, request.sink, request.errors),
-        notes=(*pinned.notes, *_kept_how_long(request)),
     )
 
 
@@ -329,7 +341,8 @@ def run_prepared(
     """Do a run that was prepared; see ``run_mapping``."""
     collect_unfinished(workbench)
     forget_old_runs(workbench.project_id)
-    spec = msgspec.structs.replace(spec, notes=(*spec.notes, *clear_killed_runs(workbench.project_id)))
+    notes = (*spec.policy.notes, *clear_killed_runs(workbench.project_id))
+    spec = msgspec.structs.replace(spec, policy=msgspec.structs.replace(spec.policy, notes=notes))
     where = find_target(target)
     if spark is None:
         check_run(spec, where)
@@ -348,7 +361,7 @@ def run_prepared(
         # Who stopped a run in batches still wants to know what it met.
         report, tasks = looked_into(workbench, report, UNWATCHED if report.is_stopped else watch, aside)
         report = record.keep(_sampled(workbench, spec, report))
-    return RunResult(report, Path(spec.folder), spec.samples_folder, tasks)
+    return RunResult(report, Path(spec.policy.folder), spec.samples_folder, tasks)
 
 
 def _run(process: SparkProcess, spec: RunSpec, take: EventSink) -> RunReport:
@@ -356,7 +369,7 @@ def _run(process: SparkProcess, spec: RunSpec, take: EventSink) -> RunReport:
     try:
         return process.run(spec, take)
     except RunCancelled:
-        if not spec.checkpoint:
+        if not spec.policy.checkpoint:
             raise
         return stream_report(spec, process.target, is_stopped=True)
 
@@ -376,7 +389,7 @@ def looked_into(
 
 def _sampled(workbench: Workbench, spec: RunSpec, report: RunReport) -> RunReport:
     """Keep what a test showed as samples of its schemas; where that fails its report says so."""
-    if spec.mode != TEST or spec.replay is not None:
+    if spec.policy.mode != TEST or spec.is_replay:
         return report
     kept = take_over(workbench, spec.samples_folder, report.errors, report.run_id)
     if not kept.problem:

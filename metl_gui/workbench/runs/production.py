@@ -31,7 +31,7 @@ from metl_gui.core.progress import UNWATCHED, Watch
 from metl_gui.core.runs.events import EngineEvent
 from metl_gui.core.runs.kafka import KafkaAddress, is_kafka, parse_address
 from metl_gui.core.runs.report import RunReport
-from metl_gui.core.runs.run_spec import NOOP, RunSpec
+from metl_gui.core.runs.run_spec import NOOP, KeptSpec, RunSpec
 from metl_gui.engine.execution.preconditions import check_run
 from metl_gui.engine.runs.event_log import EventTail
 from metl_gui.engine.runs.run_folder import RunFolder
@@ -64,18 +64,23 @@ class ProductionOrder(msgspec.Struct, frozen=True, kw_only=True):
     """What the process of a production run is told.
 
     Args:
-        spec: the run, without its plan, which lies beside.
+        kept: the run, without its plan, which lies beside.
         target: where Spark runs, as a person wrote it; a profile is looked up by the process itself.
         project: the project file, for newly published states and for the report.
         include_unconfirmed: as of the request.
         follows_published: take a newly published state between two batches.
     """
 
-    spec: RunSpec
+    kept: KeptSpec = msgspec.field(name="spec")
     target: str
     project: str
     include_unconfirmed: bool = False
     follows_published: bool = True
+
+    @property
+    def spec(self) -> RunSpec:
+        """The run, without its plan and without secrets."""
+        return self.kept.spec
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +135,9 @@ def start_production(
     forget_old_runs(workbench.project_id)
     request = replace(request, mode=PRODUCTION)
     spec = prepare_run(workbench, request)
-    if not spec.checkpoint:
-        spec = msgspec.structs.replace(spec, checkpoint=str(Path(spec.folder) / "checkpoint"))
+    if not spec.policy.checkpoint:
+        policy = msgspec.structs.replace(spec.policy, checkpoint=str(Path(spec.policy.folder) / "checkpoint"))
+        spec = msgspec.structs.replace(spec, policy=policy)
     target = find_target(request.spark)
     if target.secrets and not request.spark.startswith("@"):
         raise RunError(
@@ -142,13 +148,13 @@ def start_production(
     _refuse_two(workbench.project_id, spec)
     check_run(spec, target)
     order = ProductionOrder(
-        spec=_with_whole_paths(spec).as_kept,
+        kept=_with_whole_paths(spec).as_kept,
         target=request.spark,
         project=str(workbench.path.absolute()),
         include_unconfirmed=request.include_unconfirmed,
         follows_published=request.follow and not request.freeze and request.state is None,
     )
-    return _started(order, spec.plan, watch, environment)
+    return _started(order, spec.mapping.plan, watch, environment)
 
 
 def resume_production(workbench: Workbench, run_id: str, watch: Watch = UNWATCHED) -> LiveRun:
@@ -164,21 +170,22 @@ def resume_production(workbench: Workbench, run_id: str, watch: Watch = UNWATCHE
     if found.is_alive:
         raise RunError(f"Run {run_id} is going on.", hint=f"Attach to it: metl runs PROJECT --attach {run_id}")
     order = msgspec.structs.replace(found.order, project=str(workbench.path.absolute()))
-    plan, spec = (found.folder / PLAN).read_bytes(), order.spec
+    spec = order.spec
+    mapping = msgspec.structs.replace(spec.mapping, plan=(found.folder / PLAN).read_bytes())
     if order.follows_published:
-        pinned = pin(workbench, PRODUCTION, None, order.include_unconfirmed)
-        plan = pinned.plan
-        spec = msgspec.structs.replace(
-            spec, state=pinned.document.state, hash=pinned.hash, publication=pinned.publication
+        newest = pin(workbench, PRODUCTION, None, order.include_unconfirmed).mapping
+        mapping = msgspec.structs.replace(
+            mapping, plan=newest.plan, state=newest.state, hash=newest.hash, publication=newest.publication
         )
-    order = msgspec.structs.replace(order, spec=spec)
+    spec = msgspec.structs.replace(spec, mapping=mapping)
+    order = msgspec.structs.replace(order, kept=spec.as_kept)
     _refuse_two(workbench.project_id, spec)
     # The order is a file without secrets and plan.
-    servers = servers_of(spec.source, spec.sink, spec.errors)
-    check_run(msgspec.structs.replace(spec, plan=plan, servers=servers), find_target(order.target))
+    servers = servers_of(spec.source.address, spec.sink.address, spec.sink.errors)
+    check_run(msgspec.structs.replace(spec, servers=servers), find_target(order.target))
     for name in (STOP, "report.json"):
         (found.folder / name).unlink(missing_ok=True)
-    return _started(order, plan, watch)
+    return _started(order, mapping.plan, watch)
 
 
 def live_runs(project_id: str) -> tuple[LiveRun, ...]:
@@ -299,12 +306,12 @@ def report_so_far(order: ProductionOrder, *, has_died: bool = False) -> RunRepor
 
 
 def _counted(spec: RunSpec, target: str, has_died: bool) -> RunReport:
-    if spec.lane != "fast":
+    if not spec.is_lane:
         return stream_report(spec, target, is_stopped=has_died)
     from metl_gui.engine.lanes.report import lane_report  # loads the client of Kafka
 
     # The order is a file, so secrets are looked up here.
-    servers = servers_of(spec.source, spec.sink, spec.errors)
+    servers = servers_of(spec.source.address, spec.sink.address, spec.sink.errors)
     return lane_report(msgspec.structs.replace(spec, servers=servers), target, is_stopped=has_died)
 
 
@@ -347,16 +354,17 @@ def _refuse_two(project_id: str, spec: RunSpec) -> None:
     wanted = head_of(spec)
     for run in live_runs(project_id):
         other = head_of(run.order.spec)
-        if spec.group and _group_of(spec) == _group_of(run.order.spec):
+        if spec.source.group and _group_of(spec) == _group_of(run.order.spec):
             raise RunError(
                 f"Run {run.run_id} is going on in the same consumer group.",
-                f"It is {spec.group}. Both would share the partitions, and neither report would hold what both count.",
+                f"It is {spec.source.group}. Both would share the partitions, and neither report would hold what both "
+                "count.",
                 f"Follow it with metl runs PROJECT --attach {run.run_id}, stop it with --stop, or name another.",
             )
         for what, mine, theirs, place in (
-            ("checkpoint", wanted.checkpoint, other.checkpoint, spec.checkpoint),
-            ("output folder", wanted.sink, other.sink, spec.sink),
-            ("error store", wanted.errors, other.errors, spec.errors),
+            ("checkpoint", wanted.checkpoint, other.checkpoint, spec.policy.checkpoint),
+            ("output folder", wanted.sink, other.sink, spec.sink.address),
+            ("error store", wanted.errors, other.errors, spec.sink.errors),
         ):
             # Into topics many may write.
             if mine == theirs and mine != NOOP and not is_kafka(place):
@@ -368,8 +376,8 @@ def _refuse_two(project_id: str, spec: RunSpec) -> None:
 
 
 def _group_of(spec: RunSpec) -> tuple[str, str, str]:
-    address = parse_address(spec.source) if is_kafka(spec.source) else KafkaAddress()
-    return spec.group, address.bootstrap, address.profile
+    address = parse_address(spec.source.address) if is_kafka(spec.source.address) else KafkaAddress()
+    return spec.source.group, address.bootstrap, address.profile
 
 
 def _with_whole_paths(spec: RunSpec) -> RunSpec:
@@ -378,16 +386,23 @@ def _with_whole_paths(spec: RunSpec) -> RunSpec:
     def whole(text: str) -> str:
         return str(Path(text).expanduser().absolute()) if text and not is_kafka(text) else text
 
-    sink = spec.sink if spec.sink == NOOP else whole(spec.sink)
+    source, sink, policy = spec.source, spec.sink, spec.policy
     return msgspec.structs.replace(
-        spec, source=whole(spec.source), sink=sink, errors=whole(spec.errors), checkpoint=whole(spec.checkpoint)
+        spec,
+        source=msgspec.structs.replace(source, address=whole(source.address)),
+        sink=msgspec.structs.replace(
+            sink,
+            address=sink.address if sink.address == NOOP else whole(sink.address),
+            errors=whole(sink.errors),
+        ),
+        policy=msgspec.structs.replace(policy, checkpoint=whole(policy.checkpoint)),
     )
 
 
 def _started(
     order: ProductionOrder, plan: bytes, watch: Watch, environment: Mapping[str, str] | None = None
 ) -> LiveRun:
-    folder = Path(order.spec.folder)
+    folder = Path(order.spec.policy.folder)
     before = read_facts(folder)
     try:
         make_folder(folder)

@@ -11,11 +11,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
+
 from metl_gui.core.progress import UNWATCHED, TaskRunner, Watch, run_inline
 from metl_gui.core.runs.kafka import is_kafka, parse_address
 from metl_gui.core.runs.records import LIMIT_BYTES
 from metl_gui.core.runs.report import RunReport, Tally
-from metl_gui.core.runs.run_spec import NOOP, Format, ReplayOrder, RunSpec
+from metl_gui.core.runs.run_spec import NOOP, Format, ReplayOrder, RunPolicy, RunSpec, SinkSpec, SourceSpec
 from metl_gui.core.runs.target import LOCAL_TARGET
 from metl_gui.engine.checks.destinations import refuse_shared_places
 from metl_gui.engine.execution.client import SparkProcess
@@ -132,21 +134,22 @@ def prepare_replay(workbench: Workbench, request: ReplayRequest) -> RunSpec:
     sink, errors = request.sink or str(folder / "messages"), request.set_aside or own
     return RunSpec(
         run_id=run_id,
-        plan=pinned.plan,
-        source=source,
-        sink=sink,
-        folder=str(folder),
-        errors=errors,
+        source=SourceSpec(
+            address=source,
+            max_record_bytes=request.max_record_bytes,
+            replay=ReplayOrder(request.reasons, request.is_again),
+        ),
+        sink=SinkSpec(
+            address=sink,
+            errors=errors,
+            format=request.format,
+            by_date=request.by_date,
+            has_tombstones=request.has_tombstones,
+        ),
+        # No lane has to agree with a replay.
+        mapping=msgspec.structs.replace(pinned.mapping, publication=0, matrix=""),
+        policy=RunPolicy(folder=str(folder), mode=request.mode, notes=pinned.notes),
         servers=servers_of(source, sink, errors),
-        has_tombstones=request.has_tombstones,
-        mode=request.mode,
-        state=pinned.document.state,
-        hash=pinned.hash,
-        replay=ReplayOrder(request.reasons, request.is_again),
-        format=request.format,
-        by_date=request.by_date,
-        max_record_bytes=request.max_record_bytes,
-        notes=pinned.notes,
     )
 
 
@@ -208,7 +211,7 @@ def _waits(spec: RunSpec, request: ReplayRequest) -> bool:
     Raises:
         RunError: the error store is damaged, or servers do not answer or refuse.
     """
-    if is_kafka(spec.source):
+    if is_kafka(spec.source.address):
         from metl_gui.engine.sources.topic_source import ErrorTopicSource
 
         return bool(ErrorTopicSource(spec).bytes_total)
@@ -244,15 +247,15 @@ def _check(request: ReplayRequest) -> None:
 def _nothing(spec: RunSpec, request: ReplayRequest) -> RunResult:
     report = RunReport(
         run_id=spec.run_id,
-        mode=spec.mode,
+        mode=spec.policy.mode,
         spark=find_target(request.spark).shown,
-        state=spec.state,
-        hash=spec.hash,
+        state=spec.mapping.state,
+        hash=spec.mapping.hash,
         seconds=0.0,
         records_per_second=0.0,
-        source=spec.source,
+        source=spec.source.address,
         is_replay=True,
         problems=("Nothing waits here: what was set aside has been replayed already, if there was anything.",),
         **{name: getattr(Tally(), name) for name in Tally.__struct_fields__},
     )
-    return RunResult(report, Path(spec.folder), spec.samples_folder)
+    return RunResult(report, Path(spec.policy.folder), spec.samples_folder)

@@ -24,7 +24,7 @@ import msgspec
 from metl_gui.core.runs.events import EngineEvent, LaneProgressed, RunProgressed, RunStarted
 from metl_gui.core.runs.kafka import is_kafka
 from metl_gui.core.runs.report import RunReport, Tally
-from metl_gui.core.runs.run_spec import NOOP, RunSpec
+from metl_gui.core.runs.run_spec import NOOP, KeptSpec, RunSpec
 from metl_gui.engine.runs.event_log import KEPT_POINTS, EventTail, bounded
 from metl_gui.engine.runs.folder_lock import RunLock, drop_lock, owner_of, owner_of_run, run_of_dead
 from metl_gui.engine.runs.run_folder import RunFolder
@@ -62,7 +62,7 @@ class _Begun(msgspec.Struct, frozen=True):
 
     project: str
     spark: str
-    spec: RunSpec
+    spec: KeptSpec
 
 
 class RunRecord:
@@ -78,7 +78,7 @@ class RunRecord:
 
     def __init__(self, workbench: Workbench, spec: RunSpec, spark: str) -> None:
         self._workbench, self._spec, self._spark = workbench, spec, spark
-        self._folder = RunFolder(Path(spec.folder))
+        self._folder = RunFolder(Path(spec.policy.folder))
         self._events: list[EngineEvent] = []
         self._owner: RunLock | None = None
         self._done: RunReport | None = None
@@ -163,7 +163,7 @@ def report_until(
     Returns:
         Of a run in batches what these put in place; else what was counted last, which is in no place.
     """
-    is_in_batches = bool(spec.checkpoint) and spec.lane == "batch"
+    is_in_batches = bool(spec.policy.checkpoint) and spec.policy.lane == "batch"
     report = _of_batches(spec, spark) if is_in_batches else None
     if report is None:
         report = _of_events(spec, spark, events, is_in_place=outcome == KILLED and _is_in_place(spec))
@@ -181,21 +181,21 @@ def _of_batches(spec: RunSpec, spark: str) -> RunReport | None:
 def _of_events(spec: RunSpec, spark: str, events: Iterable[EngineEvent], *, is_in_place: bool) -> RunReport:
     last = next((e for e in reversed([*events]) if isinstance(e, RunProgressed | LaneProgressed)), None)
     tally, seconds = (last.tally, last.seconds) if last is not None else (Tally(), 0.0)
-    is_sent = is_kafka(spec.sink)
+    is_sent = is_kafka(spec.sink.address)
     note = _SENT_STAYS if is_sent else _IN_PLACE if is_in_place else _NOTHING_KEPT
     return RunReport(
         run_id=spec.run_id,
-        mode=spec.mode,
+        mode=spec.policy.mode,
         spark=spark,
-        state=spec.state,
-        hash=spec.hash,
+        state=spec.mapping.state,
+        hash=spec.mapping.hash,
         seconds=seconds,
         records_per_second=round(tally.read / seconds, 1) if seconds else 0.0,
-        outputs=spec.sink if is_sent or is_in_place else "",
-        problems=(*spec.notes, note),
-        source=spec.source,
-        is_replay=spec.replay is not None,
-        format=spec.format,
+        outputs=spec.sink.address if is_sent or is_in_place else "",
+        problems=(*spec.policy.notes, note),
+        source=spec.source.address,
+        is_replay=spec.is_replay,
+        format=spec.sink.format,
         **{name: getattr(tally, name) for name in Tally.__struct_fields__},
     )
 
@@ -203,7 +203,7 @@ def _of_events(spec: RunSpec, spark: str, events: Iterable[EngineEvent], *, is_i
 def _is_in_place(spec: RunSpec) -> bool:
     """Whether the messages of a run are where they were to go: in a folder that was free, and they come whole."""
     try:
-        return spec.sink != NOOP and any(Path(spec.sink).expanduser().iterdir())
+        return spec.sink.address != NOOP and any(Path(spec.sink.address).expanduser().iterdir())
     except (OSError, RuntimeError):
         return False
 
@@ -240,9 +240,10 @@ def _collected(workbench: Workbench, folder: Path) -> bool:
         begun = msgspec.json.decode((folder / _BEGUN).read_bytes(), type=_Begun)
         if Path(begun.project) != workbench.path.absolute() and Path(begun.project).exists():
             return False  # this one is a copy
-        report = RunFolder(folder).report() or report_until(begun.spec, begun.spark, events, KILLED, _PROCESS_GONE)
+        spec = begun.spec.spec
+        report = RunFolder(folder).report() or report_until(spec, begun.spark, events, KILLED, _PROCESS_GONE)
         ended_ms = max(path.stat().st_mtime_ns for path in folder.iterdir()) // 1_000_000
-        workbench.add_run(report.as_json(), list(events), asked(begun.spec), ended_ms)
+        workbench.add_run(report.as_json(), list(events), asked(spec), ended_ms)
     except (OSError, msgspec.MsgspecError, RecursionError, ProjectError) as error:
         _log.warning("the killed run %s is not in the project yet: %s", folder, error)
         return False

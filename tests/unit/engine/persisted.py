@@ -39,7 +39,7 @@ EVENTS: Mapping[str, Any] = {
 """``events.jsonl`` of run folders, and the runs of a project."""
 
 RUNS: Mapping[str, Any] = {
-    "what was asked": run_spec.RunSpec,
+    "what was asked": run_spec.KeptSpec,
     "the report": RunReport,
     "a record beside its messages": run_records.MappedRecord,
     "a record that is set aside": run_records.SetAsideRecord,

@@ -18,6 +18,7 @@ from metl_gui.engine.lanes.coordination.records import topic_of as agreement_top
 from metl_gui.engine.lanes.order import lane_topic
 from metl_gui.engine.sinks.sink import folder_name
 from metl_gui.errors import RunError
+from tests.helpers.run_specs import run_spec
 
 PROJECT = "0b5e4a56-6f0c-4f55-9d0f-7a4b8f0f6c11"
 
@@ -26,7 +27,7 @@ def spec_of(sink: str, *entities: str, errors: str = "") -> RunSpec:
     blocks = tuple(BlockPlan(entity, "1", (("id", "id"),)) for entity in entities)
     version = VersionPlan("1", "", ("id",), ("id",), key=("id",), blocks=blocks, is_inferred=True)
     plan = plans.encode(Plan(1, "h", (SchemaPlan("s", (version,)),)))
-    return RunSpec(run_id="r", plan=plan, source="/none", sink=sink, errors=errors, folder="/run", matrix=PROJECT)
+    return run_spec(run_id="r", plan=plan, source="/none", sink=sink, errors=errors, folder="/run", matrix=PROJECT)
 
 
 def long_name_with_a_plain_hash() -> tuple[str, str]:

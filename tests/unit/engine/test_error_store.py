@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from metl_gui.core.runs.run_spec import ReplayOrder, RunSpec
+from metl_gui.core.runs.run_spec import ReplayOrder
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.mapping.kernel import Kernel
 from metl_gui.engine.runs.staging import Staging
@@ -16,6 +16,7 @@ from metl_gui.engine.sources.error_records import read_set_aside
 from metl_gui.engine.sources.error_store import MARKS, ErrorStore, ReplaySource, held
 from metl_gui.errors import RunError
 from tests.helpers.plans import plan_of
+from tests.helpers.run_specs import run_spec
 
 RAWS = [b'{"a":"\xc3\xa9\\u00e9","n":1.50}', b"\xff not utf-8 \x00", b"{}", b'{"line":"\\n"}']
 SOURCE = Records.of(RAWS, "in/a@b.jsonl", [0, 30, 60, 90])
@@ -48,7 +49,7 @@ def replay(
     """Do what a replay does, without Spark; return what it read and leave ``again`` set aside."""
     found = ErrorStore.at(errors)
     sink = tmp_path / f"out-{run_id}"
-    spec = RunSpec(
+    spec = run_spec(
         run_id=run_id, plan=b"", source=str(errors), sink=str(sink), folder=str(tmp_path / run_id),
         errors=str(found.again_folder(run_id)), replay=ReplayOrder(),
     )  # fmt: skip
@@ -154,7 +155,7 @@ def test_a_replay_that_was_broken_off_before_its_messages_were_in_place_left_all
 def test_a_replay_that_failed_leaves_no_mark(tmp_path: Path) -> None:
     errors = write(tmp_path / "e", "unknown_schema", [line("one")])
     found = ErrorStore.at(errors)
-    spec = RunSpec(run_id="r1", plan=b"", source="", sink=str(tmp_path / "out"), folder=str(tmp_path / "run"))
+    spec = run_spec(run_id="r1", plan=b"", source="", sink=str(tmp_path / "out"), folder=str(tmp_path / "run"))
     source, staging = ReplaySource(found, "r1", "test", False, True), Staging(spec)
     with held(found, is_marked=True):
         source.promise(staging)

@@ -31,6 +31,7 @@ from metl_gui.engine.streaming.run import StreamRun
 from metl_gui.engine.tasks.task import Task, TaskOrder
 from metl_gui.errors import RunError
 from metl_gui.own_files import atomic_write
+from tests.helpers.run_specs import run_spec
 from tests.helpers.topic_runs import HereRuntime
 
 if TYPE_CHECKING:
@@ -70,25 +71,22 @@ def disk(tmp_path: Path) -> Iterator[Path]:
 
 def spec_of(folder: Path, out: Path, **options: object) -> RunSpec:
     facts = {"run_id": "r1", "plan": b"", "source": "", "sink": str(out), "folder": str(folder / "run")}
-    return RunSpec(**(facts | {"errors": str(folder / "errors")} | options))  # type: ignore[arg-type]  # fields of the spec
+    return run_spec(**(facts | {"errors": str(folder / "errors")} | options))
 
 
 def run(spec: RunSpec, batches: int, between: Callable[[int], object] = lambda _: None) -> int:
     """Do what a run does on this computer with one task; return how many records it mapped."""
-    RunFolder(Path(spec.folder)).create(spec)
+    RunFolder(Path(spec.policy.folder)).create(spec)
     staging = Staging(spec)
     staging.prepare()
     order = TaskOrder(
-        run_id=spec.run_id,
+        run=spec.for_tasks,
         plan="",
-        mode="test",
         messages=str(staging.messages_partial),
         errors=str(staging.errors_partial),
         samples=str(staging.samples_partial),
-        samples_wanted=0,
+        has_samples=False,
         progress=str(staging.samples_partial),
-        format=spec.format,
-        by_date=spec.by_date,
     )
     task = Task(order, Kernel(PLAN), 0, 0)
     task.notes.note = lambda *_, **__: None  # type: ignore[method-assign]  # nobody waits for this task

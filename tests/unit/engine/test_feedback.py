@@ -10,10 +10,11 @@ import pytest
 from metl_gui.core.runs.run_spec import RunSpec
 from metl_gui.engine.checks.destinations import refuse_feedback
 from metl_gui.errors import RunError
+from tests.helpers.run_specs import run_spec
 
 
 def _spec(source: Path | str, sink: Path | str, errors: str = "", checkpoint: str = "") -> RunSpec:
-    return RunSpec(
+    return run_spec(
         run_id="r1", plan=b"", source=str(source), sink=str(sink), folder="", errors=errors, checkpoint=checkpoint
     )
 

@@ -23,13 +23,14 @@ from metl_gui.engine.runs.staging import Staging
 from metl_gui.engine.streaming.checkpoint import check_stream, head_of
 from metl_gui.errors import RunError
 from metl_gui.workbench.runs import unfinished_runs
+from tests.helpers.run_specs import run_spec
 
 _ROOT = Path(__file__).parents[3]
 _RUN = """
 import os, sys, time
 from pathlib import Path
 import platformdirs
-from metl_gui.core.runs.run_spec import RunSpec
+from metl_gui.core.runs.run_spec import KeptSpec
 from metl_gui.engine.runs.run_folder import RunFolder
 from metl_gui.engine.runs.folder_lock import lock_paths, outermost
 from metl_gui.engine.runs.staging import Staging
@@ -39,16 +40,17 @@ kind, base, run_id, at = sys.argv[1], Path(sys.argv[2]), sys.argv[3], float(sys.
 if sys.argv[5]:  # only now: another user may not be let in to where Python lies
     os.setgroups([])
     os.setuid(int(sys.argv[5]))
-spec = RunSpec(run_id=run_id, plan=b"", source=str(base), sink=str(base / "out"), folder=str(base / "runs" / run_id),
-               errors=str(base / "errors"), checkpoint=str(base / f"checkpoint-{run_id}") if kind == "stream" else "")
-RunFolder(Path(spec.folder)).create(spec)
+checkpoint = str(base / f"checkpoint-{run_id}") if kind == "stream" else ""
+spec = KeptSpec(run_id=run_id, plan=b"", source=str(base), sink=str(base / "out"), folder=str(base / "runs" / run_id),
+                errors=str(base / "errors"), checkpoint=checkpoint).spec
+RunFolder(Path(spec.policy.folder)).create(spec)
 time.sleep(max(0.0, at - time.time()))
 try:
     if kind == "stream":
         head = head_of(spec)
         with lock_paths(outermost(head.folders), run_id):
             for folder in head.folders:
-                claim(folder, head, Path(spec.folder))
+                claim(folder, head, Path(spec.policy.folder))
             print("ready", flush=True)
             sys.stdin.read()
     else:
@@ -95,7 +97,7 @@ def base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def spec_of(base: Path, run_id: str, sink: str = "out", errors: str = "errors", checkpoint: str = "") -> RunSpec:
-    return RunSpec(
+    return run_spec(
         run_id=run_id,
         plan=b"",
         source=str(base),

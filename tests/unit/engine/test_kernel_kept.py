@@ -13,6 +13,7 @@ from metl_gui.engine.mapping.kernel import Kernel
 from metl_gui.engine.tasks import task as tasks
 from metl_gui.engine.tasks.task import Task, TaskOrder, kernel_for
 from tests.helpers.event_files import EventMaker, order_plan
+from tests.helpers.run_specs import run_spec
 
 _COLUMN_SETS = 3
 
@@ -31,13 +32,12 @@ def order_of(folder: Path, run_id: str, state: int) -> TaskOrder:
     plan = folder / f"{state}.json"
     plan.write_bytes(order_plan(state, "h"))
     return TaskOrder(
-        run_id=run_id,
+        run=run_spec(run_id=run_id, mode="production"),
         plan=str(plan),
-        mode="production",
         messages=None,
         errors=str(folder),
         samples=str(folder),
-        samples_wanted=0,
+        has_samples=False,
         progress=str(folder / "progress"),
     )
 

@@ -22,19 +22,20 @@ from metl_gui.engine.runs.staging import JOURNAL, Staging
 from metl_gui.engine.sinks.jsonl import JsonlParts
 from metl_gui.errors import RunError
 from metl_gui.workbench.runs import unfinished_runs
+from tests.helpers.run_specs import run_spec
 
 _ROOT = Path(__file__).parents[3]
 _RUN = """
 import os, sys, time
 from pathlib import Path
-from metl_gui.core.runs.run_spec import RunSpec
+from metl_gui.core.runs.run_spec import KeptSpec
 from metl_gui.engine.runs.run_folder import RunFolder
 from metl_gui.engine.sinks.jsonl import JsonlParts
 from metl_gui.engine.runs.staging import Staging
 base, run_id, stop_at = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
-spec = RunSpec(run_id=run_id, plan=b"", source="", sink=str(base / "out"), folder=str(base / "runs" / run_id),
-               errors=str(base / "errors"))
-RunFolder(Path(spec.folder)).create(spec)
+spec = KeptSpec(run_id=run_id, plan=b"", source="", sink=str(base / "out"), folder=str(base / "runs" / run_id),
+                errors=str(base / "errors")).spec
+RunFolder(Path(spec.policy.folder)).create(spec)
 staging = Staging(spec)
 staging.prepare()
 written = []
@@ -90,7 +91,7 @@ def base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def spec_of(base: Path, run_id: str, out: str = "out2") -> RunSpec:
     folder = str(base / "runs" / run_id)
-    return RunSpec(
+    return run_spec(
         run_id=run_id, plan=b"", source="", sink=str(base / out), folder=folder, errors=str(base / f"{out}-errors")
     )
 
@@ -186,17 +187,17 @@ def test_outputs_that_somebody_else_put_there_since_are_never_taken_back(base: P
 
 def test_a_run_that_ended_leaves_no_sign_of_its_life(tmp_path: Path) -> None:
     spec = spec_of(tmp_path, "r1", "out")
-    RunFolder(Path(spec.folder)).create(spec)
+    RunFolder(Path(spec.policy.folder)).create(spec)
     staging = Staging(spec)
     staging.prepare()
-    assert run_of_dead(owner_of_run(Path(spec.folder))) is None
+    assert run_of_dead(owner_of_run(Path(spec.policy.folder))) is None
     staging.commit([])
     assert leftovers(tmp_path) == []
 
 
 def test_a_part_that_somebody_took_away_fails_the_commit_and_nothing_is_in_place(tmp_path: Path) -> None:
     spec = spec_of(tmp_path, "r1", "out")
-    RunFolder(Path(spec.folder)).create(spec)
+    RunFolder(Path(spec.policy.folder)).create(spec)
     staging = Staging(spec)
     staging.prepare()
     assert staging.messages_partial is not None

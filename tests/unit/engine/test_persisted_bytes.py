@@ -21,7 +21,7 @@ from metl_gui.core.runs.events import RunStarted, decode_event, encode_event
 from metl_gui.core.runs.kafka import is_internal
 from metl_gui.core.runs.records import SetAsideRecord
 from metl_gui.core.runs.report import RunReport, Tally
-from metl_gui.core.runs.run_spec import ReplayOrder, RunSpec
+from metl_gui.core.runs.run_spec import KeptSpec, PlanState, ReplayOrder
 from metl_gui.engine.kafka import clients, outgoing
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.kernel.outcomes import error_row
@@ -41,14 +41,15 @@ from metl_gui.engine.streaming.checkpoint import Checkpoint, SourceStatus, Strea
 from metl_gui.engine.streaming.ledger import BatchPlan, KnownPartition, Ledger
 from metl_gui.errors import RecordError
 from tests.helpers.persisted import files_below, filled, lay_out, rows
+from tests.helpers.run_specs import run_spec
 from tests.unit.engine.persisted import EVENT_KINDS, EVENTS, FILES, ROWS
 
 _MATRIX = "01234567-89ab-cdef-0123-456789abcdef"
 _PLACE = PartitionId("shop.orders", 3)
 _OF_LANE = agreement_log.PartitionKey("lane", "shop.orders", 3)
 _STREAM = msgspec.structs.replace(
-    filled(RunSpec), source="/in", sink="kafka://h:9092/t", errors="/errors", checkpoint="/checkpoint"
-)
+    filled(KeptSpec), source="/in", sink="kafka://h:9092/t", errors="/errors", checkpoint="/checkpoint"
+).spec
 _WORDS: Mapping[str, tuple[str, agreement_log.Key | None]] = {
     "a state is announced": ("announced/0a", None),
     "lanes are frozen": ("frozen/0a", None),
@@ -101,8 +102,8 @@ _NAMES: Mapping[str, Callable[[], object]] = {
         move.place for move in moves_of([f"/out/{PARTIAL}/000000002-a1/order/part-000000-1.jsonl"], "run-1", 2)
     ],
     "places in a run folder": lambda: [
-        RunSpec(run_id="", plan=b"", source="", sink="", folder="run-1").errors_folder.as_posix(),
-        RunSpec(run_id="", plan=b"", source="", sink="", folder="run-1").samples_folder.as_posix(),
+        run_spec(run_id="", plan=b"", source="", sink="", folder="run-1").errors_folder.as_posix(),
+        run_spec(run_id="", plan=b"", source="", sink="", folder="run-1").samples_folder.as_posix(),
     ],
 }  # fmt: skip
 
@@ -193,7 +194,8 @@ def test_counts_in_the_topic_of_a_lane_are_read_as_before() -> None:
 def test_a_task_is_known_to_brokers_by_its_group_its_run_and_its_number(monkeypatch: pytest.MonkeyPatch) -> None:
     told: dict[str, Any] = {}
     monkeypatch.setattr(transactional_client, "producer", lambda *_, **settings: told.update(settings))
-    transactional_client._producer(msgspec.structs.replace(filled(LaneOrder), group="shop", run_id="run-1"), 2)
+    run = run_spec(run_id="run-1", group="shop")
+    transactional_client._producer(msgspec.structs.replace(filled(LaneOrder), run=run), 2)
     assert told["transactional_id"] == rows("names")["a transactional id"]
 
 
@@ -219,7 +221,7 @@ def test_a_row_of_an_error_store_is_written_and_read_as_before() -> None:
 
 def test_a_run_folder_is_what_it_was_before(tmp_path: Path) -> None:
     run = RunFolder(tmp_path / "run")
-    run.create(filled(RunSpec))
+    run.create(filled(KeptSpec).spec)
     run.append_event(encode_event(filled(RunStarted)))
     run.write_report(filled(RunReport))
     assert files_below(run.path) == rows("folders")["a run folder"]
@@ -230,15 +232,15 @@ def test_a_run_folder_of_before_is_read(tmp_path: Path) -> None:
     run = RunFolder(tmp_path)
     assert run.report() == filled(RunReport)
     assert [decode_event(line) for line in run.events()] == [filled(RunStarted)]
-    asked = msgspec.json.decode((tmp_path / "spec.json").read_bytes(), type=RunSpec)
-    assert asked == filled(RunSpec).as_kept
+    asked = msgspec.json.decode((tmp_path / "spec.json").read_bytes(), type=KeptSpec)
+    assert asked == filled(KeptSpec).spec.as_kept
 
 
 def test_a_checkpoint_is_what_it_was_before(tmp_path: Path) -> None:
     checkpoint = Checkpoint(tmp_path / "checkpoint")
     with checkpoint.held("run-1"):
         head = checkpoint.head(_STREAM)
-        checkpoint.use_plan(b"{}", 3, "a" * 64)
+        checkpoint.use_plan(PlanState(state=3, hash="a" * 64, plan=b"{}"))
         checkpoint.write_status(filled(SourceStatus))
         checkpoint.add_problem("A file grew.")
         ledger = Ledger(checkpoint.ledger)
@@ -260,7 +262,7 @@ def test_a_checkpoint_of_before_is_gone_on_with(tmp_path: Path) -> None:
         source="/in",
         sink="kafka://h:9092/t",
         errors="/errors",
-        mode=_STREAM.mode,
+        mode=_STREAM.policy.mode,
         checkpoint="/checkpoint",
     )
     claim(tmp_path / "out", head, tmp_path / "run")
@@ -286,7 +288,7 @@ def test_an_error_store_with_a_replay_has_the_names_that_it_had_before(tmp_path:
     errors = tmp_path / "errors"
     lay_out(errors, {"reason=malformed/part-000000-0.jsonl": rows("names")["a row of an error store"] + "\n"})
     store = ErrorStore.at(errors)
-    spec = RunSpec(
+    spec = run_spec(
         run_id="run-1", plan=b"", source=str(errors), sink=str(tmp_path / "out"), folder=str(tmp_path / "run"),
         errors=str(store.again_folder("run-1")), replay=ReplayOrder(),
     )  # fmt: skip

@@ -3,7 +3,6 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,10 +13,11 @@ from metl_gui.engine.sinks.jsonl import JsonlParts
 from metl_gui.engine.sinks.sink import folder_name
 from metl_gui.engine.spark.task_errors import TaskError, run_error
 from metl_gui.errors import RunError
+from tests.helpers.run_specs import changed, run_spec
 
 
 def _spec(folder: Path, sink: str = "", errors: str = "") -> RunSpec:
-    return RunSpec(
+    return run_spec(
         run_id="r1", plan=b"", source="", sink=sink or str(folder / "out"), folder=str(folder / "run"), errors=errors
     )
 
@@ -75,7 +75,7 @@ def test_what_cannot_be_removed_at_once_goes_with_the_next_run(tmp_path: Path, m
         patch.setattr(shutil, "rmtree", lambda *_, **__: None)
         staging.discard()
     assert any(".discarded" in name for name in _tree(tmp_path))
-    following = Staging(msgspec.structs.replace(_spec(tmp_path), run_id="later"))
+    following = Staging(changed(_spec(tmp_path), run_id="later"))
     following.prepare()
     following.discard()
     assert _tree(tmp_path) == ["run"]

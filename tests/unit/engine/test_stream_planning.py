@@ -12,12 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metl_gui.core.runs.run_spec import RunSpec
+from metl_gui.core.runs.run_spec import PlanState, RunSpec, SourceSpec
 from metl_gui.engine.sources.batches import read_batches
 from metl_gui.engine.streaming.checkpoint import Checkpoint, check_stream, read_head
 from metl_gui.engine.streaming.ledger import GATHERED_EVERY, Ledger
 from metl_gui.engine.streaming.planner import SMALL_BATCH_SECONDS, Planner, mend
 from metl_gui.errors import RunError
+from tests.helpers.run_specs import run_spec
 
 _REST_SECONDS = 3.0
 _LARGE = 1 << 30
@@ -60,14 +61,14 @@ def new_checkpoint(path: Path) -> Checkpoint:
     made = Checkpoint(path)
     for folder in (made.ledger, made.plans, made.batches):
         folder.mkdir(parents=True)
-    made.use_plan(b"{}", 1, "a")
+    made.use_plan(PlanState(state=1, hash="a", plan=b"{}"))
     return made
 
 
 def planner_of(
     checkpoint: Checkpoint, source: Path, clock: Clock, batch_bytes: int = _LARGE, rest_seconds: float = _REST_SECONDS
 ) -> Planner:
-    return Planner(checkpoint, str(source), batch_bytes, 2, rest_seconds, clock)
+    return Planner(checkpoint, SourceSpec(address=str(source), batch_bytes=batch_bytes), 2, rest_seconds, clock)
 
 
 def read(planner: Planner, number: int) -> list[tuple[str, int, bytes]]:
@@ -360,7 +361,7 @@ def test_a_checkpoint_below_a_file_is_refused_in_words(tmp_path: Path) -> None:
 
 def _stream(tmp_path: Path, **places: str) -> RunSpec:
     facts = {"source": str(tmp_path), "sink": "/out", "errors": "/errors", "checkpoint": "/checkpoint"} | places
-    return RunSpec(run_id="r1", plan=b"", folder="/run", **facts)  # type: ignore[arg-type]  # all of them are texts
+    return run_spec(run_id="r1", plan=b"", folder="/run", **facts)
 
 
 @pytest.mark.parametrize("place", ["sink", "errors", "checkpoint", "source"])

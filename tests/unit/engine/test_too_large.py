@@ -25,6 +25,7 @@ from metl_gui.engine.sources.large_records import LargeReaders
 from metl_gui.engine.spark.task_errors import TaskError, run_error
 from metl_gui.engine.tasks.task import Task, TaskOrder, TaskOutcome
 from metl_gui.workbench.samples.run_records import first_set_aside
+from tests.helpers.run_specs import run_spec
 
 _ROOT = Path(__file__).parents[3]
 PLAN = Plan(
@@ -50,15 +51,13 @@ def order_in(folder: Path, limit_bytes: int) -> TaskOrder:
     for name in ("messages", "errors", "samples"):
         (folder / name).mkdir(parents=True)
     return TaskOrder(
-        run_id="r",
+        run=run_spec(max_record_bytes=limit_bytes),
         plan="",
-        mode="test",
         messages=str(folder / "messages"),
         errors=str(folder / "errors"),
         samples=str(folder / "samples"),
-        samples_wanted=0,
+        has_samples=False,
         progress=str(folder / "none"),
-        max_record_bytes=limit_bytes,
     )
 
 

@@ -21,6 +21,7 @@ from metl_gui.engine.spark.sessions.runtime import Runtime
 from metl_gui.engine.spark.worker_check import WorkerCheck
 from metl_gui.errors import RunError
 from metl_gui.formats.compression import Codec
+from tests.helpers.run_specs import run_spec
 
 from .test_worker_check import facts
 
@@ -50,7 +51,7 @@ def prepared(tmp_path: Path) -> Iterator[Prepared]:
     made: list[Staging] = []
 
     def prepare(sink: Path | str) -> tuple[RunSpec, Staging]:
-        spec = RunSpec(run_id="r1", plan=b"", source="in", sink=str(sink), folder=str(tmp_path / "home" / "run"))
+        spec = run_spec(run_id="r1", plan=b"", source="in", sink=str(sink), folder=str(tmp_path / "home" / "run"))
         made.append(Staging(spec))
         made[0].prepare()
         return spec, made[0]

@@ -158,7 +158,7 @@ def test_a_production_run_is_told_what_it_was_told_before(tmp_path: Path, monkey
     monkeypatch.chdir(tmp_path)
     order = filled(ProductionOrder)
     spec = msgspec.structs.replace(order.spec.as_kept, folder="run")
-    production._started(msgspec.structs.replace(order, spec=spec), b"{}", UNWATCHED)
+    production._started(msgspec.structs.replace(order, kept=spec), b"{}", UNWATCHED)
     found = files_below(tmp_path / "run")
     said = json.loads(found.pop("process.json"))
     assert found == {name: text for name, text in rows("workbench_folders")["a run"].items() if name != "process.json"}
@@ -170,7 +170,7 @@ def test_a_production_run_of_before_is_found(tmp_path: Path) -> None:
     lay_out(tmp_path, rows("workbench_folders")["a run"])
     order = filled(ProductionOrder)
     spec = msgspec.structs.replace(order.spec.as_kept, folder="run")
-    assert read_order(tmp_path) == msgspec.structs.replace(order, spec=spec)
+    assert read_order(tmp_path) == msgspec.structs.replace(order, kept=spec)
     assert read_facts(tmp_path) == filled(ProcessFacts)
 
 

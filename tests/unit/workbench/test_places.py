@@ -20,6 +20,7 @@ from metl_gui.workbench.profiles.saved_profiles import Profile, save_profile
 from metl_gui.workbench.samples.cache import KeptSample, SampleCache
 from metl_gui.workbench.session import Workbench
 from metl_gui.workbench.user_folders import ask_to_stop, close_to_others, run_folder
+from tests.helpers.run_specs import run_spec
 
 
 @pytest.fixture(autouse=True)
@@ -47,7 +48,7 @@ def modes_of(folder: Path) -> dict[str, str]:
 
 def write_parts(spec: RunSpec) -> None:
     """Write what a run does: a message, a record that was set aside and one kept beside its message."""
-    RunFolder(Path(spec.folder)).create(spec)
+    RunFolder(Path(spec.policy.folder)).create(spec)
     staging = Staging(spec)
     staging.prepare()
     assert staging.messages_partial is not None
@@ -61,12 +62,12 @@ def write_parts(spec: RunSpec) -> None:
         parts.append(names, [b"{}\n"])
         written += parts.close()
     staging.commit(written)
-    RunFolder(Path(spec.folder)).append_event(b"{}")
+    RunFolder(Path(spec.policy.folder)).append_event(b"{}")
 
 
 def spec_of(sink: Path, errors: str = "") -> RunSpec:
     folder = run_folder("project", "20260101-000000-abcdef")
-    return RunSpec(
+    return run_spec(
         run_id="20260101-000000-abcdef", plan=b"{}", source="s", sink=str(sink), folder=str(folder), errors=errors
     )
 

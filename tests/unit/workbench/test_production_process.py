@@ -7,13 +7,13 @@ from pathlib import Path
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.matrix.blocks import Element
-from metl_gui.core.runs.run_spec import RunSpec
 from metl_gui.core.trees.nodes import Side
 from metl_gui.engine.streaming.checkpoint import Checkpoint
 from metl_gui.workbench.production_process import Production
 from metl_gui.workbench.publishing.publication import publish
 from metl_gui.workbench.runs.production import ProductionOrder
 from metl_gui.workbench.session import Workbench
+from tests.helpers.run_specs import run_spec
 
 from .conftest import declare
 
@@ -24,8 +24,8 @@ def test_a_published_state_whose_entities_would_share_a_topic_is_not_taken_up_an
     checkpoint = Checkpoint(tmp_path / "checkpoint")
     checkpoint.plans.mkdir(parents=True)
     sink = "kafka://127.0.0.1:1/metl.{entity}"
-    spec = RunSpec(run_id="r", plan=b"", source="s", sink=sink, folder=str(tmp_path), checkpoint=str(checkpoint.path))
-    run = Production(tmp_path, ProductionOrder(spec=spec, target="local[1]", project=str(workbench.path)), b"")
+    spec = run_spec(run_id="r", plan=b"", source="s", sink=sink, folder=str(tmp_path), checkpoint=str(checkpoint.path))
+    run = Production(tmp_path, ProductionOrder(kept=spec.as_kept, target="local[1]", project=str(workbench.path)), b"")
     for name in ("a b", "a_b-c8687a08"):
         workbench.do(AddVersion(Side.CDM, declare(name, "1", "amount")))
         source = max(workbench.document.extraction.all_versions(), key=lambda version: len(version.attributes))

@@ -15,7 +15,6 @@ import msgspec
 import pytest
 
 from metl_gui.core.runs.report import RunReport, Tally
-from metl_gui.core.runs.run_spec import RunSpec
 from metl_gui.engine.runs.run_folder import RunFolder
 from metl_gui.errors import EditError, ProjectError, RunError
 from metl_gui.store.lease import LeaseHolder
@@ -43,6 +42,7 @@ from metl_gui.workbench.user_folders import (
     run_folder,
     write_facts,
 )
+from tests.helpers.run_specs import changed, run_spec
 
 _COUNTS = {name: getattr(Tally(), name) for name in Tally.__struct_fields__}
 
@@ -78,7 +78,7 @@ def add_process(
 ) -> Path:
     folder = run_folder(workbench.project_id, run_id)
     folder.mkdir(parents=True)
-    spec = RunSpec(
+    spec = run_spec(
         run_id=run_id,
         plan=b"",
         source="in",
@@ -87,8 +87,8 @@ def add_process(
         checkpoint=str(folder / "checkpoint"),
         mode="production",
     )
-    spec = msgspec.structs.replace(spec, **asked)
-    order = ProductionOrder(spec=spec, target="local[2]", project=str(workbench.path), follows_published=False)
+    spec = changed(spec, **asked)
+    order = ProductionOrder(kept=spec.as_kept, target="local[2]", project=str(workbench.path), follows_published=False)
     (folder / ORDER).write_bytes(msgspec.json.encode(order))
     (folder / PLAN).write_bytes(b"{}")
     write_facts(folder, ProcessFacts(run_id=run_id, holder=holder, phase=phase))

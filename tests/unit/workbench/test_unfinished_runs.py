@@ -21,6 +21,7 @@ from metl_gui.workbench.runs.history import PastRun, RunStatus, runs
 from metl_gui.workbench.runs.unfinished_runs import RunRecord, report_until
 from metl_gui.workbench.session import Workbench
 from metl_gui.workbench.user_folders import run_folder
+from tests.helpers.run_specs import run_spec
 
 _PROGRESS = RunProgressed("r1", 2.0, 100, 10, Tally(read=7, mapped=5, filtered=2, messages_out=5, by_entity={"a": 5}))
 
@@ -34,13 +35,13 @@ def workbench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Workb
 
 def spec_of(workbench: Workbench, run_id: str = "r1", sink: str = "noop") -> RunSpec:
     folder = run_folder(workbench.project_id, run_id)
-    return RunSpec(run_id=run_id, plan=b"", source="in", sink=sink, folder=str(folder), state=3, hash="h")
+    return run_spec(run_id=run_id, plan=b"", source="in", sink=sink, folder=str(folder), state=3, hash="h")
 
 
 def leave_killed(workbench: Workbench, spec: RunSpec) -> Path:
     """Leave what the program leaves that is killed while it does a run: its lock is let go of, and no more."""
     record = RunRecord(workbench, spec, "local[2]").__enter__()
-    folder = RunFolder(Path(spec.folder))
+    folder = RunFolder(Path(spec.policy.folder))
     folder.append_event(encode_event(_PROGRESS))
     assert runs(workbench) == ()  # it lives until then
     assert record._owner is not None
@@ -77,7 +78,7 @@ def test_a_run_that_is_ended_stays_with_the_counts_it_told_last(
     run = only(workbench)
     assert (run.status, run.outcome, run.report.read, run.report.by_entity) == (status, status, 7, {"a": 5})
     assert (run.report.records_per_second, run.report.outputs, run.spec["source"]) == (3.5, "", "in")
-    assert not Path(spec.folder).exists()
+    assert not Path(spec.policy.folder).exists()
 
 
 @pytest.mark.parametrize("failed", [RunError("No such source."), BugError("ours")])
@@ -85,7 +86,7 @@ def test_a_run_that_fails_leaves_no_sign_that_it_was_killed(workbench: Workbench
     spec = spec_of(workbench)
     with pytest.raises(type(failed)), RunRecord(workbench, spec, "local[2]"):
         raise failed
-    assert (runs(workbench), Path(spec.folder).exists()) == ((), False)
+    assert (runs(workbench), Path(spec.policy.folder).exists()) == ((), False)
 
 
 def test_a_cancelled_run_that_the_project_cannot_take_then_comes_into_it_later_and_is_cancelled(
@@ -109,7 +110,7 @@ def test_a_run_that_is_broken_off_after_its_messages_are_in_place_has_finished(
 ) -> None:
     spec = spec_of(workbench, sink=str(tmp_path / "out"))
     unfinished = report_until(spec, "local[2]", [_PROGRESS], "cancelled")
-    done = msgspec.structs.replace(unfinished, outcome="", is_stopped=False, outputs=spec.sink, problems=())
+    done = msgspec.structs.replace(unfinished, outcome="", is_stopped=False, outputs=spec.sink.address, problems=())
 
     def break_off(*_: object) -> None:
         raise ended
@@ -119,7 +120,7 @@ def test_a_run_that_is_broken_off_after_its_messages_are_in_place_has_finished(
     with pytest.raises(type(ended)):
         mapping_run.run_prepared(workbench, spec, "local[2]", SparkProcess("local[2]"))
     run = only(workbench)
-    assert (run.status, run.report.outputs, run.report.problems) == (RunStatus.FINISHED, spec.sink, ())
+    assert (run.status, run.report.outputs, run.report.problems) == (RunStatus.FINISHED, spec.sink.address, ())
 
 
 def test_a_run_that_is_in_its_project_is_done_though_its_sign_cannot_be_removed(
@@ -131,7 +132,7 @@ def test_a_run_that_is_in_its_project_is_done_though_its_sign_cannot_be_removed(
     spec = spec_of(workbench)
     report = msgspec.structs.replace(report_until(spec, "", [_PROGRESS], "cancelled"), outcome="", is_stopped=False)
     with monkeypatch.context() as closed, RunRecord(workbench, spec, "local[2]") as record:
-        RunFolder(Path(spec.folder)).write_report(report)  # as the run itself does
+        RunFolder(Path(spec.policy.folder)).write_report(report)  # as the run itself does
         closed.setattr(Path, "unlink", refuse)
         assert record.keep(report) == report
     assert only(workbench).status is RunStatus.FINISHED

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 import msgspec
 
 from metl_gui.core.runs.kafka import KafkaServers
+from metl_gui.core.runs.run_spec import PlanState
 from metl_gui.engine.lanes.coordination import records as log
 from metl_gui.engine.lanes.coordination.records import (
     Announced,
@@ -20,7 +21,6 @@ from metl_gui.engine.lanes.coordination.records import (
     Frozen,
     MemberKey,
     PartitionKey,
-    PlanState,
     SetBackOrder,
 )
 from metl_gui.engine.lanes.coordination.state import CoordinationState

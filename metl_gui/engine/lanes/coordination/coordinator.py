@@ -30,6 +30,7 @@ from typing import NamedTuple, Protocol
 
 from metl_gui.core.runs.kafka import KafkaServers
 from metl_gui.core.runs.lanes import MemberFigures
+from metl_gui.core.runs.run_spec import PlanState
 from metl_gui.engine.lanes.coordination import records as log
 from metl_gui.engine.lanes.coordination.member import CoordinationSettings, Membership
 from metl_gui.engine.lanes.coordination.records import (
@@ -38,7 +39,6 @@ from metl_gui.engine.lanes.coordination.records import (
     ChangeKey,
     Obeyed,
     PartitionKey,
-    PlanState,
     SetBackOrder,
 )
 from metl_gui.engine.lanes.coordination.state import CoordinationState

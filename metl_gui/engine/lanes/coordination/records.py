@@ -24,27 +24,6 @@ from typing import NamedTuple, TypeAlias
 import msgspec
 
 
-class PlanState(msgspec.Struct, frozen=True, kw_only=True):
-    """One state of the matrix as lanes take it up.
-
-    Args:
-        state: its number.
-        hash: its content hash.
-        plan: the compiled plan, as the kernel reads it.
-        publication: how many times something had been published when this was; grows with every publishing, so that
-            an older copy of the project never overrules a newer one.
-    """
-
-    state: int
-    hash: str
-    plan: bytes
-    publication: int = 0
-
-    def __repr__(self) -> str:
-        """Leave the plan, which may be megabytes, out of logs."""
-        return f"PlanState({self.state}, {self.hash[:12]!r}, publication={self.publication})"
-
-
 class SetBackOrder(msgspec.Struct, frozen=True, kw_only=True):
     """Go back to an offset of one partition.
 

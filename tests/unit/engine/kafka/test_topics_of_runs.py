@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 
+import msgspec
 import pytest
 from confluent_kafka import TIMESTAMP_CREATE_TIME, Message
 from hypothesis import given
@@ -24,6 +25,7 @@ from metl_gui.engine.sources.topic_source import cut_partitions
 from metl_gui.engine.streaming.topic_planner import shared_out
 from metl_gui.errors import RecordError, RunError
 from tests.helpers.event_files import order_plan
+from tests.helpers.run_specs import run_spec
 
 _RANGES = st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 10**6)), min_size=1, max_size=12)
 
@@ -35,7 +37,7 @@ def wanted_of(ranges: list[tuple[int, int]]) -> list[OffsetRange]:
 def spec_of(source: str = "", sink: str = "noop", errors: str = "", host: str = "h:1") -> RunSpec:
     topics = [place for place in (source, sink, errors) if place.startswith("kafka://")]
     servers = tuple(KafkaServers(bootstrap=host) for _ in topics)
-    return RunSpec(
+    return run_spec(
         run_id="r", plan=order_plan(), source=source, sink=sink, errors=errors, folder="/run", servers=servers
     )
 
@@ -100,7 +102,7 @@ def test_topics_of_the_same_name_on_other_servers_and_patterns_beside_the_sink_a
     refuse_loop(spec_of("kafka://h:1/^shop\\..*", "kafka://h:1/metl.{entity}", "kafka://h:1/metl.errors"))
     apart = spec_of("kafka://h:1/a", "kafka://h:2/a")
     servers = (KafkaServers(bootstrap="h:1"), KafkaServers(bootstrap="h:2"))
-    refuse_loop(RunSpec(run_id="r", plan=b"", source=apart.source, sink=apart.sink, folder="/run", servers=servers))
+    refuse_loop(msgspec.structs.replace(apart, servers=servers))
 
 
 def test_the_topics_of_a_sink_are_those_of_the_entities_that_are_mapped_to() -> None:

@@ -10,21 +10,19 @@ from confluent_kafka import KafkaError, KafkaException
 
 from metl_gui.core.runs.kafka import KafkaServers
 from metl_gui.engine.kafka.outgoing import Outgoing
+from metl_gui.engine.kafka.topic_orders import TopicOrder
 from metl_gui.engine.lanes.order import LaneOrder
 from metl_gui.engine.lanes.transactional_client import TransactionalClient, explain_refusal
+from tests.helpers.run_specs import run_spec
 
+SERVERS = KafkaServers(bootstrap="broker.example.com:9092")
 ORDER = LaneOrder(
-    run_id="run",
+    run=run_spec(run_id="run", group="group"),
     token=secrets.token_hex(8),
-    group="group",
-    matrix="",
-    servers=KafkaServers(bootstrap="broker.example.com:9092"),
     topics=("in",),
-    sink="out",
-    errors="errors",
+    sink=TopicOrder(SERVERS, "out"),
+    errors=TopicOrder(SERVERS, "errors"),
     plan="",
-    state=1,
-    hash="hash",
 )
 
 

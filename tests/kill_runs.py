@@ -15,10 +15,11 @@ import tempfile
 from pathlib import Path
 
 from metl_gui.workbench.demo.sample import fresh_copy
-from metl_gui.workbench.runs.mapping_run import RunRequest, run_mapping
+from metl_gui.workbench.runs.mapping_run import run_mapping
 from metl_gui.workbench.runs.production import LiveRun, follow_events, resume_production, start_production
 from metl_gui.workbench.session import Workbench
 from tests.helpers.killing import committed, end_everything, kill_after_a_batch, places, wait_for
+from tests.helpers.run_requests import run_request
 
 _VICTIMS = ("production", "host", "jvm", "worker")
 
@@ -34,7 +35,7 @@ def main(rounds: int, seed: int, folder: Path) -> int:
             shutil.copy(path, source / f"{copy}-{path.name}")
     chance = random.Random(seed)
     with Workbench.open(sample.project) as workbench:
-        request = RunRequest(str(source), str(folder / "out"), batch_bytes=1_000_000)
+        request = run_request(str(source), str(folder / "out"), batch_bytes=1_000_000)
         run = start_production(workbench, request)
         try:
             for round_ in range(rounds):
@@ -45,7 +46,7 @@ def main(rounds: int, seed: int, folder: Path) -> int:
             report = follow_events(run, lambda _event: None)
         finally:
             end_everything(run)
-        whole = run_mapping(workbench, RunRequest(str(source), str(folder / "whole"), mode="production")).report
+        whole = run_mapping(workbench, run_request(str(source), str(folder / "whole"), mode="production")).report
     is_same = report is not None and places(folder / "out") == places(folder / "whole") and report.read == whole.read
     print(f"{whole.read} records, {whole.messages_out} messages: {'the same' if is_same else report}")  # noqa: T201
     return 0 if is_same else 1

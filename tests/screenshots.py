@@ -14,6 +14,7 @@ from pathlib import Path
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.matrix.blocks import Element
 from metl_gui.workbench.session import EditOrigin, Workbench
+from tests.helpers.run_requests import run_request
 
 PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
 
@@ -40,13 +41,13 @@ def main(folder: Path) -> None:
     from metl_gui.ui.context.app_context import PAGES
     from metl_gui.ui.shell.screenshot import posed_window, save_picture
     from metl_gui.workbench.demo.sample import SampleFolder, add_waiting, build_project
-    from metl_gui.workbench.runs.mapping_run import RunRequest, run_mapping
+    from metl_gui.workbench.runs.mapping_run import run_mapping
 
     sample = SampleFolder(Path(shutil.copytree(sample_projects() / "fx", folder / "fx")))
     with build_project(sample) as workbench:
         add_waiting(workbench, sample)
         map_one_more(workbench)
-        run_mapping(workbench, RunRequest(str(sample.messages)))
+        run_mapping(workbench, run_request(str(sample.messages)))
     for theme in ("light", "dark"):
         with posed_window(sample.project, theme, for_editing=True) as window:
             window.run_page.setup.source.setText("fx/cdc")

@@ -289,7 +289,7 @@ def _add_mapping(parser: argparse.ArgumentParser) -> None:
 
 def run_run(arguments: argparse.Namespace, out: Output) -> int:
     """Map a source and print the report."""
-    from metl_gui.core.runs.run_spec import BATCH_BYTES
+    from metl_gui.core.runs.run_spec import BATCH_BYTES, MappingSpec, RunPolicy, SinkSpec, SourceSpec
     from metl_gui.workbench.runs.mapping_run import PRODUCTION, RunRequest, run_mapping
     from metl_gui.workbench.session import Workbench
 
@@ -297,26 +297,27 @@ def run_run(arguments: argparse.Namespace, out: Output) -> int:
         wrong_usage(arguments, "--detach is for --mode production: a test ends with its command")
 
     request = RunRequest(
-        source=arguments.source,
-        sink=arguments.sink,
+        source=SourceSpec(
+            address=arguments.source,
+            start=arguments.start,
+            limit=arguments.limit,
+            max_record_bytes=arguments.max_record_bytes,
+            follow=arguments.follow,
+            batch_bytes=arguments.batch_bytes or BATCH_BYTES,
+            group=arguments.group,
+        ),
+        sink=SinkSpec(
+            address=arguments.sink,
+            errors=arguments.errors,
+            format=arguments.format,
+            by_date=arguments.by_date,
+            has_tombstones=arguments.tombstones,
+        ),
+        mapping=MappingSpec(is_frozen=arguments.freeze, wait_seconds=arguments.wait),
+        policy=RunPolicy(mode=arguments.mode, lane=arguments.lane, checkpoint=arguments.checkpoint),
         spark=arguments.spark,
-        mode=arguments.mode,
-        errors=arguments.errors,
-        limit=arguments.limit,
         state=arguments.state,
         include_unconfirmed=arguments.include_unconfirmed,
-        format=arguments.format,
-        by_date=arguments.by_date,
-        max_record_bytes=arguments.max_record_bytes,
-        checkpoint=arguments.checkpoint,
-        follow=arguments.follow,
-        freeze=arguments.freeze,
-        batch_bytes=arguments.batch_bytes or BATCH_BYTES,
-        lane=arguments.lane,
-        start=arguments.start,
-        group=arguments.group,
-        has_tombstones=arguments.tombstones,
-        wait_seconds=arguments.wait,
     )
     is_process = arguments.mode == PRODUCTION and (arguments.follow or arguments.checkpoint or arguments.detach)
     with Workbench.open(Path(arguments.project), for_editing=False) as workbench:
@@ -359,23 +360,28 @@ def _in_process(workbench: Workbench, request: RunRequest, arguments: argparse.N
 
 def run_replay(arguments: argparse.Namespace, out: Output) -> int:
     """Map again what waits in an error store and print the report."""
-    from metl_gui.workbench.runs.replay import ReplayRequest, make_topics, replay
+    from metl_gui.core.runs.run_spec import ReplayOrder, RunPolicy, SinkSpec, SourceSpec
+    from metl_gui.workbench.runs.mapping_run import RunRequest
+    from metl_gui.workbench.runs.replay import make_topics, replay
     from metl_gui.workbench.session import Workbench
 
-    request = ReplayRequest(
-        errors=arguments.errors,
-        sink=arguments.sink,
+    request = RunRequest(
+        source=SourceSpec(
+            address=arguments.errors,
+            max_record_bytes=arguments.max_record_bytes,
+            replay=ReplayOrder(tuple(arguments.reason), arguments.again),
+        ),
+        sink=SinkSpec(
+            address=arguments.sink,
+            errors=arguments.set_aside,
+            format=arguments.format,
+            by_date=arguments.by_date,
+            has_tombstones=arguments.tombstones,
+        ),
+        policy=RunPolicy(mode=arguments.mode),
         spark=arguments.spark,
-        mode=arguments.mode,
-        reasons=tuple(arguments.reason),
-        set_aside=arguments.set_aside,
         state=arguments.state,
         include_unconfirmed=arguments.include_unconfirmed,
-        is_again=arguments.again,
-        format=arguments.format,
-        by_date=arguments.by_date,
-        max_record_bytes=arguments.max_record_bytes,
-        has_tombstones=arguments.tombstones,
     )
     with Workbench.open(Path(arguments.project), for_editing=False) as workbench, out.watching() as watch:
         if arguments.create_topics:

@@ -36,11 +36,12 @@ from metl_gui.stack.postgres import OWNER, PostgresServer
 from metl_gui.workbench.demo.sample import FX, SampleFolder, build_project
 from metl_gui.workbench.exports import EXPORTS, Choices
 from metl_gui.workbench.exports.files import export, export_published
-from metl_gui.workbench.runs.mapping_run import RunRequest, run_mapping
+from metl_gui.workbench.runs.mapping_run import run_mapping
 from metl_gui.workbench.session import Workbench
 from tests.helpers.odd_documents import one_to_one
 from tests.helpers.odd_names import HOSTILE
 from tests.helpers.outside import dbt
+from tests.helpers.run_requests import run_request
 from tests.live.conftest import need, need_jars
 
 pytestmark = [pytest.mark.live, pytest.mark.spark]
@@ -71,7 +72,7 @@ def messages(fx: Workbench, tmp_path_factory: pytest.TempPathFactory) -> Message
         shutil.copyfile(fx.path.parent / "cdc" / name, source / name)
     run_mapping(
         fx,
-        RunRequest(str(source), sink=str(folder / "out"), errors=str(folder / "errors"), mode="production"),
+        run_request(str(source), sink=str(folder / "out"), errors=str(folder / "errors"), mode="production"),
     )
     return [
         json.loads(line, parse_float=Decimal, parse_int=Decimal)

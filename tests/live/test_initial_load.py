@@ -23,11 +23,11 @@ from metl_gui.stack.kafka import KAFKA_JARS, KafkaBroker
 from metl_gui.stack.postgres import PostgresServer
 from metl_gui.workbench.lanes.control import Lane, find_lane
 from metl_gui.workbench.lanes.initial_load import DEBEZIUM, LoadRequest, plan_load
-from metl_gui.workbench.runs.mapping_run import RunRequest
 from metl_gui.workbench.runs.production import start_production, stop_run
 from metl_gui.workbench.session import Workbench
 from tests.helpers.killing import end_everything
 from tests.helpers.lanes import LaneThreads, LaneWorld, until
+from tests.helpers.run_requests import run_request
 from tests.helpers.table_project import table_project
 from tests.live.conftest import WatchTables
 
@@ -71,7 +71,7 @@ def lane_of(workbench: Workbench, kafka: KafkaBroker, topic: str) -> Iterator[La
     new: Any = NewTopic
     for future in admin.create_topics([new(name, 2, 1), new(f"{topic}.errors", 1, 1)]).values():
         future.result()
-    request = RunRequest(
+    request = run_request(
         source=f"kafka://{kafka.bootstrap}/{topic}",
         sink=f"kafka://{kafka.bootstrap}/{name}",
         errors=f"kafka://{kafka.bootstrap}/{topic}.errors",

@@ -23,6 +23,7 @@ from metl_gui.workbench.runs.production import live_runs, start_production, stop
 from metl_gui.workbench.session import Workbench
 from tests.helpers.killing import end_everything
 from tests.helpers.lanes import LaneWorld, Sent, change
+from tests.helpers.run_requests import run_request
 
 pytestmark = pytest.mark.live
 
@@ -89,7 +90,7 @@ def states(found: list[Sent]) -> list[int]:
 
 def lane_of(world: LaneWorld, kafka: KafkaBroker) -> RunRequest:
     """Ask for a lane between the topics."""
-    return RunRequest(
+    return run_request(
         kafka.address(world.source),
         kafka.address(world.sink),
         spark="local[2]",

@@ -14,11 +14,11 @@ import pytest
 from metl_gui.cli.main import main
 from metl_gui.stack.kafka import KafkaBroker
 from metl_gui.stack.postgres import PostgresServer
-from metl_gui.workbench.runs.mapping_run import RunRequest
 from metl_gui.workbench.runs.production import live_runs, resume_production, start_production, stop_run
 from metl_gui.workbench.session import Workbench
 from tests.helpers.killing import committed, end_everything, kill
 from tests.helpers.lanes import LaneWorld, Sent
+from tests.helpers.run_requests import run_request
 from tests.helpers.table_project import table_project
 from tests.live.conftest import WatchTables
 
@@ -89,7 +89,7 @@ def test_changes_of_a_table_survive_the_kill_of_their_run_with_repeats_that_can_
     source = kafka.address(f"{table}.public.{table}")
     postgres.execute(f"INSERT INTO {table} SELECT n, 0, 'row ' || n FROM generate_series(1, {ROWS}) n")
     wait_for(lambda: f"{table}.public.{table}" in world.admin.list_topics(timeout=10).topics)
-    request = RunRequest(
+    request = run_request(
         source=source,
         sink=kafka.address(world.sink),
         errors=kafka.address(world.errors),

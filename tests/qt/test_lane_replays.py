@@ -11,9 +11,11 @@ import pytest
 from metl_gui.ui.run import set_aside
 from metl_gui.ui.shell.window import Window
 from metl_gui.workbench.demo.sample import SampleFolder
+from metl_gui.workbench.runs.mapping_run import RunRequest
 from metl_gui.workbench.runs.production import ORDER, LiveRun, find_run
-from metl_gui.workbench.runs.replay import ReplayRequest, StillWaiting
+from metl_gui.workbench.runs.replay import StillWaiting
 from metl_gui.workbench.session import Workbench
+from tests.helpers.run_requests import replay_request
 from tests.qt.recorded_lanes import keep_lane
 
 _ERRORS = "kafka://127.0.0.1:1/shop-errors"
@@ -29,7 +31,7 @@ def keep_lane_with_errors(workbench: Workbench) -> LiveRun:
 def test_what_a_lane_set_aside_is_offered_for_a_replay_into_its_own_topics_while_it_goes_on(
     window: Window, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    looked, replayed = list[tuple[str, str]](), list[ReplayRequest]()
+    looked, replayed = list[tuple[str, str]](), list[RunRequest]()
 
     def look(errors: str, mode: str) -> StillWaiting:
         looked.append((errors, mode))
@@ -47,7 +49,7 @@ def test_what_a_lane_set_aside_is_offered_for_a_replay_into_its_own_topics_while
     assert page.aside.replay.text() == "Replay what waits"
     window.actions_table.refresh()
     window.actions_table["replay"].trigger()
-    assert replayed == [ReplayRequest(_ERRORS, run.order.spec.sink.address, mode="production")]
+    assert replayed == [replay_request(_ERRORS, run.order.spec.sink.address, mode="production")]
 
 
 def test_a_window_that_is_started_for_the_live_run_shows_it_as_soon_as_its_project_is_open(

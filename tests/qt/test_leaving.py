@@ -21,10 +21,10 @@ from metl_gui.ui.theming import theme as themes
 from metl_gui.workbench.demo.sample import SampleFolder
 from metl_gui.workbench.runs.history import PastRun, runs
 from metl_gui.workbench.runs.mapping_run import RunRequest
-from metl_gui.workbench.runs.replay import ReplayRequest
 from metl_gui.workbench.session import Workbench
 from tests.helpers.killing import below, command_of
 from tests.helpers.long_runs import many_files
+from tests.helpers.run_requests import replay_request, run_request
 from tests.qt.conftest import activate
 from tests.qt.recorded_runs import progress
 
@@ -200,7 +200,7 @@ def running(window: Window, monkeypatch: pytest.MonkeyPatch) -> Iterator[Window]
 
 
 def test_a_run_without_an_end_cannot_be_waited_for(running: Window) -> None:
-    running.run_page.last_request = RunRequest("in", follow=True)
+    running.run_page.last_request = run_request("in", follow=True)
     running.close()
     question = asked(running)
     assert list(question.buttons) == ["stop", "cancel"]
@@ -211,26 +211,24 @@ def test_a_run_without_an_end_cannot_be_waited_for(running: Window) -> None:
 @pytest.mark.parametrize(
     ("request_", "words"),
     [
-        (RunRequest("in"), "none of its messages is kept"),
-        (RunRequest("in", "kafka://b:9092/{entity}"), "what it has sent stays in its topics"),
-        (ReplayRequest("errors"), "none of its messages is kept"),
+        (run_request("in"), "none of its messages is kept"),
+        (run_request("in", "kafka://b:9092/{entity}"), "what it has sent stays in its topics"),
+        (replay_request("errors"), "none of its messages is kept"),
     ],
 )
-def test_the_question_says_what_stopping_costs(
-    running: Window, request_: RunRequest | ReplayRequest, words: str
-) -> None:
+def test_the_question_says_what_stopping_costs(running: Window, request_: RunRequest, words: str) -> None:
     running.run_page.last_request = request_
     running.close()
     question = asked(running)
     assert words in question.accessibleDescription()
-    assert ("replay" in question.windowTitle()) is isinstance(request_, ReplayRequest)
+    assert ("replay" in question.windowTitle()) is request_.is_replay
     press(running, "cancel")
 
 
 def test_every_answer_can_be_reached_with_the_keyboard_and_enter_alone_loses_nothing(
     running: Window, qtbot: QtBot
 ) -> None:
-    running.run_page.last_request = RunRequest("in")
+    running.run_page.last_request = run_request("in")
     activate(running)
     running.close()
     question = asked(running)
@@ -256,7 +254,7 @@ def test_question_and_waiting_have_room_for_all_their_words(
     themes.apply(QApplication.instance(), themes.load(theme))  # type: ignore[arg-type]  # an application is there
     running.resize(*size)
     running.show_page(2)
-    running.run_page.last_request = RunRequest("in")
+    running.run_page.last_request = run_request("in")
     running.leaving.before(QUITTING, running.close)
     question = asked(running)
     for answer in ("wait", "stop"):

@@ -30,6 +30,7 @@ from metl_gui.workbench.runs.mapping_run import RunRequest
 from metl_gui.workbench.runs.production import LiveRun, live_runs
 from metl_gui.workbench.session import Workbench
 from metl_gui.workbench.user_folders import STOP, Phase, run_folder
+from tests.helpers.run_requests import run_request
 from tests.qt.conftest import activate, end
 from tests.qt.recorded_runs import append, course, keep_errors, keep_live, keep_recorded, progress, say_phase
 
@@ -356,9 +357,9 @@ def test_a_failure_is_told_in_words_within_the_page_and_the_run_can_be_started_a
 @pytest.mark.parametrize(
     ("request_", "stays"),
     [
-        (RunRequest("in"), "None of its messages was kept."),
-        (RunRequest("in", "kafka://b:9092/{entity}"), "What it has sent stays in its topics."),
-        (RunRequest("in", checkpoint="c"), "What it has put in place stays."),
+        (run_request("in"), "None of its messages was kept."),
+        (run_request("in", "kafka://b:9092/{entity}"), "What it has sent stays in its topics."),
+        (run_request("in", checkpoint="c"), "What it has put in place stays."),
     ],
 )
 def test_a_cancelled_run_says_what_of_its_messages_stays(ran: Window, request_: RunRequest, stays: str) -> None:
@@ -484,7 +485,7 @@ def test_production_asks_once_and_names_the_state_the_places_and_that_it_outlive
     if started:
         request = page.setup.request
         assert started == [request]
-        assert (request.format, request.follow, request.freeze) == ("parquet", True, False)
+        assert (request.sink.format, request.source.follow, request.mapping.is_frozen) == ("parquet", True, False)
 
 
 def test_a_target_that_was_run_on_is_offered_again_without_its_token(

@@ -13,6 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from metl_gui.core.edits.review import ConfirmBlock
 from metl_gui.core.runs.report import RunReport
+from metl_gui.core.runs.run_spec import ReplayOrder
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.mapping.kernel import Kernel
 from metl_gui.engine.mapping.plan_compiler import compile_plan
@@ -23,9 +24,9 @@ from metl_gui.ui.widgets import dialogs
 from metl_gui.workbench.demo.sample import SampleFolder
 from metl_gui.workbench.importing.version_tasks import collect_tasks, version_tasks
 from metl_gui.workbench.runs.mapping_run import RunRequest
-from metl_gui.workbench.runs.replay import ReplayRequest
 from metl_gui.workbench.session import Workbench
 from tests.helpers.fx_files import content
+from tests.helpers.run_requests import replay_request
 from tests.qt.conftest import activate
 
 ORDERS = "fx.payments.orders"
@@ -141,7 +142,7 @@ def test_the_key_of_the_test_runs_a_test_although_production_is_chosen(
     window.run_page.setup.mode.choose("production")
     window.run_page.setup.sink.setText("/somewhere/production")
     QTest.keyClick(window, Qt.Key.Key_F5)
-    assert [(request.mode, request.sink) for request in asked] == [("test", "")]
+    assert [(request.mode, request.sink.address) for request in asked] == [("test", "")]
 
 
 def test_what_was_set_aside_says_from_where_and_what_to_do(unknown: Window) -> None:
@@ -224,10 +225,10 @@ def test_a_renamed_table_is_asked_about_and_may_become_another_name_of_the_schem
         assert found is not None
         assert found.name == ORDERS
         assert window.notice.action.text() == "Replay them"
-        replayed: list[ReplayRequest] = []
+        replayed: list[RunRequest] = []
         monkeypatch.setattr(window.spark, "replay", lambda _workbench, request: replayed.append(request))
         QTest.mouseClick(window.notice.action, Qt.MouseButton.LeftButton)
-        assert replayed == [ReplayRequest(str(errors), reasons=("unknown_schema",))]
+        assert replayed == [replay_request(str(errors), reasons=("unknown_schema",))]
 
 
 def test_a_held_block_is_one_click_from_its_review_item(
@@ -253,7 +254,7 @@ def test_a_held_block_is_one_click_from_its_review_item(
 def test_the_button_replays_the_selected_reason_or_all_in_the_mode_of_the_run(
     window: Window, waiting_sample: SampleFolder, errors: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[ReplayRequest] = []
+    asked: list[RunRequest] = []
     with Workbench.open(waiting_sample.project, take_over=True) as workbench:
         keep_run(workbench, waiting_sample, errors, "production")
     no_key = errors / "reason=no_key"
@@ -264,11 +265,11 @@ def test_the_button_replays_the_selected_reason_or_all_in_the_mode_of_the_run(
     monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: str(tmp_path / "again"))
     panel = window.run_page.aside
     QTest.mouseClick(panel.replay, Qt.MouseButton.LeftButton)
-    assert asked[-1] == ReplayRequest(str(errors), str(tmp_path / "again"), mode="production")
+    assert asked[-1] == replay_request(str(errors), str(tmp_path / "again"), mode="production")
     window.run_page.show_past(window.run_page.past_runs[0])
     click(panel, 0, 0)
     QTest.mouseClick(panel.replay, Qt.MouseButton.LeftButton)
-    assert asked[-1].reasons == ("block_needs_review",)
+    assert asked[-1].source.replay == ReplayOrder(("block_needs_review",))
 
 
 def test_records_that_are_not_kept_any_more_cannot_be_replayed_and_the_panel_says_so(

@@ -53,7 +53,7 @@ def test_without_messages_a_run_says_what_to_choose(window: Window, monkeypatch:
 
 
 def test_the_sample_offers_its_own_messages(window: Window, waiting_sample: SampleFolder) -> None:
-    assert window.run_page.setup.request.source == str(waiting_sample.messages)
+    assert window.run_page.setup.request.source.address == str(waiting_sample.messages)
 
 
 def confirm_smaller_blocks(window: Window) -> None:

@@ -18,8 +18,9 @@ from metl_gui.ui.kafka.source_dialog import SourceDialog, TopicSourceChoice
 from metl_gui.ui.run.setup import ModeSwitch
 from metl_gui.ui.shell.window import Window
 from metl_gui.ui.widgets import dialogs as asking
-from metl_gui.workbench.runs.mapping_run import PRODUCTION, RunRequest
+from metl_gui.workbench.runs.mapping_run import PRODUCTION
 from metl_gui.workbench.runs.topics import ShownMessage, TopicContents, TopicInfo
+from tests.helpers.run_requests import run_request
 
 from .screen import words_in
 
@@ -164,7 +165,7 @@ def test_topics_to_topics_in_production_is_a_fast_lane_unless_batches_are_chosen
     assert mode.lane.isVisible()
     assert not mode.follow.isVisible()
     mode.lane.wait.setValue(2.5)
-    expected = RunRequest(
+    expected = run_request(
         "kafka://127.0.0.1:9/shop.orders",
         "kafka://127.0.0.1:9/cdm.{entity}",
         mode=PRODUCTION,
@@ -178,7 +179,8 @@ def test_topics_to_topics_in_production_is_a_fast_lane_unless_batches_are_chosen
     assert setup.request == expected
     assert "Exactly once" in mode.lane.words.text()
     mode.lane.choose("batch")
-    assert (setup.request.lane, setup.request.follow, setup.request.wait_seconds) == ("batch", False, 0.0)
+    request = setup.request
+    assert (request.policy.lane, request.source.follow, request.mapping.wait_seconds) == ("batch", False, 0.0)
     assert "At least once" in mode.lane.words.text()
     assert mode.follow.isVisible()
 
@@ -200,7 +202,7 @@ def test_a_folder_leaves_nothing_of_topics_in_what_is_asked(topics: Window) -> N
     published_mode(topics)
     setup.sink.setText("/out")
     setup.source.setText("/in")
-    assert setup.request == RunRequest("/in", "/out", mode=PRODUCTION)
+    assert setup.request == run_request("/in", "/out", mode=PRODUCTION)
     assert not setup.mode.lane.isVisible()
     assert setup.format.isVisible()
 
@@ -208,7 +210,7 @@ def test_a_folder_leaves_nothing_of_topics_in_what_is_asked(topics: Window) -> N
 def test_the_test_key_reads_the_topics_and_writes_nothing_where_production_writes(topics: Window) -> None:
     published_mode(topics)
     asked = topics.run_page.setup.test_request
-    assert asked == RunRequest("kafka://127.0.0.1:9/shop.orders", start="latest")
+    assert asked == run_request("kafka://127.0.0.1:9/shop.orders", start="latest")
 
 
 def test_the_page_says_below_each_address_what_it_leaves_open(topics: Window) -> None:

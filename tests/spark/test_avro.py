@@ -14,9 +14,10 @@ import pytest
 from metl_gui.core.trees.nodes import Side
 from metl_gui.engine.execution.client import SparkProcess
 from metl_gui.workbench.importing.schema_import import import_sources
-from metl_gui.workbench.runs.mapping_run import RunRequest, run_mapping
-from metl_gui.workbench.runs.replay import ReplayRequest, replay
+from metl_gui.workbench.runs.mapping_run import run_mapping
+from metl_gui.workbench.runs.replay import replay
 from metl_gui.workbench.session import Workbench
+from tests.helpers.run_requests import replay_request, run_request
 from tests.helpers.sample_projects import fill
 
 SCHEMA = {
@@ -57,13 +58,13 @@ def test_avro_is_set_aside_without_its_schemas_and_maps_when_they_are_imported(
     workbench: Workbench, source: Path, tmp_path: Path, spark: SparkProcess
 ) -> None:
     errors = tmp_path / "errors"
-    first = run_mapping(workbench, RunRequest(str(source), errors=str(errors)), spark).report
+    first = run_mapping(workbench, run_request(str(source), errors=str(errors)), spark).report
     assert (first.read, first.set_aside) == (300, 300)
     assert first.by_reason == {"unknown_schema": 200, "unknown_version": 100}
     (tmp_path / "registry.json").write_text(json.dumps(REGISTRY))
     import_sources(workbench, Side.EXTRACTION, [tmp_path / "registry.json"])
     fill(workbench, {"mapping": {"shop.Payment": {"payment": {"number": "id", "text": "note"}}}})
-    second = replay(workbench, ReplayRequest(str(errors)), spark)
+    second = replay(workbench, replay_request(str(errors)), spark)
     done = second.report
     assert (done.read, done.mapped) == (300, 300)
     parts = Path(done.outputs).rglob("*.jsonl")

@@ -23,8 +23,9 @@ from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.kernel.plan import ColumnPlan, EntityPlan, SourceType
 from metl_gui.engine.mapping.plan_compiler import entity_plans
 from metl_gui.workbench.demo.sample import SampleFolder, fresh_copy
-from metl_gui.workbench.runs.mapping_run import RunRequest, RunResult, run_mapping
+from metl_gui.workbench.runs.mapping_run import RunResult, run_mapping
 from metl_gui.workbench.session import Workbench
+from tests.helpers.run_requests import run_request
 from tests.helpers.run_specs import changed
 from tests.spark.conftest import SpecOf, order_record
 
@@ -59,7 +60,7 @@ def workbench(sample: SampleFolder) -> Iterator[Workbench]:
 
 
 def run(workbench: Workbench, spark: SparkProcess, source: Path, sink: Path, **options: Any) -> RunResult:
-    return run_mapping(workbench, RunRequest(str(source), str(sink), **options), spark)
+    return run_mapping(workbench, run_request(str(source), str(sink), **options), spark)
 
 
 def read_by_spark(folder: Path, into: Path) -> dict[str, list[dict[str, Any]]]:

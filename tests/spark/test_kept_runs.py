@@ -12,13 +12,14 @@ import pytest
 
 from metl_gui.core.runs.report import RunReport, Tally
 from metl_gui.engine.execution.client import SparkProcess
-from metl_gui.workbench.runs.mapping_run import RunRequest, run_mapping
+from metl_gui.workbench.runs.mapping_run import run_mapping
 from metl_gui.workbench.runs.production import find_run, follow_events, stop_run
-from metl_gui.workbench.runs.replay import ReplayRequest, replay
+from metl_gui.workbench.runs.replay import replay
 from metl_gui.workbench.session import Workbench
 from tests.compatibility.installed import Installed
 from tests.compatibility.messages import messages_in
 from tests.helpers.killing import end_everything, wait_for
+from tests.helpers.run_requests import replay_request, run_request
 
 COUNTS = ("read", "mapped", "filtered", "set_aside", "skipped", "messages_out", "by_entity", "by_reason", "by_skip")
 
@@ -46,7 +47,7 @@ def test_the_records_of_a_kept_run_become_the_very_messages_or_rows_that_they_be
 ) -> None:
     then, again = report_then(kept, run), kept.root / "again"
     is_parquet = run == "parquet"
-    request = RunRequest(
+    request = run_request(
         str(kept.root / "source"),
         str(again),
         state=then.state,
@@ -62,7 +63,7 @@ def test_a_kept_checkpoint_is_gone_on_with_and_no_record_is_missing_or_mapped_tw
     kept: Installed, workbench: Workbench, spark: SparkProcess
 ) -> None:
     before = messages_in(kept.root / "out" / "stream")
-    request = RunRequest(
+    request = run_request(
         str(kept.root / "source"),
         str(kept.root / "out" / "stream"),
         errors=str(kept.root / "stream-errors"),
@@ -83,11 +84,11 @@ def test_a_kept_error_store_is_replayed_once_into_the_very_messages_that_it_beca
     kept: Installed, workbench: Workbench, spark: SparkProcess
 ) -> None:
     errors, sink = str(kept.root / "errors"), kept.root / "again"
-    report = replay(workbench, ReplayRequest(errors, str(sink), state=report_then(kept, "test").state), spark).report
+    report = replay(workbench, replay_request(errors, str(sink), state=report_then(kept, "test").state), spark).report
     assert counts_of(report) == counts_of(report_then(kept, "replay"))
     assert messages_in(sink) == messages_in(kept.root / "out" / "replayed")
     again = replay(
-        workbench, ReplayRequest(errors, str(kept.root / "once-more"), state=report_then(kept, "test").state), spark
+        workbench, replay_request(errors, str(kept.root / "once-more"), state=report_then(kept, "test").state), spark
     ).report
     assert (again.read, again.messages_out) == (report.set_aside, 0)
 
@@ -96,7 +97,7 @@ def test_the_next_run_takes_away_what_a_kept_run_left_that_was_switched_off(
     kept: Installed, workbench: Workbench, spark: SparkProcess
 ) -> None:
     assert left_in(kept.root / "out")
-    run_mapping(workbench, RunRequest(str(kept.root / "source"), str(kept.root / "out" / "again"), limit=1), spark)
+    run_mapping(workbench, run_request(str(kept.root / "source"), str(kept.root / "out" / "again"), limit=1), spark)
     assert left_in(kept.root / "out") == []
 
 

@@ -22,11 +22,12 @@ from metl_gui.workbench.demo.sample import SampleFolder, add_waiting, fresh_copy
 from metl_gui.workbench.importing.version_tasks import accept_task, entries, sample_records, version_tasks
 from metl_gui.workbench.publishing.publication import publish
 from metl_gui.workbench.review.decisions import confirm_all
-from metl_gui.workbench.runs.mapping_run import RunRequest, run_mapping
-from metl_gui.workbench.runs.replay import ReplayRequest, replay, what_waits
+from metl_gui.workbench.runs.mapping_run import run_mapping
+from metl_gui.workbench.runs.replay import replay, what_waits
 from metl_gui.workbench.session import Workbench
 from tests.helpers import fx_files
 from tests.helpers.expected_runs import Expected, expect, flat
+from tests.helpers.run_requests import replay_request, run_request
 
 Payloads = dict[tuple[str, str, str], dict[str, Any]]
 
@@ -70,7 +71,7 @@ def test_production_holds_what_needs_review_whole_and_a_replay_maps_it_once_it_i
     held_state = publish(workbench).state
     held = expect(workbench.document, is_production=True)
     assert held.held
-    request = RunRequest(
+    request = run_request(
         str(sample.messages), str(tmp_path / "out"), mode="production", errors=str(tmp_path / "errors")
     )
     first = run_mapping(workbench, request, spark).report
@@ -88,14 +89,16 @@ def test_production_holds_what_needs_review_whole_and_a_replay_maps_it_once_it_i
     assert " needs review: " in rows[0]["detail"]
 
     confirm_all(workbench, "smaller")
-    wanted = ReplayRequest(str(tmp_path / "errors"), str(tmp_path / "again"), mode="production")
+    wanted = replay_request(str(tmp_path / "errors"), str(tmp_path / "again"), mode="production")
     unpublished = replay(workbench, wanted, spark).report
     assert unpublished.by_reason["block_needs_review"] == len(held.held), "only what is published counts"
     assert unpublished.mapped == 0
 
     publish(workbench)
     after = expect(workbench.document, is_production=True)
-    again = replay(workbench, ReplayRequest(str(tmp_path / "errors"), str(tmp_path / "more"), mode="production"), spark)
+    again = replay(
+        workbench, replay_request(str(tmp_path / "errors"), str(tmp_path / "more"), mode="production"), spark
+    )
     assert again.report.mapped + again.report.filtered == len(held.held)
     assert payloads(first, unpublished, again.report) == after.payloads
     assert all(message["replayed"] is True for message in sent(again.report))
@@ -128,7 +131,7 @@ def test_what_is_left_is_mapped_where_a_schema_asks_for_it_and_counted_as_unrevi
     workbench.do(SetSettings(Side.EXTRACTION, schema.id, (("meanwhile", "map what is left"),)))
     publish(workbench)
     report = run_mapping(
-        workbench, RunRequest(str(sample.messages), str(tmp_path / "out"), mode="production"), spark
+        workbench, run_request(str(sample.messages), str(tmp_path / "out"), mode="production"), spark
     ).report
     assert "block_needs_review" not in report.by_reason
     expected = expect(workbench.document)
@@ -143,7 +146,7 @@ def test_records_of_an_unknown_version_become_a_task_and_once_it_is_accepted_a_r
 ) -> None:
     before = expect(workbench.document)
     assert before.unknown
-    result = run_mapping(workbench, RunRequest(str(sample.messages), str(tmp_path / "out")), spark)
+    result = run_mapping(workbench, run_request(str(sample.messages), str(tmp_path / "out")), spark)
     first = result.report
     compare(first, before)
     assert first.by_reason["unknown_version"] >= len(before.unknown)
@@ -160,7 +163,7 @@ def test_records_of_an_unknown_version_become_a_task_and_once_it_is_accepted_a_r
     assert done.needs_review
     assert task.id not in {left.id for left in version_tasks(workbench)}
     assert "unknown_version" in what_waits(first.errors).reasons
-    again = replay(workbench, ReplayRequest(first.errors, reasons=("unknown_version",)), spark).report
+    again = replay(workbench, replay_request(first.errors, reasons=("unknown_version",)), spark).report
     add_up(again)
     assert again.read == first.by_reason["unknown_version"]
     assert again.mapped + again.filtered == task.records
@@ -174,20 +177,20 @@ def test_a_damaged_error_store_is_named_and_everything_in_it_waits_as_before(
     workbench: Workbench, sample: SampleFolder, spark: SparkProcess, tmp_path: Path
 ) -> None:
     errors = tmp_path / "errors"
-    run_mapping(workbench, RunRequest(str(sample.messages / "hostile.jsonl"), "noop", errors=str(errors)), spark)
+    run_mapping(workbench, run_request(str(sample.messages / "hostile.jsonl"), "noop", errors=str(errors)), spark)
     part = next((errors / "reason=malformed").glob("*.jsonl"))
     part.write_bytes(part.read_bytes() + b'{"reason":"malformed"}\n')
     waiting = what_waits(errors)
     with pytest.raises(RunError, match=part.name):
-        replay(workbench, ReplayRequest(str(errors), str(tmp_path / "out")), spark)
+        replay(workbench, replay_request(str(errors), str(tmp_path / "out")), spark)
     assert what_waits(errors) == waiting
     assert not (tmp_path / "out").exists()
 
 
 def test_a_trial_marks_nothing(workbench: Workbench, sample: SampleFolder, spark: SparkProcess, tmp_path: Path) -> None:
     errors = tmp_path / "errors"
-    run_mapping(workbench, RunRequest(str(sample.messages / "hostile.jsonl"), "noop", errors=str(errors)), spark)
-    first = replay(workbench, ReplayRequest(str(errors), "noop"), spark).report
-    second = replay(workbench, ReplayRequest(str(errors), "noop"), spark).report
+    run_mapping(workbench, run_request(str(sample.messages / "hostile.jsonl"), "noop", errors=str(errors)), spark)
+    first = replay(workbench, replay_request(str(errors), "noop"), spark).report
+    second = replay(workbench, replay_request(str(errors), "noop"), spark).report
     assert first.read == second.read > 0
     assert not list(errors.glob("_replayed/*"))

@@ -16,7 +16,7 @@ from metl_gui.errors import RunError
 from metl_gui.workbench.demo.sample import SampleFolder, fresh_copy
 from metl_gui.workbench.publishing.publication import publish
 from metl_gui.workbench.runs.history import RunStatus, compare_runs, events_of, runs
-from metl_gui.workbench.runs.mapping_run import RunRequest, run_mapping
+from metl_gui.workbench.runs.mapping_run import run_mapping
 from metl_gui.workbench.runs.production import (
     died_runs,
     follow_events,
@@ -27,6 +27,7 @@ from metl_gui.workbench.runs.production import (
 )
 from metl_gui.workbench.session import Workbench
 from tests.helpers.killing import end_everything, kill_after_a_batch, places, wait_for
+from tests.helpers.run_requests import run_request
 
 _COPIES = 1
 _BATCH_BYTES = 300_000
@@ -65,10 +66,10 @@ def test_a_production_run_that_is_killed_again_and_again_loses_nothing_and_doubl
     workbench: Workbench, source: Path, spark: SparkProcess, tmp_path: Path
 ) -> None:
     undisturbed = run_mapping(
-        workbench, RunRequest(str(source), str(tmp_path / "undisturbed"), mode="production"), spark
+        workbench, run_request(str(source), str(tmp_path / "undisturbed"), mode="production"), spark
     ).report
     chance = random.Random(5)
-    request = RunRequest(str(source), str(tmp_path / "out"), errors=str(tmp_path / "errors"), batch_bytes=_BATCH_BYTES)
+    request = run_request(str(source), str(tmp_path / "out"), errors=str(tmp_path / "errors"), batch_bytes=_BATCH_BYTES)
     run = start_production(workbench, request)
     for what in ("jvm", "production"):  # all of them at random by python -m tests.kill_runs
         kill_after_a_batch(run, what, chance)
@@ -122,7 +123,7 @@ def test_a_production_run_outlives_its_starter_and_takes_what_is_published_until
     starter.wait()
     run = live_runs(workbench.project_id)[0]
     with pytest.raises(RunError, match=rf"Run {run.run_id} is going on with the same output folder"):
-        start_production(workbench, RunRequest(str(live), str(tmp_path / "out"), follow=True))
+        start_production(workbench, run_request(str(live), str(tmp_path / "out"), follow=True))
     seen: list[EngineEvent] = []
     told: list[bool] = []
 

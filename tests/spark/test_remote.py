@@ -26,8 +26,9 @@ from metl_gui.stack.spark import SparkConnect, SparkMaster, spark_home
 from metl_gui.workbench.demo.sample import FX, SampleFolder, build_project
 from metl_gui.workbench.exports import EXPORTS
 from metl_gui.workbench.exports.files import export_published
-from metl_gui.workbench.runs.mapping_run import RunRequest, run_mapping
+from metl_gui.workbench.runs.mapping_run import run_mapping
 from tests.helpers.machine_code import kernel_cache
+from tests.helpers.run_requests import run_request
 from tests.helpers.spark_fixtures import make_python
 from tests.spark.conftest import SpecOf, order_record
 
@@ -209,7 +210,7 @@ def test_an_exported_folder_that_is_submitted_writes_the_files_of_metl_run_with_
         for path in (job, again):
             export_published(workbench, EXPORTS["spark"], path)
         sink, errors = str(tmp_path / "here"), str(tmp_path / "here-errors")
-        request = RunRequest(str(sample.messages), sink, mode="production", errors=errors)
+        request = run_request(str(sample.messages), sink, mode="production", errors=errors)
         here = run_mapping(workbench, request, spark)
     assert _files(job) == _files(again)
     target, asked = spark_master.target, tmp_path / "asked.conf"  # a secret is not for the command line

@@ -16,10 +16,11 @@ from metl_gui.errors import ProjectError, RunCancelled, RunError, UserError
 from metl_gui.packaged import sample_projects
 from metl_gui.workbench.demo.sample import SampleFolder, add_waiting, fresh_copy
 from metl_gui.workbench.runs.history import RunStatus, runs
-from metl_gui.workbench.runs.mapping_run import RunRequest, run_mapping
+from metl_gui.workbench.runs.mapping_run import run_mapping
 from metl_gui.workbench.samples.kept_samples import sample_overview
 from metl_gui.workbench.samples.preview import Previews
 from metl_gui.workbench.session import Workbench
+from tests.helpers.run_requests import run_request
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +48,7 @@ def test_a_test_run_maps_unreviewed_blocks_and_counts_them(
     add_waiting(workbench, sample)
     events: list[EngineEvent] = []
     told: list[Progress] = []
-    result = run_mapping(workbench, RunRequest(str(sample.messages)), spark, events.append, Watch(told.append))
+    result = run_mapping(workbench, run_request(str(sample.messages)), spark, events.append, Watch(told.append))
     report = result.as_json()
     counts = json.loads((sample_projects() / "fx" / "counts.json").read_text())
     assert report["read"] == sum(file["lines"] for file in counts["files"].values())
@@ -77,7 +78,7 @@ def test_a_test_run_maps_unreviewed_blocks_and_counts_them(
 def test_a_run_into_a_place_that_another_run_holds_is_refused_by_name_before_it_works(
     workbench: Workbench, sample: SampleFolder, spark: SparkProcess, tmp_path: Path
 ) -> None:
-    request = RunRequest(str(sample.messages / "ledger.jsonl"), sink=str(tmp_path / "out"))
+    request = run_request(str(sample.messages / "ledger.jsonl"), sink=str(tmp_path / "out"))
     events: list[EngineEvent] = []
     with lock_paths([tmp_path / "out"], "the-first"):
         for process in (spark, None):
@@ -91,7 +92,7 @@ def test_a_run_into_a_place_that_another_run_holds_is_refused_by_name_before_it_
 
 
 def test_an_earlier_state_can_be_run(workbench: Workbench, sample: SampleFolder, spark: SparkProcess) -> None:
-    request = RunRequest(str(sample.messages / "ledger.jsonl"), sink="noop", state=0)
+    request = run_request(str(sample.messages / "ledger.jsonl"), sink="noop", state=0)
     report = run_mapping(workbench, request, spark).report
     assert (report.state, report.mapped, report.outputs) == (0, 0, "")
     assert report.by_reason["unknown_schema"] == report.set_aside
@@ -101,7 +102,7 @@ def test_a_run_of_a_project_that_another_edits_is_kept_with_it(
     workbench: Workbench, sample: SampleFolder, spark: SparkProcess
 ) -> None:
     with Workbench.open(sample.project, for_editing=False) as reader:
-        run_mapping(reader, RunRequest(str(sample.messages / "ledger.jsonl"), sink="noop", limit=10), spark)
+        run_mapping(reader, run_request(str(sample.messages / "ledger.jsonl"), sink="noop", limit=10), spark)
     assert [run.report["read"] for run in workbench.kept.runs.newest()] == [10]
 
 
@@ -112,7 +113,7 @@ def test_a_cancelled_run_leaves_no_output_and_stays_in_the_history_as_cancelled(
     watch = Watch(told.append, lambda: any(progress.text.startswith("Mapping") for progress in told))
     out = sample.path / "out"
     with pytest.raises(RunCancelled):
-        run_mapping(workbench, RunRequest(str(sample.messages), sink=str(out)), spark, watch=watch)
+        run_mapping(workbench, run_request(str(sample.messages), sink=str(out)), spark, watch=watch)
     assert not out.exists()
     (run,) = runs(workbench)
     assert run.status is RunStatus.CANCELLED
@@ -121,13 +122,13 @@ def test_a_cancelled_run_leaves_no_output_and_stays_in_the_history_as_cancelled(
 def test_what_cannot_be_run_is_refused_before_spark_is_asked(workbench: Workbench, sample: SampleFolder) -> None:
     source = str(sample.messages)
     with pytest.raises(UserError, match=r"State 0 of .* is not published"):
-        run_mapping(workbench, RunRequest(source, mode="production", state=0))
+        run_mapping(workbench, run_request(source, mode="production", state=0))
     with pytest.raises(RunError, match="limit of 0"):
-        run_mapping(workbench, RunRequest(source, limit=0))
+        run_mapping(workbench, run_request(source, limit=0))
     with pytest.raises(ProjectError, match="no state 9999"):
-        run_mapping(workbench, RunRequest(source, state=9999))
+        run_mapping(workbench, run_request(source, state=9999))
 
 
 def test_a_source_that_is_not_there_is_named(workbench: Workbench, sample: SampleFolder, spark: SparkProcess) -> None:
     with pytest.raises(RunError, match=r"ledgr\.jsonl"):
-        run_mapping(workbench, RunRequest(str(sample.messages / "ledgr.jsonl"), sink="noop"), spark)
+        run_mapping(workbench, run_request(str(sample.messages / "ledgr.jsonl"), sink="noop"), spark)

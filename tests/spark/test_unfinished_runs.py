@@ -18,10 +18,11 @@ from metl_gui.core.runs.events import EngineEvent, RunProgressed
 from metl_gui.engine.execution.client import SparkProcess
 from metl_gui.errors import RunError
 from metl_gui.workbench.demo.sample import SampleFolder, fresh_copy
-from metl_gui.workbench.runs.mapping_run import RunRequest, run_mapping
+from metl_gui.workbench.runs.mapping_run import run_mapping
 from metl_gui.workbench.session import Workbench
 from tests.helpers.killing import HOST, below, command_of, wait_for
 from tests.helpers.long_runs import counted, many_files
+from tests.helpers.run_requests import run_request
 
 METL = [sys.executable, "-m", "metl_gui.cli.main"]
 _TIMES = 400
@@ -136,7 +137,7 @@ def test_a_run_whose_spark_is_killed_fails_and_is_in_the_history_as_killed_with_
             own = [slow_spark.process_id or 0, *below(slow_spark.process_id or 0)]
             os.kill(next(i for i in own if victim in command_of(i)), signal.SIGKILL)
 
-    request = RunRequest(str(long_source), str(tmp_path / "out"), "local[2]")
+    request = run_request(str(long_source), str(tmp_path / "out"), "local[2]")
     with Workbench.open(project) as workbench, pytest.raises(RunError) as caught:
         run_mapping(workbench, request, slow_spark, once(kill))
     (run,) = listed(project)

@@ -20,7 +20,7 @@ BATCH_BYTES = 256 << 20
 """What a batch reads at most: some seconds of work, so that little is done again after a kill."""
 Format: TypeAlias = Literal["jsonl", "parquet"]
 Lane: TypeAlias = Literal["batch", "fast"]
-RunMode: TypeAlias = Literal["test", "production"]
+Mode: TypeAlias = Literal["test", "production"]
 Role: TypeAlias = Literal["source", "sink", "errors"]
 ROLES: tuple[Role, ...] = ("source", "sink", "errors")
 """The order in which a run names its Kafka servers."""
@@ -67,14 +67,15 @@ class SinkSpec(msgspec.Struct, frozen=True, kw_only=True):
     """Where a run writes, and in what form.
 
     Args:
-        address: a folder that is new or empty, ``noop``, or topics.
+        address: a folder that is new or empty, ``noop``, or topics; empty, before a run is prepared, for a folder of
+            its own.
         errors: folder of the error store, or a topic; by default ``errors`` in the run folder.
         format: how messages are written into a folder: ``jsonl`` as they are, ``parquet`` in typed columns.
         by_date: write them into a folder for each day below the one of their entity.
         has_tombstones: send a null value after each delete into a topic.
     """
 
-    address: str
+    address: str = ""
     errors: str = ""
     format: Format = "jsonl"
     by_date: bool = False
@@ -131,7 +132,7 @@ class RunPolicy(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     folder: str = ""
-    mode: RunMode = "test"
+    mode: Mode = "test"
     lane: Lane = "batch"
     checkpoint: str = ""
     samples: int = 50
@@ -219,7 +220,7 @@ class KeptSpec(msgspec.Struct, frozen=True, kw_only=True):
     sink: str
     folder: str
     errors: str = ""
-    mode: RunMode = "test"
+    mode: Mode = "test"
     limit: int | None = None
     samples: int = 50
     state: int = 0

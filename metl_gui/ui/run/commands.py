@@ -17,6 +17,7 @@ from metl_gui.core.matrix.blocks import BlockKey
 from metl_gui.core.project.version_tasks import VersionTask
 from metl_gui.core.runs.kafka import is_kafka
 from metl_gui.core.runs.records import SetAsideRecord
+from metl_gui.core.runs.run_spec import Mode, ReplayOrder, RunPolicy, SinkSpec, SourceSpec
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import EditError
 from metl_gui.ui.charts.figures import KERNEL, READ
@@ -39,8 +40,8 @@ from metl_gui.workbench.importing.version_tasks import REASONS, version_tasks
 from metl_gui.workbench.profiles.kinds import ProfileKind
 from metl_gui.workbench.runs.fill_rates import AttributeFilled
 from metl_gui.workbench.runs.history import compare_runs
-from metl_gui.workbench.runs.mapping_run import PRODUCTION, TEST, Mode
-from metl_gui.workbench.runs.replay import ReplayRequest, what_waits
+from metl_gui.workbench.runs.mapping_run import PRODUCTION, TEST, RunRequest
+from metl_gui.workbench.runs.replay import what_waits
 from metl_gui.workbench.samples.run_records import first_set_aside
 
 if TYPE_CHECKING:
@@ -273,7 +274,12 @@ class RunCommands:
         wanted = self._page.aside.wanted
         reasons = () if set(wanted) == set(self._page.aside.waiting.reasons) else wanted
         self._context.navigate.show_page(_RUN)
-        self._page.replay(ReplayRequest(errors, sink if mode == PRODUCTION else "", mode=mode, reasons=reasons))
+        request = RunRequest(
+            SourceSpec(address=errors, replay=ReplayOrder(reasons)),
+            SinkSpec(address=sink if mode == PRODUCTION else ""),
+            policy=RunPolicy(mode=mode),
+        )
+        self._page.replay(request)
 
     def _aside_of_shown(self) -> tuple[str, Mode, str]:
         """Return the error store or topic of the shown run, its mode, and where its messages go; empty for nothing."""
@@ -298,7 +304,7 @@ class RunCommands:
 
         def again() -> None:
             self._context.navigate.show_page(_RUN)
-            self._page.replay(ReplayRequest(wait.errors, reasons=reasons))
+            self._page.replay(RunRequest(SourceSpec(address=wait.errors, replay=ReplayOrder(reasons))))
 
         return again
 

@@ -47,7 +47,6 @@ from metl_gui.workbench.demo.sample import SampleFolder
 from metl_gui.workbench.runs.history import PastRun, RunStatus, runs
 from metl_gui.workbench.runs.mapping_run import PRODUCTION, RunRequest, RunResult
 from metl_gui.workbench.runs.production import LiveRun
-from metl_gui.workbench.runs.replay import ReplayRequest
 from metl_gui.workbench.session import Workbench
 from metl_gui.workbench.user_folders import run_folder
 
@@ -95,7 +94,7 @@ class RunPage(QMainWindow):
         self.past_runs: tuple[PastRun, ...] = ()
         self._wanted = ""
         self._runs_for: Workbench | None = None
-        self.last_request: RunRequest | ReplayRequest | None = None
+        self.last_request: RunRequest | None = None
         self.setup, self.head, self.failure = RunSetup(), RunHead(), FailureCard()
         self.targets = KnownTargets(settings, self.setup.target)
         self.body = RunBody(lambda: project.newest, jobs)
@@ -122,12 +121,11 @@ class RunPage(QMainWindow):
 
     def run_again(self) -> None:
         """Start what was started last once more."""
-        if isinstance(self.last_request, ReplayRequest):
-            self.replay(self.last_request)
-        elif self.last_request is not None:
-            self._run(self.last_request)
+        if self.last_request is not None:
+            again = self.replay if self.last_request.is_replay else self._run
+            again(self.last_request)
 
-    def replay(self, request: ReplayRequest) -> None:
+    def replay(self, request: RunRequest) -> None:
         """Map again what a run set aside."""
         workbench = self._begin(request, "Replay in production" if request.mode == PRODUCTION else "Replay")
         if workbench is not None:
@@ -155,7 +153,7 @@ class RunPage(QMainWindow):
         self.head.say("Production", "is being started", "starting", "accent")
         self.production.start(workbench, request)
 
-    def _begin(self, request: RunRequest | ReplayRequest, kind: str) -> Workbench | None:
+    def _begin(self, request: RunRequest, kind: str) -> Workbench | None:
         """Clear the page for a run; None while another one goes on."""
         workbench = self._project.workbench
         if workbench is None or self._spark.is_running:
@@ -460,8 +458,9 @@ class RunPage(QMainWindow):
 
     def _what_stays(self) -> str:
         request = self.last_request
-        in_batches = isinstance(request, RunRequest) and bool(request.follow or request.checkpoint)
-        return what_stays(request.sink if request is not None else "", in_batches=in_batches)
+        if request is None:
+            return what_stays("", in_batches=False)
+        return what_stays(request.sink.address, in_batches=request.in_batches)
 
     def _production_started(self, run: LiveRun) -> None:
         self._wanted = run.run_id

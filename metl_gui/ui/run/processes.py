@@ -26,7 +26,7 @@ from metl_gui.workbench.runs.production import (
     start_production,
     stop_run,
 )
-from metl_gui.workbench.runs.replay import ReplayRequest, replay
+from metl_gui.workbench.runs.replay import replay
 from metl_gui.workbench.session import Workbench
 
 _READY = "ready"
@@ -91,7 +91,7 @@ class SparkRuns(QObject):
 
         self._start(f"{request.mode.capitalize()} run", request.spark, task)
 
-    def replay(self, workbench: Workbench, request: ReplayRequest) -> None:
+    def replay(self, workbench: Workbench, request: RunRequest) -> None:
         """Map again what was set aside; does nothing while a run is going on."""
         aside = self._jobs.worker.call
 

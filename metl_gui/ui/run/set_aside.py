@@ -13,6 +13,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QHeaderView, QVBoxLayout, QWidget
 
 from metl_gui.core.runs.kafka import is_kafka
+from metl_gui.core.runs.run_spec import Mode
 from metl_gui.ui.jobs.jobs import JobOutcome, Jobs, NewestJob
 from metl_gui.ui.messages.set_aside import SHOW, next_step, reason_kind, reason_words, where
 from metl_gui.ui.theming import theme as themes
@@ -20,7 +21,6 @@ from metl_gui.ui.widgets.labels import Elided
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
 from metl_gui.ui.widgets.table import HEADING_PX, TableCell, TableModel, make_table
-from metl_gui.workbench.runs.mapping_run import Mode
 from metl_gui.workbench.runs.replay import StillWaiting, what_waits
 from metl_gui.workbench.samples.run_records import first_set_aside
 

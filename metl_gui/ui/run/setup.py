@@ -12,14 +12,14 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QButtonGroup, QCheckBox, QDoubleSpinBox, QHBoxLayout, QVBoxLayout, QWidget
 
 from metl_gui.core.project.named_states import NamedState
-from metl_gui.core.runs.run_spec import Lane
+from metl_gui.core.runs.run_spec import Lane, MappingSpec, Mode, RunPolicy, SinkSpec, SourceSpec
 from metl_gui.ui.project.text import on
 from metl_gui.ui.run.history import RunList
 from metl_gui.ui.run.setup_fields import FORMATS, PlaceFields, TargetBox
 from metl_gui.ui.widgets.dock import Surface
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
-from metl_gui.workbench.runs.mapping_run import PRODUCTION, TEST, Mode, RunRequest
+from metl_gui.workbench.runs.mapping_run import PRODUCTION, TEST, RunRequest
 
 _LANES: tuple[tuple[Lane, str], ...] = (("batch", "In batches"), ("fast", "Fast lane"))
 _WORDS: dict[Lane, str] = {
@@ -276,22 +276,27 @@ class RunSetup(Surface):
     def request(self) -> RunRequest:
         """What the fields ask for."""
         is_production, places, mode = self.mode.mode == PRODUCTION, self.places, self.mode
-        follows = is_production and mode.follows
+        follows, is_fast = is_production and mode.follows, is_production and mode.is_fast
         return RunRequest(
-            self.source.text().strip(),
-            self.sink.text().strip(),
+            SourceSpec(
+                address=self.source.text().strip(),
+                start=places.topic_choices.start if places.is_from_topics else "",
+                follow=follows,
+            ),
+            SinkSpec(
+                address=self.sink.text().strip(),
+                errors=places.topic_choices.errors if places.is_to_topics else "",
+                format=FORMATS[self.format.currentIndex()][0],
+                by_date=self.by_date.isChecked() and not places.is_to_topics,
+                has_tombstones=places.is_to_topics and places.topic_choices.has_tombstones,
+            ),
+            MappingSpec(
+                is_frozen=follows and mode.freeze.isChecked(),
+                wait_seconds=mode.lane.wait_seconds if is_fast else 0.0,
+            ),
+            RunPolicy(mode=mode.mode, lane="fast" if is_fast else "batch"),
             spark=self.target.text,
-            mode=mode.mode,
-            errors=places.topic_choices.errors if places.is_to_topics else "",
             include_unconfirmed=is_production and mode.unconfirmed.isChecked(),
-            format=FORMATS[self.format.currentIndex()][0],
-            by_date=self.by_date.isChecked() and not places.is_to_topics,
-            follow=follows,
-            freeze=follows and mode.freeze.isChecked(),
-            lane="fast" if is_production and mode.is_fast else "batch",
-            start=places.topic_choices.start if places.is_from_topics else "",
-            has_tombstones=places.is_to_topics and places.topic_choices.has_tombstones,
-            wait_seconds=mode.lane.wait_seconds if is_production and mode.is_fast else 0.0,
         )
 
     @property
@@ -299,10 +304,12 @@ class RunSetup(Surface):
         """What the fields ask of a test, whatever mode is chosen; where production writes is for production."""
         if self.mode.mode != PRODUCTION:
             return self.request
-        kind = FORMATS[self.format.currentIndex()][0]
         start = self.places.topic_choices.start if self.places.is_from_topics else ""
-        by_date = self.by_date.isChecked()
-        return RunRequest(self.source.text().strip(), spark=self.target.text, format=kind, by_date=by_date, start=start)
+        return RunRequest(
+            SourceSpec(address=self.source.text().strip(), start=start),
+            SinkSpec(format=FORMATS[self.format.currentIndex()][0], by_date=self.by_date.isChecked()),
+            spark=self.target.text,
+        )
 
     def show_busy(self, is_busy: bool) -> None:
         """Offer to stop while a run goes on, else to start one."""

@@ -43,21 +43,21 @@ def question_about(request: RunRequest, live: NamedState) -> tuple[str, str]:
     who = f" by {live.published_who}" if live.published_who else ""
     when = f", {on(live.published_ms)}" if live.published_ms is not None else ""
     blocks = "every block, what nobody has confirmed too" if request.include_unconfirmed else "confirmed blocks only"
-    if request.lane == "fast":
+    if request.policy.lane == "fast":
         until = "It goes on until somebody stops it" + (
             ", with this state whatever is published meanwhile."
-            if request.freeze
+            if request.mapping.is_frozen
             else ", and takes what is published meanwhile between two transactions."
         )
-    elif not request.follow:
+    elif not request.source.follow:
         until = "It ends when the source is read."
-    elif request.freeze:
+    elif request.mapping.is_frozen:
         until = "It goes on until somebody stops it, with this state whatever is published meanwhile."
     else:
         until = "It goes on until somebody stops it, and takes what is published meanwhile between two batches."
     lines = (
         f"It maps with {state_words(live.name, live.state)}, published{who}{when}: {blocks}.",
-        f"From {request.source}",
+        f"From {request.source.address}",
         _to(request),
         f"On {request.spark}",
         f"{until} It is a process of its own: closing this window does not stop it.",
@@ -67,12 +67,12 @@ def question_about(request: RunRequest, live: NamedState) -> tuple[str, str]:
 
 def _to(request: RunRequest) -> str:
     """Say where messages go, and how often a reader sees each of them."""
-    if not is_kafka(request.sink):
-        dates = ", in folders by date" if request.by_date else ""
-        return f"To {request.sink}, as {_FORMATS[request.format]}{dates}"
-    often = "exactly once for consumers that read committed" if request.lane == "fast" else "at least once"
-    aside = f"; set aside into {request.errors}" if request.errors else ""
-    return f"To {request.sink}, {often}{aside}"
+    if not is_kafka(request.sink.address):
+        dates = ", in folders by date" if request.sink.by_date else ""
+        return f"To {request.sink.address}, as {_FORMATS[request.sink.format]}{dates}"
+    often = "exactly once for consumers that read committed" if request.policy.lane == "fast" else "at least once"
+    aside = f"; set aside into {request.sink.errors}" if request.sink.errors else ""
+    return f"To {request.sink.address}, {often}{aside}"
 
 
 def live_words(live: Sequence[LiveRun]) -> tuple[str, str]:
@@ -163,18 +163,18 @@ class RunStart(QObject):
         is_production = request.mode == PRODUCTION
         self._asked = None
         self._looking.cancel()
-        if not request.source:
+        if not request.source.address:
             hint = "Choose a file, a folder or topics under From."
             self._refuse("Nothing to map yet.", "No messages are chosen.", hint)
-        elif is_production and not request.sink:
+        elif is_production and not request.sink.address:
             hint = "Choose a folder or topics under To."
             self._refuse("Production needs a place for its messages.", "None is chosen.", hint)
-        elif request.lane == "fast" and not is_kafka(request.errors):
+        elif request.policy.lane == "fast" and not is_kafka(request.sink.errors):
             hint = "Name an error topic with Topics… under To, or choose batches."
             self._refuse("A fast lane needs a topic for what it sets aside.", "None is named.", hint)
         elif is_production and live is None:
             return  # the mode says so, and offers to publish
-        elif is_kafka(request.sink) or is_kafka(request.errors):
+        elif is_kafka(request.sink.address) or is_kafka(request.sink.errors):
             self._asked = _StartRequest(workbench, request, live)
             title = "Looking whether the topics are there"
             self._looking.start(title, lambda _watch: topics_wanted(workbench, request), self._found)
@@ -194,7 +194,9 @@ class RunStart(QObject):
             self.refused.emit(outcome.error)
         elif outcome.value:
             request = asked.request
-            dialog = NewTopicsDialog(outcome.value, servers_of(request.sink) or servers_of(request.errors), self._over)
+            dialog = NewTopicsDialog(
+                outcome.value, servers_of(request.sink.address) or servers_of(request.sink.errors), self._over
+            )
             dialog.agreed.connect(self._make)
             show(dialog)
         elif outcome.value is not None:

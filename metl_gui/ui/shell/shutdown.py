@@ -20,7 +20,6 @@ from metl_gui.ui.run.head import show_share
 from metl_gui.ui.widgets.dialogs import QuestionDialog
 from metl_gui.ui.widgets.labels import Elided
 from metl_gui.workbench.runs.mapping_run import RunRequest, RunResult
-from metl_gui.workbench.runs.replay import ReplayRequest
 
 if TYPE_CHECKING:
     from metl_gui.ui.shell.window import Window
@@ -203,23 +202,23 @@ class ShutdownController(QObject):
         return self._window.spark.is_running
 
     @property
-    def _request(self) -> RunRequest | ReplayRequest | None:
+    def _request(self) -> RunRequest | None:
         return self._window.run_page.last_request
 
     @property
     def _kind(self) -> str:
-        return "replay" if isinstance(self._request, ReplayRequest) else "test run"
+        return "replay" if self._request is not None and self._request.is_replay else "test run"
 
     @property
     def _has_end(self) -> bool:
-        return not (isinstance(self._request, RunRequest) and self._request.follow)
+        return self._request is None or not self._request.source.follow
 
     def _cost(self) -> str:
         """Say what of the run is there when it is stopped."""
         request = self._request
-        if isinstance(request, RunRequest) and (request.follow or request.checkpoint):
+        if request is not None and request.in_batches:
             stays = "what it has put in place stays"
-        elif request is not None and is_kafka(request.sink):
+        elif request is not None and is_kafka(request.sink.address):
             stays = "what it has sent stays in its topics"
         else:
             stays = "none of its messages is kept"

@@ -11,6 +11,7 @@ import time
 from metl_gui.core.project.version_tasks import VersionTask
 from metl_gui.core.review.items import review_items
 from metl_gui.core.runs.report import RunReport
+from metl_gui.core.runs.run_spec import ReplayOrder, RunPolicy, SinkSpec, SourceSpec
 from metl_gui.errors import RunError
 from metl_gui.workbench.demo.live_story import LEAST_SCORE, RELEASES, Story
 from metl_gui.workbench.importing.schema_import import ImportResult
@@ -19,8 +20,8 @@ from metl_gui.workbench.live import SERVICE, Release
 from metl_gui.workbench.mapping.suggestions import SuggestionQuery, accept_best, suggest
 from metl_gui.workbench.publishing.publication import live_state, publish
 from metl_gui.workbench.review.decisions import confirm_unconfirmed, rename, review_list
-from metl_gui.workbench.runs.mapping_run import PRODUCTION
-from metl_gui.workbench.runs.replay import ReplayRequest, replay
+from metl_gui.workbench.runs.mapping_run import PRODUCTION, RunRequest
+from metl_gui.workbench.runs.replay import replay
 from metl_gui.workbench.session import Workbench
 
 
@@ -84,7 +85,11 @@ def _review(story: Story, workbench: Workbench, release: Release) -> None:
 
 
 def _replayed(story: Story) -> RunReport:
-    request = ReplayRequest(errors=story.servers.errors, sink=story.servers.sink, mode=PRODUCTION)
+    request = RunRequest(
+        SourceSpec(address=story.servers.errors, replay=ReplayOrder()),
+        SinkSpec(address=story.servers.sink),
+        policy=RunPolicy(mode=PRODUCTION),
+    )
     with Workbench.open(story.path, for_editing=False) as workbench:
         report = replay(workbench, request, watch=story.watch).report
     story.tell(

@@ -19,6 +19,7 @@ from metl_gui.core.progress import Watch
 from metl_gui.core.project.version_tasks import VersionTask
 from metl_gui.core.runs.events import LaneProgressed, LaneTroubled, RunFailed
 from metl_gui.core.runs.kafka import KafkaServers
+from metl_gui.core.runs.run_spec import RunPolicy, SinkSpec, SourceSpec
 from metl_gui.core.trees.nodes import Side
 from metl_gui.engine.runs.event_log import EventTail
 from metl_gui.errors import ProjectError, RunError
@@ -237,13 +238,9 @@ class DemoLane:
 def request_of(servers: Servers) -> RunRequest:
     """Return what is asked of the run."""
     return RunRequest(
-        source=servers.source,
-        sink=servers.sink,
-        errors=servers.errors,
-        mode=PRODUCTION,
-        follow=True,
-        lane="fast",
-        group="shop-canonical",
+        source=SourceSpec(address=servers.source, follow=True, group="shop-canonical"),
+        sink=SinkSpec(address=servers.sink, errors=servers.errors),
+        policy=RunPolicy(mode=PRODUCTION, lane="fast"),
     )
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from metl_gui.core.progress import UNWATCHED, Watch
+from metl_gui.core.runs.run_spec import SourceSpec
 from metl_gui.core.trees.nodes import Side
 from metl_gui.engine.execution.client import SparkProcess
 from metl_gui.errors import ProjectError
@@ -251,7 +252,7 @@ class PreparedDemo:
     @property
     def request(self) -> RunRequest:
         """The test run of the demo."""
-        return RunRequest(str(self.folder.messages))
+        return RunRequest(SourceSpec(address=str(self.folder.messages)))
 
 
 def prepare_demo(watch: Watch = UNWATCHED) -> PreparedDemo:

@@ -11,9 +11,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
 import msgspec
 
@@ -23,13 +23,11 @@ from metl_gui.core.progress import UNWATCHED, TaskRunner, Watch, run_inline
 from metl_gui.core.project.version_tasks import VersionTask
 from metl_gui.core.runs.events import EngineEvent, LaneProgressed, RunProgressed, RunStarted
 from metl_gui.core.runs.kafka import KafkaServers, is_kafka
-from metl_gui.core.runs.records import LIMIT_BYTES, MappedRecord, SetAsideRecord
+from metl_gui.core.runs.records import MappedRecord, SetAsideRecord
 from metl_gui.core.runs.report import RunReport
 from metl_gui.core.runs.run_spec import (
-    BATCH_BYTES,
-    Format,
-    Lane,
     MappingSpec,
+    Mode,
     RunPolicy,
     RunSpec,
     SinkSpec,
@@ -56,7 +54,6 @@ from metl_gui.workbench.user_folders import KEPT_DAYS, forget_old_runs, run_fold
 
 EventSink = Callable[[EngineEvent], None]
 _LOOK_SECONDS = 0.05
-Mode = Literal["test", "production"]
 TEST: Final = "test"
 PRODUCTION: Final = "production"
 _NAMED = 3
@@ -67,51 +64,40 @@ class RunRequest:
     """What a person asks of a run.
 
     Args:
-        source: a file, a folder or a pattern, or topics.
-        sink: a folder that is new or empty, topics, or ``noop``; empty for a folder of the run's own in the user's
-            cache.
+        source: what is to be read; with ``replay`` an error store, whose records are mapped again.
+        sink: where to write; with an empty address into a folder of the run's own in the user's cache.
+        mapping: whether it stays with the state of the beginning, and how long it waits; the state itself is chosen
+            when the run is prepared. A following run in production that is not frozen takes what is published.
+        policy: how it is done, but for the folder. As ``test`` every block is mapped as it stands, those that nobody
+            confirmed counted by entity; in ``production`` a published state and its confirmed blocks, what needs review
+            held.
         spark: where Spark runs: a target as ``core.runs.target`` knows it, or ``@`` and the name of a profile.
-        mode: ``test``: every block as it stands, those that nobody confirmed counted by entity; ``production``: a
-            published state and its confirmed blocks, what needs review held.
-        errors: folder of the error store, or a topic; empty for a folder in the run's own folder.
-        limit: read at most this many records.
         state: run an earlier state instead of the current one; in production another published one than what is live.
         include_unconfirmed: let production map blocks that nobody has confirmed too.
-        format: how messages are written: ``jsonl`` as they are, ``parquet`` in typed columns.
-        by_date: write them into a folder for each day below the one of their entity.
-        max_record_bytes: set records aside that are larger.
-        checkpoint: run in batches and keep in this folder what the run needs to go on where it stopped.
-        follow: go on when the source is exhausted, until somebody stops the run; in batches too.
-        batch_bytes: about how much of the source a batch reads at most.
-        freeze: stay with the state of the beginning; else a following run in production takes what is published.
-        lane: ``batch`` goes batch after batch; ``fast`` maps from topics to topics record for record.
-        start: where topics are read from: ``earliest``, ``latest``, a time in ISO 8601, or ``topic/partition/offset``
-            with commas between; empty for ``earliest``.
-        group: the consumer group of a fast lane; empty for one named after the run.
-        has_tombstones: send a null value after each delete into a topic.
-        wait_seconds: how long a partition of a fast lane waits for a version that is not known yet.
     """
 
-    source: str
-    sink: str = ""
+    source: SourceSpec
+    sink: SinkSpec = field(default_factory=SinkSpec)
+    mapping: MappingSpec = field(default_factory=MappingSpec)
+    policy: RunPolicy = field(default_factory=RunPolicy)
     spark: str = LOCAL_TARGET
-    mode: Mode = TEST
-    errors: str = ""
-    limit: int | None = None
     state: int | None = None
     include_unconfirmed: bool = False
-    format: Format = "jsonl"
-    by_date: bool = False
-    max_record_bytes: int = LIMIT_BYTES
-    checkpoint: str = ""
-    follow: bool = False
-    freeze: bool = False
-    batch_bytes: int = BATCH_BYTES
-    lane: Lane = "batch"
-    start: str = ""
-    group: str = ""
-    has_tombstones: bool = False
-    wait_seconds: float = 0.0
+
+    @property
+    def mode(self) -> Mode:
+        """``test`` or ``production``."""
+        return self.policy.mode
+
+    @property
+    def is_replay(self) -> bool:
+        """Whether it reads what was set aside before."""
+        return self.source.replay is not None
+
+    @property
+    def in_batches(self) -> bool:
+        """Whether what it puts in place is put there batch after batch."""
+        return bool(self.source.follow or self.policy.checkpoint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,46 +189,37 @@ def prepare_run(workbench: Workbench, request: RunRequest) -> RunSpec:
         UserError: production is asked for and nothing is published, or not this state.
         RunError: the limit reads nothing.
     """
-    if request.limit is not None and request.limit < 1:
-        raise RunError(f"A limit of {request.limit} records reads nothing.", hint="Give 1 or more, or leave it out.")
-    if request.limit is not None and (request.follow or request.checkpoint):
+    limit = request.source.limit
+    if limit is not None and limit < 1:
+        raise RunError(f"A limit of {limit} records reads nothing.", hint="Give 1 or more, or leave it out.")
+    if limit is not None and request.in_batches:
         raise RunError("A run in batches has no limit.", hint="Leave the limit out, or --follow and --checkpoint.")
     _check_topics(request)
     pinned = pin(workbench, request.mode, request.state, request.include_unconfirmed)
     run_id = new_run_id()
     folder = run_folder(workbench.project_id, run_id)
-    checkpoint = request.checkpoint or (str(folder / "checkpoint") if request.follow else "")
+    asked, sink = request.policy.checkpoint, request.sink
+    checkpoint = asked or (str(folder / "checkpoint") if request.source.follow else "")
     return RunSpec(
         run_id=run_id,
-        source=SourceSpec(
-            address=request.source,
-            start=request.start,
-            limit=request.limit,
-            max_record_bytes=request.max_record_bytes,
-            follow=request.follow,
-            batch_bytes=request.batch_bytes,
-            group=request.group,
-        ),
-        sink=SinkSpec(
-            address=request.sink or str(_own_sink(request.spark, run_id) or folder / "messages"),
-            errors=request.errors or (str(Path(checkpoint) / "errors") if request.checkpoint else ""),
-            format=request.format,
-            by_date=request.by_date,
-            has_tombstones=request.has_tombstones,
+        source=request.source,
+        sink=msgspec.structs.replace(
+            sink,
+            address=sink.address or str(_own_sink(request.spark, run_id) or folder / "messages"),
+            errors=sink.errors or (str(Path(checkpoint) / "errors") if asked else ""),
         ),
         mapping=msgspec.structs.replace(
             pinned.mapping,
-            is_frozen=request.freeze or request.state is not None,
-            wait_seconds=request.wait_seconds,
+            is_frozen=request.mapping.is_frozen or request.state is not None,
+            wait_seconds=request.mapping.wait_seconds,
         ),
-        policy=RunPolicy(
+        policy=msgspec.structs.replace(
+            request.policy,
             folder=str(folder),
-            mode=request.mode,
-            lane=request.lane,
             checkpoint=checkpoint,
             notes=(*pinned.notes, *_kept_how_long(request)),
         ),
-        servers=servers_of(request.source, request.sink, request.errors),
+        servers=servers_of(request.source.address, sink.address, sink.errors),
     )
 
 
@@ -252,19 +229,20 @@ def _check_topics(request: RunRequest) -> None:
     Raises:
         RunError: the error says what goes together.
     """
-    is_read, is_written = is_kafka(request.source), is_kafka(request.sink)
-    if request.lane == "fast" and not (is_read and is_written and request.follow):
+    source, sink, is_fast = request.source, request.sink, request.policy.lane == "fast"
+    is_read, is_written = is_kafka(source.address), is_kafka(sink.address)
+    if is_fast and not (is_read and is_written and source.follow):
         raise RunError(
             "A fast lane goes from topics to topics, and follows.",
-            f"It was asked from {request.source} to {request.sink or 'a folder'}"
-            f"{'' if request.follow else ', up to an end'}.",
+            f"It was asked from {source.address} to {sink.address or 'a folder'}"
+            f"{'' if source.follow else ', up to an end'}.",
             "Give a kafka:// source and sink and --follow, or leave --lane fast out.",
         )
     for name, is_asked, is_for in (
-        ("--start", bool(request.start), is_read),
-        ("--tombstones", request.has_tombstones, is_written),
-        ("--group", bool(request.group), request.lane == "fast"),
-        ("--wait", request.wait_seconds > 0, request.lane == "fast"),
+        ("--start", bool(source.start), is_read),
+        ("--tombstones", sink.has_tombstones, is_written),
+        ("--group", bool(source.group), is_fast),
+        ("--wait", request.mapping.wait_seconds > 0, is_fast),
     ):
         if is_asked and not is_for:
             where = {"--start": "a kafka:// source", "--tombstones": "a kafka:// sink"}.get(name, "--lane fast")
@@ -287,7 +265,7 @@ def _own_sink(target: str, run_id: str) -> Path | None:
 
 
 def _kept_how_long(request: RunRequest) -> tuple[str, ...]:
-    if request.mode == TEST or request.errors or request.checkpoint:
+    if request.mode == TEST or request.sink.errors or request.policy.checkpoint:
         return ()
     return (f"What is set aside lies in your cache for {KEPT_DAYS} days; name a folder for it to keep it longer.",)
 

@@ -133,7 +133,7 @@ def start_production(
     """
     watch.step("Compiling the published state")
     forget_old_runs(workbench.project_id)
-    request = replace(request, mode=PRODUCTION)
+    request = replace(request, policy=msgspec.structs.replace(request.policy, mode=PRODUCTION))
     spec = prepare_run(workbench, request)
     if not spec.policy.checkpoint:
         policy = msgspec.structs.replace(spec.policy, checkpoint=str(Path(spec.policy.folder) / "checkpoint"))
@@ -152,7 +152,7 @@ def start_production(
         target=request.spark,
         project=str(workbench.path.absolute()),
         include_unconfirmed=request.include_unconfirmed,
-        follows_published=request.follow and not request.freeze and request.state is None,
+        follows_published=spec.source.follow and not spec.mapping.is_frozen,
     )
     return _started(order, spec.mapping.plan, watch, environment)
 

@@ -15,10 +15,8 @@ import msgspec
 
 from metl_gui.core.progress import UNWATCHED, TaskRunner, Watch, run_inline
 from metl_gui.core.runs.kafka import is_kafka, parse_address
-from metl_gui.core.runs.records import LIMIT_BYTES
 from metl_gui.core.runs.report import RunReport, Tally
-from metl_gui.core.runs.run_spec import NOOP, Format, ReplayOrder, RunPolicy, RunSpec, SinkSpec, SourceSpec
-from metl_gui.core.runs.target import LOCAL_TARGET
+from metl_gui.core.runs.run_spec import NOOP, Mode, RunSpec, SourceSpec
 from metl_gui.engine.checks.destinations import refuse_shared_places
 from metl_gui.engine.execution.client import SparkProcess
 from metl_gui.engine.runs.run_folder import new_run_id
@@ -29,7 +27,7 @@ from metl_gui.workbench.runs.mapping_run import (
     PRODUCTION,
     TEST,
     EventSink,
-    Mode,
+    RunRequest,
     RunResult,
     pin,
     run_prepared,
@@ -37,40 +35,6 @@ from metl_gui.workbench.runs.mapping_run import (
 )
 from metl_gui.workbench.session import Workbench
 from metl_gui.workbench.user_folders import run_folder
-
-
-@dataclass(frozen=True, slots=True)
-class ReplayRequest:
-    """What a person asks of a replay.
-
-    Args:
-        errors: the error store, one ``reason=`` folder of it, or what one replay set aside again; or an error topic.
-        sink: a folder that is new or empty, topics, or ``noop`` to try it: then nothing is marked. Empty for a folder
-            of the replay's own in the user's cache, in tests only.
-        spark: the Spark target.
-        mode: as of a run; tests and production are marked apart.
-        reasons: only what was set aside for these; all when empty.
-        set_aside: folder or topic for what is set aside again; empty for one within the error store, or the end of the
-            error topic, where it goes on waiting.
-        state: the state to map with, as of a run.
-        include_unconfirmed: as of a run.
-        is_again: everything that the run itself set aside, also what was replayed already.
-        format, by_date, max_record_bytes, has_tombstones: as of a run.
-    """
-
-    errors: str
-    sink: str = ""
-    spark: str = LOCAL_TARGET
-    mode: Mode = TEST
-    reasons: tuple[str, ...] = ()
-    set_aside: str = ""
-    state: int | None = None
-    include_unconfirmed: bool = False
-    is_again: bool = False
-    format: Format = "jsonl"
-    by_date: bool = False
-    max_record_bytes: int = LIMIT_BYTES
-    has_tombstones: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +76,15 @@ def _what_waits_in_topic(errors: str, mode: Mode) -> StillWaiting:
         return StillWaiting()
 
 
-def prepare_replay(workbench: Workbench, request: ReplayRequest) -> RunSpec:
+def prepare_replay(workbench: Workbench, request: RunRequest) -> RunSpec:
     """Compile a state and find the error store; nothing is written yet.
+
+    Args:
+        workbench: the project.
+        request: a replay. Its source is an error store, one ``reason=`` folder of it, or what one replay set aside
+            again; or an error topic. Without a sink, in tests only, messages go into a folder of the replay's own in
+            the user's cache; with ``noop`` it is only tried, and nothing is marked. Without a place for errors these go
+            into one within the error store, or to the end of the error topic, where they go on waiting.
 
     Raises:
         RunError: there is no such error store or reason, or production has no sink.
@@ -121,41 +92,36 @@ def prepare_replay(workbench: Workbench, request: ReplayRequest) -> RunSpec:
         UserError: production is asked for and nothing is published, or not this state.
     """
     _check(request)
-    is_topic = is_kafka(request.errors)
-    store = None if is_topic else ErrorStore.at(request.errors, request.reasons, request.max_record_bytes)
+    address, is_topic = request.source.address, is_kafka(request.source.address)
+    store = None if is_topic else _store_of(request.source)
     pinned = pin(workbench, request.mode, request.state, request.include_unconfirmed)
     run_id = new_run_id()
     folder = run_folder(workbench.project_id, run_id)
-    if request.sink == NOOP:
+    if request.sink.address == NOOP:
         own = str(folder / "errors")
     else:
-        own = str(store.again_folder(run_id)) if store is not None else request.errors.strip()
-    source = request.errors.strip() if is_topic else str(Path(request.errors).expanduser().resolve())
-    sink, errors = request.sink or str(folder / "messages"), request.set_aside or own
+        own = str(store.again_folder(run_id)) if store is not None else address.strip()
+    source = address.strip() if is_topic else str(Path(address).expanduser().resolve())
+    sink, errors = request.sink.address or str(folder / "messages"), request.sink.errors or own
     return RunSpec(
         run_id=run_id,
-        source=SourceSpec(
-            address=source,
-            max_record_bytes=request.max_record_bytes,
-            replay=ReplayOrder(request.reasons, request.is_again),
-        ),
-        sink=SinkSpec(
-            address=sink,
-            errors=errors,
-            format=request.format,
-            by_date=request.by_date,
-            has_tombstones=request.has_tombstones,
-        ),
+        source=msgspec.structs.replace(request.source, address=source),
+        sink=msgspec.structs.replace(request.sink, address=sink, errors=errors),
         # No lane has to agree with a replay.
         mapping=msgspec.structs.replace(pinned.mapping, publication=0, matrix=""),
-        policy=RunPolicy(folder=str(folder), mode=request.mode, notes=pinned.notes),
+        policy=msgspec.structs.replace(request.policy, folder=str(folder), notes=pinned.notes),
         servers=servers_of(source, sink, errors),
     )
 
 
+def _store_of(source: SourceSpec) -> ErrorStore:
+    reasons = source.replay.reasons if source.replay is not None else ()
+    return ErrorStore.at(source.address, reasons, source.max_record_bytes)
+
+
 def replay(
     workbench: Workbench,
-    request: ReplayRequest,
+    request: RunRequest,
     spark: SparkProcess | None = None,
     on_event: EventSink | None = None,
     watch: Watch = UNWATCHED,
@@ -185,7 +151,7 @@ def replay(
     return run_prepared(workbench, spec, request.spark, spark, on_event, watch, aside)
 
 
-def make_topics(workbench: Workbench, request: ReplayRequest, tell: Callable[[str], None]) -> None:
+def make_topics(workbench: Workbench, request: RunRequest, tell: Callable[[str], None]) -> None:
     """Make the topics that a replay writes to and that are missing, telling of each before any is made.
 
     Raises:
@@ -205,7 +171,7 @@ def make_topics(workbench: Workbench, request: ReplayRequest, tell: Callable[[st
             create_topics(servers, [plan for plan in missing if (plan.why == why_of(ERRORS)) is is_errors])
 
 
-def _waits(spec: RunSpec, request: ReplayRequest) -> bool:
+def _waits(spec: RunSpec, request: RunRequest) -> bool:
     """Say whether anything may wait.
 
     Raises:
@@ -215,28 +181,29 @@ def _waits(spec: RunSpec, request: ReplayRequest) -> bool:
         from metl_gui.engine.sources.topic_source import ErrorTopicSource
 
         return bool(ErrorTopicSource(spec).bytes_total)
-    store = ErrorStore.at(request.errors, request.reasons, request.max_record_bytes)
-    return bool(store.waiting(request.mode, request.is_again))
+    replay = request.source.replay
+    return bool(_store_of(request.source).waiting(request.mode, replay is not None and replay.is_again))
 
 
-def _check(request: ReplayRequest) -> None:
-    if is_kafka(request.errors):
-        address = parse_address(request.errors)
+def _check(request: RunRequest) -> None:
+    source, sink, replay = request.source, request.sink, request.source.replay
+    if is_kafka(source.address):
+        address = parse_address(source.address)
         if len(address.topics) != 1:
             raise RunError(
                 "A replay reads one error topic.",
-                f"{request.errors} names {'a pattern' if address.pattern else len(address.topics) or 'none'}.",
+                f"{source.address} names {'a pattern' if address.pattern else len(address.topics) or 'none'}.",
                 "Name the topic that the run was given with --errors.",
             )
-    if request.has_tombstones and not is_kafka(request.sink):
+    if sink.has_tombstones and not is_kafka(sink.address):
         raise RunError("--tombstones is for a kafka:// sink.", hint="Leave --tombstones out, or give a kafka:// sink.")
-    if request.mode == PRODUCTION and not request.sink:
+    if request.mode == PRODUCTION and not sink.address:
         raise RunError(
             "A replay in production needs to know where its messages go.",
             "No sink is given.",
             "Name a new or empty folder or topics with --sink, or noop to try it.",
         )
-    if request.is_again and request.reasons:
+    if replay is not None and replay.is_again and replay.reasons:
         raise RunError(
             "Everything again is not for single reasons.",
             "What one reason set aside may wait for another reason since its last replay.",
@@ -244,7 +211,7 @@ def _check(request: ReplayRequest) -> None:
         )
 
 
-def _nothing(spec: RunSpec, request: ReplayRequest) -> RunResult:
+def _nothing(spec: RunSpec, request: RunRequest) -> RunResult:
     report = RunReport(
         run_id=spec.run_id,
         mode=spec.policy.mode,

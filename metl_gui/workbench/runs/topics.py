@@ -125,8 +125,9 @@ def make_topics(request: RunRequest, plans: Sequence[TopicPlan]) -> int:
     """
     from metl_gui.engine.kafka.topics import create_topics
 
-    errors = parse_address(request.errors).topics if is_kafka(request.errors) else ()
-    for place, is_errors in ((request.sink, False), (request.errors, True)):
+    sink = request.sink
+    errors = parse_address(sink.errors).topics if is_kafka(sink.errors) else ()
+    for place, is_errors in ((sink.address, False), (sink.errors, True)):
         wanted = [plan for plan in plans if (plan.name in errors) is is_errors]
         if wanted:
             create_topics(kafka_servers(place), wanted)

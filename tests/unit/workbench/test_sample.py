@@ -31,7 +31,7 @@ def test_the_demo_adds_the_waiting_version_and_finds_two_blocks_to_review(home: 
     assert prepared.imported.blocks == {"same": 0, "smaller": 2, "emptied": 0, "first": 0}
     lost = {item.block.entity: [each.element.from_path for each in item.lost] for item in prepared.review.items}
     assert lost == {"payment": ["customer_id", "legacy_code"], "ledger_entry": ["legacy_code"]}
-    assert Path(prepared.request.source).is_dir()
+    assert Path(prepared.request.source.address).is_dir()
 
 
 def test_a_copy_that_nobody_changed_is_replaced() -> None:

@@ -73,12 +73,12 @@ def _content(dice: Random, pool: list[bytes]) -> bytes | None:
 def written(messages: list[Message], *, by_machine: bool) -> Records:
     """Write messages as records, by machine code or in Python."""
     machine = MACHINE
-    before = machine.worth_messages, machine.module
-    machine.worth_messages, machine.module = (0, machine.module) if by_machine else (-1, None)
+    before = machine.worth, machine.loaded
+    machine.worth, machine.loaded = (0, machine.loaded) if by_machine else (None, None)
     try:
         return records_of(messages)
     finally:
-        machine.worth_messages, machine.module = before[0], machine.module or before[1]
+        machine.worth, machine.loaded = before[0], machine.loaded or before[1]
 
 
 def faults(messages: list[Message], plan: Plan) -> list[str]:

@@ -28,7 +28,7 @@ class Alone(Pair):
     def __init__(self, setting: Setting) -> None:
         super().__init__(setting)
         self.compiled.map(Records.of([], ""))
-        driver = self.compiled._driver
+        driver = self.compiled._machine.loaded
         assert driver is not None
         self.driver = driver
         self.batches = 0

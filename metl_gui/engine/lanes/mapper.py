@@ -13,7 +13,7 @@ import msgspec
 
 from metl_gui.core.runs.report import Tally
 from metl_gui.core.runs.run_spec import PlanState
-from metl_gui.engine.kafka.machine_code import MACHINE, WORTH_MESSAGES
+from metl_gui.engine.kafka.machine_code import MACHINE
 from metl_gui.engine.kafka.outgoing import Outgoing, Outgoings, set_aside_message
 from metl_gui.engine.kafka.records import records_of
 from metl_gui.engine.kernel import plan as plans
@@ -122,8 +122,8 @@ class StateMappers:
         build.build_in_background()
         self.order = order
         # Where machine code lies ready it is loaded now: half a second that no record has to wait.
-        is_ready = build.is_ready() and MACHINE.after(WORTH_MESSAGES + 1) is not None
-        self.current = StateMapper(order, started_with, is_machine_there=is_ready)
+        is_there = build.is_ready() and MACHINE.if_there() is not None
+        self.current = StateMapper(order, started_with, is_machine_there=is_there)
         self._prepared: dict[str, StateMapper] = {}
         self._newest: list[Message] = []
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from metl_gui.engine.kernel.compiled import build
+from metl_gui.engine.kernel.machine_code import MachineCode
 from metl_gui.engine.kernel.outcomes import BatchOutput, MappedBatch, error_row
 from metl_gui.engine.kernel.plan import Plan
 from metl_gui.engine.kernel.records import Records
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from metl_gui.engine.kernel.compiled.driver import Driver
 
 Choice: TypeAlias = Literal["best", "compiled", "reference"]
-_LOOK_SECONDS = 1.0
 WORTH_RECORDS = 4096
 """Loading machine code takes about half a second, in which the reference maps many times as many records as these."""
 
@@ -47,31 +46,28 @@ class Kernel:
         self._gathering = BatchOutput()
         self._patience = patience
         self._choice: Choice = choice if build.is_possible() else "reference"
-        self._looked = float("-inf")
-        self._seen = 0
-        self._driver: Driver | None = None
+        self._machine = MachineCode(self._drive, None if self._choice == "reference" else WORTH_RECORDS)
 
     @property
     def is_compiled(self) -> bool:
         """Whether machine code is at work."""
-        return self._driver is not None
+        return self._machine.loaded is not None
 
     @property
     def column_sets(self) -> int:
         """How many programs machine code has learned, one for each column set and shape of record."""
-        return self._driver.column_sets if self._driver else 0
+        return self._machine.loaded.column_sets if self._machine.loaded else 0
 
     @property
     def evictions(self) -> int:
         """How many of these were dropped for want of room."""
-        return self._driver.evictions if self._driver else 0
+        return self._machine.loaded.evictions if self._machine.loaded else 0
 
     def map(self, records: Records) -> MappedBatch:
         """Map one batch of records, in order."""
         gathering = self._gathering
         gathering.begin(len(records))
-        self._seen += len(records)
-        driver = self._machine()
+        driver = self._machine.now() if self._choice == "compiled" else self._machine.after(len(records))
         hits = 0
         if driver is None:
             for record in range(len(records)):
@@ -80,26 +76,9 @@ class Kernel:
             hits = driver.map(records, lambda record: self._map_by_reference(records, record))
         return gathering.outcome(records.bytes_in, hits)
 
-    def _machine(self) -> Driver | None:
-        """Return what drives machine code, once it is there; it is looked for now and then."""
-        if self._driver is None and self._choice != "reference":
-            now = time.monotonic()
-            if self._choice == "compiled":
-                self._driver = self._drive()
-            elif self._seen > WORTH_RECORDS and now - self._looked > _LOOK_SECONDS:
-                self._looked = now
-                self._driver = self._drive() if build.is_ready() else None
-        return self._driver
+    def _drive(self) -> Driver:
+        from metl_gui.engine.kernel.compiled.driver import PATIENCE, Driver
 
-    def _drive(self) -> Driver | None:
-        try:
-            from metl_gui.engine.kernel.compiled.driver import PATIENCE, Driver
-        except (ImportError, OSError, MemoryError):
-            # The compiler's library is damaged, or there is no memory left for it.
-            if self._choice == "compiled":
-                raise
-            self._choice = "reference"
-            return None
         return Driver(self.reference, self._gathering, PATIENCE if self._patience is None else self._patience)
 
     def _map_by_reference(self, records: Records, record: int) -> None:

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metl_gui.core.runs.records import RecordOutcome
+from metl_gui.engine.kernel import machine_code
 from metl_gui.engine.kernel.compiled import build
 from metl_gui.engine.kernel.compiled import driver as driving
 from metl_gui.engine.kernel.compiled import tables as tables_module
@@ -265,7 +266,7 @@ def _fresh_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_a_kernel_goes_over_to_machine_code_once_another_process_has_made_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(kernel_module, "_LOOK_SECONDS", -1.0)
+    monkeypatch.setattr(machine_code, "LOOK_SECONDS", -1.0)
     monkeypatch.setattr(kernel_module, "WORTH_RECORDS", 3)
     kernel = Kernel(plan(), patience=0)
     raws = [envelope(ROW)] * 4

@@ -17,7 +17,7 @@ from metl_gui.engine.kernel.plan import BlockPlan, ColumnPlan, EntityPlan, Plan,
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.mapping.kernel import Kernel
 from metl_gui.engine.sinks import typed_rows
-from metl_gui.engine.sinks.machine_code import MAKING_ROWS, WORTH_ROWS, Machine
+from metl_gui.engine.sinks.machine_code import MAKING_ROWS, WORTH_ROWS, cutting_code
 from metl_gui.engine.sinks.patterns import MOST_PATTERNS
 from metl_gui.engine.sinks.sink import RejectedRecord
 from metl_gui.engine.sinks.typed_rows import TypedRows
@@ -188,7 +188,7 @@ def mapped(raws: list[bytes]) -> MappedBatch:
 
 
 def read(outcome: MappedBatch, numbers: Any, *, by_machine: bool, monkeypatch: pytest.MonkeyPatch) -> tuple[Any, Any]:
-    monkeypatch.setattr(typed_rows, "MACHINE", Machine(-1, -1) if by_machine else Machine(1 << 62))
+    monkeypatch.setattr(typed_rows, "MACHINE", cutting_code(-1, -1) if by_machine else cutting_code(1 << 62))
     rows = TypedRows(ENTITY)
     ways: list[str] = []
     own = rows._of_lines
@@ -272,7 +272,7 @@ def test_messages_of_more_kinds_than_patterns_are_read_one_by_one(monkeypatch: p
 
 
 def test_the_compiler_is_loaded_for_many_rows_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert Machine().after(WORTH_ROWS) is None
-    assert Machine().after(MAKING_ROWS + 1) is not None
+    assert cutting_code().after(WORTH_ROWS) is None
+    assert cutting_code().after(MAKING_ROWS + 1) is not None
     monkeypatch.setattr("metl_gui.engine.kernel.compiled.build.is_possible", lambda: False)
-    assert Machine().after(MAKING_ROWS + 1) is None
+    assert cutting_code().after(MAKING_ROWS + 1) is None

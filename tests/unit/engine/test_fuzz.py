@@ -59,7 +59,7 @@ def test_rows_whose_names_have_one_hash_are_told_apart_by_their_names() -> None:
 
 def hash_of_rows(pair: Pair) -> int:
     """Return the hash of the names of the last row that machine code has seen."""
-    driver = pair.compiled._driver
+    driver = pair.compiled._machine.loaded
     assert driver is not None
     shape = int(driver.tables.heads[(layout.AFTER * layout.HEAD_BYTES + layout.HEAD_SHAPE) // layout.WORD])
     return next(int(mixed) for mixed, number in driver.tables.shapes.entries.tolist() if number == shape != 0)

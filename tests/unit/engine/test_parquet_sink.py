@@ -33,7 +33,7 @@ from metl_gui.engine.mapping.kernel import Kernel
 from metl_gui.engine.sinks import cut_rows, typed_rows
 from metl_gui.engine.sinks.columns import column
 from metl_gui.engine.sinks.jsonl import JsonlSink
-from metl_gui.engine.sinks.machine_code import Machine
+from metl_gui.engine.sinks.machine_code import cutting_code
 from metl_gui.engine.sinks.parquet import NO_VERSION, ParquetSink
 from metl_gui.engine.sinks.readers import texts
 from metl_gui.engine.tasks.refused_records import counted, set_refused_aside
@@ -47,7 +47,7 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def use_machine_code(monkeypatch: pytest.MonkeyPatch, *, is_used: bool) -> None:
-    machine = Machine(-1, -1) if is_used else Machine(1 << 62)
+    machine = cutting_code(-1, -1) if is_used else cutting_code(1 << 62)
     assert (machine.after(1) is not None) == is_used
     monkeypatch.setattr(typed_rows, "MACHINE", machine)
     monkeypatch.setattr(cut_rows, "MACHINE", machine)

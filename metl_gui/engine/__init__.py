@@ -5,5 +5,5 @@ Spark session lives in a process of its own (``host``); the rest of the program 
 ``execution.client``, which is plain Python. What runs on executors is ``kernel``, the readers of ``sources`` and the
 writers of ``sinks``, led by ``tasks`` and ``lanes``. Packages import only those before them: ``kernel``, ``mapping``,
 ``spark``, ``kafka``, ``lanes.coordination``, ``runs``, ``sinks`` and ``sources``, ``checks``, ``tasks``,
-``spark.sessions``, ``loading``, ``lanes`` and ``streaming``, ``execution``.
+``sessions``, ``loading``, ``lanes`` and ``streaming``, ``execution``.
 """

@@ -39,7 +39,7 @@ from metl_gui.engine.kernel.compiled import build
 from metl_gui.engine.lanes.run import LaneRun
 from metl_gui.engine.runs.commands import CancelRun, Command, StartRun, StartSession
 from metl_gui.engine.runs.run_folder import RunFolder
-from metl_gui.engine.spark.sessions.runtime import Runtime, start_runtime
+from metl_gui.engine.sessions.runtime import Runtime, start_runtime
 from metl_gui.engine.spark.target_check import check_target
 from metl_gui.engine.streaming.run import StreamRun
 from metl_gui.errors import RunCancelled, SetupError, UserError

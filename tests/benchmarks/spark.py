@@ -36,10 +36,10 @@ from metl_gui.engine.execution.client import SparkProcess
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.kernel.plan import Plan
 from metl_gui.engine.runs.run_folder import new_run_id
+from metl_gui.engine.sessions.local import SparkRuntime
 from metl_gui.engine.sources.batches import read_batches
 from metl_gui.engine.sources.files import cut_ranges, list_files
 from metl_gui.engine.sources.source import ReadPlan
-from metl_gui.engine.spark.sessions.local import SparkRuntime
 from tests.benchmarks.harness import OPEN, ROUNDS, Case, figure, paired
 from tests.benchmarks.kernel import _event, _plan
 from tests.helpers.killing import WORKER

@@ -16,9 +16,9 @@ from metl_gui.core.runs.run_spec import RunSpec
 from metl_gui.core.runs.target import Target
 from metl_gui.engine.execution.bounded_run import Execution
 from metl_gui.engine.runs.run_folder import new_run_id
+from metl_gui.engine.sessions.jobs import MapByNumber
+from metl_gui.engine.sessions.runtime import Runtime
 from metl_gui.engine.sources.source import ReadPlan
-from metl_gui.engine.spark.sessions.jobs import MapByNumber
-from metl_gui.engine.spark.sessions.runtime import Runtime
 from metl_gui.engine.streaming.run import StreamRun
 from metl_gui.engine.tasks.task import TaskOrder
 from tests.helpers.lanes import LaneWorld, order_plan

@@ -289,7 +289,7 @@ _HOLDING = """
 import sys
 from pathlib import Path
 
-from metl_gui.engine.spark.sessions.local import SparkRuntime
+from metl_gui.engine.sessions.local import SparkRuntime
 
 runtime = SparkRuntime("local[1]", Path(sys.argv[1]))
 context = runtime.spark.sparkContext

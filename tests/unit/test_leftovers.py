@@ -50,7 +50,7 @@ def test_a(monkeypatch, tmp_path):
 
 WRITERS = {"update", "setdefault", "pop", "popitem", "clear", "putenv", "unsetenv", "chdir", "fchdir"}
 OWN_PROCESSES = {
-    "engine/spark/sessions/local.py": "puts back what stood there as soon as Java is started",
+    "engine/sessions/local.py": "puts back what stood there as soon as Java is started",
     "engine/spark/archive_entrance.py": "is in a Python worker of Spark, which has no other work",
     "engine/tasks/worker_daemon.py": "is the process that Python workers are forked from, before it loads anything",
 }

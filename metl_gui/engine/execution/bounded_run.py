@@ -22,11 +22,11 @@ from metl_gui.engine.kernel.compiled import build
 from metl_gui.engine.runs.progress import INTERVAL_SECONDS, ProgressSum, TimeLeft
 from metl_gui.engine.runs.run_folder import RunFolder
 from metl_gui.engine.runs.staging import Staging
+from metl_gui.engine.sessions.runtime import Runtime, ship
 from metl_gui.engine.sources.error_store import ErrorStore, ReplaySource, held
 from metl_gui.engine.sources.files import SourceFile, list_files
 from metl_gui.engine.sources.source import FileSource, ReadPlan, Source
 from metl_gui.engine.spark.cancellation import unless_cancelled
-from metl_gui.engine.spark.sessions.runtime import Runtime, ship
 from metl_gui.engine.spark.task_errors import run_error
 from metl_gui.engine.tasks.task import TaskOrder, TaskOutcome, with_topics
 from metl_gui.errors import RunCancelled, RunError, UserError

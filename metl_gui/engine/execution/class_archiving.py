@@ -13,9 +13,9 @@ import tempfile
 import time
 from pathlib import Path
 
+from metl_gui.engine.sessions.local import QUICK_START, SparkRuntime
 from metl_gui.engine.spark.class_archive import SUFFIX, archive_folder, archive_key, archive_name, writing_options
 from metl_gui.engine.spark.java import find_java
-from metl_gui.engine.spark.sessions.local import QUICK_START, SparkRuntime
 from metl_gui.errors import SetupError, UserError
 from metl_gui.own_files import is_only_ours, make_folder
 

@@ -21,9 +21,9 @@ from metl_gui.core.runs.target import Target
 from metl_gui.engine.execution.bounded_run import Execution
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.runs.run_folder import new_run_id
+from metl_gui.engine.sessions.jobs import map_by_number, tell_facts
 from metl_gui.engine.sources.source import ReadPlan
 from metl_gui.engine.spark.protection import protection_of
-from metl_gui.engine.spark.sessions.jobs import map_by_number, tell_facts
 from metl_gui.engine.spark.worker_check import WorkerCheck, check_packages
 from metl_gui.errors import RunError, RunKilledError, UserError
 

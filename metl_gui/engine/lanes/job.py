@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from metl_gui.engine.lanes.order import LaneOrder
-    from metl_gui.engine.spark.sessions.runtime import Runtime
+    from metl_gui.engine.sessions.runtime import Runtime
 
 _log = logging.getLogger(__name__)
 

@@ -44,7 +44,7 @@ from metl_gui.engine.spark.worker_check import check_packages
 from metl_gui.errors import RunError, RunKilledError
 
 if TYPE_CHECKING:
-    from metl_gui.engine.spark.sessions.runtime import Runtime
+    from metl_gui.engine.sessions.runtime import Runtime
 
 _log = logging.getLogger(__name__)
 _Word = TypeVar("_Word", Trouble, Failure)

@@ -25,11 +25,11 @@ from metl_gui.engine.lanes.offset_metadata import read_metadata
 from metl_gui.engine.lanes.order import SESSION_MS, LaneOrder, PartitionId, group_of
 from metl_gui.engine.lanes.report import servers_of_lane
 from metl_gui.engine.lanes.topic import make_topic
-from metl_gui.engine.spark.sessions.runtime import ship
+from metl_gui.engine.sessions.runtime import ship
 from metl_gui.errors import RunError
 
 if TYPE_CHECKING:
-    from metl_gui.engine.spark.sessions.runtime import Runtime
+    from metl_gui.engine.sessions.runtime import Runtime
 
 
 _LET_GO_SECONDS = SESSION_MS / 1000 + 3.0

@@ -29,7 +29,7 @@ from metl_gui.core.runs.target import Target
 from metl_gui.engine.kafka.outgoing import PARTITIONER
 from metl_gui.engine.kernel.compiled import build
 from metl_gui.engine.loading.row_template import RowTemplate
-from metl_gui.engine.spark.sessions.runtime import start_runtime
+from metl_gui.engine.sessions.runtime import start_runtime
 from metl_gui.errors import RunError, UserError
 from metl_gui.formats.table_columns import TableColumn
 

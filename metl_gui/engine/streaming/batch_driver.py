@@ -14,8 +14,8 @@ from typing import Protocol
 
 import msgspec
 
+from metl_gui.engine.sessions.runtime import Runtime
 from metl_gui.engine.sources.source import ReadPlan
-from metl_gui.engine.spark.sessions.runtime import Runtime
 from metl_gui.engine.streaming.source import BatchReader
 from metl_gui.engine.tasks.task import TaskOutcome
 

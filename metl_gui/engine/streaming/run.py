@@ -39,7 +39,7 @@ from metl_gui.own_files import make_folder
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from metl_gui.engine.spark.sessions.runtime import Runtime
+    from metl_gui.engine.sessions.runtime import Runtime
     from metl_gui.engine.streaming.batch_driver import BatchDriver
     from metl_gui.engine.streaming.source import BatchOutcome, StreamOrder
 

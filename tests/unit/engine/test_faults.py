@@ -35,7 +35,7 @@ from tests.helpers.run_specs import run_spec
 from tests.helpers.topic_runs import HereRuntime
 
 if TYPE_CHECKING:
-    from metl_gui.engine.spark.sessions.runtime import Runtime
+    from metl_gui.engine.sessions.runtime import Runtime
 
 BLOCK = BlockPlan("order", "1", (("id", "id"), ("note", "note")))
 PLAN = Plan(

@@ -16,8 +16,8 @@ from metl_gui.core.runs.target import Target, parse_target
 from metl_gui.engine.execution.work_folders import WorkPlaces, work_places
 from metl_gui.engine.runs.progress import ProgressNotes, ProgressSum
 from metl_gui.engine.runs.staging import Staging
+from metl_gui.engine.sessions.runtime import Runtime
 from metl_gui.engine.sources.files import SourceFile
-from metl_gui.engine.spark.sessions.runtime import Runtime
 from metl_gui.engine.spark.worker_check import WorkerCheck
 from metl_gui.errors import RunError
 from metl_gui.formats.compression import Codec

@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING
 import metl_gui
 from metl_gui.core.runs.events import WorkerFacts
 from metl_gui.core.runs.target import Target, parse_target
+from metl_gui.engine.sessions.jobs import map_by_number, nothing_of
 from metl_gui.engine.sources.source import ReadPlan
 from metl_gui.engine.spark.cancellation import cancel_until_over
 from metl_gui.engine.spark.class_archive import archive_options, find_archive
 from metl_gui.engine.spark.java import find_java
 from metl_gui.engine.spark.protection import ASKING, HERE, protected, protection_of
-from metl_gui.engine.spark.sessions.jobs import map_by_number, nothing_of
 from metl_gui.engine.spark.worker_check import WorkerCheck
 from metl_gui.errors import RunKilledError, SetupError, UserError
 

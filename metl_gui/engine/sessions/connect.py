@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from metl_gui.core.runs.events import Protection, WorkerFacts
 from metl_gui.core.runs.target import Target
+from metl_gui.engine.sessions.jobs import map_by_number, tell_facts
+from metl_gui.engine.sessions.local import telling_words
 from metl_gui.engine.sources.source import ReadPlan
 from metl_gui.engine.spark.archive import shipped_archive
 from metl_gui.engine.spark.cancellation import cancel_until_over
-from metl_gui.engine.spark.sessions.jobs import map_by_number, tell_facts
-from metl_gui.engine.spark.sessions.local import telling_words
 from metl_gui.engine.spark.target_check import answers
 from metl_gui.engine.spark.worker_check import WorkerCheck, check_packages
 from metl_gui.errors import RunError, RunKilledError, SetupError

@@ -17,10 +17,10 @@ from pathlib import Path
 
 from metl_gui.core.runs.events import WorkerFacts
 from metl_gui.core.runs.target import Target
+from metl_gui.engine.sessions.jobs import tell_facts
+from metl_gui.engine.sessions.local import DAEMON, SparkRuntime, telling_words
 from metl_gui.engine.spark.archive import shipped_archive
 from metl_gui.engine.spark.protection import ASKING, SECRET
-from metl_gui.engine.spark.sessions.jobs import tell_facts
-from metl_gui.engine.spark.sessions.local import DAEMON, SparkRuntime, telling_words
 from metl_gui.engine.spark.worker_check import WorkerCheck, check_packages
 from metl_gui.errors import RunError, RunKilledError, UserError
 

@@ -116,14 +116,14 @@ def start_runtime(target: Target, folder: Path) -> Runtime:
     """
     match target.kind:
         case TargetKind.LOCAL:
-            from metl_gui.engine.spark.sessions.local import SparkRuntime
+            from metl_gui.engine.sessions.local import SparkRuntime
 
             return SparkRuntime(target, folder)
         case TargetKind.CLUSTER:
-            from metl_gui.engine.spark.sessions.cluster import ClusterRuntime
+            from metl_gui.engine.sessions.cluster import ClusterRuntime
 
             return ClusterRuntime(target, folder)
         case TargetKind.CONNECT:
-            from metl_gui.engine.spark.sessions.connect import ConnectRuntime
+            from metl_gui.engine.sessions.connect import ConnectRuntime
 
             return ConnectRuntime(target, folder)

@@ -34,14 +34,16 @@ from metl_gui.core.runs.events import (
 from metl_gui.core.runs.report import RunReport
 from metl_gui.core.runs.run_spec import RunSpec
 from metl_gui.core.runs.target import Target
-from metl_gui.engine.execution.bounded_run import Execution
+from metl_gui.engine.execution.driver import Strategy, drive
+from metl_gui.engine.execution.once import OnceStrategy
 from metl_gui.engine.kernel.compiled import build
-from metl_gui.engine.lanes.run import LaneRun
+from metl_gui.engine.lanes.strategy import TransactionStrategy
 from metl_gui.engine.runs.commands import CancelRun, Command, StartRun, StartSession
 from metl_gui.engine.runs.run_folder import RunFolder
+from metl_gui.engine.sessions.run_context import RunContext
 from metl_gui.engine.sessions.runtime import Runtime, start_runtime
 from metl_gui.engine.spark.target_check import check_target
-from metl_gui.engine.streaming.run import StreamRun
+from metl_gui.engine.streaming.strategy import BatchStrategy
 from metl_gui.errors import RunCancelled, SetupError, UserError
 
 _log = logging.getLogger(__name__)
@@ -203,10 +205,8 @@ class Host:
                 self._keep(active.spec, event)
                 self.emit(event)
 
-        if active.spec.is_lane:
-            return LaneRun(runtime, active.spec, emit, active.is_cancelled).run()
-        kind = StreamRun if active.spec.policy.checkpoint else Execution
-        return kind(runtime, active.spec, emit, active.is_cancelled).run()
+        run = RunContext(runtime, active.spec, emit, active.is_cancelled)
+        return drive(strategy_of(run))
 
     def _keep(self, spec: RunSpec, event: EngineEvent) -> None:
         try:
@@ -218,6 +218,13 @@ class Host:
         active = self.active
         if active is not None and active.spec.run_id == run_id:
             active.is_cancelled.set()
+
+
+def strategy_of(run: RunContext) -> Strategy:
+    """Choose how a run is done."""
+    if run.spec.is_lane:
+        return TransactionStrategy(run)
+    return BatchStrategy(run) if run.spec.policy.checkpoint else OnceStrategy(run)
 
 
 def _end_children() -> None:

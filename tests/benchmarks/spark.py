@@ -20,7 +20,6 @@ import os
 import random
 import shutil
 import tempfile
-import threading
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from pathlib import Path
@@ -31,12 +30,14 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
 from metl_gui.core.runs.report import RunReport
-from metl_gui.engine.execution.bounded_run import Execution
 from metl_gui.engine.execution.client import SparkProcess
+from metl_gui.engine.execution.driver import drive
+from metl_gui.engine.execution.once import OnceStrategy
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.kernel.plan import Plan
 from metl_gui.engine.runs.run_folder import new_run_id
 from metl_gui.engine.sessions.local import SparkRuntime
+from metl_gui.engine.sessions.run_context import RunContext
 from metl_gui.engine.sources.batches import read_batches
 from metl_gui.engine.sources.files import cut_ranges, list_files
 from metl_gui.engine.sources.source import ReadPlan
@@ -201,7 +202,7 @@ class _Bench:
         spec = run_spec(
             run_id=run_id, plan=plans.encode(self.plan), source=str(path), sink=sink, folder=str(self.folder / run_id)
         )
-        return Execution(self.runtime, spec, lambda _event: None, threading.Event()).run()
+        return drive(OnceStrategy(RunContext(self.runtime, spec, lambda _event: None)))
 
     def worker_mib(self) -> float:
         """Return the most memory that any Python worker of the session ever had resident."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from metl_gui.core.runs.run_spec import Mode
 from metl_gui.engine.kernel.compiled.memory import violations
 from metl_gui.engine.kernel.plan import Plan
 from metl_gui.engine.kernel.records import Records
-from metl_gui.engine.kernel.reference import Mode
 from metl_gui.engine.mapping.kernel import Kernel
 from tests.fuzz.differences import differences
 

@@ -14,12 +14,13 @@ from metl_gui.core.runs.events import EngineEvent
 from metl_gui.core.runs.report import RunReport
 from metl_gui.core.runs.run_spec import RunSpec
 from metl_gui.core.runs.target import Target
-from metl_gui.engine.execution.bounded_run import Execution
+from metl_gui.engine.execution.driver import drive
+from metl_gui.engine.host import strategy_of
 from metl_gui.engine.runs.run_folder import new_run_id
 from metl_gui.engine.sessions.jobs import MapByNumber
+from metl_gui.engine.sessions.run_context import RunContext
 from metl_gui.engine.sessions.runtime import Runtime
 from metl_gui.engine.sources.source import ReadPlan
-from metl_gui.engine.streaming.run import StreamRun
 from metl_gui.engine.tasks.task import TaskOrder
 from tests.helpers.lanes import LaneWorld, order_plan
 from tests.helpers.run_specs import run_spec
@@ -107,8 +108,7 @@ class TopicRuns:
         """Do a run and return its report."""
         spec = self.spec(**others)
         runtime = cast(Runtime, HereRuntime(self.folder / "runtime", after_job))
-        kind = StreamRun if spec.policy.checkpoint else Execution
-        return kind(runtime, spec, self.events.append, threading.Event()).run()
+        return drive(strategy_of(RunContext(runtime, spec, self.events.append)))
 
 
 class FollowingRun:
@@ -121,7 +121,7 @@ class FollowingRun:
         self.error: Exception | None = None
         spec = runs.spec(follow=True, checkpoint=str(runs.folder / "checkpoint"), **others)
         runtime = cast(Runtime, HereRuntime(runs.folder / "runtime"))
-        self._run = StreamRun(runtime, spec, runs.events.append, self.is_cancelled)
+        self._run = RunContext(runtime, spec, runs.events.append, self.is_cancelled)
         self._thread = threading.Thread(target=self._follow)
 
     def __enter__(self) -> Self:
@@ -144,6 +144,6 @@ class FollowingRun:
 
     def _follow(self) -> None:
         try:
-            self.report = self._run.run()
+            self.report = drive(strategy_of(self._run))
         except Exception as error:  # noqa: BLE001 - the edge of a thread; the test says it
             self.error = error

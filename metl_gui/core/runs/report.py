@@ -14,6 +14,8 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
+from metl_gui.core.runs.kafka import is_kafka
+from metl_gui.core.runs.run_spec import RunSpec
 from metl_gui.errors import BugError
 
 STEPS = 8
@@ -207,6 +209,34 @@ class RunReport(msgspec.Struct, frozen=True, kw_only=True):
         """Return the document of docs/reference/report.md with ``outputs`` and ``errors``."""
         document: dict[str, Any] = msgspec.to_builtins(self)
         return document
+
+
+def report_of(spec: RunSpec, target: str, tally: Tally, seconds: float, problems: tuple[str, ...] = ()) -> RunReport:
+    """Report what was asked of a run and what was counted; whoever did the run puts in what it knows besides.
+
+    Args:
+        spec: the run.
+        target: where Spark ran, as people read it.
+        tally: what was counted.
+        seconds: how long it took.
+        problems: what a person should know, after the notes of the run itself.
+    """
+    return RunReport(
+        run_id=spec.run_id,
+        mode=spec.policy.mode,
+        spark=target,
+        state=spec.mapping.state,
+        hash=spec.mapping.hash,
+        seconds=round(seconds, 3),
+        records_per_second=round(tally.read / seconds, 1) if seconds else 0.0,
+        outputs=spec.sink.address if is_kafka(spec.sink.address) else "",
+        errors=spec.sink.errors if tally.set_aside and is_kafka(spec.sink.errors) else "",
+        problems=(*spec.policy.notes, *problems),
+        source=spec.source.address,
+        is_replay=spec.is_replay,
+        format=spec.sink.format,
+        **{name: getattr(tally, name) for name in Tally.__struct_fields__},
+    )
 
 
 def check_sums(tally: Tally) -> None:

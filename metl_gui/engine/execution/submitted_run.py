@@ -18,10 +18,12 @@ from metl_gui.core.runs.events import WorkerFacts
 from metl_gui.core.runs.report import RunReport
 from metl_gui.core.runs.run_spec import KeptSpec
 from metl_gui.core.runs.target import Target
-from metl_gui.engine.execution.bounded_run import Execution
+from metl_gui.engine.execution.driver import drive
+from metl_gui.engine.execution.once import OnceStrategy
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.runs.run_folder import new_run_id
 from metl_gui.engine.sessions.jobs import map_by_number, tell_facts
+from metl_gui.engine.sessions.run_context import RunContext
 from metl_gui.engine.sources.source import ReadPlan
 from metl_gui.engine.spark.protection import protection_of
 from metl_gui.engine.spark.worker_check import WorkerCheck, check_packages
@@ -147,4 +149,4 @@ def _run(spark: SparkSession, folder: Path, raw: bytes, asked: dict[str, Any]) -
         hash=plan.hash,
         **asked,
     )
-    return Execution(SubmittedRuntime(spark, folder), kept.spec, lambda _event: None, threading.Event()).run()
+    return drive(OnceStrategy(RunContext(SubmittedRuntime(spark, folder), kept.spec, lambda _event: None)))

@@ -14,8 +14,8 @@ import base64
 import json
 from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
-from typing import Literal, TypeAlias
 
+from metl_gui.core.runs.run_spec import Mode
 from metl_gui.core.trees.paths import escape, split
 from metl_gui.engine.kernel.changes import RowChange, read_wrapped
 from metl_gui.engine.kernel.message_layout import MESSAGE, REPLAYED, write_nested, write_origin, write_unchanged
@@ -64,9 +64,6 @@ def _content(placeholder: str) -> bytes:
         except ValueError:
             return placeholder.encode()
     return placeholder.encode()
-
-
-Mode: TypeAlias = Literal["test", "production"]
 
 
 class ReferenceKernel:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from metl_gui.engine.spark.cancellation import Background
+
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import SparkSession
@@ -65,20 +67,23 @@ class LaneJob:
         runtime: the session.
         order: the lane's.
         tasks: how many there are.
-
-    Attributes:
-        is_over: every task has ended, or Spark has given up.
-        fault: why Spark has given up.
     """
 
     def __init__(self, runtime: Runtime, order: LaneOrder, tasks: int) -> None:
         self.runtime = runtime
         self.order = order
         self.tasks = tasks
-        self.is_over = threading.Event()
-        self.fault: Exception | None = None
-        self._thread = threading.Thread(target=self._run, name="lane-job", daemon=True)
-        self._thread.start()
+        self._work = Background(self._map, name="lane-job")
+
+    @property
+    def is_over(self) -> threading.Event:
+        """Set once every task has ended, or Spark has given up."""
+        return self._work.is_over
+
+    @property
+    def fault(self) -> BaseException | None:
+        """Why Spark has given up."""
+        return self._work.fault
 
     def end(self, seconds: float) -> None:
         """Wait so long for its end, then have Spark end it."""
@@ -87,11 +92,6 @@ class LaneJob:
         _log.warning("the tasks of the lane do not end by themselves")
         self.runtime.cancel_until(self.order.run_id, self.is_over)
 
-    def _run(self) -> None:
-        try:
-            self.runtime.begin_group(self.order.run_id)
-            map_lane(self.runtime.spark, self.order, self.tasks)
-        except Exception as error:  # noqa: BLE001 - the edge of a thread; the run says it
-            self.fault = error
-        finally:
-            self.is_over.set()
+    def _map(self) -> None:
+        self.runtime.begin_group(self.order.run_id)
+        map_lane(self.runtime.spark, self.order, self.tasks)

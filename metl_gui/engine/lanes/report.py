@@ -15,7 +15,7 @@ import msgspec
 from metl_gui.core.runs.events import EngineEvent, LaneProgressed, StateChanged
 from metl_gui.core.runs.kafka import KafkaServers, parse_address
 from metl_gui.core.runs.lanes import PartitionFigures
-from metl_gui.core.runs.report import RunReport, Tally, check_sums
+from metl_gui.core.runs.report import RunReport, Tally, check_sums, report_of
 from metl_gui.core.runs.run_spec import ROLES, RunSpec
 from metl_gui.engine.kafka.offsets import Lister
 from metl_gui.engine.lanes.committed_offsets import Committed
@@ -67,22 +67,14 @@ def lane_report(
                 states += [state for state in note.states if state not in states]
     check_sums(tally)
     newest = next((note for note in notes if states and note.states[-1:] == (states[-1],)), None)
-    return RunReport(
-        run_id=spec.run_id,
-        mode=spec.policy.mode,
-        spark=target,
-        state=states[-1] if states else spec.mapping.state,
-        hash=newest.hash if newest is not None else spec.mapping.hash,
-        seconds=round(seconds, 3),
-        records_per_second=round(tally.read / seconds, 1) if seconds else 0.0,
-        outputs=spec.sink.address,
-        errors=spec.sink.errors if tally.set_aside else "",
-        problems=(*spec.policy.notes, *problems, *_others(spec, known)),
-        source=spec.source.address,
+    report = report_of(spec, target, tally, seconds, (*problems, *_others(spec, known)))
+    return msgspec.structs.replace(
+        report,
+        state=states[-1] if states else report.state,
+        hash=newest.hash if newest is not None else report.hash,
         states=tuple(states) if len(states) > 1 else (),
         is_stopped=is_stopped,
         failure=failure,
-        **{name: getattr(tally, name) for name in Tally.__struct_fields__},
     )
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from metl_gui.core.runs.run_spec import Mode
 from metl_gui.engine.kernel.compiled import build
 from metl_gui.engine.kernel.machine_code import MachineCode
 from metl_gui.engine.kernel.outcomes import BatchOutput, MappedBatch, error_row
 from metl_gui.engine.kernel.plan import Plan
 from metl_gui.engine.kernel.records import Records
-from metl_gui.engine.kernel.reference import Mode, ReferenceKernel
+from metl_gui.engine.kernel.reference import ReferenceKernel
 from metl_gui.errors import RecordError
 
 if TYPE_CHECKING:

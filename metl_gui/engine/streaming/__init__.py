@@ -2,6 +2,6 @@
 
 Spark's Structured Streaming drives the batches and keeps its checkpoint. What a batch reads is planned (``planner``)
 and written down in the ledger (``ledger``), mapped where it is read (``source``), and put in place under one record
-(``batch_records``). Everything that a run needs to go on after a kill lies in its checkpoint folder (``checkpoint``).
-May import all of the engine but ``lanes``, ``loading`` and ``execution``.
+(``batch_records``), by the run's ``strategy``. Everything that a run needs to go on after a kill lies in its checkpoint
+folder (``checkpoint``). May import all of the engine but ``lanes``, ``loading`` and ``execution``.
 """

@@ -16,6 +16,7 @@ import msgspec
 
 from metl_gui.engine.sessions.runtime import Runtime
 from metl_gui.engine.sources.source import ReadPlan
+from metl_gui.engine.spark.cancellation import Background
 from metl_gui.engine.streaming.source import BatchReader
 from metl_gui.engine.tasks.task import TaskOutcome
 
@@ -30,7 +31,7 @@ class BatchDriver(Protocol):
         """Whether more batches may come."""
         ...
 
-    def exception(self) -> Exception | None:
+    def exception(self) -> BaseException | None:
         """Return why it ended before its time."""
         ...
 
@@ -68,42 +69,34 @@ class BatchLoop:
         self.put = put
         self.follow = follow
         self._is_stopped = threading.Event()
-        self._is_over = threading.Event()
-        self._fault: Exception | None = None
-        self._thread = threading.Thread(target=self._run, name="batches", daemon=True)
-        self._thread.start()
+        self._work = Background(self._run, name="batches")
 
     @property
     def isActive(self) -> bool:  # noqa: N802 - Spark's name
         """Whether more batches may come."""
-        return self._thread.is_alive()
+        return not self._work.is_over.is_set()
 
-    def exception(self) -> Exception | None:
+    def exception(self) -> BaseException | None:
         """Return why it ended before its time."""
-        return self._fault
+        return self._work.fault
 
     def stop(self) -> None:
         """Begin no other batch, cancel the job that is going on, and wait for its end."""
         self._is_stopped.set()
-        self.runtime.cancel_until(self.run_id, self._is_over)
+        self.runtime.cancel_until(self.run_id, self._work.is_over)
 
     def _run(self) -> None:
-        try:
-            self.runtime.begin_group(self.run_id)
-            if not self.follow:
-                self.reader.planner.fix()
-            while not self._is_stopped.is_set():
-                number = self.reader.planner.next_batch(self.after)
-                if number > self.after:
-                    self._do(number)
-                elif self.follow:
-                    self._is_stopped.wait(_LOOK_SECONDS)
-                else:
-                    return
-        except Exception as error:  # noqa: BLE001 - the edge of a thread; the run says it
-            self._fault = error
-        finally:
-            self._is_over.set()
+        self.runtime.begin_group(self.run_id)
+        if not self.follow:
+            self.reader.planner.fix()
+        while not self._is_stopped.is_set():
+            number = self.reader.planner.next_batch(self.after)
+            if number > self.after:
+                self._do(number)
+            elif self.follow:
+                self._is_stopped.wait(_LOOK_SECONDS)
+            else:
+                return
 
     def _do(self, number: int) -> None:
         plan = self.reader.planner.ledger.batch(number)

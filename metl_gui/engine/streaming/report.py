@@ -7,15 +7,15 @@ too.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 
-from metl_gui.core.runs.events import EngineEvent, RunProgressed
-from metl_gui.core.runs.report import RunReport, Tally, Unit
+from metl_gui.core.runs.events import RunProgressed
+from metl_gui.core.runs.report import RunReport, Tally, Unit, report_of
 from metl_gui.core.runs.run_spec import NOOP, RunSpec
 from metl_gui.engine.runs.progress import INTERVAL_SECONDS, ProgressSum, TimeLeft
+from metl_gui.engine.sessions.run_context import RunContext
 from metl_gui.engine.streaming.batch_records import BatchLog, BatchRecord
 from metl_gui.engine.streaming.checkpoint import Checkpoint, StreamHead, read_head
 from metl_gui.engine.streaming.ledger import Ledger
@@ -70,24 +70,22 @@ def _report(
     seconds = max(record.run_seconds if record is not None else 0.0, seconds_at_least)
     texts = checkpoint.problem_texts()
     more = (f"And {len(texts) - _SHOWN} more, in {checkpoint.problems}.",) if len(texts) > _SHOWN else ()
-    sink = head.sink if head is not None else spec.sink.address
-    return RunReport(
-        run_id=spec.run_id,
-        mode=spec.policy.mode,
-        spark=target,
-        state=record.state if record is not None else spec.mapping.state,
-        hash=record.hash if record is not None else spec.mapping.hash,
-        seconds=round(seconds, 3),
-        records_per_second=round(tally.read / seconds, 1) if seconds else 0.0,
+    sink, errors = (head.sink, head.errors) if head is not None else (spec.sink.address, str(spec.errors_folder))
+    report = msgspec.structs.replace(
+        report_of(spec, target, tally, seconds, (*texts[:_SHOWN], *more)),
         outputs="" if sink == NOOP else sink,
-        errors=(head.errors if head is not None else str(spec.errors_folder)) if tally.set_aside else "",
-        problems=(*spec.policy.notes, *texts[:_SHOWN], *more),
-        source=spec.source.address,
-        batches=record.run_batches if record is not None else 0,
-        states=tuple(record.run_states) if record is not None and len(record.run_states) > 1 else (),
+        errors=errors if tally.set_aside else "",
         checkpoint=str(checkpoint.path),
         is_stopped=is_stopped,
-        **{name: getattr(tally, name) for name in Tally.__struct_fields__},
+    )
+    if record is None:
+        return report
+    return msgspec.structs.replace(
+        report,
+        state=record.state,
+        hash=record.hash,
+        batches=record.run_batches,
+        states=tuple(record.run_states) if len(record.run_states) > 1 else (),
     )
 
 
@@ -95,28 +93,25 @@ class StreamProgress:
     """Tells how far one run is.
 
     Args:
-        run_id: the run.
+        run: the run.
         checkpoint: its.
         progress_base: what the files of progress notes are named after.
-        started: when it began, by the clock that only grows.
         before: the newest batch that this run has in place, when it goes on.
         unit: what the source is measured in.
     """
 
     def __init__(
         self,
-        run_id: str,
+        run: RunContext,
         checkpoint: Checkpoint,
         progress_base: Path,
-        started: float,
         before: BatchRecord | None,
         unit: Unit = "bytes",
     ) -> None:
-        self.run_id = run_id
+        self.run = run
         self.checkpoint = checkpoint
         self.records = BatchLog(checkpoint)
         self.progress_base = progress_base
-        self.started = started
         self.seconds_before = before.run_seconds if before is not None else 0.0
         self.record = before
         self.left = TimeLeft()
@@ -124,13 +119,13 @@ class StreamProgress:
         self._next = 0.0
         self._sum: tuple[int, ProgressSum] | None = None
 
-    def tell(self, emit: Callable[[EngineEvent], None], *, is_last: bool = False) -> None:
+    def tell(self, *, is_last: bool = False) -> None:
         """Emit the progress if it is time to."""
         now = time.monotonic()
         if not is_last and now < self._next:
             return
         self._next = now + INTERVAL_SECONDS
-        self.record = self.records.newest_of(self.run_id) or self.record
+        self.record = self.records.newest_of(self.run.run_id) or self.record
         status = self.checkpoint.status()
         batch, tally, behind = self._of_batch(status.batch if status is not None else 0)
         total = Tally()
@@ -143,11 +138,11 @@ class StreamProgress:
         total.add(msgspec.structs.replace(tally, by_version={}))
         waiting = status.bytes_waiting if status is not None else 0
         planned = self._planned_bytes(batch)
-        seconds = self.seconds_before + now - self.started
+        seconds = self.seconds_before + now - self.run.started
         bytes_left = waiting + max(planned - behind, 0)
-        emit(
+        self.run.emit(
             RunProgressed(
-                run_id=self.run_id,
+                run_id=self.run.run_id,
                 seconds=round(seconds, 3),
                 bytes_total=bytes_read + bytes_left,
                 bytes_read=bytes_read,

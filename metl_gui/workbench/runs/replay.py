@@ -15,7 +15,7 @@ import msgspec
 
 from metl_gui.core.progress import UNWATCHED, TaskRunner, Watch, run_inline
 from metl_gui.core.runs.kafka import is_kafka, parse_address
-from metl_gui.core.runs.report import RunReport, Tally
+from metl_gui.core.runs.report import Tally, report_of
 from metl_gui.core.runs.run_spec import NOOP, Mode, RunSpec, SourceSpec
 from metl_gui.engine.checks.destinations import refuse_shared_places
 from metl_gui.engine.execution.client import SparkProcess
@@ -212,17 +212,7 @@ def _check(request: RunRequest) -> None:
 
 
 def _nothing(spec: RunSpec, request: RunRequest) -> RunResult:
-    report = RunReport(
-        run_id=spec.run_id,
-        mode=spec.policy.mode,
-        spark=find_target(request.spark).shown,
-        state=spec.mapping.state,
-        hash=spec.mapping.hash,
-        seconds=0.0,
-        records_per_second=0.0,
-        source=spec.source.address,
-        is_replay=True,
-        problems=("Nothing waits here: what was set aside has been replayed already, if there was anything.",),
-        **{name: getattr(Tally(), name) for name in Tally.__struct_fields__},
-    )
+    nothing = "Nothing waits here: what was set aside has been replayed already, if there was anything."
+    report = report_of(spec, find_target(request.spark).shown, Tally(), 0.0, (nothing,))
+    report = msgspec.structs.replace(report, outputs="")
     return RunResult(report, Path(spec.policy.folder), spec.samples_folder)

@@ -23,7 +23,7 @@ import msgspec
 
 from metl_gui.core.runs.events import EngineEvent, LaneProgressed, RunProgressed, RunStarted
 from metl_gui.core.runs.kafka import is_kafka
-from metl_gui.core.runs.report import RunReport, Tally
+from metl_gui.core.runs.report import RunReport, Tally, report_of
 from metl_gui.core.runs.run_spec import NOOP, KeptSpec, RunSpec
 from metl_gui.engine.runs.event_log import KEPT_POINTS, EventTail, bounded
 from metl_gui.engine.runs.folder_lock import RunLock, drop_lock, owner_of, owner_of_run, run_of_dead
@@ -183,21 +183,8 @@ def _of_events(spec: RunSpec, spark: str, events: Iterable[EngineEvent], *, is_i
     tally, seconds = (last.tally, last.seconds) if last is not None else (Tally(), 0.0)
     is_sent = is_kafka(spec.sink.address)
     note = _SENT_STAYS if is_sent else _IN_PLACE if is_in_place else _NOTHING_KEPT
-    return RunReport(
-        run_id=spec.run_id,
-        mode=spec.policy.mode,
-        spark=spark,
-        state=spec.mapping.state,
-        hash=spec.mapping.hash,
-        seconds=seconds,
-        records_per_second=round(tally.read / seconds, 1) if seconds else 0.0,
-        outputs=spec.sink.address if is_sent or is_in_place else "",
-        problems=(*spec.policy.notes, note),
-        source=spec.source.address,
-        is_replay=spec.is_replay,
-        format=spec.sink.format,
-        **{name: getattr(tally, name) for name in Tally.__struct_fields__},
-    )
+    report = report_of(spec, spark, tally, seconds, (note,))
+    return msgspec.structs.replace(report, outputs=spec.sink.address if is_sent or is_in_place else "", errors="")
 
 
 def _is_in_place(spec: RunSpec) -> bool:

@@ -10,7 +10,6 @@ import contextlib
 import os
 import shutil
 import subprocess
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -19,15 +18,17 @@ import pytest
 
 from metl_gui.core.runs.report import RunReport
 from metl_gui.core.runs.run_spec import Format, RunSpec
+from metl_gui.engine.execution.driver import drive
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.kernel.plan import BlockPlan, ColumnPlan, EntityPlan, Plan, SchemaPlan, VersionPlan
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.mapping.kernel import Kernel
 from metl_gui.engine.runs.run_folder import RunFolder
 from metl_gui.engine.runs.staging import Staging
+from metl_gui.engine.sessions.run_context import RunContext
 from metl_gui.engine.sinks import jsonl
 from metl_gui.engine.spark.task_errors import TaskError, run_error
-from metl_gui.engine.streaming.run import StreamRun
+from metl_gui.engine.streaming.strategy import BatchStrategy
 from metl_gui.engine.tasks.task import Task, TaskOrder
 from metl_gui.errors import RunError
 from metl_gui.own_files import atomic_write
@@ -219,7 +220,7 @@ def test_a_run_in_batches_whose_checkpoint_has_no_room_ends_in_words_and_with_ro
 
     def go(after_job: Callable[[], object] = lambda: None) -> RunReport:
         runtime = cast("Runtime", HereRuntime(tmp_path / "runtime", after_job))
-        return StreamRun(runtime, spec, lambda _event: None, threading.Event()).run()
+        return drive(BatchStrategy(RunContext(runtime, spec, lambda _event: None)))
 
     if when == "before it begins":
         fill(disk)

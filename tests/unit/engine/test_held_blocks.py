@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from metl_gui.core.runs.run_spec import Mode
 from metl_gui.engine.kernel.outcomes import MappedBatch
 from metl_gui.engine.kernel.plan import Plan
-from metl_gui.engine.kernel.reference import Mode
 from metl_gui.engine.mapping.kernel import Kernel
 from tests.helpers.plans import map_all, plan_of, row
 

@@ -1,24 +1,23 @@
-"""One run in batches, inside the host: Spark drives the batches, this puts each in place and tells of it."""
+"""A run in batches: Spark drives the batches, this puts each in place and tells of it."""
 
 from __future__ import annotations
 
 import contextlib
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from metl_gui.core.runs.events import BatchCommitted, EngineEvent, RunStarted, SourceTroubled, StateChanged
+from metl_gui.core.runs.events import BatchCommitted, RunStarted, SourceTroubled, StateChanged
 from metl_gui.core.runs.kafka import is_kafka
 from metl_gui.core.runs.report import RunReport, Tally, Unit, check_sums
-from metl_gui.core.runs.run_spec import RunSpec
-from metl_gui.engine.checks.destinations import refuse_feedback
 from metl_gui.engine.kafka.topic_orders import PATIENCE_SECONDS
 from metl_gui.engine.runs.folder_lock import lock_paths, outermost
-from metl_gui.engine.runs.run_folder import RunFolder
+from metl_gui.engine.sessions.run_context import RunContext
+from metl_gui.engine.spark.cancellation import LOOK_SECONDS
 from metl_gui.engine.spark.task_errors import DISK_FULL, folder_error, run_error
 from metl_gui.engine.streaming.batch_records import (
     BatchLog,
@@ -39,14 +38,12 @@ from metl_gui.own_files import make_folder
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from metl_gui.engine.sessions.runtime import Runtime
     from metl_gui.engine.streaming.batch_driver import BatchDriver
     from metl_gui.engine.streaming.source import BatchOutcome, StreamOrder
 
 REST_SECONDS = 3.0
 """After this long without a change a file rests: its last line counts as ended."""
 
-_LOOK_SECONDS = 0.05
 _LAST_BATCH_SECONDS = 0.3
 """How long a batch may take to end when the run is stopped; else it is dropped, and done again when the run goes on."""
 
@@ -57,73 +54,80 @@ _FOLLOWED_PATIENCE_SECONDS = 900.0
 _SAMPLED_BATCHES = 4
 
 
-class StreamRun:
-    """One run in batches.
+class BatchStrategy:
+    """A run whose batches are put in place one after the other; what is in place stays whatever happens.
+
+    It ends when the source is exhausted, or a following run is stopped.
 
     Args:
-        runtime: the session it runs on.
-        spec: what to do.
-        emit: takes the events of the run, from more than one thread.
-        is_cancelled: set by whoever wants it to end.
+        run: the run.
     """
 
-    def __init__(
-        self, runtime: Runtime, spec: RunSpec, emit: Callable[[EngineEvent], None], is_cancelled: threading.Event
-    ) -> None:
-        self.runtime = runtime
-        self.spec = spec
-        self.emit = emit
-        self.is_cancelled = is_cancelled
-        self.started = time.monotonic()
-        self.checkpoint = Checkpoint(Path(spec.policy.checkpoint).expanduser().absolute())
+    def __init__(self, run: RunContext) -> None:
+        self.run = run
+        self.spec = run.spec
+        self.checkpoint = Checkpoint(Path(run.spec.policy.checkpoint).expanduser().absolute())
         self.records = BatchLog(self.checkpoint)
-        self.progress_base = runtime.folder / f"progress-{spec.run_id}"
+        self.progress_base = run.runtime.folder / f"progress-{run.run_id}"
         self._putting = threading.Lock()
         self._is_closed = False
         self._batch_began = 0.0
+        self._seconds_before = 0.0
         self._fault: Exception | None = None
         self._told = 0
 
-    def run(self) -> RunReport:
-        """Run until the source is exhausted, or a following run is stopped, and return the report.
-
-        What batches put in place stays whatever happens.
-
-        Raises:
-            RunError: the run cannot start or cannot go on.
-        """
+    @contextlib.contextmanager
+    def opened(self) -> Iterator[RunStarted]:
+        """Finish what a killed run left, and hold checkpoint and outputs for this run alone."""
         try:
-            return self._run()
+            self._check_topics()
+            check_apart(head_of(self.spec))
+            self.run.folder.create(self.spec)
+            with self.checkpoint.held(self.run.run_id):
+                self.head = self.checkpoint.head(self.spec)
+                with lock_paths(outermost(self.head.folders), self.run.run_id):
+                    before = self._settled(self.head)
+                    self.checkpoint.use_plan(self.spec.mapping)
+                    self._seconds_before = before.run_seconds if before is not None else 0.0
+                    self.progress = StreamProgress(self.run, self.checkpoint, self.progress_base, before, self.unit)
+                    try:
+                        yield RunStarted(self.run.run_id, 0, 0, self.unit)
+                    finally:
+                        self._closed()
         except OSError as error:
             raise self._in_words(error) from error
 
-    def _run(self) -> RunReport:
-        refuse_feedback(self.spec)
-        self._check_topics()
-        check_apart(head_of(self.spec))
-        RunFolder(Path(self.spec.policy.folder)).create(self.spec)
-        with self.checkpoint.held(self.spec.run_id):
-            head = self.checkpoint.head(self.spec)
-            with lock_paths(outermost(head.folders), self.spec.run_id):
-                self._held(head)
-        report = self._report()
-        RunFolder(Path(self.spec.policy.folder)).write_report(report)
-        return report
+    def start(self) -> None:
+        """Let Spark drive the batches, where it can."""
+        self.driver = self._by_spark() if self.run.runtime.target.is_local else self._by_hand()
 
-    def _held(self, head: StreamHead) -> None:
-        """Run to the end, while checkpoint and outputs are this run's alone."""
-        before = self._settled(head)
-        self.checkpoint.use_plan(self.spec.mapping)
-        course = StreamProgress(self.spec.run_id, self.checkpoint, self.progress_base, self.started, before, self.unit)
-        self.emit(RunStarted(self.spec.run_id, 0, 0, self.unit))
-        try:
-            self._driven(head, course, before)
-        finally:
-            with self._putting:
-                self._is_closed = True
-            self._tell_troubles()
-            for left in self.runtime.folder.glob(f"{self.progress_base.name}-*"):
-                left.unlink(missing_ok=True)
+    def goes_on(self) -> bool:
+        """Wait a moment for the batches, and tell how far they are four times a second."""
+        if not _is_active(self.driver) or self.run.is_cancelled.wait(LOOK_SECONDS):
+            return False
+        self._tell_troubles()
+        self.progress.tell()
+        return True
+
+    def stop(self) -> None:
+        """Stop what drives, between two batches where the one that is going on ends in a moment."""
+        end = time.monotonic() + _LAST_BATCH_SECONDS
+        while _is_active(self.driver) and self._batch_began and time.monotonic() < end:
+            time.sleep(LOOK_SECONDS)
+        with self._putting:
+            self._is_closed = True
+        stopping = threading.Thread(target=_stop, args=(self.driver,), name="stop-stream", daemon=True)
+        stopping.start()
+        stopping.join(_STOP_SECONDS)
+
+    def finish(self) -> RunReport:
+        """Say what ended the batches before their time, or how far they came."""
+        self._raise_fault()
+        self.progress.tell(is_last=True)
+        is_stopped = self.run.is_cancelled.is_set()
+        return stream_report(
+            self.spec, self.run.runtime.target.shown, is_stopped=is_stopped, seconds_at_least=self.run.seconds
+        )
 
     @property
     def unit(self) -> Unit:
@@ -141,6 +145,14 @@ class StreamRun:
 
             check_topics(self.spec)
 
+    def _closed(self) -> None:
+        """Put no other batch in place, and tidy up."""
+        with self._putting:
+            self._is_closed = True
+        self._tell_troubles()
+        for left in self.run.runtime.folder.glob(f"{self.progress_base.name}-*"):
+            left.unlink(missing_ok=True)
+
     def _settled(self, head: StreamHead) -> BatchRecord | None:
         """Finish what a killed run left: its last batch is in place whole, the one after it never was."""
         folders = head.folders
@@ -154,32 +166,20 @@ class StreamRun:
         if not is_kafka(head.source):
             mend(self.checkpoint, newest.number if newest is not None else 0)
         self._told = len(self.checkpoint.problem_texts()) if newest is None else 0
-        return self.records.newest_of(self.spec.run_id)
+        return self.records.newest_of(self.run.run_id)
 
-    def _driven(self, head: StreamHead, course: StreamProgress, before: BatchRecord | None) -> None:
-        base = before.run_seconds if before is not None else 0.0
-        driver = self._by_spark(head, base) if self.runtime.target.is_local else self._by_hand(head, base)
-        try:
-            while _is_active(driver) and not self.is_cancelled.wait(_LOOK_SECONDS):
-                self._tell_troubles()
-                course.tell(self.emit)
-        finally:
-            self._end(driver)
-        self._raise_fault(driver)
-        course.tell(self.emit, is_last=True)
-
-    def _by_spark(self, head: StreamHead, base: float) -> BatchDriver:
+    def _by_spark(self) -> BatchDriver:
         from metl_gui.engine.streaming.source import FORMAT, source_of
 
         def put(frame: DataFrame, _spark_batch: int) -> None:
             try:
-                self._put_frame(frame, head, base)
+                self._put_frame(frame)
             except Exception as error:
                 self._fault = error
                 raise
 
-        spark = self.runtime.spark
-        spark.dataSource.register(source_of(self._stream_order(head)))
+        spark = self.run.runtime.spark
+        spark.dataSource.register(source_of(self._stream_order()))
         # How often the source is asked while nothing is new; by default a hundred times a second.
         spark.conf.set("spark.sql.streaming.pollingDelay", "100ms")
         stream: Any = spark.readStream.format(FORMAT).load()
@@ -191,26 +191,23 @@ class StreamRun:
             raise run_error(error) from error
         return query
 
-    def _by_hand(self, head: StreamHead, base: float) -> BatchDriver:
+    def _by_hand(self) -> BatchDriver:
         from metl_gui.engine.streaming.batch_driver import BatchLoop
         from metl_gui.engine.streaming.source import BatchReader
 
-        def put(number: int, outcomes: list[TaskOutcome]) -> None:
-            self._put(number, outcomes, head, base)
-
-        reader = BatchReader(self._stream_order(head))
+        reader = BatchReader(self._stream_order())
         return BatchLoop(
-            self.runtime, reader, self.spec.run_id, self._newest_number(), put, follow=self.spec.source.follow
+            self.run.runtime, reader, self.run.run_id, self._newest_number(), self._put, follow=self.spec.source.follow
         )
 
-    def _stream_order(self, head: StreamHead) -> StreamOrder:
+    def _stream_order(self) -> StreamOrder:
         from metl_gui.engine.streaming.source import StreamOrder
 
         return StreamOrder(
             checkpoint=str(self.checkpoint.path),
             rest_seconds=REST_SECONDS,
-            cores=self.runtime.parallelism,
-            order=self._order(head),
+            cores=self.run.runtime.parallelism,
+            order=self._order(),
             samples_until=self._newest_number() + _SAMPLED_BATCHES,
             topics=self._topics(),
         )
@@ -230,7 +227,8 @@ class StreamRun:
         newest = self.records.newest()
         return newest.number if newest is not None else 0
 
-    def _order(self, head: StreamHead) -> TaskOrder:
+    def _order(self) -> TaskOrder:
+        head = self.head
         source = msgspec.structs.replace(self.spec.source, address=head.source)
         order = TaskOrder(
             run=msgspec.structs.replace(self.spec.for_tasks, source=source),
@@ -242,7 +240,7 @@ class StreamRun:
         )
         return with_topics(order, self.spec)
 
-    def _put_frame(self, frame: DataFrame, head: StreamHead, base: float) -> None:
+    def _put_frame(self, frame: DataFrame) -> None:
         """Map a batch and put it in place."""
         from metl_gui.engine.streaming.source import BatchOutcome
 
@@ -250,11 +248,11 @@ class StreamRun:
         try:
             rows = [msgspec.json.decode(bytes(row[0]), type=BatchOutcome) for row in frame.collect()]
             for number, outcomes in _by_batch(rows):
-                self._put(number, outcomes, head, base)
+                self._put(number, outcomes)
         finally:
             self._batch_began = 0.0
 
-    def _put(self, number: int, outcomes: list[TaskOutcome], head: StreamHead, base: float) -> None:
+    def _put(self, number: int, outcomes: list[TaskOutcome]) -> None:
         """Put a batch in place that is mapped.
 
         Raises:
@@ -263,9 +261,9 @@ class StreamRun:
         with self._putting:
             if self._is_closed:
                 raise RunCancelled("the run was stopped; this batch is done again when it goes on")
-            self._commit(number, outcomes, head, self._batch_began or time.monotonic(), base)
+            self._commit(number, outcomes, self._batch_began or time.monotonic())
 
-    def _commit(self, number: int, outcomes: list[TaskOutcome], head: StreamHead, began: float, base: float) -> None:
+    def _commit(self, number: int, outcomes: list[TaskOutcome], began: float) -> None:
         tally = Tally()
         for outcome in outcomes:
             tally.add(outcome.tally)
@@ -273,7 +271,7 @@ class StreamRun:
         for note in dict.fromkeys(note for outcome in outcomes for note in outcome.notes):
             self.checkpoint.add_problem(note)
         plan = Ledger.plan_of(self.checkpoint.ledger, number)
-        before = self.records.newest_of(self.spec.run_id)
+        before = self.records.newest_of(self.run.run_id)
         run_tally = before.run_tally if before is not None else Tally()
         run_tally.add(tally)
         states = before.run_states if before is not None else []
@@ -281,16 +279,16 @@ class StreamRun:
         now = time.monotonic()
         record = BatchRecord(
             number=number,
-            run_id=self.spec.run_id,
+            run_id=self.run.run_id,
             state=plan.plan.state,
             hash=plan.plan.hash,
             seconds=round(now - began, 3),
             tally=tally,
-            moves=moves_of((path for outcome in outcomes for path in outcome.written), head.stream, number),
+            moves=moves_of((path for outcome in outcomes for path in outcome.written), self.head.stream, number),
             run_tally=run_tally,
             run_batches=before.run_batches + 1 if before is not None else 1,
             run_states=[*states, plan.plan.state] if changed or not states else states,
-            run_seconds=round(base + now - self.started, 3),
+            run_seconds=round(self._seconds_before + now - self.run.started, 3),
             bytes_read=(before.bytes_read if before is not None else 0) + sum(plan.task_bytes),
         )
         self.records.add(record)
@@ -299,12 +297,12 @@ class StreamRun:
 
     def _tell_batch(self, record: BatchRecord, *, changed: bool) -> None:
         if changed:
-            self.emit(StateChanged(self.spec.run_id, record.state, record.hash, record.number))
+            self.run.emit(StateChanged(self.run.run_id, record.state, record.hash, record.number))
         status = self.checkpoint.status()
         tally = record.tally
-        self.emit(
+        self.run.emit(
             BatchCommitted(
-                run_id=self.spec.run_id,
+                run_id=self.run.run_id,
                 batch=record.number,
                 state=record.state,
                 seconds=record.seconds,
@@ -319,32 +317,21 @@ class StreamRun:
             )
         )
 
-    def _end(self, driver: BatchDriver) -> None:
-        """Stop what drives, between two batches where the one that is going on ends in a moment."""
-        end = time.monotonic() + _LAST_BATCH_SECONDS
-        while _is_active(driver) and self._batch_began and time.monotonic() < end:
-            time.sleep(_LOOK_SECONDS)
-        with self._putting:
-            self._is_closed = True
-        stopping = threading.Thread(target=_stop, args=(driver,), name="stop-stream", daemon=True)
-        stopping.start()
-        stopping.join(_STOP_SECONDS)
-
-    def _raise_fault(self, driver: BatchDriver) -> None:
-        if self.is_cancelled.is_set():
+    def _raise_fault(self) -> None:
+        if self.run.is_cancelled.is_set():
             return
-        fault = self._fault if self._fault is not None else _fault_of(driver)
+        fault = self._fault if self._fault is not None else _fault_of(self.driver)
         if fault is None:
             return
-        if self.runtime.has_died():
+        if self.run.runtime.has_died():
             raise RunKilledError(
                 "Spark ended in the middle of the run.",
                 "Its session is gone. What its batches put in place stays; the one that was going on is not there.",
                 "Go on with metl runs PROJECT --resume, or start the run again with the same checkpoint.",
             ) from fault
         error = self._in_words(fault)
-        if error.title == DISK_FULL and self.runtime.target.is_local:
-            _close_unused(self.runtime.spark)
+        if error.title == DISK_FULL and self.run.runtime.target.is_local:
+            _close_unused(self.run.runtime.spark)
         raise error from fault
 
     def _in_words(self, fault: BaseException) -> RunError:
@@ -361,13 +348,7 @@ class StreamRun:
     def _tell_troubles(self) -> None:
         for text in self.checkpoint.problem_texts()[self._told :]:
             self._told += 1
-            self.emit(SourceTroubled(self.spec.run_id, text))
-
-    def _report(self) -> RunReport:
-        seconds = time.monotonic() - self.started
-        return stream_report(
-            self.spec, self.runtime.target.shown, is_stopped=self.is_cancelled.is_set(), seconds_at_least=seconds
-        )
+            self.run.emit(SourceTroubled(self.run.run_id, text))
 
 
 def _by_batch(rows: list[BatchOutcome]) -> Iterator[tuple[int, list[TaskOutcome]]]:
@@ -386,7 +367,7 @@ def _is_active(driver: BatchDriver) -> bool:
         return False
 
 
-def _fault_of(driver: BatchDriver) -> Exception | None:
+def _fault_of(driver: BatchDriver) -> BaseException | None:
     try:
         return driver.exception()
     except Exception as error:  # noqa: BLE001 - as above

@@ -234,7 +234,10 @@ class Component(ABC):
 
     def pause(self) -> None:
         """Stop it where it stands, as a hung computer would: it keeps its connections and answers nobody."""
-        guard.signal_all(self.process_ids, signal.SIGSTOP)
+        stopped = self.process_ids
+        guard.signal_all(stopped, signal.SIGSTOP)
+        while not all(map(guard.is_stopped, stopped)):
+            time.sleep(_LOOK_SECONDS)
 
     def go_on(self) -> None:
         """Let it go on after a pause."""

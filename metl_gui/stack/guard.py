@@ -24,6 +24,7 @@ _POLITE_SECONDS = 5.0
 _ROUNDS = 100
 _ROUND_SECONDS = 0.05
 _PROCESSES = Path("/proc")
+_STILL = {"T", "t", "Z", "X"}
 
 
 def process_ids() -> Iterator[int]:
@@ -87,6 +88,15 @@ def signal_all(process_ids_: list[int], number: int) -> None:
     for process_id in process_ids_:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(process_id, number)
+
+
+def is_stopped(process_id: int) -> bool:
+    """Whether every thread of a process stands still, or it is gone; a stop waits for a processor like all else."""
+    try:
+        threads = [(thread / "stat").read_text() for thread in (_PROCESSES / str(process_id) / "task").iterdir()]
+    except OSError:
+        return not stat_of(process_id)  # else a thread has just ended
+    return all(text.rpartition(")")[2].split()[0] in _STILL for text in threads)
 
 
 def end(process_id: int, mark: str, polite: int = 0) -> None:

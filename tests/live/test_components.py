@@ -18,6 +18,7 @@ from metl_gui.errors import SetupError
 from metl_gui.stack import guard
 from metl_gui.stack.apicurio import ApicurioRegistry
 from metl_gui.stack.component import ask
+from metl_gui.stack.guard import is_stopped
 from metl_gui.stack.kafka import KafkaBroker
 from metl_gui.stack.postgres import PostgresServer
 from tests.live.conftest import WatchTables
@@ -83,6 +84,7 @@ def test_a_paused_broker_answers_nobody_and_a_record_sent_meanwhile_arrives_once
     write(kafka, own_name, b"first")
     kafka.pause()
     try:
+        assert all(map(is_stopped, kafka.process_ids))
         producer = Producer({"bootstrap.servers": kafka.bootstrap, "linger.ms": "0"})
         producer.produce(own_name, b"second")
         assert producer.flush(1) == 1

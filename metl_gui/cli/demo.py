@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import argparse
 import os
-import secrets
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -26,6 +24,8 @@ from metl_gui.core.progress import Progress, Watch
 from metl_gui.errors import RunCancelled, SetupError
 
 if TYPE_CHECKING:
+    import subprocess
+
     from metl_gui.workbench.demo.live_story import RowCounts, Story
     from metl_gui.workbench.demo.sample import PreparedDemo
 
@@ -74,6 +74,8 @@ def has_display() -> bool:
 
 def _shown_in_window(out: Output) -> bool:
     """Open the prepared sample in the window and wait until it is closed; false when it does not open."""
+    import subprocess
+
     from metl_gui.workbench.demo.sample import prepare_demo
 
     with out.watching() as watch:
@@ -111,6 +113,8 @@ def _prepared_lines(prepared: PreparedDemo) -> list[str]:
 
 def _screenshot(project: Path, target: Path, out: Output) -> Path | None:
     """Let the window draw itself without a display; the demo goes on when it cannot."""
+    import subprocess
+
     environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen"}
     command = window_command(project, "--screenshot", str(target))
     try:
@@ -216,6 +220,9 @@ def _tell_on(watch: Watch) -> Callable[[Progress], None]:
 
 def _open_window(project: Path, stack: ExitStack) -> subprocess.Popen[bytes]:
     """Open the window on the lane; it ends with the demo, and the demo with it."""
+    import secrets
+    import subprocess
+
     from metl_gui.workbench.live import GuardedProcess
 
     mark = secrets.token_hex(8)

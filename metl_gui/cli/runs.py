@@ -23,8 +23,7 @@ from metl_gui.cli.commands import (
     wrong_usage,
 )
 from metl_gui.cli.output import Output
-from metl_gui.core.runs.kafka import is_kafka
-from metl_gui.core.runs.records import LIMIT_BYTES
+from metl_gui.core.runs.limits import LIMIT_BYTES
 from metl_gui.errors import BugError
 
 if TYPE_CHECKING:
@@ -48,6 +47,8 @@ def report_lines(report: RunReport) -> Iterator[str]:
         yield f"  from blocks that nobody has confirmed{_named(report.from_unreviewed)}"
     yield from (f"  note: {problem}" for problem in report.problems)
     if report.outputs:
+        from metl_gui.core.runs.kafka import is_kafka  # loads what only runs need
+
         form = "" if is_kafka(report.outputs) else f" ({report.format})"
         yield f"Messages{form}: {report.outputs}"
     if report.errors:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
-from metl_gui.core.runs.records import LIMIT_BYTES
+from metl_gui.core.runs.limits import LIMIT_BYTES
 from metl_gui.errors import RecordError
 from metl_gui.formats.avro_container import MAGIC
 from metl_gui.formats.json_text import accept

@@ -7,9 +7,6 @@ from enum import IntEnum
 
 import msgspec
 
-LIMIT_BYTES = 64 * 1024 * 1024
-"""Records larger than this are set aside as ``too_large``."""
-
 
 class RecordOutcome(IntEnum):
     """Every record ends in exactly one of these."""

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 from metl_gui.core.runs.kafka import KafkaServers, is_kafka
-from metl_gui.core.runs.records import LIMIT_BYTES
+from metl_gui.core.runs.limits import LIMIT_BYTES
 
 NOOP = "noop"
 BATCH_BYTES = 256 << 20

@@ -20,7 +20,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from metl_gui.core.runs.records import LIMIT_BYTES
+from metl_gui.core.runs.limits import LIMIT_BYTES
 from metl_gui.engine.kafka.machine_code import MACHINE
 from metl_gui.engine.kernel.records import Parts, Records, head_of
 from metl_gui.errors import RecordError

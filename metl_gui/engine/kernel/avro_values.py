@@ -33,7 +33,7 @@ from typing import NoReturn, TypeAlias
 
 import numpy as np
 
-from metl_gui.core.runs.records import LIMIT_BYTES
+from metl_gui.core.runs.limits import LIMIT_BYTES
 from metl_gui.errors import RecordError
 from metl_gui.formats.avro_container import read_long
 from metl_gui.formats.avro_schema import is_decimal, is_map_entry

@@ -21,7 +21,7 @@ from typing import IO, NamedTuple
 
 import numpy as np
 
-from metl_gui.core.runs.records import LIMIT_BYTES
+from metl_gui.core.runs.limits import LIMIT_BYTES
 from metl_gui.engine.kernel.avro_values import MAX_EMPTY_ITEMS, AvroReader
 from metl_gui.engine.kernel.records import Places, Records
 from metl_gui.engine.kernel.wire_format import learn

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from metl_gui.core.runs.records import LIMIT_BYTES
+from metl_gui.core.runs.limits import LIMIT_BYTES
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.sources.batches import Batch, read_batches
 from metl_gui.engine.sources.files import FileRange, SourceFile

@@ -23,7 +23,7 @@ from pathlib import Path
 
 import msgspec
 
-from metl_gui.core.runs.records import LIMIT_BYTES
+from metl_gui.core.runs.limits import LIMIT_BYTES
 from metl_gui.engine.runs.staging import Staging
 from metl_gui.engine.sources.files import FileRange, SourceFile, range_bytes
 from metl_gui.engine.sources.large_records import TOO_LARGE

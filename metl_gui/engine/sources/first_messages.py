@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from metl_gui.core.runs.kafka import KafkaServers, parse_address
-from metl_gui.core.runs.records import LIMIT_BYTES
+from metl_gui.core.runs.limits import LIMIT_BYTES
 from metl_gui.engine.kafka.consumer import OffsetRange, RangeReader, close_clients
 from metl_gui.engine.kafka.offsets import ListedPartition, Lister
 from metl_gui.engine.kafka.records import records_of

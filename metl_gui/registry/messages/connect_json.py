@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from metl_gui.core.project.reader_result import ReaderResult, SkippedSource
-from metl_gui.core.runs.records import LIMIT_BYTES
+from metl_gui.core.runs.limits import LIMIT_BYTES
 from metl_gui.core.trees import schema_names
 from metl_gui.core.trees.declarations import AttributeDeclaration, KeyPaths, VersionDeclaration
 from metl_gui.errors import RecordError, SchemaError

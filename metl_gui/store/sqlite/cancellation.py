@@ -6,12 +6,15 @@ then; the call alone lets Python answer a signal, and it asks whether the work o
 
 from __future__ import annotations
 
-import sqlite3
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from metl_gui.errors import RunCancelled
+
+if TYPE_CHECKING:
+    import sqlite3
 
 STEPS = 1_000_000
 """After so many steps of SQLite's machine it calls back, every 10 to 50 ms: too seldom to be measured."""

@@ -40,6 +40,7 @@ def test_help_loads_neither_qt_nor_spark_nor_numeric_libraries() -> None:
     assert "metl_gui.cli.main" in loaded
     assert loaded.isdisjoint(
         {"PySide6", "pyspark", "numpy", "scipy", "pandas", "pyarrow", "rapidfuzz", "sqlite_utils", "yaml", "jinja2"}
+        | {"sqlite3", "msgspec", "secrets", "subprocess", "asyncio"}
     )
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from metl_gui.core.runs.records import LIMIT_BYTES
+from metl_gui.core.runs.limits import LIMIT_BYTES
 from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan
 from metl_gui.engine.mapping.kernel import Kernel
 from metl_gui.engine.sources.batches import read_batches

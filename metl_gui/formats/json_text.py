@@ -104,7 +104,11 @@ def members(text: bytes | Raw) -> Members:
 
 
 def members_unless_repeated(text: bytes | Raw) -> Members:
-    """Parse one object as ``members`` does; of a name that is there twice the last value counts."""
+    """Parse one object as ``members`` does; of a name that is there twice the last value counts.
+
+    Raises:
+        RecordError: it is not JSON, or not an object.
+    """
     try:
         return _members(text)
     except msgspec.ValidationError:

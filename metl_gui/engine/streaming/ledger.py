@@ -99,7 +99,11 @@ class Ledger:
 
     @staticmethod
     def plan_of(folder: Path, number: int) -> BatchPlan:
-        """Read what a batch reads, without the rest of the ledger."""
+        """Read what a batch reads, without the rest of the ledger.
+
+        Raises:
+            RunError: it is damaged or gone.
+        """
         path = _file(folder, number)
         plan = read_whole(path, BatchPlan)
         if plan is None:

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element, Status, Verdict
 from metl_gui.core.matrix.document import Document
-from metl_gui.core.matrix.node_matching import Matching
+from metl_gui.core.matrix.node_matches import Matching
 from metl_gui.core.trees.nodes import Side, Version
 from metl_gui.errors import BugError
 

@@ -19,7 +19,7 @@ from metl_gui.core.differences.tree_alignment import TreeAlignment, aligned
 from metl_gui.core.matrix.blocks import BlockKey
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.matrix.matrix import Dpm, DpmBase
-from metl_gui.core.matrix.node_matching import Matching
+from metl_gui.core.matrix.node_matches import Matching
 from metl_gui.core.trees.columns import Longs, laid_out
 from metl_gui.core.trees.nodes import Side
 from metl_gui.core.trees.trees import Tree

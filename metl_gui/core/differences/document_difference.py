@@ -1,6 +1,6 @@
 """The semantic difference of two documents: blocks, elements, statuses and trees, not positions or ids.
 
-Two states of one project are compared by ids and lineages, two projects by names (``matrix.node_matching``).
+Two states of one project are compared by ids and lineages, two projects by names (``matrix.node_matches``).
 Order: trees first extraction, then CDM, by name; blocks by schema, version, entity, entity version.
 Cost: see ``differences.changed_parts``; an object only for what differs.
 Source: docs/guide/teams.md, "Compare and merge".
@@ -14,7 +14,7 @@ from metl_gui.core.differences.block_difference import BlockDifference, block_di
 from metl_gui.core.differences.changed_parts import changed_parts
 from metl_gui.core.differences.tree_difference import TreeDifference, schema_differences
 from metl_gui.core.matrix.document import Document
-from metl_gui.core.matrix.node_matching import Matching, SameIds, by_names
+from metl_gui.core.matrix.node_matches import Matching, SameIds, by_names
 from metl_gui.core.project.project_data import ProjectDataDifference
 from metl_gui.core.trees.nodes import Side
 

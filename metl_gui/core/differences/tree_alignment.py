@@ -13,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from metl_gui.core.matrix.node_matching import Matching
+from metl_gui.core.matrix.node_matches import Matching
 from metl_gui.core.trees.nodes import Schema, Side
 from metl_gui.core.trees.trees import Tree, TreeBase
 from metl_gui.core.trees.version_facts import as_columns

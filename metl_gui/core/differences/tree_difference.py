@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
-from metl_gui.core.matrix.node_matching import Matching
+from metl_gui.core.matrix.node_matches import Matching
 from metl_gui.core.trees.declarations import KeyPaths
 from metl_gui.core.trees.nodes import Attribute, Schema, Side, Version
 from metl_gui.core.trees.trees import Tree

@@ -13,7 +13,7 @@ from metl_gui.core.differences.block_difference import block_differences
 from metl_gui.core.differences.changed_parts import BlockPair, ChangedParts, SchemaPair, changed_parts
 from metl_gui.core.matrix.blocks import Block, BlockKey, Status
 from metl_gui.core.matrix.document import Document
-from metl_gui.core.matrix.node_matching import by_names
+from metl_gui.core.matrix.node_matches import by_names
 from metl_gui.core.merge.merged_blocks import BlockMerger
 from metl_gui.core.merge.merged_trees import AddedMappings, AddedMappingsBySide, TreeMerger
 from metl_gui.core.merge.sides import ConflictKind, MergeConflict, MergedNodes, ThreeWay

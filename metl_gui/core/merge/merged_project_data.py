@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from metl_gui.core.matrix.document import Document
-from metl_gui.core.matrix.node_matching import SameIds
+from metl_gui.core.matrix.node_matches import SameIds
 from metl_gui.core.merge.sides import MergeConflict, ThreeWay, settled, settled_set
 from metl_gui.core.project.project_data import (
     Entries,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from metl_gui.core.changes.draft import Draft
 from metl_gui.core.matrix.document import Document
-from metl_gui.core.matrix.node_matching import facts_of, match_schemas, match_versions
+from metl_gui.core.matrix.node_matches import facts_of, match_schemas, match_versions
 from metl_gui.core.merge.merged_lineages import merge_lineages
 from metl_gui.core.merge.sides import ConflictKind, MergedNodes, ThreeWay, merged_order, settled, settled_set
 from metl_gui.core.project.masks import MASK

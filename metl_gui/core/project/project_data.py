@@ -18,7 +18,7 @@ from typing import NamedTuple, TypeAlias
 import msgspec
 
 from metl_gui.core.matrix.document import Document
-from metl_gui.core.matrix.node_matching import Matching, SameIds, SameNames, by_names
+from metl_gui.core.matrix.node_matches import Matching, SameIds, SameNames, by_names
 from metl_gui.core.project.assignments import Assignment
 from metl_gui.core.project.comments import Comment, CommentSubject, Spot
 from metl_gui.core.project.refusals import RefusedRename, RefusedSuggestion

@@ -327,7 +327,7 @@ class Tree(ReadableTree):
 
     def merged(self) -> Tree:
         """Return the same tree with an empty overlay."""
-        from metl_gui.core.trees.tree_splicing import spliced_tree  # it builds on the columns that are defined here
+        from metl_gui.core.trees.spliced_tree import spliced_tree  # it builds on the columns that are defined here
 
         schemas = {schema.id: schema for schema in self.schemas()}
         added = [version for version in self._versions.values() if version is not None]

@@ -7,8 +7,8 @@ import json
 from PySide6.QtCore import QMimeData, QObject, Signal
 from PySide6.QtGui import QGuiApplication
 
+from metl_gui.core.edits.block_copy import CopyPlan, plan_copy
 from metl_gui.core.edits.composite import CompositeEdit
-from metl_gui.core.edits.copying import CopyPlan, plan_copy
 from metl_gui.core.matrix.blocks import BlockKey
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import SchemaError

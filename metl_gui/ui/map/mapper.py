@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from PySide6.QtCore import QObject, Signal
 
 from metl_gui.core.changes.draft import Edit
+from metl_gui.core.edits.attribute_pairs import Chosen, Pairing, PairingPlan, by_name, by_position, plan, plan_pairs
 from metl_gui.core.edits.composite import CompositeEdit
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.entities import CreateAndMap
 from metl_gui.core.edits.lineages import Leaf
-from metl_gui.core.edits.pairing import Chosen, Pairing, PairingPlan, by_name, by_position, plan, plan_pairs
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Side

@@ -21,7 +21,7 @@ from metl_gui.core.changes.draft import ChangeSet, Edit, Transition
 from metl_gui.core.differences.changed_parts import changed_blocks, changed_parts
 from metl_gui.core.matrix.blocks import BlockKey
 from metl_gui.core.matrix.document import Document
-from metl_gui.core.matrix.node_matching import SameIds
+from metl_gui.core.matrix.node_matches import SameIds
 from metl_gui.core.project.comments import Comments
 from metl_gui.core.project.refusals import NO_RENAMES_REFUSED, RefusedRenames
 from metl_gui.core.review.items import Group, ReviewItem, group_of, items_of_group, list_place, review_items

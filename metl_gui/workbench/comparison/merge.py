@@ -19,7 +19,7 @@ from metl_gui.core.changes.draft import EditContext, Transition, perform
 from metl_gui.core.differences.document_difference import Difference, compare, compare_by_names
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.matrix.matrix_export import DUSB_FORMAT, MatrixExport
-from metl_gui.core.matrix.node_matching import SameIds
+from metl_gui.core.matrix.node_matches import SameIds
 from metl_gui.core.merge.merged_document import MergeTheirs
 from metl_gui.core.merge.merged_project_data import (
     LeftThere,

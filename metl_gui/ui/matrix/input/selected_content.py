@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from html import escape
 from typing import TypeAlias
 
-from metl_gui.core.edits.pairing import Chosen
+from metl_gui.core.edits.attribute_pairs import Chosen
 from metl_gui.core.matrix.blocks import BlockKey, Element
 from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.matrix.input.hit_test import position_of, position_range

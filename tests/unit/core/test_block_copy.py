@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from metl_gui.core.changes.draft import perform
-from metl_gui.core.edits.copying import CopyPlan, plan_copy
+from metl_gui.core.edits.block_copy import CopyPlan, plan_copy
 from tests.helpers.world import World
 
 

@@ -6,7 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metl_gui.core.changes.draft import perform
-from metl_gui.core.edits.pairing import Chosen, Pairing, PairingPlan, by_name, by_position, normalised, plan, plan_pairs
+from metl_gui.core.edits.attribute_pairs import (
+    Chosen,
+    Pairing,
+    PairingPlan,
+    by_name,
+    by_position,
+    normalised,
+    plan,
+    plan_pairs,
+)
 from metl_gui.core.matrix.blocks import Element, conflicts
 from metl_gui.core.trees.nodes import Side
 from tests.helpers.world import World

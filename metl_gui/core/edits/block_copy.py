@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from metl_gui.core.edits.attribute_pairs import normalised
 from metl_gui.core.edits.elements import SetElements
-from metl_gui.core.edits.pairing import normalised
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Attribute, Side, Version

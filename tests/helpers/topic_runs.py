@@ -8,8 +8,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Self, cast
 
-import msgspec
-
 from metl_gui.core.runs.events import EngineEvent
 from metl_gui.core.runs.report import RunReport
 from metl_gui.core.runs.run_spec import RunSpec
@@ -17,11 +15,9 @@ from metl_gui.core.runs.target import Target
 from metl_gui.engine.execution.driver import drive
 from metl_gui.engine.host import strategy_of
 from metl_gui.engine.runs.run_folder import new_run_id
-from metl_gui.engine.sessions.jobs import MapByNumber
+from metl_gui.engine.sessions.jobs import NumberedTask
 from metl_gui.engine.sessions.run_context import RunContext
 from metl_gui.engine.sessions.runtime import Runtime
-from metl_gui.engine.sources.source import ReadPlan
-from metl_gui.engine.tasks.task import TaskOrder
 from tests.helpers.lanes import LaneWorld, order_plan
 from tests.helpers.run_specs import run_spec
 
@@ -61,12 +57,8 @@ class HereRuntime:
     def ship_plan(self, plan: Path) -> str:
         return str(plan)
 
-    def outcomes(self, reading: ReadPlan, order: TaskOrder) -> list[bytes]:
-        import pyarrow as pa
-
-        task = MapByNumber(msgspec.json.encode(reading), msgspec.json.encode(order))
-        numbers = [pa.RecordBatch.from_arrays([pa.array([at])], names=["id"]) for at in range(len(reading.tasks))]
-        found = [bytes(batch.column(0)[0].as_py()) for number in numbers for batch in task(iter([number]))]
+    def run_tasks(self, task: NumberedTask, count: int) -> list[bytes]:
+        found = [task(number) for number in range(count)]
         self.after_job()
         return found
 

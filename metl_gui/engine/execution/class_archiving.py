@@ -13,6 +13,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from metl_gui.engine.sessions.jobs import do_nothing, run_tasks_by_sql
 from metl_gui.engine.sessions.local import QUICK_START, SparkRuntime
 from metl_gui.engine.spark.class_archive import SUFFIX, archive_folder, archive_key, archive_name, writing_options
 from metl_gui.engine.spark.java import find_java
@@ -59,6 +60,7 @@ def _written(folder: Path) -> Path:
     runtime = SparkRuntime("local[1]", folder, f"{writing_options(path)} {QUICK_START}", uses_archive=False)
     try:
         runtime.warm_up()
+        run_tasks_by_sql(runtime.spark, do_nothing, 1)  # runs in batches need these classes too
         runtime.end(_WRITING_SECONDS)
     finally:
         runtime.end(0.0)  # what failed or was broken off is not waited for

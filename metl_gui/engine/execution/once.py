@@ -17,6 +17,7 @@ from metl_gui.engine.execution.work_folders import WorkPlaces, work_places
 from metl_gui.engine.kernel.compiled import build
 from metl_gui.engine.runs.progress import INTERVAL_SECONDS, ProgressSum, TimeLeft
 from metl_gui.engine.runs.staging import Staging
+from metl_gui.engine.sessions.jobs import map_source
 from metl_gui.engine.sessions.run_context import RunContext
 from metl_gui.engine.sessions.runtime import ship
 from metl_gui.engine.sources.error_store import ErrorStore, ReplaySource, held
@@ -24,7 +25,7 @@ from metl_gui.engine.sources.files import list_files
 from metl_gui.engine.sources.source import FileSource, ReadPlan, Source
 from metl_gui.engine.spark.cancellation import LOOK_SECONDS, Background, unless_cancelled
 from metl_gui.engine.spark.task_errors import run_error
-from metl_gui.engine.tasks.task import TaskOrder, TaskOutcome, with_topics
+from metl_gui.engine.tasks.task import TaskOrder, with_topics
 from metl_gui.errors import RunError, UserError
 
 _Result = TypeVar("_Result")
@@ -72,7 +73,7 @@ class OnceStrategy:
         sizes = [sum(piece.stop - piece.start for piece in task) for task in self.reading.tasks]
         self.progress = ProgressSum(self.places.progress, sizes, self.unit)
         order = self._order(self.places)
-        self.work = Background(lambda: self._in_group(lambda: runtime.outcomes(self.reading, order)))
+        self.work = Background(lambda: self._in_group(lambda: map_source(runtime, self.reading, order)))
 
     def goes_on(self) -> bool:
         """Wait a moment for the tasks, and tell how far they are four times a second."""
@@ -90,7 +91,7 @@ class OnceStrategy:
         """Move what the tasks wrote into place, once the counts add up."""
         self.run.check_cancelled()
         with self._in_words():
-            outcomes = [msgspec.json.decode(outcome, type=TaskOutcome) for outcome in self.work.result()]
+            outcomes = self.work.result()
         tally = Tally()
         for outcome in outcomes:
             tally.add(outcome.tally)

@@ -22,17 +22,14 @@ from metl_gui.engine.execution.driver import drive
 from metl_gui.engine.execution.once import OnceStrategy
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.runs.run_folder import new_run_id
-from metl_gui.engine.sessions.jobs import map_by_number, tell_facts
+from metl_gui.engine.sessions.jobs import NumberedTask, run_tasks, tell_facts
 from metl_gui.engine.sessions.run_context import RunContext
-from metl_gui.engine.sources.source import ReadPlan
 from metl_gui.engine.spark.protection import protection_of
 from metl_gui.engine.spark.worker_check import WorkerCheck, check_packages
 from metl_gui.errors import RunError, RunKilledError, UserError
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
-    from metl_gui.engine.tasks.task import TaskOrder
+    from pyspark.sql import SparkSession
 
 
 class SubmittedRuntime:
@@ -99,13 +96,9 @@ class SubmittedRuntime:
         self.spark.sparkContext.addFile(str(plan))
         return plan.name
 
-    def read(self, reading: ReadPlan, order: TaskOrder | None = None) -> DataFrame:
-        """Refuse: a submitted job maps and looks at nothing else."""
-        raise NotImplementedError
-
-    def outcomes(self, reading: ReadPlan, order: TaskOrder) -> list[bytes]:
-        """Map a source and return the outcome of each task."""
-        return map_by_number(self.spark, reading, order)
+    def run_tasks(self, task: NumberedTask, count: int) -> list[bytes]:
+        """Run a task for each number from 0 on and return what came of each."""
+        return run_tasks(self.spark.sparkContext, task, count)
 
     def warm_up(self) -> None:
         """Do nothing: the look at the workers has started what a run needs."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -12,9 +11,6 @@ import msgspec
 from metl_gui.engine.spark.cancellation import Background
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-    from pyspark.sql import SparkSession
-
     from metl_gui.engine.lanes.order import LaneOrder
     from metl_gui.engine.sessions.runtime import Runtime
 
@@ -31,33 +27,19 @@ class LaneByNumber:
     def __init__(self, order: bytes) -> None:
         self.order = order
 
-    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Map until the lane ends; yields nothing."""
+    def __call__(self, number: int) -> bytes:
+        """Map until the lane ends; there is nothing to return."""
         from metl_gui.engine.lanes.order import LaneOrder
         from metl_gui.engine.lanes.task import LaneTask
         from metl_gui.engine.tasks.source_task import plan_file
 
         order = msgspec.json.decode(self.order, type=LaneOrder)
-        for batch in batches:
-            for number in batch.column(0).to_pylist():
-                LaneTask(order, int(number or 0), plan_file(order.plan).read_bytes()).run()
-        yield from ()
+        LaneTask(order, number, plan_file(order.plan).read_bytes()).run()
+        return b""
 
     def __repr__(self) -> str:
         """Leave the secrets out of whatever is logged."""
         return "LaneByNumber()"
-
-
-def map_lane(spark: SparkSession, order: LaneOrder, tasks: int) -> None:
-    """Map until the lane ends.
-
-    Args:
-        spark: the session.
-        order: the lane's.
-        tasks: how many there are.
-    """
-    task = LaneByNumber(msgspec.json.encode(order))
-    spark.range(0, tasks, 1, tasks).mapInArrow(task, "number bigint").collect()
 
 
 class LaneJob:
@@ -94,4 +76,4 @@ class LaneJob:
 
     def _map(self) -> None:
         self.runtime.begin_group(self.order.run_id)
-        map_lane(self.runtime.spark, self.order, self.tasks)
+        self.runtime.run_tasks(LaneByNumber(msgspec.json.encode(self.order)), self.tasks)

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from metl_gui.core.runs.events import Protection, WorkerFacts
 from metl_gui.core.runs.target import Target
-from metl_gui.engine.sessions.jobs import map_by_number, tell_facts
+from metl_gui.engine.sessions.jobs import NumberedTask, run_tasks_by_sql, tell_facts
 from metl_gui.engine.sessions.local import telling_words
-from metl_gui.engine.sources.source import ReadPlan
 from metl_gui.engine.spark.archive import shipped_archive
 from metl_gui.engine.spark.cancellation import cancel_until_over
 from metl_gui.engine.spark.target_check import answers
@@ -26,7 +25,6 @@ from metl_gui.errors import RunError, RunKilledError, SetupError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from metl_gui.engine.tasks.task import TaskOrder
 
 _RETRIES = 5
 _FIRST_WAIT_MS = 100
@@ -123,9 +121,9 @@ class ConnectRuntime:
             self._sent.add(plan.name)
         return plan.name
 
-    def outcomes(self, reading: ReadPlan, order: TaskOrder) -> list[bytes]:
-        """Map a source and return the outcome of each task."""
-        return map_by_number(self.spark, reading, order)
+    def run_tasks(self, task: NumberedTask, count: int) -> list[bytes]:
+        """Run a task for each number from 0 on and return what came of each."""
+        return run_tasks_by_sql(self.spark, task, count)
 
     def warm_up(self) -> None:
         """Do nothing: the look at the workers has started what a run needs."""

@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING
 import metl_gui
 from metl_gui.core.runs.events import WorkerFacts
 from metl_gui.core.runs.target import Target, parse_target
-from metl_gui.engine.sessions.jobs import map_by_number, nothing_of
-from metl_gui.engine.sources.source import ReadPlan
+from metl_gui.engine.sessions.jobs import NumberedTask, do_nothing, run_tasks
 from metl_gui.engine.spark.cancellation import cancel_until_over
 from metl_gui.engine.spark.class_archive import archive_options, find_archive
 from metl_gui.engine.spark.java import find_java
@@ -32,7 +31,6 @@ from metl_gui.errors import RunKilledError, SetupError, UserError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from metl_gui.engine.tasks.task import TaskOrder
 
 _QUIET = """\
 rootLogger.level = warn
@@ -147,13 +145,13 @@ class SparkRuntime:
         """Return the plan's path, which the workers can read."""
         return str(plan)
 
-    def outcomes(self, reading: ReadPlan, order: TaskOrder) -> list[bytes]:
-        """Map a source and return the outcome of each task."""
-        return map_by_number(self.spark, reading, order)
+    def run_tasks(self, task: NumberedTask, count: int) -> list[bytes]:
+        """Run a task for each number from 0 on and return what came of each."""
+        return run_tasks(self.spark.sparkContext, task, count)
 
     def warm_up(self) -> None:
         """Do once what a run does first, so that Java's classes and the Python workers are there for it."""
-        self.spark.range(0, self.parallelism, 1, self.parallelism).mapInArrow(nothing_of, "nothing bigint").collect()
+        self.run_tasks(do_nothing, self.parallelism)
 
     def end(self, seconds: float = _STOP_SECONDS) -> None:
         """End the JVM, kindly first.

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Protocol
 
 from metl_gui.core.runs.events import Protection, WorkerFacts
 from metl_gui.core.runs.target import Target, TargetKind
-from metl_gui.engine.sources.source import ReadPlan
 from metl_gui.engine.spark.worker_check import WorkerCheck
 from metl_gui.errors import RunKilledError
 from metl_gui.own_files import atomic_write
@@ -18,7 +17,7 @@ from metl_gui.own_files import atomic_write
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from metl_gui.engine.tasks.task import TaskOrder
+    from metl_gui.engine.sessions.jobs import NumberedTask
 
 
 class Runtime(Protocol):
@@ -86,8 +85,8 @@ class Runtime(Protocol):
         """Bring a plan to where tasks read it, once for each state, and return what they call it."""
         ...
 
-    def outcomes(self, reading: ReadPlan, order: TaskOrder) -> list[bytes]:
-        """Map a source and return the outcome of each task."""
+    def run_tasks(self, task: NumberedTask, count: int) -> list[bytes]:
+        """Run a task for each number from 0 on and return what came of each."""
         ...
 
     def warm_up(self) -> None:

@@ -14,6 +14,7 @@ from typing import Protocol
 
 import msgspec
 
+from metl_gui.engine.sessions.jobs import map_source
 from metl_gui.engine.sessions.runtime import Runtime
 from metl_gui.engine.sources.source import ReadPlan
 from metl_gui.engine.spark.cancellation import Background
@@ -102,6 +103,6 @@ class BatchLoop:
         plan = self.reader.planner.ledger.batch(number)
         order = self.reader.order_of(plan)
         order = msgspec.structs.replace(order, plan=self.runtime.ship_plan(Path(order.plan)))
-        outcomes = self.runtime.outcomes(ReadPlan(plan.files, plan.tasks or [[]], topics=self.reader.topics), order)
-        self.put(number, [msgspec.json.decode(outcome, type=TaskOutcome) for outcome in outcomes])
+        reading = ReadPlan(plan.files, plan.tasks or [[]], topics=self.reader.topics)
+        self.put(number, map_source(self.runtime, reading, order))
         self.after = number

@@ -47,7 +47,7 @@ class Home:
         roots = list(self.folder.glob("*/metl-gui"))
         assert {path.parent.name for path in roots} >= {"cache", "data"}
         found = [path for root in roots for path in (root, *root.rglob("*"))]
-        modes = {path: stat.S_IMODE(path.lstat().st_mode) for path in found if "checkpoint/spark/" not in str(path)}
+        modes = {path: stat.S_IMODE(path.lstat().st_mode) for path in found}
         return [f"{mode:o} {path}" for path, mode in modes.items() if mode & 0o077]
 
 
@@ -75,7 +75,7 @@ def test_only_outputs_that_a_person_named_are_open_as_the_umask_says(home: Home)
 
 
 def test_nobody_else_reads_what_a_run_in_batches_keeps(home: Home) -> None:
-    """Its checkpoint, whose deeper part Java writes, and the error store of each batch."""
+    """Its checkpoint, and the error store of each batch."""
     sink = home.folder / "stream"
     following = ("--follow", "--mode", "production", "--detach")
     run = home.metl("run", str(home.project), "--source", home.source, "--sink", str(sink), *following)
@@ -84,8 +84,8 @@ def test_nobody_else_reads_what_a_run_in_batches_keeps(home: Home) -> None:
         assert time.monotonic() < end, "no batch was put in place"
         time.sleep(0.1)
     home.metl("runs", str(home.project), "--stop", run["run_id"])
-    (spark,) = home.folder.glob("cache/metl-gui/runs/*/*/checkpoint/spark")
-    assert stat.S_IMODE(spark.stat().st_mode) == 0o700
-    assert list((spark.parents[1] / "errors").glob("reason=*/part-*"))
+    (checkpoint,) = home.folder.glob("cache/metl-gui/runs/*/*/checkpoint")
+    assert stat.S_IMODE(checkpoint.stat().st_mode) == 0o700
+    assert list((checkpoint.parent / "errors").glob("reason=*/part-*"))
     assert home.open_to_others() == []
     assert modes_below(sink) == {(True, 0o755), (False, 0o644)}

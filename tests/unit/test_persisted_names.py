@@ -28,7 +28,6 @@ from metl_gui.engine.sources import files
 from metl_gui.engine.sources import source as reading
 from metl_gui.engine.spark import worker_check
 from metl_gui.engine.streaming import file_states, planner
-from metl_gui.engine.streaming import source as stream_source
 from metl_gui.engine.tasks import task
 from metl_gui.registry import addresses as places
 from metl_gui.ui.messages import pairs
@@ -61,8 +60,6 @@ INTERNAL: dict[str, tuple[type, ...]] = {
         topic_orders.TopicOrder,
         topic_orders.TopicReading,
         topic_orders.WaitingRecords,
-        stream_source.StreamOrder,
-        stream_source.BatchOutcome,
         planner.TopicSourceSpec,
         order.LaneOrder,
         worker_check.WorkerCheck,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import threading
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -42,7 +41,7 @@ class LaneByNumber:
         return "LaneByNumber()"
 
 
-class LaneJob:
+class LaneJob(Background[list[bytes]]):
     """The job of a lane on a thread of its own.
 
     Args:
@@ -55,25 +54,15 @@ class LaneJob:
         self.runtime = runtime
         self.order = order
         self.tasks = tasks
-        self._work = Background(self._map, name="lane-job")
+        super().__init__(self._map, name="lane-job")
 
-    @property
-    def is_over(self) -> threading.Event:
-        """Set once every task has ended, or Spark has given up."""
-        return self._work.is_over
-
-    @property
-    def fault(self) -> BaseException | None:
-        """Why Spark has given up."""
-        return self._work.fault
-
-    def end(self, seconds: float) -> None:
+    def end_after(self, seconds: float) -> None:
         """Wait so long for its end, then have Spark end it."""
         if self.is_over.wait(seconds):
             return
         _log.warning("the tasks of the lane do not end by themselves")
         self.runtime.cancel_until(self.order.run_id, self.is_over)
 
-    def _map(self) -> None:
+    def _map(self) -> list[bytes]:
         self.runtime.begin_group(self.order.run_id)
-        self.runtime.run_tasks(LaneByNumber(msgspec.json.encode(self.order)), self.tasks)
+        return self.runtime.run_tasks(LaneByNumber(msgspec.json.encode(self.order)), self.tasks)

@@ -135,9 +135,9 @@ class TransactionStrategy:
                 self.words.say(stop_key(self.run.run_id), self.token.encode(), _SAY_SECONDS)
             except RunError as error:
                 _log.warning("the tasks cannot be told to end: %s", error)
-                self.job.end(0.0)
+                self.job.end_after(0.0)
                 return
-            self.job.end(STOP_SECONDS)
+            self.job.end_after(STOP_SECONDS)
         abort_stale_transactions(self.job.order, self.job.tasks)
 
     def finish(self) -> RunReport:

@@ -2,14 +2,14 @@
 
 stream.json   what the stream reads and where it writes; never changes
 lock          held by the process that runs it
-spark/        Spark's own checkpoint
 ledger/       what each batch reads
 batches/      what each batch became; a batch counts from the moment its record is here
 plans/        the compiled states, and which of them new batches take
 status.json   what waits, for people who look
 problems.jsonl  what a person should know of the source
 
-Each file is written whole or not at all, so that a kill at any moment leaves the one before or the one after.
+Each file is written whole or not at all, so that a kill at any moment leaves the one before or the one after. Folders
+of version 0.1 hold a checkpoint of Spark's besides (``spark/``), which says nothing that is not here and is left alone.
 """
 
 from __future__ import annotations
@@ -126,7 +126,6 @@ class Checkpoint:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.spark = path / "spark"
         self.ledger = path / "ledger"
         self.batches = path / "batches"
         self.plans = path / "plans"
@@ -143,7 +142,7 @@ class Checkpoint:
         """
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            for folder in (self.spark, self.ledger, self.batches, self.plans):
+            for folder in (self.ledger, self.batches, self.plans):
                 make_below(self.path.parent, (self.path.name, folder.name))
             file = open_file(self.path / "lock", "a+b")
         except OSError as error:

@@ -1,4 +1,4 @@
-"""A run in batches: Spark drives the batches, this puts each in place and tells of it."""
+"""A run in batches: each is mapped by Spark, put in place whole, and told of."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -19,6 +18,7 @@ from metl_gui.engine.runs.folder_lock import lock_paths, outermost
 from metl_gui.engine.sessions.run_context import RunContext
 from metl_gui.engine.spark.cancellation import LOOK_SECONDS
 from metl_gui.engine.spark.task_errors import DISK_FULL, folder_error, run_error
+from metl_gui.engine.streaming.batch_loop import BatchLoop
 from metl_gui.engine.streaming.batch_records import (
     BatchLog,
     BatchRecord,
@@ -27,19 +27,14 @@ from metl_gui.engine.streaming.batch_records import (
     moves_of,
     settle,
 )
+from metl_gui.engine.streaming.batch_source import BatchSource
 from metl_gui.engine.streaming.checkpoint import Checkpoint, StreamHead, check_apart, claim, head_of, is_folder
 from metl_gui.engine.streaming.ledger import Ledger
 from metl_gui.engine.streaming.planner import TopicSourceSpec, mend
 from metl_gui.engine.streaming.report import StreamProgress, stream_report
 from metl_gui.engine.tasks.task import TaskOrder, TaskOutcome, with_topics
-from metl_gui.errors import RunCancelled, RunError, RunKilledError
+from metl_gui.errors import BugError, RunCancelled, RunError, RunKilledError, UserError
 from metl_gui.own_files import make_folder
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
-    from metl_gui.engine.streaming.batch_driver import BatchDriver
-    from metl_gui.engine.streaming.source import BatchOutcome, StreamOrder
 
 REST_SECONDS = 3.0
 """After this long without a change a file rests: its last line counts as ended."""
@@ -71,9 +66,7 @@ class BatchStrategy:
         self.progress_base = run.runtime.folder / f"progress-{run.run_id}"
         self._putting = threading.Lock()
         self._is_closed = False
-        self._batch_began = 0.0
         self._seconds_before = 0.0
-        self._fault: Exception | None = None
         self._told = 0
 
     @contextlib.contextmanager
@@ -98,27 +91,33 @@ class BatchStrategy:
             raise self._in_words(error) from error
 
     def start(self) -> None:
-        """Let Spark drive the batches, where it can."""
-        self.driver = self._by_spark() if self.run.runtime.target.is_local else self._by_hand()
+        """Begin with the batch after the newest that is in place."""
+        newest = self._newest_number()
+        source = BatchSource(
+            checkpoint=self.checkpoint,
+            order=self._order(),
+            cores=self.run.runtime.parallelism,
+            rest_seconds=REST_SECONDS,
+            samples_until=newest + _SAMPLED_BATCHES,
+            topics=self._topics(),
+        )
+        self.loop = BatchLoop(self.run, source, newest, self._put)
 
     def goes_on(self) -> bool:
         """Wait a moment for the batches, and tell how far they are four times a second."""
-        if not _is_active(self.driver) or self.run.is_cancelled.wait(LOOK_SECONDS):
-            return False
+        is_over = self.loop.is_over.wait(LOOK_SECONDS)
         self._tell_troubles()
         self.progress.tell()
-        return True
+        return not is_over
 
     def stop(self) -> None:
-        """Stop what drives, between two batches where the one that is going on ends in a moment."""
-        end = time.monotonic() + _LAST_BATCH_SECONDS
-        while _is_active(self.driver) and self._batch_began and time.monotonic() < end:
-            time.sleep(LOOK_SECONDS)
+        """Stop the batches, between two of them where the one that is going on ends in a moment."""
+        self.loop.stop()
+        self.loop.is_over.wait(_LAST_BATCH_SECONDS)
         with self._putting:
             self._is_closed = True
-        stopping = threading.Thread(target=_stop, args=(self.driver,), name="stop-stream", daemon=True)
-        stopping.start()
-        stopping.join(_STOP_SECONDS)
+        self.loop.cancel()
+        self.loop.is_over.wait(_STOP_SECONDS)
 
     def finish(self) -> RunReport:
         """Say what ended the batches before their time, or how far they came."""
@@ -168,50 +167,6 @@ class BatchStrategy:
         self._told = len(self.checkpoint.problem_texts()) if newest is None else 0
         return self.records.newest_of(self.run.run_id)
 
-    def _by_spark(self) -> BatchDriver:
-        from metl_gui.engine.streaming.source import FORMAT, source_of
-
-        def put(frame: DataFrame, _spark_batch: int) -> None:
-            try:
-                self._put_frame(frame)
-            except Exception as error:
-                self._fault = error
-                raise
-
-        spark = self.run.runtime.spark
-        spark.dataSource.register(source_of(self._stream_order()))
-        # How often the source is asked while nothing is new; by default a hundred times a second.
-        spark.conf.set("spark.sql.streaming.pollingDelay", "100ms")
-        stream: Any = spark.readStream.format(FORMAT).load()
-        writer = stream.writeStream.foreachBatch(put).option("checkpointLocation", str(self.checkpoint.spark))
-        trigger = {"processingTime": "0 seconds"} if self.spec.source.follow else {"availableNow": True}
-        try:
-            query: BatchDriver = writer.trigger(**trigger).start()
-        except Exception as error:  # Spark's and py4j's errors have no base in common
-            raise run_error(error) from error
-        return query
-
-    def _by_hand(self) -> BatchDriver:
-        from metl_gui.engine.streaming.batch_driver import BatchLoop
-        from metl_gui.engine.streaming.source import BatchReader
-
-        reader = BatchReader(self._stream_order())
-        return BatchLoop(
-            self.run.runtime, reader, self.run.run_id, self._newest_number(), self._put, follow=self.spec.source.follow
-        )
-
-    def _stream_order(self) -> StreamOrder:
-        from metl_gui.engine.streaming.source import StreamOrder
-
-        return StreamOrder(
-            checkpoint=str(self.checkpoint.path),
-            rest_seconds=REST_SECONDS,
-            cores=self.run.runtime.parallelism,
-            order=self._order(),
-            samples_until=self._newest_number() + _SAMPLED_BATCHES,
-            topics=self._topics(),
-        )
-
     def _topics(self) -> TopicSourceSpec | None:
         servers = self.spec.servers_of("source")
         if servers is None:
@@ -240,19 +195,7 @@ class BatchStrategy:
         )
         return with_topics(order, self.spec)
 
-    def _put_frame(self, frame: DataFrame) -> None:
-        """Map a batch and put it in place."""
-        from metl_gui.engine.streaming.source import BatchOutcome
-
-        self._batch_began = time.monotonic()
-        try:
-            rows = [msgspec.json.decode(bytes(row[0]), type=BatchOutcome) for row in frame.collect()]
-            for number, outcomes in _by_batch(rows):
-                self._put(number, outcomes)
-        finally:
-            self._batch_began = 0.0
-
-    def _put(self, number: int, outcomes: list[TaskOutcome]) -> None:
+    def _put(self, number: int, outcomes: list[TaskOutcome], began: float) -> None:
         """Put a batch in place that is mapped.
 
         Raises:
@@ -261,7 +204,7 @@ class BatchStrategy:
         with self._putting:
             if self._is_closed:
                 raise RunCancelled("the run was stopped; this batch is done again when it goes on")
-            self._commit(number, outcomes, self._batch_began or time.monotonic())
+            self._commit(number, outcomes, began)
 
     def _commit(self, number: int, outcomes: list[TaskOutcome], began: float) -> None:
         tally = Tally()
@@ -318,68 +261,33 @@ class BatchStrategy:
         )
 
     def _raise_fault(self) -> None:
-        if self.run.is_cancelled.is_set():
+        fault = self.loop.fault
+        if fault is None or self.run.is_cancelled.is_set():
             return
-        fault = self._fault if self._fault is not None else _fault_of(self.driver)
-        if fault is None:
-            return
+        if isinstance(fault, BugError):
+            raise fault
         if self.run.runtime.has_died():
             raise RunKilledError(
                 "Spark ended in the middle of the run.",
                 "Its session is gone. What its batches put in place stays; the one that was going on is not there.",
                 "Go on with metl runs PROJECT --resume, or start the run again with the same checkpoint.",
             ) from fault
-        error = self._in_words(fault)
-        if error.title == DISK_FULL and self.run.runtime.target.is_local:
-            _close_unused(self.run.runtime.spark)
-        raise error from fault
+        raise self._in_words(fault) from fault
 
     def _in_words(self, fault: BaseException) -> RunError:
         """Say what happened, and put right what is said of runs all at once: what batches put in place stays."""
         if isinstance(fault, OSError):
             error = folder_error(fault)
+        elif isinstance(fault, UserError):
+            error = RunError(fault.title, fault.text, fault.hint)
         else:
-            error = fault if isinstance(fault, RunError) else run_error(fault)
+            error = run_error(fault)
         text = error.text
         if error.title == DISK_FULL and str(self.checkpoint.path) not in text:
-            text = f"{text} The checkpoint is {self.checkpoint.path}."  # Spark does not say which file it was
+            text = f"{text} The checkpoint is {self.checkpoint.path}."  # Spark does not say which file
         return RunError(error.title, text, error.hint.replace("Nothing was written.", "What is in place stays."))
 
     def _tell_troubles(self) -> None:
         for text in self.checkpoint.problem_texts()[self._told :]:
             self._told += 1
             self.run.emit(SourceTroubled(self.run.run_id, text))
-
-
-def _by_batch(rows: list[BatchOutcome]) -> Iterator[tuple[int, list[TaskOutcome]]]:
-    """Gather the outcomes of batches that are not in place yet, in their order."""
-    for number in sorted({row.number for row in rows}):
-        outcomes = [row.outcome for row in rows if row.number == number]
-        found = [outcome for outcome in outcomes if outcome is not None]
-        if len(found) == len(outcomes):
-            yield number, found
-
-
-def _is_active(driver: BatchDriver) -> bool:
-    try:
-        return driver.isActive
-    except Exception:  # noqa: BLE001 - py4j has no base: the JVM is gone
-        return False
-
-
-def _fault_of(driver: BatchDriver) -> BaseException | None:
-    try:
-        return driver.exception()
-    except Exception as error:  # noqa: BLE001 - as above
-        return error
-
-
-def _close_unused(spark: SparkSession) -> None:
-    """Have Java close the files that it could not write: they keep a full disk busy until its garbage is collected."""
-    with contextlib.suppress(Exception):
-        spark._jvm.System.gc()  # type: ignore[union-attr]  # of local sessions only
-
-
-def _stop(driver: BatchDriver) -> None:
-    with contextlib.suppress(Exception):
-        driver.stop()

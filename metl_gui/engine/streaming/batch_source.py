@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
@@ -15,7 +13,6 @@ from metl_gui.engine.sources.source import ReadPlan
 from metl_gui.engine.streaming.batch_records import PARTIAL
 from metl_gui.engine.streaming.checkpoint import Checkpoint
 from metl_gui.engine.streaming.ledger import BatchPlan, Ledger
-from metl_gui.engine.streaming.planner import Planner, TopicSourceSpec
 from metl_gui.engine.tasks.task import TaskOrder
 from metl_gui.own_files import make_below, write_file
 
@@ -35,7 +32,6 @@ class BatchPlanner(Protocol):
         ...
 
 
-@dataclass(frozen=True)
 class BatchSource:
     """The source of one run.
 
@@ -43,33 +39,28 @@ class BatchSource:
         checkpoint: of the run.
         order: what every task is told; its run names the source whole, and its folders are those that the parts belong
             into.
-        cores, rest_seconds: of the planner.
+        planner: plans the batches.
         samples_until: batches after this one keep no samples.
-        topics: what is read where that are topics.
+        topics: how topics are read; None where files are.
     """
 
-    checkpoint: Checkpoint
-    order: TaskOrder
-    cores: int
-    rest_seconds: float
-    samples_until: int = 0
-    topics: TopicSourceSpec | None = None
-
-    @cached_property
-    def planner(self) -> BatchPlanner:
-        """Plans the batches."""
-        source = self.order.run.source
-        if self.topics is None:
-            return Planner(self.checkpoint, source, self.cores, self.rest_seconds)
-        from metl_gui.engine.streaming.topic_planner import TopicPlanner
-
-        return TopicPlanner(self.checkpoint, source, self.topics, self.cores)
+    def __init__(
+        self,
+        checkpoint: Checkpoint,
+        order: TaskOrder,
+        planner: BatchPlanner,
+        samples_until: int = 0,
+        topics: TopicReading | None = None,
+    ) -> None:
+        self.checkpoint = checkpoint
+        self.order = order
+        self.planner = planner
+        self.samples_until = samples_until
+        self.topics = topics
 
     def reading_of(self, plan: BatchPlan) -> ReadPlan:
         """Say what the tasks of a batch read."""
-        topics = self.topics
-        reading = TopicReading(topics.servers, None, topics.patience_seconds) if topics is not None else None
-        return ReadPlan(plan.files, plan.tasks or [[]], topics=reading)
+        return ReadPlan(plan.files, plan.tasks or [[]], topics=self.topics)
 
     def order_of(self, plan: BatchPlan) -> TaskOrder:
         """Say where the parts of one attempt of a batch go; zombies of another attempt write elsewhere."""

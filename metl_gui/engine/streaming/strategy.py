@@ -11,9 +11,10 @@ from pathlib import Path
 import msgspec
 
 from metl_gui.core.runs.events import BatchCommitted, RunStarted, SourceTroubled, StateChanged
-from metl_gui.core.runs.kafka import is_kafka
+from metl_gui.core.runs.kafka import KafkaServers, is_kafka
 from metl_gui.core.runs.report import RunReport, Tally, Unit, check_sums
-from metl_gui.engine.kafka.topic_orders import PATIENCE_SECONDS
+from metl_gui.core.runs.run_spec import SourceSpec
+from metl_gui.engine.kafka.topic_orders import PATIENCE_SECONDS, TopicReading
 from metl_gui.engine.runs.folder_lock import lock_paths, outermost
 from metl_gui.engine.sessions.run_context import RunContext
 from metl_gui.engine.spark.cancellation import LOOK_SECONDS
@@ -27,10 +28,10 @@ from metl_gui.engine.streaming.batch_records import (
     moves_of,
     settle,
 )
-from metl_gui.engine.streaming.batch_source import BatchSource
+from metl_gui.engine.streaming.batch_source import BatchPlanner, BatchSource
 from metl_gui.engine.streaming.checkpoint import Checkpoint, StreamHead, check_apart, claim, head_of, is_folder
 from metl_gui.engine.streaming.ledger import Ledger
-from metl_gui.engine.streaming.planner import TopicSourceSpec, mend
+from metl_gui.engine.streaming.planner import Planner, TopicSourceSpec, mend
 from metl_gui.engine.streaming.report import StreamProgress, stream_report
 from metl_gui.engine.tasks.task import TaskOrder, TaskOutcome, with_topics
 from metl_gui.errors import BugError, RunCancelled, RunError, RunKilledError, UserError
@@ -92,14 +93,15 @@ class BatchStrategy:
 
     def start(self) -> None:
         """Begin with the batch after the newest that is in place."""
-        newest = self._newest_number()
+        newest, servers = self._newest_number(), self.spec.servers_of("source")
+        patience = _FOLLOWED_PATIENCE_SECONDS if self.spec.source.follow else PATIENCE_SECONDS
+        order = self._order()
         source = BatchSource(
             checkpoint=self.checkpoint,
-            order=self._order(),
-            cores=self.run.runtime.parallelism,
-            rest_seconds=REST_SECONDS,
+            order=order,
+            planner=self._planner(order.run.source, servers, patience),
             samples_until=newest + _SAMPLED_BATCHES,
-            topics=self._topics(),
+            topics=TopicReading(servers, None, patience) if servers is not None else None,
         )
         self.loop = BatchLoop(self.run, source, newest, self._put)
 
@@ -167,16 +169,20 @@ class BatchStrategy:
         self._told = len(self.checkpoint.problem_texts()) if newest is None else 0
         return self.records.newest_of(self.run.run_id)
 
-    def _topics(self) -> TopicSourceSpec | None:
-        servers = self.spec.servers_of("source")
+    def _planner(self, source: SourceSpec, servers: KafkaServers | None, patience_seconds: float) -> BatchPlanner:
+        cores = self.run.runtime.parallelism
         if servers is None:
-            return None
-        return TopicSourceSpec(
+            return Planner(self.checkpoint, source, cores, REST_SECONDS)
+        from metl_gui.engine.streaming.topic_planner import TopicPlanner
+
+        sink = self.spec.sink.address
+        topics = TopicSourceSpec(
             servers=servers,
-            is_ordered=is_kafka(self.spec.sink.address),
-            is_hurried=not is_folder(self.spec.sink.address),
-            patience_seconds=_FOLLOWED_PATIENCE_SECONDS if self.spec.source.follow else PATIENCE_SECONDS,
+            is_ordered=is_kafka(sink),
+            is_hurried=not is_folder(sink),
+            patience_seconds=patience_seconds,
         )
+        return TopicPlanner(self.checkpoint, source, topics, cores)
 
     def _newest_number(self) -> int:
         newest = self.records.newest()

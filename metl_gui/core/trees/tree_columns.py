@@ -7,7 +7,7 @@ for as long as the base lives; after an edit only the edited part is made again.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 
@@ -53,6 +53,7 @@ class BaseColumns:
     """
 
     base: TreeBase
+    _changes: list[LineageChanges] = field(default_factory=list, init=False, repr=False)
 
     @cached_property
     def schema_ids(self) -> Ints:
@@ -142,14 +143,14 @@ class BaseColumns:
     @property
     def changes(self) -> LineageChanges | None:
         """What changes from version to version, once ``find_changes`` has gone through."""
-        return self.__dict__.get("_changes")
+        return self._changes[0] if self._changes else None
 
     def find_changes(self) -> Iterator[None]:
         """Work out what changes from version to version, step by step."""
         if self.changes is None:
             found = LineageChanges.none(len(self.base.id))
             yield from _fill(found, self)
-            self.__dict__["_changes"] = found
+            self._changes[:] = [found]
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,7 +198,7 @@ class TreeColumns:
 
 def columns_of(tree: Tree) -> TreeColumns:
     """Return the columns of a tree, those of its base made once; cheap until they are asked."""
-    columns = tree.base.__dict__.setdefault("_columns", BaseColumns(tree.base))
+    columns: BaseColumns = tree.base.derived.setdefault("columns", BaseColumns(tree.base))
     return _joined(columns, tree)
 
 

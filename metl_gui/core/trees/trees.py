@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from immutables import Map
@@ -92,6 +93,8 @@ class TreeBase:
     optional: NDArray[np.bool_]
     texts: TextTable
     types: tuple[TypeFacts, ...]
+    derived: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
+    """What others work out of it once, by name, to be kept for as long as it lives."""
     _cache: dict[int, Version] = field(default_factory=dict)
 
     @cached_property

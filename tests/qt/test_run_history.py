@@ -17,7 +17,8 @@ from metl_gui.core.runs.events import StateChanged
 from metl_gui.core.runs.report import RunReport
 from metl_gui.engine.runs.run_folder import RunFolder
 from metl_gui.errors import RunError
-from metl_gui.ui.jobs.jobs import JobOutcome, Jobs
+from metl_gui.ui.jobs.jobs import JobOutcome, Jobs, SynchronousJobs
+from metl_gui.ui.run.head import VIEWS
 from metl_gui.ui.run.history import RunListModel, entry_of_past
 from metl_gui.ui.run.page import RunPage
 from metl_gui.ui.run.progress import FollowedRun
@@ -182,6 +183,39 @@ def test_figures_lead_to_what_they_count(ran: Window) -> None:
     QTest.mouseClick(page.figures.read, Qt.MouseButton.LeftButton)
     page.show_details()
     assert words(page.details.version_table)[0][:2] == [f"{ORDERS} 4", "30,000"]
+
+
+@pytest.mark.parametrize("view", ["Details", "Speed", "Compare"])
+def test_tab_leads_from_the_choice_of_views_into_the_view_that_is_in_front(ran: Window, view: str) -> None:
+    page = page_of(ran)
+    click(ran, "r2")
+    click(ran, "r1", Qt.KeyboardModifier.ControlModifier)
+    button = page.head.views[VIEWS.index(view)]
+    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+    if view == "Compare":
+        page.show_comparison()
+    button.setFocus(Qt.FocusReason.TabFocusReason)
+    QTest.keyClick(button, Qt.Key.Key_Tab)
+    front, focus = page.views.currentWidget(), QApplication.focusWidget()
+    assert front is not None
+    assert focus is not None
+    assert front.isAncestorOf(focus)
+    QTest.keyClick(focus, Qt.Key.Key_Backtab)
+    assert QApplication.focusWidget() is button
+
+
+@pytest.mark.usefixtures("chosen")
+def test_a_closed_window_leaves_none_of_its_menus_even_when_a_chart_was_shown(
+    sample: SampleFolder, tmp_path: Path
+) -> None:
+    before = set(QApplication.topLevelWidgets())
+    window = Window(QSettings(str(tmp_path / "own.ini"), QSettings.Format.IniFormat), SynchronousJobs(), warms_up=False)
+    window.show()
+    window.show_project(Workbench.open(sample.project))
+    window.show_page(2)
+    assert set(QApplication.topLevelWidgets()) > before
+    end(window)
+    assert set(QApplication.topLevelWidgets()) <= before
 
 
 def test_the_share_of_required_attributes_leads_to_which_of_them_are_empty_and_to_the_attribute(ran: Window) -> None:

@@ -210,6 +210,7 @@ class Plots(pg.GraphicsLayoutWidget):
         plot.setMouseEnabled(x=False, y=False)
         plot.hideButtons()
         plot.setMenuEnabled(False)
+        plot.ctrlMenu.setParent(self, plot.ctrlMenu.windowFlags())  # made all the same: it is to go with the chart
         left, bottom = plot.getAxis("left"), plot.getAxis("bottom")
         left.setTickDensity(0.5)
         bottom.enableAutoSIPrefix(False)

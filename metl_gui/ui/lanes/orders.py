@@ -42,6 +42,19 @@ _ALL = "This holds for every lane of the project on these servers, on whatever c
 _NOTHING = "Nothing is repeated."
 
 
+def makes_sense(order: str, *, is_live: bool, is_frozen: bool = False, is_alone: bool = False) -> bool:
+    """Whether an order makes sense for a lane.
+
+    Args:
+        order: one of ``ORDERS``.
+        is_live: it goes on.
+        is_frozen: what is published waits.
+        is_alone: it agrees with nobody, and nobody can freeze it or roll it back.
+    """
+    is_other = order == (FREEZE if is_frozen else UNFREEZE)
+    return is_live and not is_other and not (is_alone and order not in (SET_BACK, LOAD))
+
+
 def freeze_words(lane: Lane) -> str:
     """Say what freezing does."""
     agreed = lane.agreement

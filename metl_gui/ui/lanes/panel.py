@@ -20,7 +20,7 @@ from metl_gui.core.runs.lanes import MemberFigures, PartitionFigures
 from metl_gui.ui.charts.chart import RunChart
 from metl_gui.ui.charts.figures import Figure
 from metl_gui.ui.charts.series import ChartView, ProgressSeries, milliseconds
-from metl_gui.ui.lanes.orders import FREEZE, LOAD, ORDERS, ROLL_BACK, SET_BACK, UNFREEZE
+from metl_gui.ui.lanes.orders import FREEZE, LOAD, ORDERS, ROLL_BACK, SET_BACK, UNFREEZE, makes_sense
 from metl_gui.ui.lanes.progress import (
     LAG,
     LATENCIES,
@@ -372,8 +372,7 @@ class LanePanel(QWidget):
 
     def can_order(self, order: str) -> bool:
         """Whether an order makes sense for the lane that is shown."""
-        is_other = order == (FREEZE if self._is_frozen else UNFREEZE)
-        return self._is_live and not is_other and not (self._is_alone and order not in (SET_BACK, LOAD))
+        return makes_sense(order, is_live=self._is_live, is_frozen=self._is_frozen, is_alone=self._is_alone)
 
     def dress(self) -> None:
         """Follow the scale."""

@@ -122,8 +122,8 @@ class RunCommands:
         self._page.messages.cell_wanted.connect(self.show_cell)
         self._page.messages.place_wanted.connect(self.show_place)
         self._page.compared.connect(self.show_compared)
-        self._page.details.version_chosen.connect(self.show_version)
-        self._page.details.attribute_chosen.connect(self._show_filled)
+        self._page.views.version_chosen.connect(self.show_version)
+        self._page.views.attribute_chosen.connect(self._show_filled)
         self._page.chart.copied.connect(self._tell_copied)
         self._page.setup.target.profiles_wanted.connect(self._show_profiles)
         self._page.found_versions.connect(self._tell_found)
@@ -339,7 +339,7 @@ class RunLinks(QObject):
         self._page = page
         page.figures.followed.connect(self._follow_figure)
         page.setup.history.comparison_wanted.connect(self._compare)
-        page.comparison.followed.connect(self._follow_compared)
+        page.views.followed.connect(self._follow_compared)
 
     def _follow_figure(self, figure: str) -> None:
         if figure == READ:

@@ -143,7 +143,7 @@ class LaneCommands(QObject):
         self._timer = QTimer(self)
         self._timer.setInterval(_LOOK_MS)
         self._timer.timeout.connect(self.look)
-        self._page.lane.order_wanted.connect(self.order)
+        self._page.views.order_wanted.connect(self.order)
         self._page.shown.connect(self.look)
         self._page.head.view_wanted.connect(self.look)
         self._timer.start()
@@ -156,10 +156,10 @@ class LaneCommands(QObject):
 
     def look(self, _what: object = None) -> None:
         """Ask how the state is held when another lane is shown, its members changed, or it was long ago."""
-        is_seen = self._page.lane.isVisible() and self._page.views.currentIndex() == LANE
-        now = (self.run_id, self._page.lane.lane.members)
+        is_seen = self._page.views.currentIndex() == LANE and self._page.lane.isVisible()
         if not self.run_id or not is_seen:
             return
+        now = (self.run_id, self._page.lane.lane.members)
         if self._seen[0] != now[0]:
             self.lane = None
         self._looks += 1

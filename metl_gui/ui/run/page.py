@@ -9,7 +9,7 @@ from typing import Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QMainWindow, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
 
 from metl_gui.core.runs.events import EngineEvent, RunStarted
 from metl_gui.core.runs.kafka import is_kafka
@@ -23,7 +23,7 @@ from metl_gui.ui.project.settings import ViewSettings
 from metl_gui.ui.run.commands import RunLinks
 from metl_gui.ui.run.comparison import ComparisonPanel
 from metl_gui.ui.run.details import DetailsPanel
-from metl_gui.ui.run.head import VIEWS, FailureCard, RunHead
+from metl_gui.ui.run.head import FailureCard, RunHead
 from metl_gui.ui.run.history import OWN, RunEntry, entry_of_own, entry_of_past
 from metl_gui.ui.run.overview import RunBody
 from metl_gui.ui.run.processes import ProductionRuns, SparkRuns
@@ -42,6 +42,7 @@ from metl_gui.ui.run.setup import RunSetup
 from metl_gui.ui.run.setup_fields import KnownTargets
 from metl_gui.ui.run.speed import SpeedPanel
 from metl_gui.ui.run.start import RunStart
+from metl_gui.ui.run.views import COMPARE_VIEW, DETAILS_VIEW, LANE_VIEW, RUN_VIEW, SPEED_VIEW, RunViews
 from metl_gui.ui.widgets.dock import Dock
 from metl_gui.workbench.demo.sample import SampleFolder
 from metl_gui.workbench.runs.history import PastRun, RunStatus, runs
@@ -51,7 +52,6 @@ from metl_gui.workbench.session import Workbench
 from metl_gui.workbench.user_folders import run_folder
 
 _HISTORY = 100
-_RUN, _LANE, _DETAILS, _SPEED, _COMPARE = range(len(VIEWS))
 _PILLS = {RunStatus.FAILED: "bad", RunStatus.DIED: "bad", RunStatus.KILLED: "bad"}
 _COUNTS = {RunStatus.DIED: in_place_words, RunStatus.CANCELLED: counted_words, RunStatus.KILLED: counted_words}
 _FIRST_COUNTS = 2
@@ -100,14 +100,34 @@ class RunPage(QMainWindow):
         self.body = RunBody(lambda: project.newest, jobs)
         self.figures, self.chart, self.messages = self.body.figures, self.body.chart, self.body.messages
         self.aside, self.by_entity = self.body.aside, self.body.entities
-        self.lane, self.details, self.speed = LanePanel(), DetailsPanel(), SpeedPanel()
-        self.comparison, self.starting = ComparisonPanel(), RunStart(jobs, self)
-        self.views = QStackedWidget()
+        self.views, self.starting = RunViews(self.body), RunStart(jobs, self)
         self.dock = Dock("runSetupDock", "Run", self.setup)
         self.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, self.dock)
         self.setCentralWidget(self._central())
         self._connect()
         RunLinks(self)
+
+    # the views that are made when they are wanted
+
+    @property
+    def lane(self) -> LanePanel:
+        """How far a lane is."""
+        return self.views.lane
+
+    @property
+    def details(self) -> DetailsPanel:
+        """Which versions were read, and how far attributes are filled."""
+        return self.views.details
+
+    @property
+    def speed(self) -> SpeedPanel:
+        """How fast the kernel was."""
+        return self.views.speed
+
+    @property
+    def comparison(self) -> ComparisonPanel:
+        """Two runs side by side."""
+        return self.views.comparison
 
     # starting
 
@@ -175,40 +195,40 @@ class RunPage(QMainWindow):
 
     def show_view(self, number: int) -> None:
         """Show another view of the run."""
-        self.views.setCurrentIndex(number)
+        self.views.show_view(number)
         self.head.show_view(number)
         self._fill_view()
 
     def show_details(self, entity: str = "") -> None:
         """Show which versions were read and how far attributes are filled."""
-        self.show_view(_DETAILS)
+        self.show_view(DETAILS_VIEW)
         if entity:
             self.details.show_entity(entity)
 
     @property
     def is_lane(self) -> bool:
         """Whether what is shown is a lane."""
-        return self.head.views[_LANE].isVisibleTo(self.head)
+        return self.head.views[LANE_VIEW].isVisibleTo(self.head)
 
     def show_lane(self) -> None:
         """Show how far the lane is."""
-        self.show_view(_LANE)
+        self.show_view(LANE_VIEW)
 
     def show_speed(self) -> None:
         """Show how fast the kernel was."""
-        self.show_view(_SPEED)
+        self.show_view(SPEED_VIEW)
 
     def show_whole(self) -> None:
         """Show the figures and messages of the run."""
-        self.show_view(_RUN)
+        self.show_view(RUN_VIEW)
 
     def show_compared(self) -> None:
         """Show the runs that were compared last."""
-        self.show_view(_COMPARE)
+        self.show_view(COMPARE_VIEW)
 
     def show_comparison(self) -> None:
         """Show two runs side by side, those that are selected in the history where there are two."""
-        self.show_view(_COMPARE)
+        self.show_view(COMPARE_VIEW)
         if len(self.setup.history.selected) > 1:
             self.setup.history.compare_selected()
 
@@ -237,7 +257,7 @@ class RunPage(QMainWindow):
         entry = next((each for each in self.setup.history.model.entries if each.run_id == run_id), None)
         if entry is not None:
             self.setup.history.select(run_id)
-            self.show_view(_RUN)
+            self.show_view(RUN_VIEW)
             self.show_entry(entry)
 
     def show_live(self) -> None:
@@ -249,7 +269,7 @@ class RunPage(QMainWindow):
         here = ids.index(followed.run_id) if followed is not None and followed.run_id in ids else -1
         run = live[(here + 1) % len(live)]
         self.setup.history.select(run.run_id)
-        self.show_view(_RUN)
+        self.show_view(RUN_VIEW)
         if followed is None or run.run_id != followed.run_id:
             self.attach(run)
         elif self.is_lane:
@@ -265,8 +285,8 @@ class RunPage(QMainWindow):
         )
         self._show_folder()
         self.head.offer("Stop this run")
-        if is_fast and self.views.currentIndex() == _RUN:
-            self.show_view(_LANE)
+        if is_fast and self.views.currentIndex() == RUN_VIEW:
+            self.show_view(LANE_VIEW)
         if is_kafka(spec.sink.errors):
             self.aside.follow(spec.sink.errors, spec.policy.mode)
         self.production.follow(run)
@@ -299,7 +319,7 @@ class RunPage(QMainWindow):
         self.production.leave()
         self.report = self.followed = self.past = None
         self.body.clear()
-        self.lane.show_lane(FollowedLane(), is_live=False)
+        self.views.show_lane(FollowedLane(), is_live=False)
         self.failure.hide()
         self.head.say("", "", "")
         self.head.offer("")
@@ -339,11 +359,11 @@ class RunPage(QMainWindow):
     def _show_lane(self, run: FollowedRun) -> None:
         """Offer the view of a lane where the run is one, and fill it while it is in front."""
         self.head.offer_lane(run.is_lane)
-        is_in_front = self.views.currentIndex() == _LANE
+        is_in_front = self.views.currentIndex() == LANE_VIEW
         if is_in_front and not run.is_lane:
-            self.show_view(_RUN)
-        elif is_in_front or self.lane.lane is not run.lane:
-            self.lane.show_lane(run.lane, is_live=run is self.followed)
+            self.show_view(RUN_VIEW)
+        elif is_in_front or not self.views.has_told_of(run.lane):
+            self.views.show_lane(run.lane, is_live=run is self.followed)
 
     def _show_report(self, report: Mapping[str, Any], folder: Path) -> None:
         self.report = report
@@ -358,11 +378,11 @@ class RunPage(QMainWindow):
         """Fill the view in front; the others are filled when they come there."""
         counts = self.report or (self.followed.counts if self.followed is not None else None)
         view = self.views.currentIndex()
-        if view == _DETAILS:
+        if view == DETAILS_VIEW:
             self.details.show_counts(counts, self._project.newest)
-        elif view == _LANE and self.followed is not None:
-            self.lane.show_lane(self.followed.lane, is_live=True)
-        elif view == _SPEED:
+        elif view == LANE_VIEW and self.followed is not None:
+            self.views.show_lane(self.followed.lane, is_live=True)
+        elif view == SPEED_VIEW:
             self.speed.show_figures(counts.get("kernel") if counts is not None else None)
             self.speed.show_runs(self.past_runs, str((self.report or {}).get("run_id", "")))
 
@@ -488,8 +508,8 @@ class RunPage(QMainWindow):
         self.own, self.past_runs = None, ()
         self.production.watch(workbench.project_id if workbench is not None else "")
         self._show_nothing()
-        self.comparison.clear()
-        self.show_view(_RUN)
+        self.views.forget_comparison()
+        self.show_view(RUN_VIEW)
         self.head.offer_lane(False)
         self.setup.history.show_entries(())
         if workbench is None:
@@ -555,7 +575,7 @@ class RunPage(QMainWindow):
         self.failure.again_wanted.connect(self.run_again)
         self.body.run_wanted.connect(self.run)
         self.by_entity.filled_wanted.connect(self.show_details)
-        self.speed.run_wanted.connect(self.show_run)
+        self.views.run_wanted.connect(self.show_run)
         self.production.changed.connect(self._list)
         self.production.ticked.connect(self._show_entries)
         self.production.started.connect(self._production_started)
@@ -574,8 +594,6 @@ class RunPage(QMainWindow):
     def _central(self) -> QWidget:
         page = QWidget()
         page.setObjectName("page")
-        for view in (self.body, self.lane, self.details, self.speed, self.comparison):
-            self.views.addWidget(view)
         layout = QVBoxLayout(page)
         layout.setContentsMargins(18, 10, 18, 14)
         layout.setSpacing(10)

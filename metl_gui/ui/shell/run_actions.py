@@ -33,7 +33,7 @@ def _ordering(order: str) -> Callable[[Window], object]:
 
 
 def _can_order(order: str) -> Condition:
-    return lambda window: has_project(window) and window.run_page.lane.can_order(order)
+    return lambda window: has_project(window) and window.run_page.views.can_order(order)
 
 
 RUN_ROWS = (

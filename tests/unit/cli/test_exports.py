@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from metl_gui import packaged
 from metl_gui.cli.exports import OPTIONS
 from metl_gui.cli.main import main
 from metl_gui.workbench.exports import EXPORTS
@@ -30,15 +29,10 @@ def metl(capsys: pytest.CaptureFixture[str]) -> Metl:
 
 
 @pytest.fixture
-def project(metl: Metl, tmp_path: Path) -> Path:
+def project(metl: Metl, mapped: Path) -> Path:
     """The fx sample with its mapping, published."""
-    path, fx = tmp_path / "fx.metl", packaged.sample_projects() / "fx"
-    metl("new", path)
-    metl("import", path, "--tree", "extraction", fx / "schemas")
-    metl("import", path, "--tree", "cdm", fx / "cdm")
-    metl("map", path, "--csv", fx / "mapping.csv")
-    assert metl("publish", path)[0] == 0
-    return path
+    assert metl("publish", mapped)[0] == 0
+    return mapped
 
 
 def test_the_list_names_every_format_with_what_it_cannot_say(metl: Metl, capsys: pytest.CaptureFixture[str]) -> None:

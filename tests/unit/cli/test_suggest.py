@@ -34,13 +34,9 @@ def metl(capsys: pytest.CaptureFixture[str]) -> Metl:
 
 
 @pytest.fixture
-def project(metl: Metl, tmp_path: Path) -> Path:
+def project(trees: Path) -> Path:
     """The trees of the sample, nothing mapped."""
-    path, fx = tmp_path / "fx.metl", packaged.sample_projects() / "fx"
-    assert metl("new", path)[0] == 0
-    assert metl("import", path, "--tree", "extraction", fx / "schemas")[0] == 0
-    assert metl("import", path, "--tree", "cdm", fx / "cdm")[0] == 0
-    return path
+    return trees
 
 
 def state(path: Path) -> int:

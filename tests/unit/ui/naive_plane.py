@@ -6,9 +6,10 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby
 
-from metl_gui.core.matrix.blocks import Status
+from metl_gui.core.matrix.blocks import Block, Status
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Attribute, Schema, Side, Version
 from metl_gui.core.trees.schema_names import group_of
@@ -71,11 +72,13 @@ def versions_of(document: Document, side: Side, schema: Schema) -> list[Version]
     return versions
 
 
-def ghosts_of(document: Document, side: Side, version: Version, asked: Asked) -> Counter[int | None]:
+def ghosts_of(
+    document: Document, waiting: list[Block], side: Side, version: Version, asked: Asked
+) -> Counter[int | None]:
     """Count the ghosts of a version behind each of its shown attributes; ``None`` for those at its start."""
     found: Counter[int | None] = Counter()
     shown = [attribute for attribute in asked.attributes(version) if asked.shows(attribute)]
-    for lineage, path, since in lost_lineages(document, side, version):
+    for lineage, path, since in lost_lineages(waiting, side, version):
         if asked.key is not None:
             smaller = [attribute.id for attribute in shown if attribute.path < path]
             found[smaller[-1] if smaller else None] += 1
@@ -93,12 +96,12 @@ def ghosts_of(document: Document, side: Side, version: Version, asked: Asked) ->
     return found
 
 
-def lost_lineages(document: Document, side: Side, version: Version) -> Iterator[tuple[int, str, int]]:
+def lost_lineages(waiting: list[Block], side: Side, version: Version) -> Iterator[tuple[int, str, int]]:
     """Yield (lineage, path, version where the loss began) of what waiting blocks have lost with an attribute."""
     at_end = 0 if side is Side.EXTRACTION else 1
     seen = {attribute.lineage for attribute in version.attributes}
-    for block in document.matrix.blocks():
-        if block.key[at_end] != version.id or block.status is not Status.NEEDS_REVIEW:
+    for block in waiting:
+        if block.key[at_end] != version.id:
             continue
         for loss in block.open_losses:
             lineage, path = (loss.q_lineage, loss.to_path) if at_end else (loss.p_lineage, loss.from_path)
@@ -123,6 +126,7 @@ class Walk:
 
     def __init__(self, document: Document, side: Side) -> None:
         self.document, self.side = document, side
+        self.waiting = [block for block in document.matrix.blocks() if block.status is Status.NEEDS_REVIEW]
         self.columns: list[Column] = []
         self.notches: list[Notch] = []
         self.place = 0.0
@@ -152,7 +156,7 @@ class Walk:
             self.place += GAPS[Level.VERSION]
         for level, is_new in zip(Level, (False, True, is_schema, is_group, is_outer), strict=True):
             self.items[level] += is_new
-        ghosts = ghosts_of(self.document, self.side, version, asked)
+        ghosts = ghosts_of(self.document, self.waiting, self.side, version, asked)
         self.place += 0.5 * ghosts[None]
         for is_shown, run in groupby(asked.attributes(version), key=asked.shows):
             attributes = list(run)
@@ -201,11 +205,19 @@ class Plane:
 
     def elements(self) -> list[tuple[int, int, int]]:
         """List (column, row, mark) of every element."""
+        return self._elements
+
+    @cached_property
+    def _blocks(self) -> list[Block]:
+        return list(self.document.matrix.blocks())
+
+    @cached_property
+    def _elements(self) -> list[tuple[int, int, int]]:
         at_p = {c.attribute.id: at for at, c in enumerate(self.columns)}
         at_q = {r.attribute.id: at for at, r in enumerate(self.rows)}
         marks = {Status.UNCONFIRMED: ElementFlag.UNCONFIRMED, Status.NEEDS_REVIEW: ElementFlag.WAITS}
         found = []
-        for block in self.document.matrix.blocks():
+        for block in self._blocks:
             for element in block.elements:
                 if element.p in at_p and element.q in at_q:
                     column, row = at_p[element.p], at_q[element.q]
@@ -229,7 +241,7 @@ class Plane:
         wide = {c.version.id: c for c in self.columns}
         tall = {r.version.id: r for r in self.rows}
         shown_p, shown_q = {c.attribute.id for c in self.columns}, {r.attribute.id for r in self.rows}
-        for block in self.document.matrix.blocks():
+        for block in self._blocks:
             if block.version in wide and block.entity_version in tall:
                 x, y = wide[block.version], tall[block.entity_version]
                 numbers = sums[x.items[level_x], y.items[level_y]]

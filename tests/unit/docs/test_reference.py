@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from metl_gui.core.edits.settings import CHOICES, ENTITY_SETTINGS, SCHEMA_SETTINGS
@@ -33,12 +33,15 @@ def rows(page: str, title: str = "") -> dict[str, str]:
     return {name: rest for first, rest in _ROW.findall(text) for name in _NAME.findall(first)}
 
 
-def constants() -> Iterator[str]:
-    """Yield every text that stands in the program's code."""
-    for path in sorted((documents.ROOT / "metl_gui").rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                yield node.value
+@cache
+def constants() -> frozenset[str]:
+    """Return every text that stands in the program's code."""
+    return frozenset(
+        node.value
+        for path in (documents.ROOT / "metl_gui").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    )
 
 
 def test_the_page_of_commands_is_what_the_parser_says_now() -> None:

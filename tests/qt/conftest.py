@@ -92,6 +92,7 @@ def no_broker(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(report, "lane_report", refuse)
     for dialog in (sink_dialog, source_dialog):
         monkeypatch.setattr(dialog, "list_topics", refuse)
+    monkeypatch.setattr(source_dialog, "look_into", refuse)
 
 
 @pytest.fixture(scope="session")

@@ -19,6 +19,9 @@ from PySide6.QtWidgets import (
 from tests.qt.screen import are_one_choice, child, name_of, plain, text_of
 from tests.qt.user import CDM, EXTRACTION, MOST_KEYS, User
 
+_FIRST_KEYS, _TURNS = 8, 8
+"""How far somebody looks to one side for a cell at first, and how often further to the other; at last past all."""
+
 
 class Keyboard(User):
     """Never touches a mouse."""
@@ -97,11 +100,11 @@ class Keyboard(User):
         self.key("Ctrl+Shift+Z")
 
     def stand_on(self, source: str, target: str) -> None:
-        """Press arrows until the status bar names both."""
+        """Press arrows until the status bar names both: a little to one side, then further to the other, and so on."""
         self.enter("Matrix")
         for words, there, back in ((source, "Right", "Left"), (target, "Down", "Up")):
-            for arrow in (there, back):
-                self._arrows(words, arrow)
+            for turn in range(_TURNS):
+                self._arrows(words, back if turn % 2 else there, _FIRST_KEYS << turn)
             assert words in self.status, f"no arrow leads to {words!r}; the status bar says {self.status!r}"
 
     def set_cell(self) -> None:
@@ -168,9 +171,9 @@ class Keyboard(User):
                 f"arrows do not lead to {words!r}, but to {text_of(view.currentIndex())!r}"
             )
 
-    def _arrows(self, words: str, arrow: str) -> None:
+    def _arrows(self, words: str, arrow: str, most: int) -> None:
         before = ""
-        for _ in range(MOST_KEYS):
+        for _ in range(most):
             if words in self.status or before == self.status:
                 return
             before = self.status

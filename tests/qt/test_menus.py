@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from itertools import pairwise
 
-import pytest
 from PySide6.QtWidgets import QMenu
 
 from metl_gui.ui.actions.menus import SUB_MENU
@@ -42,17 +41,17 @@ def test_every_sub_menu_that_a_row_stands_in_is_placed(window: Window) -> None:
         assert f"{SUB_MENU}{name}" in named(), above
 
 
-@pytest.mark.parametrize("name", MENUS)
-def test_no_menu_is_longer_than_the_smallest_window_or_has_an_empty_section(window: Window, name: str) -> None:
-    menu = window.actions_table.menu(name)
-    menu.aboutToShow.emit()
-    entries = menu.actions()
-    assert sum(not entry.isSeparator() for entry in entries) <= LONGEST
-    kinds = [entry.isSeparator() for entry in entries]
-    assert not kinds[0]
-    assert not kinds[-1]
-    assert not any(one and other for one, other in pairwise(kinds))
-    assert all(isinstance(entry.menu(), QMenu) or entry.text() or entry.isSeparator() for entry in entries)
+def test_no_menu_is_longer_than_the_smallest_window_or_has_an_empty_section(window: Window) -> None:
+    for name in MENUS:
+        menu = window.actions_table.menu(name)
+        menu.aboutToShow.emit()
+        entries = menu.actions()
+        assert sum(not entry.isSeparator() for entry in entries) <= LONGEST, name
+        kinds = [entry.isSeparator() for entry in entries]
+        assert not kinds[0], name
+        assert not kinds[-1], name
+        assert not any(one and other for one, other in pairwise(kinds)), name
+        assert all(isinstance(each.menu(), QMenu) or each.text() or each.isSeparator() for each in entries), name
 
 
 def test_quit_is_the_last_entry_of_the_file_menu(window: Window) -> None:

@@ -88,7 +88,8 @@ class User(ABC):
 
     def picture_of(self, name: str) -> bytes:
         """Return what a widget looks like."""
-        return bytes(self.find(name, QWidget).grab().toImage().bits())
+        image = self.find(name, QWidget).grab().toImage()  # held, or its bytes would be gone before they are copied
+        return bytes(image.bits())
 
     def set_cell_of(self, source: str, target: str) -> None:
         """Set or clear a cell."""

@@ -7,15 +7,17 @@ from pathlib import Path
 
 import pytest
 
+from metl_gui.engine.execution.client import SparkProcess
 from metl_gui.workbench.demo.sample import DemoResult, run_demo
 from metl_gui.workbench.session import Workbench
 from tests.helpers.expected_runs import Expected, expect, flat
+from tests.helpers.spark_fixtures import commands_on
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> DemoResult:
+def demo(tmp_path_factory: pytest.TempPathFactory, spark: SparkProcess) -> DemoResult:
     folder = tmp_path_factory.mktemp("home")
-    with pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch, commands_on(spark):
         patch.setenv("XDG_DATA_HOME", str(folder / "data"))
         patch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
         return run_demo()

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
+from metl_gui.stack.guard import children_of
 from metl_gui.workbench.runs.production import LiveRun
 from metl_gui.workbench.user_folders import read_facts
 
@@ -20,16 +21,8 @@ _WAIT_SECONDS = 90
 
 
 def below(process_id: int) -> list[int]:
-    """Every process below one, the nearest first."""
-    found: list[int] = []
-    for entry in Path("/proc").iterdir():
-        try:
-            parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1]) if entry.name.isdigit() else 0
-        except OSError:
-            continue
-        if parent == process_id:
-            found += [int(entry.name), *below(int(entry.name))]
-    return found
+    """Every process below one, those of a child behind it; found in one look, as some look until a moment comes."""
+    return children_of(process_id)
 
 
 def command_of(process_id: int) -> str:
@@ -67,11 +60,12 @@ def end_process_of(folder: Path) -> None:
             os.kill(process_id, signal.SIGKILL)
 
 
-def wait_for(is_so: Callable[[], bool]) -> None:
+def wait_for(is_so: Callable[[], bool], look_seconds: float = 0.02) -> None:
+    """Look again and again until something is so; what takes long to look at takes cores from what it waits for."""
     end = time.monotonic() + _WAIT_SECONDS
     while not is_so():
         assert time.monotonic() < end, "it did not happen"
-        time.sleep(0.02)
+        time.sleep(look_seconds)
 
 
 def places(folder: Path) -> Counter[tuple[str, str, str]]:

@@ -1,18 +1,39 @@
-"""Fixtures of real Spark servers whose Pythons lack our package, for the tests of all folders."""
+"""Fixtures of real Spark, for the tests of all folders: a session here, and servers whose Pythons lack our package."""
 
 from __future__ import annotations
 
 import sysconfig
 import venv
 from collections.abc import Collection, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import pytest
 
+from metl_gui.engine.execution.client import SparkProcess
 from metl_gui.stack.spark import SparkConnect, SparkMaster
 from tests.helpers.machine_code import kernel_cache
 
 _OURS = ("metl_gui", "_editable_impl_metl", "__editable__")
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkProcess]:
+    """The session of all tests on this computer that need nothing special of it."""
+    with SparkProcess("local[2]") as process:
+        yield process
+
+
+@contextmanager
+def commands_on(process: SparkProcess) -> Iterator[None]:
+    """Let commands and the demo of this process run on a session that is there, where each would start its own."""
+    from metl_gui.workbench.demo import sample
+    from metl_gui.workbench.runs import mapping_run
+
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (mapping_run, sample):
+            patch.setattr(module, "SparkProcess", lambda *_: nullcontext(process))
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""One Spark session for all tests of this folder that need nothing special of it."""
+"""What the tests of this folder share: plans, specs, sources, a small disk, and a session that may be killed."""
 
 from __future__ import annotations
 
@@ -20,22 +20,36 @@ from tests.helpers.run_specs import run_spec
 SpecOf = Callable[..., RunSpec]
 
 PATHS = ("id", "amount", "note")
+LONG = 400_000
+"""Records of ``long_source``."""
 _ROOM_KB = 256
 _UNMOUNT_SECONDS = 30.0
 
 
 @pytest.fixture(scope="session")
-def spark() -> Iterator[SparkProcess]:
-    with SparkProcess("local[2]") as process:
-        yield process
+def killable_spark() -> Iterator[SparkProcess]:
+    """What ``slow_spark`` is for one test after the other."""
+    process = SparkProcess("local[2]")
+    yield process
+    process.stop()
 
 
 @pytest.fixture
-def slow_spark(monkeypatch: pytest.MonkeyPatch) -> Iterator[SparkProcess]:
-    """A Spark process without machine code, for runs that must last until somebody acts; it may be killed."""
+def slow_spark(killable_spark: SparkProcess, monkeypatch: pytest.MonkeyPatch) -> SparkProcess:
+    """A Spark process without machine code, for runs that must last until somebody acts; it may be killed.
+
+    The next test has it started anew then, or goes on with what the one before left alive.
+    """
     monkeypatch.setenv("METL_KERNEL_CACHE", "/dev/null/nowhere")
-    with SparkProcess("local[2]") as process:
-        yield process
+    return killable_spark.start()
+
+
+@pytest.fixture(scope="session")
+def long_source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Records that keep two cores busy for some seconds; a test that changes the file takes a copy."""
+    path = tmp_path_factory.mktemp("long") / "source.jsonl"
+    path.write_bytes(b"".join(order_record(number) + b"\n" for number in range(LONG)))
+    return path
 
 
 @pytest.fixture(scope="session")

@@ -109,7 +109,7 @@ def test_a_kept_production_run_that_was_killed_goes_on_and_no_record_is_missing_
     kept.metl("runs", kept.project, "--resume", found.run_id, "--detach")
     try:
         whole = report_then(kept, "production").read  # the last records may become no message
-        wait_for(lambda: bool(kept.metl("runs", kept.project, "--show", found.run_id)["report"]["read"] == whole))
+        wait_for(lambda: bool(kept.metl("runs", kept.project, "--show", found.run_id)["report"]["read"] == whole), 0.5)
         stop_run(found, 60)
         report = follow_events(found, lambda _event: None)
     finally:

@@ -18,16 +18,7 @@ from metl_gui.engine.execution.client import SparkProcess
 from metl_gui.engine.spark.java import find_java
 from metl_gui.errors import RunCancelled, RunError, SetupError
 from metl_gui.stack.guard import children_of
-from tests.spark.conftest import SpecOf, order_record
-
-_LONG = 400_000
-
-
-@pytest.fixture
-def long_source(tmp_path: Path) -> Path:
-    path = tmp_path / "source.jsonl"
-    path.write_bytes(b"".join(order_record(n) + b"\n" for n in range(_LONG)))
-    return path
+from tests.spark.conftest import SpecOf
 
 
 def _is_running(process_id: int) -> bool:
@@ -70,8 +61,8 @@ def _once_records_flow(act: Callable[[], None], events: list[EngineEvent]) -> Ca
 
 
 def _outputs(folder: Path) -> list[str]:
-    """What a run left beside its source and its own record."""
-    record = {"source.jsonl", "run", "run/spec.json", "run/events.jsonl"}
+    """What a run left beside its own record."""
+    record = {"run", "run/spec.json", "run/events.jsonl"}
     return sorted({path.relative_to(folder).as_posix() for path in folder.rglob("*")} - record)
 
 
@@ -163,12 +154,13 @@ def test_a_java_that_hangs_for_good_is_ended_after_a_cancel_and_the_next_run_has
 
 
 def test_cancel_while_the_session_still_starts_does_not_wait_until_it_is_there(
-    slow_spark: SparkProcess, spec_of: SpecOf, long_source: Path
+    spec_of: SpecOf, long_source: Path
 ) -> None:
-    threading.Timer(0.3, slow_spark.cancel).start()
-    with pytest.raises(RunCancelled):
-        slow_spark.run(spec_of(long_source))
-    assert not slow_spark.is_ready
+    with SparkProcess("local[2]") as spark:
+        threading.Timer(0.3, spark.cancel).start()
+        with pytest.raises(RunCancelled):
+            spark.run(spec_of(long_source))
+        assert not spark.is_ready
 
 
 def test_stop_leaves_no_process_and_no_folder(spec_of: SpecOf, long_source: Path) -> None:

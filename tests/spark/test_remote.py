@@ -45,9 +45,20 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def on_cluster(spark_master: SparkMaster, bare_python: Path) -> Iterator[SparkProcess]:
-    """A session that has all cores of the cluster, until the tests of another file ask for them."""
+    """A session that has two cores of the cluster, until the tests of another file ask for them."""
     with SparkProcess(_standalone(spark_master, bare_python)) as process:
         yield process
+
+
+@pytest.fixture(scope="module")
+def spare_workers(spark_master: SparkMaster) -> Iterator[None]:
+    """Two further workers, for sessions beside the one that has two cores, which goes on meanwhile."""
+    before = spark_master.workers
+    spare = [spark_master.add_worker(), spark_master.add_worker()]
+    yield
+    spark_master.workers = before
+    for worker in spare:
+        worker.stop()
 
 
 @pytest.fixture(scope="module")
@@ -182,10 +193,10 @@ def test_an_executor_that_is_killed_loses_nothing_and_repeats_nothing(
     assert keys == list(range(_MANY))
 
 
+@pytest.mark.usefixtures("spare_workers")
 def test_a_worker_without_pyarrow_is_named_before_anything_is_written(
-    folder: Path, spark_master: SparkMaster, on_cluster: SparkProcess, source: Path, spec_of: SpecOf
+    folder: Path, spark_master: SparkMaster, source: Path, spec_of: SpecOf
 ) -> None:
-    on_cluster.stop()  # the cluster has cores for one session
     without = make_python(folder / "poor", without=["pyarrow"])
     spec = spec_of(source)
     with SparkProcess(_standalone(spark_master, without, cores=1)) as process, pytest.raises(RunError) as caught:
@@ -196,10 +207,10 @@ def test_a_worker_without_pyarrow_is_named_before_anything_is_written(
     assert not Path(spec.sink.address).exists()
 
 
+@pytest.mark.usefixtures("spare_workers")
 def test_an_exported_folder_that_is_submitted_writes_the_files_of_metl_run_with_only_what_it_asks_for_there(
-    folder: Path, spark_master: SparkMaster, on_cluster: SparkProcess, spark: SparkProcess, tmp_path: Path
+    folder: Path, spark_master: SparkMaster, spark: SparkProcess, tmp_path: Path
 ) -> None:
-    on_cluster.stop()  # the cluster has cores for one session
     asked_for = {"pyspark", "py4j", "pyarrow", "pandas", "dateutil", "pytz", "six", "msgspec", "numpy"}
     there = {entry.name.partition("-")[0].partition(".")[0] for entry in Path(sysconfig.get_path("purelib")).iterdir()}
     python = make_python(folder / "submitting", without=there - asked_for)
@@ -214,8 +225,9 @@ def test_an_exported_folder_that_is_submitted_writes_the_files_of_metl_run_with_
         here = run_mapping(workbench, request, spark)
     assert _files(job) == _files(again)
     target, asked = spark_master.target, tmp_path / "asked.conf"  # a secret is not for the command line
+    settings = (*target.settings, ("spark.cores.max", "2"))
     asked.touch(0o600)
-    asked.write_text("".join(f"{name} {value}\n" for name, value in (*target.settings, *target.secrets)))
+    asked.write_text("".join(f"{name} {value}\n" for name, value in (*settings, *target.secrets)))
     command: list[str | Path] = [
         spark_home() / "bin" / "spark-submit",
         "--master",

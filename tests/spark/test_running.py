@@ -23,12 +23,6 @@ from metl_gui.workbench.session import Workbench
 from tests.helpers.run_requests import run_request
 
 
-@pytest.fixture(scope="module")
-def spark() -> Iterator[SparkProcess]:
-    with SparkProcess("local[2]") as process:
-        yield process
-
-
 @pytest.fixture
 def sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SampleFolder:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -14,10 +15,7 @@ from metl_gui.engine.execution.client import SparkProcess
 from metl_gui.engine.runs.run_folder import RunFolder
 from metl_gui.errors import RunCancelled, RunError
 from metl_gui.workbench.samples.run_records import first_results, first_set_aside
-from tests.spark.conftest import SpecOf, order_record
-
-_LONG = 400_000
-"""Records that keep two cores busy for some seconds."""
+from tests.spark.conftest import LONG, SpecOf, order_record
 
 
 def _source(folder: Path, count: int, name: str = "source/x.jsonl") -> Path:
@@ -134,9 +132,11 @@ def test_a_bad_source_fails_the_run_in_words_and_leaves_nothing(
 
 
 def test_a_file_that_shrinks_during_the_run_fails_it_by_name(
-    spark: SparkProcess, spec_of: SpecOf, tmp_path: Path
+    spark: SparkProcess, spec_of: SpecOf, long_source: Path, tmp_path: Path
 ) -> None:
-    path = _source(tmp_path, _LONG)
+    path = tmp_path / "source" / "x.jsonl"
+    path.parent.mkdir()
+    shutil.copyfile(long_source, path)
 
     def shrink(event: EngineEvent) -> None:
         if isinstance(event, RunStarted):
@@ -164,9 +164,8 @@ def test_a_file_that_grows_during_the_run_is_read_to_its_old_end_and_reported(
 
 
 def test_cancel_in_the_middle_leaves_nothing_and_the_session_goes_on(
-    slow_spark: SparkProcess, spec_of: SpecOf, tmp_path: Path
+    slow_spark: SparkProcess, spec_of: SpecOf, long_source: Path, tmp_path: Path
 ) -> None:
-    path = _source(tmp_path, _LONG)
     # Not while the session still warms up: then a cancel in time may take the process.
     first = spec_of(_source(tmp_path, 10, "source/first.jsonl"), "noop", folder=str(tmp_path / "source" / "run"))
     assert slow_spark.run(first).read == 10
@@ -181,9 +180,9 @@ def test_cancel_in_the_middle_leaves_nothing_and_the_session_goes_on(
             slow_spark.cancel()
 
     with pytest.raises(RunCancelled):
-        slow_spark.run(spec_of(path), cancel_in_the_middle)
+        slow_spark.run(spec_of(long_source), cancel_in_the_middle)
     assert isinstance(events[-1], RunStopped)
-    assert max(event.tally.read for event in events if isinstance(event, RunProgressed)) < _LONG
+    assert max(event.tally.read for event in events if isinstance(event, RunProgressed)) < LONG
     assert _left(tmp_path) == []
     assert slow_spark.run(spec_of(_source(tmp_path, 10))).read == 10
     assert slow_spark.process_id == host

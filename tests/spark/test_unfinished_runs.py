@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from metl_gui.cli.main import main
 from metl_gui.core.runs.events import EngineEvent, RunProgressed
 from metl_gui.engine.execution.client import SparkProcess
 from metl_gui.errors import RunError
@@ -51,7 +53,7 @@ def long_source(sample: SampleFolder, tmp_path: Path) -> Path:
     return many_files(sample.messages / "payments.jsonl", tmp_path / "long", _TIMES)
 
 
-@contextmanager
+@contextlib.contextmanager
 def command_that_runs(project: Path, source: Path, sink: Path) -> Iterator[subprocess.Popen[str]]:
     """Do ``metl run`` until it has counted something."""
     command = [*METL, "run", str(project), "--source", str(source), "--sink", str(sink), "--spark", "local[2]"]
@@ -65,10 +67,15 @@ def command_that_runs(project: Path, source: Path, sink: Path) -> Iterator[subpr
             running.kill()
 
 
+def told(*arguments: str) -> str:
+    """Do a command that looks at runs, and return what it prints."""
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        assert main(["runs", *arguments]) == 0
+    return printed.getvalue()
+
+
 def listed(project: Path) -> list[dict[str, Any]]:
-    done = subprocess.run([*METL, "runs", str(project), "--json"], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    found: list[dict[str, Any]] = json.loads(done.stdout)["runs"]
+    found: list[dict[str, Any]] = json.loads(told(str(project), "--json"))["runs"]
     return found
 
 
@@ -92,7 +99,7 @@ def test_a_run_that_ctrl_c_ends_is_in_the_history_as_cancelled_with_what_it_had_
     (run,) = listed(project)
     check_kept(run, "cancelled", long_source)
     assert not (tmp_path / "out").exists()
-    shown = subprocess.run([*METL, "runs", str(project)], capture_output=True, text=True, check=False).stdout
+    shown = told(str(project))
     assert f"  cancelled  test        state {run['report']['state']}" in shown
     assert f"{run['report']['read']:,} read" in shown
 

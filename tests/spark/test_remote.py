@@ -22,7 +22,7 @@ from metl_gui.engine.spark.java import find_java
 from metl_gui.errors import RunCancelled, RunError
 from metl_gui.packaged import sample_projects
 from metl_gui.stack.guard import children_of
-from metl_gui.stack.spark import SparkConnect, SparkMaster, spark_home
+from metl_gui.stack.spark import SparkConnect, SparkMaster, quick_java, spark_home
 from metl_gui.workbench.demo.sample import FX, SampleFolder, build_project
 from metl_gui.workbench.exports import EXPORTS
 from metl_gui.workbench.exports.files import export_published
@@ -239,9 +239,10 @@ def test_an_exported_folder_that_is_submitted_writes_the_files_of_metl_run_with_
         job / "job.py",
     ]
     known = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "PYSPARK", "SPARK"))}
+    known |= {"PYSPARK_PYTHON": str(python), "JAVA_HOME": str(find_java().path), **quick_java()}
     done = subprocess.run(
         [*command, sample.messages, tmp_path / "there", "--report", report, "--strict"],
-        env=known | {"PYSPARK_PYTHON": str(python), "JAVA_HOME": str(find_java().path), "SPARK_LOCAL_IP": "127.0.0.1"},
+        env=known | {"SPARK_LOCAL_IP": "127.0.0.1"},
         cwd=tmp_path,
         capture_output=True,
         text=True,
@@ -261,7 +262,7 @@ def test_an_exported_folder_that_is_submitted_writes_the_files_of_metl_run_with_
     assert _files(tmp_path / "there-errors") == _files(tmp_path / "here-errors") != {}
     alone = subprocess.run(
         [command[0], "--master", "local[1]", job / "job.py", tmp_path / "nowhere", "noop"],
-        env=known | {"PYSPARK_PYTHON": str(python), "JAVA_HOME": str(find_java().path)},
+        env=known,
         cwd=tmp_path,
         capture_output=True,
         text=True,

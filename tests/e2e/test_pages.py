@@ -12,12 +12,15 @@ import json
 import re
 import shlex
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from metl_gui.cli.main import main
+from metl_gui.engine.execution.client import SparkProcess
 from tests.helpers import documents
+from tests.helpers.spark_fixtures import commands_on
 
 FIRST = documents.PAGES / "guide" / "first-hour.md"
 RUN = [page for page in documents.pages() if documents.code_blocks(page, "")]
@@ -72,17 +75,30 @@ def follow(page: Path, folder: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def first_hour(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def first_hour(spark: SparkProcess, spark_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of somebody who has followed the first page."""
-    folder = tmp_path_factory.mktemp("first_hour")
-    (folder / "sample_projects").symlink_to(documents.ROOT / "sample_projects")
-    follow(FIRST, folder)
-    return folder
+    empty(spark_folder)
+    (spark_folder / "sample_projects").symlink_to(documents.ROOT / "sample_projects")
+    with commands_on(spark):
+        follow(FIRST, spark_folder)
+    return Path(shutil.copytree(spark_folder, tmp_path_factory.mktemp("first_hour") / "left", symlinks=True))
 
 
 @pytest.fixture
-def folder(first_hour: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(first_hour, tmp_path / "goes_on", symlinks=True))
+def folder(first_hour: Path, spark: SparkProcess, spark_folder: Path) -> Iterator[Path]:
+    """A copy of it where Spark is at home: pages name their files without a folder."""
+    empty(spark_folder)
+    shutil.copytree(first_hour, spark_folder, symlinks=True, dirs_exist_ok=True)
+    with commands_on(spark):
+        yield spark_folder
+
+
+def empty(folder: Path) -> None:
+    for entry in folder.iterdir():
+        if entry.is_dir() and not entry.is_symlink():
+            shutil.rmtree(entry)
+        else:
+            entry.unlink()
 
 
 def test_the_first_hour_leaves_a_project_messages_and_an_export(first_hour: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sysconfig
 import venv
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import chdir, contextmanager, nullcontext
 from pathlib import Path
 
 import pytest
@@ -18,9 +18,18 @@ _OURS = ("metl_gui", "_editable_impl_metl", "__editable__")
 
 
 @pytest.fixture(scope="session")
-def spark() -> Iterator[SparkProcess]:
+def spark_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where ``spark`` is at home: the sources and sinks of its runs that are named without a folder lie here."""
+    return tmp_path_factory.mktemp("spark")
+
+
+@pytest.fixture(scope="session")
+def spark(spark_folder: Path) -> Iterator[SparkProcess]:
     """The session of all tests on this computer that need nothing special of it."""
-    with SparkProcess("local[2]") as process:
+    process = SparkProcess("local[2]")
+    with chdir(spark_folder):
+        process.start()
+    with process:
         yield process
 
 

@@ -57,8 +57,8 @@ def test_a_strict_run_over_hostile_lines_ends_with_3_and_its_counts_are_those_on
     project: Path, tmp_path: Path
 ) -> None:
     """The whole of it in a process of its own, with a Spark of its own."""
-    places = ["--source", HOSTILE, "--sink", tmp_path / "out", "--errors", tmp_path / "errors"]
-    command = [*METL, "run", project, *places, "--strict", "--json"]
+    places = ("--sink", tmp_path / "out", "--errors", tmp_path / "errors")
+    command: list[str | Path] = [*METL, "run", project, "--source", HOSTILE, *places, "--strict", "--json"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     report, said = json.loads(done.stdout), done.stderr
     assert done.returncode == 3, said

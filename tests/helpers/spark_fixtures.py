@@ -35,7 +35,10 @@ def spark(spark_folder: Path) -> Iterator[SparkProcess]:
 
 @contextmanager
 def commands_on(process: SparkProcess) -> Iterator[None]:
-    """Let commands and the demo of this process run on a session that is there, where each would start its own."""
+    """Let commands and the demo of this process run on a session that is there, where each would start its own.
+
+    Places that a run names without a folder are looked for where the process of the session is at home.
+    """
     from metl_gui.workbench.demo import sample
     from metl_gui.workbench.runs import mapping_run
 

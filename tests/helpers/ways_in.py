@@ -1,6 +1,7 @@
 """The ways into the tests' Kafka broker besides the one in the clear: with a login, over TLS, with both.
 
-One port for each. ``SCRAMMER`` is known to the broker itself, ``USER`` to its settings; both have ``PASSWORD``.
+One port for each. ``SCRAMMER`` is known to the broker itself, ``USER`` and ``GUEST`` to its settings; all of them have
+``PASSWORD``. Access lists hold the guest alone: whoever else is let in may do everything.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from metl_gui.stack.component import free_port
 from metl_gui.stack.kafka import KafkaBroker
 from tests.helpers.web_servers import Certificates, make_certificates
 
-USER, SCRAMMER, PASSWORD = "tess", "scrammer", "hush-1"
+USER, SCRAMMER, GUEST, PASSWORD = "tess", "scrammer", "gwen", "hush-1"
 SCRAM = "SCRAM-SHA-512"
 _MODULES = "org.apache.kafka.common.security"
 _PROTOCOLS = {
@@ -64,7 +65,8 @@ class WaysIn:
     def _settings(self) -> dict[str, str]:
         ports = {"LOGIN": self.login, "SAFE": self.safe, "COMPANY": self.company, "BOTH": self.both}
         shown = [f"PLAINTEXT://127.0.0.1:{self.clear}", *(f"{name}://localhost:{port}" for name, port in ports.items())]
-        plain = f'{_MODULES}.plain.PlainLoginModule required user_{USER}="{PASSWORD}";'
+        users = " ".join(f'user_{name}="{PASSWORD}"' for name in (USER, GUEST))
+        plain = f"{_MODULES}.plain.PlainLoginModule required {users};"
         scram = f"{_MODULES}.scram.ScramLoginModule required;"
         bearer = f"{_MODULES}.oauthbearer.OAuthBearerLoginModule"
         logins = {
@@ -78,6 +80,8 @@ class WaysIn:
             "listeners": ",".join([*shown, f"CONTROLLER://127.0.0.1:{self.control}"]),
             "advertised.listeners": ",".join(shown),
             "listener.security.protocol.map": ",".join(f"{name}:{spoken}" for name, spoken in _PROTOCOLS.items()),
+            "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+            "super.users": ";".join(f"User:{name}" for name in ("ANONYMOUS", USER, SCRAMMER)),
             "sasl.enabled.mechanisms": f"PLAIN,{SCRAM},OAUTHBEARER",
             "listener.name.company.sasl.enabled.mechanisms": SCRAM,
             "listener.name.both.sasl.enabled.mechanisms": "PLAIN",

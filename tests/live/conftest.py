@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from metl_gui.engine.execution.client import SparkProcess
+from metl_gui.engine.lanes.target import TRIES
 from metl_gui.engine.spark.java import find_java
 from metl_gui.errors import SetupError
 from metl_gui.own_files import cache_folder
@@ -81,6 +83,14 @@ def apicurio() -> Iterator[ApicurioRegistry]:
     need_jars(APICURIO_JARS)
     with ApicurioRegistry() as registry:
         yield registry
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkProcess]:
+    """A Spark of two cores that tries tasks again, as lanes need it; a test that kills a part of it has its own."""
+    need(find_java)
+    with SparkProcess(f"local[2,{TRIES}]") as process:
+        yield process
 
 
 @pytest.fixture

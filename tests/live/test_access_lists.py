@@ -21,15 +21,12 @@ from metl_gui.core.runs.events import EngineEvent, LaneProgressed
 from metl_gui.core.runs.kafka import KafkaServers
 from metl_gui.core.runs.report import RunReport
 from metl_gui.engine.execution.client import SparkProcess
-from metl_gui.engine.spark.java import find_java
 from metl_gui.errors import RunError
-from metl_gui.stack.kafka import KAFKA_JARS, KafkaBroker
-from tests.helpers.ways_in import PASSWORD, USER, WaysIn
+from metl_gui.stack.kafka import KafkaBroker
+from tests.helpers.ways_in import GUEST, PASSWORD, WaysIn
 from tests.lane_trial.load import Load, start
 from tests.lane_trial.topics import TrialTopics, trial_topics
 from tests.lane_trial.trial import Wanted, spec_of
-
-from .conftest import need, need_jars
 
 pytestmark = [pytest.mark.live, pytest.mark.spark]
 
@@ -40,22 +37,22 @@ Right = tuple[ResourceType, str, ResourcePatternType, tuple[AclOperation, ...]]
 
 
 @pytest.fixture
-def guarded(tmp_path: Path) -> Iterator[tuple[KafkaBroker, KafkaServers]]:
-    """A broker with access lists, where whoever comes in the clear may do everything; and its way in with a login."""
-    need(find_java)
-    need_jars(KAFKA_JARS)
-    ways = WaysIn.find(tmp_path)
-    broker = ways.broker()
-    broker.settings["authorizer.class.name"] = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
-    broker.settings["super.users"] = "User:ANONYMOUS"
-    login = {"security.protocol": "sasl_plaintext", "sasl.mechanism": "PLAIN", "sasl.username": USER}
-    servers = KafkaServers(
-        bootstrap=f"localhost:{ways.login}",
+def admin(kafka: KafkaBroker) -> Iterator[AdminClient]:
+    """Who writes the access lists; none of them outlives the test."""
+    made = AdminClient({"bootstrap.servers": kafka.bootstrap})
+    yield made
+    allow(made, {})
+
+
+@pytest.fixture
+def servers(kafka: KafkaBroker, ways_in: WaysIn) -> KafkaServers:  # noqa: ARG001 - started, with the way in
+    """The way in with a login of the one user who may do only what access lists say."""
+    login = {"security.protocol": "sasl_plaintext", "sasl.mechanism": "PLAIN", "sasl.username": GUEST}
+    return KafkaServers(
+        bootstrap=f"localhost:{ways_in.login}",
         settings=tuple(login.items()),
         secrets=(("sasl.password", PASSWORD),),
     )
-    with broker:
-        yield broker, servers
 
 
 def rights_of(topics: TrialTopics) -> dict[str, Right]:
@@ -73,7 +70,7 @@ def rights_of(topics: TrialTopics) -> dict[str, Right]:
 
 
 def allow(admin: AdminClient, rights: Mapping[str, Right]) -> None:
-    """Let the user do this and nothing else."""
+    """Let the guest do this and nothing else."""
     everything = AclBindingFilter(
         ResourceType.ANY,
         None,  # type: ignore[arg-type]  # any, and so below
@@ -86,11 +83,11 @@ def allow(admin: AdminClient, rights: Mapping[str, Right]) -> None:
     for removed in admin.delete_acls([everything]).values():
         removed.result(30)
     wanted = [
-        AclBinding(kind, name, pattern, f"User:{USER}", "*", operation, AclPermissionType.ALLOW)
+        AclBinding(kind, name, pattern, f"User:{GUEST}", "*", operation, AclPermissionType.ALLOW)
         for kind, name, pattern, operations in rights.values()
         for operation in operations
     ]
-    for made in admin.create_acls(wanted).values():
+    for made in (admin.create_acls(wanted) if wanted else {}).values():
         made.result(30)
 
 
@@ -112,29 +109,26 @@ def run_lane(spark: SparkProcess, topics: TrialTopics, servers: KafkaServers, fo
 
 
 def test_a_lane_needs_no_more_rights_than_are_listed_and_names_the_one_that_is_missing(
-    guarded: tuple[KafkaBroker, KafkaServers], tmp_path: Path
+    kafka: KafkaBroker, admin: AdminClient, servers: KafkaServers, spark: SparkProcess, tmp_path: Path
 ) -> None:
-    broker, servers = guarded
-    admin = AdminClient({"bootstrap.servers": broker.bootstrap})
     missing = {
-        "source": ("There is no topic {source}", f"shows the user {USER}"),
+        "source": ("There is no topic {source}", f"shows the user {GUEST}"),
         "sink": ("cannot write to its topic {sink}", "allowed to write to {sink}"),
-        "group": (f"forbid the user {USER} a consumer group", "group {group}"),
-        "transactions": (f"forbid the user {USER} a transactional id", "transactional ids {group}"),
-        "own topics": (f"forbid the user {USER} a topic", "metl.lane.{group}"),
+        "group": (f"forbid the user {GUEST} a consumer group", "group {group}"),
+        "transactions": (f"forbid the user {GUEST} a transactional id", "transactional ids {group}"),
+        "own topics": (f"forbid the user {GUEST} a topic", "metl.lane.{group}"),
     }
-    with SparkProcess("local[2,4]") as spark:
-        for name, words in missing.items():
-            with trial_topics(broker.servers, 2) as topics:
-                rights = rights_of(topics)
-                allow(admin, {each: right for each, right in rights.items() if each != name})
-                with pytest.raises(RunError) as refused:
-                    run_lane(spark, topics, servers, tmp_path / name)
-            said = f"{refused.value.title} {refused.value.text} {refused.value.hint}"
-            for word in words:
-                assert word.format(**topics._asdict()) in said
-            assert PASSWORD not in said
-        with trial_topics(broker.servers, 2) as topics:
-            allow(admin, rights_of(topics))
-            report = run_lane(spark, topics, servers, tmp_path / "allowed")
+    for name, words in missing.items():
+        with trial_topics(kafka.servers, 2) as topics:
+            rights = rights_of(topics)
+            allow(admin, {each: right for each, right in rights.items() if each != name})
+            with pytest.raises(RunError) as refused:
+                run_lane(spark, topics, servers, tmp_path / name)
+        said = f"{refused.value.title} {refused.value.text} {refused.value.hint}"
+        for word in words:
+            assert word.format(**topics._asdict()) in said
+        assert PASSWORD not in said
+    with trial_topics(kafka.servers, 2) as topics:
+        allow(admin, rights_of(topics))
+        report = run_lane(spark, topics, servers, tmp_path / "allowed")
     assert (report.read, report.mapped, report.set_aside) == (_RECORDS, _RECORDS, 0)

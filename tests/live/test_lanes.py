@@ -267,7 +267,10 @@ def test_a_lane_that_is_stopped_while_its_tasks_hang_leaves_no_transaction_open_
     with SparkProcess("local[2,4]") as spark, contextlib.ExitStack() as stack:
         lane = started(spark, spec, events)
         is_over = threading.Event()
-        sending = threading.Thread(target=world.send, args=(flowing(is_over),))
+        changes = flowing(is_over)
+        world.send([next(changes)])
+        world.wait_for_read(1)  # what is sent while Spark starts would only pile up
+        sending = threading.Thread(target=world.send, args=(changes,))
         sending.start()
         stack.callback(sending.join)
         stack.callback(is_over.set)
@@ -313,13 +316,12 @@ def hang_within_a_transaction(world: LaneWorld, workers: list[int]) -> None:
 
 
 def test_a_lane_that_is_tried_ends_at_what_was_there_and_leaves_no_topic_of_its_own(
-    kafka: KafkaBroker, own_name: str, tmp_path: Path
+    kafka: KafkaBroker, spark: SparkProcess, own_name: str, tmp_path: Path
 ) -> None:
     world = LaneWorld(kafka.servers, own_name)
     spec = world.spec(order_plan(world.source), tmp_path)
     world.send(change(n) for n in range(10))
-    with SparkProcess("local[2,4]") as spark:
-        report = spark.run(changed(spec, mode="test", group="", follow=False))
+    report = spark.run(changed(spec, mode="test", group="", follow=False))
     assert (report.read, report.mapped, report.problems) == (10, 10, ())
     until(lambda: lane_topic(f"metl-{spec.run_id}") not in world.admin.list_topics().topics, "the topic's end")
 

@@ -18,8 +18,8 @@ from tests.lane_trial.trial import Trial, Wanted, measure
 pytestmark = [pytest.mark.live, pytest.mark.spark]
 
 
-def on_cluster(master: SparkMaster, python: Path) -> Target:
-    settings = {"spark.pyspark.python": str(python), "spark.executor.memory": "512m", "spark.cores.max": "2"}
+def on_cluster(master: SparkMaster, python: Path, cores: int = 2) -> Target:
+    settings = {"spark.pyspark.python": str(python), "spark.executor.memory": "512m", "spark.cores.max": str(cores)}
     return msgspec.structs.replace(master.target, settings=(*master.target.settings, *settings.items()))
 
 
@@ -42,4 +42,4 @@ def test_a_lane_on_a_cluster_loses_and_repeats_nothing_when_one_of_its_executors
 def test_a_lane_says_what_a_cluster_lacks_for_it(kafka: KafkaBroker, spark_master: SparkMaster, tmp_path: Path) -> None:
     python = make_python(tmp_path / "lacking", without=["confluent_kafka"])
     with pytest.raises(RuntimeError, match="confluent"):
-        measure(kafka.servers, Wanted(10, 0), target=on_cluster(spark_master, python))
+        measure(kafka.servers, Wanted(10, 0), target=on_cluster(spark_master, python, cores=1))

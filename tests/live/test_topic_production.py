@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
-from metl_gui.cli.main import main
+from metl_gui.engine.execution.client import SparkProcess
 from metl_gui.stack.kafka import KafkaBroker
 from metl_gui.stack.postgres import PostgresServer
+from metl_gui.workbench.runs.mapping_run import run_mapping
 from metl_gui.workbench.runs.production import live_runs, resume_production, start_production, stop_run
 from metl_gui.workbench.session import Workbench
 from tests.helpers.killing import committed, end_everything, kill
@@ -81,8 +82,8 @@ def test_changes_of_a_table_survive_the_kill_of_their_run_with_repeats_that_can_
     debezium: WatchTables,
     table: str,
     workbench: Workbench,
+    spark: SparkProcess,
     tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
 ) -> None:
     world = LaneWorld(kafka.servers, table)
     debezium([f"public.{table}"], table)
@@ -122,10 +123,9 @@ def test_changes_of_a_table_survive_the_kill_of_their_run_with_repeats_that_can_
     assert all(one.headers["metl.schema"] == f"{table}.public.{table}" for one in found)
 
     out = tmp_path / "files"
-    arguments = [str(workbench.path), "--source", source, "--sink", str(out), "--mode", "production", "--json"]
-    assert main(["run", *arguments, "--spark", "local[2]"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert (told["read"], told["mapped"], told["messages_out"]) == (changes + 10, changes, changes)
+    asked = run_request(source=source, sink=str(out), errors=str(tmp_path / "aside"), mode="production")
+    told = run_mapping(workbench, asked, spark).report
+    assert (told.read, told.mapped, told.messages_out) == (changes + 10, changes, changes)
     lines = [line for part in out.rglob("*.jsonl") for line in part.read_bytes().splitlines()]
     written = {json.loads(line)["source"]["position"] for line in lines}
     assert written == set(by_position)

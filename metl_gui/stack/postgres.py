@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import os
 import pwd
@@ -135,22 +136,32 @@ class PostgresServer(Component):
         Raises:
             SetupError: the server refused a statement, or is not there.
         """
-        quiet = ("--no-psqlrc", "--quiet", "--csv", "--tuples-only", f"--pset=null={_NULL}", "--file=-")
         # Values may be secret, and everybody may read a command line.
         known = "".join(f"\\set {name} {_quoted(value)}\n" for name, value in (values or {}).items())
         told = subprocess.run(
-            [str(find_programs() / "psql"), *quiet, "--set=ON_ERROR_STOP=1", f"--dbname={self.address}"],
+            self.client_command,
             input=known + sql,
-            env={**os.environ, "PGPASSWORD": self.password, "PGCONNECT_TIMEOUT": "10"},
+            env=self.client_environment,
             capture_output=True,
             text=True,
             timeout=seconds,
             check=False,
         )
         if told.returncode != 0:
-            raise SetupError("PostgreSQL refused a statement.", told.stderr.strip()[:1000], f"It was: {sql[:300]}")
+            raise _refused(sql, told.stderr)
         rows = csv.reader(told.stdout.splitlines(keepends=True))
         return [tuple(None if value == _NULL else value for value in row) for row in rows]
+
+    @property
+    def client_command(self) -> list[str]:
+        """What reads statements from its standard input and ends at the first that the server refuses."""
+        quiet = ("--no-psqlrc", "--quiet", "--csv", "--tuples-only", f"--pset=null={_NULL}", "--file=-")
+        return [str(find_programs() / "psql"), *quiet, "--set=ON_ERROR_STOP=1", f"--dbname={self.address}"]
+
+    @property
+    def client_environment(self) -> dict[str, str]:
+        """What it finds in its environment, where nobody else reads the password."""
+        return {**os.environ, "PGPASSWORD": self.password, "PGCONNECT_TIMEOUT": "10"}
 
     def number(self, sql: str, values: Mapping[str, str] | None = None) -> int:
         """Run a query that gives one number."""
@@ -263,6 +274,70 @@ class PostgresServer(Component):
             f"This computer has none of the users {', '.join(_UNPRIVILEGED)} that it could run as.",
             "Run this as somebody else, or `useradd --system postgres`.",
         )
+
+
+_DONE = "it is done"
+
+
+class SqlSession:
+    """One connection for many statements, of which each is for good when it is through. For one thread.
+
+    To start a program and log in for each of them takes many times as long as a small statement does.
+
+    Args:
+        server: where they run.
+    """
+
+    def __init__(self, server: PostgresServer) -> None:
+        self._server = server
+        self._client: subprocess.Popen[str] | None = None
+
+    def execute(self, sql: str) -> None:
+        """Run statements that return nothing, each ended by a semicolon.
+
+        Raises:
+            SetupError: the server refused one, or is not there; the next call connects anew.
+        """
+        if self._client is None:
+            self._client = subprocess.Popen(
+                self._server.client_command,
+                env=self._server.client_environment,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                start_new_session=True,  # a Ctrl+C is for the program, which ends it in order
+            )
+        said = self._said(self._client, sql)
+        if said[-1:] != [f"{_DONE}\n"]:
+            self.close()
+            raise _refused(sql, "".join(said))
+
+    def close(self) -> None:
+        """Let go of the server."""
+        if self._client is not None:
+            with contextlib.suppress(BrokenPipeError), self._client:
+                pass
+            self._client = None
+
+    @staticmethod
+    def _said(client: subprocess.Popen[str], sql: str) -> list[str]:
+        """Return what is said of statements, up to the sign that they are done; a client that has ended gives none."""
+        if client.stdin is None or client.stdout is None:
+            return []
+        with contextlib.suppress(BrokenPipeError):
+            client.stdin.write(f"{sql}\n\\echo {_DONE}\n")
+            client.stdin.flush()
+        said: list[str] = []
+        for line in client.stdout:
+            said.append(line)
+            if line == f"{_DONE}\n":
+                break
+        return said
+
+
+def _refused(sql: str, why: str) -> SetupError:
+    return SetupError("PostgreSQL refused a statement.", why.strip()[:1000], f"It was: {sql[:300]}")
 
 
 def _quoted(value: str) -> str:

@@ -31,7 +31,7 @@ from metl_gui.stack.component import keep
 from metl_gui.stack.connect import CONVERTER_JARS, Connector, ConnectWorker, with_schemas
 from metl_gui.stack.jars import Artifact, JarSet, fetch, find_maven
 from metl_gui.stack.kafka import KAFKA_JARS, KafkaBroker
-from metl_gui.stack.postgres import PACKAGE, PostgresServer, find_programs
+from metl_gui.stack.postgres import PACKAGE, PostgresServer, SqlSession, find_programs
 from metl_gui.workbench.doctor import Check, Examination, check_java, examine, mend, with_command
 
 Capture: TypeAlias = Connector
@@ -205,6 +205,9 @@ TABLES = {
 """Its tables, and the entities that their rows become."""
 _TICK_SECONDS = 0.25
 _PATIENCE = 40
+_LAST_SECONDS = 60.0
+"""How long the last thing that happens may take: a server that hangs is not waited for."""
+
 _STEPS = 6
 
 
@@ -265,7 +268,7 @@ class Shop:
         """Let nothing happen any more."""
         self._ending.set()
         if self._thread is not None:
-            self._thread.join()
+            self._thread.join(_LAST_SECONDS)
 
     def deploy(self, release: Release) -> None:
         """Deploy a release while things happen.
@@ -288,16 +291,18 @@ class Shop:
 
     def _do_business(self) -> None:
         failures = 0
+        session = SqlSession(self._postgres)
         while not self._ending.wait(_TICK_SECONDS):
             try:
                 with self._turn:
-                    self._postgres.execute(f"CALL business({self._steps});")
+                    session.execute(f"CALL business({self._steps});")
                 failures = 0
             except SetupError as error:  # the server may just be restarted by somebody who tries things
                 failures += 1
                 if failures >= _PATIENCE:
                     self.error = error
-                    return
+                    break
+        session.close()
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from metl_gui.stack.apicurio import ApicurioRegistry
 from metl_gui.stack.component import ask
 from metl_gui.stack.guard import is_stopped
 from metl_gui.stack.kafka import KafkaBroker
-from metl_gui.stack.postgres import PostgresServer
+from metl_gui.stack.postgres import PostgresServer, SqlSession
 from tests.live.conftest import WatchTables
 
 pytestmark = pytest.mark.live
@@ -197,6 +197,19 @@ def test_a_statement_that_postgresql_refuses_is_told_with_its_words(postgres: Po
     with pytest.raises(SetupError, match="no_such_table"):
         postgres.execute("SELECT * FROM no_such_table")
     assert postgres.execute("SELECT 1, NULL, E'two\\nlines'") == [("1", None, "two\nlines")]
+
+
+def test_each_statement_of_a_session_is_for_good_and_after_one_that_is_refused_it_goes_on_anew(
+    postgres: PostgresServer, own_name: str
+) -> None:
+    session = SqlSession(postgres)
+    session.execute(f"CREATE TABLE {own_name} (id int);\nINSERT INTO {own_name} VALUES (1);")
+    assert postgres.number(f"SELECT count(*) FROM {own_name}") == 1
+    with pytest.raises(SetupError, match="no_such_table"):
+        session.execute(f"INSERT INTO {own_name} VALUES (2); INSERT INTO no_such_table VALUES (3);")
+    session.execute(f"INSERT INTO {own_name} VALUES (4);")
+    session.close()
+    assert postgres.execute(f"SELECT id FROM {own_name} ORDER BY id") == [("1",), ("2",), ("4",)]
 
 
 def test_all_ends_with_a_program_that_is_killed(tmp_path: Path) -> None:

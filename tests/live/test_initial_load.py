@@ -20,7 +20,7 @@ from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan
 from metl_gui.stack.jars import fetch
 from metl_gui.stack.kafka import KAFKA_JARS, KafkaBroker
-from metl_gui.stack.postgres import PostgresServer
+from metl_gui.stack.postgres import PostgresServer, SqlSession
 from metl_gui.workbench.lanes.control import Lane, find_lane
 from metl_gui.workbench.lanes.initial_load import DEBEZIUM, LoadRequest, plan_load
 from metl_gui.workbench.runs.production import start_production, stop_run
@@ -34,7 +34,7 @@ from tests.live.conftest import WatchTables
 pytestmark = [pytest.mark.live, pytest.mark.spark]
 
 ROWS = 2_000
-_PAUSE_SECONDS = 0.02
+_PAUSE_SECONDS = 0.04
 COLUMNS = {"id": "int64", "count": "int64", "name": "string"}
 Sent = dict[int, list[dict[str, Any]]]
 
@@ -93,13 +93,14 @@ def changing(postgres: PostgresServer, table: str) -> Iterator[None]:
     """Insert, update and delete rows of a table all the time."""
     is_over = threading.Event()
     choice = random.Random(7)
+    session = SqlSession(postgres)
 
     def change() -> None:
         new = ROWS
         while not is_over.wait(_PAUSE_SECONDS):
             some = ",".join(str(choice.randint(1, ROWS)) for _ in range(20))
             new += 1
-            postgres.execute(
+            session.execute(
                 f"UPDATE {table} SET count = count + 1 WHERE id IN ({some});"
                 f"INSERT INTO {table} VALUES ({new}, 0, 'new');"
                 f"DELETE FROM {table} WHERE id = {choice.randint(1, ROWS)};"
@@ -112,6 +113,7 @@ def changing(postgres: PostgresServer, table: str) -> Iterator[None]:
     finally:
         is_over.set()
         thread.join()
+        session.close()
 
 
 def sent(kafka: KafkaBroker, topic: str) -> Sent:

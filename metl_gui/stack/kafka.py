@@ -123,6 +123,8 @@ class KafkaBroker(Component):
                 "share.coordinator.state.topic.replication.factor": "1",
                 "share.coordinator.state.topic.min.isr": "1",
                 "group.initial.rebalance.delay.ms": "0",
+                # By default something is written twice a second, so that those who look on see a quiet cluster go on.
+                "metadata.max.idle.interval.ms": "0",
                 # One that was killed is let in again as soon as it is taken for gone, and one that got no processor for
                 # a few seconds, beside Spark on a small computer, is not.
                 "broker.session.timeout.ms": "5000",

@@ -22,7 +22,7 @@ from metl_gui.core.runs.events import WorkerFacts
 from metl_gui.core.runs.target import Target, parse_target
 from metl_gui.engine.sessions.jobs import NumberedTask, do_nothing, run_tasks
 from metl_gui.engine.spark.cancellation import cancel_until_over
-from metl_gui.engine.spark.class_archive import archive_options, find_archive
+from metl_gui.engine.spark.class_archive import archive_options, find_archive, spark_home
 from metl_gui.engine.spark.java import find_java
 from metl_gui.engine.spark.protection import ASKING, HERE, protected, protection_of
 from metl_gui.engine.spark.worker_check import WorkerCheck
@@ -214,7 +214,11 @@ class SparkRuntime:
             (self.folder / name).mkdir(parents=True, exist_ok=True)
         (self.folder / "log4j2.properties").write_text(_QUIET)
         known = [str(source_root()), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
+        spark = spark_home()
         return {
+            **(
+                {"SPARK_HOME": str(spark)} if spark is not None else {}
+            ),  # else another Python is started to look for it
             "JAVA_HOME": str(java_home),
             "PYSPARK_PYTHON": sys.executable,
             "PYSPARK_DRIVER_PYTHON": sys.executable,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import json
 import os
@@ -57,7 +58,8 @@ def end_process_of(folder: Path) -> None:
     facts = read_facts(folder)
     if facts is not None and facts.lives:
         for process_id in (facts.holder.process_id, *below(facts.holder.process_id)):
-            os.kill(process_id, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):  # what was below the one before may end with it
+                os.kill(process_id, signal.SIGKILL)
 
 
 def wait_for(is_so: Callable[[], bool], look_seconds: float = 0.02) -> None:

@@ -31,6 +31,7 @@ from metl_gui.workbench.importing.remote_sources import offers
 from metl_gui.workbench.live import ADDED_COLUMN, SERVICE, TABLES, Shop
 from metl_gui.workbench.user_folders import PROCESS
 from tests.helpers import documents
+from tests.helpers.forked_commands import CommandServer
 from tests.helpers.keyrings import FileKeyring
 from tests.helpers.killing import end_process_of
 from tests.helpers.lanes import until
@@ -43,10 +44,15 @@ ELSEWHERE = "metl demo --live"
 """What a test of its own runs."""
 RELEASE = "metl review shop.metl --list"
 """Before this the page speaks of a release."""
-LONG = {"watch": ("Watching @reg", 130), "tests.live_stack": ("All of it runs until Ctrl+C.", 0)}
+STACK = "tests.live_stack"
+"""Holds up servers of its own, which nothing else on the page uses."""
+LONG = {"watch": ("Watching @reg", 130), STACK: ("All of it runs until Ctrl+C.", 0)}
 """What goes on until Ctrl+C, what it says when it is at work, and how it ends."""
 _TOOLS = {"metl": ["-m", "metl_gui.cli.main"], "python": []}
 _SECONDS = 300
+_STEPS = 2
+"""Few things happen at once in the shop: each command waits for some of them, and for none of their number."""
+
 _JSON = {
     "value.converter": JSON_CONVERTER,
     "value.converter.schemas.enable": "false",
@@ -93,12 +99,14 @@ class Reader:
         environment: of their programs.
         stand_ins: what they write where the page names servers of its own.
         secrets: what they answer, by the name of a profile.
+        commands: runs what ends by itself.
     """
 
     folder: Path
     environment: dict[str, str]
     stand_ins: dict[str, str]
     secrets: dict[str, str]
+    commands: CommandServer
     states: list[str] = field(default_factory=list)
     runs: list[str] = field(default_factory=list)
 
@@ -126,16 +134,9 @@ class Reader:
         return Going(program, told, sign, code)
 
     def _run(self, words: list[str]) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            self._command(words),
-            cwd=self.folder,
-            env=self.environment,
-            input=self.secrets.get(words[3]) if words[:3] == ["metl", "profile", "add"] else "",
-            capture_output=True,
-            text=True,
-            timeout=_SECONDS,
-            check=False,
-        )
+        program, *arguments = words
+        assert program == "metl"
+        return self.commands.run(arguments, self.secrets[words[3]] if words[:3] == ["metl", "profile", "add"] else "")
 
     def _command(self, words: list[str]) -> list[str]:
         return [sys.executable, *_TOOLS[words[0]], *words[1:]]
@@ -158,7 +159,7 @@ def shop(
     own = copy.copy(postgres)
     own.database = own_name
     postgres.execute(f"CREATE DATABASE {own_name}")
-    made = Shop(own, documents.ROOT / "sample_projects" / "shop")
+    made = Shop(own, documents.ROOT / "sample_projects" / "shop", steps=_STEPS)
     made.make()
     registering = connect.watch_tables(own, list(TABLES), SERVICE, settings=apicurio.avro_settings())
     until(lambda: len(subjects(apicurio)) >= len(TABLES))
@@ -226,7 +227,10 @@ def reader(
         "me@db.example.com:5432/shop": f"{OWNER}@{HOST}:{database.port}/{database.database}",
     }
     secrets = {"broker": PASSWORD, "reg": "not asked for", "db": database.password}
-    yield Reader(folder, own_folders | keyring, stand_ins, secrets)
+    said = tmp_path / "said"
+    said.mkdir()
+    with CommandServer(folder, own_folders | keyring, said) as commands:
+        yield Reader(folder, own_folders | keyring, stand_ins, secrets, commands)
     for path in tmp_path.rglob(PROCESS):
         end_process_of(path.parent)
 
@@ -257,11 +261,12 @@ def test_every_command_of_the_page_about_production_does_its_part_on_real_server
             name = next((name for name in LONG if name in words), "")
             if name:
                 going[name] = reader.start(words, stack)
-            elif line != ELSEWHERE:
+            if name == STACK:
+                going[name].stop()  # beside all that follows it would only take processors from it
+            elif not name and line != ELSEWHERE:
                 reader.follow(words)
         assert ELSEWHERE.split() in commands
-        for each in going.values():
-            each.stop()
+        going["watch"].stop()
         assert going.keys() == LONG.keys()
 
         business.close()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ipaddress
-import select
 import socket
 import struct
 import subprocess
@@ -11,8 +10,8 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, suppress
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -40,7 +39,7 @@ _RPC, _RPC_ANSWER, _RPC_FAILURE, _CHUNK, _CHUNK_ANSWER, _FILE, _FILE_FAILURE = 3
 _CALL = b"c\nz:java.lang.System\ngetProperty\nsuser.home\ne\n"
 """A call of py4j into Java."""
 
-_BACK = b"c\np%d\n__repr__\ne\n"
+_BACK = b"c\np0\n__repr__\ne\n"
 """A call of py4j back into Python."""
 
 
@@ -69,7 +68,7 @@ class Port:
 
 
 _DAEMONS = WORKER, module("pyspark.daemon")
-"""What forks the workers that map, and those in which Spark plans a stream."""
+"""What forks the workers that map."""
 
 
 def _listening(process_id: int) -> Iterator[Port]:
@@ -132,14 +131,8 @@ def ports(tmp_path_factory: pytest.TempPathFactory, order_plan: bytes) -> Iterat
     with SparkProcess("local[2]") as process:
         process.wait_until_ready()
         assert process.process_id is not None
-        of_java = [port for port in _listening(process.process_id) if port.program == "java"]
-        assert len(of_java) == 3  # where Python calls Java, the RPC of the driver, and its block manager
         assert process.run(spec).read == 100
-        yield [
-            # Where a reader of a stream reported once, Java holds a port at which nobody answers any more.
-            replace(port, program="nobody") if port.program == "java" and port not in of_java else port
-            for port in _listening(process.process_id)
-        ]
+        yield list(_listening(process.process_id))
 
 
 def _text(text: str) -> bytes:
@@ -171,8 +164,9 @@ def _fetched(port: Port, name: str) -> bytes:
 
 def test_every_port_of_a_session_here_is_of_this_computer_alone(ports: list[Port]) -> None:
     counts = Counter(port.program for port in ports)
-    assert counts.keys() == {"host", "java", "workers", "nobody"}
-    assert (counts["host"], counts["java"], counts["nobody"]) == (2, 3, 1)
+    assert counts.keys() == {"host", "java", "workers"}
+    # Of the host, where it is told counts; of Java, where Python calls it, the RPC of the driver, its block manager.
+    assert (counts["host"], counts["java"]) == (1, 3)
     assert [port for port in ports if not ipaddress.ip_address(port.address).is_loopback] == []
 
 
@@ -193,29 +187,13 @@ def test_a_stranger_fetches_no_block_and_no_file_and_has_nothing_deserialised(po
 def test_a_stranger_without_the_token_calls_nothing_of_java_and_nothing_of_python(ports: list[Port]) -> None:
     java = [heard for port in ports if port.program == "java" if (heard := port.ask(_CALL))]
     assert java == [b"!xsAuthentication error: unexpected command.\n"]
-    # Of the two ports of the host one takes counts, after a token; the other one is called by Java, batch for batch.
-    host = [port for port in ports if port.program == "host"]
-    with ExitStack() as stack:
-        asked = {stack.enter_context(socket.create_connection((port.address, port.number))): port for port in host}
-        for connection in asked:
-            connection.sendall(_BACK % 0)
-        (answering,), _, _ = select.select(list(asked), [], [], _ANSWER_SECONDS)
-        called = asked.pop(answering)
-        (silent,) = asked
-        silent.settimeout(_SILENCE_SECONDS)
+    # The port of the host takes counts, after a token, from one caller, who is Java; nothing of Python is called there.
+    (host,) = [port for port in ports if port.program == "host"]
+    with socket.create_connection((host.address, host.number)) as connection:
+        connection.sendall(_BACK * 10)
+        connection.settimeout(_SILENCE_SECONDS)
         with pytest.raises(TimeoutError):
-            silent.recv(1)
-    for number in range(20):
-        assert called.ask(_BACK % number, lambda heard: heard.endswith(b"\n")).startswith(b"!xsObject ID unknown")
-
-
-def test_a_port_that_was_for_one_connection_has_nobody_behind_it(ports: list[Port]) -> None:
-    for port in (port for port in ports if port.program == "nobody"):
-        with socket.create_connection((port.address, port.number)) as connection:
-            connection.sendall(_CALL + _text("stranger"))
-            connection.settimeout(_SILENCE_SECONDS)
-            with pytest.raises(TimeoutError):
-                connection.recv(1)
+            connection.recv(1)
 
 
 def test_a_stranger_without_the_secret_has_no_worker_of_python(ports: list[Port]) -> None:

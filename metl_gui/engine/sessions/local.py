@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 import signal
 import subprocess
 import sys
@@ -191,12 +190,9 @@ class SparkRuntime:
         try:
             # The settings of the first conf stand in the command line of Java, which everybody may read.
             SparkContext._ensure_initialized(conf=SparkConf(loadDefaults=False).setAll(list(settings.items())))
-            spark: SparkSession = builder.getOrCreate()
+            return builder.getOrCreate()
         except Exception as error:  # py4j's errors have no base of their own
             raise self._does_not_start(error) from error
-        # Where Java calls back, Python's port asks for no token, but for the number of what is called: not p0, p1, p2.
-        spark.sparkContext._gateway.gateway_property.pool.next_id = secrets.randbits(128)  # type: ignore[union-attr]
-        return spark
 
     def _secret_settings(self) -> Sequence[tuple[str, str]]:
         """Return the settings that must not stand in a command line."""

@@ -28,7 +28,8 @@ settings.load_profile("metl")
 
 _HERE = Path(__file__).parent
 _SHARE_SERVERS = {"spark", "e2e", "live"}
-"""Folders whose tests share Spark or other servers: those of one stay on one worker, which starts these once."""
+"""Folders whose tests share Spark or other servers: those of one stay on one worker, which starts these once. A file
+whose tests start servers of their own names a group of its own, so that a worker with nothing to do may take it."""
 _CI_SEED = 20_011
 _LONG_SECONDS = 1800
 """How long a test may take that is the first to ask for servers, or that makes machine code or installs things."""
@@ -60,7 +61,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         inside = item.path.relative_to(_HERE).parts if item.path.is_relative_to(_HERE) else ("",)
         shares, marks = inside[0] in _SHARE_SERVERS, {mark.name for mark in item.iter_markers()}
-        if shares or "spark" in marks:
+        if (shares or "spark" in marks) and "xdist_group" not in marks:
             item.add_marker(pytest.mark.xdist_group(inside[0] if shares else "spark"))
         if shares or marks & {"spark", "live", "slow"}:
             item.add_marker(pytest.mark.timeout(_LONG_SECONDS))

@@ -22,7 +22,7 @@ from tests.helpers.killing import below, command_of
 from tests.live.conftest import need
 from tests.live.test_components import until
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.xdist_group("own servers")]
 
 # Of two releases the one that needs a decision; and it is killed where it would end all in order.
 _DEMO = """

@@ -37,7 +37,7 @@ from tests.helpers.killing import end_process_of
 from tests.helpers.lanes import until
 from tests.helpers.ways_in import PASSWORD, SCRAMMER, WaysIn
 
-pytestmark = [pytest.mark.live, pytest.mark.spark]
+pytestmark = [pytest.mark.live, pytest.mark.spark, pytest.mark.xdist_group("own servers")]
 
 PAGE = documents.PAGES / "guide" / "production.md"
 ELSEWHERE = "metl demo --live"

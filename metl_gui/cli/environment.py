@@ -46,23 +46,25 @@ def run_doctor(arguments: argparse.Namespace, out: Output) -> int:
 
 
 def _examined(has_to_mend: bool, out: Output) -> Examination:
-    from metl_gui.workbench.doctor import examine, make_ready, mend
+    from metl_gui.workbench.doctor import begin_machine_code, examine, make_ready, mend
 
+    begun = begin_machine_code() if has_to_mend else None
     examination = examine()
     if has_to_mend and not examination.ok:
         examination = mend(examination, out.note)
-    return examine() if has_to_mend and make_ready(out.note) else examination
+    return examine() if has_to_mend and make_ready(out.note, begun) else examination
 
 
 def _examined_live(has_to_mend: bool, out: Output) -> Examination:
-    from metl_gui.workbench.doctor import make_ready
+    from metl_gui.workbench.doctor import begin_machine_code, make_ready
     from metl_gui.workbench.live import examine_live, mend_live
 
+    begun = begin_machine_code() if has_to_mend else None
     examination = examine_live()
     if has_to_mend and examination.missing:
         with out.watching() as watch:
             examination = mend_live(examination, out.note, watch)
-    return examine_live() if has_to_mend and make_ready(out.note) else examination
+    return examine_live() if has_to_mend and make_ready(out.note, begun) else examination
 
 
 def _line(check: Check) -> str:

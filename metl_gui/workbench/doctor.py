@@ -213,16 +213,26 @@ def check_class_archive() -> Check:
     return Check(name, True, "made" if is_made else "not made yet, `metl doctor --fix` does it")
 
 
-def make_ready(tell: Callable[[str], None]) -> bool:
+def begin_machine_code() -> subprocess.Popen[bytes] | None:
+    """Start a process that makes the kernel's machine code, while other things are fetched and installed.
+
+    Returns:
+        The process, for ``make_ready``; ``None`` where there is nothing to make or another process is at it.
+    """
+    return build.build_in_background()
+
+
+def make_ready(tell: Callable[[str], None], begun: subprocess.Popen[bytes] | None = None) -> bool:
     """Make what the first run would have to make or do without: machine code, and the archive of Spark's classes.
 
     Args:
         tell: told before each begins.
+        begun: the process that makes the machine code already.
 
     Returns:
         Whether something was made.
     """
-    return any([make_machine_code(tell), make_class_archive(tell)])
+    return any([make_machine_code(tell, begun), make_class_archive(tell)])
 
 
 def make_class_archive(tell: Callable[[str], None]) -> bool:
@@ -248,15 +258,20 @@ def make_class_archive(tell: Callable[[str], None]) -> bool:
     return made.returncode == 0
 
 
-def make_machine_code(tell: Callable[[str], None]) -> bool:
+def make_machine_code(tell: Callable[[str], None], begun: subprocess.Popen[bytes] | None = None) -> bool:
     """Make the kernel's machine code now, so that the first run has it.
 
     Args:
         tell: told before it begins, as it takes some ten seconds.
+        begun: a process that is at it already, which is waited for.
 
     Returns:
         Whether it was made; not when it is there already or cannot be.
     """
+    if begun is not None:
+        begun.wait()
+        if build.is_ready():
+            return True
     if build.is_ready() or not build.is_possible() or build.folder() is None:
         return False
     tell("making the machine code that maps, once for this computer")

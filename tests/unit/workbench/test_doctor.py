@@ -163,6 +163,21 @@ def test_machine_code_is_made_once_and_its_absence_is_no_fault(
     assert before.found != "made"
 
 
+def test_machine_code_that_is_being_made_already_is_waited_for_and_not_made_twice(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    request.addfinalizer(build.folder.cache_clear)
+    monkeypatch.setenv("METL_KERNEL_CACHE", str(tmp_path / "cache"))
+    build.folder.cache_clear()
+    folder = build.folder()
+    assert folder is not None
+    late = "import pathlib, sys, time; time.sleep(0.2); pathlib.Path(sys.argv[1], 'ready').touch()"
+    said: list[str] = []
+
+    assert doctor.make_machine_code(said.append, subprocess.Popen([sys.executable, "-c", late, str(folder)]))
+    assert (doctor.check_machine_code().found, said) == ("made", [])
+
+
 def _made(folder: Path | None) -> subprocess.CompletedProcess[bytes]:
     """Leave what the compiler leaves when it is through."""
     assert folder is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -21,21 +22,25 @@ _HEAD_BYTES = 20_000_000
 """So much of an archive has all that Java checks, and not all that it maps."""
 
 
+@pytest.fixture(scope="module")
+def archive() -> Path:
+    """The archive that `metl doctor --fix` made on this computer; where it did not, one is made as it does."""
+    found = find_archive(find_java())
+    if found is None:
+        command = [sys.executable, "-m", module("metl_gui.engine.execution.class_archiving")]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        found = find_archive(find_java())
+    assert found is not None
+    return found
+
+
 @pytest.fixture
-def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A cache folder in which nobody has made anything."""
+def own_archive(archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The same archive as the only one of a cache folder of the test's own."""
     monkeypatch.setenv("METL_JAVA_CLASSES", str(tmp_path / "cache"))
-    return tmp_path / "cache"
-
-
-def _made() -> Path:
-    """Have an archive made, as the doctor does, and find it."""
-    command = [sys.executable, "-m", module("metl_gui.engine.execution.class_archiving")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    archive = find_archive(find_java())
-    assert archive is not None
-    return archive
+    archive_folder().mkdir(mode=0o700)
+    return Path(shutil.copy2(archive, archive_folder()))
 
 
 def _maps(spark: SparkProcess, archive: Path) -> bool:
@@ -44,24 +49,19 @@ def _maps(spark: SparkProcess, archive: Path) -> bool:
     return any(str(archive) in Path(f"/proc/{process}/maps").read_text() for process in below(spark.process_id))
 
 
-@pytest.mark.usefixtures("own_cache")
-def test_an_archive_is_made_anew_mapped_and_removed_when_java_does_not_live_with_it(
-    spec_of: SpecOf, tmp_path: Path
+def test_an_archive_is_for_its_owner_alone_mapped_and_removed_when_java_does_not_live_with_it(
+    archive: Path, own_archive: Path, spec_of: SpecOf, tmp_path: Path
 ) -> None:
     source = tmp_path / "source.jsonl"
     source.write_bytes(order_record(1) + b"\n")
-    archive_folder().mkdir(parents=True, mode=0o700)
-    (archive_folder() / archive_name(archive_key(find_java()), 4)).write_bytes(b"old.")
-    archive = _made()
-    assert list(archive_folder().iterdir()) == [archive]
     assert (archive.stat().st_mode & 0o077, archive.parent.stat().st_mode & 0o077) == (0, 0)
     with SparkProcess("local[2]") as spark:
         assert spark.run(spec_of(source, folder=str(tmp_path / "one"), sink=str(tmp_path / "out-one"))).read == 1
-        assert _maps(spark, archive)
+        assert _maps(spark, own_archive)
 
     spoilt = archive_folder() / archive_name(archive_key(find_java()), _HEAD_BYTES)
-    spoilt.write_bytes(archive.read_bytes()[:_HEAD_BYTES])
-    archive.unlink()
+    spoilt.write_bytes(own_archive.read_bytes()[:_HEAD_BYTES])
+    own_archive.unlink()
     with SparkProcess("local[2]") as spark:
         assert spark.run(spec_of(source, folder=str(tmp_path / "two"), sink=str(tmp_path / "out-two"))).read == 1
     assert not spoilt.exists()

@@ -15,7 +15,7 @@ HOUSE = documents.ROOT / ".github"
 def test_the_checks_before_a_commit_are_those_of_ci_in_their_order() -> None:
     found = yaml.safe_load((documents.ROOT / ".pre-commit-config.yaml").read_text("utf-8"))
     entries = [hook["entry"] for repository in found["repos"] for hook in repository["hooks"]]
-    steps = re.findall(r"^ *(?:\w+=\S+ )?(\.venv/bin/(?!python)[^>\n]*[^>\s])(?: >.*)?$", CI, re.MULTILINE)
+    steps = re.findall(r"^ *(?:\w+=\S+ )?(\.venv/bin/(?!python|metl)[^>\n]*[^>\s])(?: >.*)?$", CI, re.MULTILINE)
     assert entries == steps
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from metl_gui.engine.execution import class_archiving
 from metl_gui.engine.spark.class_archive import (
     archive_folder,
     archive_key,
@@ -92,3 +93,20 @@ def test_the_spark_that_is_named_has_an_archive_of_its_own(
     before = archive_key(java)
     monkeypatch.setenv("SPARK_HOME", str(tmp_path / "spark"))
     assert archive_key(java) != before
+
+
+def test_an_archive_that_is_made_anew_takes_the_place_of_all_others_of_its_java(
+    java: JavaHome, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = _made(java)
+
+    def written(folder: Path) -> Path:
+        path = folder / "classes.jsa"
+        path.write_bytes(b"longer")
+        return path
+
+    monkeypatch.setattr(class_archiving, "find_java", lambda: java)
+    monkeypatch.setattr(class_archiving, "_written", written)  # tests/spark has Java write one
+    made = class_archiving.make()
+    assert (made, made.read_bytes(), old.exists()) == (find_archive(java), b"longer", False)
+    assert list(archive_folder().iterdir()) == [made]

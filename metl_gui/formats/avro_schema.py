@@ -139,10 +139,10 @@ def as_connect(avro: AvroType) -> _Connect:
     Raises:
         SchemaError: it goes beyond the limits.
     """
-    return _Writer().node(avro, ("",), ())
+    return _ConnectSchemaWriter().node(avro, ("",), ())
 
 
-class _Writer:
+class _ConnectSchemaWriter:
     """Writes one schema; counts nodes, because types that are used twice are written twice."""
 
     def __init__(self) -> None:

@@ -20,7 +20,7 @@ from typing import Any
 from metl_gui.core.edits.settings import ENTITY_SETTINGS, SCHEMA_SETTINGS, check_setting
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element, Loss, Status, Verdict, conflicts
 from metl_gui.core.matrix.compact import CompactBlock, GroupKey, decompact
-from metl_gui.core.matrix.document import Document, Ids
+from metl_gui.core.matrix.document import Document, NextIds
 from metl_gui.core.matrix.matrix import Dpm
 from metl_gui.core.matrix.matrix_export import DUSB_FORMAT, JSON_FORMAT, MatrixExport
 from metl_gui.core.trees.declarations import TYPES, AttributeDeclaration, KeyPaths, fingerprint
@@ -345,9 +345,9 @@ class _TreeReader:
         """Return the tree."""
         return Tree.of(self._schemas, self._versions)
 
-    def ids(self) -> Ids:
+    def ids(self) -> NextIds:
         """Return the next unused ids."""
-        return Ids(len(self._schemas) + 1, len(self._versions) + 1, self._attributes + 1, self._lineages + 1)
+        return NextIds(len(self._schemas) + 1, len(self._versions) + 1, self._attributes + 1, self._lineages + 1)
 
     def _schema(self, each: Checked) -> None:
         name = each.member("name").text()

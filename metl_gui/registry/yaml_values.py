@@ -28,7 +28,7 @@ _TAGS = frozenset({*_TEXT_TAGS, *(_CORE_TAG + kind for kind in ("null", "bool", 
 
 
 @dataclass(slots=True)
-class _Frame:
+class _OpenCollection:
     """A collection under construction; ``name`` is a mapping's name that waits for its value."""
 
     value: Any
@@ -68,7 +68,7 @@ class _Builder:
 
     def __init__(self, max_nesting: int) -> None:
         self._max_nesting = max_nesting
-        self._open: list[_Frame] = []
+        self._open: list[_OpenCollection] = []
         self._anchors: dict[str, Any] = {}
         self._documents: list[Any] = []
         self._merged = 0
@@ -96,19 +96,19 @@ class _Builder:
             raise _refusal("a name in it is not text", "Names in a schema are plain text.")
         if anchor is not None:
             self._anchors[anchor] = _Unfinished
-        self._open.append(_Frame(value, anchor))
+        self._open.append(_OpenCollection(value, anchor))
 
     def _end(self) -> None:
-        frame = self._open.pop()
-        for source in frame.merged:
-            self._merge(frame.value, source)
-        if frame.anchor is not None:
-            self._anchors[frame.anchor] = frame.value
-        self._place(frame.value)
+        collection = self._open.pop()
+        for source in collection.merged:
+            self._merge(collection.value, source)
+        if collection.anchor is not None:
+            self._anchors[collection.anchor] = collection.value
+        self._place(collection.value)
 
     def _scalar(self, event: yaml.ScalarEvent) -> None:
-        frame = self._open[-1] if self._open else None
-        is_name = frame is not None and isinstance(frame.value, dict) and frame.name is None
+        collection = self._open[-1] if self._open else None
+        is_name = collection is not None and isinstance(collection.value, dict) and collection.name is None
         value = event.value if is_name else _plain_value(event)
         if event.anchor is not None:
             self._anchors[event.anchor] = value
@@ -124,22 +124,22 @@ class _Builder:
         if not self._open:
             self._documents.append(value)
             return
-        frame = self._open[-1]
-        if isinstance(frame.value, list):
-            frame.value.append(value)
-        elif frame.name is None:
-            frame.name = value if isinstance(value, str) else str(value)
+        collection = self._open[-1]
+        if isinstance(collection.value, list):
+            collection.value.append(value)
+        elif collection.name is None:
+            collection.name = value if isinstance(value, str) else str(value)
         else:
-            self._set(frame, value)
+            self._set(collection, value)
 
-    def _set(self, frame: _Frame, value: Any) -> None:
-        name, frame.name = frame.name, None
+    def _set(self, collection: _OpenCollection, value: Any) -> None:
+        name, collection.name = collection.name, None
         if name == "<<" and isinstance(value, dict | list):
-            frame.merged.extend(value if isinstance(value, list) else [value])
-        elif name in frame.value:
+            collection.merged.extend(value if isinstance(value, list) else [value])
+        elif name in collection.value:
             raise _refusal(f"the name {name!r} stands twice in one mapping", "Only one of them can be meant.")
         else:
-            frame.value[name] = value
+            collection.value[name] = value
 
     def _merge(self, target: dict[str, Any], source: Any) -> None:
         if not isinstance(source, dict):

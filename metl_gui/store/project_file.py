@@ -19,7 +19,7 @@ import msgspec
 
 from metl_gui.core.changes.draft import ChangeSet, EditContext, Transition
 from metl_gui.core.changes.rewind import rewound
-from metl_gui.core.matrix.document import Document, Ids
+from metl_gui.core.matrix.document import Document, NextIds
 from metl_gui.core.project.project_data import ProjectDataChange
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import BugError, ProjectChangedError, ProjectError, ProjectLockedError, RunCancelled
@@ -74,7 +74,7 @@ def read_document(connection: sqlite3.Connection, state: int, told: Told) -> Doc
 
     trees = {side: read_tree(connection, side, count) for side in Side}
     rows = connection.execute("SELECT side, schema, version, attribute, lineage FROM next_ids")
-    ids = {Side(side): Ids(*numbers) for side, *numbers in rows}
+    ids = {Side(side): NextIds(*numbers) for side, *numbers in rows}
     if any(not 0 < number <= _MOST_IDS for each in ids.values() for number in astuple(each)):
         raise ValueError("next ids that can never be")
     matrix = read_matrix(connection, trees[Side.EXTRACTION], trees[Side.CDM])

@@ -35,7 +35,7 @@ from metl_gui.workbench.profiles.saved_profiles import find_target
 from metl_gui.workbench.runs.mapping_run import PRODUCTION, looked_into, pin, servers_of
 from metl_gui.workbench.runs.production import PLAN, ProductionOrder, read_order, report_so_far
 from metl_gui.workbench.session import Workbench, person
-from metl_gui.workbench.user_folders import HEARTBEAT_SECONDS, STOP, Phase, ProcessFacts, write_facts
+from metl_gui.workbench.user_folders import HEARTBEAT_SECONDS, STOP, ProcessFacts, ProcessPhase, write_facts
 
 _log = logging.getLogger(__name__)
 _LOOK_SECONDS = 0.1
@@ -66,7 +66,7 @@ class Production:
 
     def run(self) -> None:
         """Do everything, and leave the report."""
-        self._tell(Phase.STARTING)
+        self._tell(ProcessPhase.STARTING)
         duties = [self._beat, self._hear, self._look_for_versions]
         if self.order.follows_published:
             duties.append(self._take_published)
@@ -81,7 +81,7 @@ class Production:
             self.is_over.set()
             for thread in threads:
                 thread.join()
-            self._tell(Phase.ENDED)
+            self._tell(ProcessPhase.ENDED)
 
     def stop(self, _number: int = 0, _frame: FrameType | None = None) -> None:
         """End in order, between two batches."""
@@ -105,7 +105,7 @@ class Production:
         servers = servers_of(spec.source.address, spec.sink.address, spec.sink.errors)
         mapping = msgspec.structs.replace(spec.mapping, plan=self.plan)
         spec = msgspec.structs.replace(spec, mapping=mapping, servers=servers)
-        self._tell(Phase.RUNNING)
+        self._tell(ProcessPhase.RUNNING)
         cancelling = threading.Thread(target=self._cancel_when_asked, args=(spark,), name="cancel", daemon=True)
         cancelling.start()
         failures, behind = 0, -1
@@ -220,7 +220,7 @@ class Production:
             # All that waits is read each time; that stays a small part of the work.
             pause = max(_VERSIONS_SECONDS, _VERSIONS_PART * (time.monotonic() - began))
 
-    def _tell(self, phase: Phase) -> None:
+    def _tell(self, phase: ProcessPhase) -> None:
         with self._say:
             try:
                 self.facts = write_facts(self.folder, msgspec.structs.replace(self.facts, phase=phase))

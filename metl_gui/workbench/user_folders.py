@@ -36,7 +36,7 @@ _END_OF_TIMES_MS = 4_102_444_800_000
 """The year 2100."""
 
 
-class Phase(StrEnum):
+class ProcessPhase(StrEnum):
     """How far the life of a process is."""
 
     STARTING = "starting"
@@ -56,18 +56,18 @@ class ProcessFacts(msgspec.Struct, frozen=True, kw_only=True):
 
     run_id: str
     holder: LeaseHolder
-    phase: Phase = Phase.STARTING
+    phase: ProcessPhase = ProcessPhase.STARTING
     beats: int = 0
 
     @property
     def lives(self) -> bool:
         """Whether the process is there and has not ended."""
-        return self.phase is not Phase.ENDED and not self.holder.is_gone
+        return self.phase is not ProcessPhase.ENDED and not self.holder.is_gone
 
     @property
     def has_died(self) -> bool:
         """Whether it is gone without having ended."""
-        return self.phase is not Phase.ENDED and self.holder.is_gone
+        return self.phase is not ProcessPhase.ENDED and self.holder.is_gone
 
 
 def read_facts(folder: Path) -> ProcessFacts | None:

@@ -22,7 +22,7 @@ from metl_gui.core.changes.draft import EditContext, perform
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.settings import SetSettings
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element, Status
-from metl_gui.core.matrix.document import Document, Ids
+from metl_gui.core.matrix.document import Document, NextIds
 from metl_gui.core.matrix.matrix import Dpm
 from metl_gui.core.trees.nodes import Attribute, Schema, Side, Version
 from metl_gui.core.trees.trees import Tree
@@ -186,8 +186,8 @@ def _one_schema(count: int) -> Document:
     ]
     extraction = Tree.of([Schema(1, "service0.table1", tuple(v.id for v in versions))], versions)
     cdm = Tree.of([Schema(1, "entity0.table1", (1,))], [target])
-    ids = Ids(2, count + 1, count * ATTRIBUTES + 1, ATTRIBUTES + 1)
-    return Document(1, extraction, cdm, Dpm.of(blocks), ids, Ids(2, 2, ATTRIBUTES + 1, ATTRIBUTES + 1))
+    ids = NextIds(2, count + 1, count * ATTRIBUTES + 1, ATTRIBUTES + 1)
+    return Document(1, extraction, cdm, Dpm.of(blocks), ids, NextIds(2, 2, ATTRIBUTES + 1, ATTRIBUTES + 1))
 
 
 def _timed(work: Callable[[], object]) -> float:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from metl_gui.core.matrix.document import Document, Ids
+from metl_gui.core.matrix.document import Document, NextIds
 from metl_gui.core.matrix.matrix import Dpm, DpmBase
 from metl_gui.core.trees.nodes import Schema
 from metl_gui.core.trees.trees import TextTable, Tree, TreeBase, TypeFacts, VersionMetadata
@@ -49,9 +49,9 @@ def build(size: Size) -> Document:
     return Document(1, extraction, cdm, matrix, _ids(size.schemas), _ids(size.entities))
 
 
-def _ids(count: int) -> Ids:
+def _ids(count: int) -> NextIds:
     versions = count * VERSIONS
-    return Ids(count + 1, versions + 1, versions * ATTRIBUTES + 1, 2 * count * ATTRIBUTES + 1)
+    return NextIds(count + 1, versions + 1, versions * ATTRIBUTES + 1, 2 * count * ATTRIBUTES + 1)
 
 
 def _tree(count: int, prefix: str, changing: bool) -> TreeBase:

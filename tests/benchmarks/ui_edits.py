@@ -21,7 +21,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from metl_gui.core.matrix.document import Document, Ids
+from metl_gui.core.matrix.document import Document, NextIds
 from metl_gui.core.matrix.matrix import Dpm, DpmBase
 from metl_gui.core.trees.nodes import Schema, Side
 from metl_gui.core.trees.trees import TextTable, Tree, TreeBase, TypeFacts, VersionMetadata
@@ -151,7 +151,7 @@ def _rectangle(window: Window, columns: int) -> CellRange:
 
 def wide_document() -> Document:
     """Build a project of one schema and one entity, each with 10^4 attributes, mapped one to one."""
-    ids = Ids(2, 2, ELEMENTS + 1, ELEMENTS + 1)
+    ids = NextIds(2, 2, ELEMENTS + 1, ELEMENTS + 1)
     number = np.arange(1, ELEMENTS + 1, dtype=np.int32)
     some, few = np.zeros(1, np.int32), np.zeros(1, np.uint8)
     matrix = DpmBase(

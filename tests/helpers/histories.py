@@ -12,7 +12,7 @@ from metl_gui.core.changes.draft import Edit
 from metl_gui.core.edits.composite import CompositeEdit
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.entities import ChangeEntity, CreateAndMap, declared
-from metl_gui.core.edits.lineages import JoinLineages, Leaf, SplitLineage
+from metl_gui.core.edits.lineages import AttributeKey, JoinLineages, SplitLineage
 from metl_gui.core.edits.revert import Revert
 from metl_gui.core.edits.review import AcceptLosses, ConfirmBlock, Postpone, RenameLost, RetireBlock
 from metl_gui.core.edits.settings import CHOICES, AddAlias, MaskAttribute, SetSettings
@@ -225,7 +225,7 @@ def _split(world: World, _: str, random: Random) -> Edit | None:
     side = random.choice(list(Side))
     leaves = _leaves(world, side, random)
     seen: set[int] = set()
-    again: list[Leaf] = []
+    again: list[AttributeKey] = []
     for leaf in leaves:
         lineage = _lineage(world, side, leaf)
         again += [leaf] if lineage in seen else []
@@ -263,20 +263,20 @@ def _mask(world: World, _: str, random: Random) -> Edit | None:
     return MaskAttribute(side, *random.choice(leaves)) if leaves else None
 
 
-def _leaves(world: World, side: Side, random: Random) -> list[Leaf]:
+def _leaves(world: World, side: Side, random: Random) -> list[AttributeKey]:
     """Every attribute of one random schema or entity, oldest version first."""
     schemas = world.document.tree(side).schemas()
     versions = world.document.tree(side).versions(random.choice(schemas).id) if schemas else ()
-    return [Leaf(version.id, attribute.id) for version in versions for attribute in version.attributes]
+    return [AttributeKey(version.id, attribute.id) for version in versions for attribute in version.attributes]
 
 
-def _lineage(world: World, side: Side, leaf: Leaf) -> int:
+def _lineage(world: World, side: Side, leaf: AttributeKey) -> int:
     attribute = world.document.tree(side).version(leaf.version).attribute(leaf.attribute)
     assert attribute is not None
     return attribute.lineage
 
 
-def _meet(world: World, side: Side, one: Leaf, other: Leaf) -> bool:
+def _meet(world: World, side: Side, one: AttributeKey, other: AttributeKey) -> bool:
     """Whether some version has attributes of both lineages, or they are one."""
     lineages = {_lineage(world, side, one), _lineage(world, side, other)}
     tree = world.document.tree(side)

@@ -37,7 +37,7 @@ from metl_gui.errors import RunError
 from metl_gui.store.lease import LeaseHolder
 from metl_gui.workbench.lanes.control import Lane
 from metl_gui.workbench.runs.production import LiveRun, ProductionOrder
-from metl_gui.workbench.user_folders import Phase, ProcessFacts, write_facts
+from metl_gui.workbench.user_folders import ProcessFacts, ProcessPhase, write_facts
 from tests.helpers.run_specs import changed, run_spec
 
 SECONDS = 180.0
@@ -190,7 +190,7 @@ class LaneWorld:
         """Return the lane as whoever orders it knows it; its process is the test's, in which its tasks are kept."""
         folder.mkdir(parents=True, exist_ok=True)
         facts = write_facts(
-            folder, ProcessFacts(run_id=order.run_id, holder=LeaseHolder.here("Ada"), phase=Phase.RUNNING)
+            folder, ProcessFacts(run_id=order.run_id, holder=LeaseHolder.here("Ada"), phase=ProcessPhase.RUNNING)
         )
         spec = changed(
             self.spec(b"", folder),

@@ -14,7 +14,7 @@ from metl_gui.core.runs.report import KernelFigures, RunReport, Tally, bucket_of
 from metl_gui.store.lease import LeaseHolder, process_start
 from metl_gui.workbench.runs.production import ORDER, LiveRun, ProductionOrder, find_run
 from metl_gui.workbench.session import Workbench
-from metl_gui.workbench.user_folders import PROCESS, Phase, ProcessFacts, run_folder
+from metl_gui.workbench.user_folders import PROCESS, ProcessFacts, ProcessPhase, run_folder
 from tests.helpers.run_specs import run_spec
 
 TICK = 0.25
@@ -101,12 +101,12 @@ def keep_live(
     )  # fmt: skip
     order = ProductionOrder(kept=spec.as_kept, target="local[2]", project=str(workbench.path))
     (folder / ORDER).write_bytes(msgspec.json.encode(order))
-    say_phase(folder, run_id, Phase.RUNNING, process_id)
+    say_phase(folder, run_id, ProcessPhase.RUNNING, process_id)
     append(folder, events)
     return find_run(workbench.project_id, run_id)
 
 
-def say_phase(folder: Path, run_id: str, phase: Phase, process_id: int) -> None:
+def say_phase(folder: Path, run_id: str, phase: ProcessPhase, process_id: int) -> None:
     """Write down how far a process is, as it does itself."""
     holder = replace(LeaseHolder.here("Ada"), process_id=process_id, process_start=process_start(process_id))
     facts = ProcessFacts(run_id=run_id, holder=holder, phase=phase)

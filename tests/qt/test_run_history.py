@@ -30,7 +30,7 @@ from metl_gui.workbench.runs.history import runs
 from metl_gui.workbench.runs.mapping_run import RunRequest
 from metl_gui.workbench.runs.production import LiveRun, live_runs
 from metl_gui.workbench.session import Workbench
-from metl_gui.workbench.user_folders import STOP, Phase, run_folder
+from metl_gui.workbench.user_folders import STOP, ProcessPhase, run_folder
 from tests.helpers.run_requests import run_request
 from tests.qt.conftest import activate, end
 from tests.qt.recorded_runs import append, course, keep_errors, keep_live, keep_recorded, progress, say_phase
@@ -449,7 +449,7 @@ def test_the_status_bar_says_that_production_goes_on_and_leads_to_it_from_any_pa
     QApplication.processEvents()
     assert words.text() == "2 production runs live"
     for each in (run, other):
-        say_phase(each.folder, each.run_id, Phase.ENDED, process.pid)
+        say_phase(each.folder, each.run_id, ProcessPhase.ENDED, process.pid)
     page.production.look()
     assert not words.isVisible()
 
@@ -480,7 +480,7 @@ def test_a_run_that_ends_while_it_is_followed_becomes_one_of_the_past(
     click(ran, "p1")
     report = keep_recorded(workbench, "p1", 8, mode="production")
     RunFolder(run.folder).write_report(report)
-    say_phase(run.folder, "p1", Phase.ENDED, process.pid)
+    say_phase(run.folder, "p1", ProcessPhase.ENDED, process.pid)
     page.production.tell()
     assert live_runs(workbench.project_id) == ()
     assert (page.report or {})["run_id"] == report.run_id

@@ -32,7 +32,7 @@ class _Moved(NamedTuple):
     is_retyped: bool
 
 
-class _Row(NamedTuple):
+class _CarryTarget(NamedTuple):
     """What the blocks of one entity version are carried to.
 
     Args:
@@ -72,11 +72,13 @@ def carry_to_entity_version(draft: Draft, previous: Version, new: Version, repla
     sources = draft.matrix.row_set(previous.id)
     known = {attribute.lineage for attribute in previous.attributes}
     has_new = any(attribute.lineage not in known for attribute in draft.tree(Side.CDM).new_attributes(new))
-    row = _Row(previous, new, replace_old, has_new, {})
+    target = _CarryTarget(previous, new, replace_old, has_new, {})
     for source in sorted(sources, key=lambda block: schema_order(draft, block.version)):
         is_retired = source.status is Status.RETIRED
         if is_copied(source) or (replace_old and not source.is_plain):
-            carried = _retired_along_entity(source, row) if is_retired else _carried_along_entity(draft, source, row)
+            carried = (
+                _retired_along_entity(source, target) if is_retired else _carried_along_entity(draft, source, target)
+            )
             if is_retired or not (carried.is_null and carried.is_plain):
                 draft.put_block(carried)
     if replace_old:
@@ -153,38 +155,38 @@ def _begins_wait(draft: Draft, schema: Schema, source: Block, inserted: Block, n
     return all(is_widening(one, other) for one, other in pairs) and inserted.version not in source.waits
 
 
-def _carried_along_entity(draft: Draft, source: Block, row: _Row) -> Block:
+def _carried_along_entity(draft: Draft, source: Block, target: _CarryTarget) -> Block:
     """Copy a block to another entity version, or move it there with all that is known of it."""
     column = draft.tree(Side.EXTRACTION).version(source.version)
     columns = {a.id: a for a in column.attributes}
-    entity = draft.tree(Side.CDM).schema(row.new.schema_id)
+    entity = draft.tree(Side.CDM).schema(target.new.schema_id)
 
     def lost(old: Attribute, element: Element) -> Loss:
-        since = row.begins.setdefault((column.schema_id, old.lineage), source.version)
-        reason = f"{old.path} is not in version {row.new.label} of {entity.name}"
+        since = target.begins.setdefault((column.schema_id, old.lineage), source.version)
+        reason = f"{old.path} is not in version {target.new.label} of {entity.name}"
         return _loss(old, columns[element.p], reason, since)
 
-    moved = _move(source.elements, 0, row.previous, row.new, lost)
-    here = {attribute.lineage: attribute for attribute in row.new.attributes}
-    kept = (loss for loss in source.losses if loss.is_open or (row.is_moved and loss.answer == "accepted"))
+    moved = _move(source.elements, 0, target.previous, target.new, lost)
+    here = {attribute.lineage: attribute for attribute in target.new.attributes}
+    kept = (loss for loss in source.losses if loss.is_open or (target.is_moved and loss.answer == "accepted"))
     inherited = tuple(_followed(loss, here) for loss in kept)
     ask = draft.tree(Side.EXTRACTION).schema(column.schema_id).setting("ask")
-    asks = is_copied(source) and (ask == ASK_ALWAYS or (ask == ASK_NEW and row.has_new))
-    waits = {row.begins.setdefault((column.schema_id, 0), source.version)} if moved.is_retyped or asks else set()
-    key = source.version, row.new.id
+    asks = is_copied(source) and (ask == ASK_ALWAYS or (ask == ASK_NEW and target.has_new))
+    waits = {target.begins.setdefault((column.schema_id, 0), source.version)} if moved.is_retyped or asks else set()
+    key = source.version, target.new.id
     block = _copied(draft, source, key, moved, inherited, (*source.waits, *(waits - set(source.waits))))
-    if not row.is_moved:
+    if not target.is_moved:
         return block
     return replace(block, comment=source.comment, postponed=source.postponed and not moved.losses)
 
 
-def _retired_along_entity(source: Block, row: _Row) -> Block:
+def _retired_along_entity(source: Block, target: _CarryTarget) -> Block:
     """Move a retired block to another entity version; its list keeps what that version still has."""
-    there = {attribute.id: attribute.lineage for attribute in row.previous.attributes}
-    here = {attribute.lineage: attribute.id for attribute in row.new.attributes}
+    there = {attribute.id: attribute.lineage for attribute in target.previous.attributes}
+    here = {attribute.lineage: attribute.id for attribute in target.new.attributes}
     followed = ((here.get(there.get(element.q, 0)), element.p) for element in source.retired)
     kept = tuple(sorted(Element(q, p) for q, p in followed if q is not None))
-    return replace(source, entity_version=row.new.id, came_from=source.key, retired=kept)
+    return replace(source, entity_version=target.new.id, came_from=source.key, retired=kept)
 
 
 def _move(

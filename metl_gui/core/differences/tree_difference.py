@@ -133,8 +133,8 @@ def schema_differences(
             yield TreeDifference(side, new.name, "", TreeKind.SETTING, setting, "", value)
     else:
         yield from _facts(side, old, new)
-    teller = _Versions(side, new.name, trees[0] if old is not None else None, matching)
-    yield from teller.told(old.version_ids if old else (), versions)
+    versions_difference = _VersionDifferences(side, new.name, trees[0] if old is not None else None, matching)
+    yield from versions_difference.told(old.version_ids if old else (), versions)
 
 
 def _facts(side: Side, old: Schema, new: Schema) -> Iterator[TreeDifference]:
@@ -152,7 +152,7 @@ def _facts(side: Side, old: Schema, new: Schema) -> Iterator[TreeDifference]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Versions:
+class _VersionDifferences:
     """Tells what differs of the versions of one schema or entity."""
 
     side: Side

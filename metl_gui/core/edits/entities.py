@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from metl_gui.core.changes.draft import Draft
 from metl_gui.core.edits.elements import SetElements
-from metl_gui.core.edits.lineages import Leaf
+from metl_gui.core.edits.lineages import AttributeKey
 from metl_gui.core.edits.versions import AddVersion, next_label, place_of
 from metl_gui.core.matrix.blocks import Element
 from metl_gui.core.matrix.document import Document
@@ -128,7 +128,7 @@ class CreateAndMap:
     """
 
     entity_id: int
-    sources: tuple[Leaf, ...]
+    sources: tuple[AttributeKey, ...]
     path: str = ""
 
     def title(self, document: Document) -> str:

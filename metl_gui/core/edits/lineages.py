@@ -14,7 +14,7 @@ from metl_gui.core.trees.trees import ReadableTree
 from metl_gui.errors import EditError
 
 
-class Leaf(NamedTuple):
+class AttributeKey(NamedTuple):
     """An attribute by the ids of its version and of itself."""
 
     version: int
@@ -34,8 +34,8 @@ class JoinLineages:
     """
 
     side: Side
-    one: Leaf
-    other: Leaf
+    one: AttributeKey
+    other: AttributeKey
 
     def title(self, document: Document) -> str:
         """Say what is the same as what."""
@@ -84,7 +84,7 @@ class SplitLineage:
     """
 
     side: Side
-    leaf: Leaf
+    leaf: AttributeKey
 
     def title(self, document: Document) -> str:
         """Say from where on it is another attribute."""
@@ -115,7 +115,7 @@ class SplitLineage:
             draft.put_schema(self.side, schema.id, schema.with_setting(MASK, value))
 
 
-def _found(draft: Draft, side: Side, leaf: Leaf) -> tuple[Version, Attribute]:
+def _found(draft: Draft, side: Side, leaf: AttributeKey) -> tuple[Version, Attribute]:
     version = draft.version(side, leaf.version)
     attribute = version.attribute(leaf.attribute)
     if attribute is None:
@@ -128,6 +128,6 @@ def _begin(versions: tuple[Version, ...], lineage: int) -> int:
     return next(at for at, version in enumerate(versions) if version.of_lineage(lineage) is not None)
 
 
-def _path(tree: ReadableTree, leaf: Leaf) -> str:
+def _path(tree: ReadableTree, leaf: AttributeKey) -> str:
     attribute = tree.version(leaf.version).attribute(leaf.attribute)
     return attribute.path if attribute else "?"

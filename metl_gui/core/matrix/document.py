@@ -10,7 +10,7 @@ from metl_gui.core.trees.trees import Tree
 
 
 @dataclass(frozen=True, slots=True)
-class Ids:
+class NextIds:
     """The next unused ids of one tree; they only grow."""
 
     schema: int = 1
@@ -27,14 +27,14 @@ class Document:
     extraction: Tree = field(default_factory=Tree.of)
     cdm: Tree = field(default_factory=Tree.of)
     matrix: Dpm = field(default_factory=Dpm.of)
-    extraction_ids: Ids = Ids()
-    cdm_ids: Ids = Ids()
+    extraction_ids: NextIds = NextIds()
+    cdm_ids: NextIds = NextIds()
 
     def tree(self, side: Side) -> Tree:
         """Return one of the two trees."""
         return self.extraction if side is Side.EXTRACTION else self.cdm
 
-    def ids(self, side: Side) -> Ids:
+    def ids(self, side: Side) -> NextIds:
         """Return the next unused ids of one tree."""
         return self.extraction_ids if side is Side.EXTRACTION else self.cdm_ids
 

@@ -20,7 +20,15 @@ from metl_gui.core.changes.draft import Draft
 from metl_gui.core.edits.elements import block_name, store_block
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element, Loss, Status
 from metl_gui.core.matrix.document import Document
-from metl_gui.core.merge.sides import ConflictKind, MergeConflict, MergedNodes, Places, ThreeWay, settled, settled_set
+from metl_gui.core.merge.sides import (
+    ConflictKind,
+    IdTranslation,
+    MergeConflict,
+    MergedNodes,
+    ThreeWay,
+    settled,
+    settled_set,
+)
 from metl_gui.core.trees.nodes import Side, Version
 
 End: TypeAlias = int | str
@@ -58,7 +66,7 @@ class SideBlocks:
 
     def trio(self, version: Version, entity_version: Version, is_parallel: bool) -> ThreeWay[SideBlock]:
         """Return what each side has between two versions of the result."""
-        has = [places.has(version.id) for places in self.columns.places]
+        has = [ids.has(version.id) for ids in self.columns.ids]
         sides = [self._content(side, version, entity_version, is_parallel) for side in range(3)]
         if has[0]:
             # A side that removed the version says nothing of its elements: the other one changed them, and it stays.
@@ -69,10 +77,10 @@ class SideBlocks:
         return ThreeWay(carried[0], *(sides[at] if has[at] else carried[at] for at in (1, 2)))
 
     def _content(self, side: int, version: Version, entity_version: Version, is_parallel: bool) -> SideBlock:
-        own = self.columns.places[side].version(version.id)
+        own = self.columns.ids[side].version(version.id)
         if own is None:
             return SideBlock()
-        document, rows = self.documents[side], self.rows.places[side]
+        document, rows = self.documents[side], self.rows.ids[side]
         if is_parallel:
             exact = rows.version(entity_version.id)
             ids: tuple[int, ...] = (exact.id,) if exact is not None else ()
@@ -84,7 +92,7 @@ class SideBlocks:
         return SideBlock() if block is None else SideBlock(self._elements(side, block, version), block)
 
     def _elements(self, side: int, block: Block, version: Version) -> dict[Ends, Pair]:
-        document, rows = self.documents[side], self.rows.places[side]
+        document, rows = self.documents[side], self.rows.ids[side]
         sources = {a.id: a for a in document.extraction.version(block.version).attributes}
         targets = {a.id: a for a in document.cdm.version(block.entity_version).attributes}
         here = {a.path: a.id for a in version.attributes}
@@ -100,7 +108,7 @@ class SideBlocks:
         tree = self.draft.tree(Side.EXTRACTION)
         ids = tree.schema(version.schema_id).version_ids
         below = reversed(ids[: ids.index(version.id)])
-        found = next((id_ for id_ in below if all(places.has(id_) for places in self.columns.places)), None)
+        found = next((id_ for id_ in below if all(ids.has(id_) for ids in self.columns.ids)), None)
         return None if found is None else tree.version(found)
 
     def _carried(
@@ -179,13 +187,13 @@ class BlockMerger:
         elements: dict[Element, Pair] = {}
         losses: list[Loss] = []
         for ends, paths in kept.items():
-            element = _placed(ends, target)
+            element = _element_between(ends, target)
             if element is None:
                 losses.append(self._lost(key, ends, paths, f"{paths[1]} is not in version {target.label}"))
             else:
                 elements[element] = paths
         for ends, paths in added.items():
-            element = _placed(ends, target)
+            element = _element_between(ends, target)
             other = next((e for e in elements if element and (e.q == element.q or e.p == element.p)), None)
             if element is None:
                 losses.append(self._lost(key, ends, paths, _missing(ends, paths, version, target)))
@@ -261,7 +269,7 @@ class BlockMerger:
         """Write the record of a side's block in ids of the result."""
         if block is None:
             return None
-        columns, rows = self.columns.places[side], self.rows.places[side]
+        columns, rows = self.columns.ids[side], self.rows.ids[side]
         came = block.came_from
         ends = (columns.versions.get(came[0]), rows.versions.get(came[1])) if came else (None, None)
         is_ours = side == 1
@@ -277,7 +285,7 @@ class BlockMerger:
         )
 
     def _loss(self, side: int, loss: Loss, is_ours: bool, key: BlockKey) -> Loss:
-        columns, rows = self.columns.places[side], self.rows.places[side]
+        columns, rows = self.columns.ids[side], self.rows.ids[side]
         q_lineage = _known(rows, loss.q, loss.q_lineage, is_ours)
         p_lineage = _known(columns, loss.p, loss.p_lineage, is_ours)
         if q_lineage is None:
@@ -296,8 +304,8 @@ class BlockMerger:
 
     def _foreign(self, tree: Side, side: int, lineage: int) -> int:
         """Give a lineage that only removed attributes of a side have an id of the result, always the same one."""
-        places = (self.columns if tree is Side.EXTRACTION else self.rows).places[side]
-        return places.lineages.setdefault(lineage, self.draft.new_lineage(tree))
+        ids = (self.columns if tree is Side.EXTRACTION else self.rows).ids[side]
+        return ids.lineages.setdefault(lineage, self.draft.new_lineage(tree))
 
     def _retired(self, side: int, block: Block, key: BlockKey) -> tuple[Element, ...]:
         document = self.documents[side]
@@ -308,7 +316,7 @@ class BlockMerger:
         return tuple(sorted(Element(q.id, p.id) for q, p in found if q is not None and p is not None))
 
 
-def _placed(ends: Ends, target: Version) -> Element | None:
+def _element_between(ends: Ends, target: Version) -> Element | None:
     """Return the element between two ends where both are in the versions of its block."""
     source, lineage = ends
     row = target.of_lineage(lineage) if isinstance(lineage, int) else None
@@ -321,8 +329,8 @@ def _missing(ends: Ends, paths: Pair, version: Version, target: Version) -> str:
     return f"theirs maps {paths[0]} to {paths[1]}, and {paths[0]} is not in version {version.label} as ours has it"
 
 
-def _known(places: Places, attribute_id: int, lineage: int, is_ours: bool) -> int | None:
-    found = places.lineage(attribute_id, lineage)
+def _known(ids: IdTranslation, attribute_id: int, lineage: int, is_ours: bool) -> int | None:
+    found = ids.lineage(attribute_id, lineage)
     return lineage if found is None and is_ours else found
 
 

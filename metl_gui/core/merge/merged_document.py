@@ -93,9 +93,9 @@ def _changed(base: Document, other: Document) -> tuple[dict[Side, AddedMappings]
 
 def _results(nodes: MergedNodes, changed: Iterable[SchemaPair]) -> Iterator[int]:
     """Name the schemas or entities of the result of which theirs changed something."""
-    places = nodes.places
+    ids = nodes.ids
     for before, after in changed:
-        found = places.theirs.schemas.get(after) if after is not None else places.base.schemas.get(before or 0)
+        found = ids.theirs.schemas.get(after) if after is not None else ids.base.schemas.get(before or 0)
         if found is not None:
             yield found
 
@@ -113,8 +113,8 @@ def _groups(
         keys |= {key for id_ in _versions(columns, at) for key in document.matrix.column_keys(id_)}
         keys |= {key for id_ in _versions(rows, at) for key in document.matrix.row_keys(id_)}
         for version, entity_version in keys:
-            schema = columns.places[at].schemas.get(document.extraction.schema_of(version))
-            entity = rows.places[at].schemas.get(document.cdm.schema_of(entity_version))
+            schema = columns.ids[at].schemas.get(document.extraction.schema_of(version))
+            entity = rows.ids[at].schemas.get(document.cdm.schema_of(entity_version))
             if schema is not None and entity is not None:
                 found.add((schema, entity))
     return found
@@ -129,10 +129,10 @@ def _of_side(pair: BlockPair, at: int) -> Iterator[BlockKey]:
 
 def _versions(nodes: MergedNodes, at: int) -> Iterator[int]:
     """Yield the versions of one side that belong to what theirs changed."""
-    places = nodes.places[at]
-    for id_, result in places.schemas.items():
+    ids = nodes.ids[at]
+    for id_, result in ids.schemas.items():
         if result in nodes.touched:
-            yield from places.tree.schema(id_).version_ids
+            yield from ids.tree.schema(id_).version_ids
 
 
 def _held(

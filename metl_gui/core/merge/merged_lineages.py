@@ -15,7 +15,7 @@ from metl_gui.core.trees.nodes import Attribute, Version
 
 
 @dataclass(slots=True)
-class _Leaf:
+class _MergedAttribute:
     """An attribute of the result, with what it is on each side."""
 
     version: Version
@@ -51,15 +51,15 @@ class _Lineages:
     draft: Draft
     nodes: MergedNodes
     result: int
-    leaves: list[_Leaf] = field(default_factory=list)
+    leaves: list[_MergedAttribute] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         for at, version in enumerate(self.draft.tree(self.nodes.side).versions(self.result)):
-            found = [places.version(version.id) for places in self.nodes.places]
+            found = [ids.version(version.id) for ids in self.nodes.ids]
             known = [{a.path: a for a in each.attributes} if each else {} for each in found]
             for attribute in version.attributes:
                 sides = ThreeWay(*(of.get(attribute.path) for of in known))
-                self.leaves.append(_Leaf(version, at, attribute, sides))
+                self.leaves.append(_MergedAttribute(version, at, attribute, sides))
 
     def give_common(self) -> None:
         """Settle what all three sides have: whose name of a lineage changed decides."""
@@ -127,7 +127,7 @@ class _Lineages:
         reason = f"A join of one side would make {paths} of version {label} one attribute; it stays as ours has it."
         self._told(found[0], reason)
 
-    def _doubles(self) -> list[_Leaf]:
+    def _doubles(self) -> list[_MergedAttribute]:
         seen: dict[tuple[int, int], int] = defaultdict(int)
         for leaf in self.leaves:
             seen[leaf.at, leaf.lineage] += 1
@@ -138,10 +138,10 @@ class _Lineages:
         given: dict[int, list[Attribute]] = defaultdict(list)
         for leaf in self.leaves:
             given[leaf.version.id].append(replace(leaf.attribute, lineage=leaf.lineage))
-            for places, attribute in zip(self.nodes.places, leaf.sides, strict=True):
+            for ids, attribute in zip(self.nodes.ids, leaf.sides, strict=True):
                 if attribute is not None:
-                    places.leaves[attribute.id] = leaf.lineage
-                    places.lineages[attribute.lineage] = leaf.lineage
+                    ids.leaves[attribute.id] = leaf.lineage
+                    ids.lineages[attribute.lineage] = leaf.lineage
         side = self.nodes.side
         for version in self.draft.tree(side).versions(self.result):
             attributes = tuple(given[version.id])
@@ -153,7 +153,7 @@ class _Lineages:
     def _write_succession(self) -> None:
         """Take what theirs says of lineages that took over from others."""
         schema = self.draft.tree(self.nodes.side).schema(self.result)
-        theirs = self.nodes.places.theirs
+        theirs = self.nodes.ids.theirs
         id_ = theirs.schema(self.result)
         pairs = theirs.tree.schema(id_).succeeds if id_ is not None else ()
         found = [(theirs.lineages.get(newer, 0), theirs.lineages.get(older, 0)) for newer, older in pairs]
@@ -161,30 +161,30 @@ class _Lineages:
         if new:
             self.draft.put_schema(self.nodes.side, self.result, replace(schema, succeeds=(*schema.succeeds, *new)))
 
-    def _tell(self, leaf: _Leaf, ours: _Leaf, theirs: _Leaf) -> None:
+    def _tell(self, leaf: _MergedAttribute, ours: _MergedAttribute, theirs: _MergedAttribute) -> None:
         words = [_words(leaf, other) for other in (ours, theirs)]
         self._told(leaf, f"In ours {words[0]}, in theirs {words[1]}; it stays as ours has it.")
 
-    def _told(self, leaf: _Leaf, reason: str) -> None:
+    def _told(self, leaf: _MergedAttribute, reason: str) -> None:
         name = self.draft.tree(self.nodes.side).schema(self.result).name
         place = f"{name}@{leaf.version.label}, {leaf.attribute.path}"
         self.nodes.conflicts.append((self.result, leaf.version.id, MergeConflict(ConflictKind.LINEAGE, place, reason)))
 
 
-def _words(leaf: _Leaf, other: _Leaf) -> str:
+def _words(leaf: _MergedAttribute, other: _MergedAttribute) -> str:
     if leaf is other:
         return "it is an attribute of its own"
     return f"it continues {other.attribute.path} of version {other.version.label}"
 
 
-def _by_lineage(leaves: list[_Leaf], side: int) -> defaultdict[int, list[_Leaf]]:
-    found: defaultdict[int, list[_Leaf]] = defaultdict(list)
+def _by_lineage(leaves: list[_MergedAttribute], side: int) -> defaultdict[int, list[_MergedAttribute]]:
+    found: defaultdict[int, list[_MergedAttribute]] = defaultdict(list)
     for leaf in leaves:
         if leaf.sides[side] is not None:
             found[leaf.of(side)].append(leaf)
     return found
 
 
-def _nearest(same: list[_Leaf], leaf: _Leaf) -> _Leaf | None:
+def _nearest(same: list[_MergedAttribute], leaf: _MergedAttribute) -> _MergedAttribute | None:
     """Find the one in the nearest version below, else above."""
     return min(same, key=lambda each: (each.at > leaf.at, abs(each.at - leaf.at)), default=None)

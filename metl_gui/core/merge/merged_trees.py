@@ -74,7 +74,7 @@ class NameMerger:
         """Take further names away from schemas where theirs added one of that very name."""
         tree = self._draft.tree(self._side)
         added = {schema.name: schema.id for id_ in self._added if (schema := tree.find_schema(id_)) is not None}
-        for id_ in self._nodes.places.ours.schemas.values():
+        for id_ in self._nodes.ids.ours.schemas.values():
             schema = tree.find_schema(id_)
             taken = [each for each in schema.aliases if added.get(each, id_) != id_] if schema else []
             if schema is None or not taken:
@@ -173,12 +173,12 @@ class TreeMerger:
         for trio in _schema_trios(self._documents, self._side):
             base, ours, theirs = trio
             if base is not None and ours is not None and theirs is not None and base.id not in changed:
-                self._place(ours.id, trio)
+                self._map(ours.id, trio)
                 self._untouched[ours.id] = trio
             else:
                 self._schema(trio)
         self._names.give_names()
-        for id_ in {found for places in self.nodes.places for found in places.schemas.values()}:
+        for id_ in {found for ids in self._nodes.ids for found in ids.schemas.values()}:
             if id_ not in self._untouched and self._draft.tree(self._side).find_schema(id_) is not None:
                 merge_lineages(self._draft, self.nodes, id_)
 
@@ -186,13 +186,13 @@ class TreeMerger:
         """Say which versions and attributes of a schema are which, where that was not needed before."""
         trio = self._untouched.pop(result, None)
         if trio is not None:
-            self._place_versions(result, trio)
+            self._map_versions(result, trio)
             merge_lineages(self._draft, self.nodes, result)
 
-    def _place(self, result: int, trio: ThreeWay[Schema | None]) -> None:
-        for places, schema in zip(self._nodes.places, trio, strict=True):
+    def _map(self, result: int, trio: ThreeWay[Schema | None]) -> None:
+        for ids, schema in zip(self._nodes.ids, trio, strict=True):
             if schema is not None:
-                places.place_schema(schema.id, result)
+                ids.map_schema(schema.id, result)
 
     def _schema(self, trio: ThreeWay[Schema | None]) -> None:
         base, ours, theirs = trio
@@ -202,7 +202,7 @@ class TreeMerger:
             self._removed_by_ours(base, theirs)
             return
         result = ours.id if ours is not None else self._draft.new_schema_id(self._side)
-        self._place(result, trio)
+        self._map(result, trio)
         if ours is None and theirs is not None:
             self._names.put_new(result, theirs)
         elif ours is not None and theirs is not None:
@@ -214,17 +214,17 @@ class TreeMerger:
 
     def _removed_by_theirs(self, result: int, ours: Schema) -> None:
         """Say what of a schema that theirs removed stays because ours added it."""
-        base = self._nodes.places.base
+        base = self._nodes.ids.base
         new = [id_ for id_ in ours.version_ids if not base.has(id_)]
         if new:
-            labels = ", ".join(self._nodes.places.ours.tree.version(id_).label for id_ in new)
+            labels = ", ".join(self._nodes.ids.ours.tree.version(id_).label for id_ in new)
             reason = f"Theirs removed {ours.name}, ours added version {labels}; that stays."
             self._nodes.tell(result, new[-1], ConflictKind.REMOVED, ours.name, reason)
 
     def _removed_by_ours(self, base: Schema, theirs: Schema) -> None:
         """Say what theirs did to a schema that ours removed."""
-        tree = self._nodes.places.theirs.tree
-        known = match_versions(facts_of(self._nodes.places.base.tree, base.id), facts_of(tree, theirs.id), False)
+        tree = self._nodes.ids.theirs.tree
+        known = match_versions(facts_of(self._nodes.ids.base.tree, base.id), facts_of(tree, theirs.id), False)
         new = [tree.version(id_).label for id_ in theirs.version_ids if id_ not in known]
         mapped = self._touched.theirs[self._side]
         changed = [words for id_ in base.version_ids for words in mapped.versions.get(id_, ())]
@@ -236,7 +236,7 @@ class TreeMerger:
             self._nodes.tell(None, None, ConflictKind.REMOVED, base.name, reason)
 
     def _versions(self, result: int, trio: ThreeWay[Schema | None]) -> None:
-        orders = self._place_versions(result, trio)
+        orders = self._map_versions(result, trio)
         gone = self._gone(result, trio)
         self._remove(result, gone)
         self._merge_labels(result)
@@ -252,32 +252,32 @@ class TreeMerger:
             self._nodes.touched.add(result)
             self._draft.put_schema(self._side, result, replace(schema, version_ids=order))
 
-    def _place_versions(self, result: int, trio: ThreeWay[Schema | None]) -> ThreeWay[list[int]]:
+    def _map_versions(self, result: int, trio: ThreeWay[Schema | None]) -> ThreeWay[list[int]]:
         """Say which versions are one, and merge what is told of those that both have."""
-        base, ours, theirs = self._nodes.places
-        facts = ThreeWay(*(facts_of(p.tree, s.id) if s else [] for p, s in zip(self._nodes.places, trio, strict=True)))
+        base, ours, theirs = self._nodes.ids
+        facts = ThreeWay(*(facts_of(p.tree, s.id) if s else [] for p, s in zip(self._nodes.ids, trio, strict=True)))
         of_ours = match_versions(facts.base, facts.ours, by_label=False)
         of_theirs = match_versions(facts.base, facts.theirs, by_label=False)
         for id_, *_ in facts.ours:
-            ours.place(id_, id_)
+            ours.map_version(id_, id_)
             if id_ in of_ours:
-                base.place(of_ours[id_], id_)
+                base.map_version(of_ours[id_], id_)
         new_ours = [each for each in facts.ours if each[0] not in of_ours]
         new_theirs = [each for each in facts.theirs if each[0] not in of_theirs]
         both = match_versions(new_ours, new_theirs)
         for id_, *_ in facts.theirs:
             one = base.versions.get(of_theirs[id_]) if id_ in of_theirs else both.get(id_)
             if one is not None:
-                theirs.place(id_, one)
+                theirs.map_version(id_, one)
                 self._merge_version(
                     result, ThreeWay(base.version(one), ours.tree.version(one), theirs.tree.version(id_))
                 )
-        listed = zip(facts, self._nodes.places, strict=True)
-        return ThreeWay(*([places.versions[id_] for id_, *_ in of if id_ in places.versions] for of, places in listed))
+        listed = zip(facts, self._nodes.ids, strict=True)
+        return ThreeWay(*([ids.versions[id_] for id_, *_ in of if id_ in ids.versions] for of, ids in listed))
 
     def _gone(self, result: int, trio: ThreeWay[Schema | None]) -> set[int]:
         """List what theirs removed and ours did not change; what ours changed stays, with a word."""
-        base, ours, theirs = self._nodes.places
+        base, ours, theirs = self._nodes.ids
         gone: set[int] = set()
         mapped = self._touched.ours[self._side].versions
         for id_ in trio.base.version_ids if trio.base and trio.ours else ():
@@ -300,7 +300,7 @@ class TreeMerger:
 
     def _add_versions(self, result: int, schema: Schema, orders: ThreeWay[list[int]]) -> None:
         """Add the versions that only theirs has, and tell of those that ours removed and theirs changed."""
-        theirs = self._nodes.places.theirs
+        theirs = self._nodes.ids.theirs
         old = self._known_in_base(result, schema)
         orders.theirs.clear()
         for id_ in schema.version_ids:
@@ -317,7 +317,7 @@ class TreeMerger:
                 orders.theirs.append(self._add_version(result, version))
 
     def _known_in_base(self, result: int, schema: Schema) -> dict[int, int]:
-        base, _, theirs = self._nodes.places
+        base, _, theirs = self._nodes.ids
         id_ = base.schema(result)
         return match_versions(facts_of(base.tree, id_), facts_of(theirs.tree, schema.id), False) if id_ else {}
 
@@ -329,7 +329,7 @@ class TreeMerger:
         self._draft.put_version(
             self._side, id_, replace(version, id=id_, schema_id=result, labels=labels, attributes=attributes)
         )
-        self._nodes.places.theirs.place(version.id, id_)
+        self._nodes.ids.theirs.map_version(version.id, id_)
         self._nodes.touched.add(result)
         schema = self._draft.tree(self._side).schema(result)
         self._draft.put_schema(self._side, result, replace(schema, version_ids=(*schema.version_ids, id_)))
@@ -378,7 +378,7 @@ class TreeMerger:
         tree = self._draft.tree(self._side)
         wanted: dict[int, list[str]] = {}
         for version in tree.versions(result):
-            base, ours, theirs = (places.version(version.id) for places in self._nodes.places)
+            base, ours, theirs = (ids.version(version.id) for ids in self._nodes.ids)
             if ours is None or theirs is None or theirs.labels in (ours.labels, base.labels if base else ()):
                 continue
             old = base.labels if base else ()

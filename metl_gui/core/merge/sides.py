@@ -101,7 +101,7 @@ def merged_order(orders: ThreeWay[list[int]], label_order: Callable[[int], Label
 
 
 @dataclass(slots=True)
-class Places:
+class IdTranslation:
     """Nodes of one side by their ids in the result; filled while trees are merged.
 
     Args:
@@ -120,12 +120,12 @@ class Places:
     _back: dict[int, int] = field(default_factory=dict)
     _schemas_back: dict[int, int] = field(default_factory=dict)
 
-    def place_schema(self, id_: int, result: int) -> None:
+    def map_schema(self, id_: int, result: int) -> None:
         """Say which schema or entity of the result one of this side is."""
         self.schemas[id_] = result
         self._schemas_back[result] = id_
 
-    def place(self, id_: int, result: int) -> None:
+    def map_version(self, id_: int, result: int) -> None:
         """Say which version of the result a version of this side is."""
         self.versions[id_] = result
         self._back[result] = id_
@@ -154,20 +154,20 @@ class MergedNodes:
 
     Args:
         side: the tree.
-        places: of base, ours and theirs.
+        ids: translations of base, ours and theirs.
         touched: schemas or entities of the result of which theirs changed something.
         conflicts: what could not be settled, with the schema of the result that it is about.
     """
 
     side: Side
-    places: ThreeWay[Places]
+    ids: ThreeWay[IdTranslation]
     touched: set[int] = field(default_factory=set)
     conflicts: list[tuple[int | None, int | None, MergeConflict]] = field(default_factory=list)
 
     @classmethod
     def of(cls, side: Side, documents: ThreeWay[Document]) -> MergedNodes:
         """Begin with the trees of three documents."""
-        return cls(side, ThreeWay(*(Places(document.tree(side)) for document in documents)))
+        return cls(side, ThreeWay(*(IdTranslation(document.tree(side)) for document in documents)))
 
     def tell(self, result: int | None, version: int | None, kind: ConflictKind, place: str, reason: str) -> None:
         """Note a conflict about a schema or entity of the result, and about one of its versions."""

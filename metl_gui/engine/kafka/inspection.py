@@ -130,17 +130,17 @@ def first_records(servers: KafkaServers, topics: Sequence[str], count: int) -> l
     return lines
 
 
-class _Source(msgspec.Struct, gc=False):
+class _RecordSource(msgspec.Struct, gc=False):
     position: str
 
 
-class _Sent(msgspec.Struct, gc=False):
+class _KeyedMessage(msgspec.Struct, gc=False):
     op: str
-    source: _Source
+    source: _RecordSource
     key: Any = None
 
 
-_sent = msgspec.json.Decoder(_Sent).decode
+_sent = msgspec.json.Decoder(_KeyedMessage).decode
 
 
 def rows_standing(servers: KafkaServers, address: str) -> int:

@@ -21,7 +21,7 @@ from metl_gui.engine.kernel.changes import RowChange, read_wrapped
 from metl_gui.engine.kernel.message_layout import MESSAGE, REPLAYED, write_nested, write_origin, write_unchanged
 from metl_gui.engine.kernel.outcomes import BatchOutput, Sent, error_row
 from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan, version_name
-from metl_gui.engine.kernel.versions import Versions, value_at
+from metl_gui.engine.kernel.versions import VersionResolver, value_at
 from metl_gui.engine.kernel.wire_format import DecodedValue, WireDecoder
 from metl_gui.errors import RecordError
 from metl_gui.formats.json_text import NULL, Members, quoted
@@ -82,7 +82,7 @@ class ReferenceKernel:
         self.plan = plan
         self.tail = REPLAYED if is_replay else b""
         self.is_production = mode == "production"
-        self.schemas = {name: _Schema(schema, self.is_production) for name, schema in plan.by_name().items()}
+        self.schemas = {name: _PlannedSchema(schema, self.is_production) for name, schema in plan.by_name().items()}
         self.known = frozenset(self.schemas)
         self.decoding = WireDecoder(plan)
         self.wire = self.decoding if plan.wire else None
@@ -128,7 +128,7 @@ class ReferenceKernel:
         schema = self._schema(change)
         found.schema = schema.plan.name
         if change.op == "t":
-            sent = _truncates(schema, self._head(found, change), is_production=self.is_production)
+            sent = _truncates(schema, self._template(found, change), is_production=self.is_production)
         else:
             version = schema.versions.of(change)
             found.version = version.label
@@ -136,7 +136,7 @@ class ReferenceKernel:
             sent = self._messages(schema, version, change, found)
         outcome.send(sent)
 
-    def _schema(self, change: RowChange) -> _Schema:
+    def _schema(self, change: RowChange) -> _PlannedSchema:
         for name in change.names:
             schema = self.schemas.get(name)
             if schema is not None:
@@ -144,8 +144,8 @@ class ReferenceKernel:
         called = f"no schema is called {' or '.join(change.names)}" if change.names else "nothing names its schema"
         raise RecordError("unknown_schema", called)
 
-    def _head(self, found: RecordContext, change: RowChange) -> _Head:
-        return _Head(
+    def _template(self, found: RecordContext, change: RowChange) -> _MessageTemplate:
+        return _MessageTemplate(
             self.plan.state,
             quoted(found.schema),
             quoted(found.position),
@@ -154,12 +154,14 @@ class ReferenceKernel:
             self.tail,
         )
 
-    def _messages(self, schema: _Schema, version: VersionPlan, change: RowChange, found: RecordContext) -> list[Sent]:
+    def _messages(
+        self, schema: _PlannedSchema, version: VersionPlan, change: RowChange, found: RecordContext
+    ) -> list[Sent]:
         if self.is_production:
             _refuse_held(schema.plan, version)
         if not any(block.targets for block in version.blocks):
             return []
-        writer = _Writer(self._head(found, change), schema, version, change)
+        writer = _ChangeWriter(self._template(found, change), schema, version, change)
         if change.op == "d":
             return writer.deletes(change.row, writer.message_key)
         if _is_key_change(writer.key_paths, change):
@@ -180,14 +182,14 @@ class RecordContext:
         self.version = ""
 
 
-class _Schema:
+class _PlannedSchema:
     def __init__(self, plan: SchemaPlan, is_production: bool) -> None:
         self.plan = plan
-        self.versions = Versions(plan, is_production=is_production)
+        self.versions = VersionResolver(plan, is_production=is_production)
         self.placeholders = forms_of(plan.placeholder)
 
 
-class _Head:
+class _MessageTemplate:
     """What all messages of one change share."""
 
     def __init__(self, state: int, schema: bytes, position: bytes, origin: bytes, ts_ms: bytes, tail: bytes) -> None:
@@ -206,11 +208,13 @@ class _Head:
         return MESSAGE % (*entity, self.state, op.encode(), key, self.ts_ms, *facts, *content, self.tail)
 
 
-class _Writer:
+class _ChangeWriter:
     """Writes the messages of one change of a known version."""
 
-    def __init__(self, head: _Head, schema: _Schema, version: VersionPlan, change: RowChange) -> None:
-        self.head = head
+    def __init__(
+        self, template: _MessageTemplate, schema: _PlannedSchema, version: VersionPlan, change: RowChange
+    ) -> None:
+        self.template = template
         self.schema = schema
         self.version = version
         self.blocks = [block for block in version.blocks if block.targets]
@@ -276,11 +280,13 @@ class _Writer:
         named = [(targets.get(source) or escape(f"@{source}"), value) for source, value in key]
         entity = quoted(block.entity), quoted(block.entity_version)
         content = write_nested(members), write_unchanged(unchanged)
-        text = self.head.write(op, entity, quoted(self.version.label), write_nested(named) if named else NULL, content)
+        text = self.template.write(
+            op, entity, quoted(self.version.label), write_nested(named) if named else NULL, content
+        )
         return Sent(block, text, [path for path, value in members if value != NULL], members)
 
 
-def _truncates(schema: _Schema, head: _Head, *, is_production: bool) -> list[Sent]:
+def _truncates(schema: _PlannedSchema, template: _MessageTemplate, *, is_production: bool) -> list[Sent]:
     """Write one truncate for every entity that any version of the schema feeds.
 
     Raises:
@@ -294,7 +300,7 @@ def _truncates(schema: _Schema, head: _Head, *, is_production: bool) -> list[Sen
         fed = [block for block in fed if not block.is_held]
     blocks = {block.entity: block for block in sorted(fed, key=lambda block: not block.is_unreviewed)}
     return [
-        Sent(block, head.write("t", (quoted(entity), NULL), NULL, NULL, (b"{}", b"")))
+        Sent(block, template.write("t", (quoted(entity), NULL), NULL, NULL, (b"{}", b"")))
         for entity, block in blocks.items()
     ]
 

@@ -29,7 +29,7 @@ Source: docs/reference/cdc.md, "The envelope".
 """
 
 
-class Versions:
+class VersionResolver:
     """The versions of one schema as a message meets them.
 
     Args:

@@ -237,7 +237,7 @@ class DecodedValue:
 
 
 @dataclass(frozen=True, slots=True)
-class _Writer:
+class _DecodableSchema:
     """A schema that is ready to read; without a reader its values are JSON text."""
 
     reader: AvroReader | None
@@ -259,7 +259,7 @@ class WireDecoder:
         self._framing = plan.framing
         self._look_up = look_up
         self._framings = {name: schema.framing for name, schema in plan.by_name().items() if schema.framing}
-        self._writers: dict[tuple[str, str], _Writer] = {}
+        self._decodables: dict[tuple[str, str], _DecodableSchema] = {}
         self._is_indexed = False
 
     def written(self, content: bytes, topic: str, headers: bytes = b"", part: str = "value") -> DecodedValue | None:
@@ -324,14 +324,14 @@ class WireDecoder:
         known = self._known(id_)
         chosen = next((one for one in known if one.schema == topic), known[0])
         same = [one for one in known if one.text == chosen.text]
-        writer = self._writer(chosen)
+        decodable = self._schema(chosen)
         return chosen, DecodedValue(
             text=b"",
-            half=writer.half,
+            half=decodable.half,
             id=id_,
             names=tuple(dict.fromkeys(one.schema for one in (chosen, *same) if one.schema)),
             labels={one.schema: one.version for one in same if one.version},
-            is_plain=writer.reader is not None,
+            is_plain=decodable.reader is not None,
         )
 
     def framing(self, topic: str) -> str:
@@ -340,16 +340,16 @@ class WireDecoder:
 
     def _read(self, id_: str, body: bytes, topic: str) -> DecodedValue:
         chosen, common = self.named(id_, topic)
-        writer = self._writer(chosen)
-        text = body if writer.reader is None else writer.reader.read(body)
+        decodable = self._schema(chosen)
+        text = body if decodable.reader is None else decodable.reader.read(body)
         _check(text, id_)
         return replace(common, text=text)
 
-    def _writer(self, schema: WriterSchemaPlan) -> _Writer:
+    def _schema(self, schema: WriterSchemaPlan) -> _DecodableSchema:
         key = schema.kind, schema.text
-        if key not in self._writers:
-            self._writers[key] = _made(schema)
-        return self._writers[key]
+        if key not in self._decodables:
+            self._decodables[key] = _made(schema)
+        return self._decodables[key]
 
     def _index(self) -> None:
         """Let every Avro schema be found by its fingerprint too; done when the first value asks for it."""
@@ -381,14 +381,14 @@ def learn(schema: str) -> bytes:
     return SINGLE_OBJECT + print_.to_bytes(8, "little")
 
 
-def _made(schema: WriterSchemaPlan) -> _Writer:
+def _made(schema: WriterSchemaPlan) -> _DecodableSchema:
     if schema.kind != AVRO:
-        return _Writer(None, InlineSchema())
+        return _DecodableSchema(None, InlineSchema())
     try:
         avro = read_avro(json.loads(schema.text))
     except (SchemaError, ValueError, RecursionError) as error:
         raise RecordError("undecodable", f"the schema {schema.id} cannot be used: {error}") from None
-    return _Writer(AvroReader(avro), half_of_avro(avro))
+    return _DecodableSchema(AvroReader(avro), half_of_avro(avro))
 
 
 def _is_text(body: bytes) -> bool:

@@ -101,7 +101,7 @@ def load_key(changes: PartitionId) -> str:
     return f"{LOAD}{changes.topic}/{changes.partition}"
 
 
-class _Phase(Enum):
+class _LoadPhase(Enum):
     NOTING = auto()
     WAITING = auto()
     LOADING = auto()
@@ -126,7 +126,7 @@ class LoadShare(PartitionState):
         self.order = order
         self.changes = changes
         self.topic = order.changes
-        self.phase = _Phase.DONE if self._is_through(self.position) else _Phase.NOTING
+        self.phase = _LoadPhase.DONE if self._is_through(self.position) else _LoadPhase.NOTING
         self.arrived: list[Message] = []
         self._next = order.noted_from
         self._until = max(changes.position, order.noted_from)
@@ -137,15 +137,15 @@ class LoadShare(PartitionState):
     def reads(self) -> TopicPartition | None:
         """What is read now, and from where on."""
         match self.phase:
-            case _Phase.NOTING:
+            case _LoadPhase.NOTING:
                 return TopicPartition(self.order.changes, self.order.partition, self._next)
-            case _Phase.LOADING:
+            case _LoadPhase.LOADING:
                 return TopicPartition(self.order.rows, self.order.partition, self._next)
         return None
 
     def note_changes(self, messages: Iterable[Message]) -> None:
         """Note the keys of changes that are mapped, or read again."""
-        if self.phase in (_Phase.DONE, _Phase.FORGOTTEN):
+        if self.phase in (_LoadPhase.DONE, _LoadPhase.FORGOTTEN):
             return
         for message in messages:
             key = message.key()
@@ -158,9 +158,9 @@ class LoadShare(PartitionState):
         """Take a record of what is read now."""
         offset = message.offset() or 0
         self._next = offset + 1
-        if self.phase is _Phase.NOTING and offset < self._until:
+        if self.phase is _LoadPhase.NOTING and offset < self._until:
             self.note_changes([message])
-        elif self.phase is _Phase.LOADING and offset < self.order.end:
+        elif self.phase is _LoadPhase.LOADING and offset < self.order.end:
             self.arrived.append(message)
 
     def ended(self, offset: int) -> None:
@@ -175,8 +175,8 @@ class LoadShare(PartitionState):
         """
         place = f"{self.reads.topic}/{self.reads.partition}" if self.reads else self.topic
         lost = f"{place}: {first - self._next:,} records from {self._next} on are gone by retention"
-        if self.phase is _Phase.NOTING:
-            self.phase = _Phase.FORGOTTEN
+        if self.phase is _LoadPhase.NOTING:
+            self.phase = _LoadPhase.FORGOTTEN
             self._keys.clear()
             undone = f"the rows of the load {self.order.id} are not mapped"
             return f"{lost}; {undone}. Give the load up (metl load --give-up), and load the table again."
@@ -186,13 +186,13 @@ class LoadShare(PartitionState):
     def advance(self) -> bool:
         """Go on to the next phase where this one is over, and say whether it did."""
         before = self.phase
-        if self.phase is _Phase.NOTING and self._next >= self._until:
-            self.phase = _Phase.WAITING
-        if self.phase is _Phase.WAITING and self.changes.position >= self.order.after:
-            self.phase, self._next = _Phase.LOADING, self.position
-        if self.phase is _Phase.LOADING and self._next >= self.order.end and not (self.arrived or self.held):
+        if self.phase is _LoadPhase.NOTING and self._next >= self._until:
+            self.phase = _LoadPhase.WAITING
+        if self.phase is _LoadPhase.WAITING and self.changes.position >= self.order.after:
+            self.phase, self._next = _LoadPhase.LOADING, self.position
+        if self.phase is _LoadPhase.LOADING and self._next >= self.order.end and not (self.arrived or self.held):
             # Behind the last row may stand what is none: the mark of a transaction.
-            self.phase, self.end = _Phase.DONE, self.order.end
+            self.phase, self.end = _LoadPhase.DONE, self.order.end
             self._keys.clear()
         return self.phase is not before
 
@@ -353,7 +353,7 @@ class Loads:
         }
         if not by_place or sum(len(load.arrived) for load in by_place.values()) > 2 * _MOST_ROWS:
             return
-        is_noting = any(load.phase is _Phase.NOTING for load in by_place.values())
+        is_noting = any(load.phase is _LoadPhase.NOTING for load in by_place.values())
         for message in self._reader.consume(_MOST_NOTED if is_noting else _MOST_ROWS, 0.0):
             load = by_place.get(PartitionId(message.topic() or "", message.partition() or 0))
             if load is not None:

@@ -27,7 +27,7 @@ _MOST_BASE_BYTES: Final = 1 << 26
 _COMPRESSED = "z:"
 
 
-class _Figures(msgspec.Struct, array_like=True, frozen=True):
+class _KernelFigureArray(msgspec.Struct, array_like=True, frozen=True):
     """``KernelFigures`` without the names of its members."""
 
     batches: int = 0
@@ -77,7 +77,7 @@ class _Counts(msgspec.Struct, kw_only=True, omit_defaults=True, frozen=True, ren
     by_skip: dict[str, int] = {}
     by_version: dict[str, int] = {}
     by_attribute: dict[str, dict[str, int]] = {}
-    kernel: _Figures = _Figures()
+    kernel: _KernelFigureArray = _KernelFigureArray()
 
 
 class OffsetMetadata(msgspec.Struct, kw_only=True, omit_defaults=True, frozen=True):
@@ -207,7 +207,7 @@ def _unpacked(text: bytes, most: int) -> bytes:
 
 def _counts(tally: Tally) -> _Counts:
     plain = {name: getattr(tally, name) for name in Tally.__struct_fields__ if name != "kernel"}
-    figures = _Figures(*(getattr(tally.kernel, name) for name in KernelFigures.__struct_fields__))
+    figures = _KernelFigureArray(*(getattr(tally.kernel, name) for name in KernelFigures.__struct_fields__))
     return _Counts(**plain, kernel=figures)
 
 

@@ -216,7 +216,7 @@ def _where_taken_up(lane: LaneGroup, text: str) -> dict[tuple[str, int], int]:
     fold = read_state(lane.servers, log.topic_of(lane.matrix))
     of_lane = {key: change for key, change in fold.changes.items() if key.lane == lane.group}
     known = sorted({change.state for change in of_lane.values()})
-    places = [key.place for key, change in of_lane.items() if str(change.state) == text.strip()]
+    places = [key.announced_at for key, change in of_lane.items() if str(change.state) == text.strip()]
     if not places:
         shown = ", ".join(map(str, known))
         raise RunError(
@@ -225,7 +225,7 @@ def _where_taken_up(lane: LaneGroup, text: str) -> dict[tuple[str, int], int]:
             "Name one of these, or a time, or offsets." if shown else "Name a time, or offsets.",
         )
     newest = max(places)
-    return {(key.topic, key.partition): change.offset for key, change in of_lane.items() if key.place == newest}
+    return {(key.topic, key.partition): change.offset for key, change in of_lane.items() if key.announced_at == newest}
 
 
 def _times(servers: KafkaServers, backs: Sequence[PartitionReset]) -> dict[tuple[str, int], int]:

@@ -30,7 +30,7 @@ _CONTROL: Final = {code: f"\\u{code:04X}" for code in range(32)} | {
 _SECONDS_TO_MS, _SECONDS_TO_US, _SECONDS_TO_NS = 1_000, 1_000_000, 1_000_000_000
 
 
-class _Wrapped(msgspec.Struct, forbid_unknown_fields=True):
+class _SchemaAndPayload(msgspec.Struct, forbid_unknown_fields=True):
     schema: msgspec.Raw
     payload: msgspec.Raw
 
@@ -161,7 +161,7 @@ def _writer(column: TableColumn, is_needed: bool) -> Callable[[str], Any] | None
 def _unwrapped(text: bytes) -> tuple[bytes, Any]:
     """Part a value into the bytes that stand before its payload, and the payload."""
     try:
-        wrapped = msgspec.json.decode(text, type=_Wrapped)
+        wrapped = msgspec.json.decode(text, type=_SchemaAndPayload)
     except msgspec.DecodeError:
         try:
             return b"", json.loads(text)

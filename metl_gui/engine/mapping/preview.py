@@ -46,7 +46,7 @@ class OneMessage:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class RecordRow:
     """What a record says of a row.
 
     Args:
@@ -79,7 +79,7 @@ class OneOutcome:
     position: str
     schema: str = ""
     version: str = ""
-    row: Row | None = None
+    row: RecordRow | None = None
     messages: tuple[OneMessage, ...] = ()
     kind: RecordKind | None = None
     reason: str = ""
@@ -98,7 +98,7 @@ class RecognizedRecord:
 
     schema: Schema
     version: int | None
-    row: Row
+    row: RecordRow
 
 
 class Previewer:
@@ -144,7 +144,7 @@ class Previewer:
             raw: the record exactly.
             place: its position, where it names no other.
         """
-        found, sink, row = RecordContext(place), _Sink(), None
+        found, sink, row = RecordContext(place), _RecordOutput(), None
         try:
             wrapped = unwrap(raw)
             change, reference = self._read(wrapped)
@@ -256,7 +256,7 @@ class SchemaNames(frozenset[str]):
         return schema is not None
 
 
-class _Sink(BatchOutput):
+class _RecordOutput(BatchOutput):
     """Keeps what one record becomes, and by which blocks."""
 
     def __init__(self) -> None:
@@ -273,5 +273,5 @@ class _Sink(BatchOutput):
         self.sent = tuple(sent)
 
 
-def _row_of(change: RowChange) -> Row:
-    return Row(change.op, change.row, change.before)
+def _row_of(change: RowChange) -> RecordRow:
+    return RecordRow(change.op, change.row, change.before)

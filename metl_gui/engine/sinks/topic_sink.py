@@ -51,7 +51,7 @@ class Sender:
 
     def __init__(self, order: TopicOrder) -> None:
         self.order = order
-        self._line: _Line | None = None
+        self._client: _SinkProducer | None = None
 
     def send(self, messages: Collection[Outgoing]) -> None:
         """Take messages; they are on their way when this returns.
@@ -59,16 +59,16 @@ class Sender:
         Raises:
             TaskError: one of those before them cannot be delivered.
         """
-        line = self._taken()
-        produce = line.producer.produce
+        client = self._taken()
+        produce = client.producer.produce
         for message in messages:
             try:
                 produce(message.topic, message.value, message.key, headers=message.headers)
             except BufferError:
-                self._make_room(line)
+                self._make_room(client)
                 produce(message.topic, message.value, message.key, headers=message.headers)
-        line.producer.poll(0)
-        self._check(line)
+        client.producer.poll(0)
+        self._check(client)
 
     def end(self) -> None:
         """Wait until all is acknowledged.
@@ -76,45 +76,45 @@ class Sender:
         Raises:
             TaskError: something cannot be delivered.
         """
-        line = self._line
-        if line is None:
+        client = self._client
+        if client is None:
             return
         end = time.monotonic() + self.order.patience_seconds
-        while line.producer.flush(_WAIT_SECONDS):
-            self._check(line)
-            self._lose_patience(line, end)
-        self._check(line)
-        self._line = None
-        _LINES.keep(self._key, line)
+        while client.producer.flush(_WAIT_SECONDS):
+            self._check(client)
+            self._lose_patience(client, end)
+        self._check(client)
+        self._client = None
+        _PRODUCERS.keep(self._key, client)
 
     @property
     def _key(self) -> tuple[KafkaServers, float]:
         return self.order.servers, self.order.patience_seconds
 
-    def _taken(self) -> _Line:
-        if self._line is None:
+    def _taken(self) -> _SinkProducer:
+        if self._client is None:
             try:
-                self._line = _LINES.take(self._key) or _Line(*self._key)
+                self._client = _PRODUCERS.take(self._key) or _SinkProducer(*self._key)
             except KafkaException as error:
                 raise TaskError(explained(self.order.servers, error)) from error
-        return self._line
+        return self._client
 
-    def _make_room(self, line: _Line) -> None:
+    def _make_room(self, client: _SinkProducer) -> None:
         end = time.monotonic() + self.order.patience_seconds
-        before = len(line.producer)
-        while len(line.producer) >= before:
-            line.producer.poll(_WAIT_SECONDS)
-            self._check(line)
-            self._lose_patience(line, end)
+        before = len(client.producer)
+        while len(client.producer) >= before:
+            client.producer.poll(_WAIT_SECONDS)
+            self._check(client)
+            self._lose_patience(client, end)
 
-    def _lose_patience(self, line: _Line, end: float) -> None:
+    def _lose_patience(self, client: _SinkProducer, end: float) -> None:
         if time.monotonic() > end:
-            raise TaskError(unreachable(self.order.servers, line.said.last or "they acknowledge nothing"))
+            raise TaskError(unreachable(self.order.servers, client.said.last or "they acknowledge nothing"))
 
-    def _check(self, line: _Line) -> None:
-        if line.failed:
-            error, topic = line.failed[0]
-            raise TaskError(self._undelivered(error, topic, line.said))
+    def _check(self, client: _SinkProducer) -> None:
+        if client.failed:
+            error, topic = client.failed[0]
+            raise TaskError(self._undelivered(error, topic, client.said))
 
     def _undelivered(self, error: KafkaError, topic: str, said: ClientErrorLog) -> RunError:
         shown = self.order.servers.shown
@@ -141,7 +141,7 @@ class Sender:
         return explained(self.order.servers, KafkaException(error), said)
 
 
-class _Line:
+class _SinkProducer:
     """A producer, and what it could not deliver; one that could not is never used again."""
 
     def __init__(self, servers: KafkaServers, patience_seconds: float) -> None:
@@ -163,7 +163,7 @@ class _Line:
             self.failed.append((error, message.topic() or ""))
 
 
-_LINES = KeptClients(_Line.close, 2)
+_PRODUCERS = KeptClients(_SinkProducer.close, 2)
 
 
 class TopicSink:

@@ -136,7 +136,7 @@ _LINE_FEED, _RETURN = b"\n\r"
 _BLANK_BYTES = np.frombuffer(_BLANK, np.uint8)
 
 
-class Batch(NamedTuple):
+class FileBatch(NamedTuple):
     """Some records of one file.
 
     Args:
@@ -155,7 +155,7 @@ def read_batches(
     ranges: Iterable[FileRange],
     limit: int | None = None,
     limit_bytes: int = LIMIT_BYTES,
-) -> Iterator[Batch]:
+) -> Iterator[FileBatch]:
     """Yield the records of some ranges, up to a limit.
 
     Args:
@@ -170,12 +170,12 @@ def read_batches(
     left = limit
     for piece in ranges:
         for records in _of_range(files[piece.file], piece, limit_bytes):
-            batch = Batch(piece.file, records)
+            batch = FileBatch(piece.file, records)
             if left is None:
                 yield batch
                 continue
             if left:
-                yield Batch(batch.file, batch.records.first(left))
+                yield FileBatch(batch.file, batch.records.first(left))
             left -= min(left, len(batch.records))
             if not left:
                 return

@@ -15,7 +15,7 @@ import msgspec
 
 from metl_gui.core.runs.limits import LIMIT_BYTES
 from metl_gui.engine.kernel.records import Records
-from metl_gui.engine.sources.batches import Batch, read_batches
+from metl_gui.engine.sources.batches import FileBatch, read_batches
 from metl_gui.engine.sources.files import FileRange, SourceFile
 from metl_gui.engine.sources.large_records import TOO_LARGE, head_of
 from metl_gui.errors import RunError
@@ -54,7 +54,7 @@ def read_set_aside(
     ranges: Iterable[FileRange],
     limit: int | None = None,
     limit_bytes: int = LIMIT_BYTES,
-) -> Iterator[Batch]:
+) -> Iterator[FileBatch]:
     """Yield the records that wait in some ranges of an error store.
 
     Args:
@@ -79,7 +79,7 @@ def read_set_aside(
             [one.name for one in found],
             None if is_whole else [one.size for one in found],
         )
-        yield Batch(batch.file, records, rows)
+        yield FileBatch(batch.file, records, rows)
 
 
 class _ExtractedRecord(NamedTuple):

@@ -16,7 +16,7 @@ from typing import IO, Protocol, Self
 import msgspec
 
 from metl_gui.engine.kernel.records import Records
-from metl_gui.engine.sources.batches import Batch
+from metl_gui.engine.sources.batches import FileBatch
 from metl_gui.engine.sources.files import CHUNK_BYTES, SourceFile, plain_bytes, shrunken
 from metl_gui.errors import RunError
 from metl_gui.formats.compression import Codec
@@ -172,7 +172,7 @@ class LargeReaders:
         if self._reader is not None:
             self._reader.close()
 
-    def of(self, batch: Batch) -> LargeRecords:
+    def of(self, batch: FileBatch) -> LargeRecords:
         """Return what reads the large records of a batch."""
         if self._reader is None or batch.file != self._at:
             self.__exit__()

@@ -15,7 +15,7 @@ from metl_gui.engine.sources.error_records import read_set_aside
 from metl_gui.engine.sources.large_records import LargeReaders
 from metl_gui.engine.sources.source import ReadPlan
 from metl_gui.engine.spark.task_errors import TaskError
-from metl_gui.engine.tasks.task import Task, TaskOrder, TaskOutcome, kernel_for
+from metl_gui.engine.tasks.task import TaskAttempt, TaskOrder, TaskOutcome, kernel_for
 from metl_gui.errors import UserError
 
 
@@ -32,7 +32,7 @@ def map_ranges(reading: ReadPlan, order: TaskOrder, number: int) -> TaskOutcome:
     """
     context = TaskContext.get()
     kernel = kernel_for(order, lambda: plan_file(order.plan).read_bytes())
-    task = Task(order, kernel, number, context.attemptNumber() if context else 0)
+    task = TaskAttempt(order, kernel, number, context.attemptNumber() if context else 0)
     map_source = _map_files if reading.topics is None else _map_topics
     try:
         return task.end(map_source(task, reading, order, number))
@@ -40,7 +40,7 @@ def map_ranges(reading: ReadPlan, order: TaskOrder, number: int) -> TaskOutcome:
         raise TaskError(error) from error
 
 
-def _map_files(task: Task, reading: ReadPlan, order: TaskOrder, number: int) -> Sequence[str]:
+def _map_files(task: TaskAttempt, reading: ReadPlan, order: TaskOrder, number: int) -> Sequence[str]:
     read = read_set_aside if reading.is_error_store else read_batches
     with LargeReaders(reading.files) as large:
         for batch in read(reading.files, reading.tasks[number], reading.limit, order.run.source.max_record_bytes):
@@ -48,7 +48,7 @@ def _map_files(task: Task, reading: ReadPlan, order: TaskOrder, number: int) -> 
     return ()
 
 
-def _map_topics(task: Task, reading: ReadPlan, order: TaskOrder, number: int) -> Sequence[str]:
+def _map_topics(task: TaskAttempt, reading: ReadPlan, order: TaskOrder, number: int) -> Sequence[str]:
     from metl_gui.engine.sources.topic_records import TopicRecords, rare_collections
 
     read = TopicRecords(reading, number, order.run.source.max_record_bytes)

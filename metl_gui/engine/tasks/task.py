@@ -92,7 +92,7 @@ def _key_of(order: TaskOrder) -> str:
     return f"{order.run.policy.mode} {order.run.is_replay} {order.plan}"
 
 
-class Task:
+class TaskAttempt:
     """One attempt of one task.
 
     Args:

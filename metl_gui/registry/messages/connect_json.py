@@ -79,7 +79,7 @@ class _Declared:
 
 
 @dataclass(slots=True)
-class _Table:
+class _SeenSchema:
     """Everything seen of one schema."""
 
     aliases: dict[str, None] = field(default_factory=dict)
@@ -90,7 +90,7 @@ class _Table:
 
 
 @dataclass(slots=True)
-class _Problem:
+class _Refusals:
     """What many records of one file have in common."""
 
     first_offset: int
@@ -131,17 +131,17 @@ class _Gathering:
 
     def __init__(self) -> None:
         self._reader = RecordReader()
-        self._tables: dict[str, _Table] = {}
+        self._tables: dict[str, _SeenSchema] = {}
         self._refused: list[SkippedSource] = []
 
     def add_file(self, path: Path) -> None:
-        problems: dict[str, _Problem] = {}
+        refusals: dict[str, _Refusals] = {}
         kinds: Counter[RecordKind] = Counter()
         records = rows = 0
         try:
             for framed in record_delimiting.split(chunks(path)):
                 records += 1
-                found = self._read_one(framed, problems)
+                found = self._read_one(framed, refusals)
                 if isinstance(found, RowRecord):
                     rows += 1
                     self._add(found, str(path))
@@ -150,13 +150,13 @@ class _Gathering:
         except SchemaError as error:
             self._refused.append(SkippedSource(str(path), str(error)))
             return
-        self._refused.extend(_told(path, records, problem) for problem in problems.values())
-        if not rows and not problems:
+        self._refused.extend(_told(path, records, refusal) for refusal in refusals.values())
+        if not rows and not refusals:
             passed = ", ".join(f"{count} {kind.value.replace('_', ' ')}" for kind, count in kinds.most_common())
             self._refused.append(SkippedSource(str(path), f"It holds no change of a row ({passed or 'no records'})."))
 
     def _read_one(
-        self, framed: record_delimiting.DelimitedRecord, problems: dict[str, _Problem]
+        self, framed: record_delimiting.DelimitedRecord, refusals: dict[str, _Refusals]
     ) -> RowRecord | RecordKind | None:
         try:
             if not framed.is_whole:
@@ -166,11 +166,11 @@ class _Gathering:
             is_malformed = error.reason == "malformed"
             reason = f"they are malformed (the first: {error.detail})" if is_malformed else error.detail
             shared = error.reason if is_malformed else error.detail
-            problems.setdefault(shared, _Problem(framed.offset, reason)).records += 1
+            refusals.setdefault(shared, _Refusals(framed.offset, reason)).records += 1
             return None
 
     def _add(self, record: RowRecord, source: str) -> None:
-        table = self._tables.setdefault(record.names[0], _Table())
+        table = self._tables.setdefault(record.names[0], _SeenSchema())
         table.aliases.update(dict.fromkeys(record.names[1:]))
         declared = record.declared
         if declared is not None:
@@ -206,7 +206,7 @@ class _Gathering:
                     del table.aliases[alias]
 
 
-def _declared_versions(name: str, table: _Table) -> list[VersionDeclaration]:
+def _declared_versions(name: str, table: _SeenSchema) -> list[VersionDeclaration]:
     """Return the versions that messages declare; those with one fingerprint and label are one."""
     versions: dict[tuple[str, str | None], VersionDeclaration] = {}
     for one in table.declared.values():
@@ -222,7 +222,7 @@ def _declared_versions(name: str, table: _Table) -> list[VersionDeclaration]:
     return list(versions.values())
 
 
-def _inferred_versions(name: str, table: _Table) -> list[VersionDeclaration]:
+def _inferred_versions(name: str, table: _SeenSchema) -> list[VersionDeclaration]:
     declared = [{attribute.path for attribute in one.attributes} for one in table.declared.values()]
     return [
         VersionDeclaration(
@@ -244,6 +244,6 @@ def _own_key(key: KeyPaths, attributes: tuple[AttributeDeclaration, ...]) -> Key
     return key if key is not None and {one.path for one in attributes}.issuperset(key) else None
 
 
-def _told(path: Path, records: int, problem: _Problem) -> SkippedSource:
-    count = f"{problem.records:,} of {records:,} records cannot be used"
-    return SkippedSource(str(path), f"{count}: {problem.reason}. The first begins at byte {problem.first_offset:,}.")
+def _told(path: Path, records: int, refusal: _Refusals) -> SkippedSource:
+    count = f"{refusal.records:,} of {records:,} records cannot be used"
+    return SkippedSource(str(path), f"{count}: {refusal.reason}. The first begins at byte {refusal.first_offset:,}.")

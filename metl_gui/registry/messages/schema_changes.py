@@ -62,7 +62,7 @@ Renamed: TypeAlias = ColumnRenamed | TableRenamed
 
 
 @dataclass(frozen=True, slots=True)
-class _Word:
+class _Token:
     """A token: its text, and what kind it is."""
 
     text: str
@@ -89,8 +89,8 @@ def renames(ddl: str, connector: str = "") -> tuple[Renamed, ...]:
     return tuple(one for one in found if not isinstance(one, ColumnRenamed) or one.old != one.new)
 
 
-def _statements(ddl: str, dialect: str) -> Iterator[list[_Word]]:
-    words: list[_Word] = []
+def _statements(ddl: str, dialect: str) -> Iterator[list[_Token]]:
+    words: list[_Token] = []
     for word in _words(ddl, dialect):
         if word.is_word and word.text == ";":
             yield words
@@ -100,7 +100,7 @@ def _statements(ddl: str, dialect: str) -> Iterator[list[_Word]]:
     yield words
 
 
-def _words(text: str, dialect: str) -> Iterator[_Word]:
+def _words(text: str, dialect: str) -> Iterator[_Token]:
     """Cut text into tokens; nothing where it cannot be cut. What sqlglot leaves whole behind a command is cut too."""
     from sqlglot import TokenType
     from sqlglot.dialects import Dialect  # only who imports schema changes waits for it
@@ -116,11 +116,11 @@ def _words(text: str, dialect: str) -> Iterator[_Word]:
         if is_text and is_whole:
             yield from _words(token.text, dialect)
         else:
-            yield _Word(token.text, not is_text and token.token_type is not TokenType.IDENTIFIER, is_text)
+            yield _Token(token.text, not is_text and token.token_type is not TokenType.IDENTIFIER, is_text)
         is_whole = token.token_type is TokenType.RENAME  # at the beginning of a statement the rest is one text
 
 
-def _of_statement(words: Sequence[_Word]) -> Iterator[Renamed]:
+def _of_statement(words: Sequence[_Token]) -> Iterator[Renamed]:
     if not words:
         return
     if words[0].says("ALTER") and len(words) > 2:
@@ -133,7 +133,7 @@ def _of_statement(words: Sequence[_Word]) -> Iterator[Renamed]:
         yield from _of_procedure(words)
 
 
-def _of_alter(words: Sequence[_Word]) -> Iterator[Renamed]:
+def _of_alter(words: Sequence[_Token]) -> Iterator[Renamed]:
     """Read ``[IF EXISTS] [ONLY] name action, action ...``."""
     at = 0
     while at < len(words) and words[at].says("IF", "EXISTS", "ONLY"):
@@ -148,7 +148,7 @@ def _of_alter(words: Sequence[_Word]) -> Iterator[Renamed]:
             yield from _of_renaming(table, action[1:])
 
 
-def _of_change(table: Name, action: Sequence[_Word]) -> Iterator[Renamed]:
+def _of_change(table: Name, action: Sequence[_Token]) -> Iterator[Renamed]:
     """Read ``[COLUMN] [IF EXISTS] old new type ...`` of MySQL."""
     rest = list(action)
     while len(rest) > 3 and rest[0].says("COLUMN", "IF", "EXISTS"):
@@ -157,7 +157,7 @@ def _of_change(table: Name, action: Sequence[_Word]) -> Iterator[Renamed]:
         yield ColumnRenamed(table, rest[0].text, rest[1].text)
 
 
-def _of_renaming(table: Name, action: Sequence[_Word]) -> Iterator[Renamed]:
+def _of_renaming(table: Name, action: Sequence[_Token]) -> Iterator[Renamed]:
     """Read what follows RENAME in an ALTER TABLE: a column, the table, or neither."""
     if action[0].says("COLUMN"):
         action = action[1:]
@@ -177,7 +177,7 @@ def _of_renaming(table: Name, action: Sequence[_Word]) -> Iterator[Renamed]:
             yield TableRenamed(table, _beside(table, new))
 
 
-def _of_rename(words: Sequence[_Word]) -> Iterator[Renamed]:
+def _of_rename(words: Sequence[_Token]) -> Iterator[Renamed]:
     """Read ``RENAME [TABLE] a TO b [, c TO d]`` and ``RENAME COLUMN table.a TO b``."""
     if not words:
         return
@@ -196,7 +196,7 @@ def _of_rename(words: Sequence[_Word]) -> Iterator[Renamed]:
             yield TableRenamed(old, _beside(old, new))
 
 
-def _of_procedure(words: Sequence[_Word]) -> Iterator[Renamed]:
+def _of_procedure(words: Sequence[_Token]) -> Iterator[Renamed]:
     """Read ``EXEC sp_rename 'schema.table.column', 'new', 'COLUMN'`` of SQL Server, arguments by place or by name."""
     at = next((at for at, word in enumerate(words) if word.text.upper() == "SP_RENAME"), -1)
     if at < 0:
@@ -228,7 +228,7 @@ def _unbracketed(text: str) -> Iterator[str]:
     yield name
 
 
-def _name(words: Sequence[_Word], at: int) -> tuple[Name, int]:
+def _name(words: Sequence[_Token], at: int) -> tuple[Name, int]:
     """Read a dotted name; return it and where it ends, nothing where there is none."""
     parts: list[str] = []
     while at < len(words) and not words[at].is_text and words[at].text not in (",", "(", ")", "."):
@@ -240,10 +240,10 @@ def _name(words: Sequence[_Word], at: int) -> tuple[Name, int]:
     return (), at
 
 
-def _parts(words: Sequence[_Word]) -> Iterator[list[_Word]]:
+def _parts(words: Sequence[_Token]) -> Iterator[list[_Token]]:
     """Part words at the commas outside parentheses; empty parts are left out."""
     depth = 0
-    part: list[_Word] = []
+    part: list[_Token] = []
     for word in words:
         is_sign = word.is_word
         if is_sign and word.text == "," and not depth:

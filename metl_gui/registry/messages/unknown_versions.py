@@ -44,7 +44,7 @@ class _Kind:
 
 
 @dataclass(slots=True)
-class _Version:
+class _DetectedVersion:
     """One version of a schema, with the kinds it was read off."""
 
     attributes: _Attributes
@@ -122,7 +122,7 @@ def _take(kind: _Kind, record: RowRecord) -> None:
         kind.inference.add(record.row)
 
 
-def _versions(kinds: Sequence[_Kind]) -> list[_Version]:
+def _versions(kinds: Sequence[_Kind]) -> list[_DetectedVersion]:
     """Tell the versions of one schema; records that show none are counted to the one that most show."""
     found = [version for kind in kinds for version in _of_kind(kind)]
     versions = _one_each([one for one in found if not one.is_inferred])
@@ -131,16 +131,18 @@ def _versions(kinds: Sequence[_Kind]) -> list[_Version]:
         members = [inferred[at] for at in sorted(group)]
         records = sum(one.records for one in members)
         joint = joined([one.attributes for one in members])
-        versions.append(_Version(joint, None, True, records, [kind for one in members for kind in one.kinds]))
+        versions.append(_DetectedVersion(joint, None, True, records, [kind for one in members for kind in one.kinds]))
     if versions:
         left = sum(kind.records for kind in kinds) - sum(one.records for one in versions)
         max(versions, key=lambda one: one.records).records += left
     return versions
 
 
-def _of_kind(kind: _Kind) -> list[_Version]:
-    declared = [_Version(attributes, label, False, 0, [kind]) for attributes, label in kind.declared if attributes]
-    rows = [_Version(one.attributes, None, True, 0, [kind]) for one in kind.inference.versions()]
+def _of_kind(kind: _Kind) -> list[_DetectedVersion]:
+    declared = [
+        _DetectedVersion(attributes, label, False, 0, [kind]) for attributes, label in kind.declared if attributes
+    ]
+    rows = [_DetectedVersion(one.attributes, None, True, 0, [kind]) for one in kind.inference.versions()]
     versions = [*declared, *rows]
     if versions:
         # Nearly always one. Otherwise the exact share of each is in records that were not looked into.
@@ -151,8 +153,8 @@ def _of_kind(kind: _Kind) -> list[_Version]:
     return versions
 
 
-def _one_each(declared: Sequence[_Version]) -> list[_Version]:
-    versions: dict[tuple[frozenset[AttributeDeclaration], str | None], _Version] = {}
+def _one_each(declared: Sequence[_DetectedVersion]) -> list[_DetectedVersion]:
+    versions: dict[tuple[frozenset[AttributeDeclaration], str | None], _DetectedVersion] = {}
     for one in declared:
         known = versions.setdefault((frozenset(one.attributes), one.label), one)
         if known is not one:
@@ -161,7 +163,7 @@ def _one_each(declared: Sequence[_Version]) -> list[_Version]:
     return list(versions.values())
 
 
-def _task(name: str, version: _Version, wait: Waiting, *, is_known: bool, source: str) -> VersionTask:
+def _task(name: str, version: _DetectedVersion, wait: Waiting, *, is_known: bool, source: str) -> VersionTask:
     paths = {attribute.path for attribute in version.attributes}
     key = next((kind.key for kind in version.kinds if kind.key is not None and paths.issuperset(kind.key)), None)
     names = [other for kind in version.kinds for other in kind.names]

@@ -107,7 +107,7 @@ class AvroDocument:
 
 
 @dataclass(slots=True)
-class _Table:
+class _SchemaDeclarations:
     """Everything that is said of one schema."""
 
     versions: list[VersionDeclaration] = field(default_factory=list)
@@ -121,7 +121,7 @@ class EntryGathering:
     def __init__(self) -> None:
         self._found: list[AvroDocument] = []
         self._refused: list[SkippedSource] = []
-        self._tables: dict[str, _Table] = {}
+        self._tables: dict[str, _SchemaDeclarations] = {}
         self._wire: dict[tuple[str, str], WriterSchema] = {}
 
     def add(self, found: Iterable[AvroDocument]) -> None:
@@ -227,11 +227,11 @@ class EntryGathering:
 
     def _add_key(self, name: str, key: KeyPaths) -> None:
         if key:
-            self._tables.setdefault(name, _Table()).keys.append(key)
+            self._tables.setdefault(name, _SchemaDeclarations()).keys.append(key)
 
     def _declare(self, version: VersionDeclaration, ids: Sequence[str], kind: str, text: str = "") -> None:
         """Keep a version, once for each subject, and what its messages are read by."""
-        table = self._tables.setdefault(version.name, _Table())
+        table = self._tables.setdefault(version.name, _SchemaDeclarations())
         facts = version.fingerprint, version.label, version.source
         if not any((known.fingerprint, known.label, known.source) == facts for known in table.versions):
             table.versions.append(version)
@@ -241,7 +241,7 @@ class EntryGathering:
         for id_ in ids:
             self._wire.setdefault((id_, schema), WriterSchema(id_, kind, text, schema, fingerprint))
 
-    def _versions(self, table: _Table, claims: Mapping[str, int]) -> Iterator[VersionDeclaration]:
+    def _versions(self, table: _SchemaDeclarations, claims: Mapping[str, int]) -> Iterator[VersionDeclaration]:
         """Yield the versions of a schema with its key, and the aliases that no other schema claims."""
         for version in table.versions:
             own = {attribute.path for attribute in version.attributes}

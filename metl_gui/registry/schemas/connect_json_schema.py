@@ -40,10 +40,10 @@ def as_connect(schema: dict[str, Any], referred: Mapping[str, Any]) -> dict[str,
     Raises:
         SchemaError: it goes beyond the limits, or a reference leads nowhere.
     """
-    return _Reader(References(schema, referred)).node(schema, ())
+    return _ConnectSchemaReader(References(schema, referred)).node(schema, ())
 
 
-class _Reader:
+class _ConnectSchemaReader:
     """Reads one schema; counts nodes, because what is referred to twice is written twice."""
 
     def __init__(self, references: References) -> None:

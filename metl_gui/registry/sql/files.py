@@ -76,15 +76,15 @@ def read(files: Sequence[tuple[Path, str]], dialect: str = "", prefix: str = "")
             refused.append(SkippedSource(str(path), str(error)))
     known = dialect or next((_dialect_of(text) for _, _, text in texts if _dialect_of(text)), "postgres")
     declared: list[VersionDeclaration] = []
-    history = _History(known, prefix)
+    migrations = _MigrationFiles(known, prefix)
     for path, relative, text in texts:
-        found, wrong = history.take(str(path), _label(relative) if len(texts) > 1 else None, text)
+        found, wrong = migrations.take(str(path), _label(relative) if len(texts) > 1 else None, text)
         declared += found
         refused += [SkippedSource(str(path), reason) for reason in wrong]
-    return ReaderResult(tuple(declared), tuple(refused), tuple(history.continuations))
+    return ReaderResult(tuple(declared), tuple(refused), tuple(migrations.continuations))
 
 
-class _History:
+class _MigrationFiles:
     """The tables over all files."""
 
     def __init__(self, dialect: str, prefix: str) -> None:

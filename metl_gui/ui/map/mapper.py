@@ -16,7 +16,7 @@ from metl_gui.core.edits.attribute_pairs import Chosen, Pairing, PairingPlan, by
 from metl_gui.core.edits.composite import CompositeEdit
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.entities import CreateAndMap
-from metl_gui.core.edits.lineages import Leaf
+from metl_gui.core.edits.lineages import AttributeKey
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Side
@@ -249,7 +249,7 @@ class MappingController(QObject):
         self._carry_out(_joined(parts, without), "")
 
     def _create_and_map(self, fields: tuple[NodeRef, ...], entity: NodeRef) -> None:
-        leaves = tuple(Leaf(place.version or 0, place.attribute or 0) for place in fields)
+        leaves = tuple(AttributeKey(place.version or 0, place.attribute or 0) for place in fields)
         if self._perform(CreateAndMap(entity.schema, leaves)):
             name = schema_name(self._project.value, Side.CDM, entity.schema)
             self._say(f"{number_of(len(leaves), 'attribute')} created in a new version of {name} and mapped.")

@@ -16,7 +16,7 @@ from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
 
 from metl_gui.core.changes.draft import Edit
-from metl_gui.core.edits.lineages import JoinLineages, Leaf, SplitLineage
+from metl_gui.core.edits.lineages import AttributeKey, JoinLineages, SplitLineage
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Attribute, Side, Version
 from metl_gui.errors import EditError
@@ -60,7 +60,7 @@ def same_choices(document: Document, side: Side, place: NodeRef) -> tuple[Lineag
         facts = f"{_labels(members)} · {last.type_text}"
         facts += f" · also called {', '.join(names[:-1])}" if len(names) > 1 else ""
         pill = ("side by side", "plain") if meets else ("", "plain")
-        edit = JoinLineages(side, Leaf(version.id, attribute.id), Leaf(last_version.id, last.id))
+        edit = JoinLineages(side, AttributeKey(version.id, attribute.id), AttributeKey(last_version.id, last.id))
         ranked.append((bool(meets), -alike, last.path, LineageChoice(TwoLines(last.path, facts, *pill), edit)))
     return tuple(choice for *_, choice in sorted(ranked, key=lambda each: each[:3]))
 
@@ -78,7 +78,7 @@ def split_choices(document: Document, side: Side, place: NodeRef) -> tuple[Linea
         before, after = (f"{each.path}, {each.type_text}" for each in (old, now))
         facts = f"{after} before and after" if before == after else f"{before} before · {after} from then on"
         words = TwoLines(f"From version {version_from.label} on", facts)
-        edit = SplitLineage(side, Leaf(version_from.id, now.id))
+        edit = SplitLineage(side, AttributeKey(version_from.id, now.id))
         choices.append((version_from.id != version.id, LineageChoice(words, edit)))
     return tuple(choice for _, choice in sorted(choices, key=lambda each: each[0]))
 

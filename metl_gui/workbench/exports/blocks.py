@@ -20,7 +20,7 @@ _STEP_BLOCKS = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ExportedElement:
     """One element with its two ends."""
 
     source: Attribute
@@ -49,7 +49,7 @@ class ExportedBlock:
     entity: Schema
     entity_version: Version
     is_held: bool
-    lines: tuple[Line, ...]
+    lines: tuple[ExportedElement, ...]
 
     @property
     def names(self) -> tuple[str, str, str, str]:
@@ -98,7 +98,7 @@ def _told(document: Document, block: Block) -> ExportedBlock:
     version, entity_version = document.extraction.version(block.version), document.cdm.version(block.entity_version)
     sources = {attribute.id: attribute for attribute in version.attributes}
     targets = {attribute.id: attribute for attribute in entity_version.attributes}
-    lines = [Line(sources[p], targets[q]) for q, p in block.elements]
+    lines = [ExportedElement(sources[p], targets[q]) for q, p in block.elements]
     return ExportedBlock(
         block,
         document.extraction.schema(version.schema_id),

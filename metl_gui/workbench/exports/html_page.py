@@ -115,20 +115,20 @@ def _watched(watch: Watch, parts: Sequence[EntityPart]) -> Iterator[EntityPart]:
     watch.step("Writing what else there is to say")
 
 
-class _Figure(NamedTuple):
+class _Total(NamedTuple):
     number: int
     words: str
     waits: bool = False
 
 
-def _figures(blocks: Sequence[ExportedBlock], parts: Sequence[EntityPart]) -> tuple[_Figure, ...]:
+def _figures(blocks: Sequence[ExportedBlock], parts: Sequence[EntityPart]) -> tuple[_Total, ...]:
     waits = sum(part.waits for part in parts)
     return (
-        _Figure(len({part.entity.id for part in parts}), "entities"),
-        _Figure(len({block.schema.id for block in blocks}), "schemas that feed them"),
-        _Figure(len(blocks), "blocks"),
-        _Figure(sum(len(block.lines) for block in blocks), "elements"),
-        _Figure(waits, "blocks wait for a decision", bool(waits)),
+        _Total(len({part.entity.id for part in parts}), "entities"),
+        _Total(len({block.schema.id for block in blocks}), "schemas that feed them"),
+        _Total(len(blocks), "blocks"),
+        _Total(sum(len(block.lines) for block in blocks), "elements"),
+        _Total(waits, "blocks wait for a decision", bool(waits)),
     )
 
 

@@ -204,7 +204,7 @@ class Zeros:
 
 
 @dataclass(frozen=True, slots=True)
-class _Head:
+class _ColumnLabel:
     """The slanted name of a column."""
 
     name: str
@@ -214,7 +214,7 @@ class _Head:
 
 
 @dataclass(frozen=True, slots=True)
-class _Tile:
+class _OverviewTile:
     """All that one schema gives to one version of an entity.
 
     Args:
@@ -235,16 +235,16 @@ class _Tile:
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
+class _OverviewRow:
     """One version of an entity in the picture of all blocks; where rows are low it has no label."""
 
     label: str | None
     y: float
-    tiles: tuple[_Tile, ...]
+    tiles: tuple[_OverviewTile, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Overview:
+class BlockOverview:
     """Entities against the schemas that feed them, each tile a link to its block.
 
     Args:
@@ -259,12 +259,12 @@ class Overview:
     high: float
     gap: float
     zeros: Zeros
-    heads: tuple[_Head, ...]
-    rows: tuple[_Row, ...]
+    heads: tuple[_ColumnLabel, ...]
+    rows: tuple[_OverviewRow, ...]
     words: str = "Entities against the schemas that feed them"
 
 
-def overview(parts: Sequence[EntityPart]) -> Overview | None:
+def overview(parts: Sequence[EntityPart]) -> BlockOverview | None:
     """Place entities against the schemas that feed them; None where nothing is fed, or there are too many tiles."""
     fed = [part for part in parts if part.stretches]
     names = sorted({name for part in fed for name in part.schemas})
@@ -277,15 +277,17 @@ def overview(parts: Sequence[EntityPart]) -> Overview | None:
     top = 12 + max(map(len, shown)) * _LETTER * _SINE
     column = {name: left + at * wide for at, name in enumerate(names)}
     heads = (
-        _Head(name, head, column[name] + wide / 2, top - 6) for name, head in zip(names, shown, strict=False) if head
+        _ColumnLabel(name, head, column[name] + wide / 2, top - 6)
+        for name, head in zip(names, shown, strict=False)
+        if head
     )
     rows = (
-        _Row(labels[at] if high >= 12 else None, top + at * high, tuple(_tiles(part, column)))
+        _OverviewRow(labels[at] if high >= 12 else None, top + at * high, tuple(_tiles(part, column)))
         for at, part in enumerate(fed)
     )
     beyond = max(len(head) * _LETTER / 2 for head in shown)  # slanted names reach beyond the last column
     least = min(wide, high)
-    return Overview(
+    return BlockOverview(
         wide=left + len(names) * wide + beyond,
         high=top + len(fed) * high + 4,
         gap=2 if least >= 8 else 0.5,
@@ -299,7 +301,7 @@ def _entity_words(part: EntityPart) -> str:
     return f"{part.entity.name} {part.version.label}"
 
 
-def _tiles(part: EntityPart, column: Mapping[str, float]) -> Iterator[_Tile]:
+def _tiles(part: EntityPart, column: Mapping[str, float]) -> Iterator[_OverviewTile]:
     for schema, stretches in part.schemas.items():
         newest = stretches[-1].newest
         elements = len(newest.lines)
@@ -307,7 +309,7 @@ def _tiles(part: EntityPart, column: Mapping[str, float]) -> Iterator[_Tile]:
         step = max(1, min(_STEPS, round(share * _STEPS))) if elements else 0
         waits = any(stretch.waits for stretch in stretches)
         words = f"{_entity_words(part)} from {schema}: {elements:,} elements{', waits for a decision' if waits else ''}"
-        yield _Tile(stretches[-1].number, words, column[schema], elements, step, waits)
+        yield _OverviewTile(stretches[-1].number, words, column[schema], elements, step, waits)
 
 
 def _size(count: int) -> float:

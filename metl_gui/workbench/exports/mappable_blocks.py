@@ -234,7 +234,7 @@ class VersionPredicate:
 
 
 @dataclass(slots=True)
-class _Shape:
+class _VersionShape:
     """A version as a query sees it: by the outermost names of its rows."""
 
     version: Version
@@ -254,7 +254,7 @@ def tell_versions(versions: Sequence[Version], mapped: Mapping[int, MappedVersio
     return {shape.version.id: _telling(at, shapes) for at, shape in enumerate(shapes)}
 
 
-def _telling(at: int, shapes: list[_Shape]) -> VersionPredicate:
+def _telling(at: int, shapes: list[_VersionShape]) -> VersionPredicate:
     images, deletes = (_told(at, shapes, by_key=by_key) for by_key in (False, True))
     keyed = _keyed(at, shapes)
     is_none = isinstance(deletes, str) and keyed is None
@@ -266,7 +266,7 @@ def _telling(at: int, shapes: list[_Shape]) -> VersionPredicate:
     )
 
 
-def _keyed(at: int, shapes: list[_Shape]) -> KeyOnlyDelete | None:
+def _keyed(at: int, shapes: list[_VersionShape]) -> KeyOnlyDelete | None:
     """Say which deletes a version takes by their key; none where another one takes them, or nobody could tell."""
     own, mapped = _key(shapes[at]), shapes[at].mapped
     if mapped is None or not own or mapped.schema.setting("version_field"):
@@ -285,14 +285,14 @@ def _keyed(at: int, shapes: list[_Shape]) -> KeyOnlyDelete | None:
     return KeyOnlyDelete(own, tuple(dict.fromkeys(fits)), tuple(dict.fromkeys(others)))
 
 
-def _key(shape: _Shape) -> tuple[str, ...]:
+def _key(shape: _VersionShape) -> tuple[str, ...]:
     """Return the outermost names of a version's key."""
     key = shape.mapped.key if shape.mapped else shape.version.key
     return tuple(dict.fromkeys(split(path)[0] for path in key or ()))
 
 
-def _shape(version: Version, mapped: MappedVersion | None) -> _Shape:
-    shape = _Shape(version, mapped)
+def _shape(version: Version, mapped: MappedVersion | None) -> _VersionShape:
+    shape = _VersionShape(version, mapped)
     for attribute in version.attributes:
         name = split(attribute.path)[0]
         shape.own[name] = None
@@ -301,7 +301,7 @@ def _shape(version: Version, mapped: MappedVersion | None) -> _Shape:
     return shape
 
 
-def _told(at: int, shapes: list[_Shape], *, by_key: bool) -> RowPredicate | str:
+def _told(at: int, shapes: list[_VersionShape], *, by_key: bool) -> RowPredicate | str:
     shape, others = shapes[at], list[VersionExclusion]()
     labels = shape.version.labels if shape.mapped and shape.mapped.schema.setting("version_field") else ()
     for place, other in enumerate(shapes):
@@ -321,11 +321,11 @@ def _told(at: int, shapes: list[_Shape], *, by_key: bool) -> RowPredicate | str:
     return RowPredicate(tuple(shape.required), tuple(shape.own), tuple(others), labels)
 
 
-def _can_both_fit(one: _Shape, other: _Shape) -> bool:
+def _can_both_fit(one: _VersionShape, other: _VersionShape) -> bool:
     return one.required.keys() <= other.own.keys() and other.required.keys() <= one.own.keys()
 
 
-def _output(shape: _Shape, other: _Shape, *, by_key: bool) -> object:
+def _output(shape: _VersionShape, other: _VersionShape, *, by_key: bool) -> object:
     """Return what decides the messages of rows that both could have, by the columns that both have, or by the key."""
     mapped = shape.mapped
     if mapped is None:

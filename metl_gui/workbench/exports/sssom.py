@@ -23,7 +23,7 @@ from metl_gui.core.progress import Watch
 from metl_gui.core.trees.nodes import Schema, Version
 from metl_gui.core.trees.types import is_readable
 from metl_gui.errors import UserError
-from metl_gui.workbench.exports.blocks import ExportedBlock, Line, carried, counted
+from metl_gui.workbench.exports.blocks import ExportedBlock, ExportedElement, carried, counted
 from metl_gui.workbench.exports.format_spec import Choices, Export, Option
 from metl_gui.workbench.exports.table import SAFE_CELLS, CellWriter, wants_safe
 
@@ -94,7 +94,7 @@ def _head(document: Document, base: str, license_: str) -> Iterator[str]:
     yield f"mapping_tool_version: {json.dumps(__version__)}"
 
 
-def _row(block: ExportedBlock, line: Line) -> tuple[str, ...]:
+def _row(block: ExportedBlock, line: ExportedElement) -> tuple[str, ...]:
     is_same = is_readable(line.source, line.target)
     return (
         f"{_SCHEMAS}:{_word(block.schema, block.version, line.source.path)}",

@@ -79,10 +79,10 @@ def blame(workbench: Workbench, key: BlockKey, element: Element | None = None) -
     block = document.matrix.block(*key)
     if block is None or (element is not None and element not in block.elements):
         raise EditError("That is not mapped today.", hint="Ask for its history instead: it tells what was.")
-    trail = _Trail(workbench, key)
+    history = _ElementHistory(workbench, key)
     found = []
     for each in block.elements if element is None else (element,):
-        origin, carried = trail.origin(key, trail.lineages(key, each))
+        origin, carried = history.origin(key, history.lineages(key, each))
         found.append(Blame(element_name(document, block, each), origin, carried))
     return tuple(found)
 
@@ -95,12 +95,12 @@ def element_history(workbench: Workbench, key: BlockKey, lineages: Lineages) -> 
         key: the block; the element need not be in it today.
         lineages: of the CDM attribute and of the extraction attribute.
     """
-    return tuple(_Trail(workbench, key).events(key, lineages))
+    return tuple(_ElementHistory(workbench, key).events(key, lineages))
 
 
 def block_history(workbench: Workbench, key: BlockKey) -> tuple[BlameEvent, ...]:
     """Tell everything that was done to a block, with its elements counted."""
-    return tuple(_Trail(workbench, key).block_events(key))
+    return tuple(_ElementHistory(workbench, key).block_events(key))
 
 
 def attribute_history(workbench: Workbench, side: Side, schema_id: int, lineage: int) -> tuple[BlameEvent, ...]:
@@ -115,7 +115,7 @@ def attribute_history(workbench: Workbench, side: Side, schema_id: int, lineage:
     return tuple(found)
 
 
-class _Trail:
+class _ElementHistory:
     """Follows the elements of one schema and one entity back through the log.
 
     Args:

@@ -158,7 +158,7 @@ class ImportResult(JsonResult):
 
 
 @dataclass(slots=True)
-class _Tally:
+class _ImportProgress:
     added: list[AddedVersion] = field(default_factory=list)
     unchanged: list[UnchangedVersion] = field(default_factory=list)
     refused: list[SkippedSource] = field(default_factory=list)
@@ -256,31 +256,31 @@ def add_recorded(
     workbench: Workbench, side: Side, reading: ReaderResult, record: ImportRecord, watch: Watch = UNWATCHED
 ) -> ImportResult:
     """Add versions under a record that was begun."""
-    tally = _Tally(refused=list(reading.refused))
+    progress = _ImportProgress(refused=list(reading.refused))
     total = len(reading.declarations)
     for done, declaration in enumerate(reading.declarations):
         watch.step(f"Adding {declaration.name} {declaration.label or ''}".rstrip(), done, total)
         try:
             is_counted = reading.has_counted_labels
             own = with_free_label(workbench.document, side, declaration) if is_counted else declaration
-            _add(workbench, side, own, record.group, tally)
+            _add(workbench, side, own, record.group, progress)
         except EditError as error:
-            tally.refused.append(SkippedSource(declaration.source or declaration.name, str(error)))
+            progress.refused.append(SkippedSource(declaration.source or declaration.name, str(error)))
         record.note_group()
     for alias in alias_edits(workbench.document.tree(side), side, reading):
         workbench.do(alias, group=record.group)
     record.end()
     _forget_done(workbench)
-    if len(tally.added) > _MANY_ADDED:
+    if len(progress.added) > _MANY_ADDED:
         workbench.merge_overlay()
     if total:
         watch.tell("Done", total, total)
     return ImportResult(
         workbench.document.state,
-        tuple(tally.added),
-        tuple(tally.unchanged),
-        tuple(tally.refused),
-        {verdict.value: tally.verdicts[verdict] for verdict in Verdict},
+        tuple(progress.added),
+        tuple(progress.unchanged),
+        tuple(progress.refused),
+        {verdict.value: progress.verdicts[verdict] for verdict in Verdict},
         len(review_items(workbench.document)),
         len({one.id for one in reading.wire if one.is_of_registry}) if side is Side.EXTRACTION else 0,
     )
@@ -345,17 +345,19 @@ def unchanged_version(document: Document, side: Side, declaration: VersionDeclar
     return UnchangedVersion(declaration.name, known.label if known else "", declaration.source)
 
 
-def _add(workbench: Workbench, side: Side, declaration: VersionDeclaration, group: EditGroup, tally: _Tally) -> None:
+def _add(
+    workbench: Workbench, side: Side, declaration: VersionDeclaration, group: EditGroup, progress: _ImportProgress
+) -> None:
     found: AddedVersion | None = None
     for edit in edits_for(workbench.document, side, declaration):
         transition = workbench.do(edit, group=group)
         found = added_version(transition, side, declaration.source) or found
         if found is not None:
-            tally.verdicts.update(new_verdicts(transition))
+            progress.verdicts.update(new_verdicts(transition))
     if found is not None:
-        tally.added.append(found)
+        progress.added.append(found)
     else:
-        tally.unchanged.append(unchanged_version(workbench.document, side, declaration))
+        progress.unchanged.append(unchanged_version(workbench.document, side, declaration))
 
 
 def _forget_done(workbench: Workbench) -> None:

@@ -322,8 +322,8 @@ def _told(fold: CoordinationState) -> CoordinationStatus:
     in_force, pending = fold.state_in_force, fold.pending
     taken_up: dict[str, dict[int, int]] = {}
     for key, change in fold.changes.items():
-        taken_up.setdefault(key.lane, {})[key.place] = change.state
-    late_ms = max(0, round(time.time() * 1000) - fold.time_ms) if fold.place >= 0 else 0
+        taken_up.setdefault(key.lane, {})[key.announced_at] = change.state
+    late_ms = max(0, round(time.time() * 1000) - fold.time_ms) if fold.offset >= 0 else 0
     return CoordinationStatus(
         in_force=in_force.state if in_force else None,
         pending=pending.state if pending else None,

@@ -89,7 +89,7 @@ def plan_rows(
             tables.append(TableLoad(table, topic, partitions, rows, checked))
 
     def begin(table: TableLoad, watch: Watch) -> Sequence[LoadOrder]:
-        return _Staging(lane, place, slot, request.driver, sources[table.table], table).orders(watch)
+        return _TableStaging(lane, place, slot, request.driver, sources[table.table], table).orders(watch)
 
     says = (
         f"The rows are read from {place.shown} as of one moment and wait in a topic of their own until the lane has "
@@ -98,7 +98,7 @@ def plan_rows(
     return LoadPlan(lane, tuple(tables), begin, says)
 
 
-class _Staging:
+class _TableStaging:
     """Reads one table into its topic and says what its lane has to do."""
 
     def __init__(

@@ -118,7 +118,7 @@ def changing(document: Document, name: str, changes: EntityChanges, label: str |
     entity = find_schema(document, Side.CDM, name)
     newest = document.cdm.newest(entity.id)
     rows = {a.path: a for a in (declared(newest) if newest is not None else ())}
-    known = _Rows(entity.name, rows)
+    known = _AttributesByPath(entity.name, rows)
     for path in changes.remove:
         del rows[known.at(path)]
     for text in changes.retype:
@@ -183,7 +183,7 @@ def read_attribute(text: str) -> AttributeDeclaration:
     return AttributeDeclaration(path.strip(), type_, logical, scale, optional=not is_required)
 
 
-class _Rows:
+class _AttributesByPath:
     """The attributes of an entity while they are changed, found by their old paths."""
 
     def __init__(self, name: str, rows: dict[str, AttributeDeclaration]) -> None:

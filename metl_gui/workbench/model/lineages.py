@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from metl_gui.core.changes.lineages import stand_side_by_side
-from metl_gui.core.edits.lineages import JoinLineages, Leaf, SplitLineage
+from metl_gui.core.edits.lineages import AttributeKey, JoinLineages, SplitLineage
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Attribute, Side, Version
 from metl_gui.errors import EditError
@@ -48,7 +48,9 @@ def link(
             f"{one} and {other} are in different trees.",
             hint="Only attributes of one schema or entity can be the same; to send one to the other, map it.",
         )
-    edit = JoinLineages(first_side, Leaf(version.id, attribute.id), Leaf(other_version.id, other_attribute.id))
+    edit = JoinLineages(
+        first_side, AttributeKey(version.id, attribute.id), AttributeKey(other_version.id, other_attribute.id)
+    )
     return replace(edit_effects.do(workbench, edit, dry_run, door), note=join_note(document, edit))
 
 
@@ -121,7 +123,7 @@ def splitting(
     """
     version, attribute = one
     if other is None:
-        return SplitLineage(side, Leaf(version.id, attribute.id))
+        return SplitLineage(side, AttributeKey(version.id, attribute.id))
     other_version, other_attribute = other
     if attribute.lineage != other_attribute.lineage or version.schema_id != other_version.schema_id:
         raise EditError(
@@ -135,7 +137,7 @@ def splitting(
         )
     ids = document.tree(side).schema(version.schema_id).version_ids
     above, leaf = max((one, other), key=lambda each: ids.index(each[0].id))
-    return SplitLineage(side, Leaf(above.id, leaf.id))
+    return SplitLineage(side, AttributeKey(above.id, leaf.id))
 
 
 def _other_leaf(document: Document, text: str, side: Side) -> tuple[Side, Version, Attribute]:

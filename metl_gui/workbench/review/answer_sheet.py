@@ -281,7 +281,7 @@ class AnswerSheetResult:
 
 
 @dataclass
-class _Plan:
+class _AnswerEdits:
     """What the rows ask for, so far.
 
     Args:
@@ -302,7 +302,7 @@ class _Plan:
     postponed: set[tuple[int, int]] = field(default_factory=set)
 
     def do(self, edit: Edit) -> None:
-        """Take an edit into the plan.
+        """Take an edit into the list.
 
         Raises:
             EditError: the rules refuse it.
@@ -318,7 +318,7 @@ def read_answers(workbench: Workbench, path: Path, watch: Watch = UNWATCHED) -> 
     Raises:
         SchemaError: the file is no answer sheet of this project.
     """
-    return _outcome(workbench, path, _plan(workbench, path, watch), "")
+    return _outcome(workbench, path, _edits_of(workbench, path, watch), "")
 
 
 def take_answers(
@@ -330,37 +330,37 @@ def take_answers(
         SchemaError: the file is no answer sheet of this project.
         EditError: the project was changed meanwhile such that the answers do not hold any more.
     """
-    plan = _plan(workbench, path, watch)
+    edits = _edits_of(workbench, path, watch)
     title = ""
-    if plan.edits:
-        count = len(plan.answered)
+    if edits.edits:
+        count = len(edits.answered)
         name = f"Take {count} answer{'' if count == 1 else 's'} from {path.name}"
-        title = workbench.do(CompositeEdit(name, tuple(plan.edits)), door=door).title
+        title = workbench.do(CompositeEdit(name, tuple(edits.edits)), door=door).title
     by_name: dict[str, list[AssignmentKey]] = defaultdict(list)
-    for key, assignee in plan.assigned.items():
+    for key, assignee in edits.assigned.items():
         by_name[assignee].append(key)
     for assignee, keys in by_name.items():
         workbench.kept.assignments.assign(keys, assignee, workbench.stamp())
-    return _outcome(workbench, path, plan, title)
+    return _outcome(workbench, path, edits, title)
 
 
-def _outcome(workbench: Workbench, path: Path, plan: _Plan, title: str) -> AnswerSheetResult:
+def _outcome(workbench: Workbench, path: Path, edits: _AnswerEdits, title: str) -> AnswerSheetResult:
     document = workbench.document
     left = len(review_items(document))
     return AnswerSheetResult(
         path,
         document.state,
         title,
-        tuple(plan.answered),
-        tuple(plan.ignored),
-        tuple(plan.unclear),
-        plan.assigned_items,
-        plan.empty,
+        tuple(edits.answered),
+        tuple(edits.ignored),
+        tuple(edits.unclear),
+        edits.assigned_items,
+        edits.empty,
         left,
     )
 
 
-def _plan(workbench: Workbench, path: Path, watch: Watch) -> _Plan:
+def _edits_of(workbench: Workbench, path: Path, watch: Watch) -> _AnswerEdits:
     sheet = read_sheet(path, SHEET, _WRITTEN)
     rows = [(row, parse_key(row.cells[KEY])) for row in sheet.rows]
     ours = short_id(workbench.project_id)
@@ -371,19 +371,19 @@ def _plan(workbench: Workbench, path: Path, watch: Watch) -> _Plan:
             f"None of its {len(rows):,} rows is about {workbench.path.name}.",
             "Open the project that it was written from.",
         )
-    plan = _Plan(workbench.document, workbench.stamp())
+    edits = _AnswerEdits(workbench.document, workbench.stamp())
     given = _answers_given(rows)
     current = assignments(workbench)
     for at, (row, key) in enumerate(rows):
         watch.step("Reading the answers", at, len(rows))
         said = _unclear_words(row, key, ours, given)
         if said:
-            plan.unclear.append(TakenRow(row.number, said))
+            edits.unclear.append(TakenRow(row.number, said))
             continue
         if key is not None:
-            _take_row(plan, workbench.document, row, key)
-            _assign_row(plan, workbench.document, row, key, current.of)
-    return plan
+            _take_row(edits, workbench.document, row, key)
+            _assign_row(edits, workbench.document, row, key, current.of)
+    return edits
 
 
 def _answers_given(rows: Sequence[tuple[SheetRow, LossKey | None]]) -> dict[LossKey, set[tuple[str, str]]]:
@@ -419,34 +419,34 @@ def _unclear_words(row: SheetRow, key: LossKey | None, ours: str, given: dict[Lo
     return ""
 
 
-def _take_row(plan: _Plan, before: Document, row: SheetRow, key: LossKey) -> None:
+def _take_row(edits: _AnswerEdits, before: Document, row: SheetRow, key: LossKey) -> None:
     answer = row.cells[ANSWER].lower()
     if not answer:
-        plan.empty += 1
+        edits.empty += 1
         return
     block = _block(before, key)
     asked = _loss(block, key) if block is not None else None
     if asked is None:
-        plan.ignored.append(TakenRow(row.number, _decided_words(before, block, key)))
+        edits.ignored.append(TakenRow(row.number, _decided_words(before, block, key)))
         return
-    now = _block(plan.document, key)
+    now = _block(edits.document, key)
     # By ids: a rename in a row above gives lineages other numbers.
     ids = asked.q, asked.p, asked.since
     loss = next((x for x in now.open_losses if (x.q, x.p, x.since) == ids), None) if now is not None else None
     if now is None or loss is None:
-        said = f"settled by row {plan.settled_by[key]}" if key in plan.settled_by else "settled by a row above"
-        plan.answered.append(TakenRow(row.number, said))
+        said = f"settled by row {edits.settled_by[key]}" if key in edits.settled_by else "settled by a row above"
+        edits.answered.append(TakenRow(row.number, said))
         return
     try:
-        words = _do_answer(plan, now, loss, answer, row)
+        words = _do_answer(edits, now, loss, answer, row)
     except EditError as error:
-        plan.unclear.append(TakenRow(row.number, " ".join(part for part in (error.title, error.text) if part)))
+        edits.unclear.append(TakenRow(row.number, " ".join(part for part in (error.title, error.text) if part)))
         return
-    plan.settled_by.setdefault(key, row.number)
-    plan.answered.append(TakenRow(row.number, words))
+    edits.settled_by.setdefault(key, row.number)
+    edits.answered.append(TakenRow(row.number, words))
 
 
-def _do_answer(plan: _Plan, block: Block, loss: Loss, answer: str, row: SheetRow) -> str:
+def _do_answer(edits: _AnswerEdits, block: Block, loss: Loss, answer: str, row: SheetRow) -> str:
     """Take the answer of one row into the plan, and say what it does.
 
     Raises:
@@ -454,22 +454,22 @@ def _do_answer(plan: _Plan, block: Block, loss: Loss, answer: str, row: SheetRow
     """
     said = row.cells[COMMENT]
     comment = said if said != block.comment else ""
-    where = block_name(plan.document, block.key)
-    lost = lost_path(plan.document, block, loss)
+    where = block_name(edits.document, block.key)
+    lost = lost_path(edits.document, block, loss)
     name = loss_name(block, loss)
     if answer == NOT_NEEDED:
-        plan.do(AcceptLosses(block.key, (name,), comment))
+        edits.do(AcceptLosses(block.key, (name,), comment))
         return f"{lost} is not needed any more in {where}"
     if answer == LATER:
-        if block.key not in plan.postponed:
-            plan.do(Postpone(block.key, comment))
-            plan.postponed.add(block.key)
+        if block.key not in edits.postponed:
+            edits.do(Postpone(block.key, comment))
+            edits.postponed.add(block.key)
         return f"{where} is decided later"
-    plan.do(RenameLost(block.key, rename_name(plan.document, block, loss), row.cells[NEW_NAME], comment))
+    edits.do(RenameLost(block.key, rename_name(edits.document, block, loss), row.cells[NEW_NAME], comment))
     return f"{lost} was renamed to {row.cells[NEW_NAME]} in {where}"
 
 
-def _assign_row(plan: _Plan, document: Document, row: SheetRow, key: LossKey, assigned: Assigned) -> None:
+def _assign_row(edits: _AnswerEdits, document: Document, row: SheetRow, key: LossKey, assigned: Assigned) -> None:
     """Note who is to decide, where the sheet names another person than the project."""
     wanted = row.cells[ASSIGNED]
     block = _block(document, key)
@@ -479,12 +479,12 @@ def _assign_row(plan: _Plan, document: Document, row: SheetRow, key: LossKey, as
     try:
         name = checked_name(wanted)
     except EditError as error:
-        plan.unclear.append(TakenRow(row.number, f"{error.title} {error.text}"))
+        edits.unclear.append(TakenRow(row.number, f"{error.title} {error.text}"))
         return
     keys = keys_of(document, item)
-    if any(plan.assigned.get(each) != name for each in keys):
-        plan.assigned_items += keys[0] not in plan.assigned
-        plan.assigned |= dict.fromkeys(keys, name)
+    if any(edits.assigned.get(each) != name for each in keys):
+        edits.assigned_items += keys[0] not in edits.assigned
+        edits.assigned |= dict.fromkeys(keys, name)
 
 
 def _block(document: Document, key: LossKey) -> Block | None:

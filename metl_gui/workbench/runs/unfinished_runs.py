@@ -246,7 +246,7 @@ def _forget(folder: Path) -> None:
         folder.rmdir()
 
 
-class _Places(msgspec.Struct, frozen=True):
+class _RunOutputs(msgspec.Struct, frozen=True):
     """What the record of a run says of where it wrote."""
 
     sink: str
@@ -269,7 +269,7 @@ def clear_killed_runs(project_id: str) -> tuple[str, ...]:
 
 def _cleared(run: Path) -> tuple[str, ...]:
     try:
-        places = msgspec.json.decode((run / "spec.json").read_bytes(), type=_Places)
+        places = msgspec.json.decode((run / "spec.json").read_bytes(), type=_RunOutputs)
         taken = take_back(run)
         named = [place for place in (places.sink, places.errors) if place not in ("", NOOP)]
         folders = [Path(place).expanduser().resolve() for place in named]

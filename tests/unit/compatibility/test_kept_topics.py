@@ -13,7 +13,7 @@ import pytest
 from metl_gui.core.runs.report import Tally
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.lanes.coordination import records as log
-from metl_gui.engine.lanes.coordination.records import Announced, ChunkKey, Entry
+from metl_gui.engine.lanes.coordination.records import Announced, ChunkKey, KeyedRecord
 from metl_gui.engine.lanes.coordination.state import CoordinationState
 from metl_gui.engine.lanes.offset_metadata import decoded_base, read_metadata
 from metl_gui.engine.lanes.order import PartitionId, counts_key, lane_topic
@@ -27,10 +27,10 @@ def messages(kept: Path, lane: str) -> list[KeptMessage]:
     return read_messages(kept / "topics" / f"{lane}.jsonl.xz")
 
 
-def agreed(kept: Path) -> list[Entry]:
+def agreed(kept: Path) -> list[KeyedRecord]:
     """Return what stood in the topic by which the lanes of the project agreed."""
     return [
-        Entry(one.offset, 0, (one.key or b"").decode(), one.value)
+        KeyedRecord(one.offset, 0, (one.key or b"").decode(), one.value)
         for one in messages(kept, GROUP)
         if one.topic.endswith(".state")
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from metl_gui.core.differences.block_difference import BlockDifference
 from metl_gui.core.differences.document_difference import compare, compare_by_names
-from metl_gui.core.edits.lineages import JoinLineages, Leaf
+from metl_gui.core.edits.lineages import AttributeKey, JoinLineages
 from metl_gui.core.edits.settings import AddAlias, SetSettings
 from metl_gui.core.edits.versions import AttachLabel
 from metl_gui.core.matrix.blocks import Status, Verdict
@@ -90,7 +90,7 @@ def test_names_labels_settings_and_lineages_are_told_in_words() -> None:
     after.do(AddAlias(Side.EXTRACTION, 1, "topic"))
     after.do(AttachLabel(Side.EXTRACTION, second.id, "1.1"))
     after.do(SetSettings(Side.EXTRACTION, 1, (("ask", "always"),)))
-    ends = Leaf(second.id, second.attributes[0].id), Leaf(first.id, first.attributes[0].id)
+    ends = AttributeKey(second.id, second.attributes[0].id), AttributeKey(first.id, first.attributes[0].id)
     after.do(JoinLineages(Side.EXTRACTION, *ends))
     assert _words(after, before) == [
         "answers to topic",

@@ -9,7 +9,7 @@ import pytest
 from metl_gui.core.changes.draft import Edit, Transition, perform
 from metl_gui.core.changes.effects import BlockEffect, effects
 from metl_gui.core.edits.entities import AddEntity, ChangeEntity, CreateAndMap, changed_words, declared
-from metl_gui.core.edits.lineages import Leaf
+from metl_gui.core.edits.lineages import AttributeKey
 from metl_gui.core.edits.settings import SetSettings
 from metl_gui.core.review.items import review_items
 from metl_gui.core.trees.declarations import AttributeDeclaration
@@ -44,11 +44,11 @@ def change(world: World, *attributes: AttributeDeclaration, label: str | None = 
     return ChangeEntity(newest(world).schema_id, attributes, label)
 
 
-def named(world: World, path: str, label: str = "2") -> Leaf:
+def named(world: World, path: str, label: str = "2") -> AttributeKey:
     version = world.version(Side.EXTRACTION, "s", label)
     attribute = version.at_path(path)
     assert attribute is not None
-    return Leaf(version.id, attribute.id)
+    return AttributeKey(version.id, attribute.id)
 
 
 def effects_of(world: World, edit: Edit) -> tuple[BlockEffect, ...]:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from metl_gui.core.changes.draft import perform
 from metl_gui.core.changes.touched_groups import touched_versions
-from metl_gui.core.edits.lineages import JoinLineages, Leaf, SplitLineage
+from metl_gui.core.edits.lineages import AttributeKey, JoinLineages, SplitLineage
 from metl_gui.core.edits.review import AcceptLosses, ConfirmBlock, RenameLost
 from metl_gui.core.matrix.blocks import Element, Status
 from metl_gui.core.matrix.compact import GroupKey
@@ -39,11 +39,11 @@ def world() -> World:
     return world
 
 
-def leaf(world: World, side: Side, name: str, label: str, path: str) -> Leaf:
+def leaf(world: World, side: Side, name: str, label: str, path: str) -> AttributeKey:
     version = world.version(side, name, label)
     attribute = version.at_path(path)
     assert attribute is not None
-    return Leaf(version.id, attribute.id)
+    return AttributeKey(version.id, attribute.id)
 
 
 def same(world: World, one: str, other: str, name: str = "s", side: Side = Side.EXTRACTION) -> JoinLineages:
@@ -220,7 +220,7 @@ def test_joining_what_was_just_split_brings_every_element_back(history: Steps, s
     side = random.choice(list(Side))
     tree = world.document.tree(side)
     cuts = [
-        (Leaf(low.id, a.id), Leaf(high.id, b.id))
+        (AttributeKey(low.id, a.id), AttributeKey(high.id, b.id))
         for schema in tree.schemas()
         for low, high in zip(tree.versions(schema.id), tree.versions(schema.id)[1:], strict=False)
         for a in low.attributes

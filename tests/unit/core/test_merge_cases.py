@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from metl_gui.core.changes.draft import perform
-from metl_gui.core.edits.lineages import JoinLineages, Leaf, SplitLineage
+from metl_gui.core.edits.lineages import AttributeKey, JoinLineages, SplitLineage
 from metl_gui.core.edits.review import AcceptLosses, ConfirmBlock, RetireBlock, mapped_in_place
 from metl_gui.core.edits.settings import AddAlias, SetSettings
 from metl_gui.core.matrix.blocks import Status
@@ -224,7 +224,7 @@ def joining(world: World, new: str, old: str) -> object:
     one, other = newer.at_path(new), older.at_path(old)
     assert one is not None
     assert other is not None
-    return world.do(JoinLineages(Side.EXTRACTION, Leaf(newer.id, one.id), Leaf(older.id, other.id)))
+    return world.do(JoinLineages(Side.EXTRACTION, AttributeKey(newer.id, one.id), AttributeKey(older.id, other.id)))
 
 
 def with_third(world: World) -> None:
@@ -321,7 +321,7 @@ def test_what_nobody_confirmed_stays_so_where_the_other_side_lost_something_of_t
         version = world.version(Side.EXTRACTION, "s", "2")
         attribute = version.at_path("a")
         assert attribute is not None
-        world.do(SplitLineage(Side.EXTRACTION, Leaf(version.id, attribute.id)))
+        world.do(SplitLineage(Side.EXTRACTION, AttributeKey(version.id, attribute.id)))
 
     result, _ = merged(lambda w: _unconfirmed(w, "s@2:be@1", y="b"), split)
     block = result.block("s@2:be@1")

@@ -87,12 +87,12 @@ MESSAGES: Mapping[str, Any] = {
     "the head of a message on its way to a topic": outgoing._Head,
     "why a record goes to the error topic": outgoing._Why,
     "why a version is not known": mapper._ErrorReason,
-    "what stands in a topic": inspection._Sent,
+    "what stands in a topic": inspection._KeyedMessage,
     "the day of a message": jsonl._Stamp,
     "what all messages of a batch share": patterns._Fixed,
     "the source in a message": message_rows.Source,
     "a decimal of variable scale": readers._Variable,
-    "a value with its schema": row_template._Wrapped,
+    "a value with its schema": row_template._SchemaAndPayload,
 }
 """What the engine reads of messages and of rows of the error store, which the kernel writes letter by letter."""
 

@@ -19,7 +19,7 @@ from metl_gui.engine.kernel.outcomes import MappedBatch
 from metl_gui.engine.kernel.plan import Plan
 from metl_gui.engine.mapping.kernel import Kernel
 from metl_gui.engine.mapping.plan_compiler import compile_plan
-from metl_gui.engine.sources.batches import Batch, read_batches
+from metl_gui.engine.sources.batches import FileBatch, read_batches
 from metl_gui.engine.sources.files import cut_ranges, list_files
 from metl_gui.errors import RunError
 from metl_gui.formats.avro_container import written_long
@@ -81,7 +81,7 @@ def plan(tmp_path: Path) -> Plan:
         return compile_plan(workbench.document, wire=workbench.kept.writer_schemas.all())
 
 
-def batches_of(path: Path, **limits: int) -> list[Batch]:
+def batches_of(path: Path, **limits: int) -> list[FileBatch]:
     files, tasks = cut_ranges(list_files(str(path)))
     return [batch for task in tasks for batch in read_batches(files, task, **limits)]
 

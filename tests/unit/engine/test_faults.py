@@ -29,7 +29,7 @@ from metl_gui.engine.sessions.run_context import RunContext
 from metl_gui.engine.sinks import jsonl
 from metl_gui.engine.spark.task_errors import TaskError, run_error
 from metl_gui.engine.streaming.strategy import BatchStrategy
-from metl_gui.engine.tasks.task import Task, TaskOrder
+from metl_gui.engine.tasks.task import TaskAttempt, TaskOrder
 from metl_gui.errors import RunError
 from metl_gui.own_files import atomic_write
 from tests.helpers.run_specs import run_spec
@@ -89,7 +89,7 @@ def run(spec: RunSpec, batches: int, between: Callable[[int], object] = lambda _
         has_samples=False,
         progress=str(staging.samples_partial),
     )
-    task = Task(order, Kernel(PLAN), 0, 0)
+    task = TaskAttempt(order, Kernel(PLAN), 0, 0)
     task.notes.note = lambda *_, **__: None  # type: ignore[method-assign]  # nobody waits for this task
     try:
         for number in range(batches):

@@ -11,7 +11,7 @@ from metl_gui.engine.kernel.compiled import build
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.mapping.kernel import Kernel
 from metl_gui.engine.tasks import task as tasks
-from metl_gui.engine.tasks.task import Task, TaskOrder, kernel_for
+from metl_gui.engine.tasks.task import TaskAttempt, TaskOrder, kernel_for
 from tests.helpers.event_files import EventMaker, order_plan
 from tests.helpers.run_specs import run_spec
 
@@ -47,7 +47,7 @@ def kernel_of(order: TaskOrder) -> Kernel:
 
 
 def evictions(order: TaskOrder) -> int:
-    task = Task(order, kernel_of(order), 0, 0)
+    task = TaskAttempt(order, kernel_of(order), 0, 0)
     raws = list(EventMaker().lines(20))
     task.map(Records.of(raws, "f"))
     task.map(Records.of(raws, "f"))

@@ -23,7 +23,7 @@ from metl_gui.engine.sources.error_store import ErrorStore, ReplaySource
 from metl_gui.engine.sources.files import FileRange, SourceFile, cut_ranges, list_files
 from metl_gui.engine.sources.large_records import LargeReaders
 from metl_gui.engine.spark.task_errors import TaskError, run_error
-from metl_gui.engine.tasks.task import Task, TaskOrder, TaskOutcome
+from metl_gui.engine.tasks.task import TaskAttempt, TaskOrder, TaskOutcome
 from metl_gui.workbench.samples.run_records import first_set_aside
 from tests.helpers.run_specs import run_spec
 
@@ -66,7 +66,7 @@ Read = Callable[..., Any]
 
 def task_of(folder: Path, files: list[SourceFile], ranges: list[FileRange], limit: int, read: Read) -> TaskOutcome:
     order = order_in(folder, limit)
-    task = Task(order, Kernel(PLAN), 0, 0)
+    task = TaskAttempt(order, Kernel(PLAN), 0, 0)
     with LargeReaders(files) as large:
         for batch in read(files, ranges, None, limit):
             task.map(batch.records, large.of(batch))
@@ -179,7 +179,7 @@ def test_a_source_that_is_rewritten_between_is_refused_by_name(tmp_path: Path) -
     source = tmp_path / "s"
     source.write_bytes(LARGE[2])
     files, tasks = cut_ranges(list_files(str(source)))
-    task = Task(order_in(tmp_path / "run", 1000), Kernel(PLAN), 0, 0)
+    task = TaskAttempt(order_in(tmp_path / "run", 1000), Kernel(PLAN), 0, 0)
     with LargeReaders(files) as large:
         (batch,) = read_batches(files, tasks[0], None, 1000)
         source.write_bytes(b"y" * len(LARGE[2]))

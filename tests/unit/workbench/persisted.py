@@ -25,7 +25,7 @@ FILES: Mapping[str, Any] = {
     "what a production run is told": production.ProductionOrder,
     "the process of a run": user_folders.ProcessFacts,
     "a run that has begun": unfinished_runs._Begun,
-    "where a run wrote": killed_runs._Places,
+    "where a run wrote": killed_runs._RunOutputs,
     "profiles": saved_profiles._File,
     "a sample": cache.KeptSample,
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from metl_gui.core.edits.lineages import JoinLineages, Leaf
+from metl_gui.core.edits.lineages import AttributeKey, JoinLineages
 from metl_gui.core.edits.versions import AddVersion, RemoveVersion
 from metl_gui.core.project.comments import Comments, block_subject, element_subject, node_subject
 from metl_gui.core.trees.nodes import Side
@@ -77,7 +77,9 @@ def test_attributes_that_one_version_has_both_of_are_said_to_stay_two(renamed: W
         find_leaf(renamed.document, "fx.pay.orders.amount")[1].schema_id, "2"
     )
     assert version is not None
-    edit = JoinLineages(Side.EXTRACTION, *(Leaf(version.id, attribute.id) for attribute in version.attributes[:2]))
+    edit = JoinLineages(
+        Side.EXTRACTION, *(AttributeKey(version.id, attribute.id) for attribute in version.attributes[:2])
+    )
     assert "Version 1 has both" not in lineages.join_note(renamed.document, edit)
     assert "Version 2 has both, so they stay two attributes" in lineages.join_note(renamed.document, edit)
 

@@ -34,8 +34,8 @@ from metl_gui.workbench.session import Workbench
 from metl_gui.workbench.settings import set_project_settings
 from metl_gui.workbench.user_folders import (
     PROCESS,
-    Phase,
     ProcessFacts,
+    ProcessPhase,
     ask_to_stop,
     forget_old_runs,
     read_facts,
@@ -74,7 +74,7 @@ def holder_of(process_id: int) -> LeaseHolder:
 
 
 def add_process(
-    workbench: Workbench, run_id: str, holder: LeaseHolder, phase: Phase = Phase.RUNNING, **asked: Any
+    workbench: Workbench, run_id: str, holder: LeaseHolder, phase: ProcessPhase = ProcessPhase.RUNNING, **asked: Any
 ) -> Path:
     folder = run_folder(workbench.project_id, run_id)
     folder.mkdir(parents=True)
@@ -136,10 +136,10 @@ def test_a_lane_in_the_consumer_group_of_one_that_lives_is_refused_on_the_same_s
     workbench: Workbench, sleeper: subprocess.Popen[bytes], servers: str, refusal: str
 ) -> None:
     lane = {"lane": "fast", "group": "shop", "sink": "kafka://b:9092/out", "follow": True}
-    add_process(workbench, "r1", holder_of(sleeper.pid), Phase.RUNNING, source="kafka://b:9092/payments", **lane)
+    add_process(workbench, "r1", holder_of(sleeper.pid), ProcessPhase.RUNNING, source="kafka://b:9092/payments", **lane)
     # Whoever is not refused for the group is refused for a profile that nobody has saved.
     lane |= {"errors": "kafka://@nobody/errors"}
-    add_process(workbench, "r2", LeaseHolder.here("me"), Phase.ENDED, source=servers, **lane)
+    add_process(workbench, "r2", LeaseHolder.here("me"), ProcessPhase.ENDED, source=servers, **lane)
     with pytest.raises(RunError, match=refusal):
         resume_production(workbench, "r2")
 
@@ -176,7 +176,7 @@ def test_stopping_leaves_the_wish_in_the_folder_and_says_whether_the_run_has_end
 
 
 def test_the_report_of_a_run_that_ended_comes_into_the_project_once(workbench: Workbench) -> None:
-    folder = add_process(workbench, "r1", LeaseHolder.here("me"), Phase.ENDED)
+    folder = add_process(workbench, "r1", LeaseHolder.here("me"), ProcessPhase.ENDED)
     RunFolder(folder).write_report(report_of("r1", read=5, skipped=5, by_skip={"other": 5}, checkpoint="c"))
     assert collect_ended(workbench) == ("r1",)
     assert collect_ended(workbench) == ()
@@ -215,7 +215,7 @@ def test_the_folder_of_a_run_that_lives_is_not_forgotten(
     workbench: Workbench, sleeper: subprocess.Popen[bytes]
 ) -> None:
     alive = add_process(workbench, "alive", holder_of(sleeper.pid))
-    dead = add_process(workbench, "dead", LeaseHolder.here("me"), Phase.ENDED)
+    dead = add_process(workbench, "dead", LeaseHolder.here("me"), ProcessPhase.ENDED)
     for folder in (alive, dead):
         os.utime(folder, (0, 0))
     assert forget_old_runs(workbench.project_id) == 1
@@ -253,7 +253,7 @@ def test_two_runs_are_compared_figure_by_figure(workbench: Workbench) -> None:
 @pytest.mark.parametrize("name", ["report.json", "events.jsonl", "checkpoint/stream.json", "checkpoint/batches/1.json"])
 def test_a_damaged_file_of_one_run_hides_no_run(workbench: Workbench, name: str, content: bytes) -> None:
     gone = dataclasses.replace(LeaseHolder.here("me"), process_start="1")
-    for run_id, phase in (("r1", Phase.RUNNING), ("r2", Phase.ENDED)):
+    for run_id, phase in (("r1", ProcessPhase.RUNNING), ("r2", ProcessPhase.ENDED)):
         folder = add_process(workbench, run_id, gone, phase)
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(content)

@@ -17,8 +17,8 @@ from metl_gui.engine.lanes.coordination import records as log
 from metl_gui.engine.lanes.coordination.records import (
     Announced,
     ChunkKey,
-    Entry,
     Frozen,
+    KeyedRecord,
     MemberKey,
     PartitionKey,
     SetBackOrder,
@@ -147,10 +147,10 @@ def _write_state(writer: CoordinationWriter, state: PlanState, announced: Announ
     writer.write(log.announced_key(), log.encoded(announced))
 
 
-def _clear(writer: CoordinationWriter, entries: list[Entry]) -> None:
+def _clear(writer: CoordinationWriter, entries: list[KeyedRecord]) -> None:
     """Take out of the topic what nobody can need any more, so that it does not grow for ever."""
     fold = state_of(entries)
-    kept = {each.digest for place, each in fold.announced.items() if place in {fold.in_force, fold.latest}}
+    kept = {each.digest for offset, each in fold.announced.items() if offset in {fold.in_force, fold.latest}}
     now_ms = round(time.time() * 1000)
     for entry in entries:
         if now_ms - entry.time_ms < _OLD_MS:

@@ -184,7 +184,7 @@ class StateCoordinator:
         self._membership = Membership(instance, settings, digest, started_with.state, CoordinationState())
         self._made: dict[str, PlanState] = {digest: started_with}
         self._offers: deque[tuple[int, PlanState]] = deque(maxlen=1)
-        self._place: int | None = None
+        self._announced_at: int | None = None
         """Of the announcement of what is mapped with."""
         self._trouble = ""
         self._unread = 0
@@ -220,7 +220,7 @@ class StateCoordinator:
     def poll(self) -> PlanState | None:
         """Return the state that is in force from now on, once, when it is another than before."""
         try:
-            self._place, taken = self._offers.popleft()
+            self._announced_at, taken = self._offers.popleft()
         except IndexError:
             return None
         self._membership.state = taken.state
@@ -236,19 +236,19 @@ class StateCoordinator:
     def took_up(self, positions: Mapping[tuple[str, int], int]) -> None:
         """Keep where each partition stood when a state was taken up, and after each assignment of partitions.
 
-        What stands there already for the state that is mapped with stays: the first place is the one to go back to.
+        What stands there already for the state that is mapped with stays: the first offset is the one to go back to.
 
         Args:
             positions: by topic and partition the offset of the next record.
         """
         fold = self._membership.fold
-        place = self._place if self._place is not None else fold.in_force
-        if place is None or place not in fold.announced or not self._settings.is_counted:
+        announced_at = self._announced_at if self._announced_at is not None else fold.in_force
+        if announced_at is None or announced_at not in fold.announced or not self._settings.is_counted:
             return
         for (topic, partition), offset in positions.items():
-            key = ChangeKey(self._settings.lane, place, topic, partition)
+            key = ChangeKey(self._settings.lane, announced_at, topic, partition)
             if key not in fold.changes:
-                change = Change(state=fold.announced[place].state, offset=offset)
+                change = Change(state=fold.announced[announced_at].state, offset=offset)
                 self._outbox.put((log.change_key(key), log.encoded(change)))
 
     def set_back(self, topic: str, partition: int) -> SetBackOrder | None:
@@ -323,10 +323,10 @@ class StateCoordinator:
             return
         plan = self._made[taken.digest].plan
         state = PlanState(state=taken.state, hash=taken.hash, plan=plan, publication=taken.publication)
-        place = self._membership.fold.in_force
+        announced_at = self._membership.fold.in_force
         self._made = {digest: made for digest, made in self._made.items() if digest in self._membership.prepared}
-        if place is not None:
-            self._offers.append((place, state))
+        if announced_at is not None:
+            self._offers.append((announced_at, state))
 
     def _prepare_next(self) -> None:
         wanted = self._membership.wanted()

@@ -14,7 +14,7 @@ import secrets
 
 import msgspec
 
-from metl_gui.engine.lanes.coordination.records import Announced, Entry, Heartbeat, member_key, read
+from metl_gui.engine.lanes.coordination.records import Announced, Heartbeat, KeyedRecord, member_key, read
 from metl_gui.engine.lanes.coordination.state import CoordinationState
 
 _MARGIN = 0.2
@@ -46,7 +46,7 @@ class Membership:
 
     Attributes:
         state: what it maps with; None for nothing yet.
-        since: the place at which it joined; None while it has not.
+        since: the offset at which it joined; None while it has not.
         is_fenced: another has taken its name, or it has left.
         lapses: how often it could map again after it could not, for want of words of its own.
 
@@ -90,7 +90,7 @@ class Membership:
         """Why it is not ready for what it is asked for, in words; empty when it is."""
         return next((self.refused[each.digest] for each in self._asked() if each.digest in self.refused), "")
 
-    def take(self, entry: Entry) -> None:
+    def take(self, entry: KeyedRecord) -> None:
         """Go on by one record of the log."""
         self.fold.take(entry)
         if self.fold.latest != self._latest:
@@ -183,7 +183,7 @@ class Membership:
 
     def _beat(self) -> Heartbeat:
         fold = self.fold
-        ready = tuple(place for place, each in fold.announced.items() if self._is_ready(place, each))
+        ready = tuple(offset for offset, each in fold.announced.items() if self._is_ready(offset, each))
         return Heartbeat(
             token=self.token,
             number=self._number,
@@ -198,10 +198,10 @@ class Membership:
             trouble=self.trouble,
         )
 
-    def _is_ready(self, place: int, announced: Announced) -> bool:
-        return place in {self.fold.in_force, self.fold.latest} and announced.digest in self.prepared
+    def _is_ready(self, offset: int, announced: Announced) -> bool:
+        return offset in {self.fold.in_force, self.fold.latest} and announced.digest in self.prepared
 
-    def _hear_own(self, entry: Entry) -> None:
+    def _hear_own(self, entry: KeyedRecord) -> None:
         word = read(entry.key, entry.value)
         beat = word.value if word is not None else None
         if word is not None and word.value is None:
@@ -210,7 +210,7 @@ class Membership:
             return  # damaged; told with the log
         elif beat.token == self.token:
             if beat.since is None:
-                self.since = entry.place
+                self.since = entry.offset
             sent = self._sent.get(beat.number)
             if sent is not None and beat.since in {None, self.since}:
                 self.lapses += sent > self._lease_until  # first, as whoever sees the new lease must see this

@@ -6,7 +6,7 @@ One compacted topic a matrix, ``metl.<project id>.state``, one partition. Its ke
     announced/<id>                         a published state, to be taken up by all
     frozen/<id>                            whether nothing is taken up until somebody allows it again
     member/<instance>                      what a member said last; null when its lane began anew
-    change/<lane>/<place>/<topic>/<n>      where a lane stood in a partition when it took up what was announced there
+    change/<lane>/<offset>/<topic>/<n>      where a lane stood in a partition when it took up what was announced there
     set-back/<lane>/<topic>/<n>            the newest order to go back in a partition
     obeyed/<lane>/<topic>/<n>              which order was obeyed last
 
@@ -43,16 +43,16 @@ PLAN = "plan/"
 _MOST_CHUNKS = 8192
 
 
-class Entry(NamedTuple):
+class KeyedRecord(NamedTuple):
     """One record of the topic.
 
     Args:
-        place: its offset.
+        offset: where it lies in the topic.
         time_ms: when the broker put it there.
         key, value: as they stand there; a value of None takes back what stood under the key.
     """
 
-    place: int
+    offset: int
     time_ms: int
     key: str
     value: bytes | None
@@ -91,7 +91,7 @@ class Frozen(msgspec.Struct, frozen=True, kw_only=True):
 
     Args:
         is_frozen: they do.
-        in_force: the place of what was in force then; see ``Heartbeat``.
+        in_force: the offset of what was in force then; see ``Heartbeat``.
         who: who wants it so.
     """
 
@@ -106,13 +106,13 @@ class Heartbeat(msgspec.Struct, frozen=True, kw_only=True):
     Args:
         token: random, so that a member knows its own words.
         number: counts what it said.
-        since: the place of the words by which it joined; None in those words themselves.
+        since: the offset of the words by which it joined; None in those words themselves.
         session_ms: after so long without a word nobody waits for it.
         lane: its lane.
         is_counted: others wait for it.
         state: what it maps with; None for nothing yet.
-        ready: the places of the announcements that it is ready for.
-        in_force: the place of the announcement that is in force, as it read. A fact, so that whoever reads a log from
+        ready: the offsets of the announcements that it is ready for.
+        in_force: the offset of the announcement that is in force, as it read. A fact, so that whoever reads a log from
             which older words were removed still comes to the same answer.
         ready_state: the newest state of these.
         trouble: why it is not ready for a state, in words.
@@ -165,10 +165,10 @@ class MemberKey(NamedTuple):
 
 
 class ChangeKey(NamedTuple):
-    """Names where a lane stood in a partition when it took up what was announced at a place."""
+    """Names where a lane stood in a partition when it took up what was announced at an offset."""
 
     lane: str
-    place: int
+    announced_at: int
     topic: str
     partition: int
 
@@ -185,7 +185,7 @@ Key: TypeAlias = ChunkKey | MemberKey | ChangeKey | PartitionKey
 Value: TypeAlias = Announced | Frozen | Heartbeat | Change | SetBackOrder | Obeyed
 
 
-class Word(NamedTuple):
+class DecodedRecord(NamedTuple):
     """What a record says.
 
     Args:
@@ -223,7 +223,7 @@ def joined(chunks: Mapping[int, bytes], announced: Announced) -> bytes | None:
 
 
 def announced_key() -> str:
-    """Return a key for an announcement: never used twice, as what counts is its place, which compaction must leave."""
+    """Return a key for an announcement: never used twice, as what counts is its offset, which compaction must leave."""
     return f"announced/{secrets.token_hex(8)}"
 
 
@@ -239,7 +239,7 @@ def member_key(instance: str) -> str:
 
 def change_key(key: ChangeKey) -> str:
     """Return the key under which a lane keeps where it stood at a change of state."""
-    return f"change/{key.lane}/{key.place}/{key.topic}/{key.partition}"
+    return f"change/{key.lane}/{key.announced_at}/{key.topic}/{key.partition}"
 
 
 def set_back_key(key: PartitionKey) -> str:
@@ -257,7 +257,7 @@ def encoded(value: Value) -> bytes:
     return msgspec.json.encode(value)
 
 
-def read(key: str, value: bytes | None) -> Word | None:
+def read(key: str, value: bytes | None) -> DecodedRecord | None:
     """Read one record of the topic; None for what this program did not write, or took back."""
     kind, _, rest = key.partition("/")
     try:
@@ -266,28 +266,28 @@ def read(key: str, value: bytes | None) -> Word | None:
         return None
 
 
-def _read(kind: str, rest: str, value: bytes | None) -> Word | None:
+def _read(kind: str, rest: str, value: bytes | None) -> DecodedRecord | None:
     match kind:
         case "plan":
             digest, number = rest.split("/")
-            return Word(ChunkKey(digest, int(number)), value)
+            return DecodedRecord(ChunkKey(digest, int(number)), value)
         case "member":
-            return Word(MemberKey(rest), None if value is None else msgspec.json.decode(value, type=Heartbeat))
+            return DecodedRecord(MemberKey(rest), None if value is None else msgspec.json.decode(value, type=Heartbeat))
     if value is None:
         return None
     match kind:
         case "announced":
-            return Word(None, msgspec.json.decode(value, type=Announced))
+            return DecodedRecord(None, msgspec.json.decode(value, type=Announced))
         case "frozen":
-            return Word(None, msgspec.json.decode(value, type=Frozen))
+            return DecodedRecord(None, msgspec.json.decode(value, type=Frozen))
         case "change":
-            lane, place, topic, partition = rest.rsplit("/", 3)
-            key = ChangeKey(lane, int(place), topic, int(partition))
-            return Word(key, msgspec.json.decode(value, type=Change))
+            lane, announced_at, topic, partition = rest.rsplit("/", 3)
+            key = ChangeKey(lane, int(announced_at), topic, int(partition))
+            return DecodedRecord(key, msgspec.json.decode(value, type=Change))
         case "set-back":
-            return Word(_partition_key(rest), msgspec.json.decode(value, type=SetBackOrder))
+            return DecodedRecord(_partition_key(rest), msgspec.json.decode(value, type=SetBackOrder))
         case "obeyed":
-            return Word(_partition_key(rest), msgspec.json.decode(value, type=Obeyed))
+            return DecodedRecord(_partition_key(rest), msgspec.json.decode(value, type=Obeyed))
     return None
 
 

@@ -1,11 +1,11 @@
 """The rule by which all come to the same answer: a fold over the coordination topic, by the times of the broker.
 
-What was announced last is in force from the first place of the log at which every member that lives is ready for it. A
+What was announced last is in force from the first offset of the log at which every member that lives is ready for it. A
 member lives for its session after its last word. Nothing but the log decides, so two who have read it up to the same
-place have the same answer, whenever they came, however slow they are and whatever their clocks say.
+offset have the same answer, whenever they came, however slow they are and whatever their clocks say.
 
 Compaction takes old words away, never those of the last quarter of an hour (``min.compaction.lag.ms``). So whoever
-comes late decides nothing by places older than that, where it cannot know who lived; what was decided there, members
+comes late decides nothing by offsets older than that, where it cannot know who lived; what was decided there, members
 say as a fact. Where all died in the moment of a decision and nobody came for a quarter of an hour, nobody is left who
 knows of it: whoever comes then begins with the state before, and takes the newest up as soon as it is ready.
 
@@ -23,14 +23,14 @@ from metl_gui.engine.lanes.coordination.records import (
     Announced,
     Change,
     ChangeKey,
-    Entry,
+    DecodedRecord,
     Frozen,
     Heartbeat,
+    KeyedRecord,
     MemberKey,
     Obeyed,
     PartitionKey,
     SetBackOrder,
-    Word,
 )
 
 KEPT_MS = 900_000
@@ -51,7 +51,7 @@ class MemberStatus:
 
     Args:
         beat: its words.
-        since: the place at which it joined.
+        since: the offset at which it joined.
         at_ms: when, by the clock of the fold.
     """
 
@@ -65,18 +65,18 @@ class MemberStatus:
 
 
 class CoordinationState:
-    """The answer at one place of the log.
+    """The answer at one offset of the log.
 
     Attributes:
-        announced: what was announced and counts, by place, in order.
-        latest: the place of the newest of it.
-        in_force: the place of what is in force; None before the first.
+        announced: what was announced and counts, by offset, in order.
+        latest: the offset of the newest of it.
+        in_force: the offset of what is in force; None before the first.
         frozen: who froze it and how; None while nobody ever did.
         members: what was heard of each member that has not taken leave.
         changes: where lanes stood when they took states up.
         orders, obeyed: the newest order to go back in a partition, and the id of the one that was obeyed last.
         unread: how many records nobody can read, and the key of the last of them.
-        place: of the last record taken; -1 for none.
+        offset: of the last record taken; -1 for none.
         time_ms: its time.
     """
 
@@ -90,15 +90,15 @@ class CoordinationState:
         self.orders: dict[PartitionKey, SetBackOrder] = {}
         self.obeyed: dict[PartitionKey, str] = {}
         self.unread = (0, "")
-        self.place = -1
+        self.offset = -1
         self.time_ms = 0
         self.clock_ms = 0
         self._certain_from_ms = 0
         self._earliest: dict[str, int] = {}
-        """By member: words of lives that began before this place do not count."""
+        """By member: words of lives that began before this offset do not count."""
 
     @classmethod
-    def of(cls, entries: Iterable[Entry], end_ms: int, now_ms: int) -> CoordinationState:
+    def of(cls, entries: Iterable[KeyedRecord], end_ms: int, now_ms: int) -> CoordinationState:
         """Fold a log as a latecomer finds it, which may lack words that are older than ``KEPT_MS``.
 
         Args:
@@ -128,14 +128,14 @@ class CoordinationState:
         """What was announced last and is not in force yet, whether it is frozen or not."""
         return self.announced[self.latest] if self.latest is not None and self.latest != self.in_force else None
 
-    def take(self, entry: Entry) -> None:
+    def take(self, entry: KeyedRecord) -> None:
         """Go on by one record."""
         # A clock of a broker that jumps back stands still here; one that jumps ahead ends sessions, which is safe.
-        self.clock_ms += max(0, entry.time_ms - self.time_ms) if self.place >= 0 else 0
-        self.place, self.time_ms = entry.place, entry.time_ms
-        word = log.read(entry.key, entry.value)
-        if word is not None:
-            self._learn(word)
+        self.clock_ms += max(0, entry.time_ms - self.time_ms) if self.offset >= 0 else 0
+        self.offset, self.time_ms = entry.offset, entry.time_ms
+        record = log.read(entry.key, entry.value)
+        if record is not None:
+            self._learn(record)
         elif entry.value is not None:
             self.unread = (self.unread[0] + 1, entry.key[:100])
         if entry.time_ms >= self._certain_from_ms:
@@ -166,8 +166,8 @@ class CoordinationState:
             if clock_ms - heard.at_ms < KEPT_MS
         )
 
-    def _learn(self, word: Word) -> None:
-        key, value = word
+    def _learn(self, record: DecodedRecord) -> None:
+        key, value = record
         match value:
             case Announced():
                 self._announce(value)
@@ -186,16 +186,16 @@ class CoordinationState:
 
     def _hear(self, instance: str, beat: Heartbeat | None) -> None:
         if beat is None:
-            self._earliest[instance] = self.place
+            self._earliest[instance] = self.offset
             self.members.pop(instance, None)
             return
-        since = self.place if beat.since is None else beat.since
-        if not self._earliest.get(instance, -1) <= since <= self.place:
+        since = self.offset if beat.since is None else beat.since
+        if not self._earliest.get(instance, -1) <= since <= self.offset:
             return  # the last words of one whose place another has taken; or nobody's
         self._earliest[instance] = since
         if beat.has_left:
             self.members.pop(instance, None)
-            self._earliest[instance] = self.place
+            self._earliest[instance] = self.offset
         else:
             self.members[instance] = MemberStatus(beat, since, self.clock_ms)
         self._believe(beat.in_force)
@@ -203,13 +203,13 @@ class CoordinationState:
     def _announce(self, announced: Announced) -> None:
         newest = self.announced[self.latest] if self.latest is not None else None
         if newest is None or announced.rank > newest.rank:
-            self.announced[self.place] = announced
-            self.latest = self.place
+            self.announced[self.offset] = announced
+            self.latest = self.offset
 
-    def _believe(self, place: int | None) -> None:
+    def _believe(self, offset: int | None) -> None:
         """Take what a member knew to be in force; for whoever has read the whole log nothing new."""
-        if place is not None and place in self.announced and (self.in_force is None or place > self.in_force):
-            self.in_force = place
+        if offset is not None and offset in self.announced and (self.in_force is None or offset > self.in_force):
+            self.in_force = offset
 
     def _decide(self) -> None:
         latest = self.latest

@@ -13,7 +13,7 @@ from metl_gui.core.runs.kafka import KafkaServers
 from metl_gui.engine.kafka import clients
 from metl_gui.engine.kafka.clients import bounds
 from metl_gui.engine.lanes.coordination import records as log
-from metl_gui.engine.lanes.coordination.records import Announced, ChunkKey, Entry
+from metl_gui.engine.lanes.coordination.records import Announced, ChunkKey, KeyedRecord
 from metl_gui.engine.lanes.coordination.state import KEPT_MS, CoordinationState
 from metl_gui.errors import RunError
 
@@ -88,12 +88,12 @@ def read_state(servers: KafkaServers, topic: str) -> CoordinationState:
     return state_of(read_all(servers, topic))
 
 
-def state_of(entries: list[Entry]) -> CoordinationState:
+def state_of(entries: list[KeyedRecord]) -> CoordinationState:
     """Fold what was read just now."""
     return CoordinationState.of(entries, entries[-1].time_ms if entries else 0, round(time.time() * 1000))
 
 
-def read_all(servers: KafkaServers, topic: str) -> list[Entry]:
+def read_all(servers: KafkaServers, topic: str) -> list[KeyedRecord]:
     """Read everything that stands in the topic now, plans left out; nothing when there is no such topic.
 
     Raises:
@@ -155,7 +155,7 @@ class CoordinationReader:
                 fetch_error_backoff_ms=100,
             )
 
-    def first(self) -> Iterator[Entry]:
+    def first(self) -> Iterator[KeyedRecord]:
         """Yield what stands there now, and stay behind it.
 
         Raises:
@@ -167,7 +167,7 @@ class CoordinationReader:
         while self._position(start) < end:
             for entry in self.next(0.2):
                 until = time.monotonic() + _WAIT_SECONDS
-                if entry.place < end or not self._prefix:
+                if entry.offset < end or not self._prefix:
                     yield entry
             if time.monotonic() > until:
                 raise RunError(
@@ -185,10 +185,10 @@ class CoordinationReader:
         return self._bounds(seconds=2.0)[1]
 
     def has_reached(self, end: int) -> bool:
-        """Whether everything before a place was read."""
+        """Whether everything before an offset was read."""
         return self._position(0) >= end
 
-    def next(self, seconds: float) -> Iterator[Entry]:
+    def next(self, seconds: float) -> Iterator[KeyedRecord]:
         """Yield what comes, waiting so long at most for the first of it.
 
         Raises:
@@ -203,15 +203,15 @@ class CoordinationReader:
                     raise self._gone()
                 _log.info("%s: %s", self.topic, error)
                 continue
-            place, key = message.offset() or 0, message.key()
-            if place <= self._last:
+            offset, key = message.offset() or 0, message.key()
+            if offset <= self._last:
                 raise self._gone()
-            self._last = place
+            self._last = offset
             if key is None:
                 continue
             name = key.decode(errors="replace")
             is_left_out = name.startswith(log.PLAN) and not (self._prefix and name.startswith(self._prefix))
-            yield Entry(place, message.timestamp()[1], name, None if is_left_out else message.value())
+            yield KeyedRecord(offset, message.timestamp()[1], name, None if is_left_out else message.value())
 
     def close(self) -> None:
         """Let go of the servers."""

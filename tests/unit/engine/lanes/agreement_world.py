@@ -9,7 +9,7 @@ import msgspec
 
 from metl_gui.engine.lanes.coordination import records as log
 from metl_gui.engine.lanes.coordination.member import CoordinationSettings, Membership
-from metl_gui.engine.lanes.coordination.records import Announced, Entry, Frozen
+from metl_gui.engine.lanes.coordination.records import Announced, Frozen, KeyedRecord
 from metl_gui.engine.lanes.coordination.state import KEPT_MS, CoordinationState
 
 SETTINGS = CoordinationSettings(lane="lane", session_seconds=10.0, beat_seconds=1.0)
@@ -43,14 +43,14 @@ class Member:
         self.membership = Membership(instance, settings, digest(state), state, CoordinationState())
         self.maps_with = state
         entries = world.kept()
-        self.read_to = entries[-1].place + 1 if entries else 0
+        self.read_to = entries[-1].offset + 1 if entries else 0
         self.membership.begin_again(world.latecomer())
         self.knows_less = world.truth.in_force != self.membership.fold.in_force and not world.is_told
 
     def read(self, count: int = 1_000_000) -> None:
         for entry in self.world.after(self.read_to)[:count]:
             self.membership.take(entry)
-            self.read_to = entry.place + 1
+            self.read_to = entry.offset + 1
             self.change_over()
 
     def change_over(self) -> None:
@@ -77,8 +77,8 @@ class World:
 
     def __init__(self) -> None:
         self.time_ms = 1_700_000_000_000
-        self.entries: list[Entry] = []
-        self.compacted: list[Entry] = []
+        self.entries: list[KeyedRecord] = []
+        self.compacted: list[KeyedRecord] = []
         self.truth = CoordinationState()
         self.in_force_at: list[int | None] = []
         self.decided: list[int] = []
@@ -95,7 +95,7 @@ class World:
         return self.time_ms / 1000
 
     def write(self, key: str, value: bytes | None) -> int:
-        entry = Entry(len(self.entries), self.time_ms, key, value)
+        entry = KeyedRecord(len(self.entries), self.time_ms, key, value)
         self.entries.append(entry)
         self.compacted.append(entry)
         before = self.truth.in_force
@@ -103,8 +103,8 @@ class World:
         found = self.truth.state_in_force
         self.in_force_at.append(found.state if found is not None else None)
         if self.truth.in_force != before:
-            self.decided.append(entry.place)
-        return entry.place
+            self.decided.append(entry.offset)
+        return entry.offset
 
     def announce(self, each: Announced) -> int:
         return self.write(log.announced_key(), log.encoded(each))
@@ -117,19 +117,19 @@ class World:
         if said is not None:
             self.write(*said)
 
-    def after(self, place: int) -> list[Entry]:
-        return self.entries[place:]
+    def after(self, offset: int) -> list[KeyedRecord]:
+        return self.entries[offset:]
 
-    def kept(self) -> list[Entry]:
+    def kept(self) -> list[KeyedRecord]:
         return self.compacted
 
     def compact(self) -> None:
         """Keep of what is older than the lag only the newest word under each key, as a broker may at any time."""
-        newest = {entry.key: entry.place for entry in self.compacted}
+        newest = {entry.key: entry.offset for entry in self.compacted}
         self.compacted = [
             entry
             for entry in self.compacted
-            if self.time_ms - entry.time_ms < KEPT_MS or newest[entry.key] == entry.place
+            if self.time_ms - entry.time_ms < KEPT_MS or newest[entry.key] == entry.offset
         ]
 
     def latecomer(self) -> CoordinationState:

@@ -135,8 +135,8 @@ class Course:
     def check_leases(self, written: int) -> None:
         """What comes into force passes nobody by who maps at that moment and is not ready for it."""
         truth = self.world.truth
-        for place in self.world.decided:
-            if place >= written and truth.state_in_force is not None:
+        for offset in self.world.decided:
+            if offset >= written and truth.state_in_force is not None:
                 for member in self.members.values():
                     assert not member.may_map() or truth.state_in_force.digest in member.membership.prepared
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from metl_gui.engine.lanes.coordination import records as log
-from metl_gui.engine.lanes.coordination.records import ChunkKey, Entry, Heartbeat
+from metl_gui.engine.lanes.coordination.records import ChunkKey, Heartbeat, KeyedRecord
 from metl_gui.engine.lanes.coordination.state import KEPT_MS
 from tests.unit.engine.lanes.agreement_world import SETTINGS, Member, World, announced, digest, rewritten
 
@@ -176,10 +176,10 @@ def test_an_earlier_state_is_gone_back_to_also_while_frozen_until_the_next_publi
 
 def test_announcing_the_same_again_changes_nothing() -> None:
     world, (first,) = settled(1)
-    place = world.truth.latest
+    offset = world.truth.latest
     world.announce(announced(1, 1))
     meet(world, first)
-    assert (world.truth.latest, world.truth.pending) == (place, None)
+    assert (world.truth.latest, world.truth.pending) == (offset, None)
 
 
 def test_the_number_of_a_state_does_not_decide_which_one_counts() -> None:
@@ -316,7 +316,7 @@ def test_keys_keep_lanes_and_topics_apart_whatever_their_names() -> None:
 
 def test_a_clock_of_a_broker_that_goes_back_ends_no_session_and_one_that_jumps_ahead_lets_nobody_map_unready() -> None:
     world, (first, second) = settled(1, 1)
-    world.truth.take(Entry(world.truth.place + 1, world.time_ms - 3_600_000, "noise", b"x"))
+    world.truth.take(KeyedRecord(world.truth.offset + 1, world.time_ms - 3_600_000, "noise", b"x"))
     assert world.truth.lives("lane/0")
     world.announce(announced(2, 2))
     meet(world, first)

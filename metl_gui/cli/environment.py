@@ -46,17 +46,17 @@ def run_doctor(arguments: argparse.Namespace, out: Output) -> int:
 
 
 def _examined(has_to_mend: bool, out: Output) -> Examination:
-    from metl_gui.workbench.doctor import begin_machine_code, examine, make_ready, mend
+    from metl_gui.workbench.doctor import begin_machine_code, examine, mend, prepare_first_run
 
     begun = begin_machine_code() if has_to_mend else None
     examination = examine()
     if has_to_mend and not examination.ok:
         examination = mend(examination, out.note)
-    return examine() if has_to_mend and make_ready(out.note, begun) else examination
+    return examine() if has_to_mend and prepare_first_run(out.note, begun) else examination
 
 
 def _examined_live(has_to_mend: bool, out: Output) -> Examination:
-    from metl_gui.workbench.doctor import begin_machine_code, make_ready
+    from metl_gui.workbench.doctor import begin_machine_code, prepare_first_run
     from metl_gui.workbench.live import examine_live, mend_live
 
     begun = begin_machine_code() if has_to_mend else None
@@ -64,7 +64,7 @@ def _examined_live(has_to_mend: bool, out: Output) -> Examination:
     if has_to_mend and examination.missing:
         with out.watching() as watch:
             examination = mend_live(examination, out.note, watch)
-    return examine_live() if has_to_mend and make_ready(out.note, begun) else examination
+    return examine_live() if has_to_mend and prepare_first_run(out.note, begun) else examination
 
 
 def _line(check: Check) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from metl_gui.cli.commands import DONE, Commands, add_project, positive, wrong_usage
 from metl_gui.cli.output import Output
-from metl_gui.cli.runs import attached, report_lines, told
+from metl_gui.cli.runs import attached, print_report, report_lines
 from metl_gui.errors import RunError
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ def _attach(workbench: Workbench, run_id: str, out: Output) -> int:
     if report is None:
         out.note(f"Detached. The run goes on: metl runs {shlex.quote(str(workbench.path))} --attach {run.run_id}")
         return DONE
-    return told(report, out)
+    return print_report(report, out)
 
 
 def _stop(workbench: Workbench, run_id: str, out: Output) -> int:
@@ -195,4 +195,4 @@ def _resume(workbench: Workbench, arguments: argparse.Namespace, out: Output) ->
     if arguments.detach:
         out.result({"run_id": run.run_id, "folder": str(run.folder)}, [f"Run {run.run_id} goes on."])
         return DONE
-    return told(attached(run, out, is_stopped_by_interrupt=True), out)
+    return print_report(attached(run, out, is_stopped_by_interrupt=True), out)

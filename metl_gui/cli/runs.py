@@ -107,7 +107,9 @@ def attached(run: LiveRun, out: Output, *, is_stopped_by_interrupt: bool) -> Run
         return follow_events(run, take, is_over)
 
 
-def told(report: RunReport | None, out: Output, *, is_strict: bool = False, is_interrupted: bool = False) -> int:
+def print_report(
+    report: RunReport | None, out: Output, *, is_strict: bool = False, is_interrupted: bool = False
+) -> int:
     """Print the report of a run that is over and return the exit code."""
     if report is None:
         raise BugError("a production run has ended and there is no report of it")
@@ -356,7 +358,7 @@ def _in_process(workbench: Workbench, request: RunRequest, arguments: argparse.N
     out.note(f"Run {run.run_id} is a process of its own. Ctrl-C ends it in order; attach again with: {again}")
     report = attached(run, out, is_stopped_by_interrupt=True)
     is_interrupted = report is not None and report.is_stopped and out.was_interrupted
-    return told(report, out, is_strict=arguments.strict, is_interrupted=is_interrupted)
+    return print_report(report, out, is_strict=arguments.strict, is_interrupted=is_interrupted)
 
 
 def run_replay(arguments: argparse.Namespace, out: Output) -> int:

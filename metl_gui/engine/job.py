@@ -65,10 +65,10 @@ def _mapped(asked: argparse.Namespace, kernel: Path, plan: Path) -> dict[str, An
     from pyspark.sql import SparkSession
 
     from metl_gui.engine.execution.submitted_run import run_job
-    from metl_gui.engine.spark.protection import asking
+    from metl_gui.engine.spark.protection import protecting_settings
 
     conf = SparkConf()
-    conf.setAll(list(asking(dict(conf.getAll())).items()))
+    conf.setAll(list(protecting_settings(dict(conf.getAll())).items()))
     spark = SparkSession.builder.config(conf=conf).appName("METL mapping").getOrCreate()
     errors = asked.errors or f"{asked.sink.rstrip('/')}-errors"
     wanted = {"source": asked.source, "sink": asked.sink, "format": asked.format, "limit": asked.limit}

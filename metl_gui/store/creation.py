@@ -106,7 +106,7 @@ def bring_up_to_date(connection: sqlite3.Connection, path: Path) -> Path | None:
     if found == VERSION:
         return None
     with writing(connection):
-        lease.refuse_if_held(connection)
+        lease.refuse_if_leased(connection)
         backup = _copied_beside(path, found)
         migrate(connection)
     return backup

@@ -81,20 +81,20 @@ class Presence:
             OSError: its folder cannot be looked at.
             sqlite3.ProgrammingError: it was closed here.
         """
-        lives_on = self.lives_on
+        has_name = self.has_name
         if self._is_overwritten:
             return FileLoss.OVERWRITTEN
         try:
             found = number_of(self._path)
         except (FileNotFoundError, NotADirectoryError):
-            return FileLoss.MOVED if lives_on else FileLoss.DELETED
+            return FileLoss.MOVED if has_name else FileLoss.DELETED
         if found != self._connection.file:
             return FileLoss.REPLACED
         self._is_overwritten = self._holder is not None and not self._is_itself(self._holder)
         return FileLoss.OVERWRITTEN if self._is_overwritten else None
 
     @property
-    def lives_on(self) -> bool:
+    def has_name(self) -> bool:
         """Whether the file has a name anywhere."""
         return os.fstat(self._connection.descriptor).st_nlink > 0
 
@@ -113,13 +113,13 @@ class Presence:
                 " with.",
             )
 
-    def let_go(self) -> None:
+    def abandon(self) -> None:
         """Close a file that was lost, without writing to it, and take away the log of ours that lies beside its name.
 
         A file that lives on under another name gets from its log what was committed to it.
         """
         try:
-            if self._is_logged and self.lives_on and self.loss() is not FileLoss.OVERWRITTEN:
+            if self._is_logged and self.has_name and self.loss() is not FileLoss.OVERWRITTEN:
                 if self._holder is not None:
                     with writing(self._connection):
                         lease.release(self._connection, self._holder)

@@ -96,7 +96,7 @@ def take(connection: sqlite3.Connection, holder: LeaseHolder, *, by_force: bool 
         ProjectHeldError: a living editor has the lease, and it is not taken by force.
     """
     if not by_force:
-        refuse_if_held(connection)
+        refuse_if_leased(connection)
     connection.execute(
         "INSERT OR REPLACE INTO lease (only, token, who, host, machine, process_id, process_start, since_ms,"
         " heartbeat_ms) VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -113,7 +113,7 @@ def take(connection: sqlite3.Connection, holder: LeaseHolder, *, by_force: bool 
     )
 
 
-def refuse_if_held(connection: sqlite3.Connection) -> None:
+def refuse_if_leased(connection: sqlite3.Connection) -> None:
     """Make sure that nobody edits; the shape of the lease is the same in all versions of the file.
 
     Raises:

@@ -170,7 +170,7 @@ class ProjectFile:
                 return
             try:
                 if self._presence.loss() is not None:
-                    self._presence.let_go()
+                    self._presence.abandon()
                 elif holder is not None:
                     with writing(self._connection):
                         lease.release(self._connection, holder)

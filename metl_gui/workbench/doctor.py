@@ -217,12 +217,12 @@ def begin_machine_code() -> subprocess.Popen[bytes] | None:
     """Start a process that makes the kernel's machine code, while other things are fetched and installed.
 
     Returns:
-        The process, for ``make_ready``; ``None`` where there is nothing to make or another process is at it.
+        The process, for ``prepare_first_run``; ``None`` where there is nothing to make or another process is at it.
     """
     return build.build_in_background()
 
 
-def make_ready(tell: Callable[[str], None], begun: subprocess.Popen[bytes] | None = None) -> bool:
+def prepare_first_run(tell: Callable[[str], None], begun: subprocess.Popen[bytes] | None = None) -> bool:
     """Make what the first run would have to make or do without: machine code, and the archive of Spark's classes.
 
     Args:

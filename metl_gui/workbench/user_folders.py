@@ -89,7 +89,7 @@ def write_facts(folder: Path, facts: ProcessFacts) -> ProcessFacts:
     return facts
 
 
-def ask_to_stop(folder: Path) -> None:
+def request_stop(folder: Path) -> None:
     """Ask the process of a run folder to stop; on this computer it hears so at once, elsewhere when it looks.
 
     Raises:

@@ -88,7 +88,7 @@ def faults(messages: list[Message], plan: Plan) -> list[str]:
         f"{mine!r} by machine code, {his!r} by Python" for mine, his in zip(ours, other, strict=True) if mine != his
     ]
     for number, message in enumerate(messages):
-        found += _faults_of(message, ours.raw(number), ours.place(number))
+        found += _faults_of(message, ours.raw(number), ours.position(number))
     expected = expected_outcome(plan, messages, ours)
     for choice in ("reference", "compiled"):
         kernel = Kernel(plan, choice=choice, patience=0)
@@ -111,7 +111,7 @@ def expected_outcome(plan: Plan, messages: list[Message], records: Records) -> M
     gathering = BatchOutput()
     gathering.begin(len(messages))
     for number, message in enumerate(messages):
-        found = RecordContext(records.place(number))
+        found = RecordContext(records.position(number))
         try:
             reference.map_wrapped(_wrapped(message), found, gathering)
         except RecordError as error:

@@ -307,7 +307,7 @@ class LaneThreads:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.words.say(stop_key(self.order.run_id), self.order.token.encode(), SECONDS)
+        self.words.publish(stop_key(self.order.run_id), self.order.token.encode(), SECONDS)
         for thread in self._threads:
             thread.join(SECONDS)
         self.words.close()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Producer
 
-from metl_gui.engine.kafka.inspection import first_records, rows_standing
+from metl_gui.engine.kafka.inspection import count_live_rows, first_records
 from metl_gui.stack.kafka import KafkaBroker
 from metl_gui.workbench.importing.version_tasks import (
     accept_task,
@@ -85,6 +85,6 @@ def test_rows_of_a_topic_are_counted_by_the_place_of_their_source_and_not_by_the
     late = sent(1, "u", 3)  # replayed after the delete that came behind it
     tombstone: tuple[bytes, None, dict[str, str]] = (b"1", None, {})
     _send(kafka, own_name, sent(1, "c", 1), sent(2, "c", 2), sent(1, "d", 4), tombstone, late, sent(3, "c", 5))
-    assert rows_standing(kafka.servers, kafka.address(own_name)) == 2
+    assert count_live_rows(kafka.servers, kafka.address(own_name)) == 2
     first = [json.loads(line) for line in first_records(kafka.servers, (own_name, f"{own_name}-none"), 2)]
     assert [(one["offset"], one["value"]["key"]["id"]) for one in first] == [(0, 1), (1, 2)]

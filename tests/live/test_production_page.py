@@ -21,7 +21,7 @@ from pathlib import Path
 import pytest
 from confluent_kafka.admin import AdminClient
 
-from metl_gui.engine.kafka.inspection import first_records, rows_standing
+from metl_gui.engine.kafka.inspection import count_live_rows, first_records
 from metl_gui.stack.apicurio import ApicurioRegistry
 from metl_gui.stack.component import HOST, ask
 from metl_gui.stack.connect import JSON_CONVERTER, ConnectWorker
@@ -273,7 +273,7 @@ def test_every_command_of_the_page_about_production_does_its_part_on_real_server
         until(
             lambda: (
                 business.counts()
-                == {name: rows_standing(kafka.servers, kafka.address(f"metl.{name}")) for name in TABLES.values()}
+                == {name: count_live_rows(kafka.servers, kafka.address(f"metl.{name}")) for name in TABLES.values()}
             ),
             "the last row of the shop",
         )

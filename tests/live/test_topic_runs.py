@@ -21,7 +21,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]  # its own nam
 from metl_gui.core.runs.events import BatchCommitted, EngineEvent, SourceTroubled
 from metl_gui.core.runs.run_spec import ReplayOrder
 from metl_gui.core.trees.nodes import Side
-from metl_gui.engine.checks.topic_checks import check_topics, topics_to_make
+from metl_gui.engine.checks.topic_checks import check_topics, topics_to_create
 from metl_gui.engine.kafka.consumer import OffsetRange, RangeReader, close_clients
 from metl_gui.engine.kafka.topics import create_topics
 from metl_gui.engine.kernel import plan as plans
@@ -395,12 +395,12 @@ def test_missing_topics_are_named_before_a_run_and_made_as_they_were_shown(world
     with pytest.raises(RunError, match=f"{world.name}-order is not there") as refused:
         check_topics(spec)
     assert "--create-topics" in refused.value.hint
-    plans = topics_to_make(spec)
+    plans = topics_to_create(spec)
     assert [plan.name for plan in plans] == [f"{world.name}-order", f"{world.name}-aside"]
     assert "2 partitions, 1 copy" in plans[0].text
     create_topics(world.servers, plans)
     create_topics(world.servers, plans)
-    assert topics_to_make(spec) == ()
+    assert topics_to_create(spec) == ()
     check_topics(spec)
     with pytest.raises(RunError, match="There is no topic") as refused:
         check_topics(runs.spec(source=runs.address(world.source + "x")))

@@ -254,7 +254,7 @@ def test_outputs_and_checkpoints_of_another_run_are_refused_by_name(
     with pytest.raises(RunError, match=r"checkpoint belongs to another run.*sink"):
         spark.run(stream_of(sink=str(tmp_path / "elsewhere")))
     with (
-        Checkpoint(tmp_path / "checkpoint").held("held-run"),
+        Checkpoint(tmp_path / "checkpoint").exclusive("held-run"),
         pytest.raises(RunError, match=r"running already.*held-run"),
     ):
         spark.run(stream_of())

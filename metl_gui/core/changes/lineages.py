@@ -42,7 +42,7 @@ class _Cut(NamedTuple):
     reason: str
 
 
-def stand_side_by_side(versions: Iterable[Version], one: int, other: int) -> Version | None:
+def first_version_with_both(versions: Iterable[Version], one: int, other: int) -> Version | None:
     """Find the first version that has attributes of both lineages, which then cannot become one."""
     return next((v for v in versions if v.of_lineage(one) is not None and v.of_lineage(other) is not None), None)
 
@@ -56,7 +56,7 @@ def join(draft: Draft, side: Side, schema_id: int, lineage: int, ended: int) -> 
     if ended == lineage:
         return lineage
     versions = draft.tree(side).versions(schema_id)
-    if stand_side_by_side(versions, lineage, ended) is not None:
+    if first_version_with_both(versions, lineage, ended) is not None:
         schema = draft.tree(side).schema(schema_id)
         if (ended, lineage) not in schema.succeeds:
             draft.put_schema(side, schema_id, replace(schema, succeeds=(*schema.succeeds, (ended, lineage))))

@@ -19,7 +19,7 @@ from metl_gui.core.trees.trees import Tree, TreeBase
 from metl_gui.core.trees.version_facts import as_columns
 
 Ints: TypeAlias = NDArray[np.int32]
-Places: TypeAlias = NDArray[np.intp]
+Indices: TypeAlias = NDArray[np.intp]
 Bools: TypeAlias = NDArray[np.bool_]
 
 
@@ -42,8 +42,8 @@ class TreeAlignment:
     matching: Matching
 
     @cached_property
-    def rows(self) -> Places:
-        """Row before of each version after, -1 where it is new; of n."""
+    def rows(self) -> Indices:
+        """Row before of each version after, -1 where it is new; intp of n."""
         ids = self.new.version_id
         if not self.matching.is_by_ids:
             found = (self.matching.version(self.side, id_) or -1 for id_ in ids.tolist())
@@ -51,8 +51,8 @@ class TreeAlignment:
         return _found(self.old.version_id, ids)
 
     @cached_property
-    def places(self) -> Places:
-        """Place before of each attribute after, -1 where its version has none such; of m."""
+    def places(self) -> Indices:
+        """Place before of each attribute after, -1 where its version has none such; intp of m."""
         if self.matching.is_by_ids:
             order = np.argsort(self.old.id, kind="stable")
             return _through(order, _found(self.old.id[order], self.new.id))
@@ -65,8 +65,8 @@ class TreeAlignment:
         return _through(order, _found(old_key[order], new_key))
 
     @cached_property
-    def version_row(self) -> Places:
-        """Row of the version of each attribute after; of m."""
+    def version_row(self) -> Indices:
+        """Row of the version of each attribute after; intp of m."""
         return np.repeat(np.arange(len(self.new.version_id)), np.diff(self.new.start))
 
     def versions_before(self, ids: Ints) -> Ints:
@@ -81,7 +81,7 @@ class TreeAlignment:
         return _through(self.old.id, places).astype(np.int32)
 
     @cached_property
-    def _by_id(self) -> tuple[Places, Ints]:
+    def _by_id(self) -> tuple[Indices, Ints]:
         order = np.argsort(self.new.id, kind="stable")
         return order, self.new.id[order]
 
@@ -104,7 +104,7 @@ class TreeAlignment:
         versions = tuple(self.matching.version(self.side, id_) for id_ in after.version_ids)
         return next(facts) != next(facts) or versions != before.version_ids
 
-    def _changed_versions(self) -> Places:
+    def _changed_versions(self) -> Indices:
         """Rows of the versions that differ, or are new."""
         rows = self.rows
         is_other = rows < 0
@@ -114,7 +114,7 @@ class TreeAlignment:
         is_other[self.version_row[self._changed_attributes()]] = True
         return np.flatnonzero(is_other)
 
-    def _other_facts(self, met: Places) -> Bools:
+    def _other_facts(self, met: Indices) -> Bools:
         old, new = as_columns(self.old.facts), as_columns(self.new.facts)
         at = self.rows[met]
         found: Bools = _translated(old.labels, new.labels)[new.label[met]] != old.label[at]
@@ -152,15 +152,15 @@ class TreeAlignment:
         return {self.old.texts[row]: row for row in used.tolist()}
 
 
-def _found(known: NDArray[np.generic], wanted: NDArray[np.generic]) -> Places:
-    """Places of values in sorted values, -1 for those that are not there."""
+def _found(known: NDArray[np.generic], wanted: NDArray[np.generic]) -> Indices:
+    """Indices of values in sorted values, -1 for those that are not there."""
     if not len(known):
         return np.full(len(wanted), -1, np.intp)
     at = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
     return np.where(known[at] == wanted, at, -1)
 
 
-def _through(values: NDArray[np.integer], places: Places) -> Places:
+def _through(values: NDArray[np.integer], places: Indices) -> Indices:
     """Take values at places, -1 where the place is -1."""
     found = np.full(len(places), -1, np.intp)
     is_there = places >= 0

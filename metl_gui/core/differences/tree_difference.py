@@ -134,7 +134,7 @@ def schema_differences(
     else:
         yield from _facts(side, old, new)
     versions_difference = _VersionDifferences(side, new.name, trees[0] if old is not None else None, matching)
-    yield from versions_difference.told(old.version_ids if old else (), versions)
+    yield from versions_difference.differences(old.version_ids if old else (), versions)
 
 
 def _facts(side: Side, old: Schema, new: Schema) -> Iterator[TreeDifference]:
@@ -160,7 +160,7 @@ class _VersionDifferences:
     before: Tree | None
     matching: Matching
 
-    def told(self, old_ids: tuple[int, ...], versions: tuple[Version, ...]) -> Iterator[TreeDifference]:
+    def differences(self, old_ids: tuple[int, ...], versions: tuple[Version, ...]) -> Iterator[TreeDifference]:
         pairs: list[tuple[Version, Version]] = []
         previous: Version | None = None
         for version in versions:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from metl_gui.core.matrix.blocks import Element
 from metl_gui.core.matrix.matrix import DpmBase, DpmView
-from metl_gui.core.trees.columns import Longs, Places, laid_out, starts_of
+from metl_gui.core.trees.columns import Indices, Longs, laid_out, starts_of
 from metl_gui.core.trees.nodes import Version
 from metl_gui.core.trees.trees import ReadableTree, TreeBase
 from metl_gui.errors import BugError
@@ -232,7 +232,7 @@ def _equal_blocks(tree: TreeBase, matrix: DpmBase, rows: Longs, before: Longs) -
     return equal
 
 
-def _translated(tree: TreeBase, compact: ElementColumns, source: Longs, row: Longs, at: Places) -> Ints:
+def _translated(tree: TreeBase, compact: ElementColumns, source: Longs, row: Longs, at: Indices) -> Ints:
     """Find the attributes that copies of blocks use.
 
     Args:
@@ -269,7 +269,7 @@ def _widest(compact: ElementColumns, place: Ints) -> Ints:
     return widest
 
 
-def _found(tree: TreeBase, row: Longs, lineage: Ints) -> Places:
+def _found(tree: TreeBase, row: Longs, lineage: Ints) -> Indices:
     """Find the attributes of some versions (by row) that have some lineages, among the attributes of those versions."""
     rows = np.unique(row)
     at = laid_out(tree.start[rows], np.diff(tree.start)[rows])
@@ -280,7 +280,7 @@ def _found(tree: TreeBase, row: Longs, lineage: Ints) -> Places:
     place = np.searchsorted(key[sort], wanted)
     if int(place.max()) >= len(sort) or np.any(key[sort[place]] != wanted):
         raise BugError("a kept block of the compact set names a lineage that a later version does not have")
-    found: Places = at[sort[place]]
+    found: Indices = at[sort[place]]
     return found
 
 

@@ -18,7 +18,7 @@ from immutables import Map
 from numpy.typing import NDArray
 
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element, Status, Verdict
-from metl_gui.core.trees.columns import EMPTY, Readable, add, joined_rows, taken
+from metl_gui.core.trees.columns import EMPTY, Readable, add, joined_rows, picked
 from metl_gui.errors import BugError
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
@@ -353,8 +353,8 @@ def spliced_matrix(base: DpmBase, edited: Mapping[BlockKey, Block | None]) -> Dp
         version[order],
         entity_version[order],
         start,
-        taken(base.q, extra.q, at),
-        taken(base.p, extra.p, at),
+        picked(base.q, extra.q, at),
+        picked(base.p, extra.p, at),
         column(base.status, extra.status),
         column(base.verdict, extra.verdict),
         column(base.came_version, extra.came_version),

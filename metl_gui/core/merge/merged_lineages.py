@@ -40,8 +40,8 @@ _BASE, _OURS, _THEIRS = range(3)
 def merge_lineages(draft: Draft, nodes: MergedNodes, result: int) -> None:
     """Give every attribute of a schema or entity of the result its lineage, and note where those of each side went."""
     merger = _Lineages(draft, nodes, result)
-    merger.give_common()
-    merger.give_others()
+    merger.assign_shared()
+    merger.assign_remaining()
     merger.mend_doubles()
     merger.write()
 
@@ -61,7 +61,7 @@ class _Lineages:
                 sides = ThreeWay(*(of.get(attribute.path) for of in known))
                 self.leaves.append(_MergedAttribute(version, at, attribute, sides))
 
-    def give_common(self) -> None:
+    def assign_shared(self) -> None:
         """Settle what all three sides have: whose name of a lineage changed decides."""
         common = [leaf for leaf in self.leaves if leaf.is_common]
         first: list[dict[int, int]] = [{}, {}, {}]
@@ -78,7 +78,7 @@ class _Lineages:
                 fresh[at] = leaf.of(_OURS) if names.ours == at else self.draft.new_lineage(self.nodes.side)
             leaf.lineage = fresh[root]
 
-    def give_others(self) -> None:
+    def assign_remaining(self) -> None:
         """Let attributes that not all sides have follow those that they are the same as."""
         common = [leaf for leaf in self.leaves if leaf.is_common]
         rest = [leaf for leaf in self.leaves if not leaf.is_common]

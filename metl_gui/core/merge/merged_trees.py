@@ -39,7 +39,7 @@ class NameMerger:
         name, is_other = settled(ThreeWay(base.name, ours.name, theirs.name)) if has_base else (ours.name, False)
         if is_other:
             reason = f"Ours calls it {ours.name}, theirs {theirs.name}; it answers to both."
-            self._nodes.tell(ours.id, None, ConflictKind.NAME, ours.name, reason)
+            self._nodes.add_conflict(ours.id, None, ConflictKind.NAME, ours.name, reason)
         wanted = settled_set(ThreeWay(base.aliases, ours.aliases, theirs.aliases))
         wanted += [each for each in (ours.name, theirs.name) if not has_base or each != base.name]
         aliases = tuple(each for each in wanted if each in ours.aliases and each != name)
@@ -49,7 +49,7 @@ class NameMerger:
             self._nodes.touched.add(ours.id)
             self._draft.put_schema(self._side, ours.id, merged)
 
-    def give_names(self) -> None:
+    def assign_aliases(self) -> None:
         """Let schemas answer to the further names that theirs gave them, once all that goes has gone."""
         for result, names in self._names:
             schema = self._draft.tree(self._side).find_schema(result)
@@ -65,7 +65,7 @@ class NameMerger:
             holder = tree.named(each)
             if holder is not None and holder.id != schema.id:
                 reason = f"Theirs lets {schema.name} answer to {each}, which is {holder.name} in ours; it stays so."
-                self._nodes.tell(schema.id, None, ConflictKind.NAME, schema.name, reason)
+                self._nodes.add_conflict(schema.id, None, ConflictKind.NAME, schema.name, reason)
         if free:
             self._nodes.touched.add(schema.id)
             self._draft.put_schema(self._side, schema.id, replace(schema, aliases=(*schema.aliases, *free)))
@@ -82,7 +82,7 @@ class NameMerger:
             aliases = tuple(each for each in schema.aliases if each not in taken)
             self._draft.put_schema(self._side, id_, replace(schema, aliases=aliases))
             reason = f"Ours lets {schema.name} answer to {', '.join(taken)}, which theirs added; it is that one now."
-            self._nodes.tell(id_, None, ConflictKind.NAME, schema.name, reason)
+            self._nodes.add_conflict(id_, None, ConflictKind.NAME, schema.name, reason)
 
     def _settings(self, trio: ThreeWay[Schema]) -> dict[str, str]:
         base, ours, theirs = (dict(schema.settings) for schema in trio)
@@ -97,7 +97,7 @@ class NameMerger:
             if is_other:
                 words = [value or "the default" for value in values]
                 reason = f"Ours sets {name} to {words[1]}, theirs to {words[2]}; ours is kept."
-                self._nodes.tell(trio.ours.id, None, ConflictKind.SETTING, f"{trio.ours.name}, {name}", reason)
+                self._nodes.add_conflict(trio.ours.id, None, ConflictKind.SETTING, f"{trio.ours.name}, {name}", reason)
         return {name: value for name, value in found.items() if value}
 
 
@@ -177,7 +177,7 @@ class TreeMerger:
                 self._untouched[ours.id] = trio
             else:
                 self._schema(trio)
-        self._names.give_names()
+        self._names.assign_aliases()
         for id_ in {found for ids in self._nodes.ids for found in ids.schemas.values()}:
             if id_ not in self._untouched and self._draft.tree(self._side).find_schema(id_) is not None:
                 merge_lineages(self._draft, self.nodes, id_)
@@ -219,7 +219,7 @@ class TreeMerger:
         if new:
             labels = ", ".join(self._nodes.ids.ours.tree.version(id_).label for id_ in new)
             reason = f"Theirs removed {ours.name}, ours added version {labels}; that stays."
-            self._nodes.tell(result, new[-1], ConflictKind.REMOVED, ours.name, reason)
+            self._nodes.add_conflict(result, new[-1], ConflictKind.REMOVED, ours.name, reason)
 
     def _removed_by_ours(self, base: Schema, theirs: Schema) -> None:
         """Say what theirs did to a schema that ours removed."""
@@ -233,7 +233,7 @@ class TreeMerger:
             did = [f"added version {', '.join(new)}"] if new else []
             did += [_mapped_words(changed)] if changed else []
             reason = f"Ours removed {base.name}, theirs {' and '.join(did)}; it stays removed."
-            self._nodes.tell(None, None, ConflictKind.REMOVED, base.name, reason)
+            self._nodes.add_conflict(None, None, ConflictKind.REMOVED, base.name, reason)
 
     def _versions(self, result: int, trio: ThreeWay[Schema | None]) -> None:
         orders = self._map_versions(result, trio)
@@ -289,7 +289,7 @@ class TreeMerger:
                 continue
             label = ours.tree.version(here).label
             place = f"{trio.ours.name if trio.ours else ''}@{label}"
-            self._nodes.tell(
+            self._nodes.add_conflict(
                 result,
                 here,
                 ConflictKind.REMOVED,
@@ -312,7 +312,7 @@ class TreeMerger:
                 if words:
                     place = f"{schema.name}@{version.label}"
                     reason = f"Ours removed version {version.label}, theirs {_mapped_words(words)}; it stays removed."
-                    self._nodes.tell(result, None, ConflictKind.REMOVED, place, reason)
+                    self._nodes.add_conflict(result, None, ConflictKind.REMOVED, place, reason)
             else:
                 orders.theirs.append(self._add_version(result, version))
 
@@ -344,7 +344,7 @@ class TreeMerger:
         for each in wanted:
             if each in others:
                 reason = f"Theirs calls version {label} also {each}, which is another version in ours; it stays so."
-                self._nodes.tell(result, version_id, ConflictKind.LABEL, f"{schema.name}@{each}", reason)
+                self._nodes.add_conflict(result, version_id, ConflictKind.LABEL, f"{schema.name}@{each}", reason)
         number = 1
         while not free:
             name = f"{label} (theirs{'' if number == 1 else f' {number}'})"
@@ -359,14 +359,14 @@ class TreeMerger:
         place = f"{self._draft.tree(self._side).schema(result).name}@{ours.label}"
         if ours.fingerprint != theirs.fingerprint:
             reason = f"Both added a version {ours.label}: {_content_words(ours, theirs)}; ours is kept."
-            self._nodes.tell(result, ours.id, ConflictKind.VERSION, place, reason)
+            self._nodes.add_conflict(result, ours.id, ConflictKind.VERSION, place, reason)
         key, is_other = settled(ThreeWay(base.key if base else None, ours.key, theirs.key))
         if is_other and ours.key is None:
             key, is_other = theirs.key, False
         if is_other and theirs.key is not None:
             words = [", ".join(each or ()) or "none" for each in (ours.key, theirs.key)]
             reason = f"Ours says that its key is {words[0]}, theirs {words[1]}; ours is kept."
-            self._nodes.tell(result, ours.id, ConflictKind.KEY, place, reason)
+            self._nodes.add_conflict(result, ours.id, ConflictKind.KEY, place, reason)
         attributes = self._attributes(result, place, trio)
         merged = replace(ours, key=key, attributes=attributes)
         if merged != ours:
@@ -404,7 +404,7 @@ class TreeMerger:
             docs = [side[path].doc if path in side else "" for side in (base, theirs)]
             doc, is_other = settled(ThreeWay(docs[0], attribute.doc, docs[1]))
             if is_other and docs[1]:
-                self._nodes.tell(
+                self._nodes.add_conflict(
                     result,
                     None,
                     ConflictKind.DOC,

@@ -169,6 +169,8 @@ class MergedNodes:
         """Begin with the trees of three documents."""
         return cls(side, ThreeWay(*(IdTranslation(document.tree(side)) for document in documents)))
 
-    def tell(self, result: int | None, version: int | None, kind: ConflictKind, place: str, reason: str) -> None:
+    def add_conflict(
+        self, result: int | None, version: int | None, kind: ConflictKind, place: str, reason: str
+    ) -> None:
         """Note a conflict about a schema or entity of the result, and about one of its versions."""
         self.conflicts.append((result, version, MergeConflict(kind, place, reason)))

@@ -29,7 +29,7 @@ def add(index: MapMutation[int, Map[int, bool]], outer: int, inner: int) -> None
 
 
 Longs: TypeAlias = NDArray[np.int64]
-Places: TypeAlias = NDArray[np.int32] | NDArray[np.int64]
+Indices: TypeAlias = NDArray[np.int32] | NDArray[np.int64]
 
 _AT_ONCE = 1 << 20
 
@@ -44,8 +44,11 @@ def starts_of(lengths: Longs) -> Longs:
     return starts
 
 
-def laid_out(first: Longs, length: Longs) -> Places:
-    """Concatenate the ranges that begin at ``first`` and are ``length`` long; as 32-bit integers where they fit."""
+def laid_out(first: Longs, length: Longs) -> Indices:
+    """Concatenate the ranges that begin at ``first`` and are ``length`` long.
+
+    Shape: one entry for each row of the ranges, ``length.sum()``; int32 where that fits, else int64.
+    """
     starts = starts_of(length)
     kind = np.int32 if max(int(starts[-1]), int(first.max(initial=0) + length.max(initial=0))) < 2**31 else np.int64
     found = np.repeat((first - starts[:-1]).astype(kind), length)
@@ -53,15 +56,27 @@ def laid_out(first: Longs, length: Longs) -> Places:
     return found
 
 
-def joined_rows(start: Longs, kept: Longs, extra_start: Longs, order: Longs) -> tuple[Longs, Places]:
-    """Starts of the parts in their new order, and for each of their rows its place in both columns laid end to end."""
+def joined_rows(start: Longs, kept: Longs, extra_start: Longs, order: Longs) -> tuple[Longs, Indices]:
+    """Return where parts of two columns start in their new order, and the rows that they take.
+
+    Args:
+        start, extra_start: where the parts of either column start, with the end of the last one.
+        kept: the parts of the first column that stay.
+        order: the new order of the kept parts and those of the second column, concatenated.
+
+    Shape: the starts have one entry more than ``order``; the rows, which count through both columns, are as many as the
+    parts have together.
+    """
     lengths = np.concatenate([np.diff(start)[kept], np.diff(extra_start)])[order]
     firsts = np.concatenate([start[:-1][kept], extra_start[:-1] + start[-1]])[order]
     return starts_of(lengths), laid_out(firsts, lengths)
 
 
-def taken(of_base: NDArray[Any], of_extra: NDArray[Any], at: Places) -> NDArray[Any]:
-    """Pick rows of two columns laid end to end, in pieces, so that other threads get their turn."""
+def picked(of_base: NDArray[Any], of_extra: NDArray[Any], at: Indices) -> NDArray[Any]:
+    """Return some rows of two columns laid end to end; in pieces, so that other threads get their turn.
+
+    Shape: as ``at``, with the dtype of ``of_base``.
+    """
     both = np.concatenate([of_base, of_extra])
     out = np.empty(len(at), of_base.dtype)
     for low in range(0, len(at), _AT_ONCE):

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable
 import numpy as np
 
 from metl_gui.core.trees import trees
-from metl_gui.core.trees.columns import joined_rows, taken
+from metl_gui.core.trees.columns import joined_rows, picked
 from metl_gui.core.trees.nodes import Schema, Version
 from metl_gui.core.trees.trees import TextTable, TreeBase
 from metl_gui.core.trees.version_facts import as_columns, version_columns
@@ -37,14 +37,14 @@ def spliced_tree(
         schemas=schemas,
         version_id=version_id[order],
         schema_id=np.concatenate([base.schema_id[kept], extra.schema_id])[order],
-        facts=as_columns(base.facts).taken(kept).joined(version_columns(extra.facts)).taken(order),
+        facts=as_columns(base.facts).picked(kept).joined(version_columns(extra.facts)).picked(order),
         start=start,
-        id=taken(base.id, extra.id, at),
-        lineage=taken(base.lineage, extra.lineage, at),
-        path=taken(base.path, rows.texts[extra.path], at),
-        doc=taken(base.doc, rows.texts[extra.doc], at),
-        type=taken(base.type, rows.types[extra.type], at),
-        optional=taken(base.optional, extra.optional, at),
+        id=picked(base.id, extra.id, at),
+        lineage=picked(base.lineage, extra.lineage, at),
+        path=picked(base.path, rows.texts[extra.path], at),
+        doc=picked(base.doc, rows.texts[extra.doc], at),
+        type=picked(base.type, rows.types[extra.type], at),
+        optional=picked(base.optional, extra.optional, at),
         texts=rows.joined_texts,
         types=rows.joined_types,
     )

@@ -36,7 +36,7 @@ class VersionColumns(Sequence[VersionMetadata]):
     def __len__(self) -> int:
         return len(self.label)
 
-    def taken(self, rows: NDArray[np.int64]) -> VersionColumns:
+    def picked(self, rows: NDArray[np.int64]) -> VersionColumns:
         """Return the facts of some versions, in the order asked for."""
         if len(rows) == len(self) and bool((np.diff(rows) > 0).all()):
             return self

@@ -45,7 +45,7 @@ def check_topics(spec: RunSpec) -> None:
     source, sink, errors = (spec.servers_of(role) for role in ("source", "sink", "errors"))
     if source is not None:
         _check_source(spec, source)
-    for plan in topics_to_make(spec):
+    for plan in topics_to_create(spec):
         servers = errors if plan.why == why_of(ERRORS) else sink
         raise RunError(
             f"Topic {plan.name} is not there.",
@@ -58,8 +58,8 @@ def check_topics(spec: RunSpec) -> None:
         _check_rights(Lister(errors, KafkaAddress()).admin, errors, parse_address(spec.sink.errors).topics, "WRITE")
 
 
-def topics_to_make(spec: RunSpec) -> tuple[TopicPlan, ...]:
-    """Say which topics a run writes to are not there yet, and how they would be made.
+def topics_to_create(spec: RunSpec) -> tuple[TopicPlan, ...]:
+    """Return which topics a run writes to are not there yet, and how they would be made.
 
     Raises:
         RunError: servers do not answer or refuse.

@@ -35,7 +35,7 @@ class Strategy(Protocol):
         """Let the work begin."""
         ...
 
-    def goes_on(self) -> bool:
+    def poll(self) -> bool:
         """Wait a moment, tell how far the work is, and say whether there is more to wait for.
 
         Raises:
@@ -72,7 +72,7 @@ def drive(strategy: Strategy) -> RunReport:
         run.emit(started)
         strategy.start()
         try:
-            while not run.is_cancelled.is_set() and strategy.goes_on():
+            while not run.is_cancelled.is_set() and strategy.poll():
                 pass
         finally:
             strategy.stop()

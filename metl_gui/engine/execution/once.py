@@ -20,7 +20,7 @@ from metl_gui.engine.runs.staging import Staging
 from metl_gui.engine.sessions.jobs import map_source
 from metl_gui.engine.sessions.run_context import RunContext
 from metl_gui.engine.sessions.runtime import ship
-from metl_gui.engine.sources.error_store import ErrorStore, ReplaySource, held
+from metl_gui.engine.sources.error_store import ErrorStore, ReplaySource, exclusive
 from metl_gui.engine.sources.files import list_files
 from metl_gui.engine.sources.source import FileSource, ReadPlan, Source
 from metl_gui.engine.spark.cancellation import LOOK_SECONDS, Background, unless_cancelled
@@ -59,7 +59,7 @@ class OnceStrategy:
             try:
                 yield self._listed()
             except BaseException:
-                self.source.withdraw()
+                self.source.on_discard()
                 self.staging.discard()
                 raise
             finally:
@@ -75,7 +75,7 @@ class OnceStrategy:
         order = self._order(self.places)
         self.work = Background(lambda: self._in_group(lambda: map_source(runtime, self.reading, order)))
 
-    def goes_on(self) -> bool:
+    def poll(self) -> bool:
         """Wait a moment for the tasks, and tell how far they are four times a second."""
         is_over = self.work.is_over.wait(LOOK_SECONDS)
         if self.run.seconds >= self._told + INTERVAL_SECONDS:
@@ -104,9 +104,9 @@ class OnceStrategy:
             *dict.fromkeys(note for outcome in outcomes for note in outcome.notes),
             *filter(None, [slow]),
         )
-        self.source.promise(self.staging)
+        self.source.before_commit(self.staging)
         self.staging.commit(self.places.bring_home(path for outcome in outcomes for path in outcome.written))
-        self.source.keep()
+        self.source.after_commit()
         report = report_of(self.spec, self.run.runtime.target.shown, tally, self.run.seconds, problems)
         return msgspec.structs.replace(
             report,
@@ -205,5 +205,5 @@ def _source_of(spec: RunSpec) -> Iterator[Source]:
         yield FileSource(list_files(spec.source.address))
         return
     store = ErrorStore.at(spec.source.address, spec.source.replay.reasons, spec.source.max_record_bytes)
-    with held(store, spec.is_marked):
+    with exclusive(store, spec.is_marked):
         yield ReplaySource(store, spec.run_id, spec.policy.mode, spec.source.replay.is_again, spec.is_marked)

@@ -22,7 +22,7 @@ from metl_gui.engine.execution.driver import drive
 from metl_gui.engine.execution.once import OnceStrategy
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.runs.run_folder import new_run_id
-from metl_gui.engine.sessions.jobs import NumberedTask, run_tasks, tell_facts
+from metl_gui.engine.sessions.jobs import NumberedTask, collect_worker_facts, run_tasks
 from metl_gui.engine.sessions.run_context import RunContext
 from metl_gui.engine.spark.protection import protection_of
 from metl_gui.engine.spark.worker_check import WorkerCheck, check_packages
@@ -49,7 +49,7 @@ class SubmittedRuntime:
         self.target = Target(master=spark.sparkContext.master or "")
         self.version = spark.version
         self.protection = protection_of(spark.sparkContext.getConf().get)
-        self.workers = self.look(WorkerCheck())
+        self.workers = self.check_workers(WorkerCheck())
         check_packages(self.workers)
 
     @property
@@ -87,9 +87,9 @@ class SubmittedRuntime:
         """Cancel what is run; who submitted the job ends it as a whole."""
         self.spark.sparkContext.cancelJobGroup(run_id)
 
-    def look(self, look: WorkerCheck) -> Sequence[WorkerFacts]:
+    def check_workers(self, check: WorkerCheck) -> Sequence[WorkerFacts]:
         """Ask the workers what they have and see."""
-        return tell_facts(self.spark, look, self.parallelism)
+        return collect_worker_facts(self.spark, check, self.parallelism)
 
     def ship_plan(self, plan: Path) -> str:
         """Send the plan to the executors."""

@@ -88,7 +88,7 @@ def work_places(
         return WorkPlaces(staging.messages_partial, staging.errors_partial, staging.samples_partial, progress)
     for folder in folders:
         (folder / MARK).write_text(spec.run_id)
-    facts = runtime.look(WorkerCheck(_some_of(files), tuple(map(str, folders)), spec.run_id))
+    facts = runtime.check_workers(WorkerCheck(_some_of(files), tuple(map(str, folders)), spec.run_id))
     notes = check_packages(facts, is_with_kafka=bool(spec.servers))
     check_files(facts, spec.source.address)
     unseen = {folder: refusal for folder in folders if (refusal := _refusal(facts, folder))}

@@ -334,7 +334,7 @@ class KeptClients(Generic[_Client]):
             self._kept.append((key, time.monotonic(), client))
             self._drop_old()
 
-    def let_go(self) -> None:
+    def close_all(self) -> None:
         """End all of them."""
         with self._changing:
             while self._kept:

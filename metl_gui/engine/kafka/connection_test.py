@@ -46,7 +46,7 @@ def check_settings(servers: KafkaServers) -> None:
     _client(KafkaServers(bootstrap="", settings=servers.settings, secrets=servers.secrets), [])
 
 
-def look(servers: KafkaServers, is_cancelled: Callable[[], bool] = lambda: False) -> KafkaFacts | None:
+def probe(servers: KafkaServers, is_cancelled: Callable[[], bool] = lambda: False) -> KafkaFacts | None:
     """Log in and look around.
 
     Returns:

@@ -225,4 +225,4 @@ _CONSUMERS = KeptClients(_Client.close, 1)
 
 def close_clients() -> None:
     """Close what this process keeps open between two uses."""
-    _CONSUMERS.let_go()
+    _CONSUMERS.close_all()

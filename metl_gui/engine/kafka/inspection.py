@@ -143,7 +143,7 @@ class _KeyedMessage(msgspec.Struct, gc=False):
 _sent = msgspec.json.Decoder(_KeyedMessage).decode
 
 
-def rows_standing(servers: KafkaServers, address: str) -> int:
+def count_live_rows(servers: KafkaServers, address: str) -> int:
     """Count the rows that messages of one entity leave.
 
     Args:

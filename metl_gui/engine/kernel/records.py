@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from metl_gui.formats.json_text import quoted
 
-Places: TypeAlias = NDArray[np.int64]
+Int64Array: TypeAlias = NDArray[np.int64]
 
 
 class Parts(NamedTuple):
@@ -51,12 +51,12 @@ class Records:
     """
 
     buffer: bytes
-    starts: Places
-    stops: Places
-    offsets: Places
+    starts: Int64Array
+    stops: Int64Array
+    offsets: Int64Array
     name: str
     names: Sequence[str] = ()
-    sizes: Places | None = None
+    sizes: Int64Array | None = None
     positions: Sequence[str] | None = None
     source_bytes: int | None = None
     parts: Parts | None = None
@@ -104,8 +104,8 @@ class Records:
         """Return the bytes of one record."""
         return self.buffer[self.starts[record] : self.stops[record]]
 
-    def place(self, record: int) -> str:
-        """Return the place of one record, ``file@offset`` where it comes from a file."""
+    def position(self, record: int) -> str:
+        """Return the position of one record, ``file@offset`` where it comes from a file."""
         if self.positions is not None:
             return self.positions[record]
         return f"{self.names[record] if self.names else self.name}@{self.offsets[record]}"
@@ -118,8 +118,8 @@ class Records:
         return Records(self.buffer, *places, self.name, self.names[:count], sizes, positions, parts=self.parts)
 
     @property
-    def lengths(self) -> Places:
-        """How many bytes of each are in the buffer."""
+    def lengths(self) -> Int64Array:
+        """How many bytes of each record are in the buffer; int64 of n."""
         return self.stops - self.starts
 
     @property
@@ -135,6 +135,6 @@ def head_of(topic: str, partition: int) -> bytes:
     return b'{"topic":%b,"partition":%d,"offset":' % (quoted(topic), partition)
 
 
-def _starts(lengths: Places) -> Places:
+def _starts(lengths: Int64Array) -> Int64Array:
     ends = accumulate(lengths.tolist(), lambda place, length: place + length + 1, initial=0)
     return np.fromiter(ends, np.int64, len(lengths) + 1)[:-1]

@@ -365,7 +365,7 @@ class WireDecoder:
                 self._schemas.setdefault(id_, []).append(one)
 
 
-def learn(schema: str) -> bytes:
+def remember_schema(schema: str) -> bytes:
     """Remember the schema of a data file; return what its values begin with in single-object encoding.
 
     Raises:

@@ -250,7 +250,7 @@ class Loads:
         self._said = ClientErrorLog()
         self._ask_at = 0.0
 
-    def look(self, shares: Mapping[PartitionId, PartitionState], exchange: TransactionalClient) -> None:
+    def update(self, shares: Mapping[PartitionId, PartitionState], exchange: TransactionalClient) -> None:
         """Take up what is ordered of the partitions that the task has, and let go of the others.
 
         Raises:
@@ -317,7 +317,7 @@ class Loads:
             if shares.get(place) is not load.changes:
                 continue
             if load.held:
-                if load.is_hopeful or load.is_overdue(wait_seconds):
+                if load.is_retry_due or load.is_overdue(wait_seconds):
                     batch[load] = load.release(wait_seconds)
             elif load.arrived:
                 batch[load], load.arrived = load.arrived[:_MOST_ROWS], load.arrived[_MOST_ROWS:]
@@ -325,10 +325,10 @@ class Loads:
                 batch[load] = []
         return batch
 
-    def hope(self) -> None:
-        """Try what is held again, as there is a new state."""
+    def retry_held(self) -> None:
+        """Retry held rows, as there is a new state."""
         for load in self._loads.values():
-            load.hope()
+            load.retry_held()
 
     def close(self) -> None:
         """Forget everything; it is taken up again from what is committed."""

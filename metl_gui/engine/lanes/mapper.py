@@ -145,7 +145,7 @@ class StateMappers:
         while len(self._prepared) > _KEPT:
             self._prepared.pop(next(iter(self._prepared)))
 
-    def take_up(self, taken: PlanState) -> None:
+    def activate(self, taken: PlanState) -> None:
         """Map with a state from now on."""
         found = self._prepared.pop(taken.hash, None)
         if found is None or found.state != taken.state:

@@ -137,7 +137,7 @@ class PartitionState:
         end: where there was nothing more for the moment; it may lie behind the last record.
         held: messages that wait, the first of them for its version.
         given_up: versions that were waited for in vain.
-        is_hopeful: what is held may have its version now.
+        is_retry_due: what is held may have its version now.
         topic: the topic that its records name, where it is another.
     """
 
@@ -149,7 +149,7 @@ class PartitionState:
         self.end = -1
         self.held: list[Message] = []
         self.given_up: set[Version] = set()
-        self.is_hopeful = False
+        self.is_retry_due = False
         self.topic = ""
         self._waits_for: Version | None = None
         self._held_since = 0.0
@@ -176,17 +176,17 @@ class PartitionState:
         if self._waits_for is not None and time.monotonic() - self._held_since >= wait_seconds:
             self.given_up.add(self._waits_for)
             self._waits_for = None
-        held, self.held, self.is_hopeful = self.held, [], False
+        held, self.held, self.is_retry_due = self.held, [], False
         return held
 
     def is_overdue(self, wait_seconds: float) -> bool:
         """Whether what is held was waited for long enough."""
         return bool(self.held) and time.monotonic() - self._held_since >= wait_seconds
 
-    def hope(self) -> None:
-        """Try what is held again, and wait anew for what was given up, as there is a new state."""
+    def retry_held(self) -> None:
+        """Retry held messages, and wait anew for versions that were given up, as there is a new state."""
         self.given_up.clear()
-        self.is_hopeful = bool(self.held)
+        self.is_retry_due = bool(self.held)
 
     def commit(
         self,
@@ -223,8 +223,8 @@ class PartitionState:
         )
         return self._commit(position, counts.after(tally), facts, note, messages, keep)
 
-    def go_back(self, offset: int, order: str, facts: CommitContext, keep: Callable[[int, bytes], None]) -> Commit:
-        """Say what is committed when the partition is set back by an order."""
+    def rewind(self, offset: int, order: str, facts: CommitContext, keep: Callable[[int, bytes], None]) -> Commit:
+        """Return what is committed when the partition is set back by an order."""
         self.held, self.end = [], -1
         note = OffsetMetadata(run=facts.run, states=self.note.states, order=order, loaded=self.note.loaded)
         return self._commit(offset, self.counts.after(Tally()), facts, note, [], keep)

@@ -138,7 +138,7 @@ class LaneProgress:
         self.read = 0
         self._reads: deque[tuple[float, dict[PartitionId, int]]] = deque()
 
-    def tell(self, emit: Callable[[EngineEvent], None]) -> None:
+    def emit_progress(self, emit: Callable[[EngineEvent], None]) -> None:
         """Look and emit the progress.
 
         Raises:

@@ -101,7 +101,7 @@ class TransactionStrategy:
         self.words = LaneTopic(self.lane.servers, self.order.lane_topic)
         self.watch = CoordinationWatch(self.lane.servers, matrix) if matrix else None
         try:
-            self.words.say(start_key(self.run.run_id), self.token.encode(), _START_SECONDS)
+            self.words.publish(start_key(self.run.run_id), self.token.encode(), _START_SECONDS)
             yield
         finally:
             self.words.close()
@@ -115,7 +115,7 @@ class TransactionStrategy:
         self.ends = None if self.spec.source.follow else self.lane.ends()
         self.job = LaneJob(self.run.runtime, self.order, self.lane.tasks(self.run.runtime))
 
-    def goes_on(self) -> bool:
+    def poll(self) -> bool:
         """Wait a moment, tell how far the lane is, and start its tasks again when Spark has lost them."""
         is_stopped = self.run.is_cancelled.wait(_TELL_SECONDS)
         self._tell()
@@ -132,7 +132,7 @@ class TransactionStrategy:
         """Have the tasks end behind their transactions, and end those of tasks that could not."""
         if not self.job.is_over.is_set():
             try:
-                self.words.say(stop_key(self.run.run_id), self.token.encode(), _SAY_SECONDS)
+                self.words.publish(stop_key(self.run.run_id), self.token.encode(), _SAY_SECONDS)
             except RunError as error:
                 _log.warning("the tasks cannot be told to end: %s", error)
                 self.job.end_after(0.0)
@@ -167,7 +167,7 @@ class TransactionStrategy:
     def _tell(self) -> None:
         """Tell how far the lane is; servers that are away are a trouble that passes."""
         try:
-            self.progress.tell(self.run.emit)
+            self.progress.emit_progress(self.run.emit)
             self._trouble("driver", "")
         except RunError as error:
             self._trouble("driver", f"{error.title} {error.text} The lane goes on once they answer; nothing is lost.")

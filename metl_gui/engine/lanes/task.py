@@ -91,8 +91,8 @@ _FIRST_BYTES = 1024.0
 _POLL_SECONDS = 0.05
 _LOOK_SECONDS = 0.005
 _PATIENCE_SECONDS = 2.0
-_REST_SECONDS = 0.25
-_LONGEST_REST_SECONDS = 3.0
+_BACKOFF_SECONDS = 0.25
+_LONGEST_BACKOFF_SECONDS = 3.0
 _TELL_AFTER_SECONDS = 1.5
 _TOPICS_SECONDS = 5.0
 _SAY_SECONDS = 5.0
@@ -114,13 +114,13 @@ class LaneTask:
         started_with = msgspec.structs.replace(order.run.mapping, plan=plan)
         self.mappers = StateMappers(order, started_with)
         self.words = LaneTopic(order.servers, order.lane_topic)
-        self.loads = Loads(order, self.words, self._known_of, self._tell_lost)
+        self.loads = Loads(order, self.words, self._known_of, self._publish_lost)
         self.member = self._member(started_with) if order.run.mapping.matrix else None
         self._parent = os.getppid()
         self._bytes_each = _FIRST_BYTES
         self._has_new = False
         self._told = ""
-        self._rest_seconds = _REST_SECONDS
+        self._backoff_seconds = _BACKOFF_SECONDS
         self._failing_since: float | None = None
         self._looked = 0.0
         self._gone: dict[PartitionId, int] = {}
@@ -141,8 +141,8 @@ class LaneTask:
                 self.member.close()
             self.words.close()
 
-    def came(self, committed: Sequence[TopicPartition]) -> Sequence[TopicPartition]:
-        """Take partitions over where their last transaction ended."""
+    def on_assigned(self, committed: Sequence[TopicPartition]) -> Sequence[TopicPartition]:
+        """Return where assigned partitions are read from: behind their last transaction."""
         self.shares |= {place: PartitionState(place, *known) for place, known in self._known_of(committed).items()}
         self._has_new = True
         if self.member is not None:
@@ -153,26 +153,26 @@ class LaneTask:
             for one in committed
         ]
 
-    def went(self, places: Iterable[PartitionId]) -> None:
+    def on_revoked(self, places: Iterable[PartitionId]) -> None:
         """Forget partitions: whoever has them now knows from their offsets what was done."""
         for place in places:
             self.shares.pop(place, None)
 
-    def ended(self, place: PartitionId, offset: int) -> None:
+    def on_partition_eof(self, place: PartitionId, offset: int) -> None:
         """Note that there is nothing behind an offset for now."""
         if place in self.shares:
             self.shares[place].end = offset
 
-    def lost(self, place: PartitionId, first: int, text: str) -> None:
-        """Tell that records were gone before they were read, and go on behind them."""
+    def on_offset_out_of_range(self, place: PartitionId, first: int, text: str) -> None:
+        """Log and publish that records were gone before they were read; reading resumes behind them."""
         self._gone[place] = first
-        self._tell_lost(place, text)
+        self._publish_lost(place, text)
 
-    def _tell_lost(self, place: PartitionId, text: str) -> None:
-        """Tell that records were gone before they were read; it stays true once the task goes on."""
+    def _publish_lost(self, place: PartitionId, text: str) -> None:
+        """Publish that records were gone before they were read; it stays true once the task goes on."""
         _log.warning("%s: %s", place, text)
         trouble = Trouble(token=self.order.token, text=text)
-        self.words.say(gone_key(self.order.run_id, self.number, place), msgspec.json.encode(trouble))
+        self.words.publish(gone_key(self.order.run_id, self.number, place), msgspec.json.encode(trouble))
 
     def _member(self, started_with: PlanState) -> StateCoordinator:
         order = self.order
@@ -194,12 +194,12 @@ class LaneTask:
             while not self._is_over() and self._turn(exchange):
                 pass
         except KafkaException as error:
-            self._mind(error, exchange)
+            self._back_off(error, exchange)
         except RunError as error:
             # Put into words on the way, which says nothing of whether it goes by.
             if not isinstance(error.__cause__, KafkaException):
                 raise
-            self._mind(error.__cause__, exchange)
+            self._back_off(error.__cause__, exchange)
         finally:
             if exchange is not None:
                 exchange.close()
@@ -208,14 +208,14 @@ class LaneTask:
         """Do one transaction, if there is something for one; False to begin again at what is committed."""
         self._look_for_topics(exchange)
         if self.member is not None:
-            self._take_up(self.member)
+            self._activate(self.member)
             if not self.member.may_map and not self._wait_until_allowed(_PATIENCE_SECONDS):
                 return False
             self._obey(exchange, self.member)
-        self.loads.look(self.shares, exchange)
+        self.loads.update(self.shares, exchange)
         batch = self._batch(exchange)
         if self._gone:
-            self._go_behind(exchange)
+            self._skip_deleted(exchange)
             return False
         if batch and not self._may_map() and not self._wait_until_allowed(_PATIENCE_SECONDS):
             return False
@@ -225,9 +225,9 @@ class LaneTask:
         """Return what there is to do by partition; no messages for one of which only things are told."""
         batch: dict[PartitionState, list[Message]] = {}
         for share in self.shares.values():
-            if share.held and (share.is_hopeful or share.is_overdue(self.order.run.mapping.wait_seconds)):
+            if share.held and (share.is_retry_due or share.is_overdue(self.order.run.mapping.wait_seconds)):
                 batch[share] = share.release(self.order.run.mapping.wait_seconds)
-                exchange.go_on(share.place)
+                exchange.resume(share.place)
         messages = exchange.take(self._most(), 0.0 if batch else _POLL_SECONDS)
         for message in messages:
             found = self.shares.get(PartitionId(message.topic() or "", message.partition() or 0))
@@ -257,14 +257,14 @@ class LaneTask:
                 exchange.pause(share.place)
         if not commits:
             return True
-        self._tell_beginnings(commits)
+        self._publish_beginnings(commits)
         exchange.begin()
         for done in mapped.values():
             exchange.send(done.outgoing)
         exchange.send(kept)
         if not exchange.commit([commit.offset for commit in commits], self._may_map):
             return False
-        self._took(commits)
+        self._on_committed(commits)
         return True
 
     def _map(self, share: PartitionState, messages: list[Message]) -> MappedMessages:
@@ -272,14 +272,14 @@ class LaneTask:
             return share.map(self.mappers, messages)
         return self.mappers.map(share, messages)
 
-    def _took(self, commits: Sequence[Commit]) -> None:
+    def _on_committed(self, commits: Sequence[Commit]) -> None:
         for commit in commits:
             commit.share.took(commit)
-        self._rest_seconds, self._failing_since = _REST_SECONDS, None
-        self._tell("")
+        self._backoff_seconds, self._failing_since = _BACKOFF_SECONDS, None
+        self._publish_trouble("")
 
-    def _tell_beginnings(self, commits: Sequence[Commit]) -> None:
-        """Tell where partitions stand of which this task is about to map its first records."""
+    def _publish_beginnings(self, commits: Sequence[Commit]) -> None:
+        """Record the positions of partitions of which this task is about to map its first records."""
         new = [
             (commit.share.place, (commit.messages[0].offset() or 0) if commit.messages else commit.position)
             for commit in commits
@@ -287,7 +287,7 @@ class LaneTask:
         ]
         if self.member is not None and (self._has_new or new):
             self._has_new = False
-            self._tell_positions(self.member, new)
+            self._record_positions(self.member, new)
 
     def _obey(self, exchange: TransactionalClient, member: StateCoordinator) -> None:
         """Go back where somebody ordered to."""
@@ -296,19 +296,19 @@ class LaneTask:
             if order is None or order.id == share.note.order:
                 continue
             kept: list[Outgoing] = []
-            commit = share.go_back(order.offset, order.id, self._facts(), self._keeper(share, kept))
+            commit = share.rewind(order.offset, order.id, self._facts(), self._keeper(share, kept))
             exchange.begin()
             exchange.send(kept)
             if exchange.commit([commit.offset], self._may_map):
                 share.took(commit)
-                exchange.go_back(share.place, order.offset)
-                member.obeyed(order)
+                exchange.seek(share.place, order.offset)
+                member.confirm_order(order)
 
-    def _go_behind(self, exchange: TransactionalClient) -> None:
+    def _skip_deleted(self, exchange: TransactionalClient) -> None:
         """Commit that partitions go on behind what was gone: a client goes on there only when it begins again."""
         kept: list[Outgoing] = []
         commits = [
-            share.go_back(first, share.note.order, self._facts(), self._keeper(share, kept))
+            share.rewind(first, share.note.order, self._facts(), self._keeper(share, kept))
             for place, first in self._gone.items()
             if (share := self.shares.get(place)) is not None
         ]
@@ -317,22 +317,22 @@ class LaneTask:
             exchange.send(kept)
             exchange.commit([commit.offset for commit in commits], self._may_map)
 
-    def _take_up(self, member: StateCoordinator) -> None:
+    def _activate(self, member: StateCoordinator) -> None:
         """Map with another state from now on, if one is in force."""
         taken = member.poll()
         if taken is None:
             return
-        self.mappers.take_up(taken)
+        self.mappers.activate(taken)
         for share in self.shares.values():
-            share.hope()
-        self.loads.hope()
-        self._tell_positions(member)
+            share.retry_held()
+        self.loads.retry_held()
+        self._record_positions(member)
 
-    def _tell_positions(self, member: StateCoordinator, new: Iterable[tuple[PartitionId, int]] = ()) -> None:
+    def _record_positions(self, member: StateCoordinator, new: Iterable[tuple[PartitionId, int]] = ()) -> None:
         known: list[tuple[tuple[str, int], int]] = [
             (place, share.position) for place, share in self.shares.items() if share.position >= 0
         ]
-        member.took_up(dict([*known, *new]))
+        member.record_activation(dict([*known, *new]))
 
     def _known_of(
         self, committed: Sequence[TopicPartition]
@@ -390,8 +390,8 @@ class LaneTask:
             if self._is_over() or (seconds is not None and time.monotonic() - began > seconds):
                 return False
             if self.member.trouble:
-                self._tell(self.member.trouble)
-            self._take_up(self.member)
+                self._publish_trouble(self.member.trouble)
+            self._activate(self.member)
             time.sleep(_LOOK_SECONDS)
         return True
 
@@ -402,11 +402,11 @@ class LaneTask:
             self._looked = now
             exchange.subscribe_all(self.order.pattern)
 
-    def _mind(self, error: KafkaException, exchange: TransactionalClient | None) -> None:
-        """Rest a while after an error that goes by, longer each time.
+    def _back_off(self, error: KafkaException, exchange: TransactionalClient | None) -> None:
+        """Back off after a retriable error, twice as long each time.
 
         Raises:
-            RunError: it does not go by.
+            RunError: it is not retriable.
         """
         refused, said = (exchange.why_refused(), exchange.said) if exchange is not None else (None, None)
         refusal = explain_refusal(self.order, error, refused, said)
@@ -418,23 +418,23 @@ class LaneTask:
         if now - self._failing_since > _TELL_AFTER_SECONDS:
             why = refused[0].str() if refused is not None else error.args[0].str() if error.args else str(error)
             about = f" ({refused[1]})" if refused is not None and refused[1] else ""
-            self._tell(
+            self._publish_trouble(
                 f"Kafka takes no transaction of task {self.number}{about}: {why}. It is tried again; nothing is lost."
             )
-        self._wait(self._rest_seconds)
-        self._rest_seconds = min(2 * self._rest_seconds, _LONGEST_REST_SECONDS)
+        self._wait(self._backoff_seconds)
+        self._backoff_seconds = min(2 * self._backoff_seconds, _LONGEST_BACKOFF_SECONDS)
 
     def _wait(self, seconds: float) -> None:
         end = time.monotonic() + seconds
         while time.monotonic() < end and not self._is_over():
             time.sleep(_LOOK_SECONDS)
 
-    def _tell(self, text: str) -> None:
-        """Tell people what keeps the task from its work; nothing once it goes on."""
+    def _publish_trouble(self, text: str) -> None:
+        """Publish what keeps the task from its work, an empty text once it goes on; each text once."""
         if text != self._told:
             self._told = text
             trouble = Trouble(token=self.order.token, text=text)
-            self.words.say(trouble_key(self.order.run_id, self.number), msgspec.json.encode(trouble))
+            self.words.publish(trouble_key(self.order.run_id, self.number), msgspec.json.encode(trouble))
 
     def _fail(self, error: RunError) -> None:
         """Say what nothing can be done about here; the driver ends the lane.
@@ -446,6 +446,6 @@ class LaneTask:
         failure = Failure(token=self.order.token, title=error.title, text=error.text, hint=error.hint)
         key = failed_key(self.order.run_id, self.number)
         try:
-            self.words.say(key, msgspec.json.encode(failure), _SAY_SECONDS)
+            self.words.publish(key, msgspec.json.encode(failure), _SAY_SECONDS)
         except RunError:
             raise TaskError(error) from error

@@ -78,7 +78,7 @@ class LaneTopic:
         """Return what was said last under each key that begins so."""
         return {key: value for key, value in list(self._newest.items()) if key.startswith(prefix)}
 
-    def say(self, key: str, value: bytes, seconds: float = 0.0) -> None:
+    def publish(self, key: str, value: bytes, seconds: float = 0.0) -> None:
         """Say something; for one thread.
 
         Args:

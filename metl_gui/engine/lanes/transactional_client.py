@@ -131,20 +131,20 @@ _PRODUCING: dict[str, Any] = {
 class RebalanceListener(Protocol):
     """Who is told which partitions come and go; on the thread that takes messages."""
 
-    def came(self, committed: Sequence[TopicPartition]) -> Sequence[TopicPartition]:
-        """Take partitions over, and return where each is read from."""
+    def on_assigned(self, committed: Sequence[TopicPartition]) -> Sequence[TopicPartition]:
+        """Return where each assigned partition is read from."""
         ...
 
-    def went(self, places: Iterable[PartitionId]) -> None:
-        """Forget partitions."""
+    def on_revoked(self, places: Iterable[PartitionId]) -> None:
+        """Forget revoked partitions."""
         ...
 
-    def ended(self, place: PartitionId, offset: int) -> None:
+    def on_partition_eof(self, place: PartitionId, offset: int) -> None:
         """Note that there is nothing behind an offset for now."""
         ...
 
-    def lost(self, place: PartitionId, first: int, text: str) -> None:
-        """Tell that records were gone before they were read, and have the partition read on from the first there is."""
+    def on_offset_out_of_range(self, place: PartitionId, first: int, text: str) -> None:
+        """Note that records were gone before they were read; the partition is read on from the first there is."""
         ...
 
 
@@ -198,13 +198,13 @@ class TransactionalClient:
         """Take no messages of a partition for a while."""
         self.consumer.pause([TopicPartition(*place)])
 
-    def go_on(self, place: PartitionId) -> None:
-        """Take messages of a partition again."""
+    def resume(self, place: PartitionId) -> None:
+        """Take messages of a paused partition again."""
         self.consumer.resume([TopicPartition(*place)])
 
-    def go_back(self, place: PartitionId, offset: int) -> None:
+    def seek(self, place: PartitionId, offset: int) -> None:
         """Read a partition on from another offset."""
-        self.go_on(place)
+        self.resume(place)
         self.consumer.seek(TopicPartition(*place, offset))
 
     def take(self, most: int, seconds: float) -> list[Message]:
@@ -302,12 +302,12 @@ class TransactionalClient:
     def _assigned(self, _consumer: Any, partitions: list[TopicPartition]) -> None:
         if partitions:
             committed = self.consumer.committed(partitions, _CALL_SECONDS)
-            self.consumer.assign(list(self.owner.came(committed)))
+            self.consumer.assign(list(self.owner.on_assigned(committed)))
             # What was paused before the partitions moved is no matter of whoever has them now.
             self.consumer.resume(partitions)
 
     def _revoked(self, _consumer: Any, partitions: list[TopicPartition]) -> None:
-        self.owner.went(PartitionId(one.topic, one.partition) for one in partitions)
+        self.owner.on_revoked(PartitionId(one.topic, one.partition) for one in partitions)
         self.consumer.unassign()
 
     def _heed(self, sign: Message) -> bool:
@@ -320,7 +320,7 @@ class TransactionalClient:
         place = PartitionId(sign.topic() or "", sign.partition() or 0)
         match error.code():
             case KafkaError._PARTITION_EOF:
-                self.owner.ended(place, sign.offset() or 0)
+                self.owner.on_partition_eof(place, sign.offset() or 0)
             case KafkaError._AUTO_OFFSET_RESET | KafkaError.OFFSET_OUT_OF_RANGE:
                 self._reset(place, error)
             case _ if passes(error) or error.code() in _UNKNOWN:
@@ -335,7 +335,9 @@ class TransactionalClient:
         first, _ = bounds(self.consumer, partition, _CALL_SECONDS)
         known = self.consumer.committed([partition], _CALL_SECONDS)[0].offset
         name = f"{place.topic}/{place.partition}"
-        self.owner.lost(place, first, gone(name, known, first) if 0 <= known < first else f"{name}: {error.str()}")
+        self.owner.on_offset_out_of_range(
+            place, first, gone(name, known, first) if 0 <= known < first else f"{name}: {error.str()}"
+        )
 
     def _delivered(self, error: KafkaError | None, message: Message) -> None:
         if error is not None and self.refused is None and error.code() not in _PURGED:

@@ -85,9 +85,9 @@ class Kernel:
     def _map_by_reference(self, records: Records, record: int) -> None:
         raw = records.raw(record)
         if records.sizes is not None and len(raw) < records.sizes[record]:
-            self._put_cut_aside(raw, int(records.sizes[record]), records.place(record))
+            self._put_cut_aside(raw, int(records.sizes[record]), records.position(record))
         else:
-            self.reference.map_record(raw, records.place(record), self._gathering)
+            self.reference.map_record(raw, records.position(record), self._gathering)
 
     def _put_cut_aside(self, raw: bytes, size: int, place: str) -> None:
         detail = f"the record has {size} bytes, of which the first {len(raw)} are kept here"

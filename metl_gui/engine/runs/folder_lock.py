@@ -64,7 +64,7 @@ class RunLock:
             self._file.write(f"{run_id}\n".encode())
             self._file.flush()
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         """Hold it no longer; the file stays for whoever removes what was held."""
         self._file.close()
 
@@ -123,12 +123,12 @@ class PathLock:
             if _is_same(self._number, self.path):
                 _refuse_locked_folder(place)  # by somebody who may not write beside it
             for parent in Path(os.path.realpath(place)).parents:
-                refuse_held(parent)
+                refuse_if_locked(parent)
         except RunError:
-            self.let_go()
+            self.release()
             raise
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         """Hold it no longer."""
         with contextlib.suppress(OSError):
             if _is_same(self._number, self.path):
@@ -149,7 +149,7 @@ def lock_paths(places: Iterable[Path], run_id: str) -> Iterator[None]:
                 make_folder(place.parent)
             else:
                 place.parent.mkdir(parents=True, exist_ok=True)
-            held.callback(PathLock(place, run_id).let_go)
+            held.callback(PathLock(place, run_id).release)
         yield
 
 
@@ -159,8 +159,8 @@ def outermost(places: Iterable[Path]) -> list[Path]:
     return [place for place in known if not any(other in place.parents for other in known)]
 
 
-def refuse_held(place: Path) -> None:
-    """Look whether nobody holds a place; nothing is made.
+def refuse_if_locked(place: Path) -> None:
+    """Check whether nobody holds a place; nothing is made.
 
     Raises:
         RunError: another run holds it.

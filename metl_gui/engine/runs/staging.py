@@ -28,7 +28,7 @@ from metl_gui.engine.runs.folder_lock import (
     outermost,
     owner_of,
     owner_of_run,
-    refuse_held,
+    refuse_if_locked,
     run_of_dead,
 )
 from metl_gui.errors import RunError
@@ -81,8 +81,8 @@ def drop_journal(run_folder: Path) -> None:
     (run_folder / JOURNAL).unlink(missing_ok=True)
 
 
-def take_back(run_folder: Path) -> tuple[str, ...]:
-    """Take back what a killed run has moved in place without its messages; the run is dead.
+def roll_back_moves(run_folder: Path) -> tuple[str, ...]:
+    """Undo what a killed run has moved in place without its messages; the run is dead.
 
     Returns:
         What was taken back.
@@ -229,7 +229,7 @@ class Staging:
         """
         self._check_apart()
         for place in self._shared:
-            refuse_held(place)
+            refuse_if_locked(place)
         self._check_free()
 
     def _check_apart(self) -> None:
@@ -316,10 +316,10 @@ class Staging:
             if folder.is_dir():
                 remove_partial(folder)
         for owner in self._owners:
-            owner.let_go()
+            owner.release()
         self._owners.clear()
         for held in self._held:
-            held.let_go()
+            held.release()
         self._held.clear()
         for place in self._shared:
             drop_lock(place, self.run_id)

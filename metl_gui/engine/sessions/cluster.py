@@ -17,8 +17,8 @@ from pathlib import Path
 
 from metl_gui.core.runs.events import WorkerFacts
 from metl_gui.core.runs.target import Target
-from metl_gui.engine.sessions.jobs import tell_facts
-from metl_gui.engine.sessions.local import DAEMON, SparkRuntime, telling_words
+from metl_gui.engine.sessions.jobs import collect_worker_facts
+from metl_gui.engine.sessions.local import DAEMON, SparkRuntime, most_telling_line
 from metl_gui.engine.spark.archive import shipped_archive
 from metl_gui.engine.spark.protection import ASKING, SECRET
 from metl_gui.engine.spark.worker_check import WorkerCheck, check_packages
@@ -46,7 +46,7 @@ class ClusterRuntime(SparkRuntime):
         try:
             self._await_workers()
             self.spark.sparkContext.addPyFile(str(shipped_archive(otherwise=self.folder)))
-            self.workers = self.look(WorkerCheck())
+            self.workers = self.check_workers(WorkerCheck())
             check_packages(self.workers)
         except BaseException:
             self.end()
@@ -81,9 +81,9 @@ class ClusterRuntime(SparkRuntime):
         while self.is_alive:
             time.sleep(_SETTLE_SECONDS)
 
-    def look(self, look: WorkerCheck) -> Sequence[WorkerFacts]:
+    def check_workers(self, check: WorkerCheck) -> Sequence[WorkerFacts]:
         """Ask the workers what they have and see."""
-        return tell_facts(self.spark, look, max(self.parallelism, len(self._executors())))
+        return collect_worker_facts(self.spark, check, max(self.parallelism, len(self._executors())))
 
     def ship_plan(self, plan: Path) -> str:
         """Send a plan to the executors, once."""
@@ -160,7 +160,7 @@ class ClusterRuntime(SparkRuntime):
     def _does_not_start(self, error: Exception) -> UserError:
         return RunError(
             "Spark does not start on this target.",
-            f"{self.target.shown}: {telling_words(error)}",
+            f"{self.target.shown}: {most_telling_line(error)}",
             "Mend the target or its profile, or use local[*] to run on this computer.",
         )
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from metl_gui.core.runs.events import Protection, WorkerFacts
 from metl_gui.core.runs.target import Target
-from metl_gui.engine.sessions.jobs import NumberedTask, run_tasks_by_sql, tell_facts
-from metl_gui.engine.sessions.local import telling_words
+from metl_gui.engine.sessions.jobs import NumberedTask, collect_worker_facts, run_tasks_by_sql
+from metl_gui.engine.sessions.local import most_telling_line
 from metl_gui.engine.spark.archive import shipped_archive
 from metl_gui.engine.spark.cancellation import cancel_until_over
 from metl_gui.engine.spark.target_check import answers
@@ -58,7 +58,7 @@ class ConnectRuntime:
             self._client.add_artifacts(
                 str(shipped_archive(otherwise=self.folder)), pyfile=True, archive=False, file=False
             )
-            self.workers = self.look(WorkerCheck())
+            self.workers = self.check_workers(WorkerCheck())
             check_packages(self.workers)
         except RunError:
             self.end()
@@ -110,9 +110,9 @@ class ConnectRuntime:
         """Interrupt what carries the tag again and again until it is over; a server that hangs is given up."""
         cancel_until_over(lambda: self.spark.interruptTag(run_id), is_over, _CANCEL_SECONDS, self._gone.set)
 
-    def look(self, look: WorkerCheck) -> Sequence[WorkerFacts]:
+    def check_workers(self, check: WorkerCheck) -> Sequence[WorkerFacts]:
         """Ask the workers what they have and see."""
-        return tell_facts(self.spark, look)
+        return collect_worker_facts(self.spark, check)
 
     def ship_plan(self, plan: Path) -> str:
         """Send a plan to the session, once."""
@@ -165,7 +165,7 @@ class ConnectRuntime:
     def _refused(self, error: Exception) -> RunError:
         return RunError(
             "The Spark Connect server does not take the session.",
-            f"{self.target.shown}: {telling_words(error)}",
+            f"{self.target.shown}: {most_telling_line(error)}",
             "Check the address, its token and whether it wants TLS (use_ssl=true); the settings of a profile must be "
             "such that a session may change them.",
         )

@@ -99,12 +99,12 @@ def do_nothing(_number: int) -> bytes:
     return b""
 
 
-def tell_facts(spark: SparkSession, look: WorkerCheck, tasks: int | None = None) -> Sequence[WorkerFacts]:
+def collect_worker_facts(spark: SparkSession, check: WorkerCheck, tasks: int | None = None) -> Sequence[WorkerFacts]:
     """Ask the workers.
 
     Args:
         spark: the session.
-        look: what to ask.
+        check: what to ask.
         tasks: how many tasks ask; by default as many as run at once, as Spark sees it.
 
     Raises:
@@ -113,7 +113,7 @@ def tell_facts(spark: SparkSession, look: WorkerCheck, tasks: int | None = None)
     from pyspark.sql.functions import udf
 
     # Rows and not Arrow batches: pyarrow may be what a worker lacks.
-    question = udf(WorkerProbe(msgspec.json.encode(look).decode()).answer, "string", useArrow=False)
+    question = udf(WorkerProbe(msgspec.json.encode(check).decode()).answer, "string", useArrow=False)
     try:
         rows = spark.range(0, max(_ROWS, tasks or 0), 1, tasks).select(question("id")).collect()
     except Exception as error:  # Spark's errors have no base in common

@@ -136,7 +136,7 @@ class SparkRuntime:
             lambda: self.spark.sparkContext.cancelJobGroup(run_id), is_over, _LOOK_SECONDS, self._jvm.kill
         )
 
-    def look(self, look: WorkerCheck) -> Sequence[WorkerFacts]:  # noqa: ARG002 - what the workers of a cluster are asked
+    def check_workers(self, check: WorkerCheck) -> Sequence[WorkerFacts]:  # noqa: ARG002 - what the workers of a cluster are asked
         """Return nothing: the workers are processes of ours on this computer."""
         return ()
 
@@ -244,7 +244,9 @@ class SparkRuntime:
         }
 
     def _does_not_start(self, error: Exception) -> UserError:
-        return SetupError("Spark does not start.", telling_words(error), "Run `metl doctor` to see what is missing.")
+        return SetupError(
+            "Spark does not start.", most_telling_line(error), "Run `metl doctor` to see what is missing."
+        )
 
 
 @contextlib.contextmanager
@@ -262,7 +264,7 @@ def _environment(own: Mapping[str, str]) -> Iterator[None]:
                 os.environ[name] = value
 
 
-def telling_words(error: Exception) -> str:
+def most_telling_line(error: Exception) -> str:
     """Pick the line of Spark's words that says most."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     reason = next((line for line in lines if "Exception" in line or "Error" in line), lines[0] if lines else "")

@@ -77,7 +77,7 @@ class Runtime(Protocol):
         """Cancel a group again and again until its work is over."""
         ...
 
-    def look(self, look: WorkerCheck) -> Sequence[WorkerFacts]:
+    def check_workers(self, check: WorkerCheck) -> Sequence[WorkerFacts]:
         """Ask the workers what they have and see; nobody where they are processes of ours on this computer."""
         ...
 

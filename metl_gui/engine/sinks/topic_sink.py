@@ -65,7 +65,7 @@ class Sender:
             try:
                 produce(message.topic, message.value, message.key, headers=message.headers)
             except BufferError:
-                self._make_room(client)
+                self._wait_for_queue(client)
                 produce(message.topic, message.value, message.key, headers=message.headers)
         client.producer.poll(0)
         self._check(client)
@@ -82,7 +82,7 @@ class Sender:
         end = time.monotonic() + self.order.patience_seconds
         while client.producer.flush(_WAIT_SECONDS):
             self._check(client)
-            self._lose_patience(client, end)
+            self._check_deadline(client, end)
         self._check(client)
         self._client = None
         _PRODUCERS.keep(self._key, client)
@@ -99,15 +99,15 @@ class Sender:
                 raise TaskError(explained(self.order.servers, error)) from error
         return self._client
 
-    def _make_room(self, client: _SinkProducer) -> None:
+    def _wait_for_queue(self, client: _SinkProducer) -> None:
         end = time.monotonic() + self.order.patience_seconds
         before = len(client.producer)
         while len(client.producer) >= before:
             client.producer.poll(_WAIT_SECONDS)
             self._check(client)
-            self._lose_patience(client, end)
+            self._check_deadline(client, end)
 
-    def _lose_patience(self, client: _SinkProducer, end: float) -> None:
+    def _check_deadline(self, client: _SinkProducer, end: float) -> None:
         if time.monotonic() > end:
             raise TaskError(unreachable(self.order.servers, client.said.last or "they acknowledge nothing"))
 

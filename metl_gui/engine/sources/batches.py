@@ -23,8 +23,8 @@ import numpy as np
 
 from metl_gui.core.runs.limits import LIMIT_BYTES
 from metl_gui.engine.kernel.avro_values import MAX_EMPTY_ITEMS, AvroReader
-from metl_gui.engine.kernel.records import Places, Records
-from metl_gui.engine.kernel.wire_format import learn
+from metl_gui.engine.kernel.records import Int64Array, Records
+from metl_gui.engine.kernel.wire_format import remember_schema
 from metl_gui.engine.sources.files import CHUNK_BYTES, FileRange, SourceFile, chunks_of, list_files, plain_bytes
 from metl_gui.errors import RecordError, RunError, SchemaError
 from metl_gui.formats.avro_container import AvroBlock, Header, read_blocks, read_header
@@ -63,9 +63,9 @@ def avro_records(head: bytes, stream: IO[bytes], name: str, limit_bytes: int) ->
             for place, body in _bodies(block, reader):
                 held.add(place, mark + body)
                 if held.is_full:
-                    yield held.taken()
+                    yield held.flush()
         if held.raws:
-            yield held.taken()
+            yield held.flush()
     except (SchemaError, ValueError) as error:
         raise RunError(
             "An Avro file is cut off or damaged.",
@@ -75,7 +75,7 @@ def avro_records(head: bytes, stream: IO[bytes], name: str, limit_bytes: int) ->
 
 
 def _prepared(header: Header) -> tuple[bytes, AvroReader]:
-    mark = learn(header.schema)
+    mark = remember_schema(header.schema)
     return mark, AvroReader(read_avro(json.loads(header.schema)))
 
 
@@ -121,7 +121,7 @@ class _Held:
         self._sizes.append(len(raw))
         self._bytes += len(kept)
 
-    def taken(self) -> Records:
+    def flush(self) -> Records:
         """Return what is held as a batch and begin another one."""
         is_whole = all(map(int.__eq__, map(len, self.raws), self._sizes))
         found = Records.of(self.raws, self._name, self._places, sizes=None if is_whole else self._sizes)
@@ -255,7 +255,7 @@ def cut_lines(block: bytes, name: str, offset: int, limit_bytes: int = LIMIT_BYT
     return Records(block, starts, stops, places, name, sizes=sizes)
 
 
-def _shifted(starts: Places, offset: int) -> Places:
+def _shifted(starts: Int64Array, offset: int) -> Int64Array:
     return starts + offset if offset else starts
 
 
@@ -344,7 +344,7 @@ def first_records(source: str, most: int, most_of_file: int | None = None) -> It
             for number in range(len(records)):
                 raw = records.raw(number)
                 is_whole = records.sizes is None or int(records.sizes[number]) == len(raw)
-                yield FirstRecord(raw, records.place(number), is_whole)
+                yield FirstRecord(raw, records.position(number), is_whole)
                 left -= 1
         if left <= 0:
             return

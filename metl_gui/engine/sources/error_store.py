@@ -261,7 +261,7 @@ class ReplaySource:
             return ()
         return (f"Records that were {TOO_LARGE} go on waiting: replay them with a larger --max-record-bytes.",)
 
-    def promise(self, staging: Staging) -> None:
+    def before_commit(self, staging: Staging) -> None:
         """Write the mark.
 
         Raises:
@@ -281,7 +281,7 @@ class ReplaySource:
         )
         self._write()
 
-    def keep(self) -> None:
+    def after_commit(self) -> None:
         """Complete the mark."""
         if self._mark is not None:
             self._mark = msgspec.structs.replace(self._mark, is_done=True)
@@ -289,7 +289,7 @@ class ReplaySource:
             with contextlib.suppress(RunError):
                 self._write()
 
-    def withdraw(self) -> None:
+    def on_discard(self) -> None:
         """Remove the mark."""
         if self._mark is not None:
             self._path.unlink(missing_ok=True)
@@ -306,7 +306,7 @@ class ReplaySource:
 
 
 @contextlib.contextmanager
-def held(store: ErrorStore, is_marked: bool) -> Iterator[None]:
+def exclusive(store: ErrorStore, is_marked: bool) -> Iterator[None]:
     """Keep every other replay away from a store; the system lets go when the process ends, however it does.
 
     Raises:

@@ -66,7 +66,7 @@ def _first(
                 size = int(records.lengths[number] if records.sizes is None else records.sizes[number])
                 start = int(records.starts[number])
                 raw = records.buffer[start : start + size]
-                yield TopicRecord(place[0], FirstRecord(raw, records.place(number), size <= LIMIT_BYTES))
+                yield TopicRecord(place[0], FirstRecord(raw, records.position(number), size <= LIMIT_BYTES))
         places = [
             (one, at + width)
             for one, at in places

@@ -200,7 +200,7 @@ def write_row(
     detail = f"the record has {size:,} bytes, and this run takes no more than {limit_bytes:,}"
     into.write(
         b'{"reason":%b,"detail":%b,"state":%d,"schema":%b,"version":%b,"position":%b,"size_bytes":%d,'
-        % (quoted(TOO_LARGE), quoted(detail), state, NULL, NULL, quoted(records.place(record)), size)
+        % (quoted(TOO_LARGE), quoted(detail), state, NULL, NULL, quoted(records.position(record)), size)
     )
     large.write(record, into)
     into.write(b"\n")

@@ -18,8 +18,8 @@ from metl_gui.formats.compression import Codec
 class Source(Protocol):
     """A source as one run holds it.
 
-    ``promise`` comes right before the outputs are moved in place and ``keep`` right after; ``withdraw`` comes when they
-    are not going to be.
+    ``before_commit`` is called right before the outputs are moved in place, ``after_commit`` right after, and
+    ``on_discard`` when they are not going to be.
     """
 
     is_error_store: bool
@@ -47,16 +47,16 @@ class Source(Protocol):
         """Say what a person should know of the source after it was read."""
         ...
 
-    def promise(self, staging: Staging) -> None:
-        """Note what is going to be in place in a moment."""
+    def before_commit(self, staging: Staging) -> None:
+        """Note which outputs are about to be moved in place."""
         ...
 
-    def keep(self) -> None:
-        """Note that it is in place."""
+    def after_commit(self) -> None:
+        """Note that the outputs are in place."""
         ...
 
-    def withdraw(self) -> None:
-        """Take the note back."""
+    def on_discard(self) -> None:
+        """Remove the note of ``before_commit``."""
         ...
 
 
@@ -96,13 +96,13 @@ class FileSource:
         left_out = (f"{name} was left out: it is not a file of records." for name in self.listing.left_out)
         return (*left_out, *growth_problems(files))
 
-    def promise(self, staging: Staging) -> None:
+    def before_commit(self, staging: Staging) -> None:
         """Do nothing: files stay as they are."""
 
-    def keep(self) -> None:
+    def after_commit(self) -> None:
         """Do nothing: files stay as they are."""
 
-    def withdraw(self) -> None:
+    def on_discard(self) -> None:
         """Do nothing: files stay as they are."""
 
 

@@ -87,13 +87,13 @@ class TopicSource:
         del files
         return self.notes
 
-    def promise(self, staging: Staging) -> None:
+    def before_commit(self, staging: Staging) -> None:
         """Do nothing: topics stay as they are."""
 
-    def keep(self) -> None:
+    def after_commit(self) -> None:
         """Do nothing: topics stay as they are."""
 
-    def withdraw(self) -> None:
+    def on_discard(self) -> None:
         """Do nothing: topics stay as they are."""
 
 
@@ -130,10 +130,10 @@ class ErrorTopicSource(TopicSource):
         waiting = WaitingRecords(self.reasons, self.behind, self.is_again, self.is_with_large)
         return TopicReading(self.servers, waiting)
 
-    def promise(self, staging: Staging) -> None:
+    def before_commit(self, staging: Staging) -> None:
         """Do nothing: what is committed after the messages are acknowledged is enough."""
 
-    def keep(self) -> None:
+    def after_commit(self) -> None:
         """Commit how far this replay is.
 
         Raises:

@@ -26,7 +26,7 @@ def protected(settings: Mapping[str, str], given: Mapping[str, str]) -> dict[str
     return kept | dict(given)
 
 
-def asking(given: Mapping[str, str]) -> dict[str, str]:
+def protecting_settings(given: Mapping[str, str]) -> dict[str, str]:
     """Return the settings of a submitted session; one on this computer listens there only and asks for a secret."""
     is_here = given.get("spark.master", "local").partition("[")[0] == "local"
     return protected(HERE | ASKING if is_here else {}, given)

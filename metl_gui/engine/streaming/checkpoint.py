@@ -26,7 +26,7 @@ import msgspec
 
 from metl_gui.core.runs.kafka import is_kafka, parse_address
 from metl_gui.core.runs.run_spec import NOOP, PlanState, RunSpec
-from metl_gui.engine.runs.folder_lock import lock_when_free, outermost, refuse_held
+from metl_gui.engine.runs.folder_lock import lock_when_free, outermost, refuse_if_locked
 from metl_gui.engine.sources.files import source_paths
 from metl_gui.errors import RunError, in_utf8
 from metl_gui.own_files import atomic_write, is_own, make_below, make_folder, open_file
@@ -134,7 +134,7 @@ class Checkpoint:
         self._status = path / "status.json"
 
     @contextlib.contextmanager
-    def held(self, run_id: str) -> Iterator[None]:
+    def exclusive(self, run_id: str) -> Iterator[None]:
         """Keep others away while the ``with`` block lasts; a lock of a process that is gone is none.
 
         Raises:
@@ -367,7 +367,7 @@ def check_stream(spec: RunSpec) -> None:
         check_same(found, wanted)
     head = found or wanted
     for folder in outermost(head.folders):
-        refuse_held(folder)
+        refuse_if_locked(folder)
     for folder in head.folders:
         check_claim(folder, found)
 

@@ -119,7 +119,7 @@ class StreamProgress:
         self._next = 0.0
         self._sum: tuple[int, ProgressSum] | None = None
 
-    def tell(self, *, is_last: bool = False) -> None:
+    def emit_progress(self, *, is_last: bool = False) -> None:
         """Emit the progress if it is time to."""
         now = time.monotonic()
         if not is_last and now < self._next:

@@ -77,7 +77,7 @@ class BatchStrategy:
             self._check_topics()
             check_apart(head_of(self.spec))
             self.run.folder.create(self.spec)
-            with self.checkpoint.held(self.run.run_id):
+            with self.checkpoint.exclusive(self.run.run_id):
                 self.head = self.checkpoint.head(self.spec)
                 with lock_paths(outermost(self.head.folders), self.run.run_id):
                     before = self._settled(self.head)
@@ -105,11 +105,11 @@ class BatchStrategy:
         )
         self.loop = BatchLoop(self.run, source, newest, self._put)
 
-    def goes_on(self) -> bool:
+    def poll(self) -> bool:
         """Wait a moment for the batches, and tell how far they are four times a second."""
         is_over = self.loop.is_over.wait(LOOK_SECONDS)
         self._tell_troubles()
-        self.progress.tell()
+        self.progress.emit_progress()
         return not is_over
 
     def stop(self) -> None:
@@ -124,7 +124,7 @@ class BatchStrategy:
     def finish(self) -> RunReport:
         """Say what ended the batches before their time, or how far they came."""
         self._raise_fault()
-        self.progress.tell(is_last=True)
+        self.progress.emit_progress(is_last=True)
         is_stopped = self.run.is_cancelled.is_set()
         return stream_report(
             self.spec, self.run.runtime.target.shown, is_stopped=is_stopped, seconds_at_least=self.run.seconds

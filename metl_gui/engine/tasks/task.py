@@ -179,7 +179,7 @@ class TaskAttempt:
             if record in refused or self.sampler.has_enough(entities):
                 continue
             sent = [(entity, outcome.message(at)) for entity, at in zip(entities, of_it, strict=True)]
-            line = self.sampler.take(records.place(record), records.raw(record), sent)
+            line = self.sampler.take(records.position(record), records.raw(record), sent)
             if line is not None:
                 self.samples.append((), (line + b"\n",))
 

@@ -194,7 +194,7 @@ class _Gathering:
                 self._refused.append(SkippedSource(table.inferred_source, reason))
             else:
                 versions += _inferred_versions(name, table)
-            found += stated.told(versions)
+            found += stated.with_renames(versions)
         return ReaderResult(tuple(found), tuple(self._refused), stated.continuations(self._tables))
 
     def _drop_contested_aliases(self) -> None:

@@ -338,7 +338,7 @@ class StatedChanges:
         for name in change.names_of(renamed.table):
             self._columns.setdefault(name.casefold(), []).append((renamed.old, renamed.new))
 
-    def told(self, versions: Sequence[VersionDeclaration]) -> list[VersionDeclaration]:
+    def with_renames(self, versions: Sequence[VersionDeclaration]) -> list[VersionDeclaration]:
         """Return the versions of one schema, in order, with what was renamed before each, and their key."""
         if not versions:
             return []

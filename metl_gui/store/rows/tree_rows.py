@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from metl_gui.core.changes.draft import SchemaChange, Transition, VersionChange
 from metl_gui.core.matrix.document import Document
-from metl_gui.core.trees.columns import Longs, Places, laid_out, starts_of
+from metl_gui.core.trees.columns import Indices, Longs, laid_out, starts_of
 from metl_gui.core.trees.declarations import KeyPaths
 from metl_gui.core.trees.nodes import Schema, Side
 from metl_gui.core.trees.trees import TextTable, Tree, TreeBase
@@ -192,7 +192,7 @@ def _by_schema(numbers: NDArray[np.int64]) -> dict[int, tuple[int, ...]]:
     return {owner: tuple(ids[first:end]) for owner, (first, end) in zip(owners.tolist(), bounds, strict=True)}
 
 
-def _in_order(lengths: Longs, order: Longs) -> tuple[Longs, Places | None]:
+def _in_order(lengths: Longs, order: Longs) -> tuple[Longs, Indices | None]:
     """Starts of the versions in an order, and the rows of their attributes unless they stand in that order already."""
     start = starts_of(lengths[order])
     if (np.diff(order) > 0).all():

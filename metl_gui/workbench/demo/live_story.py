@@ -409,7 +409,7 @@ class Story:
         Raises:
             RunError: the lane ended, or servers do not answer.
         """
-        from metl_gui.engine.kafka.inspection import rows_standing
+        from metl_gui.engine.kafka.inspection import count_live_rows
 
         self.shop.close()
         told = self.shop.counts()
@@ -418,7 +418,8 @@ class Story:
             self.lane.look()
             found = {
                 entity: RowCounts(
-                    count, rows_standing(self.servers.kafka.servers, self.servers.kafka.address(f"canonical.{entity}"))
+                    count,
+                    count_live_rows(self.servers.kafka.servers, self.servers.kafka.address(f"canonical.{entity}")),
                 )
                 for entity, count in told.items()
             }

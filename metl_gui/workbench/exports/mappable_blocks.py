@@ -243,7 +243,7 @@ class _VersionShape:
     required: dict[str, None] = field(default_factory=dict)
 
 
-def tell_versions(versions: Sequence[Version], mapped: Mapping[int, MappedVersion]) -> dict[int, VersionPredicate]:
+def version_predicates(versions: Sequence[Version], mapped: Mapping[int, MappedVersion]) -> dict[int, VersionPredicate]:
     """Say for each version by what its rows are told.
 
     Args:

@@ -28,7 +28,7 @@ from metl_gui.workbench.exports.mappable_blocks import (
     left_out_sentences,
     mapped_schemas,
     mask_sentences,
-    tell_versions,
+    version_predicates,
 )
 
 if TYPE_CHECKING:
@@ -115,7 +115,11 @@ def tellings(
 ) -> Mapping[int, VersionPredicate | None]:
     """Say by what the rows of each carried version are told, where a source holds those of several."""
     by_id = {one.version.id: one for one in mapped}
-    return tell_versions(document.extraction.versions(schema.id), by_id) if reader.has_changes else dict.fromkeys(by_id)
+    return (
+        version_predicates(document.extraction.versions(schema.id), by_id)
+        if reader.has_changes
+        else dict.fromkeys(by_id)
+    )
 
 
 def refused_names(document: Document, mapped: MappedVersion, block: ExportedBlock, reader: SourceReader) -> str:

@@ -103,7 +103,7 @@ class ChangeReader(SourceReader):
     row: ClassVar[str] = "row_of"
     names: ClassVar[str] = "names"
 
-    def told(self, told: RowPredicate, field: str) -> exp.Expr:
+    def version_condition(self, told: RowPredicate, field: str) -> exp.Expr:
         """Return the condition that a row is of a version.
 
         Args:
@@ -127,7 +127,7 @@ class ChangeReader(SourceReader):
         unsaid = exp.and_(label.copy().is_(exp.null()), by_paths)
         return exp.or_(label.isin(*labels), unsaid)
 
-    def told_by_key(self, keyed: KeyOnlyDelete) -> exp.Expr:
+    def key_condition(self, keyed: KeyOnlyDelete) -> exp.Expr:
         """Return the condition that a delete fits no version, and has the key of this one."""
         fits = [
             exp.and_(*([self.has_all(required)] if required else []), self.has_only(own))
@@ -407,15 +407,15 @@ def _is_of_version(reader: ChangeReader, telling: VersionPredicate, field: str) 
     """Return the condition that a row is of the version."""
     is_delete = exp.column(reader.op).eq("d")
     if telling.images is not None and telling.images == telling.deletes:
-        ways = [reader.told(telling.images, field)]
+        ways = [reader.version_condition(telling.images, field)]
     else:
         kinds: list[tuple[RowPredicate | None, exp.Expr]] = [
             (telling.images, exp.column(reader.op).neq("d")),
             (telling.deletes, is_delete.copy()),
         ]
-        ways = [exp.and_(kind, reader.told(told, field)) for told, kind in kinds if told is not None]
+        ways = [exp.and_(kind, reader.version_condition(told, field)) for told, kind in kinds if told is not None]
     if telling.keyed is not None:
-        ways.append(exp.and_(is_delete, reader.told_by_key(telling.keyed)))
+        ways.append(exp.and_(is_delete, reader.key_condition(telling.keyed)))
     return exp.or_(*ways)
 
 

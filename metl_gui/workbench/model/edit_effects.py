@@ -118,8 +118,8 @@ def do(
         ProjectError: the project cannot be written.
     """
     if dry_run:
-        return told(perform(workbench.document, edit, workbench.stamp()), is_done=False)
-    return told(workbench.do(edit, door, group))
+        return named_outcome(perform(workbench.document, edit, workbench.stamp()), is_done=False)
+    return named_outcome(workbench.do(edit, door, group))
 
 
 def preview(document: Document, edit: Edit) -> EditOutcome:
@@ -128,10 +128,10 @@ def preview(document: Document, edit: Edit) -> EditOutcome:
     Raises:
         EditError: the rules refuse the edit.
     """
-    return told(perform(document, edit), is_done=False, counts=False)
+    return named_outcome(perform(document, edit), is_done=False, counts=False)
 
 
-def told(transition: Transition, is_done: bool = True, counts: bool = True) -> EditOutcome:
+def named_outcome(transition: Transition, is_done: bool = True, counts: bool = True) -> EditOutcome:
     """Put what an edit did into names.
 
     Args:

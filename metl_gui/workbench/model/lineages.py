@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from metl_gui.core.changes.lineages import stand_side_by_side
+from metl_gui.core.changes.lineages import first_version_with_both
 from metl_gui.core.edits.lineages import AttributeKey, JoinLineages, SplitLineage
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Attribute, Side, Version
@@ -61,7 +61,7 @@ def join_note(document: Document, edit: JoinLineages) -> str:
     one, other = (version.attribute(id_) for version, id_ in ends)
     if one is None or other is None:
         return ""
-    meeting = stand_side_by_side(tree.versions(ends[0][0].schema_id), one.lineage, other.lineage)
+    meeting = first_version_with_both(tree.versions(ends[0][0].schema_id), one.lineage, other.lineage)
     if meeting is None:
         return ""
     return f"Version {meeting.label} has both, so they stay two attributes; only what was lost comes back."

@@ -18,7 +18,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from metl_gui.core.runs.kafka import KafkaServers
-from metl_gui.engine.kafka.connection_test import check_settings, look
+from metl_gui.engine.kafka.connection_test import check_settings, probe
 from metl_gui.errors import RunError
 from metl_gui.registry.addresses import Api, RegistryPlace
 from metl_gui.registry.remote.client import Registry
@@ -229,7 +229,7 @@ class KafkaConnectionTest(ConnectionTest):
     def _look_around(self, servers: KafkaServers, protocol: str) -> None:
         has_login = protocol.startswith("sasl")
         self.begin("Login" if has_login else "Kafka")
-        facts = look(servers, lambda: self.watch.is_cancelled)
+        facts = probe(servers, lambda: self.watch.is_cancelled)
         self.watch.step(f"Testing @{self.profile.name}", len(self.steps))
         if facts is None:
             raise _silence(_places(servers.bootstrap), protocol)

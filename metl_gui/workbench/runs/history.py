@@ -27,7 +27,7 @@ from metl_gui.own_files import open_file
 from metl_gui.store.repositories.runs import LoggedRun
 from metl_gui.workbench.runs.mapping_run import looked_into
 from metl_gui.workbench.runs.production import LiveRun, ProductionOrder, died_runs, ended_runs, live_runs
-from metl_gui.workbench.runs.unfinished_runs import asked, collect_unfinished
+from metl_gui.workbench.runs.unfinished_runs import collect_unfinished, request_of
 from metl_gui.workbench.session import Workbench
 from metl_gui.workbench.user_folders import run_folder
 
@@ -341,7 +341,7 @@ def collect(workbench: Workbench, order: ProductionOrder, report: RunReport) -> 
     report, _ = looked_into(workbench, report, UNWATCHED, run_inline)
     events = bounded(list(EventTail(folder / "events.jsonl").read()))
     ended_ms = (folder / "report.json").stat().st_mtime_ns // 1_000_000
-    workbench.add_run(report.as_json(), list(events), asked(order.spec), ended_ms)
+    workbench.add_run(report.as_json(), list(events), request_of(order.spec), ended_ms)
     with open_file(folder / _COLLECTED, "ab") as marks:
         marks.write(f"{_mark(workbench, report)}\n".encode())
 
@@ -366,7 +366,7 @@ def _of_processes(found: Sequence[LiveRun], status: RunStatus) -> list[PastRun]:
 
 def _of_process(run: LiveRun, status: RunStatus) -> PastRun:
     report = run.report()
-    return PastRun(run.run_id, status, run.process.holder.since_ms, report, asked(run.order.spec), run.folder)
+    return PastRun(run.run_id, status, run.process.holder.since_ms, report, request_of(run.order.spec), run.folder)
 
 
 def _damaged(workbench: Workbench) -> list[PastRun]:

@@ -47,7 +47,7 @@ from metl_gui.workbench.profiles.saved_profiles import find_target, kafka_server
 from metl_gui.workbench.publishing.publication import production_document
 from metl_gui.workbench.runs.unfinished_runs import RunRecord, clear_killed_runs, collect_unfinished
 from metl_gui.workbench.samples import run_records
-from metl_gui.workbench.samples.kept_samples import take_over
+from metl_gui.workbench.samples.kept_samples import keep_run_samples
 from metl_gui.workbench.session import Workbench
 from metl_gui.workbench.settings import FRAMING, project_settings
 from metl_gui.workbench.user_folders import KEPT_DAYS, forget_old_runs, run_folder
@@ -369,7 +369,7 @@ def _sampled(workbench: Workbench, spec: RunSpec, report: RunReport) -> RunRepor
     """Keep what a test showed as samples of its schemas; where that fails its report says so."""
     if spec.policy.mode != TEST or spec.is_replay:
         return report
-    kept = take_over(workbench, spec.samples_folder, report.errors, report.run_id)
+    kept = keep_run_samples(workbench, spec.samples_folder, report.errors, report.run_id)
     if not kept.problem:
         return report
     problem = f"Its messages were not all kept as samples: {kept.problem}"

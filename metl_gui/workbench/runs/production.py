@@ -45,9 +45,9 @@ from metl_gui.workbench.session import Workbench
 from metl_gui.workbench.user_folders import (
     STOP,
     ProcessFacts,
-    ask_to_stop,
     forget_old_runs,
     read_facts,
+    request_stop,
     runs_folder,
     wait_until_over,
 )
@@ -282,7 +282,7 @@ def stop_run(run: LiveRun, seconds: float = 0.5) -> bool:
         RunError: the run folder cannot be written.
     """
     try:
-        ask_to_stop(run.folder)
+        request_stop(run.folder)
     except OSError as error:
         raise RunError(
             "The run cannot be told to stop.", f"{run.folder}: {error.strerror}.", "Stop it as the user who started it."

@@ -157,13 +157,13 @@ def make_topics(workbench: Workbench, request: RunRequest, tell: Callable[[str],
     Raises:
         UserError: the replay cannot be prepared, or servers do not answer or refuse.
     """
-    from metl_gui.engine.checks.topic_checks import refuse_loop, topics_to_make
+    from metl_gui.engine.checks.topic_checks import refuse_loop, topics_to_create
     from metl_gui.engine.kafka.topics import ERRORS, create_topics, why_of
 
     spec = prepare_replay(workbench, request)
     refuse_loop(spec)
     refuse_shared_places(spec)
-    missing = topics_to_make(spec)
+    missing = topics_to_create(spec)
     for plan in missing:
         tell(f"Making topic {plan.text}")
     for servers, is_errors in ((spec.servers_of("sink"), False), (spec.servers_of("errors"), True)):

@@ -109,12 +109,12 @@ def topics_wanted(workbench: Workbench, request: RunRequest) -> tuple[TopicPlan,
     Raises:
         UserError: the run cannot be prepared, or servers do not answer or refuse.
     """
-    from metl_gui.engine.checks.topic_checks import refuse_loop, topics_to_make
+    from metl_gui.engine.checks.topic_checks import refuse_loop, topics_to_create
 
     spec = prepare_run(workbench, request)
     refuse_loop(spec)
     refuse_shared_places(spec)
-    return topics_to_make(spec)
+    return topics_to_create(spec)
 
 
 def make_topics(request: RunRequest, plans: Sequence[TopicPlan]) -> int:

@@ -28,7 +28,7 @@ from metl_gui.core.runs.run_spec import NOOP, KeptSpec, RunSpec
 from metl_gui.engine.runs.event_log import KEPT_POINTS, EventTail, bounded
 from metl_gui.engine.runs.folder_lock import RunLock, drop_lock, owner_of, owner_of_run, run_of_dead
 from metl_gui.engine.runs.run_folder import RunFolder
-from metl_gui.engine.runs.staging import sweep, take_back
+from metl_gui.engine.runs.staging import roll_back_moves, sweep
 from metl_gui.engine.streaming.report import stream_report
 from metl_gui.errors import ProjectError, RunCancelled, RunError, RunKilledError
 from metl_gui.own_files import atomic_write, make_folder
@@ -97,7 +97,7 @@ class RunRecord:
     def keep(self, report: RunReport) -> RunReport:
         """Write the run into the project; where that fails the report says so, because the run itself is done."""
         try:
-            self._workbench.add_run(report.as_json(), list(bounded(self._events)), asked(self._spec))
+            self._workbench.add_run(report.as_json(), list(bounded(self._events)), request_of(self._spec))
         except ProjectError as error:
             problem = f"The run is not in the project's list: {error}"
             return msgspec.structs.replace(report, problems=(*report.problems, problem))
@@ -127,7 +127,7 @@ class RunRecord:
                 _forget(self._folder.path)
         finally:
             if self._owner is not None:
-                self._owner.let_go()
+                self._owner.release()
 
     def _keep_unfinished(self, outcome: Literal["cancelled", "killed"], failure: str = "") -> None:
         report = self._done or report_until(self._spec, self._spark, self._events, outcome, failure)
@@ -138,7 +138,7 @@ class RunRecord:
             shutil.rmtree(self._folder.path, ignore_errors=True)  # it says nothing that the project does not
 
 
-def asked(spec: RunSpec) -> dict[str, Any]:
+def request_of(spec: RunSpec) -> dict[str, Any]:
     """Return what was asked of a run as the project keeps it: without the plan, which the state stands for."""
     document: dict[str, Any] = msgspec.to_builtins(spec.as_kept)
     return document
@@ -230,7 +230,7 @@ def _collected(workbench: Workbench, folder: Path) -> bool:
         spec = begun.spec.spec
         report = RunFolder(folder).report() or report_until(spec, begun.spark, events, KILLED, _PROCESS_GONE)
         ended_ms = max(path.stat().st_mtime_ns for path in folder.iterdir()) // 1_000_000
-        workbench.add_run(report.as_json(), list(events), asked(spec), ended_ms)
+        workbench.add_run(report.as_json(), list(events), request_of(spec), ended_ms)
     except (OSError, msgspec.MsgspecError, RecursionError, ProjectError) as error:
         _log.warning("the killed run %s is not in the project yet: %s", folder, error)
         return False
@@ -270,7 +270,7 @@ def clear_killed_runs(project_id: str) -> tuple[str, ...]:
 def _cleared(run: Path) -> tuple[str, ...]:
     try:
         places = msgspec.json.decode((run / "spec.json").read_bytes(), type=_RunOutputs)
-        taken = take_back(run)
+        taken = roll_back_moves(run)
         named = [place for place in (places.sink, places.errors) if place not in ("", NOOP)]
         folders = [Path(place).expanduser().resolve() for place in named]
         said = sweep([run, *(folder.parent for folder in folders)])

@@ -106,7 +106,7 @@ def keep_message(workbench: Workbench, raw: bytes, source: str = "pasted") -> Ke
     return _keep(workbench, [(raw, source)], source)
 
 
-def take_over(workbench: Workbench, samples: Path, errors: str, run_id: str) -> KeptSamples:
+def keep_run_samples(workbench: Workbench, samples: Path, errors: str, run_id: str) -> KeptSamples:
     """Keep what a test run showed: records beside their messages, and some of those that it set aside.
 
     What cannot be read of it counts as not there: the run itself is done.

@@ -13,7 +13,7 @@ from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.mapping.kernel import Kernel
 from metl_gui.engine.runs.staging import Staging
 from metl_gui.engine.sources.error_records import read_set_aside
-from metl_gui.engine.sources.error_store import MARKS, ErrorStore, ReplaySource, held
+from metl_gui.engine.sources.error_store import MARKS, ErrorStore, ReplaySource, exclusive
 from metl_gui.errors import RunError
 from tests.helpers.plans import plan_of
 from tests.helpers.run_specs import run_spec
@@ -53,7 +53,7 @@ def replay(
         run_id=run_id, plan=b"", source=str(errors), sink=str(sink), folder=str(tmp_path / run_id),
         errors=str(found.again_folder(run_id)), replay=ReplayOrder(),
     )  # fmt: skip
-    with held(found, is_marked=True):
+    with exclusive(found, is_marked=True):
         source, staging = ReplaySource(found, run_id, mode, False, True), Staging(spec)
         staging.prepare()
         files, tasks = source.cut(None, 1)
@@ -62,9 +62,9 @@ def replay(
         if again:
             write(staging.errors_partial, "unknown_version", again)
             written = [str(path) for path in staging.errors_partial.rglob("*.jsonl")]
-        source.promise(staging)
+        source.before_commit(staging)
         staging.commit(written)
-        source.keep()
+        source.after_commit()
     return read
 
 
@@ -157,9 +157,9 @@ def test_a_replay_that_failed_leaves_no_mark(tmp_path: Path) -> None:
     found = ErrorStore.at(errors)
     spec = run_spec(run_id="r1", plan=b"", source="", sink=str(tmp_path / "out"), folder=str(tmp_path / "run"))
     source, staging = ReplaySource(found, "r1", "test", False, True), Staging(spec)
-    with held(found, is_marked=True):
-        source.promise(staging)
-        source.withdraw()
+    with exclusive(found, is_marked=True):
+        source.before_commit(staging)
+        source.on_discard()
     assert list((errors / MARKS).glob("*.json*")) == []
     assert found.waiting("test")
 
@@ -177,9 +177,13 @@ def test_records_that_were_too_large_wait_for_a_larger_limit_or_for_being_named(
 
 def test_two_replays_of_one_store_do_not_read_the_same_records(tmp_path: Path) -> None:
     found = ErrorStore.at(write(tmp_path / "e", "unknown_schema", [line("one")]))
-    with held(found, is_marked=True), pytest.raises(RunError, match="replayed already"), held(found, is_marked=True):
+    with (
+        exclusive(found, is_marked=True),
+        pytest.raises(RunError, match="replayed already"),
+        exclusive(found, is_marked=True),
+    ):
         pass
-    with held(found, is_marked=True):
+    with exclusive(found, is_marked=True):
         pass
 
 

@@ -18,7 +18,7 @@ import pytest
 
 from metl_gui.core.runs.run_spec import RunSpec
 from metl_gui.engine.runs import folder_lock
-from metl_gui.engine.runs.folder_lock import PathLock, lock_paths, outermost, refuse_held
+from metl_gui.engine.runs.folder_lock import PathLock, lock_paths, outermost, refuse_if_locked
 from metl_gui.engine.runs.staging import Staging
 from metl_gui.engine.streaming.checkpoint import check_stream, head_of
 from metl_gui.errors import RunError
@@ -143,7 +143,7 @@ def test_a_run_that_was_killed_holds_nothing_any_more_and_leaves_no_lock_for_eve
     with alive(base, "r1", kind) as process:
         os.kill(process, signal.SIGKILL)
         os.waitid(os.P_PID, process, os.WEXITED | os.WNOWAIT)
-    refuse_held(base / "out")
+    refuse_if_locked(base / "out")
     assert ".out.lock" in hidden(base)
     with lock_paths([base / "out"], "r2"), pytest.raises(RunError, match="run r2"):
         PathLock(base / "out", "r3")
@@ -192,7 +192,7 @@ def test_whoever_reads_the_name_of_a_holder_from_a_damaged_file_is_told_of_anoth
         for damage in (b"", b"\xff", b'{"run": 1}', b'{"run":"x","since_ms":99999999999999999,"process":1,"host":""}'):
             (base / ".out.lock").write_bytes(damage)
             with pytest.raises(RunError, match="held by another run"):
-                refuse_held(base / "out")
+                refuse_if_locked(base / "out")
 
 
 def test_a_lock_that_a_killed_run_left_goes_with_what_else_it_left(base: Path) -> None:
@@ -246,7 +246,7 @@ def test_a_stream_runs_into_folders_beside_which_it_may_not_write_and_holds_them
             with pytest.raises(RunError, match="Another run writes there"):
                 PathLock(place, "r3")
         with pytest.raises(RunError, match="Another run writes there"):
-            refuse_held(volumes / "out")
+            refuse_if_locked(volumes / "out")
         assert not list(volumes.glob(".*"))
     with lock_paths([volumes / "out"], "r4"), start(volumes, "r5", "stream", user=_NOBODY) as last:
         assert "is held by run r4" in said(last)

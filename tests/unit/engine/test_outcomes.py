@@ -83,7 +83,7 @@ def test_the_first_records_keep_their_places(count: int) -> None:
     records = Records.of([b"{}", b"[1]", b"null"], "f", [5, 50, 500], ["g", "h", "i"], [2, 3, 90])
     first = records.first(count)
     assert list(first) == [b"{}", b"[1]", b"null"][:count]
-    assert [first.place(at) for at in range(len(first))] == ["g@5", "h@50", "i@500"][:count]
+    assert [first.position(at) for at in range(len(first))] == ["g@5", "h@50", "i@500"][:count]
     assert records.bytes_in == 95
     if count == 9:
         assert map_all(Kernel(PLAN), [b"null"]).fates.tolist() == [RecordOutcome.SKIPPED]

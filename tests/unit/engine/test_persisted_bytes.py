@@ -34,7 +34,7 @@ from metl_gui.engine.runs.event_log import bounded_lines
 from metl_gui.engine.runs.run_folder import RunFolder
 from metl_gui.engine.runs.staging import Staging
 from metl_gui.engine.sinks.sink import folder_name
-from metl_gui.engine.sources.error_store import ErrorStore, ReplayMark, ReplaySource, held
+from metl_gui.engine.sources.error_store import ErrorStore, ReplayMark, ReplaySource, exclusive
 from metl_gui.engine.sources.topic_source import ErrorTopicSource
 from metl_gui.engine.streaming.batch_records import PARTIAL, BatchLog, BatchRecord, moves_of
 from metl_gui.engine.streaming.checkpoint import Checkpoint, SourceStatus, StreamHead, claim
@@ -238,7 +238,7 @@ def test_a_run_folder_of_before_is_read(tmp_path: Path) -> None:
 
 def test_a_checkpoint_is_what_it_was_before(tmp_path: Path) -> None:
     checkpoint = Checkpoint(tmp_path / "checkpoint")
-    with checkpoint.held("run-1"):
+    with checkpoint.exclusive("run-1"):
         head = checkpoint.head(_STREAM)
         checkpoint.use_plan(PlanState(state=3, hash="a" * 64, plan=b"{}"))
         checkpoint.write_status(filled(SourceStatus))
@@ -293,9 +293,9 @@ def test_an_error_store_with_a_replay_has_the_names_that_it_had_before(tmp_path:
         errors=str(store.again_folder("run-1")), replay=ReplayOrder(),
     )  # fmt: skip
     source = ReplaySource(store, "run-1", "test", False, True)
-    with held(store, is_marked=True):
-        source.promise(Staging(spec))
-        source.keep()
+    with exclusive(store, is_marked=True):
+        source.before_commit(Staging(spec))
+        source.after_commit()
     assert sorted(files_below(errors)) == rows("names")["an error store with a replay"]
     marks = store.marks("test")
     assert [(mark.run_id, mark.again, list(mark.read_to)) for mark in marks] == [

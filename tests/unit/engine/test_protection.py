@@ -5,18 +5,18 @@ from __future__ import annotations
 import pytest
 
 from metl_gui.core.runs.events import Protection
-from metl_gui.engine.spark.protection import ASKING, HERE, asking, protected, protection_of
+from metl_gui.engine.spark.protection import ASKING, HERE, protected, protecting_settings, protection_of
 
 
 @pytest.mark.parametrize("master", ["local", "local[*]", "local[4,2]"])
 def test_a_job_submitted_on_this_computer_asks_for_a_secret_and_listens_here_alone(master: str) -> None:
     given = {"spark.master": master, "spark.ui.enabled": "true"}
-    assert asking(given) == HERE | ASKING | given
+    assert protecting_settings(given) == HERE | ASKING | given
 
 
 @pytest.mark.parametrize("master", ["spark://host:7077", "yarn", "k8s://https://host"])
 def test_a_job_submitted_elsewhere_asks_for_what_its_cluster_asks(master: str) -> None:
-    assert asking({"spark.master": master}) == {"spark.master": master}
+    assert protecting_settings({"spark.master": master}) == {"spark.master": master}
 
 
 def test_a_setting_of_a_person_goes_before_ours() -> None:

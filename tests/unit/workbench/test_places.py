@@ -19,7 +19,7 @@ from metl_gui.workbench.demo.sample import fresh_copy
 from metl_gui.workbench.profiles.saved_profiles import Profile, save_profile
 from metl_gui.workbench.samples.cache import KeptSample, SampleCache
 from metl_gui.workbench.session import Workbench
-from metl_gui.workbench.user_folders import ask_to_stop, close_to_others, run_folder
+from metl_gui.workbench.user_folders import close_to_others, request_stop, run_folder
 from tests.helpers.run_specs import run_spec
 
 
@@ -74,7 +74,7 @@ def spec_of(sink: Path, errors: str = "") -> RunSpec:
 
 def test_nobody_else_reads_what_a_run_keeps(home: Path) -> None:
     write_parts(spec_of(home / "out"))
-    ask_to_stop(run_folder("project", "20260101-000000-abcdef"))
+    request_stop(run_folder("project", "20260101-000000-abcdef"))
     folder = run_folder("project", "20260101-000000-abcdef")
     assert {path.name for path in folder.iterdir()} >= {"spec.json", "events.jsonl", "errors", "samples"}
     assert open_to_others(cache_folder()) == []

@@ -36,9 +36,9 @@ from metl_gui.workbench.user_folders import (
     PROCESS,
     ProcessFacts,
     ProcessPhase,
-    ask_to_stop,
     forget_old_runs,
     read_facts,
+    request_stop,
     run_folder,
     write_facts,
 )
@@ -150,7 +150,7 @@ def test_another_process_of_the_same_number_is_not_the_run(
     holder = dataclasses.replace(holder_of(sleeper.pid), process_start="1")
     folder = add_process(workbench, "r1", holder)
     assert [run.run_id for run in died_runs(workbench.project_id)] == ["r1"]
-    ask_to_stop(folder)
+    request_stop(folder)
     assert sleeper.poll() is None
 
 

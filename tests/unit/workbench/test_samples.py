@@ -24,9 +24,9 @@ from metl_gui.workbench.samples.kept_samples import (
     hide_in_included,
     include_samples,
     keep_message,
+    keep_run_samples,
     keep_samples,
     sample_overview,
-    take_over,
 )
 from metl_gui.workbench.samples.project_samples import ProjectSamples
 from metl_gui.workbench.session import Workbench
@@ -213,7 +213,7 @@ def test_what_a_run_kept_is_taken_over_with_what_it_set_aside(mapped: Workbench,
     (samples / "part-0.jsonl").write_text("\n".join(map(json.dumps, lines)))
     aside = {"reason": "unknown_version", "position": "x@1", "raw": record(unheard=1).decode()}
     (errors / "part-0.jsonl").write_text(json.dumps(aside))
-    kept = take_over(mapped, samples, str(errors.parent), "r1")
+    kept = keep_run_samples(mapped, samples, str(errors.parent), "r1")
     assert (kept.kept, kept.schemas) == (2, (ORDERS,))
     shelf = ProjectSamples(mapped)
     assert {(each.place, each.version, each.source) for each in shelf.of(mapped.document, schema_id(mapped))} == {
@@ -224,7 +224,7 @@ def test_what_a_run_kept_is_taken_over_with_what_it_set_aside(mapped: Workbench,
 
 def test_what_is_left_of_a_damaged_run_is_taken_over_without_a_word(mapped: Workbench, tmp_path: Path) -> None:
     (tmp_path / "part-0.jsonl").write_bytes(b'{"place":"x@0","outgo')
-    assert take_over(mapped, tmp_path, str(tmp_path / "none"), "r1").kept == 0
+    assert keep_run_samples(mapped, tmp_path, str(tmp_path / "none"), "r1").kept == 0
 
 
 def test_a_sample_of_a_version_that_comes_later_belongs_to_it_from_then_on(mapped: Workbench) -> None:

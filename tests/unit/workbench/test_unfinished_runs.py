@@ -45,7 +45,7 @@ def leave_killed(workbench: Workbench, spec: RunSpec) -> Path:
     folder.append_event(encode_event(_PROGRESS))
     assert runs(workbench) == ()  # it lives until then
     assert record._owner is not None
-    record._owner.let_go()
+    record._owner.release()
     return folder.path
 
 

@@ -188,9 +188,9 @@ class Unframer:
             return records
         found = _Found(self._ways)
         if records.parts is not None:
-            found.look_among(records, records.parts)
+            found.scan_messages(records, records.parts)
         else:
-            found.look_within(records)
+            found.scan_base64(records)
         return _written(records, found) if found.numbers else records
 
 
@@ -213,8 +213,8 @@ class _Found:
         self.values: list[bytes] = []
         self.value_ways: list[Way] = []
 
-    def look_among(self, records: Records, parts: Parts) -> None:
-        """Look for framed values among the messages that records were written from."""
+    def scan_messages(self, records: Records, parts: Parts) -> None:
+        """Search for framed values among the messages that records were written from."""
         marked = {one: one if is_framed(b"", one) else b"" for one in set(parts.headers)}
         heads: dict[tuple[str, int], bytes] = {}
         whole = _whole(records)
@@ -233,8 +233,8 @@ class _Found:
                 self.offsets.append(offset)
                 self.times.append(parts.times[number])
 
-    def look_within(self, records: Records) -> None:
-        """Look for framed values in records that hold them in base64."""
+    def scan_base64(self, records: Records) -> None:
+        """Search for framed values in records that hold them in base64."""
         whole = _whole(records)
         for number in _candidates(records):
             raw = records.raw(number)

@@ -276,7 +276,7 @@ class _Batch:
 
     def _left(self, why: int, buffer: NDArray[np.uint8], base: int, record: int) -> int:
         """Map a record that was left: after learning what it lacks, or by the reference."""
-        raw, place = self.originals.raw(record), self.records.place(record)
+        raw, place = self.originals.raw(record), self.records.position(record)
         readable = self.records.raw(record)
         gathering = self.gathering
         start, message = gathering.bytes_out, gathering.messages

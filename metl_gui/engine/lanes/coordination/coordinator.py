@@ -9,7 +9,7 @@ In a task::
     member = StateCoordinator(servers, matrix, instance, started_with, settings, prepare)
     for ever:
         taken = member.poll()         # a state that is in force from now on; `prepare` has made its kernel before
-        if taken: member.took_up(positions)
+        if taken: member.record_activation(positions)
         order = member.set_back(topic, partition)
         if not member.may_map: ...    # begin no transaction, abort the one that is open; and poll again
     when partitions were assigned:
@@ -233,7 +233,7 @@ class StateCoordinator:
         """
         self._times_assigned += 1
 
-    def took_up(self, positions: Mapping[tuple[str, int], int]) -> None:
+    def record_activation(self, positions: Mapping[tuple[str, int], int]) -> None:
         """Keep where each partition stood when a state was taken up, and after each assignment of partitions.
 
         What stands there already for the state that is mapped with stays: the first offset is the one to go back to.
@@ -255,7 +255,7 @@ class StateCoordinator:
         """Return the newest order for a partition; obey it unless the metadata of the offset names it already."""
         return self._membership.fold.orders.get(PartitionKey(self._settings.lane, topic, partition))
 
-    def obeyed(self, order: SetBackOrder) -> None:
+    def confirm_order(self, order: SetBackOrder) -> None:
         """Tell whoever waits that an order was obeyed: the transaction with the offset is committed."""
         key = PartitionKey(self._settings.lane, order.topic, order.partition)
         self._outbox.put((log.obeyed_key(key), log.encoded(Obeyed(id=order.id))))
@@ -361,7 +361,7 @@ class StateCoordinator:
             self._caught_up = _CatchUp(done.asked)
 
     def _write(self, writer: CoordinationWriter) -> None:
-        beat = self._membership.say(now())
+        beat = self._membership.next_heartbeat(now())
         if beat is not None:
             writer.write(log.member_key(self._membership.instance), log.encoded(beat))
         while not self._outbox.empty():

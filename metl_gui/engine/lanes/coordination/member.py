@@ -112,7 +112,7 @@ class Membership:
         """Note that a plan cannot be prepared here."""
         self.refused[digest] = why
 
-    def say(self, now: float) -> Heartbeat | None:
+    def next_heartbeat(self, now: float) -> Heartbeat | None:
         """Return what has to be said now, None for nothing."""
         if self.is_fenced or (self.since is None and not self._may_join(now)):
             return None

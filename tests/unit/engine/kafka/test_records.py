@@ -70,8 +70,8 @@ def test_of_a_large_message_the_beginning_and_the_size_are_kept_with_its_positio
     assert records.sizes is not None
     assert records.raw(0).endswith(b'"value":{}}')
     assert len(records.raw(1)) <= 1000 < records.sizes[1]
-    assert records.place(1) == "shop.t/2/2"
-    assert records.first(1).place(0) == "shop.t/2/1"
+    assert records.position(1) == "shop.t/2/2"
+    assert records.first(1).position(0) == "shop.t/2/1"
 
 
 def test_the_bytes_of_a_batch_are_those_of_keys_and_values() -> None:

@@ -64,7 +64,7 @@ class Member:
 
     def say(self) -> tuple[str, bytes] | None:
         self.change_over()
-        beat = self.membership.say(self.world.seconds)
+        beat = self.membership.next_heartbeat(self.world.seconds)
         return None if beat is None else (log.member_key(self.membership.instance), log.encoded(beat))
 
     def may_map(self) -> bool:

@@ -122,7 +122,7 @@ class BugError(MetlError):
 
 
 def near_names(name: str, known: Iterable[str]) -> str:
-    """Say which known names are close to one that was not found.
+    """Describe which known names are close to one that was not found.
 
     Returns:
         A sentence such as ``Did you mean a or b?``, or an empty text when nothing is close.

@@ -48,7 +48,7 @@ def data_folder() -> Path:
 
 
 def is_own(place: Path) -> bool:
-    """Say whether a place is below the user's cache or data folder, and not one that a person named."""
+    """Return whether a place is below the user's cache or data folder, and not one that a person named."""
     try:
         folders = (cache_folder(), data_folder())
     except ImportError:  # a job that was exported, on a computer where nothing of ours is kept
@@ -57,7 +57,7 @@ def is_own(place: Path) -> bool:
 
 
 def is_only_ours(folder: Path) -> bool:
-    """Say whether a folder is there and nobody else could have put something into it, or another one in its place.
+    """Return whether a folder is there and nobody else could have put something into it, or another one in its place.
 
     That is so when it is ours, and every folder on the way to it is ours or the system's, and others may write to none
     of them; a sticky one, such as the temporary folder, lets others add to it and take nothing away. A group that is
@@ -125,7 +125,7 @@ def make_folder(folder: Path) -> None:
 
 
 def is_closed(folder: Path) -> bool:
-    """Say whether a folder lets nobody but its owner in.
+    """Return whether a folder lets nobody but its owner in.
 
     Raises:
         OSError: it is not there.

@@ -170,7 +170,7 @@ def _test(name: str, out: Output) -> int:
 
 
 def check_lines(check: ConnectionTestResult) -> Iterator[str]:
-    """Say in lines what came of trying a profile."""
+    """Describe in lines what came of trying a profile."""
     for step in check.steps:
         yield f"{'ok    ' if step.is_ok else 'FAILED'}  {step.title}: {step.text} ({step.seconds:.1f} s)"
     if check.hint:

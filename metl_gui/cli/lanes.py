@@ -159,7 +159,7 @@ _ACTIONS = {
 
 
 def _asked(out: Output, lane: Lane, text: str, repeated: tuple[PartitionReset, ...] = ()) -> int:
-    """Say what would be done, and end as a check that found something."""
+    """Return what would be done, and end as a check that found something."""
     document = {"done": False, "run_id": lane.run_id, "would": text, "records": sum(back.records for back in repeated)}
     out.result(document, [text, "Nothing is done yet: say it again with --yes."])
     return FOUND
@@ -338,7 +338,7 @@ def _status(lane: Lane, out: Output) -> int:
 
 
 def lines_of(one: LoadProgress) -> list[str]:
-    """Say how far a load is, or what became of it."""
+    """Describe how far a load is, or what became of it."""
     state = "given up" if one.is_given_up else "loaded" if one.is_done else "loading"
     lines = [f"{one.changes}: {state}, {one.done:,} of {one.rows:,} rows."]
     if one.superseded:

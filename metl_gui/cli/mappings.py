@@ -218,7 +218,7 @@ def _try(arguments: argparse.Namespace, out: Output) -> int:
 
 
 def trial_lines(found: SourceDryRun) -> Iterator[str]:
-    """Say in lines what schemas that are not live yet would do."""
+    """Describe in lines what schemas that are not live yet would do."""
     for version in found.added:
         yield f"new      {version.name} version {version.version}, {version.attributes} attributes"
     for refusal in found.refused:

@@ -40,7 +40,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def is_meant(arguments: argparse.Namespace) -> bool:
-    """Say whether a version task is decided, and refuse options that need one."""
+    """Return whether a version task is decided, and refuse options that need one."""
     if arguments.add_version is None and (arguments.continues or arguments.label):
         wrong_usage(arguments, "--continues and --label belong to --add-version ID")
     return arguments.add_version is not None or arguments.dismiss_version is not None
@@ -68,7 +68,7 @@ def decide(arguments: argparse.Namespace, out: Output) -> int:
 
 
 def task_lines(tasks: tuple[TaskEntry, ...]) -> Iterator[str]:
-    """Say in lines which versions messages showed."""
+    """Describe in lines which versions messages showed."""
     for entry in tasks:
         task = entry.task
         what = "a schema" if entry.is_new_schema else "a version of it"
@@ -319,7 +319,7 @@ def _decide(arguments: argparse.Namespace, workbench: Workbench) -> Decision:
 
 
 def review_lines(waiting: ReviewList) -> Iterator[str]:
-    """Say in lines what needs review."""
+    """Describe in lines what needs review."""
     for item in waiting.items:
         yield from _entry_lines(item)
     count = len(waiting.items)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def report_lines(report: RunReport) -> Iterator[str]:
-    """Say in lines what became of the records."""
+    """Describe in lines what became of the records."""
     yield (
         f"{'Replay' if report.is_replay else 'Run'} {report.run_id} of state {report.state} on {report.spark}: "
         f"{report.read:,} records in {report.seconds:.1f} s ({report.records_per_second:,.0f} a second)"

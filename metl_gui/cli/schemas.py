@@ -147,7 +147,7 @@ def run_import(arguments: argparse.Namespace, out: Output) -> int:
 
 
 def run_resume(arguments: argparse.Namespace, out: Output) -> int:
-    """Go on with imports that were interrupted, or forget them."""
+    """Resume imports that were interrupted, or forget them."""
     from metl_gui.workbench.importing.schema_import import forget, resume
     from metl_gui.workbench.session import Workbench
 
@@ -168,7 +168,7 @@ def _told(done: ImportResult, arguments: argparse.Namespace, out: Output) -> int
 
 
 def import_lines(done: ImportResult, project: Path) -> Iterator[str]:
-    """Say in lines what an import did."""
+    """Describe in lines what an import did."""
     for version in done.added:
         yield f"added    {version.name} version {version.version}, {version.attributes} attributes"
         yield from (f"           {each.before} is {each.after} now" for each in version.renamed[:_MOST_RENAMED])
@@ -266,7 +266,7 @@ def register_watch(commands: Commands) -> None:
 
 
 def run_watch(arguments: argparse.Namespace, out: Output) -> int:
-    """Look at a registry once, or again and again."""
+    """Inspect a registry once, or again and again."""
     from metl_gui.core.trees.nodes import Side
     from metl_gui.workbench.importing.remote_sources import ImportFilter, check_source
     from metl_gui.workbench.importing.source_watch import Watcher, event_json, event_lines, into_file

@@ -91,7 +91,7 @@ def _compact(arguments: argparse.Namespace, out: Output) -> int:
 
 
 def run_undo(arguments: argparse.Namespace, out: Output) -> int:
-    """Take back the newest edit."""
+    """Undo the newest edit."""
     return _step(arguments, out, back=True)
 
 

@@ -115,12 +115,12 @@ def key_of(avro: AvroType) -> KeyPaths:
 
 
 def is_key(avro: AvroType) -> bool:
-    """Say whether a record is the key of a table by its name."""
+    """Return whether a record is the key of a table by its name."""
     return avro.kind == "record" and (avro.simple_name == "Key" or avro.name.endswith(_ROWLESS_KEYS))
 
 
 def is_rowless(avro: AvroType) -> bool:
-    """Say whether the records of a schema are of no row: heartbeats, logical messages, transactions and the like."""
+    """Return whether the records of a schema are of no row: heartbeats, logical messages, transactions and the like."""
     if avro.kind != "record":
         return True
     members = {one.name for one in avro.fields}
@@ -129,7 +129,7 @@ def is_rowless(avro: AvroType) -> bool:
 
 
 def is_rowless_name(record: str) -> bool:
-    """Say whether a record is one of those that Debezium writes beside rows, by its name."""
+    """Return whether a record is one of those that Debezium writes beside rows, by its name."""
     return record.endswith((*_ROWLESS, *_ROWLESS_KEYS))
 
 
@@ -194,13 +194,13 @@ class _ConnectSchemaWriter:
 
 
 def is_map_entry(avro: AvroType) -> bool:
-    """Say whether the items of an array are the entries of a Connect map whose keys are no Avro strings."""
+    """Return whether the items of an array are the entries of a Connect map whose keys are no Avro strings."""
     is_entry = avro.simple_name == "MapEntry" or avro.words.get("connect.internal.type") == "MapEntry"
     return avro.kind == "record" and is_entry and [one.name for one in avro.fields] == ["key", "value"]
 
 
 def is_decimal(avro: AvroType) -> bool:
-    """Say whether the bytes of a value are the digits of a decimal."""
+    """Return whether the bytes of a value are the digits of a decimal."""
     return avro.kind in ("bytes", "fixed") and (
         avro.words.get("connect.name") == DECIMAL or avro.words.get("logicalType") == "decimal"
     )

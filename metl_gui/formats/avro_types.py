@@ -335,5 +335,5 @@ def _canonical(avro: AvroType, defined: set[str]) -> Node:
 
 
 def refusal(what: str, text: str) -> SchemaError:
-    """Say why an Avro schema cannot be used."""
+    """Return why an Avro schema cannot be used."""
     return SchemaError(f"This Avro schema cannot be used: {what}.", text, "Check it where it comes from.")

@@ -128,22 +128,22 @@ def text_of(raw: bytes | Raw | None) -> str | None:
 
 
 def is_text(raw: bytes | Raw) -> bool:
-    """Say whether a value is a string."""
+    """Return whether a value is a string."""
     return bytes(raw)[:1] == b'"'
 
 
 def is_object(raw: bytes | Raw) -> bool:
-    """Say whether a value is an object."""
+    """Return whether a value is an object."""
     return bytes(raw)[:1] == b"{"
 
 
 def is_null(raw: bytes | Raw | None) -> bool:
-    """Say whether a value is null or not there."""
+    """Return whether a value is null or not there."""
     return raw is None or bytes(raw) == NULL
 
 
 def is_compact(text: bytes | Raw, found: Members) -> bool:
-    """Say whether the lengths of names and values add up to the text, so that nothing else can be in it.
+    """Return whether the lengths of names and values add up to the text, so that nothing else can be in it.
 
     True proves that no name is there twice, that no space stands around names and values, and that no name is
     escaped; false proves nothing.

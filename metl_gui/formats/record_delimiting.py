@@ -284,7 +284,7 @@ class _Scan:
         return not (self.level or self.is_broken or self.is_in_string)
 
     def _through_string(self, held: bytes) -> bool:
-        """Go past the end of a string; say whether it was there."""
+        """Skip the end of a string; say whether it was there."""
         found = _STRING_END.match(held, self.at)
         if found is None:
             tail = held[self.at :]
@@ -296,7 +296,7 @@ class _Scan:
         return True
 
     def _to_next(self, held: bytes) -> bool:
-        """Go past brackets of one direction, a quote or a line end; say whether the text at hand was enough."""
+        """Skip brackets of one direction, a quote or a line end; say whether the text at hand was enough."""
         found = _INSIDE.search(held, self.at)
         self.at = found.start() if found else len(held)
         if found is None or (found[0] == b"\n" and self.at + 1 == len(held)):
@@ -310,6 +310,6 @@ class _Scan:
         return True
 
     def _is_restart(self, held: bytes) -> bool:
-        """Say whether the next line begins a value where JSON allows none, so that this one was never closed."""
+        """Return whether the next line begins a value where JSON allows none, so that this one was never closed."""
         before = held[max(self.at - 64, 0) : self.at].rstrip(_BLANK)[-1:]
         return held[self.at + 1] in b"[{" and before not in (b"[", b",", b":", b"")

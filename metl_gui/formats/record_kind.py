@@ -43,7 +43,7 @@ _SCHEMA_CHANGE = frozenset(
 
 
 def is_with_schema(found: Members) -> bool:
-    """Say whether an object is a Connect schema and its payload, and not a row with two columns of those names.
+    """Return whether an object is a Connect schema and its payload, and not a row with two columns of those names.
 
     The schema has a type, or is empty or null beside a payload that is an object or null.
     """
@@ -83,7 +83,7 @@ def op_of(text: str | None) -> str:
 
 
 def _is_envelope(found: Members) -> bool:
-    """Say whether members with an operation are those of an envelope, and not columns of the same names.
+    """Return whether members with an operation are those of an envelope, and not columns of the same names.
 
     An envelope has objects or nulls there; one of a document store may have rows as text.
     """

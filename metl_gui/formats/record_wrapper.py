@@ -72,7 +72,7 @@ def unwrap(raw: bytes) -> Wrapped:
 
 
 def is_wrapper(found: Members) -> bool:
-    """Say whether an object is a wrapper and not a row or envelope that has members of the same names.
+    """Return whether an object is a wrapper and not a row or envelope that has members of the same names.
 
     An envelope, a CloudEvent, a schema change and a value with its schema are never wrappers. A topic alone makes one
     only when nothing but members of a wrapper stand beside it; a value is text, null or an object.

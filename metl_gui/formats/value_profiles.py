@@ -45,7 +45,7 @@ class Profiler:
         self._values: set[bytes] = set()
 
     def take(self, value: bytes | Raw | None) -> None:
-        """Look at the value of the next row, ``None`` where it is missing."""
+        """Inspect the value of the next row, ``None`` where it is missing."""
         self.rows += 1
         if value is None or is_null(value):
             return
@@ -59,7 +59,7 @@ class Profiler:
             self._lengths.add(len(text))
 
     def profile(self) -> AttributeProfile:
-        """Say what they look like."""
+        """Return what they look like."""
         return AttributeProfile(
             self.path,
             tuple(self._types.most_common()),

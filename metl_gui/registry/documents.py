@@ -43,7 +43,7 @@ def read_bytes(path: Path, limit_bytes: int = MAX_BYTES) -> bytes:
 
 
 def unreadable(path: Path, error: OSError) -> SchemaError:
-    """Say that the operating system does not hand over a file or folder."""
+    """Return the error that the operating system does not hand over a file or folder."""
     return SchemaError(f"{path} cannot be read.", f"{error.strerror or error}.", "Check the path and its permissions.")
 
 

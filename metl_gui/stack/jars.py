@@ -136,7 +136,7 @@ def files_of(folder: Path) -> list[str]:
 
 
 def _checked(jars: JarSet) -> Path:
-    """Look whether a set in the cache is what was tried: by its digests once, then by what a change would show in.
+    """Check whether a set in the cache is what was tried: by its digests once, then by what a change would show in.
 
     Raises:
         SetupError: others can write there, or a file is another one.

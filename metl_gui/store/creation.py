@@ -113,7 +113,7 @@ def bring_up_to_date(connection: sqlite3.Connection, path: Path) -> Path | None:
 
 
 def newer(path: Path, found: int) -> ProjectError:
-    """Say that a file was written by a later program."""
+    """Return the error that a file was written by a later program."""
     return ProjectError(
         f"{path.name} was written by a newer version of METL Workbench.",
         f"The file has version {found}; this program knows versions up to {VERSION}.",

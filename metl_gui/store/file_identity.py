@@ -75,7 +75,7 @@ class Presence:
         self._holder = holder
 
     def loss(self) -> FileLoss | None:
-        """Say what became of the file; ``None`` while it is there and itself.
+        """Return what became of the file; ``None`` while it is there and itself.
 
         Raises:
             OSError: its folder cannot be looked at.
@@ -174,7 +174,7 @@ class Presence:
         return latest
 
     def _places(self, mark: bytes) -> Iterator[int]:
-        """Look for the lease in the whole file; it seldom changes its place."""
+        """Search for the lease in the whole file; it seldom changes its place."""
         begin, kept = 0, b""
         while chunk := self._read(begin, _CHUNK_BYTES):
             text, first = kept + chunk, begin - len(kept)

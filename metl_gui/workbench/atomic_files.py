@@ -149,7 +149,7 @@ def _check_no_project(path: Path) -> None:
 
 
 def _holds_project(path: Path) -> bool:
-    """Tell whether a file is a database, whatever its name; an unreadable one is found out when it is written."""
+    """Return whether a file is a database, whatever its name; an unreadable one is found out when it is written."""
     try:
         return is_database(path)
     except OSError:

@@ -140,7 +140,7 @@ class Examination:
 
 
 def examine() -> Examination:
-    """Look for everything the program needs on this computer."""
+    """Check for everything the program needs on this computer."""
     checks = (
         check_python(),
         check_java(),
@@ -204,7 +204,7 @@ def check_machine_code() -> Check:
 
 
 def check_class_archive() -> Check:
-    """Say whether Spark's Java classes are archived; Spark starts without too, in twice the time."""
+    """Return whether Spark's Java classes are archived; Spark starts without too, in twice the time."""
     name = "Archive of Spark's Java classes"
     try:
         is_made = class_archive.find_archive(find_java()) is not None

@@ -55,7 +55,7 @@ class EarlierStates:
         return found
 
     def why_nothing(self) -> str:
-        """Say why there is nothing more to take back, where it is not that nothing was done."""
+        """Explain why there is nothing more to take back, where it is not that nothing was done."""
         return "Older edits were merged when the log was compacted." if self._project.is_compacted() else ""
 
     def group_to_take_back(self, state: int) -> LoggedGroup:

@@ -50,7 +50,7 @@ _MEMORY = Path("/proc/meminfo")
 
 
 def examine_live() -> Examination:
-    """Look for everything the program needs, and what its live demo needs."""
+    """Check for everything the program needs, and what its live demo needs."""
     return Examination((*examine().checks, *live_checks()))
 
 
@@ -60,7 +60,7 @@ def missing_for_demo() -> tuple[Check, ...]:
 
 
 def live_checks() -> tuple[Check, ...]:
-    """Look for what the real servers need."""
+    """Search for what the real servers need."""
     checks = (
         check_system(sys.platform),
         check_postgres(),
@@ -103,7 +103,7 @@ def check_maven() -> Check:
 
 
 def check_jars(jars: JarSet, *, is_needed: bool) -> Check:
-    """Say whether jars are in the cache; those that are not are fetched when they are first needed."""
+    """Return whether jars are in the cache; those that are not are fetched when they are first needed."""
     name = f"Jars of {jars.title}"
     if jars.is_fetched:
         return Check(name, True, str(jars.folder))

@@ -133,7 +133,7 @@ class Production:
         return report.read if self.is_lane else report.batches
 
     def _with_newest(self, spec: RunSpec) -> RunSpec:
-        """Go on with the state that was taken last; a lane takes up what is agreed on by itself."""
+        """Resume the state that was taken last; a lane takes up what is agreed on by itself."""
         if self.is_lane:
             return spec
         checkpoint = Checkpoint(Path(spec.policy.checkpoint))
@@ -160,7 +160,7 @@ class Production:
             self._tell(self.facts.phase)
 
     def _hear(self) -> None:
-        """Look whether somebody on another computer, or one who may not send signals, wants this to end."""
+        """Check whether somebody on another computer, or one who may not send signals, wants this to end."""
         while not self.is_over.wait(_LOOK_SECONDS):
             if (self.folder / STOP).exists():
                 self.is_stopping.set()

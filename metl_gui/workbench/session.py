@@ -227,7 +227,7 @@ class Workbench:
         return found.title if found else None
 
     def undo(self, doors: tuple[EditOrigin, ...] = ANY_ORIGIN, door: EditOrigin = EditOrigin.COMMAND) -> Transition:
-        """Take back the newest group of edits, as a new state.
+        """Undo the newest group of edits, as a new state.
 
         Args:
             doors: only what was done through these counts; a window passes ``(Door.WINDOW,)``.
@@ -239,7 +239,7 @@ class Workbench:
         return self._take_back(lambda: self._project.undo_candidate(doors), "undo", door)
 
     def undo_state(self, state: int, door: EditOrigin = EditOrigin.COMMAND) -> Transition:
-        """Take back the group of edits that made a state, whatever was done elsewhere since, as a new state.
+        """Undo the group of edits that made a state, whatever was done elsewhere since, as a new state.
 
         Raises:
             EditError: what it touched was changed since, it is taken back already, or the log was compacted over it.
@@ -334,7 +334,7 @@ class Workbench:
         self._project.beat()
 
     def has_moved_on(self) -> bool:
-        """Tell whether the file has another state than the current document; cheap."""
+        """Return whether the file has another state than the current document; cheap."""
         return self._project.state() != self._document.state
 
     def reload(self) -> Document:
@@ -376,7 +376,7 @@ class Workbench:
             return self._document
 
     def stamp(self) -> EditContext:
-        """Say who edits, when, and whether a second person confirms it."""
+        """Return who edits, when, and whether a second person confirms it."""
         needs_second = self._project.kept.settings.all().get(SECOND_PERSON_CONFIRMS) == "yes"
         return EditContext(self._who, time.time_ns() // 1_000_000, needs_second)
 

@@ -39,7 +39,7 @@ def blocks_from(draft: Draft, key: BlockKey) -> list[Block]:
 
 
 def lost_side(reader: Draft | Document, block: Block, loss: Loss) -> Side:
-    """Tell which end of a lost element is the one that went."""
+    """Return which end of a lost element is the one that went."""
     rows = reader.tree(Side.CDM).version(block.entity_version)
     return Side.EXTRACTION if rows.of_lineage(loss.q_lineage) is not None else Side.CDM
 

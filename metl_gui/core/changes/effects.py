@@ -39,7 +39,7 @@ class BlockEffect:
 
 
 def effects(transition: Transition) -> tuple[BlockEffect, ...]:
-    """Say what an edit did to blocks; a block of which only the record changed is left out."""
+    """Return what an edit did to blocks; a block of which only the record changed is left out."""
     changes = {change.key: change for change in transition.change.blocks}
     replaced = {
         change.after.came_from

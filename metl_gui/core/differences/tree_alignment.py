@@ -70,12 +70,12 @@ class TreeAlignment:
         return np.repeat(np.arange(len(self.new.version_id)), np.diff(self.new.start))
 
     def versions_before(self, ids: Ints) -> Ints:
-        """Return ids of versions before by their ids after, -1 where there is none."""
+        """Return ids of versions before by their ids after, -1 where there is none; int32, shaped as ``ids``."""
         rows = _through(self.rows, _found(self.new.version_id, ids))
         return _through(self.old.version_id, rows).astype(np.int32)
 
     def attributes_before(self, ids: Ints) -> Ints:
-        """Return ids of attributes before by their ids after, -1 where there is none."""
+        """Return ids of attributes before by their ids after, -1 where there is none; int32, shaped as ``ids``."""
         order, sorted_ids = self._by_id
         places = _through(self.places, _through(order, _found(sorted_ids, ids)))
         return _through(self.old.id, places).astype(np.int32)
@@ -122,7 +122,7 @@ class TreeAlignment:
         return found
 
     def _changed_attributes(self) -> Bools:
-        """Tell which attributes are new to their version or are told of differently; of m."""
+        """Return which attributes are new to their version or are told of differently; of m."""
         places = self.places
         is_other = places < 0
         met = np.flatnonzero(~is_other)

@@ -70,7 +70,7 @@ class TreeDifference:
         return self.kind in {TreeKind.REMOVED, TreeKind.ALIAS_REMOVED, TreeKind.SPLIT}
 
     def words(self) -> str:
-        """Say what differs, without the names of schema and version."""
+        """Describe what differs, without the names of schema and version."""
         if self.kind in {TreeKind.ADDED, TreeKind.REMOVED}:
             noun = "schema" if self.side is Side.EXTRACTION else "entity"
             what = self.path or (f"version {self.version}" if self.version else noun)
@@ -113,7 +113,7 @@ def _said(difference: TreeDifference) -> str:
 def schema_differences(
     side: Side, trees: tuple[Tree, Tree], pair: tuple[int | None, int | None], matching: Matching
 ) -> Iterator[TreeDifference]:
-    """Tell what differs of one schema or entity.
+    """Return what differs of one schema or entity.
 
     Args:
         side: the tree.
@@ -202,7 +202,7 @@ class _VersionDifferences:
             yield from self._attributes(previous, version, pairs)
 
     def _within(self, old: Version, new: Version) -> Iterator[TreeDifference]:
-        """Tell what became of a version."""
+        """Return what became of a version."""
         if old is new:
             return
         if old.labels != new.labels:
@@ -236,7 +236,7 @@ class _VersionDifferences:
                 yield self._one(new.label, TreeKind.DOC, other.path, one.doc, other.doc)
 
     def _lineages(self, versions: Iterable[tuple[Version, Version]]) -> Iterator[TreeDifference]:
-        """Tell which attributes that both trees have became the same, or are not the same any more.
+        """Return which attributes that both trees have became the same, or are not the same any more.
 
         A lineage is named by the first of those attributes, so that a version that went or came parts nothing.
         """

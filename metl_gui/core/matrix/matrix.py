@@ -77,7 +77,7 @@ class DpmBase:
 
     @cached_property
     def by_entity_version(self) -> Ints:
-        """Block rows sorted by entity version, then schema version: the row index."""
+        """Block rows sorted by entity version, then schema version: the row index; int32 of the blocks."""
         return np.argsort(self.entity_version, kind="stable").astype(np.int32)
 
     @cached_property

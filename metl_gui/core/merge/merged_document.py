@@ -74,7 +74,7 @@ def merge_into(draft: Draft, base: Document, theirs: Document) -> list[MergeConf
 
 
 def _changed(base: Document, other: Document) -> tuple[dict[Side, AddedMappings], ChangedParts]:
-    """Tell what a side maps more than the base, and where it may differ from it at all."""
+    """Return what a side maps more than the base, and where it may differ from it at all."""
     matching = by_names(base, other)
     parts = changed_parts(base, other, matching)
     found = {side: AddedMappings() for side in Side}

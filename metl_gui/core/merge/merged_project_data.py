@@ -86,7 +86,7 @@ class ProjectDataSide:
 
 
 def named_for(result: Document, sides: ThreeWay[ProjectDataSide]) -> ThreeWay[Entries]:
-    """Say what three sides keep in names of the result of the merge of their documents."""
+    """Return what three sides keep in names of the result of the merge of their documents."""
     base, ours, theirs = sides
     here = SameIds(result)
     base_to_ours, base_to_theirs = LazyNames(ours.document, base.document), LazyNames(theirs.document, base.document)
@@ -146,7 +146,7 @@ def merge_project_data(
 
 
 def _why_not(entry: NamedItem, has_state: Callable[[StateName], bool]) -> str | None:
-    """Say why ours has no place for something, ``None`` where it has."""
+    """Explain why ours has no place for something, ``None`` where it has."""
     if entry.kept is None:
         return "What it is about is not in the result."
     thing = entry.kept.thing

@@ -253,7 +253,7 @@ class TreeMerger:
             self._draft.put_schema(self._side, result, replace(schema, version_ids=order))
 
     def _map_versions(self, result: int, trio: ThreeWay[Schema | None]) -> ThreeWay[list[int]]:
-        """Say which versions are one, and merge what is told of those that both have."""
+        """Return which versions are one, and merge what is told of those that both have."""
         base, ours, theirs = self._nodes.ids
         facts = ThreeWay(*(facts_of(p.tree, s.id) if s else [] for p, s in zip(self._nodes.ids, trio, strict=True)))
         of_ours = match_versions(facts.base, facts.ours, by_label=False)
@@ -433,14 +433,14 @@ class TreeMerger:
 
 
 def _mapped_words(elements: list[str]) -> str:
-    """Say what a side maps more, not all of it where it is much."""
+    """Describe what a side maps more, not all of it where it is much."""
     distinct = list(dict.fromkeys(elements))
     more = f" and {len(distinct) - 5} more" if len(distinct) > 5 else ""
     return f"maps {', '.join(distinct[:5])}{more}"
 
 
 def _content_words(ours: Version, theirs: Version) -> str:
-    """Say how the contents of two versions of one label differ."""
+    """Describe how the contents of two versions of one label differ."""
     mine, other = ({a.path: a for a in v.attributes} for v in (ours, theirs))
     parts = [f"{path} is only in ours" for path in mine if path not in other]
     parts += [f"{path} is only in theirs" for path in other if path not in mine]

@@ -82,7 +82,7 @@ def without_masked(profile: SchemaProfile, masked: Iterable[str]) -> SchemaProfi
 
 
 def profile_words(profile: AttributeProfile) -> str:
-    """Say in a line what values look like: ``80 % filled, like A-9999, 6 letters long, about 40 different``."""
+    """Describe in a line what values look like: ``80 % filled, like A-9999, 6 letters long, about 40 different``."""
     parts = [f"{profile.filled:.0%} filled".replace("%", " %")] if profile.filled < 1 else []
     if profile.patterns:
         parts.append(f"like {' or '.join(profile.patterns[:2])}")

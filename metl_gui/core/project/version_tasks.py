@@ -159,7 +159,7 @@ def seen_of(declaration: VersionDeclaration) -> str:
 
 
 def is_known(document: Document, task: VersionTask) -> bool:
-    """Say whether the trees have a version by now that takes the records of a task."""
+    """Return whether the trees have a version by now that takes the records of a task."""
     schema = document.extraction.named(task.declaration.name) or document.extraction.named(task.schema)
     if schema is None:
         return False
@@ -178,7 +178,7 @@ def _explains(version: Version, task: VersionTask) -> bool:
 
 
 def groups_of(shapes: Sequence[Sequence[AttributeDeclaration]]) -> list[list[int]]:
-    """Tell which shapes a single version explains: one has all members of the other, or theirs are seen together.
+    """Return which shapes a single version explains: one has all members of the other, or theirs are seen together.
 
     Members that never stand in one row are those of two versions, as after a rename.
 

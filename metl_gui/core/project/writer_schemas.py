@@ -54,7 +54,7 @@ class WriterSchema:
 
 
 def is_registry_id(text: str) -> bool:
-    """Say whether a text can be an id that a registry gave; in headers of messages there may stand anything."""
+    """Return whether a text can be an id that a registry gave; in headers of messages there may stand anything."""
     return _OF_REGISTRY.fullmatch(text) is not None
 
 

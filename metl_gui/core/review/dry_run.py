@@ -66,7 +66,7 @@ class DryRun:
 
 
 def compare_with(before: Document, transitions: Sequence[Transition]) -> DryRun:
-    """Say what some edits that were tried would do.
+    """Return what some edits that were tried would do.
 
     Args:
         before: what is.

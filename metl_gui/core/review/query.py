@@ -84,11 +84,11 @@ class ReviewQuery:
     unknown: tuple[str, ...] = ()
 
     def passes(self, facts: ReviewFacts, now_ms: int) -> bool:
-        """Tell whether an item passes."""
+        """Return whether an item passes."""
         return all(_holds(kind, value, facts, now_ms) is not turned for kind, value, turned in self.terms)
 
     def words(self) -> str:
-        """Say in a few words what passes: ``smaller, older than 7 days``; empty when everything does."""
+        """Describe in a few words what passes: ``smaller, older than 7 days``; empty when everything does."""
         return ", ".join(_term_words(*term) for term in self.terms)
 
 

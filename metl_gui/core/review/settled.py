@@ -126,7 +126,7 @@ def _follow(
 
 
 def _how(before: Block | None, after: Block, opened: Block | None, since_ms: int) -> Resolution | None:
-    """Tell what an edit settled; ``None`` where it settled nothing."""
+    """Return what an edit settled; ``None`` where it settled nothing."""
     if after.status is Status.RETIRED:
         return None if before is not None and before.status is Status.RETIRED else Resolution.RETIRED
     if before is None:

@@ -274,7 +274,7 @@ def _members(part: str, kind: type[msgspec.Struct]) -> list[tuple[str, str]]:
 
 
 def what_stays(sink: str, *, in_batches: bool) -> str:
-    """Say what of a run is there when it ends before its work is done.
+    """Describe what of a run is there when it ends before its work is done.
 
     Args:
         sink: of the run.

@@ -96,7 +96,7 @@ class PartFilter:
         self._bare = self._bare_schemas() if query.names_only else None
 
     def run(self) -> Iterator[None]:
-        """Look at everything, some versions at a time."""
+        """Check everything, some versions at a time."""
         step = self._base.start // STEP_ATTRIBUTES
         bounds = [0, *(np.flatnonzero(np.diff(step[:-1])) + 1).tolist(), len(self.hits)]
         for low, high in itertools.pairwise(bounds):
@@ -105,7 +105,7 @@ class PartFilter:
             yield
 
     def look_at(self, low: int, high: int) -> None:
-        """Look at the versions of some rows."""
+        """Check the versions of some rows."""
         begin, end = int(self._base.start[low]), int(self._base.start[high])
         counts = np.diff(self._base.start[low : high + 1])
         found = np.ones(end - begin, np.bool_)
@@ -214,7 +214,7 @@ class Filtering:
             yield from part_filter.run()
 
     def look_again(self, version_ids: set[int]) -> bool:
-        """Look at some versions again; ``False`` when they are so many that all should be looked at."""
+        """Check some versions again; ``False`` when they are so many that all should be looked at."""
         if len(version_ids) > _MANY_ROWS:
             return False
         for version_id in version_ids:
@@ -226,7 +226,7 @@ class Filtering:
         return True
 
     def schema_ids(self) -> NDArray[np.int32]:
-        """Ids of the schemas of which something passes, sorted."""
+        """Return the ids of the schemas of which something passes, sorted; int32."""
         if not self.parts:
             return np.zeros(0, np.int32)
         return np.sort(np.concatenate([p.part.columns.schema_ids[p.schemas] for p in self.parts]))
@@ -236,7 +236,7 @@ class Filtering:
         return sum(int(np.count_nonzero(p.schemas)) for p in self.parts)
 
     def version_passes(self, version_id: int) -> bool:
-        """Tell whether an attribute of a version passes."""
+        """Return whether an attribute of a version passes."""
         found = self.columns.find(version_id)
         return found is not None and bool(self.parts) and bool(self.parts[found[0]].hits[found[1]])
 

@@ -72,7 +72,7 @@ def fed(document: Document, schema_id: int, path: str | None = None) -> Iterator
 
 
 def version_progress(document: Document, schema_id: int) -> tuple[SuperBlockPart, ...]:
-    """Tell how the mapping of a schema changed from version to version, entity by entity.
+    """Return how the mapping of a schema changed from version to version, entity by entity.
 
     Two blocks are compared by lineages on both sides; an entity counts from the first version that feeds it.
     """
@@ -92,7 +92,7 @@ def version_progress(document: Document, schema_id: int) -> tuple[SuperBlockPart
 
 
 def step_between(last: frozenset[tuple[int, int]] | None, content: frozenset[tuple[int, int]]) -> BlockChangeKind:
-    """Tell how pairs of lineages changed from one version (``None`` for none that counts) to the next."""
+    """Return how pairs of lineages changed from one version (``None`` for none that counts) to the next."""
     if last is None:
         return BlockChangeKind.FIRST
     if last == content:

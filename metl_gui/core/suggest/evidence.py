@@ -182,7 +182,7 @@ def _in_key(version: Version, attributes: Sequence[Attribute]) -> Flags:
 
 
 def _places(version: Version, entity_version: Version, ends: tuple[Sequence[Attribute], Sequence[Attribute]]) -> Scores:
-    """Say how near two attributes stand to the same place of their versions."""
+    """Return how near two attributes stand to the same place of their versions."""
     shares = []
     for owner, attributes in zip((version, entity_version), ends, strict=True):
         at = {a.id: row / max(len(owner.attributes) - 1, 1) for row, a in enumerate(owner.attributes)}

@@ -18,7 +18,7 @@ def reason(
     *,
     is_left_over: bool = False,
 ) -> str:
-    """Say what speaks for a pair, the strongest first, and what speaks against it last.
+    """Describe what speaks for a pair, the strongest first, and what speaks against it last.
 
     Args:
         evidence: of all pairs.
@@ -45,7 +45,7 @@ def reason(
 
 
 def name_reason(score: float, one: tuple[NameToken, ...], other: tuple[NameToken, ...]) -> str:
-    """Say how two names are alike."""
+    """Describe how two names are alike."""
     if score >= 1:
         return "same name"
     written = [sorted(word.written for word in name) for name in (one, other)]

@@ -133,7 +133,7 @@ def weigh_renames(
 
 
 def _types(lost: Sequence[Attribute], new: Sequence[Attribute]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Tell which pairs have the same type, and which one that can be read as the other."""
+    """Return which pairs have the same type, and which one that can be read as the other."""
     kinds = [{(a.type, a.logical, a.scale): a for a in side} for side in (lost, new)]
     at = [{kind: row for row, kind in enumerate(side)} for side in kinds]
     rows, columns = (
@@ -212,7 +212,7 @@ def _names(
 
 
 def _alike_parents(moves: Iterable[Prefixes]) -> dict[Prefixes, float]:
-    """Say how much alike the two parents of each move are; little alike is not at all."""
+    """Return how much alike the two parents of each move are; little alike is not at all."""
     known = list(moves)
     ours, theirs = (list({between[end]: None for between in known}) for end in (0, 1))
     scores = alike([paths.join(names) for names in ours], [paths.join(names) for names in theirs])
@@ -231,7 +231,7 @@ def _equal(ours: Iterable[Hashable], theirs: Iterable[Hashable]) -> NDArray[np.b
 def _places(
     lost: Sequence[Attribute], new: Sequence[Attribute], before: Around, after: Around
 ) -> tuple[Scores, NDArray[np.bool_]]:
-    """Say how nearly two attributes stand in the same gap between those that stayed.
+    """Return how nearly two attributes stand in the same gap between those that stayed.
 
     Shape: both of (lost, new): float32, 1 for the same gap and the same place in it; and whether as many attributes of
     nearly the same types in the same order stood in that gap before as do now, so that it looks written anew.

@@ -28,7 +28,7 @@ _PLAIN = re.compile(r"[Aa9 +]*")
 
 
 def values_alike(ours: tuple[str, ...], theirs: tuple[str, ...]) -> float:
-    """Say how much alike the values of two attributes are, 0 where it is too little to speak of.
+    """Return how much alike the values of two attributes are, 0 where it is too little to speak of.
 
     Args:
         ours, theirs: values as text, each once.

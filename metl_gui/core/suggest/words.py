@@ -142,7 +142,7 @@ def singular(word: str) -> str:
 
 @lru_cache(maxsize=262_144)
 def abbreviates(short: str, word: str) -> float:
-    """Say how well a text may stand for a longer word: 0 to 1.
+    """Return how well a text may stand for a longer word: 0 to 1.
 
     A beginning or the word without its vowels is a good abbreviation; letters in their order from the first on are one
     of which less is believed the fewer they are.

@@ -88,7 +88,7 @@ def of_path(path: str) -> Named:
 
 
 def is_label(text: str) -> bool:
-    """Say whether a text is a version and nothing else: SchemaVer, semver, or a number with or without ``v``."""
+    """Return whether a text is a version and nothing else: SchemaVer, semver, or a number with or without ``v``."""
     return _WHOLE_LABEL.fullmatch(text) is not None
 
 

@@ -57,13 +57,13 @@ class Haystack:
         return len(self.offsets) - 1
 
     def having(self, word: str) -> NDArray[np.bool_]:
-        """Tell of every text whether a word, whatever its case, stands in it."""
+        """Return for every text whether it contains a word, whatever its case; bool of n."""
         found = np.zeros(len(self), np.bool_)
         found[self._hits(word)[0]] = True
         return found
 
     def ranks(self, word: str) -> NDArray[np.uint8]:
-        """Tell of every text how well it has a word: ``EXACT`` to ``ABSENT``."""
+        """Return for every text how well it contains a word: ``EXACT`` to ``ABSENT``; uint8 of n."""
         found = np.full(len(self), ABSENT, np.uint8)
         rows, at, size = self._hits(word)
         if not len(rows):
@@ -76,7 +76,7 @@ class Haystack:
         return found
 
     def rows_of(self, text: str) -> NDArray[np.intp]:
-        """Rows of the texts that are this one but for case."""
+        """Return the rows of the texts that equal this one but for case, ascending; intp."""
         rows, at, size = self._hits(text)
         found: NDArray[np.intp] = rows[(at == self.offsets[rows]) & (at + size == self.offsets[rows + 1])]
         return found

@@ -105,12 +105,12 @@ class BaseColumns:
 
     @cached_property
     def newest_positions(self) -> NDArray[np.intp]:
-        """Positions of the attributes of all newest versions."""
+        """Positions of the attributes of all newest versions, in the order of versions; intp."""
         return self.positions(np.flatnonzero(self.is_newest))
 
     @cached_property
     def is_key(self) -> Bools:
-        """Whether an attribute belongs to the known key of its version; of m."""
+        """Whether an attribute belongs to the known key of its version; bool of m."""
         found = np.zeros(len(self.base.id), np.bool_)
         keyed: dict[tuple[str, ...], list[int]] = {}
         for row, facts in enumerate(self.base.facts):
@@ -128,7 +128,10 @@ class BaseColumns:
         return self.base.row(version_id)
 
     def positions(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Positions of the attributes of some versions, version by version."""
+        """Return the positions of the attributes of some versions.
+
+        Shape: ``rows`` of any length; as many positions as those versions have attributes, version by version.
+        """
         start = self.base.start
         counts = start[rows + 1] - start[rows]
         first = np.repeat(start[rows] - (np.cumsum(counts) - counts), counts)
@@ -218,7 +221,7 @@ def _joined(columns: BaseColumns, tree: Tree) -> TreeColumns:
 
 
 def _fill(found: LineageChanges, columns: BaseColumns) -> Iterator[None]:
-    """Go through the places of versions, oldest first, and remember where each lineage was met last.
+    """Run through the places of versions, oldest first, and remember where each lineage was met last.
 
     Versions of one place belong to different schemas, so none of their lineages meets another.
     """

@@ -203,21 +203,33 @@ class ReadableTree:
         return self.base.version(id_)
 
     def schema(self, id_: int) -> Schema:
-        """Return a schema or entity that is known to exist."""
+        """Return a schema or entity that is known to exist.
+
+        Raises:
+            BugError: there is none with this id.
+        """
         schema = self.find_schema(id_)
         if schema is None:
             raise BugError(f"there is no schema or entity with id {id_}")
         return schema
 
     def version(self, id_: int) -> Version:
-        """Return a version that is known to exist."""
+        """Return a version that is known to exist.
+
+        Raises:
+            BugError: there is none with this id.
+        """
         version = self.find_version(id_)
         if version is None:
             raise BugError(f"there is no version with id {id_}")
         return version
 
     def schema_of(self, version_id: int) -> int:
-        """Return the id of the schema or entity of a version that is known to exist, without making the version."""
+        """Return the id of the schema or entity of a version that is known to exist, without making the version.
+
+        Raises:
+            BugError: there is no version with this id.
+        """
         row = -1 if version_id in self._versions else self.base.row(version_id)
         return int(self.base.schema_id[row]) if row >= 0 else self.version(version_id).schema_id
 

@@ -96,7 +96,7 @@ def _refuse_shared(places: dict[str, str], what: str) -> None:
 
 
 def refuse_feedback(spec: RunSpec) -> None:
-    """Look whether messages, set-aside records and the checkpoint lie where the source is not read.
+    """Check whether messages, set-aside records and the checkpoint lie where the source is not read.
 
     Raises:
         RunError: one of them lies in the source; the error names both.

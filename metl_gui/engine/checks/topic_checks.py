@@ -36,7 +36,7 @@ _NAMED = 3
 
 
 def check_topics(spec: RunSpec) -> None:
-    """Look whether a run could start as far as it is in Kafka; nothing is made.
+    """Check whether a run could start as far as it is in Kafka; nothing is made.
 
     Raises:
         RunError: see above.

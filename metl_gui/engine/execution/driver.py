@@ -48,7 +48,7 @@ class Strategy(Protocol):
         ...
 
     def finish(self) -> RunReport:
-        """Say why it ended before its time, or put in place what is to be put there, and report.
+        """Return why it ended before its time, or put in place what is to be put there, and report.
 
         Raises:
             RunError: it failed.

@@ -169,7 +169,7 @@ class OnceStrategy:
 
     @contextlib.contextmanager
     def _in_words(self) -> Iterator[None]:
-        """Say in words what Spark raises."""
+        """Describe in words what Spark raises."""
         try:
             yield
         except UserError:

@@ -15,7 +15,7 @@ from metl_gui.engine.streaming.checkpoint import check_stream
 
 
 def check_run(spec: RunSpec, target: Target | str) -> None:
-    """Look whether a run could start; nothing is made or changed. The run looks again when it starts.
+    """Check whether a run could start; nothing is made or changed. The run looks again when it starts.
 
     Cost: one look at every file of the source, some questions to Kafka servers.
 

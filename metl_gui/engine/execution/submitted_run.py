@@ -67,11 +67,11 @@ class SubmittedRuntime:
         return self.is_alive
 
     def has_died(self) -> bool:
-        """Say whether the session is over; without it this program would be over too."""
+        """Return whether the session is over; without it this program would be over too."""
         return not self.is_alive
 
     def died(self) -> RunKilledError:
-        """Say that the session went away during the run."""
+        """Return the error that the session went away during the run."""
         return RunKilledError(
             "The Spark session ended during the run.", "Nothing was written.", "Submit the job again."
         )

@@ -69,7 +69,7 @@ _Answer = TypeVar("_Answer")
 
 
 def passes(error: KafkaError) -> bool:
-    """Say whether a reader that is told this among its messages goes on by itself."""
+    """Return whether a reader that is told this among its messages goes on by itself."""
     return not error.fatal() and (error.retriable() or error.code() in _PASSING)
 
 
@@ -221,7 +221,7 @@ def _settings(servers: KafkaServers, said: ClientErrorLog | None) -> dict[str, A
 
 @contextlib.contextmanager
 def in_words(servers: KafkaServers, said: ClientErrorLog | None = None, about: str = "") -> Iterator[None]:
-    """Say in words what a client raises.
+    """Describe in words what a client raises.
 
     Args:
         servers, said, about: as of ``explained``.
@@ -272,7 +272,7 @@ def explained(
 
 
 def unreachable(servers: KafkaServers, why: str = "") -> RunError:
-    """Say that servers do not answer."""
+    """Return the error that servers do not answer."""
     reason = f": {why}" if why else ""
     way = (
         f"Try it with metl profile test {servers.profile}."

@@ -211,7 +211,7 @@ def fitting(pattern: str, topics: Iterable[str]) -> set[str]:
 
 
 def unknown_topic(servers: KafkaServers, topic: str, there: Iterable[str]) -> RunError:
-    """Say that a topic is not there, with names that are near."""
+    """Return the error that a topic is not there, with names that are near."""
     names = [name for name in there if not is_internal(name)]
     return RunError(
         f"There is no topic {topic}.",
@@ -245,7 +245,7 @@ def _some(names: Sequence[str]) -> str:
 def start_offsets(
     lister: Lister, partitions: Sequence[ListedPartition], start: Start
 ) -> tuple[dict[Place, int], tuple[str, ...]]:
-    """Say at which offset each partition begins.
+    """Return at which offset each partition begins.
 
     Args:
         lister: asks for times.

@@ -32,14 +32,14 @@ _AGAIN_SECONDS = 1.0
 
 
 def why_of(kind: str) -> str:
-    """Say what a topic of a kind is for."""
+    """Describe what a topic of a kind is for."""
     return "records that are set aside" if kind == ERRORS else "messages of the mapping"
 
 
 def missing_topics(
     servers: KafkaServers, names: Iterable[str], kind: str = MESSAGES, partitions: int = -1
 ) -> tuple[TopicPlan, ...]:
-    """Say which topics are not there, and how they would be made.
+    """Return which topics are not there, and how they would be made.
 
     Args:
         servers: where they should be.
@@ -113,7 +113,7 @@ def topic_settings(servers: KafkaServers, names: Iterable[str]) -> dict[str, Map
 def topic_order(
     servers: KafkaServers, address: KafkaAddress, entities: Iterable[str], *, has_tombstones: bool = False
 ) -> TopicOrder:
-    """Say where messages of entities, or set-aside records, go, and what those topics take.
+    """Return where messages of entities, or set-aside records, go, and what those topics take.
 
     Args:
         servers: where the topics are.
@@ -134,7 +134,7 @@ def topic_order(
 
 
 def _looked_for(client: AdminClient, names: Sequence[str], seconds: float) -> tuple[Any, list[str]]:
-    """Look for topics, again for a while where one is missing: one that was just made is shown a moment later.
+    """Search for topics, again for a while where one is missing: one that was just made is shown a moment later.
 
     Returns:
         What the servers have, and the names that are not among it.

@@ -92,7 +92,11 @@ def write_null(_body: bytes, at: int, out: bytearray) -> int:
 
 
 def write_boolean(body: bytes, at: int, out: bytearray) -> int:
-    """Write one byte that is 0 or 1."""
+    """Write one byte that is 0 or 1.
+
+    Raises:
+        RecordError: it is another byte.
+    """
     byte = body[at]
     if byte > 1:
         raise undecodable(f"a boolean is {byte}")
@@ -101,7 +105,11 @@ def write_boolean(body: bytes, at: int, out: bytearray) -> int:
 
 
 def write_int(body: bytes, at: int, out: bytearray) -> int:
-    """Write a number of 32 bits."""
+    """Write a number of 32 bits.
+
+    Raises:
+        RecordError: it has more bits, or its bytes end early.
+    """
     value, at = read_long(body, at)
     if not -_INT_LIMIT <= value < _INT_LIMIT:
         raise undecodable(f"the number {value} has more than 32 bits")

@@ -295,7 +295,7 @@ class BatchOutput:
 
 
 def _is_held_once(column: NDArray[Any]) -> bool:
-    """Say whether no outcome, nor anything cut from one, still shows this column."""
+    """Return whether no outcome, nor anything cut from one, still shows this column."""
     return sys.getrefcount(column) <= _OWN_REFERENCES
 
 

@@ -87,7 +87,7 @@ class VersionResolver:
         return bytes(raw).decode() if text is None else text
 
     def _is_filler(self, raw: Raw) -> bool:
-        """Say whether a value in the row of a delete may be there only because the column is not nullable."""
+        """Return whether a value in the row of a delete may be there only because the column is not nullable."""
         return (
             not (self.schema.has_full_images or self.schema.version_field.startswith("__")) and bytes(raw) in _FILLERS
         )

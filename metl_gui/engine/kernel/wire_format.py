@@ -82,7 +82,7 @@ def readings(content: bytes, headers: bytes, part: str, framing: str) -> Iterato
 
 
 def is_framed(content: bytes, headers: bytes) -> bool:
-    """Say whether bytes may be anything but text."""
+    """Return whether bytes may be anything but text."""
     return content[:1] in (b"\0", b"\xc3") or any(mark in headers for mark in _MARKS)
 
 
@@ -146,7 +146,7 @@ def _number(written: object) -> int | None:
 
 
 def _is_number(written: str) -> bool:
-    """Say whether a text may be the number of a schema; Python also calls other digits such, and endless ones."""
+    """Return whether a text may be the number of a schema; Python also calls other digits such, and endless ones."""
     return written.isascii() and written.isdigit() and len(written) <= _MOST_DIGITS
 
 
@@ -392,7 +392,7 @@ def _made(schema: WriterSchemaPlan) -> _DecodableSchema:
 
 
 def _is_text(body: bytes) -> bool:
-    """Say whether bytes begin as a JSON value that a record may be."""
+    """Return whether bytes begin as a JSON value that a record may be."""
     return body.lstrip(BLANK)[:1] in (b"{", b"n")
 
 

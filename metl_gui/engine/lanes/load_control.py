@@ -214,7 +214,7 @@ def _said(servers: KafkaServers, group: str) -> dict[str, bytes]:
 
 
 def progress(committed: Committed, orders: Sequence[LoadOrder], run_id: str) -> tuple[LoadProgress, ...]:
-    """Say how far loads are.
+    """Return how far loads are.
 
     Args:
         committed: asks for the offsets of the lane's group.

@@ -59,7 +59,7 @@ class GroupInUseError(RunError):
 
 
 def partitions_back(lane: LaneGroup, to: str) -> tuple[PartitionReset, ...]:
-    """Say what setting back means in each partition in which the lane has committed anything.
+    """Return what setting back means in each partition in which the lane has committed anything.
 
     Args:
         lane: the lane.

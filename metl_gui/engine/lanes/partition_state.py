@@ -196,7 +196,7 @@ class PartitionState:
         keep: Callable[[int, bytes], None],
         loaded: Commit | None = None,
     ) -> Commit:
-        """Say what is committed when some messages were mapped.
+        """Return what is committed when some messages were mapped.
 
         Args:
             messages: the next of it; none to tell only how things stand.

@@ -43,7 +43,7 @@ def lane_report(
     problems: tuple[str, ...] = (),
     failure: str = "",
 ) -> RunReport:
-    """Say what the transactions of a lane put in place so far.
+    """Return what the transactions of a lane put in place so far.
 
     Args:
         spec: the run, with its servers.
@@ -91,7 +91,7 @@ def _others(spec: RunSpec, known: Mapping[PartitionId, OffsetMetadata]) -> tuple
 
 
 def no_topics(what: str, place: str) -> RunError:
-    """Say that a fast lane goes from topics to topics."""
+    """Return the error that a fast lane goes from topics to topics."""
     return RunError(
         "A fast lane goes from Kafka topics to Kafka topics.",
         f"Its {what} is {place or 'not given'}.",

@@ -58,7 +58,7 @@ _NOTHING = MappedMessages([], Tally(), [])
 def commits_of(
     mapped: Mapping[PartitionState, MappedMessages], facts: CommitContext, keeper: Callable[[PartitionState], Keep]
 ) -> list[Commit]:
-    """Say what is committed.
+    """Return what is committed.
 
     Args:
         mapped: what became of messages, by where they come from.
@@ -290,7 +290,7 @@ class LaneTask:
             self._record_positions(self.member, new)
 
     def _obey(self, exchange: TransactionalClient, member: StateCoordinator) -> None:
-        """Go back where somebody ordered to."""
+        """Set partitions back to the offsets that somebody ordered."""
         for share in list(self.shares.values()):
             order = member.set_back(*share.place)
             if order is None or order.id == share.note.order:

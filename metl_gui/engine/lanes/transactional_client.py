@@ -129,7 +129,7 @@ _PRODUCING: dict[str, Any] = {
 
 
 class RebalanceListener(Protocol):
-    """Who is told which partitions come and go; on the thread that takes messages."""
+    """Callbacks for partitions that are assigned and revoked; called on the thread that polls."""
 
     def on_assigned(self, committed: Sequence[TopicPartition]) -> Sequence[TopicPartition]:
         """Return where each assigned partition is read from."""
@@ -430,7 +430,7 @@ _ACCESS = frozenset(
 def explain_refusal(
     order: LaneOrder, error: KafkaException, refused: tuple[KafkaError, str] | None, said: ClientErrorLog | None = None
 ) -> RunError | None:
-    """Say in words what is refused for good; None for what goes by.
+    """Describe in words what is refused for good; None for what goes by.
 
     Args:
         order: the lane's.

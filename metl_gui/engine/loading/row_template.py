@@ -96,7 +96,11 @@ class RowTemplate:
         return key, _closed(self._value_head, json.dumps(payload, separators=(",", ":"), ensure_ascii=False))
 
     def key(self, texts: Mapping[str, str | None]) -> bytes:
-        """Return the bytes of a key, the same that the connector writes: rows are told apart by them."""
+        """Return the bytes of a key, the same that the connector writes: rows are told apart by them.
+
+        Raises:
+            ValueError: a part of the key is a fraction or a structure.
+        """
         values = [(name, self._value(self._places[name], texts[name])) for name in self.key_names]
         if any(isinstance(value, float | dict | list) for _, value in values):
             raise ValueError("a key with a fraction or a structure is not written the same by everybody")

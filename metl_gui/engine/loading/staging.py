@@ -269,5 +269,5 @@ def partition_of(key: bytes, partitions: int) -> int:
 
 
 def is_by_key(placed: Iterable[tuple[bytes, int]], partitions: int) -> bool:
-    """Say whether all keys lie where the rule puts them."""
+    """Return whether all keys lie where the rule puts them."""
     return all(partition_of(key, partitions) == partition for key, partition in placed)

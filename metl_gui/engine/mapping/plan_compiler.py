@@ -61,7 +61,7 @@ def _sources(document: Document, block: Block) -> Iterator[SourceType]:
 
 
 def _means_more(attribute: Attribute) -> bool:
-    """Say whether values say less than the attribute does."""
+    """Return whether values say less than the attribute does."""
     return attribute.type == "bytes" or bool(attribute.logical)
 
 

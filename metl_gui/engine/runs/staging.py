@@ -114,7 +114,7 @@ def remove_partial(folder: Path) -> None:
 
 
 def is_left(folder: Path) -> bool:
-    """Say whether anything of a partial folder that was removed is there yet, under either name."""
+    """Return whether anything of a partial folder that was removed is there yet, under either name."""
     return folder.exists() or folder.with_suffix(_DOOMED).exists()
 
 

@@ -63,11 +63,11 @@ class ClusterRuntime(SparkRuntime):
             return False
 
     def has_died(self) -> bool:
-        """Say whether the session is over."""
+        """Return whether the session is over."""
         return super().has_died() or not self.is_alive
 
     def died(self) -> RunKilledError:
-        """Say that the session went away during a run."""
+        """Return the error that the session went away during a run."""
         if self._jvm.poll() is not None:
             return super().died()
         return RunKilledError(

@@ -85,11 +85,11 @@ class ConnectRuntime:
         return is_there
 
     def has_died(self) -> bool:
-        """Say whether the session is over."""
+        """Return whether the session is over."""
         return not self.answers()
 
     def died(self) -> RunKilledError:
-        """Say that the server went away during a run."""
+        """Return the error that the server went away during a run."""
         return RunKilledError(
             "The Spark Connect server went away during the run.",
             f"{self.target.shown} does not know this session any more. Nothing was written.",

@@ -105,7 +105,7 @@ class SparkRuntime:
         return not self.has_died()
 
     def has_died(self) -> bool:
-        """Say whether the JVM is gone: it answers no more, and its process ends in a moment."""
+        """Return whether the JVM is gone: it answers no more, and its process ends in a moment."""
         try:
             self.spark.sparkContext.getLocalProperty("spark.job.description")
         except Exception:  # noqa: BLE001 - py4j's errors have no base in common
@@ -115,7 +115,7 @@ class SparkRuntime:
         return False
 
     def died(self) -> RunKilledError:
-        """Say that the session went away during a run."""
+        """Return the error that the session went away during a run."""
         return RunKilledError(
             "Spark ended in the middle of the run.",
             "Its Java process is gone; nothing was written.",

@@ -62,7 +62,7 @@ class Runtime(Protocol):
         ...
 
     def died(self) -> RunKilledError:
-        """Say that it went away during a run, and how to go on."""
+        """Return the error that it went away during a run, and how to go on."""
         ...
 
     def wait(self) -> None:

@@ -66,7 +66,7 @@ NOTHING_KEPT = "Nothing of this run was kept, and its source is as it was"
 
 
 def unwritable(path: Path, error: OSError) -> TaskError:
-    """Say why a part cannot be written; the run ends with it."""
+    """Return why a part cannot be written; the run ends with it."""
     return TaskError(_in_words(path, error))
 
 

@@ -196,7 +196,7 @@ class ErrorStore:
         return {part.name: part.stop for part in parts}
 
     def has_large(self) -> bool:
-        """Say whether records that were too large are left out."""
+        """Return whether records that were too large are left out."""
         return not self.is_with_large and any(part.reason == TOO_LARGE for part in self.parts(Path()))
 
     def again_folder(self, run_id: str) -> Path:
@@ -255,7 +255,7 @@ class ReplaySource:
         return files, tasks or [[]]
 
     def problems(self, files: list[SourceFile]) -> tuple[str, ...]:
-        """Say what cannot be replayed."""
+        """Describe what cannot be replayed."""
         del files
         if not self.store.has_large():
             return ()

@@ -65,7 +65,11 @@ class FixedFile(io.RawIOBase):
         return self._file.seek(base + offset)
 
     def readinto(self, buffer: object) -> int:
-        """Read up to the size at listing."""
+        """Read up to the size at listing, and return how many bytes were read.
+
+        Raises:
+            RunError: the file cannot be read, or became shorter.
+        """
         view = memoryview(buffer).cast("B")  # type: ignore[arg-type]  # typeshed has no public name for a buffer
         wanted = min(len(view), self.size_bytes - self.tell())
         if wanted <= 0:
@@ -212,7 +216,7 @@ def source_paths(source: str) -> tuple[Path, list[Path]]:
 
 
 def listed_file(path: Path, root: Path) -> SourceFile:
-    """Look at one file of a source.
+    """Inspect one file of a source.
 
     Raises:
         RunError: it cannot be read, or is of a kind that cannot be read.
@@ -343,7 +347,7 @@ def _with_framing(file: SourceFile) -> SourceFile:
 
 
 def growth_problems(files: Iterable[SourceFile]) -> tuple[str, ...]:
-    """Say which files grew since they were listed.
+    """Describe which files grew since they were listed.
 
     Raises:
         RunError: a file is gone or shorter than it was.

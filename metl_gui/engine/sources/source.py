@@ -44,7 +44,7 @@ class Source(Protocol):
         ...
 
     def problems(self, files: list[SourceFile]) -> tuple[str, ...]:
-        """Say what a person should know of the source after it was read."""
+        """Describe what a person should know of the source after it was read."""
         ...
 
     def before_commit(self, staging: Staging) -> None:
@@ -88,7 +88,7 @@ class FileSource:
         return cut_ranges(self.listing, limit, cores)
 
     def problems(self, files: list[SourceFile]) -> tuple[str, ...]:
-        """Say which files were left out, and which grew.
+        """Describe which files were left out, and which grew.
 
         Raises:
             RunError: a file is gone or shorter than it was.

@@ -190,7 +190,7 @@ class SetAsideMessage(NamedTuple):
         return self.told.get(REASON, "")
 
     def is_meant(self, waiting: WaitingRecords) -> bool:
-        """Say whether a replay reads it."""
+        """Return whether a replay reads it."""
         reason = self.reason
         if not reason or (waiting.reasons and reason not in waiting.reasons):
             return False
@@ -238,7 +238,7 @@ class LargeMessages:
 
 @contextlib.contextmanager
 def rare_collections() -> Iterator[None]:
-    """Look for garbage more rarely: messages are many small objects that live for a batch and hold no cycles.
+    """Search for garbage more rarely: messages are many small objects that live for a batch and hold no cycles.
 
     With Python's own thresholds a third of the time of a task goes into looking.
     """

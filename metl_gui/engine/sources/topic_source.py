@@ -83,7 +83,7 @@ class TopicSource:
         return cut_partitions(self.wanted, cores, is_ordered=self.is_ordered)
 
     def problems(self, files: list[SourceFile]) -> tuple[str, ...]:
-        """Say what a person should know of the topics."""
+        """Describe what a person should know of the topics."""
         del files
         return self.notes
 

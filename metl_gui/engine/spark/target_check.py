@@ -37,7 +37,7 @@ def answers(places: Iterable[tuple[str, int]]) -> bool:
 
 
 def _refusal(host: str, port: int) -> str:
-    """Say why nobody answers at a place; nothing when somebody does."""
+    """Explain why nobody answers at a place; nothing when somebody does."""
     try:
         socket.create_connection((host, port), timeout=_ANSWER_SECONDS).close()
     except (OSError, OverflowError, UnicodeError) as error:

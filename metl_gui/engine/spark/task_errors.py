@@ -48,7 +48,7 @@ def run_error(error: BaseException) -> RunError:
 
 
 def folder_error(error: OSError) -> RunError:
-    """Say why a file of a run cannot be written or read."""
+    """Return why a file of a run cannot be written or read."""
     place = in_utf8(str(error.filename or ""))
     why = error.strerror or str(error)
     if error.errno in (errno.ENOSPC, errno.EDQUOT):

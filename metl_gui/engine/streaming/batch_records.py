@@ -78,7 +78,7 @@ class BatchLog:
         return _record(names[-1]) if names else None
 
     def has(self, number: int) -> bool:
-        """Say whether a batch is in place; true too of those whose records were dropped."""
+        """Return whether a batch is in place; true too of those whose records were dropped."""
         newest = max((int(path.stem) for path in self.folder.glob("[0-9]*.json")), default=0)
         return number <= newest
 
@@ -141,7 +141,7 @@ def settle(record: BatchRecord) -> None:
 
 
 def moves_of(written: Iterable[str], stream: str, number: int) -> list[Move]:
-    """Say where the parts of a batch belong: beside those of other batches, under names of their own."""
+    """Return where the parts of a batch belong: beside those of other batches, under names of their own."""
     return [_move(Path(path), stream, number) for path in written]
 
 

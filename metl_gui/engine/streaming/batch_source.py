@@ -59,11 +59,11 @@ class BatchSource:
         self.topics = topics
 
     def reading_of(self, plan: BatchPlan) -> ReadPlan:
-        """Say what the tasks of a batch read."""
+        """Return what the tasks of a batch read."""
         return ReadPlan(plan.files, plan.tasks or [[]], topics=self.topics)
 
     def order_of(self, plan: BatchPlan) -> TaskOrder:
-        """Say where the parts of one attempt of a batch go; zombies of another attempt write elsewhere."""
+        """Return where the parts of one attempt of a batch go; zombies of another attempt write elsewhere."""
         attempt = f"{plan.number:09d}-{secrets.token_hex(4)}"
         order = self.order
 

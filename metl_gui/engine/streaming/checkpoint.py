@@ -55,7 +55,7 @@ def read_whole(path: Path, kind: type[_Value]) -> _Value | None:
 
 
 def damaged(path: Path, why: str) -> RunError:
-    """Say that a file of a checkpoint holds something else than a run wrote there."""
+    """Return the error that a file of a checkpoint holds something else than a run wrote there."""
     return RunError(
         "The checkpoint is damaged.", f"{path}: {why}", "Start again with a new --checkpoint and a new --sink."
     )
@@ -221,7 +221,7 @@ class Checkpoint:
 
 
 def head_of(spec: RunSpec) -> StreamHead:
-    """Say what a stream that begins with a run is about, with whole paths."""
+    """Return what a stream that begins with a run is about, with whole paths."""
     sink = spec.sink.address if spec.sink.address == NOOP else _place(spec.sink.address)
     return StreamHead(
         stream=spec.run_id,
@@ -353,7 +353,7 @@ def check_apart(head: StreamHead) -> None:
 
 
 def check_stream(spec: RunSpec) -> None:
-    """Look whether a run in batches could start; nothing is made or changed.
+    """Check whether a run in batches could start; nothing is made or changed.
 
     Raises:
         RunError: the source, the checkpoint or a place for outputs will not do.

@@ -182,7 +182,7 @@ def _of_new(seen: SeenFile, room: int, *, rests: bool) -> Piece | None:
 
 
 def _framing(file: SourceFile, *, rests: bool) -> Framing | None:
-    """Tell how the records of a plain file follow each other; None while it cannot be told, or is packed."""
+    """Return how the records of a plain file follow each other; None while it cannot be told, or is packed."""
     if file.codec is not Codec.PLAIN or file.framing is not None:
         return file.framing
     with Path(file.path).open("rb") as stream:
@@ -263,7 +263,7 @@ def _tail(path: str, place: int) -> int:
 
 
 def seen_files(root: Path, paths: list[Path]) -> list[SeenFile]:
-    """Look at the files of a listing; those that are gone meanwhile are left out.
+    """Inspect the files of a listing; those that are gone meanwhile are left out.
 
     Order: what was written to longest ago comes first, so that one file that keeps growing does not starve the others.
     """

@@ -111,7 +111,7 @@ class Ledger:
         return plan
 
     def has(self, number: int) -> bool:
-        """Say whether a batch is planned and its plan still there."""
+        """Return whether a batch is planned and its plan still there."""
         return _file(self.folder, number).is_file()
 
     def add(self, plan: BatchPlan, committed: int) -> None:

@@ -24,7 +24,7 @@ _SHOWN = 50
 
 
 def stream_report(spec: RunSpec, target: str, *, is_stopped: bool = False, seconds_at_least: float = 0.0) -> RunReport:
-    """Say what the batches of a run put in place so far.
+    """Return what the batches of a run put in place so far.
 
     Args:
         spec: the run.

@@ -72,7 +72,11 @@ class BatchStrategy:
 
     @contextlib.contextmanager
     def opened(self) -> Iterator[RunStarted]:
-        """Finish what a killed run left, and hold checkpoint and outputs for this run alone."""
+        """Finish what a killed run left, and lock checkpoint and outputs for this run alone.
+
+        Raises:
+            RunError: they are locked by another run, or cannot be read or written.
+        """
         try:
             self._check_topics()
             check_apart(head_of(self.spec))
@@ -122,7 +126,7 @@ class BatchStrategy:
         self.loop.is_over.wait(_STOP_SECONDS)
 
     def finish(self) -> RunReport:
-        """Say what ended the batches before their time, or how far they came."""
+        """Return what ended the batches before their time, or how far they came."""
         self._raise_fault()
         self.progress.emit_progress(is_last=True)
         is_stopped = self.run.is_cancelled.is_set()
@@ -136,7 +140,7 @@ class BatchStrategy:
         return "records" if is_kafka(self.spec.source.address) else "bytes"
 
     def _check_topics(self) -> None:
-        """Look at topics as the checks before a run did, which may be long ago.
+        """Inspect topics as the checks before a run did, which may be long ago.
 
         Raises:
             RunError: servers do not answer or refuse, or topics are missing.

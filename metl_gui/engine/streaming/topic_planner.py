@@ -133,7 +133,7 @@ class TopicPlanner:
             )
 
     def _new(self, listed: Sequence[ListedPartition]) -> list[OffsetRange]:
-        """Say what is new in each partition."""
+        """Return what is new in each partition."""
         found: list[OffsetRange] = []
         for one in listed:
             known = self.ledger.partitions.get(one.name)

@@ -23,7 +23,7 @@ class Sampler:
         self._taken: Counter[str] = Counter()
 
     def has_enough(self, entities: Iterable[str]) -> bool:
-        """Say whether nothing more is wanted of these entities."""
+        """Return whether nothing more is wanted of these entities."""
         return all(self._taken[entity] >= self.wanted for entity in entities)
 
     def take(self, place: str, raw: bytes, sent: list[tuple[str, bytes]]) -> bytes | None:

@@ -57,7 +57,7 @@ _THRIFT = re.compile(r"^\s*(?:struct|union|exception|service)\s+\w+\s*\{|^\s*nam
 
 
 def detect(path: Path) -> DetectedFormat:
-    """Say which format a file has.
+    """Return which format a file has.
 
     Raises:
         SchemaError: the file cannot be read.
@@ -88,7 +88,7 @@ def detect(path: Path) -> DetectedFormat:
 
 
 def is_data_file(path: Path) -> bool:
-    """Say whether an Avro file holds records beside their schema.
+    """Return whether an Avro file holds records beside their schema.
 
     Raises:
         SchemaError: the file cannot be read.
@@ -101,7 +101,7 @@ def is_data_file(path: Path) -> bool:
 
 
 def of_document(document: object, path: Path) -> DetectedFormat:
-    """Say which format a parsed JSON or YAML document has."""
+    """Return which format a parsed JSON or YAML document has."""
     if is_registry(document):
         return DetectedFormat(Format.AVRO)
     if isinstance(document, list):
@@ -123,13 +123,13 @@ def of_document(document: object, path: Path) -> DetectedFormat:
 
 
 def _is_avro(document: dict[str, Any]) -> bool:
-    """Say whether an object is an Avro schema rather than a record that has columns of such names."""
+    """Return whether an object is an Avro schema rather than a record that has columns of such names."""
     kind = document.get("type")
     return isinstance(kind, str) and kind in AVRO_TYPES and isinstance(document.get("name"), str)
 
 
 def is_json_schema(document: dict[str, Any]) -> bool:
-    """Say whether an object is a JSON Schema rather than a record that has columns of such names."""
+    """Return whether an object is a JSON Schema rather than a record that has columns of such names."""
     own = document.get("self")
     if isinstance(own, dict) and "vendor" in own:
         return True
@@ -162,7 +162,7 @@ def _by_content(path: Path, head: bytes) -> DetectedFormat:
 
 
 def _by_first_value(path: Path) -> DetectedFormat:
-    """Look at the first JSON value of a file; what cannot be parsed is left to the reader that says where."""
+    """Inspect the first JSON value of a file; what cannot be parsed is left to the reader that says where."""
     with path.open("rb") as file:
         raw = file.read(MAX_BYTES + 1)
     text = raw.decode("utf-8-sig", errors="replace").lstrip()

@@ -99,7 +99,7 @@ class RowInference:
 
 
 def have_same_paths(declared: AbstractSet[str], inferred: Iterable[AttributeDeclaration]) -> bool:
-    """Say whether rows that inferred attributes were read off are rows of a version with certain paths.
+    """Return whether rows that inferred attributes were read off are rows of a version with certain paths.
 
     A leaf of the version may be an object in the rows, and a null in the rows may have leaves in the version.
 
@@ -159,7 +159,7 @@ def _observe(one: _Observed, value: object, depth: int) -> None:
 
 
 def _are_one(version: _Observed, shape: _Observed) -> bool:
-    """Say whether two trees have the same paths, apart from what lies below nulls."""
+    """Return whether two trees have the same paths, apart from what lies below nulls."""
     if version.below.keys() != shape.below.keys():
         return False
     for name, one in version.below.items():

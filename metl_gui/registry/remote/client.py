@@ -85,7 +85,7 @@ class Registry(ABC):
 
     @abstractmethod
     def about(self) -> str:
-        """Say what it is, with its version where it tells."""
+        """Describe what it is, with its version where it tells."""
 
     @abstractmethod
     def subjects(self) -> Iterator[Subject]:
@@ -156,7 +156,7 @@ class Registry(ABC):
         return found
 
     def wrong(self, what: str) -> SchemaError:
-        """Say that an answer is not what the API promises."""
+        """Return the error that an answer is not what the API promises."""
         return SchemaError(
             f"{self.place.shown} answers strangely.",
             f"{what}.",

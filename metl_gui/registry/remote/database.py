@@ -42,7 +42,7 @@ def connected(place: DatabasePlace) -> Iterator[psycopg.Connection[tuple[Any, ..
 
 
 def refused(place: DatabasePlace, error: psycopg.Error) -> SchemaError:
-    """Say that the server does not answer a question."""
+    """Return the error that the server does not answer a question."""
     said = _said(error)
     if error.sqlstate == "42501":
         return SchemaError(

@@ -39,7 +39,7 @@ def refusal(place: RegistryPlace, answer: httpx.Response, raw: bytes) -> SchemaE
 
 
 def unanswered(place: RegistryPlace, error: httpx.HTTPError) -> SchemaError:
-    """Say why there is no answer."""
+    """Return why there is no answer."""
     who, causes = place.shown, list(_causes(error))
     untrusted = next((one for one in causes if isinstance(one, ssl.SSLCertVerificationError)), None)
     if untrusted is not None:

@@ -41,7 +41,7 @@ class Apicurio(Registry):
         self.api = api
 
     def about(self) -> str:
-        """Say what it is, with its version where it tells."""
+        """Describe what it is, with its version where it tells."""
         found = self.get("/system/info")
         if not isinstance(found, dict):
             raise self.wrong("It does not say what it is")
@@ -172,7 +172,7 @@ def _listed(version: Mapping[str, Any]) -> Listed:
 
 
 def may_refer(kind: str, text: str) -> bool:
-    """Say whether a content may need another one; saves asking for the references of each."""
+    """Return whether a content may need another one; saves asking for the references of each."""
     if kind != "AVRO":
         return kind != "KCONNECT" and '"$ref"' in text
     try:
@@ -196,7 +196,7 @@ class Confluent(Registry):
     api = Api.CONFLUENT
 
     def about(self) -> str:
-        """Say what it is; the API does not tell a version."""
+        """Describe what it is; the API does not tell a version."""
         self._names()
         return "A registry with Confluent's API"
 

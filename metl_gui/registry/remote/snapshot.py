@@ -167,7 +167,7 @@ def parts_of(table: Table) -> list[str]:
 
 
 def passed(place: DatabasePlace, slot: str, end: str) -> bool:
-    """Say whether what a slot's reader has confirmed reaches a place in the log, and nudge a reader that idles.
+    """Return whether what a slot's reader has confirmed reaches a place in the log, and nudge a reader that idles.
 
     A connector confirms places only as it meets changes; a message in the log is one.
 

@@ -64,7 +64,7 @@ def schema_name(subject: str, group: str, record: str) -> str:
 
 
 def is_key_subject(subject: str) -> bool:
-    """Say whether a subject holds keys."""
+    """Return whether a subject holds keys."""
     return subject.endswith(_KEY)
 
 
@@ -79,7 +79,7 @@ def unescaped(name: str) -> str:
 
 
 def is_adjusted(name: str, original: str) -> bool:
-    """Say whether a name may be what Debezium made of another one."""
+    """Return whether a name may be what Debezium made of another one."""
     return name != original and (adjusted(original) == name or unescaped(name) == original)
 
 
@@ -125,11 +125,11 @@ class EntryGathering:
         self._wire: dict[tuple[str, str], WriterSchema] = {}
 
     def add(self, found: Iterable[AvroDocument]) -> None:
-        """Take up schemas, the oldest version of each subject first."""
+        """Add schemas, the oldest version of each subject first."""
         self._found += found
 
     def refuse(self, refusal: SkippedSource) -> None:
-        """Take up that something cannot be read."""
+        """Record that something cannot be read."""
         self._refused.append(refusal)
 
     def result(self, referred: Iterable[RegistryEntry] = ()) -> ReaderResult:

@@ -23,7 +23,7 @@ _NULL = {"type": "null"}
 
 
 def is_connect(schema: object) -> bool:
-    """Say whether a JSON Schema was written by Connect's converter."""
+    """Return whether a JSON Schema was written by Connect's converter."""
     if not isinstance(schema, dict) or not isinstance(schema.get("properties"), dict):
         return False
     nodes = [schema, *schema["properties"].values()]

@@ -66,7 +66,7 @@ class RegistryEntry:
 
 
 def is_registry(document: object) -> bool:
-    """Say whether a parsed document is what a registry answers."""
+    """Return whether a parsed document is what a registry answers."""
     if isinstance(document, list):
         return bool(document) and _is_entry(document[0])
     if not isinstance(document, dict):

@@ -96,7 +96,7 @@ class _MigrationFiles:
         self._tables = TableDefinitions(dialect, DEFAULT_SCHEMAS.get(dialect, ""))
 
     def take(self, source: str, label: str | None, text: str) -> tuple[list[VersionDeclaration], list[str]]:
-        """Take up a file, and return the versions that it makes and what of it cannot be read."""
+        """Add a file, and return the versions that it makes and what of it cannot be read."""
         from metl_gui.registry.sql.tables import key_of
 
         wrong = list(self._do(text))

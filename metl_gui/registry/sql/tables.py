@@ -306,7 +306,7 @@ class TableDefinitions:
         self._database = default
 
     def do(self, statement: exp.Expr) -> None:
-        """Take up what a statement changes; most say nothing of tables.
+        """Add what a statement changes; most say nothing of tables.
 
         Raises:
             SchemaError: it makes a table of which it does not state the columns.
@@ -332,7 +332,7 @@ class TableDefinitions:
                 return
 
     def domain(self, name: str, kind: exp.DataType, *, is_required: bool) -> None:
-        """Take up a name for a type."""
+        """Add a name for a type."""
         self._named[name.lower()] = type_of(self._dialect, kind, self._named)
         if is_required:
             self._required.add(name.lower())

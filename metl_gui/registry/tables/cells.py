@@ -33,7 +33,7 @@ _READ = re.compile(rf"{_BEGINNING}'(?='*{_FORMULA})")
 
 
 def has_formula(text: str) -> bool:
-    """Tell whether a spreadsheet might take a cell with this text, or a part of it, for a formula."""
+    """Return whether a spreadsheet might take a cell with this text, or a part of it, for a formula."""
     return _BEGINS.search(text) is not None
 
 

@@ -165,7 +165,7 @@ def _lines(path: Path, file: BinaryIO) -> Iterator[str]:
 
 
 def _in_words(error: csv.Error) -> str:
-    """Say what the parser of the standard library found, in a data owner's words."""
+    """Describe what the parser of the standard library found, in a data owner's words."""
     found = str(error)
     if "unexpected end of data" in found:
         return "A quotation mark is opened there and never closed."

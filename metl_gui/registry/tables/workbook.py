@@ -79,7 +79,7 @@ class SheetTable:
 
 
 def is_workbook(path: Path) -> bool:
-    """Tell whether a file is a workbook by its name and its first bytes."""
+    """Return whether a file is a workbook by its name and its first bytes."""
     try:
         if path.suffix.lower() != SUFFIX or not path.is_file():
             return False

@@ -56,7 +56,7 @@ def stop_here() -> None:
 
 
 def was_stopped() -> BaseException | None:
-    """Say what an interrupted query of this thread ends in; ``None`` if nobody can have asked for it.
+    """Return what an interrupted query of this thread ends in; ``None`` if nobody can have asked for it.
 
     What a signal's handler raises while SQLite calls back is lost in it; on the main thread it was Ctrl+C.
     """

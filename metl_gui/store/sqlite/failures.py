@@ -47,7 +47,7 @@ def translated(path: Path) -> Iterator[None]:
 
 
 def damaged(path: Path, detail: str) -> ProjectError:
-    """Say that a file is a project file but cannot be read as one."""
+    """Return the error that a file is a project file but cannot be read as one."""
     return ProjectError(
         f"{path.name} is damaged.",
         f"{detail[:1].upper()}{detail[1:].rstrip('.')}.",
@@ -56,7 +56,7 @@ def damaged(path: Path, detail: str) -> ProjectError:
 
 
 def disk_full(path: Path) -> ProjectError:
-    """Say that nothing more fits on the disk."""
+    """Return the error that nothing more fits on the disk."""
     return ProjectError(
         f"The disk is full: {path.name} could not be written.",
         f"Folder: {path.parent}. What was committed before is safe; this edit was not made.",
@@ -65,7 +65,7 @@ def disk_full(path: Path) -> ProjectError:
 
 
 def not_a_project(path: Path, detail: str) -> ProjectError:
-    """Say that a file is something else."""
+    """Return the error that a file is something else."""
     return ProjectError(
         f"{path.name or path} is not a METL project file.",
         detail,

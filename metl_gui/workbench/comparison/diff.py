@@ -90,7 +90,7 @@ def compared(before: str, after: str | None = None) -> Comparison:
 
 
 def difference_of(one: ComparisonSide, other: ComparisonSide) -> Difference:
-    """Say what differs between two sides; where both are whole projects, also beside their states."""
+    """Return what differs between two sides; where both are whole projects, also beside their states."""
     if one.project is not None and other.project is not None and one.project.samefile(other.project):
         return compare(one.document, other.document)
     found = compare_by_names(one.document, other.document)

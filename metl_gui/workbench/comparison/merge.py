@@ -200,14 +200,14 @@ def _merged_beside(workbench: Workbench, base: _MergeSide, theirs: _MergeSide, r
 
 
 def _difference(before: ProjectDataSide, after: ProjectDataSide) -> Difference:
-    """Say what came to ours."""
+    """Return what came to ours."""
     was = Naming(before.document, after.document, ((SameIds(after.document),),))
     beside = project_data_differences(entries(before.things, was), entries(after.things, Naming.of(after.document)))
     return replace(compare(before.document, after.document), beside=beside)
 
 
 def _untaken(base: _MergeSide, theirs: _MergeSide, ours: Untaken) -> Iterator[LeftThere]:
-    """Tell what theirs has more of in tables that stay with their file."""
+    """Return what theirs has more of in tables that stay with their file."""
     for table, rows in theirs.untaken.items():
         count = len(rows - base.untaken.get(table, frozenset()) - ours[table])
         if count:

@@ -384,7 +384,7 @@ class Story:
         return before
 
     def find_task(self, release: Release) -> VersionTask:
-        """Look into what was set aside and return the task for the version of a release.
+        """Inspect what was set aside and return the task for the version of a release.
 
         Raises:
             ProjectError: it does not show.

@@ -186,7 +186,7 @@ def _seal(path: Path, text: str) -> Iterator[Problem]:
 
 
 def _differences(path: Path, export: MatrixExport, project: Path) -> Iterator[Problem]:
-    """Tell where an export says something else than what its project has published."""
+    """Return where an export says something else than what its project has published."""
     with Workbench.open(project, for_editing=False) as workbench:
         live = production_document(workbench)
     text = (dusb_text if export.format == DUSB_FORMAT else json_text)(live, export.include_unconfirmed)

@@ -122,7 +122,7 @@ def chains(document: Document, choices: Choices, watch: Watch) -> Iterator[Chain
 
 
 def _refused_schema(schema: Schema, mapped: Sequence[MappedVersion]) -> str:
-    """Say why nothing of a schema can be a chain; empty when something may."""
+    """Explain why nothing of a schema can be a chain; empty when something may."""
     if not any(_TOPIC_NAME.fullmatch(name) for name in (schema.name, *schema.aliases)):
         return "its schema has no name that a topic can have"
     held = next((one.version.label for one in mapped if one.has_held), None)
@@ -188,7 +188,7 @@ def _joined(versions: Sequence[Version], by_version: dict[int, dict[str, str]]) 
 
 
 def _refused(path: str) -> str:
-    """Say why a path can stand in no list of a transform's settings; empty when it can."""
+    """Explain why a path can stand in no list of a transform's settings; empty when it can."""
     names = split(path)
     if len(names) > 1:
         return f"{path} is nested, and ReplaceField looks at the outermost names only"

@@ -146,7 +146,7 @@ def count_masked(document: Document, include_unconfirmed: bool, watch: Watch) ->
 
 
 def mask_sentences(count: int) -> tuple[str, ...]:
-    """Say what masks mean for values that an export has others read, where there are any."""
+    """Describe what masks mean for values that an export has others read, where there are any."""
     if not count:
         return ()
     attributes = (
@@ -156,7 +156,7 @@ def mask_sentences(count: int) -> tuple[str, ...]:
 
 
 def left_out_sentences(found: Iterable[LeftOut]) -> tuple[str, ...]:
-    """Say what is left out, one sentence for each reason, the first blocks by name."""
+    """Describe what is left out, one sentence for each reason, the first blocks by name."""
     by_reason: dict[str, list[str]] = {}
     counts: Counter[str] = Counter()
     for one in found:
@@ -267,7 +267,7 @@ def _telling(at: int, shapes: list[_VersionShape]) -> VersionPredicate:
 
 
 def _keyed(at: int, shapes: list[_VersionShape]) -> KeyOnlyDelete | None:
-    """Say which deletes a version takes by their key; none where another one takes them, or nobody could tell."""
+    """Return which deletes a version takes by their key; none where another one takes them, or nobody could tell."""
     own, mapped = _key(shapes[at]), shapes[at].mapped
     if mapped is None or not own or mapped.schema.setting("version_field"):
         return None

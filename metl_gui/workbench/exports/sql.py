@@ -85,7 +85,7 @@ class QueryNotes:
     masked: int = 0
 
     def sentences(self) -> tuple[str, ...]:
-        """Say what of this state is not in the export."""
+        """Describe what of this state is not in the export."""
         return (*mask_sentences(self.masked), *left_out_sentences(self.left_out))
 
 
@@ -113,7 +113,7 @@ def reader_of(choices: Choices) -> SourceReader:
 def tellings(
     document: Document, schema: Schema, mapped: tuple[MappedVersion, ...], reader: SourceReader
 ) -> Mapping[int, VersionPredicate | None]:
-    """Say by what the rows of each carried version are told, where a source holds those of several."""
+    """Return by what the rows of each carried version are told, where a source holds those of several."""
     by_id = {one.version.id: one for one in mapped}
     return (
         version_predicates(document.extraction.versions(schema.id), by_id)
@@ -123,7 +123,7 @@ def tellings(
 
 
 def refused_names(document: Document, mapped: MappedVersion, block: ExportedBlock, reader: SourceReader) -> str:
-    """Say why the names of a block can stand in no query; empty when they can."""
+    """Explain why the names of a block can stand in no query; empty when they can."""
     paths = [path for line in block.lines for path in (line.source.path, line.target.path)]
     paths += mapped.key or ()
     labels = list[str]()

@@ -104,7 +104,7 @@ def block_history(workbench: Workbench, key: BlockKey) -> tuple[BlameEvent, ...]
 
 
 def attribute_history(workbench: Workbench, side: Side, schema_id: int, lineage: int) -> tuple[BlameEvent, ...]:
-    """Tell what was done to an attribute in all versions of its schema or entity: the trees, not the mapping."""
+    """Return what was done to an attribute in all versions of its schema or entity: the trees, not the mapping."""
     wanted = LogFilter(schema=(side, schema_id))
     found: list[BlameEvent] = []
     for edit, change in workbench.touching(wanted):

@@ -30,7 +30,7 @@ def difference_json(difference: Difference) -> dict[str, Any]:
 
 
 def difference_lines(difference: Difference) -> Iterator[str]:
-    """Say what differs, grouped by schema and entity."""
+    """Describe what differs, grouped by schema and entity."""
     for side in Side:
         of_side = [told for told in difference.trees if told.side is side]
         if of_side:
@@ -53,7 +53,7 @@ def difference_lines(difference: Difference) -> Iterator[str]:
 
 
 def difference_summary(difference: Difference) -> str:
-    """Say in one sentence how much differs."""
+    """Describe in one sentence how much differs."""
     if difference.is_empty:
         return "Nothing differs."
     came, went = difference.added, difference.removed
@@ -176,7 +176,7 @@ def _block_lines(alike: list[BlockDifference]) -> Iterator[str]:
 
 
 def _facts(block: BlockDifference) -> Iterator[str]:
-    """Tell what is to be known of a block beside its elements."""
+    """Describe what is to be known of a block beside its elements."""
     if block.moved_from:
         yield f"in place of version {block.moved_from}"
     if block.previous:

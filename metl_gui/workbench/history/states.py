@@ -153,7 +153,7 @@ def history(workbench: Workbench, limit: int | None = None, below: int | None = 
 
 
 def undo(workbench: Workbench) -> StepResult:
-    """Take back the newest group of edits by a person, from any door.
+    """Undo the newest group of edits by a person, from any door.
 
     Raises:
         EditError: there is none, or what it touched was changed since.
@@ -162,7 +162,7 @@ def undo(workbench: Workbench) -> StepResult:
 
 
 def undo_state(workbench: Workbench, state: int) -> StepResult:
-    """Take back what made a state, with everything of the same gesture or command, from anywhere in the history.
+    """Undo what made a state, with everything of the same gesture or command, from anywhere in the history.
 
     Raises:
         EditError: what it touched was changed since, it is taken back already, or the log was compacted over it.

@@ -105,7 +105,7 @@ class Novelty:
 
 
 def recognize(sources: Sequence[Path], watch: Watch = UNWATCHED) -> RecognizedFiles:
-    """Look at files and at everything in folders.
+    """Inspect files and everything in folders.
 
     Raises:
         SchemaError: there are too many files to look at.
@@ -161,7 +161,7 @@ def novelty(reading: ReaderResult, document: Document, side: Side) -> Novelty:
 
 
 def likely_side(reading: ReaderResult, document: Document) -> Side:
-    """Say which tree schemas belong to: the one that knows more of their names, else extraction."""
+    """Return which tree schemas belong to: the one that knows more of their names, else extraction."""
     known = {side: novelty(reading, document, side) for side in Side}
     more_in_cdm = known[Side.CDM].new_schemas < known[Side.EXTRACTION].new_schemas
     return Side.CDM if more_in_cdm else Side.EXTRACTION

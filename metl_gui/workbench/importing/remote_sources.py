@@ -92,7 +92,7 @@ class OfferedVersion:
 
 
 def is_remote(source: object) -> bool:
-    """Say whether a source is a registry, a database, or a profile."""
+    """Return whether a source is a registry, a database, or a profile."""
     text = source.strip() if isinstance(source, str) else ""
     return text.startswith(_PREFIXES) or is_registry(text) or is_database(text)
 

@@ -68,7 +68,7 @@ class ImportRecord:
 
     @classmethod
     def again(cls, workbench: Workbench, began: PendingImport) -> Self:
-        """Go on with an import: in its undo group, unless something else was done since."""
+        """Resume an import: in its undo group, unless something else was done since."""
         newest = workbench.log(1)
         joins = began.group is not None and bool(newest) and newest[0].group == began.group
         group = EditGroup(EditOrigin(began.door), began.group if joins else None)
@@ -239,7 +239,7 @@ def add_reading(
 
 
 def is_new(workbench: Workbench, side: Side, reading: ReaderResult) -> bool:
-    """Say whether adding a reading would change anything: a version, a label, a key or a registry id."""
+    """Return whether adding a reading would change anything: a version, a label, a key or a registry id."""
     document = workbench.document
     declared = reading.declarations
     if reading.has_counted_labels:
@@ -287,7 +287,7 @@ def add_recorded(
 
 
 def remainders(workbench: Workbench) -> tuple[Remainder, ...]:
-    """Say what interrupted imports have not added, the oldest import first; those that miss nothing are left out.
+    """Return what interrupted imports have not added, the oldest import first; those that miss nothing are left out.
 
     Versions are added in their order, so one that is missing before the last one that is there was refused or removed.
 
@@ -328,7 +328,7 @@ def edits_for(document: Document, side: Side, declaration: VersionDeclaration) -
 
 
 def added_version(transition: Transition, side: Side, source: str) -> AddedVersion | None:
-    """Say which version an edit added, ``None`` when it added none."""
+    """Return which version an edit added, ``None`` when it added none."""
     version = next((c.after for c in transition.change.versions if c.side is side and c.before is None), None)
     if version is None:
         return None
@@ -401,7 +401,7 @@ def new_verdicts(transition: Transition) -> Iterable[Verdict]:
 
 
 def resume(workbench: Workbench, watch: Watch = UNWATCHED) -> ImportResult:
-    """Go on with every interrupted import.
+    """Resume every interrupted import.
 
     Returns:
         What was added now, as one result.
@@ -445,7 +445,7 @@ def forget(workbench: Workbench) -> int:
 
 
 def words(left: Remainder) -> str:
-    """Say what an interrupted import still has to do."""
+    """Describe what an interrupted import still has to do."""
     count, total = len(left.declarations), left.began.total
     who = f" by {left.began.who}" if left.began.who else ""
     first = left.declarations[0]

@@ -278,7 +278,7 @@ def _known(workbench: Workbench, side: Side) -> frozenset[str]:
 
 
 def event_lines(event: WatchEvent) -> list[str]:
-    """Say in lines what happened."""
+    """Describe in lines what happened."""
     match event:
         case SourceLost(_, title, text, _):
             return [f"{title} {text} It is asked again until it does.".replace("  ", " ")]

@@ -126,7 +126,7 @@ def collect_tasks(
     watch: Watch = UNWATCHED,
     aside: TaskRunner = run_inline,
 ) -> tuple[VersionTask, ...]:
-    """Look into what a run set aside for want of a version, and keep a task for each version it shows.
+    """Inspect what a run set aside for want of a version, and keep a task for each version it shows.
 
     Needs no editing lease, as runs do not. The same run looked at again changes nothing.
 

@@ -143,7 +143,7 @@ class LoadPlan:
 
 
 def plan_load(workbench: Workbench, lane: Lane, request: LoadRequest, watch: Watch = UNWATCHED) -> LoadPlan:
-    """Look at what a load would do; nothing is changed yet.
+    """Inspect what a load would do; nothing is changed yet.
 
     Args:
         workbench: the project.
@@ -173,7 +173,7 @@ def plan_load(workbench: Workbench, lane: Lane, request: LoadRequest, watch: Wat
 
 
 def loads_of(lane: Lane) -> tuple[LoadProgress, ...]:
-    """Say how far the newest load of each table is, and clear away what those need no more that are through.
+    """Return how far the newest load of each table is, and clear away what those need no more that are through.
 
     Raises:
         RunError: the servers do not answer.

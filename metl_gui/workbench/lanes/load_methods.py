@@ -70,7 +70,7 @@ class _TableSource:
 def plan_rows(
     workbench: Workbench, lane: Lane, request: LoadRequest, topics: Mapping[str, str], watch: Watch
 ) -> LoadPlan:
-    """Look at the tables and topics of a load from PostgreSQL; see ``initial_load.plan_load``."""
+    """Inspect the tables and topics of a load from PostgreSQL; see ``initial_load.plan_load``."""
     place = find_database(request.database)
     slot = _slot(place, request.slot)
     plan = plans.decode(pin(workbench, PRODUCTION).mapping.plan)
@@ -378,7 +378,7 @@ TOPIC = "kafka:"
 
 
 def plan_signal(lane: Lane, request: LoadRequest, topics: Mapping[str, str]) -> LoadPlan:
-    """Look at a load by the connector itself; see ``initial_load.plan_load``."""
+    """Inspect a load by the connector itself; see ``initial_load.plan_load``."""
     if not request.signal:
         raise RunError(
             "Where the connector takes signals is not known.",
@@ -418,7 +418,7 @@ _SAYS = (
 
 
 def plan_beginning(lane: Lane, topics: Mapping[str, str]) -> LoadPlan:
-    """Look at a load of what topics held before; see ``initial_load.plan_load``."""
+    """Inspect a load of what topics held before; see ``initial_load.plan_load``."""
     tables = []
     firsts: dict[str, dict[int, int]] = {}
     for table, topic in topics.items():

@@ -118,7 +118,7 @@ class OffsetResetResult:
 
 
 def repeated_since(lane: Lane) -> tuple[PartitionReset, ...]:
-    """Say what was mapped since the state that is in force was taken up: what setting back to there would repeat.
+    """Return what was mapped since the state that is in force was taken up: what setting back to there would repeat.
 
     Returns:
         Nothing where the lane kept no such place.
@@ -135,7 +135,7 @@ def repeated_since(lane: Lane) -> tuple[PartitionReset, ...]:
 
 
 def set_back(lane: Lane, to: str) -> OffsetResetPlan:
-    """Say what setting a lane back would repeat; ``do`` of the result does it.
+    """Return what setting a lane back would repeat; ``do`` of the result does it.
 
     Args:
         lane: the lane, alive or not.

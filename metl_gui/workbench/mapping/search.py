@@ -86,7 +86,7 @@ def forward(document: Document, place: str) -> Answers:
 
 
 def versions(document: Document, name: str) -> VersionProgression:
-    """Tell how the mapping of a schema changed from version to version, entity by entity.
+    """Return how the mapping of a schema changed from version to version, entity by entity.
 
     Raises:
         EditError: there is no such schema.

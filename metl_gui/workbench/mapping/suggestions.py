@@ -211,7 +211,7 @@ def accepting(chosen: Sequence[Suggestion], which: str, status: Status = Status.
 
 
 def answers_loss(document: Document, key: BlockKey, element: Element) -> bool:
-    """Tell whether setting an element would settle a loss that somebody must decide on."""
+    """Return whether setting an element would settle a loss that somebody must decide on."""
     block = document.matrix.block(*key)
     target = document.cdm.version(key[1]).attribute(element.q)
     return (
@@ -220,7 +220,7 @@ def answers_loss(document: Document, key: BlockKey, element: Element) -> bool:
 
 
 def refusal_of(document: Document, key: BlockKey, element: Element) -> RefusedSuggestion | None:
-    """Say what is refused when an element is; ``None`` when one of its ends is gone."""
+    """Return what is refused when an element is; ``None`` when one of its ends is gone."""
     version, entity_version = document.extraction.find_version(key[0]), document.cdm.find_version(key[1])
     source = version.attribute(element.p) if version else None
     target = entity_version.attribute(element.q) if entity_version else None

@@ -49,7 +49,7 @@ class BlockOutcome:
         }
 
     def words(self) -> str:
-        """Say it in one line."""
+        """Describe it in one line."""
         parts = [f"{self.kept} kept"] if self.kept or not (self.restored or self.parted) else []
         parts += [f"{e.from_path} → {e.to_path} comes back" for e in self.restored]
         parts += [f"{e.from_path} → {e.to_path} parts" for e in self.parted]
@@ -93,7 +93,7 @@ class EditOutcome:
         }
 
     def lines(self) -> Iterator[str]:
-        """Say it in lines: the edit, then what becomes of each block."""
+        """Describe it in lines: the edit, then what becomes of each block."""
         verb = "Would do: " if self.dry_run else ""
         yield f"{verb}{self.title}" if self.changed else f"Nothing changes: {self.title}"
         if self.note:
@@ -123,7 +123,7 @@ def do(
 
 
 def preview(document: Document, edit: Edit) -> EditOutcome:
-    """Say what an edit would do to blocks, without counting what else waits.
+    """Return what an edit would do to blocks, without counting what else waits.
 
     Raises:
         EditError: the rules refuse the edit.

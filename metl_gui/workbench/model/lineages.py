@@ -55,7 +55,7 @@ def link(
 
 
 def join_note(document: Document, edit: JoinLineages) -> str:
-    """Say why two attributes stay two although they are called the same; empty where they become one."""
+    """Explain why two attributes stay two although they are called the same; empty where they become one."""
     tree = document.tree(edit.side)
     ends = [(tree.version(leaf.version), leaf.attribute) for leaf in (edit.one, edit.other)]
     one, other = (version.attribute(id_) for version, id_ in ends)

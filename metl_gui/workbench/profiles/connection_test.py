@@ -125,7 +125,7 @@ class ConnectionTest(ABC):
 
     @abstractmethod
     def attempt(self) -> None:
-        """Go through the steps.
+        """Run through the steps.
 
         Raises:
             UserError: the step that was begun last will not do.

@@ -155,7 +155,7 @@ def _address_text(target: Target) -> str:
 
 
 def protection_text(target: Target, protection: Protection) -> str:
-    """Say what is open to strangers where a target leads, and the way out of it."""
+    """Describe what is open to strangers where a target leads, and the way out of it."""
     is_connect = target.kind is TargetKind.CONNECT
     if protection.is_authenticated and protection.is_encrypted:
         shown = "It shows the server a token" if is_connect else "Its ports ask for a secret"

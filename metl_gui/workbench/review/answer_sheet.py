@@ -313,7 +313,7 @@ class _AnswerEdits:
 
 
 def read_answers(workbench: Workbench, path: Path, watch: Watch = UNWATCHED) -> AnswerSheetResult:
-    """Say what an answer sheet would do, without doing it.
+    """Return what an answer sheet would do, without doing it.
 
     Raises:
         SchemaError: the file is no answer sheet of this project.
@@ -396,7 +396,7 @@ def _answers_given(rows: Sequence[tuple[SheetRow, LossKey | None]]) -> dict[Loss
 
 
 def _unclear_words(row: SheetRow, key: LossKey | None, ours: str, given: dict[LossKey, set[tuple[str, str]]]) -> str:
-    """Say why a row cannot be followed, empty when it can."""
+    """Explain why a row cannot be followed, empty when it can."""
     answer, new_name = row.cells[ANSWER], row.cells[NEW_NAME]
     for title in _WRITTEN:
         if title in row.problems:

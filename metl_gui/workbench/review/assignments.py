@@ -31,7 +31,7 @@ def assignments(workbench: Workbench) -> Assignments:
 
 
 def assign_items(workbench: Workbench, items: Iterable[ReviewItem], assignee: str) -> int:
-    """Say who is to decide on some items; an empty name takes that away.
+    """Return who is to decide on some items; an empty name takes that away.
 
     Returns:
         How many items there were.
@@ -48,7 +48,7 @@ def assign_items(workbench: Workbench, items: Iterable[ReviewItem], assignee: st
 
 
 def assign(workbench: Workbench, blocks: Sequence[str], assignee: str) -> int:
-    """Say who is to decide on the review items of some blocks, each written ``schema@version:entity@version``.
+    """Return who is to decide on the review items of some blocks, each written ``schema@version:entity@version``.
 
     Raises:
         EditError: a block is not known or waits for no decision; then none was assigned.

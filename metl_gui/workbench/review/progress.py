@@ -46,7 +46,7 @@ class ReviewProgress:
         return self.confirmed / self.blocks if self.blocks else 1.0
 
     def words(self) -> str:
-        """Say how far it is."""
+        """Describe how far it is."""
         said = f"{self.confirmed:,} of {self.blocks:,} block{'' if self.blocks == 1 else 's'} confirmed"
         return f"{said} · {percent(self.share)} of the last run's records" if self.records else said
 

@@ -169,7 +169,7 @@ def pin(workbench: Workbench, mode: Mode, state: int | None = None, include_unco
 
 
 def _left_out(document: Document) -> tuple[str, ...]:
-    """Say which blocks production does without, so that nobody wonders where their messages are."""
+    """Describe which blocks production does without, so that nobody wonders where their messages are."""
     blocks = [block for block in document.matrix.blocks() if block.elements and not is_carried(block)]
     if not blocks:
         return ()
@@ -390,7 +390,7 @@ def tell(watch: Watch, event: EngineEvent) -> None:
 
 
 def _course(event: RunProgressed) -> str:
-    """Say how far a run is and how fast it goes."""
+    """Describe how far a run is and how fast it goes."""
     rate = event.tally.read / event.seconds if event.seconds else 0.0
     parts = [f"{event.tally.read:,} records read, {event.tally.mapped:,} mapped, {rate:,.0f} a second"]
     if event.batch:
@@ -401,7 +401,7 @@ def _course(event: RunProgressed) -> str:
 
 
 def _lane_course(event: LaneProgressed) -> str:
-    """Say how far a lane is, how far behind, and how long a record takes."""
+    """Describe how far a lane is, how far behind, and how long a record takes."""
     rate, lag = sum(one.rate for one in event.partitions), sum(one.lag for one in event.partitions)
     parts = [f"state {event.state}", f"{rate:,.0f} a second", f"lag {lag:,}"]
     if event.latency.p50 is not None and event.latency.p99 is not None:

@@ -158,7 +158,7 @@ def start_production(
 
 
 def resume_production(workbench: Workbench, run_id: str, watch: Watch = UNWATCHED) -> LiveRun:
-    """Go on with a production run that died, failed or was stopped, where its last batch ended.
+    """Resume a production run that died, failed or was stopped, where its last batch ended.
 
     It maps with what is published now, unless it is frozen: then with the state that it had.
 
@@ -291,7 +291,7 @@ def stop_run(run: LiveRun, seconds: float = 0.5) -> bool:
 
 
 def report_so_far(order: ProductionOrder, *, has_died: bool = False) -> RunReport:
-    """Say what the batches or transactions of a run put in place, whatever became of its process and checkpoint."""
+    """Return what the batches or transactions of a run put in place, whatever became of its process and checkpoint."""
     try:
         report = _counted(order.spec, order.target, has_died)
     except RunError as error:

@@ -172,7 +172,7 @@ def make_topics(workbench: Workbench, request: RunRequest, tell: Callable[[str],
 
 
 def _waits(spec: RunSpec, request: RunRequest) -> bool:
-    """Say whether anything may wait.
+    """Return whether anything may wait.
 
     Raises:
         RunError: the error store is damaged, or servers do not answer or refuse.

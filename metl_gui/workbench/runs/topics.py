@@ -85,7 +85,7 @@ def list_topics(servers: str) -> tuple[TopicInfo, ...]:
 
 
 def look_into(servers: str, topic: str, document: Document, watch: Watch) -> TopicContents:
-    """Look at the newest messages of a topic; nothing is committed, nobody notices.
+    """Inspect the newest messages of a topic; nothing is committed, nobody notices.
 
     Args:
         servers: as of ``list_topics``.
@@ -104,7 +104,7 @@ def look_into(servers: str, topic: str, document: Document, watch: Watch) -> Top
 
 
 def topics_wanted(workbench: Workbench, request: RunRequest) -> tuple[TopicPlan, ...]:
-    """Say which topics a run would write to that are not there yet, and how they would be made.
+    """Return which topics a run would write to that are not there yet, and how they would be made.
 
     Raises:
         UserError: the run cannot be prepared, or servers do not answer or refuse.

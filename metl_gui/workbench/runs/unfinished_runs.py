@@ -151,7 +151,7 @@ def report_until(
     outcome: Literal["cancelled", "killed"],
     failure: str = "",
 ) -> RunReport:
-    """Say how far a run came that did not reach its end.
+    """Return how far a run came that did not reach its end.
 
     Args:
         spec: the run.

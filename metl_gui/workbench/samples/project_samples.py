@@ -187,7 +187,7 @@ class ProjectSamples:
         return {q: tuple(values)[:_MOST_VALUES] for q, values in found.items() if values}
 
     def alike(self, document: Document, newest: Document, key: BlockKey) -> Mapping[Element, float]:
-        """Say how much alike the values of free attributes of a block are: evidence for suggestions."""
+        """Return how much alike the values of free attributes of a block are: evidence for suggestions."""
         with self._lock:
             asked = self._evidence_of
             if asked is None or asked[0]() is not document or asked[1]() is not newest:

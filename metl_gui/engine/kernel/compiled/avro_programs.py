@@ -259,7 +259,7 @@ class _Maker:
 
 
 def _takes_bytes(avro: AvroType, depth: int = 0) -> bool:
-    """Say whether every value takes at least one byte; what is nested so deeply leads back to itself."""
+    """Return whether every value takes at least one byte; what is nested so deeply leads back to itself."""
     if avro.kind == "record":
         return depth < MAX_NESTING and any(_takes_bytes(one.type, depth + 1) for one in avro.fields)
     return avro.kind != "null" and not (avro.kind == "fixed" and avro.size_bytes == 0)

@@ -186,7 +186,7 @@ def write_base64(state: int, target: int, at: int, length: int, stop: int) -> in
 
 @compiled
 def past_sign(at: int, end: int) -> int:
-    """Go past the bytes in front of a number in two's complement that it does not need."""
+    """Skip the bytes in front of a number in two's complement that it does not need."""
     while at + 1 < end:
         first, second = load8(at), load8(at + 1)
         if not ((first == 0 and second < 0x80) or (first == 0xFF and second >= 0x80)):

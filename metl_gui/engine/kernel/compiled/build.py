@@ -41,7 +41,7 @@ _started: list[subprocess.Popen[bytes]] = []
 
 
 def is_possible() -> bool:
-    """Say whether there is a compiler: numba is installed."""
+    """Return whether there is a compiler: numba is installed."""
     return importlib.util.find_spec("numba") is not None
 
 
@@ -124,7 +124,7 @@ def _in_temporary_folder() -> Path | None:
 
 
 def is_ready() -> bool:
-    """Say whether machine code for this very program lies there, so that using it takes no compiler."""
+    """Return whether machine code for this very program lies there, so that using it takes no compiler."""
     found = folder() if is_possible() else None
     return found is not None and (found / _READY).exists()
 
@@ -198,7 +198,7 @@ def _locked(lock: Path) -> bool:
 
 
 def _is_alive(lock: Path) -> bool:
-    """Say whether the process that holds a lock is still at it."""
+    """Return whether the process that holds a lock is still at it."""
     if time.time() - lock.stat().st_mtime > _STALE_SECONDS:
         return False
     holder = lock.read_text()
@@ -212,7 +212,7 @@ def _is_alive(lock: Path) -> bool:
 
 
 def why_not() -> str:
-    """Say in a sentence why only the reference maps here; empty when machine code is there or will be."""
+    """Describe in a sentence why only the reference maps here; empty when machine code is there or will be."""
     if not is_possible():
         return "numba is not installed, so records were mapped without machine code, at about a tenth of the speed."
     if folder() is None and (named := os.environ.get(_NAMED)):

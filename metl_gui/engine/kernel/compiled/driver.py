@@ -109,7 +109,7 @@ class Driver:
         return hits
 
     def scratch(self, longest: int) -> NDArray[np.uint8]:
-        """Return scratch room for records of at most a length."""
+        """Return a scratch buffer for records of at most ``longest`` bytes; it grows and is used again."""
         wanted = 2 * longest + _SCRATCH_BYTES + PADDING
         if len(self._scratch) < wanted:
             self._scratch = np.zeros(wanted, np.uint8)
@@ -135,7 +135,7 @@ class Driver:
         return get(at.S_KEY_0), get(at.S_KEY_1), get(at.S_KEY_2), get(at.S_KEY_3)
 
     def agrees(self, raw: bytes, place: str, record: int, start: int, message: int) -> bool:
-        """Say whether the reference makes of a record what machine code has just made of it."""
+        """Return whether the reference makes of a record what machine code has just made of it."""
         proof, gathering = self._proof, self.gathering
         proof.begin(1)
         self.reference.map_record(raw, place, proof)

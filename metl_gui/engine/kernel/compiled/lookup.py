@@ -29,7 +29,7 @@ def first_of(slot: int) -> int:
 
 @compiled
 def is_null(slot: int) -> bool:
-    """Say whether the value of a slot is null."""
+    """Return whether the value of a slot is null."""
     return load64(slot + at.SLOT_LENGTH) == 4 and load64(load64(slot + at.SLOT_VALUE)) & _FOUR_BYTES == _NULL
 
 
@@ -44,7 +44,7 @@ def short_text(slot: int) -> int:
 
 @compiled
 def is_digits(slot: int) -> bool:
-    """Say whether a value is made of digits and nothing else."""
+    """Return whether a value is made of digits and nothing else."""
     place, length = load64(slot + at.SLOT_VALUE), load64(slot + at.SLOT_LENGTH)
     for offset in range(length):
         letter = load8(place + offset)

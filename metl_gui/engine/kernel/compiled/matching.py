@@ -98,7 +98,7 @@ def past_text_value(state: int, slot: int, role: int) -> int:
 
 @compiled
 def names_schema(slot: int) -> bool:
-    """Say whether headers may name the schema of a registry that a value or key is written with."""
+    """Return whether headers may name the schema of a registry that a value or key is written with."""
     place = load64(slot + at.SLOT_VALUE)
     for offset in range(load64(slot + at.SLOT_LENGTH)):
         word = load64(place + offset)
@@ -321,7 +321,7 @@ def key_shape(state: int) -> int:
 
 @compiled
 def nested_answer(state: int, program: int) -> int:
-    """Look into objects within the row, and return the number for what is there; 0 when the record must be left."""
+    """Inspect objects within the row, and return the number for what is there; 0 when the record must be left."""
     answer = load64(program + 16)
     role = load64(program + 24)
     store64(state + at.S_LACK_A, -1)
@@ -355,7 +355,7 @@ def nested_answer(state: int, program: int) -> int:
 
 @compiled
 def change_answer(state: int, program: int) -> int:
-    """Say whether an update changed the key of its row."""
+    """Return whether an update changed the key of its row."""
     slots = load64(state + at.S_SLOTS)
     is_changed = False
     for number in range(load64(program + 8)):

@@ -46,7 +46,11 @@ def compiled(function: Function) -> Function:
 
 
 def allow(ranges: list[tuple[int, int]]) -> None:
-    """Name the ranges that a checked build may touch, as addresses of first and one past last byte."""
+    """Name the ranges that a checked build may touch, as addresses of first and one past last byte.
+
+    Raises:
+        ValueError: they are more than a checked build can hold.
+    """
     if len(ranges) > _MOST_RANGES:
         raise ValueError(f"{len(ranges)} ranges are more than {_MOST_RANGES}")
     _ranges[0] = len(ranges)

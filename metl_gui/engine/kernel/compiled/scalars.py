@@ -41,7 +41,7 @@ _FOUR_BYTES = 0xFFFFFFFF
 
 @compiled
 def past_space(at: int, end: int) -> int:
-    """Go past the space that JSON allows between its parts."""
+    """Skip the space that JSON allows between its parts."""
     while at < end:
         letter = load8(at)
         if letter > SPACE or not (letter == SPACE or letter == FEED or letter == RETURN or letter == TAB):
@@ -95,7 +95,7 @@ def code_of_escape(at: int) -> int:
 
 @compiled
 def past_escape(at: int) -> int:
-    """Go past the escape at a backslash."""
+    """Skip the escape at a backslash."""
     code = code_of_escape(at)
     if code < 0:
         return 0
@@ -106,7 +106,7 @@ def past_escape(at: int) -> int:
 
 @compiled
 def past_character(at: int) -> int:
-    """Go past one character beyond ASCII, which must be the shortest strict UTF-8 of it."""
+    """Skip one character beyond ASCII, which must be the shortest strict UTF-8 of it."""
     first, second = load8(at), load8(at + 1)
     if second < 0x80 or second > 0xBF:
         return 0
@@ -129,7 +129,7 @@ def past_character(at: int) -> int:
 
 @compiled
 def past_rarity(at: int) -> int:
-    """Go past a backslash with what it escapes, or past what is not ASCII; control bytes are refused."""
+    """Skip a backslash with what it escapes, or past what is not ASCII; control bytes are refused."""
     letter = load8(at)
     if letter == BACKSLASH:
         return past_escape(at)
@@ -138,7 +138,7 @@ def past_rarity(at: int) -> int:
 
 @compiled
 def is_short_escape(letter: int) -> bool:
-    """Say whether a backslash and this letter are a whole escape."""
+    """Return whether a backslash and this letter are a whole escape."""
     if letter >= 0x40:
         return (_ESCAPED_SMALL >> (letter & 0x3F)) & 1 == 1 and letter < 0x80
     return letter == QUOTE or letter == 0x2F
@@ -146,7 +146,7 @@ def is_short_escape(letter: int) -> bool:
 
 @compiled
 def past_string(at: int, end: int) -> int:
-    """Go past a string whose opening quote is behind us, a vector of plain letters in one step."""
+    """Skip a string whose opening quote is behind us, a vector of plain letters in one step."""
     while at < end:
         marks = special(at)
         if marks == 0:
@@ -175,7 +175,7 @@ def past_string(at: int, end: int) -> int:
 
 @compiled
 def past_digits(at: int, end: int) -> int:
-    """Go past one or more digits."""
+    """Skip one or more digits."""
     start = at
     while at < end:
         marks = no_digit(at)
@@ -188,7 +188,7 @@ def past_digits(at: int, end: int) -> int:
 
 @compiled
 def past_number(at: int, end: int) -> int:
-    """Go past a number."""
+    """Skip a number."""
     if load8(at) == MINUS:
         at += 1
     if load8(at) == ZERO:
@@ -214,7 +214,7 @@ def past_number(at: int, end: int) -> int:
 
 @compiled
 def past_scalar(at: int, end: int, letter: int) -> int:
-    """Go past a string, number or word that begins with a letter; 0 for anything else."""
+    """Skip a string, number or word that begins with a letter; 0 for anything else."""
     if letter == QUOTE:
         return past_string(at + 1, end)
     if letter == MINUS or ZERO <= letter <= NINE:

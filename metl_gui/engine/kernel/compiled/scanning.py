@@ -101,7 +101,7 @@ _MULTIPLIER = -7046029254386353131
 
 @compiled
 def past_nested(at: int, end: int, depth: int) -> int:
-    """Go past an object or array that has no role.
+    """Skip an object or array that has no role.
 
     Args:
         at: its opening bracket.
@@ -147,7 +147,7 @@ def past_nested(at: int, end: int, depth: int) -> int:
 
 @compiled
 def past_name(at: int, end: int) -> int:
-    """Go past a name, its colon and the space around."""
+    """Skip a name, its colon and the space around."""
     if at >= end or load8(at) != QUOTE:
         return 0
     at = past_string(at + 1, end)
@@ -161,7 +161,7 @@ def past_name(at: int, end: int) -> int:
 
 @compiled
 def past_long_name(at: int, end: int) -> int:
-    """Go past a name without escapes that begins here and return where its closing quote is."""
+    """Skip a name without escapes that begins here and return where its closing quote is."""
     while at < end:
         marks = special(at)
         if marks == 0:
@@ -181,7 +181,7 @@ def past_long_name(at: int, end: int) -> int:
 
 @compiled
 def past_known_schema(state: int, at: int, end: int, head: int) -> int:
-    """Go past a schema that was met before, as fast as memory is compared; 0 when it was not.
+    """Skip a schema that was met before, as fast as memory is compared; 0 when it was not.
 
     A tree of single bytes in which the schemas differ leads to the only candidate, which is then compared whole.
     """
@@ -276,7 +276,7 @@ def read_name(slot: int, at: int, end: int, mixed: int) -> tuple[int, int]:
 
 @compiled
 def past_guessed(blob: int, name: int, at: int, end: int) -> int:
-    """Go past a name with its quotes and colon if it is the one that is guessed, 0 otherwise or where space follows.
+    """Skip a name with its quotes and colon if it is the one that is guessed, 0 otherwise or where space follows.
 
     Args:
         blob: address of the blob.
@@ -334,7 +334,7 @@ def note_all_names(state: int) -> int:
 
 @compiled
 def past_member(state: int, head: int, slot: int, at: int, end: int, depth: int) -> int:
-    """Go past a value that has no role; a schema half that was met before is only compared."""
+    """Skip a value that has no role; a schema half that was met before is only compared."""
     letter = load8(at)
     if letter == OPEN and load64(slot + SLOT_WORD) == _SCHEMA and load64(slot + SLOT_NAME_LENGTH) == 6:
         after = past_known_schema(state, at, end, head)

@@ -144,7 +144,7 @@ class Tables:
         self._begin()
 
     def is_full(self) -> bool:
-        """Say whether there is no room for more."""
+        """Return whether there is no room for more."""
         size = self.blob.column.nbytes + self.code.column.nbytes
         programs, pairs = len(self.programs.hashes), len(self.pairs.hashes)
         numbered = max(len(self.shape_names), len(self.text_bytes), programs, pairs)
@@ -342,7 +342,7 @@ class Tables:
         return found
 
     def is_scanned(self, role: int) -> bool:
-        """Say whether the record at hand has an object in a role."""
+        """Return whether the record at hand has an object in a role."""
         return bool(self.heads[(role * at.HEAD_BYTES + at.HEAD_COUNT) // at.WORD] >= 0)
 
     def parent(self, role: int) -> int:

@@ -16,7 +16,6 @@ from metl_gui.core.matrix.blocks import Block, BlockKey, Element, Status
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.project.refusals import NONE_REFUSED, RefusedSuggestions
 from metl_gui.core.suggest.evidence import LEAST_LISTED, LEAST_STRENGTH, Evidence, Flags, confirmed_elsewhere, weigh
-from metl_gui.core.suggest.left_over import left_over
 from metl_gui.core.suggest.names import Scores, read_names
 from metl_gui.core.suggest.reasons import reason
 from metl_gui.core.trees.nodes import Attribute
@@ -28,6 +27,10 @@ _AT_ZERO, _BY_STRENGTH, _BY_LEAD, _IN_BEST_SET = -5.2, 6.0, 8.9, 2.3
 """Fitted to pairs of half of the gold mapping's vendors, names perturbed and a part of the targets taken away."""
 
 _LEAST, _MOST, _MOST_WHERE_TYPES_DIFFER = 0.01, 0.99, 0.88
+
+_MOST_LEFT = 5
+_MATCHED_FOR_ONE_LEFT = 2
+_SHARE_OF_CHANCE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +121,7 @@ class _Scored:
     """All pairs with their scores.
 
     Shape: all of (sources, targets). ``scores`` are rounded, 0 for what is not listed; ``rank`` orders pairs and tells
-    apart what is scored alike; ``left_over`` says which are there by elimination only.
+    apart what is scored alike; ``left_over`` marks those that are there by elimination only.
     """
 
     scores: Scores
@@ -131,7 +134,7 @@ def _scored(found: Evidence, allowed: Flags, mapped: int) -> _Scored:
     """Score all pairs: by evidence, and by elimination where little is left."""
     strength = np.where(allowed, found.strength, 0).astype(np.float32)
     likely, best = probabilities(strength)
-    by_elimination, rest = left_over(found, best, allowed, mapped)
+    by_elimination, rest = _left_over(found, best, allowed, mapped)
     likely = np.where(found.types_fit, likely, np.minimum(likely, _MOST_WHERE_TYPES_DIFFER))
     scores = np.asarray(np.round(np.maximum(likely, by_elimination), 3), np.float32)
     best = best | rest
@@ -152,3 +155,34 @@ def _ranked(found: Evidence, scored: _Scored, ends: tuple[list[Attribute], list[
         score = round(float(scored.scores[r, c]), 3)
         candidates.append(Candidate(Element(target.id, source.id), score, words, bool(scored.best[r, c])))
     return tuple(candidates)
+
+
+def _left_over(evidence: Evidence, best: Flags, allowed: Flags, mapped: int) -> tuple[Scores, Flags]:
+    """Score pairs by elimination: what is left on both sides when nearly everything else has found its like.
+
+    No name speaks for such a pair, so its score is low: half of what chance says for the few that are left.
+
+    Shape: float32 and bool of (sources, targets): the scores, 0 where there is no case for it, and the likeliest 1:1
+    set among them.
+
+    Args:
+        evidence: of all pairs.
+        best: the pairs that have found each other by evidence.
+        allowed: pairs that nobody refused.
+        mapped: how many pairs are mapped already.
+    """
+    scores, chosen = np.zeros(best.shape, np.float32), np.zeros(best.shape, np.bool_)
+    rows, columns = np.flatnonzero(~best.any(axis=1)), np.flatnonzero(~best.any(axis=0))
+    left = max(len(rows), len(columns))
+    if not len(rows) or not len(columns) or left > _MOST_LEFT or best.sum() + mapped < _MATCHED_FOR_ONE_LEFT * left:
+        return scores, chosen
+    from scipy.optimize import linear_sum_assignment
+
+    part = np.ix_(rows, columns)
+    is_open = evidence.types_fit[part] & allowed[part]
+    weak = np.where(is_open, 0.1 + evidence.names[part] + evidence.docs[part] + 0.05 * evidence.both_keys[part], 0)
+    scores[part] = np.where(is_open, _SHARE_OF_CHANCE / left * (0.5 + 0.5 * weak / weak.max()), 0) if weak.max() else 0
+    ours, theirs = linear_sum_assignment(weak, maximize=True)
+    taken = weak[ours, theirs] > 0
+    chosen[rows[ours[taken]], columns[theirs[taken]]] = True
+    return scores, chosen

@@ -5,8 +5,10 @@ What tasks are told of topics is where messages and set-aside records go (``with
 
 from __future__ import annotations
 
+import base64
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +17,7 @@ import msgspec
 import numpy as np
 
 from metl_gui.core.runs.kafka import parse_address
+from metl_gui.core.runs.records import MappedRecord, SentMessage
 from metl_gui.core.runs.report import KernelFigures, Tally
 from metl_gui.core.runs.run_spec import RunSpec
 from metl_gui.engine.kafka.topic_orders import TopicOrder
@@ -30,7 +33,6 @@ from metl_gui.engine.sinks.parquet import ParquetSink
 from metl_gui.engine.sinks.sink import Sink
 from metl_gui.engine.sources.large_records import TOO_LARGE, LargeRecords, write_row
 from metl_gui.engine.tasks.refused_records import counted, set_refused_aside
-from metl_gui.engine.tasks.sampler import Sampler
 
 if TYPE_CHECKING:
     from confluent_kafka import Message
@@ -92,6 +94,33 @@ def _key_of(order: TaskOrder) -> str:
     return f"{order.run.policy.mode} {order.run.is_replay} {order.plan}"
 
 
+class Sampler:
+    """Chooses in a task which records are kept beside their messages: the first ones of each entity.
+
+    Args:
+        wanted: how many an entity.
+    """
+
+    def __init__(self, wanted: int) -> None:
+        self.wanted = wanted
+        self._taken: Counter[str] = Counter()
+
+    def has_enough(self, entities: Iterable[str]) -> bool:
+        """Return whether nothing more is wanted of these entities."""
+        return all(self._taken[entity] >= self.wanted for entity in entities)
+
+    def take(self, position: str, raw: bytes, sent: list[tuple[str, bytes]]) -> bytes | None:
+        """Return the line to keep of a record and its (entity, message)s, None when there is enough of them."""
+        if self.has_enough(entity for entity, _ in sent):
+            return None
+        self._taken.update(entity for entity, _ in sent)
+        outgoing = tuple(SentMessage(entity, msgspec.Raw(text)) for entity, text in sent)
+        try:
+            return msgspec.json.encode(MappedRecord(position, outgoing, raw=raw.decode()))
+        except UnicodeDecodeError:
+            return msgspec.json.encode(MappedRecord(position, outgoing, raw_base64=base64.b64encode(raw).decode()))
+
+
 class TaskAttempt:
     """One attempt of one task.
 
@@ -124,9 +153,9 @@ class TaskAttempt:
         """
         started = time.perf_counter_ns()
         outcome = self.kernel.map(records)
-        seconds_ns = time.perf_counter_ns() - started
+        elapsed_ns = time.perf_counter_ns() - started
         tally = counted(outcome)
-        self._note_figures(tally.kernel, outcome, seconds_ns)
+        self._note_figures(tally.kernel, outcome, elapsed_ns)
         refused = self.sink.append(outcome) if self.sink else {}
         for row in outcome.set_aside:
             if row.reason == TOO_LARGE and large is not None and self.error_topic is None:

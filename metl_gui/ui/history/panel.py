@@ -271,7 +271,7 @@ class HistoryPanel(Surface):
         self.view.customContextMenuRequested.connect(self._ask_menu)
         self.model.read.connect(self._read)
         self._looking.shown.connect(self._shown)
-        self._live.changed.connect(self.read_soon)
+        self._live.counted.connect(self.read_soon)
         self._project.opened.connect(self._opened)
         self._project.changed.connect(self._changed)
         copying = QShortcut(QKeySequence(QKeySequence.StandardKey.Copy), self.view, self.copy)

@@ -16,13 +16,15 @@ class ProductionState(QObject):
     """Knows the published state of the open project; looks again when it may be another one.
 
     Signals:
-        changed: another state is live, or there are more changes since.
+        changed: another state is live.
+        counted: another state is live, or there are more changes since.
 
     Args:
         window: whenever it comes to the front, another program may have published.
     """
 
     changed = Signal()
+    counted = Signal()
 
     def __init__(self, project: OpenProject, window: QWidget) -> None:
         super().__init__(window)
@@ -88,7 +90,9 @@ class ProductionState(QObject):
         return super().eventFilter(watched, event)
 
     def _count(self, _changed: object = None) -> None:
-        now = self.state, self.changes_since
-        if now != self._told:
-            self._told = now
+        now, told = (self.state, self.changes_since), self._told
+        self._told = now
+        if now[0] != told[0]:
             self.changed.emit()
+        if now != told:
+            self.counted.emit()

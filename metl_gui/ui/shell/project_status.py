@@ -49,7 +49,8 @@ class ProjectFacts(QObject):
         window.selection.changed.connect(self._selected)
         window.map.matrix.pointed.connect(self._show_pointed)
         window.second.changed.connect(self._show_second)
-        window.history.live.changed.connect(self._show_live)
+        window.history.live.counted.connect(self._show_live)
+        window.history.live.changed.connect(window.actions_table.refresh)
         for told in (window.run_page.production.changed, window.run_page.production.ticked):
             told.connect(self._show_production)
 
@@ -112,7 +113,6 @@ class ProjectFacts(QObject):
         live = self._window.history.live
         self._window.head.show_live(live.words, live.short_words, live.tip)
         self._window.status.show_live(live.number, live.tip)
-        self._window.actions_table.refresh()
 
     def _show_production(self) -> None:
         words, tip = live_words(self._window.run_page.production.live)

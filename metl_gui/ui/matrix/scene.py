@@ -48,7 +48,7 @@ from metl_gui.ui.matrix.painting.paint_context import Sign, Tinting
 from metl_gui.ui.matrix.painting.plane import HEIGHT_PX as MAP_HEIGHT
 from metl_gui.ui.matrix.painting.plane import WIDTH_PX as MAP_WIDTH
 from metl_gui.ui.matrix.painting.plane import Overview, TileCache
-from metl_gui.ui.matrix.painting.shapes import Pane, fill_around
+from metl_gui.ui.matrix.painting.shapes import KeptPicture, Pane, fill_around
 from metl_gui.ui.project.selection import Selected
 from metl_gui.ui.theming import theme as themes
 
@@ -194,6 +194,7 @@ class Panes:
         self.overview = Overview()
         self.has_map = True
         self.legend_entries: list[tuple[QRectF, Sign]] = []
+        self._top_picture, self._left_picture, self._legend_picture = KeptPicture(), KeptPicture(), KeptPicture()
         self.plane = Pane(self._paint_plane, 0)
         self.overlay = Pane(self._paint_overlay, 1)
         self.top = Pane(self._paint_top, 2)
@@ -298,7 +299,9 @@ class Panes:
             hover = self.sight.hovered(Side.EXTRACTION)
             ratio = painter.device().devicePixelRatioF()
             strip = Strip(content.columns, camera.left, camera.scale_x, size.width(), hover, waiting, ratio)
-            paint_top(painter, strip, themes.current())
+            theme = themes.current()
+            shown = strip, theme, themes.scale()
+            self._top_picture.draw(painter, size, theme.panel, shown, lambda inner: paint_top(inner, strip, theme))
 
     def _paint_left(self, painter: QPainter, size: QRectF) -> None:
         content = self.sight.content
@@ -306,7 +309,9 @@ class Panes:
             camera, hover = self.sight.snapped, self.sight.hovered(Side.CDM)
             ratio = painter.device().devicePixelRatioF()
             strip = Strip(content.rows, camera.top, camera.scale_y, size.height(), hover, frozenset(), ratio)
-            paint_left(painter, strip, themes.current())
+            theme = themes.current()
+            shown = strip, theme, themes.scale()
+            self._left_picture.draw(painter, size, theme.panel, shown, lambda inner: paint_left(inner, strip, theme))
 
     def _paint_legend(self, painter: QPainter, size: QRectF) -> None:
         content = self.sight.content
@@ -314,9 +319,13 @@ class Panes:
         has_rings = content is not None and self.sight.ghosts and are_drawn(content, self.sight.snapped)
         signs = self.tiles.signs | ({Sign.SUGGESTED} if has_rings else set())
         words = difference_words(self.sight.marks) if self.sight.marks is not None else {}
-        self.legend_entries = paint_legend(
-            painter, size, themes.current(), signs | words.keys(), self.tiles.tinting, people, words=words
-        )
+        signs, tinting, theme = signs | words.keys(), self.tiles.tinting, themes.current()
+
+        def paint_into(inner: QPainter) -> None:
+            self.legend_entries = paint_legend(inner, size, theme, signs, tinting, people, words=words)
+
+        shown = signs, tinting, people, tuple(words.items()), theme, themes.scale()
+        self._legend_picture.draw(painter, size, theme.panel, shown, paint_into)
 
     def _paint_corner(self, painter: QPainter, size: QRectF) -> None:
         content = self.sight.content

@@ -218,6 +218,41 @@ class Pane(QGraphicsItem):
             self._paint_into(painter, self._size)
 
 
+class KeptPicture:
+    """The picture of a pane, painted again only when the pane shows something else."""
+
+    def __init__(self) -> None:
+        self._picture = QImage()
+        self._shown: object = None
+
+    def draw(
+        self, painter: QPainter, size: QRectF, ground: QColor, shown: object, paint_into: Callable[[QPainter], object]
+    ) -> None:
+        """Draw the picture at the origin of a pane.
+
+        Args:
+            painter: of the pane.
+            size: of the pane.
+            ground: fills what is not painted.
+            shown: equal to what was given before while the picture is the same.
+            paint_into: paints it anew.
+        """
+        ratio = painter.device().devicePixelRatioF()
+        now = shown, size, ratio, ground.rgba()
+        if now != self._shown:
+            self._shown = now
+            width, height = round(size.width() * ratio), round(size.height() * ratio)
+            self._picture = QImage(width, height, QImage.Format.Format_RGB32)
+            self._picture.setDevicePixelRatio(ratio)
+            self._picture.fill(ground)
+            inner = QPainter(self._picture)
+            try:
+                paint_into(inner)
+            finally:
+                inner.end()
+        painter.drawImage(QPointF(0, 0), self._picture)
+
+
 def fill_around(painter: QPainter, area: QRectF, inner: QRectF, colour: QColor) -> None:
     """Fill an area but for a part of it that is painted anyway."""
     inner = inner.intersected(area)

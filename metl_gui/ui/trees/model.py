@@ -142,14 +142,22 @@ class TreeModel(QAbstractItemModel):
         self._looks = 0
         self._steps.start(self._reading.filter(query), self._reading.is_small or query.is_empty)
 
-    def follow(self, changed: DocumentChange) -> None:
-        """Show the next state: rows come and go by difference, the others are looked at again."""
+    def follow(self, changed: DocumentChange) -> bool:
+        """Show the next state: rows come and go by difference, the others are looked at again.
+
+        Returns:
+            Whether other rows may be there than before.
+        """
+        tree, filtering = self._reading.tree, self._reading.filtering
         touched = self._reading.follow(changed) if self._is_prepared and not self._steps.is_busy else None
         if touched is None:
             self._take_anew(changed.after)
-            return
-        self._follow_children(ROOT, touched)
+            return True
+        has_same_rows = filtering is None and tree is self._reading.tree
+        if not has_same_rows:
+            self._follow_children(ROOT, touched)
         self._look_again(touched)
+        return not has_same_rows
 
     def ask_comments_of(self, comments: Callable[[], Comments]) -> None:
         """Name whom to ask for comments when a filter wants to know."""

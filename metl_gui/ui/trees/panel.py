@@ -307,11 +307,12 @@ class TreePanel(Surface):
     def _changed(self, changed: DocumentChange) -> None:
         self._is_following = True  # a row that goes hands its place on, which is nobody's choice
         try:
-            self.model.follow(changed)
+            has_other_rows = self.model.follow(changed)
         finally:
             self._is_following = False
-        self._tell()
-        self._narrow()
+        if has_other_rows:
+            self._tell()
+            self._narrow()
 
     def _followed(self) -> None:
         self._show_selected(self._selection.current)

@@ -36,6 +36,7 @@ class Actions(Generic[W]):
         self._groups: dict[str, QActionGroup] = {}
         self._menus: dict[str, QMenu] = {}
         self._actions = {row.id: self._make(row) for row in self.rows.values() if not row.is_hint}
+        self._after_edits = {id_: action for id_, action in self._actions.items() if self.rows[id_].follows_edits}
         self.keymap.changed.connect(self.take_keys)
         self.take_keys()
 
@@ -103,7 +104,14 @@ class Actions(Generic[W]):
 
     def refresh(self) -> None:
         """Enable what makes sense now, and set marks and words to what is so."""
-        for id_, action in self._actions.items():
+        self._refresh(self._actions)
+
+    def refresh_after_edit(self) -> None:
+        """Do so where an edit of blocks can have changed it."""
+        self._refresh(self._after_edits)
+
+    def _refresh(self, actions: Mapping[str, QAction]) -> None:
+        for id_, action in actions.items():
             row = self.rows[id_]
             action.setEnabled(row.when(self._window))
             if row.is_checked is not None:

@@ -24,6 +24,21 @@ def always(_window: QMainWindow) -> bool:
 
 
 @dataclass(frozen=True)
+class EditCondition(Generic[W]):
+    """A condition that an edit of blocks can change; any other depends on trees, selection, page or what goes on.
+
+    Args:
+        test: asks the window.
+    """
+
+    test: Callable[[W], bool]
+
+    def __call__(self, window: W) -> bool:
+        """Ask the window."""
+        return self.test(window)
+
+
+@dataclass(frozen=True)
 class ActionRow(Generic[W]):
     """One action.
 
@@ -59,6 +74,11 @@ class ActionRow(Generic[W]):
     def is_hint(self) -> bool:
         """Whether it is on the sheet only."""
         return self.does is None
+
+    @property
+    def follows_edits(self) -> bool:
+        """Whether an edit of blocks can change when it makes sense, or its words."""
+        return self.says is not None or isinstance(self.when, EditCondition)
 
     @property
     def words(self) -> str:

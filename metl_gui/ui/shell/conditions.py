@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from metl_gui.ui.actions.table import ActionRow
+from metl_gui.ui.actions.table import ActionRow, EditCondition
 
 if TYPE_CHECKING:
     from metl_gui.ui.shell.window import Window
@@ -75,16 +75,19 @@ def version_selected(window: Window) -> bool:
     return has_project(window) and any(place is not None and place.version is not None for place in places)
 
 
+@EditCondition
 def can_undo(window: Window) -> bool:
     """Ask for an edit that undo takes back."""
     return can_edit(window) and window.facts.titles[0] is not None
 
 
+@EditCondition
 def can_redo(window: Window) -> bool:
     """Ask for an edit that redo brings again."""
     return can_edit(window) and window.facts.titles[1] is not None
 
 
+@EditCondition
 def something_waits(window: Window) -> bool:
     """Ask for a decision that waits."""
     return has_project(window) and window.facts.waiting > 0
@@ -102,7 +105,11 @@ def can_run(window: Window) -> bool:
 
 def all_of(*conditions: Condition) -> Condition:
     """Ask for all of some conditions."""
-    return lambda window: all(condition(window) for condition in conditions)
+
+    def holds(window: Window) -> bool:
+        return all(condition(window) for condition in conditions)
+
+    return EditCondition(holds) if any(isinstance(each, EditCondition) for each in conditions) else holds
 
 
 def on_page(number: int) -> Condition:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from metl_gui.ui.actions.table import EditCondition
 from metl_gui.ui.matrix.layout.content import SortOrder
 from metl_gui.ui.matrix.painting.paint_context import Overlay, Sign, Tinting
 from metl_gui.ui.shell.conditions import (
@@ -237,6 +238,11 @@ def _overlay_row(id_: str, overlay: Overlay) -> WindowRow:
     )
 
 
+@EditCondition
+def _something_differs(window: Window) -> bool:
+    return bool(window.map.matrix.sight.difference)
+
+
 MATRIX_ROWS = (
     _overlay_row("overlay_none", Overlay.NONE),
     _overlay_row("overlay_status", Overlay.STATUS),
@@ -258,7 +264,7 @@ MATRIX_ROWS = (
         "Next difference",
         "D",
         lambda w: w.map.matrix.go_to_next(Sign.CAME, Sign.WENT),
-        lambda w: bool(w.map.matrix.sight.difference),
+        _something_differs,
         scope="matrix",
     ),
     WindowRow("hint_ghost", "Mapping", "Open the card of a lost element", "Click on its ghost", scope="matrix"),

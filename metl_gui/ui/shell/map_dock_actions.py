@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 
 from metl_gui.core.trees.nodes import Side
+from metl_gui.ui.actions.table import EditCondition
 from metl_gui.ui.shell.conditions import (
     Condition,
     WindowRow,
@@ -85,10 +86,12 @@ LIST_ROWS = (
 )
 
 
+@EditCondition
 def _something_current(window: Window) -> bool:
     return window.suggest.suggestions.current is not None
 
 
+@EditCondition
 def _something_sure(window: Window) -> bool:
     return bool(window.suggest.suggestions.sure)
 
@@ -139,6 +142,7 @@ SUGGESTION_ROWS = (
 )
 
 
+@EditCondition
 def _has_samples(window: Window) -> bool:
     return len(window.preview.panel.samples) > 0
 

@@ -37,6 +37,7 @@ class ProjectFacts(QObject):
         """What undo takes back, and what redo brings again."""
         self.waiting = 0
         """How many decisions wait."""
+        self._stood: int | None = None
         self._name = plain_label()
         self._name.setObjectName("projectName")
         window.menuBar().setCornerWidget(self._name, Qt.Corner.TopLeftCorner)
@@ -56,6 +57,10 @@ class ProjectFacts(QObject):
 
     def refresh(self) -> None:
         """Show what the project says of itself: what waits, what undo takes back, counts, state."""
+        self._show_facts()
+        self._window.actions_table.refresh()
+
+    def _show_facts(self) -> None:
         window, project = self._window, self._window.project
         if project.workbench is None:
             return
@@ -65,7 +70,6 @@ class ProjectFacts(QObject):
         window.head.show_waiting(self.waiting)
         window.head.show_undo(self.titles[0], _LOOKS_BACK if project.looks_back is not None else "")
         window.status.show_document(project.value, self.waiting, not can_edit)
-        window.actions_table.refresh()
 
     def show_none(self) -> None:
         """Say that no project is open."""
@@ -102,7 +106,13 @@ class ProjectFacts(QObject):
     def _changed(self, changed: DocumentChange) -> None:
         selection = self._window.selection
         selection.choose(still_there(changed.after, selection.current))
-        self.refresh()
+        stands = self._window.project.looks_back
+        if changed.same_trees and stands is None and self._stood is None:
+            self._show_facts()
+            self._window.actions_table.refresh_after_edit()
+        else:
+            self.refresh()
+        self._stood = stands
 
     def _show_name(self, name: str) -> None:
         self._name.setText(name)

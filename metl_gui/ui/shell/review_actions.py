@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from metl_gui.ui.actions.table import EditCondition
 from metl_gui.ui.review.card import AnswerKind
 from metl_gui.ui.shell.conditions import (
     WindowRow,
@@ -38,10 +39,12 @@ CARD_KEYS = (
 """Actions of one letter that hold at the cards as they do in the list."""
 
 
+@EditCondition
 def _has_matrix(window: Window) -> bool:
     return on_page(1)(window) and window.facts.waiting > 0 and window.review.detail.offers_matrix
 
 
+@EditCondition
 def _has_group(window: Window) -> bool:
     return bool(window.review.detail.groups.cards)
 
@@ -150,10 +153,12 @@ REVIEW_ROWS = (
 )
 
 
+@EditCondition
 def _one_meant(window: Window) -> bool:
     return window.history.meant is not None
 
 
+@EditCondition
 def _has_states(window: Window) -> bool:
     return window.history.looking.newest > 0
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui.actions.table import always
+from metl_gui.ui.actions.table import EditCondition, always
 from metl_gui.ui.exports.picture import export_picture
 from metl_gui.ui.shell.conditions import (
     WindowRow,
@@ -218,6 +218,11 @@ def _target_chosen(window: Window) -> bool:
     return window.selection.current.target is not None
 
 
+@EditCondition
+def _second_is_awaited(window: Window) -> bool:
+    return window.second.count > 0
+
+
 SETTING_ROWS = (
     WindowRow(
         "schema_settings",
@@ -257,6 +262,6 @@ SETTING_ROWS = (
         "Next block that a second person must confirm",
         "",
         lambda w: w.second.go_on(),
-        lambda w: w.second.count > 0,
+        _second_is_awaited,
     ),
 )

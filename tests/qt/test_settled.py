@@ -26,7 +26,7 @@ def strip_of(window: Window, qtbot: QtBot) -> ResolvedStrip:
     """Return the strip once it shows what was settled up to the newest state."""
     room = window.review_commands.settling
     qtbot.waitUntil(lambda: room._known is not None and room._known.state == window.project.value.state)
-    qtbot.waitUntil(lambda: not room._soon.isActive())
+    qtbot.waitUntil(lambda: not room._updater.is_waiting)
     return window.review.list.settled
 
 

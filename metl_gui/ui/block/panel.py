@@ -24,8 +24,9 @@ from metl_gui.ui.block.version_strip import VersionStrip
 from metl_gui.ui.matrix.input.hit_test import Cell
 from metl_gui.ui.matrix.painting.overlay import Ghost
 from metl_gui.ui.project.block_lists import BlockLists, ListOrder, lists_of, neighbour
-from metl_gui.ui.project.document import OpenProject
+from metl_gui.ui.project.document import DocumentChange, OpenProject
 from metl_gui.ui.project.notes import SampleWords, notes_of
+from metl_gui.ui.project.panel_updater import PanelUpdater
 from metl_gui.ui.project.selection import Dragged, NodeRef, Selected, Selection, block_meant, place_of_version
 from metl_gui.ui.project.text import block_words, number_of
 from metl_gui.ui.trees.node import action_named, node_menu
@@ -131,7 +132,7 @@ class BlockPanel(Surface):
         self.tools.stepped.connect(self.step)
         self.tools.versions.toggled.connect(self._show_view)
         project.opened.connect(self.refresh)
-        project.changed.connect(self.refresh)
+        PanelUpdater(project, self, self.refresh, self._is_touched, catches_up=False)
         project.commented.connect(self.read_again)
         project.refusals_changed.connect(self.read_again)
         project.samples_changed.connect(self.read_again)
@@ -147,6 +148,15 @@ class BlockPanel(Surface):
         self._tell(document, block)
         if self.isVisible():
             self._show(document, block)
+
+    def _is_touched(self, changed: DocumentChange) -> bool:
+        """Whether a change touches what is shown: a block of the same schema or entity, or anything of the trees."""
+        key, blocks = self.key, changed.blocks
+        if key is None or blocks is None or not changed.same_trees:
+            return True
+        document = changed.after
+        source, target = document.extraction.schema_of(key[0]), document.cdm.schema_of(key[1])
+        return any(document.extraction.schema_of(v) == source or document.cdm.schema_of(w) == target for v, w in blocks)
 
     def read_again(self) -> None:
         """Show the block anew: what is known beside it is another one now."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPoint, Qt, Signal
-from PySide6.QtGui import QGuiApplication, QKeySequence, QResizeEvent, QShortcut, QShowEvent
+from PySide6.QtGui import QGuiApplication, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHBoxLayout,
@@ -24,6 +24,7 @@ from metl_gui.ui.history.state_list import StateDelegate, StateModel
 from metl_gui.ui.jobs.jobs import Jobs
 from metl_gui.ui.jobs.timers import pause
 from metl_gui.ui.project.document import OpenProject
+from metl_gui.ui.project.panel_updater import PanelUpdater
 from metl_gui.ui.project.text import on
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.dock import Surface
@@ -65,7 +66,6 @@ class HistoryPanel(Surface):
     ) -> None:
         super().__init__("panel", (640, 300), parent, share=(1.0, 0.36))
         self._project, self._looking, self._live = project, looking, live
-        self._is_stale = True
         self._follows = False
         self.model = StateModel(jobs, lambda: project.workbench, self)
         self.view = _view(self.model)
@@ -76,8 +76,12 @@ class HistoryPanel(Surface):
         self._filtering = pause(self, _DELAY_MS, self.read)
         self._asking = pause(self, _DELAY_MS, self._ask_chosen)
         self._reaching = pause(self, _DELAY_MS, self._reach)
+        self._updater = PanelUpdater(
+            project, self, self.read, lambda _changed: project.looks_back is None, delay_ms=_DELAY_MS
+        )
         self._build()
         self._connect()
+        self.read_soon()
 
     @property
     def chosen(self) -> tuple[PastState, ...]:
@@ -88,7 +92,6 @@ class HistoryPanel(Surface):
     def read(self) -> None:
         """Read the states that pass the filter now."""
         self._filtering.stop()
-        self._is_stale = False
         wanted = StateFilter.of(self.box.text())
         weights = {weight for weight, button in self.weights.items() if button.isChecked()}
         self.model.look(self._looking.state)
@@ -122,12 +125,6 @@ class HistoryPanel(Surface):
         lines = (spreadsheet_line(each)[0] for each in said)
         QGuiApplication.clipboard().setText("\n".join(lines))
 
-    def showEvent(self, event: QShowEvent) -> None:
-        """Read what came while nobody looked."""
-        super().showEvent(event)
-        if self._is_stale:
-            self.read()
-
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Stand what differs below the list where both have no room beside each other."""
         super().resizeEvent(event)
@@ -141,15 +138,9 @@ class HistoryPanel(Surface):
         self.difference.say("", _NOTHING)
         self.read_soon()
 
-    def _changed(self, _changed: object) -> None:
-        if self._project.looks_back is None:
-            self.read_soon()
-
     def read_soon(self) -> None:
         """Read the states again when nothing has changed for a moment; at once when they are next seen."""
-        self._is_stale = True
-        if self.isVisible():
-            self._filtering.start()
+        self._updater.schedule()
 
     def _shown(self) -> None:
         state = self._looking.state
@@ -273,7 +264,6 @@ class HistoryPanel(Surface):
         self._looking.shown.connect(self._shown)
         self._live.counted.connect(self.read_soon)
         self._project.opened.connect(self._opened)
-        self._project.changed.connect(self._changed)
         copying = QShortcut(QKeySequence(QKeySequence.StandardKey.Copy), self.view, self.copy)
         copying.setContext(Qt.ShortcutContext.WidgetShortcut)
 

@@ -15,8 +15,8 @@ from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import EditError
 from metl_gui.ui.history.earlier_state import EarlierStateController
 from metl_gui.ui.jobs.jobs import JobOutcome, Jobs, NewestJob
-from metl_gui.ui.jobs.timers import pause
 from metl_gui.ui.project.document import OpenProject
+from metl_gui.ui.project.panel_updater import PanelUpdater
 from metl_gui.ui.project.selection import NodeRef, Selected, Selection
 from metl_gui.ui.project.text import ago, block_words, number_of, path_of, schema_name
 from metl_gui.ui.widgets import dialogs
@@ -86,7 +86,6 @@ class WhyPanel(Surface):
         self.heading, self.where = Elided(kind="heading"), Elided(kind="small")
         self.note = plain_label(kind="dim")
         self.note.setWordWrap(True)
-        self._timer = pause(self, _DELAY_MS, self.read)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(12, 2, 12, 8)
         layout.setSpacing(4)
@@ -97,14 +96,13 @@ class WhyPanel(Surface):
         layout.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.view.clicked.connect(self._go)
         self.view.activated.connect(self._go)
-        selection.changed.connect(self._soon)
-        project.changed.connect(self._soon)
+        self._updater = PanelUpdater(project, self, self.read, delay_ms=_DELAY_MS, catches_up=False)
+        selection.changed.connect(self._updater.schedule)
         project.opened.connect(self._opened)
         self._say("", _NOTHING)
 
     def read(self) -> None:
         """Ask now about what is selected."""
-        self._timer.stop()
         self._reading.cancel()  # what was asked before is not selected any more
         workbench = self._project.workbench
         asked = blame_target_of(self._project.value, self._selection.current) if workbench is not None else None
@@ -128,17 +126,13 @@ class WhyPanel(Surface):
     def showEvent(self, event: QShowEvent) -> None:
         """Ask about what was selected while nobody looked."""
         super().showEvent(event)
-        self._timer.start()
-
-    def _soon(self, _what: object) -> None:
-        if self.isVisible():
-            self._timer.start()
+        self._updater.schedule()
 
     def _opened(self, _workbench: object) -> None:
         self._shown = None
         self._reading.cancel()
         self._say("", _NOTHING)
-        self._soon(None)
+        self._updater.schedule()
 
     def _show(self, asked: _BlameTarget, events: tuple[BlameEvent, ...]) -> None:
         nothing = "" if events else "Nothing was ever done to it."

@@ -24,6 +24,7 @@ from metl_gui.core.project.comments import Comment, CommentSubject, block_subjec
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import UserError
 from metl_gui.ui.project.document import OpenProject
+from metl_gui.ui.project.panel_updater import PanelUpdater
 from metl_gui.ui.project.selection import NodeRef, Selected, Selection, still_there
 from metl_gui.ui.project.text import block_words
 from metl_gui.ui.widgets.choice import ThemedComboBox
@@ -107,7 +108,7 @@ class CommentPanel(Surface):
         self.add.clicked.connect(self.write)
         selection.changed.connect(self._selected)
         project.opened.connect(self._opened)
-        project.changed.connect(self._changed)
+        PanelUpdater(project, self, self._changed)
         project.commented.connect(self.refresh)
         self._fill(Selected(), Side.EXTRACTION)
 
@@ -172,7 +173,7 @@ class CommentPanel(Surface):
     def _opened(self, _workbench: object) -> None:
         self._fill(Selected(), Side.EXTRACTION)
 
-    def _changed(self, _changed: object) -> None:
+    def _changed(self) -> None:
         self._fill(self._selection.current, None, kept=self.about.currentText())
 
     def _selected(self, selected: Selected) -> None:

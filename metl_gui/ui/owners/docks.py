@@ -12,13 +12,13 @@ from metl_gui.core.matrix.document import Document
 from metl_gui.core.project.comments import Comments, Spot
 from metl_gui.core.trees.nodes import Attribute, Side, Version
 from metl_gui.ui.jobs.jobs import Jobs
-from metl_gui.ui.jobs.timers import pause
 from metl_gui.ui.map.page import MapPage
 from metl_gui.ui.matrix.painting.overlay import Commented
 from metl_gui.ui.matrix.view import MatrixView
 from metl_gui.ui.owners.comment_panel import CommentPanel
 from metl_gui.ui.owners.gap_panel import GapPanel
 from metl_gui.ui.project.document import OpenProject
+from metl_gui.ui.project.panel_updater import PanelUpdater
 from metl_gui.ui.project.selection import Selection
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.dock import Dock
@@ -33,17 +33,13 @@ class MatrixComments(QObject):
     def __init__(self, project: OpenProject, matrix: MatrixView, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._project, self._matrix = project, matrix
-        self._timer = pause(self, _DELAY_MS, self.show_now)
-        for signal in (project.opened, project.changed, project.commented):
-            signal.connect(self._soon)
+        updater = PanelUpdater(project, matrix, self.show_now, delay_ms=_DELAY_MS)
+        project.opened.connect(updater.schedule)
+        project.commented.connect(updater.schedule)
 
     def show_now(self) -> None:
         """Show the comments of what is open now."""
-        self._timer.stop()
         self._matrix.show_comments(tuple(commented_in(self._project.value, self._project.comments())))
-
-    def _soon(self, *_: object) -> None:
-        self._timer.start()
 
 
 def commented_in(document: Document, comments: Comments) -> Iterator[Commented]:

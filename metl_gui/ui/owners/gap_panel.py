@@ -16,8 +16,8 @@ from metl_gui.core.search.gaps import Gap
 from metl_gui.core.search.problems import Severity
 from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.jobs.jobs import JobOutcome, Jobs, NewestJob
-from metl_gui.ui.jobs.timers import pause
-from metl_gui.ui.project.document import DocumentChange, OpenProject
+from metl_gui.ui.project.document import OpenProject
+from metl_gui.ui.project.panel_updater import PanelUpdater
 from metl_gui.ui.project.selection import NodeRef, Selected, Selection
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.dock import Surface
@@ -62,12 +62,11 @@ class GapPanel(Surface):
         self.kinds: dict[str, ValueButton] = {}
         self.note = plain_label(kind="dim")
         self.note.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._timer = pause(self, _DELAY_MS, self.look)
         self._build()
         self.view.clicked.connect(self._go)
         self.view.activated.connect(self._go)
         project.opened.connect(self._opened)
-        project.changed.connect(self._changed)
+        self._updater = PanelUpdater(project, self, self.look, delay_ms=_DELAY_MS, catches_up=False)
 
     @property
     def count(self) -> int:
@@ -84,7 +83,6 @@ class GapPanel(Surface):
 
     def look(self) -> None:
         """Look for the gaps of what is open now."""
-        self._timer.stop()
         workbench, document = self._project.workbench, self._project.value
         self._looking.cancel()
         if workbench is None or document is self._shown_for:
@@ -101,19 +99,12 @@ class GapPanel(Surface):
     def showEvent(self, event: QShowEvent) -> None:
         """Look for what changed while nobody looked."""
         super().showEvent(event)
-        self._timer.start()
+        self._updater.schedule()
 
     def _opened(self, _workbench: object) -> None:
         self._shown_for, self._gaps = None, ()
         self._show_counts()
-        self._look_soon()
-
-    def _changed(self, _changed: DocumentChange) -> None:
-        self._look_soon()
-
-    def _look_soon(self) -> None:
-        if self.isVisible():
-            self._timer.start()
+        self._updater.schedule()
 
     def _show(self, document: Document, found: tuple[Gap, ...]) -> None:
         self._shown_for = document

@@ -8,14 +8,23 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QAction, QKeySequence, QResizeEvent, QShowEvent
+from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleAnnouncementEvent,
+    QAction,
+    QHideEvent,
+    QKeySequence,
+    QResizeEvent,
+    QShowEvent,
+)
 from PySide6.QtWidgets import QHBoxLayout, QLayout, QPushButton, QSizePolicy, QStackedWidget, QVBoxLayout, QWidget
 
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.preview.samples import SampleRequest, key_of, note_of, samples_for, wanted
 from metl_gui.ui.preview.text import Ends, PreviewLayout, PreviewText, ValueSpan, lay_out
-from metl_gui.ui.project.document import DocumentChange, OpenProject
+from metl_gui.ui.project.document import OpenProject
+from metl_gui.ui.project.panel_updater import PanelUpdater
 from metl_gui.ui.project.selection import Selected, Selection, place_of_version
 from metl_gui.ui.trees.node import action_named
 from metl_gui.ui.widgets.dock import Surface
@@ -161,6 +170,7 @@ class PreviewPanel(Surface):
         self._at: dict[SampleRequest, int] = {}
         self._pasted: tuple[bytes, SampleRequest | None] | None = None
         self._choice: Sample | None = None
+        self._told_empty: tuple[str, bool] | None = None
         self.samples: tuple[Sample, ...] = ()
         self.preview: Preview | None = None
         self.told = ""
@@ -172,7 +182,7 @@ class PreviewPanel(Surface):
         self.tools.paste_wanted.connect(self.paste_wanted)
         self.text.picked.connect(self._picked)
         project.opened.connect(self._opened)
-        project.changed.connect(self._changed)
+        PanelUpdater(project, self, self.refresh, catches_up=False)
         project.merged.connect(self.refresh)
         project.looked.connect(self.refresh)
         project.samples_changed.connect(self.refresh)
@@ -183,7 +193,6 @@ class PreviewPanel(Surface):
     def refresh(self, _what: object = None) -> None:
         """Show the sample of the selection as it becomes now; while nobody can see it, nothing is worked out."""
         if not self.isVisible():
-            self._previews.take(Document())  # keeps no state alive that nobody looks at
             return
         document, shelf, selected = self._project.value, self._project.samples, self._selection.current
         self._asked = wanted(document, selected, shelf) if shelf is not None else None
@@ -252,6 +261,11 @@ class PreviewPanel(Surface):
         self.tools.say_keys(lambda name: action_named(self, name))
         self.refresh()
 
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Keep no state alive that nobody looks at."""
+        super().hideEvent(event)
+        self._previews.take(Document())
+
     def _build(self) -> None:
         self._words = plain_label(_NOTHING, "dim")
         self._words.setWordWrap(True)
@@ -283,9 +297,6 @@ class PreviewPanel(Surface):
         self._previews = Previews() if workbench is None else Previews.of_project(workbench)
         self.refresh()
 
-    def _changed(self, _changed: DocumentChange) -> None:
-        self.refresh()
-
     def _follow(self, selected: Selected) -> None:
         """Follow the selection; where it stays with the same samples, only what is marked changes."""
         if not self.isVisible():
@@ -306,6 +317,7 @@ class PreviewPanel(Surface):
         if raw is None:
             self._show_empty()
             return
+        self._told_empty = None
         document, asked = self._project.value, self._asked
         self._previews.take(document, self._project.newest)
         self.preview = self._previews.of(raw, sample.place if self._pasted is None and sample is not None else "pasted")
@@ -317,14 +329,18 @@ class PreviewPanel(Surface):
         self._tell()
 
     def _show_empty(self) -> None:
-        self.preview = None
-        self.text.show_laid(PreviewLayout(), frozenset())
         schema = self._project.value.extraction.find_schema(self._asked.schema) if self._asked is not None else None
         is_entity = schema is None and self._selection.current.target is not None
         words = _NOTHING
         if schema is not None or is_entity:
             whose = f"of {schema.name}" if schema is not None else "of what feeds this entity"
             words = f"No samples {whose} yet: run a test (F5) or drop a message file."
+        now = words, self._project.workbench is not None
+        if now == self._told_empty:
+            return
+        self._told_empty = now
+        self.preview = None
+        self.text.show_laid(PreviewLayout(), frozenset())
         self._words.setText(words)
         for button in (self.run_button, self.paste_button):
             button.setVisible(self._project.workbench is not None)

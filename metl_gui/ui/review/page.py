@@ -25,6 +25,7 @@ from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import UserError
 from metl_gui.ui.block.sketch import BlockLines
 from metl_gui.ui.project.document import OpenProject
+from metl_gui.ui.project.panel_updater import PanelUpdater
 from metl_gui.ui.project.selection import Selected, Selection, place_of_version
 from metl_gui.ui.project.text import block_words, number_of
 from metl_gui.ui.review.card import AnswerKind, CardAnswer, LossCard, edit_of
@@ -156,7 +157,8 @@ class ReviewPage(QMainWindow):
         self.detail.joined.connect(self._joined)
         self.detail.joined_later.connect(self._joined_later)
         project.opened.connect(self._opened)
-        project.changed.connect(self._refresh)
+        project.looked.connect(self._let_decide)
+        PanelUpdater(project, self, self._refresh, catches_up=False)
         selection.changed.connect(self._selected)
 
     @property
@@ -267,7 +269,7 @@ class ReviewPage(QMainWindow):
         except UserError as error:
             self.tell(str(error), "", None)
         self._is_reading = True
-        self._refresh(None)
+        self._refresh()
         self._is_reading = False
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -339,11 +341,15 @@ class ReviewPage(QMainWindow):
         self.list.filter.forget()
         self.refresh()
 
-    def _refresh(self, _what: object) -> None:
+    def _let_decide(self) -> None:
+        """Offer decisions, or none while only reading is possible."""
         can_decide = self._project.can_edit
         self.nothing.let_edit(can_decide)
         for widget in (self.comment, self.retire_button, self.later_button, self.confirm_button):
             widget.setEnabled(can_decide)
+
+    def _refresh(self) -> None:
+        self._let_decide()
         if not self.isVisible():  # every step over the states would work out a list that nobody sees
             return
         document, items = self._project.value, self._project.review_items()
@@ -351,7 +357,7 @@ class ReviewPage(QMainWindow):
         self.list.show_progress(review_progress(document, items, records))
         tasks = self._tasks()
         self.nothing.show_tasks(len(tasks))
-        self.list.tasks.show_tasks(tasks, can_decide)
+        self.list.tasks.show_tasks(tasks, self._project.can_edit)
         self.list.show_items(document, items, self._assigned, records)
 
     def _tasks(self) -> tuple[VersionTask, ...]:

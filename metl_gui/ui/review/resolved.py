@@ -20,7 +20,7 @@ from metl_gui.core.review.settled import Resolution, ResolvedBlock, ResolvedBloc
 from metl_gui.ui.block.sketch import BlockLines, BlockPicture, picture_of, scrolled
 from metl_gui.ui.context.app_context import PAGES, AppContext
 from metl_gui.ui.jobs.jobs import JobOutcome, NewestJob
-from metl_gui.ui.jobs.timers import pause
+from metl_gui.ui.project.panel_updater import PanelUpdater
 from metl_gui.ui.project.text import block_words, clock, now_ms, number_of
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.labels import Elided
@@ -248,7 +248,6 @@ class ResolvedController(QObject):
         self._opened_ms = now_ms()
         self._known: ResolvedBlocks | None = None
         self._newest = NewestJob(context.jobs, self)
-        self._soon = pause(self, _DELAY_MS, self.read)
         self.detail = ResolvedDetail()
         self._page.add_settled(self.detail)
         self._strip.fold(context.settings.folds_settled)
@@ -259,16 +258,15 @@ class ResolvedController(QObject):
         self.detail.again_wanted.connect(self.look_again)
         self.detail.undo_wanted.connect(self.ask_and_undo)
         self._page.list.chosen.connect(self._chosen)
-        self._page.list.filter.changed.connect(self._read_soon)
+        self._updater = PanelUpdater(self._project, page, self.read, delay_ms=_DELAY_MS, catches_up=False)
+        self._page.list.filter.changed.connect(self._updater.schedule)
         self._page.seen.connect(self.read)  # a new day may have begun, too
         self._project.opened.connect(self._opened)
-        self._project.changed.connect(self._changed)
 
     # what is seen
 
     def read(self) -> None:
         """Read what was settled since midnight, or since the window was opened where that is longer ago."""
-        self._soon.stop()
         workbench, document = self._project.workbench, self._project.value
         if workbench is None or self._project.looks_back is not None:
             self._strip.show_settled(document, (), "")
@@ -347,14 +345,7 @@ class ResolvedController(QObject):
     def _opened(self, _workbench: object) -> None:
         self._known = None
         self._leave()
-        self._read_soon()
-
-    def _changed(self, _changed: object) -> None:
-        self._read_soon()
-
-    def _read_soon(self, _what: object = None) -> None:
-        if self._page.isVisible():
-            self._soon.start()
+        self._updater.schedule()
 
     def _fold(self, is_folded: bool) -> None:
         self._context.settings.folds_settled = is_folded

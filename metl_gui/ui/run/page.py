@@ -18,7 +18,8 @@ from metl_gui.errors import MetlError, RunKilledError
 from metl_gui.ui.jobs.jobs import JobOutcome, Jobs, NewestJob
 from metl_gui.ui.lanes.panel import LanePanel
 from metl_gui.ui.lanes.progress import FollowedLane
-from metl_gui.ui.project.document import DocumentChange, OpenProject
+from metl_gui.ui.project.document import OpenProject
+from metl_gui.ui.project.panel_updater import PanelUpdater
 from metl_gui.ui.project.settings import ViewSettings
 from metl_gui.ui.run.commands import RunLinks
 from metl_gui.ui.run.comparison import ComparisonPanel
@@ -518,10 +519,6 @@ class RunPage(QMainWindow):
         self.setup.source.setText(str(captured) if captured.is_dir() else "")
         self._list()
 
-    def _changed(self, changed: DocumentChange) -> None:
-        if not changed.same_trees:
-            self.messages.refresh()
-
     def _list(self) -> None:
         """Read the history again; the row of a run that has just ended stays until then."""
         workbench = self._project.workbench
@@ -583,7 +580,7 @@ class RunPage(QMainWindow):
         self.production.told.connect(self._take_production)
         self.production.over.connect(self._production_over)
         project.opened.connect(self._opened)
-        project.changed.connect(self._changed)
+        PanelUpdater(project, self, self.messages.refresh, lambda changed: not changed.same_trees)
         project.looked.connect(self.messages.refresh)
         spark.stated.connect(self.setup.target.show_state)
         spark.told.connect(self._take)

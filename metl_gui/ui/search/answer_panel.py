@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, Signal
-from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHBoxLayout,
@@ -21,7 +20,8 @@ from PySide6.QtWidgets import (
 from metl_gui.core.search.query import Query, parse
 from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.jobs.timers import GeneratorRunner, pause
-from metl_gui.ui.project.document import DocumentChange, OpenProject
+from metl_gui.ui.project.document import OpenProject
+from metl_gui.ui.project.panel_updater import PanelUpdater
 from metl_gui.ui.project.selection import NodeRef, Selected, Selection, place_of_version
 from metl_gui.ui.project.text import schema_name
 from metl_gui.ui.search.answers import AnswerGroup, AnswerModel, AnswerRows, count_words, not_understood
@@ -117,7 +117,6 @@ class AnswerPanel(Surface):
         self._query = Query()
         self._answers = AnswerRows(project.value, asked)
         self._is_choosing = False
-        self._is_stale = True
         self._steps = GeneratorRunner(self)
         name = _NAMES[asked]
         self.bar = AnswerBar(f"the {name.lower()}")
@@ -136,8 +135,9 @@ class AnswerPanel(Surface):
         self.view.selectionModel().currentRowChanged.connect(self._chosen)
         self.view.clicked.connect(self._chosen)
         project.opened.connect(self._opened)
-        project.changed.connect(self._changed)
+        self._updater = PanelUpdater(project, self, self._changed, when_shown=self._follow)
         selection.changed.connect(self._selected)
+        self._updater.schedule()
 
     def filter_now(self, text: str) -> None:
         """Show only the answers that pass."""
@@ -156,17 +156,11 @@ class AnswerPanel(Surface):
 
     # following
 
-    def showEvent(self, event: QShowEvent) -> None:
-        """Ask when the panel is seen."""
-        super().showEvent(event)
-        if self._is_stale:
-            self._follow()
-
     def _opened(self, _workbench: object) -> None:
         self.bar.pin.setChecked(False)
         self.ask(None)
 
-    def _changed(self, _changed: DocumentChange) -> None:
+    def _changed(self) -> None:
         tree = self._project.value.tree(self.asked)
         if self._place is not None and tree.find_schema(self._place.schema) is None:
             self._place = None
@@ -182,8 +176,8 @@ class AnswerPanel(Surface):
 
     def _search(self) -> None:
         """Find the answers; they appear at once, a great many of them between two events."""
-        self._is_stale = not self.isVisible()
-        if self._is_stale:
+        if not self.isVisible():
+            self._updater.schedule()
             return
         self._answers = AnswerRows(self._project.value, self.asked)
         if self._place is None:

@@ -20,7 +20,7 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF, QShowEvent
+from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
@@ -36,7 +36,8 @@ from metl_gui.core.matrix.blocks import BlockKey, Status
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.search.lineage_search import BlockChangeKind, version_progress
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui.project.document import DocumentChange, OpenProject
+from metl_gui.ui.project.document import OpenProject
+from metl_gui.ui.project.panel_updater import PanelUpdater
 from metl_gui.ui.project.selection import Selected, Selection, place_of_version
 from metl_gui.ui.project.text import number_of, schema_name
 from metl_gui.ui.search.answer_panel import AnswerBar
@@ -259,7 +260,6 @@ class ProgressionPanel(Surface):
         self._selection = selection
         self._schema: int | None = None
         self._is_choosing = False
-        self._is_stale = True
         self.bar = AnswerBar("the version progression", has_filter=False)
         self.model = ProgressionModel(self)
         self.view = _make_view(self.model)
@@ -273,8 +273,9 @@ class ProgressionPanel(Surface):
         self.view.selectionModel().currentChanged.connect(self._chosen)
         self.view.clicked.connect(self._chosen)
         project.opened.connect(self._opened)
-        project.changed.connect(self._changed)
+        self._updater = PanelUpdater(project, self, self._changed, when_shown=self._follow)
         selection.changed.connect(self._selected)
+        self._updater.schedule()
 
     def ask(self, schema_id: int | None) -> None:
         """Show the progression of a schema."""
@@ -290,17 +291,11 @@ class ProgressionPanel(Surface):
         header.resizeSections(QHeaderView.ResizeMode.ResizeToContents)
         self.view.verticalHeader().setDefaultSectionSize(themes.px(32))
 
-    def showEvent(self, event: QShowEvent) -> None:
-        """Ask when the panel is seen."""
-        super().showEvent(event)
-        if self._is_stale:
-            self._follow()
-
     def _opened(self, _workbench: object) -> None:
         self.bar.pin.setChecked(False)
         self.ask(None)
 
-    def _changed(self, _changed: DocumentChange) -> None:
+    def _changed(self) -> None:
         if self._schema is not None and self._project.value.extraction.find_schema(self._schema) is None:
             self._schema = None
         self._show()
@@ -318,8 +313,8 @@ class ProgressionPanel(Surface):
             self._show_current()
 
     def _show(self) -> None:
-        self._is_stale = not self.isVisible()
-        if self._is_stale:
+        if not self.isVisible():
+            self._updater.schedule()
             return
         document = self._project.value
         self._is_choosing = True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPoint, Qt, Signal
-from PySide6.QtGui import QHideEvent, QShowEvent
+from PySide6.QtGui import QHideEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QPushButton, QVBoxLayout, QWidget
 
 from metl_gui.core.changes.draft import Transition
@@ -15,7 +15,8 @@ from metl_gui.core.search.query import Query, parse
 from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.jobs.jobs import JobOutcome, Jobs, NewestJob
 from metl_gui.ui.jobs.timers import pause
-from metl_gui.ui.project.document import DocumentChange, OpenProject
+from metl_gui.ui.project.document import OpenProject
+from metl_gui.ui.project.panel_updater import PanelUpdater
 from metl_gui.ui.project.selection import Selected, Selection, place_of_version
 from metl_gui.ui.project.settings import ViewSettings
 from metl_gui.ui.project.text import number_of
@@ -71,7 +72,6 @@ class MappingPanel(Surface):
         self._known: MappingRows | None = None
         self._query = Query()
         self._order: tuple[MappingColumn, bool] = (MappingColumn.SCHEMA, False)
-        self._is_stale = True
         self._is_following = False
         self.model = MappingModel(self)
         self.view = MappingView(self.model)
@@ -86,9 +86,10 @@ class MappingPanel(Surface):
         self.view.copy_wanted.connect(self.copier.copy)
         self.copier.said.connect(self.said)
         project.opened.connect(self._opened)
-        project.changed.connect(self._changed)
-        project.commented.connect(self._refresh)
+        self._updater = PanelUpdater(project, self, self._refresh)
+        project.commented.connect(self._updater.schedule)
         selection.changed.connect(self._show_selected)
+        self._updater.schedule()
 
     # what people do
 
@@ -101,7 +102,7 @@ class MappingPanel(Surface):
     def sort_by(self, column: MappingColumn, is_descending: bool = False) -> None:
         """Sort by one column."""
         self._order = column, is_descending
-        self._refresh()
+        self._updater.schedule()
 
     def show_column(self, column: MappingColumn, is_shown: bool) -> None:
         """Show or hide one column."""
@@ -190,16 +191,6 @@ class MappingPanel(Surface):
 
     # what is shown
 
-    def showEvent(self, event: QShowEvent) -> None:
-        """Read the document when the list is first seen, with the columns as they were left."""
-        super().showEvent(event)
-        state = self._settings.layout(_COLUMNS_KEPT) if not self._is_laid_out else None
-        self._is_laid_out = True
-        if state is not None:
-            self.view.horizontalHeader().restoreState(state)
-        if self._is_stale:
-            self._refresh()
-
     def hideEvent(self, event: QHideEvent) -> None:
         """Keep the columns."""
         super().hideEvent(event)
@@ -207,20 +198,16 @@ class MappingPanel(Surface):
             self._settings.save_layout(_COLUMNS_KEPT, self.view.horizontalHeader().saveState())
 
     def _opened(self, _workbench: object) -> None:
-        self._is_stale = True
         self._known = None
         self.model.show_rows(None, np.zeros(0, np.int32))
-        self._refresh()
-
-    def _changed(self, _changed: DocumentChange) -> None:
-        self._refresh()
+        self._updater.schedule()
 
     def _wait_for_letters(self, _text: str) -> None:
         self._timer.start()
 
     def _filter(self) -> None:
         self._query = parse(self.box.text())
-        self._refresh()
+        self._updater.schedule()
 
     def _sort_by_section(self, section: int) -> None:
         self._sort_again(COLUMNS[section])
@@ -229,11 +216,14 @@ class MappingPanel(Surface):
         self.sort_by(column, column is self._order[0] and not self._order[1])
 
     def _refresh(self) -> None:
-        """Filter and sort again; a large project in a job, whose rows appear when it ends."""
-        if not self.isVisible():
-            self._is_stale = True
-            return
-        self._is_stale = False
+        """Filter and sort again; a large project in a job, whose rows appear when it ends.
+
+        The list is read when it is first seen, with the columns as they were left.
+        """
+        state = self._settings.layout(_COLUMNS_KEPT) if not self._is_laid_out else None
+        self._is_laid_out = True
+        if state is not None:
+            self.view.horizontalHeader().restoreState(state)
         document = self._project.value
         mapping = self._mapping()
         query, order = self._query, self._order

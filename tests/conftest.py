@@ -6,6 +6,7 @@ fixed; elsewhere they are new each time, and ``--randomly-seed`` and the code th
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -54,6 +55,18 @@ def pytest_configure(config: pytest.Config) -> None:
     build.build_in_background()
     if is_strict():
         config.pluginmanager.register(SkipGuard(), "skip-guard")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out what the fast tests are not: to load it, and Spark for it, takes seconds."""
+    is_other = collection_path.parent == _HERE and collection_path.name in _SHARE_SERVERS
+    return True if is_other and config.option.markexpr == "fast" else None
+
+
+def pytest_collection_finish() -> None:
+    """Keep the collector of garbage from going through all modules and tests again and again: they stay."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(tryfirst=True)  # what comes after xdist has read the groups is of no use

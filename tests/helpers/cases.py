@@ -19,7 +19,7 @@ def cases(folder: str) -> list[ParameterSet]:
     """Load all cases of a folder as parameters named by their sentences."""
     found: list[ParameterSet] = []
     for path in sorted((FOLDER / folder).glob("*.yml")):
-        listed: list[dict[str, Any]] = yaml.safe_load(path.read_text(encoding="utf-8"))
+        listed: list[dict[str, Any]] = yaml.load(path.read_text(encoding="utf-8"), yaml.CSafeLoader)
         found.extend(pytest.param(case, id=case["case"]) for case in listed)
     return found
 

@@ -199,7 +199,7 @@ def entities() -> dict[tuple[str, str], dict[str, Any]]:
     """Return the CDM's documents by entity and version."""
     documents = {}
     for path in sorted((FX / "cdm").glob("*/*.yaml")):
-        document = yaml.safe_load(path.read_text(encoding="utf-8"))
+        document = yaml.load(path.read_text(encoding="utf-8"), yaml.CSafeLoader)
         documents[document["title"], path.stem] = document
     return documents
 

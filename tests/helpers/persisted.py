@@ -25,7 +25,9 @@ T = TypeVar("T")
 @cache
 def rows(file: str) -> Mapping[str, Any]:
     """Read a case file: what stands there by the names of its rows."""
-    found: dict[str, Any] = yaml.safe_load((FOLDER / "persisted" / f"{file}.yml").read_text(encoding="utf-8"))
+    found: dict[str, Any] = yaml.load(
+        (FOLDER / "persisted" / f"{file}.yml").read_text(encoding="utf-8"), yaml.CSafeLoader
+    )
     return found
 
 

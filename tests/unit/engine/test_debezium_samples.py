@@ -18,7 +18,7 @@ from tests.helpers.cases import FOLDER
 from tests.helpers.sample_projects import fill
 from tests.helpers.shared import shared
 
-CASES: list[dict[str, Any]] = yaml.safe_load((FOLDER / "debezium_samples.yml").read_text(encoding="utf-8"))
+CASES: list[dict[str, Any]] = yaml.load((FOLDER / "debezium_samples.yml").read_text(encoding="utf-8"), yaml.CSafeLoader)
 KINDS = ("by_reason", "by_skip", "by_entity")
 
 

@@ -164,7 +164,7 @@ def test_messages_of_the_waiting_version_are_among_the_captured_ones() -> None:
     assert sum("customer_ref" in line.value["after"] for line in rows) >= 50
 
 
-@pytest.mark.parametrize("name", sorted(kinds()))
+@pytest.mark.parametrize("name", sorted(f"cdc/{path.name}" for path in (FX / "cdc").iterdir()))
 def test_key_and_value_carry_schemas_in_the_files_that_say_so_and_in_no_others(name: str) -> None:
     lines = [line for kind, line in kinds()[name] if line is not None and kind != "t"]
     assert {line.wrapped for line in lines} == {name.endswith(".with-schemas.jsonl")}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -30,6 +31,7 @@ def edited(document: Document, rng: random.Random, times: int) -> Document:
     return document
 
 
+@cache  # documents are values, and three tests take the same
 def documents(seed: int) -> list[Document]:
     """Return a document in four forms: as edited, with a version gone, merged, and merged and edited again."""
     rng = random.Random(seed)

@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QStyle, QStyleOptionButton, QStylePainter, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QLabel,
+    QPushButton,
+    QSizePolicy,
+    QStyle,
+    QStyleOptionButton,
+    QStylePainter,
+    QWidget,
+)
 
 from metl_gui.ui.theming import theme as themes
 
@@ -100,7 +111,8 @@ class KeyButton(QPushButton):
     def sizeHint(self) -> QSize:
         """As wide as words and badge."""
         pad = _TIGHT_PAD if self.property("kind") in _TIGHT else _BUTTON_PAD
-        return QSize(round(self._words_width() + self._badge_width()) + themes.px(pad), themes.px(self._height))
+        width = _width(self.text(), self.key, self.count, QApplication.font().key())
+        return QSize(round(width) + themes.px(pad), themes.px(self._height))
 
     def minimumSizeHint(self) -> QSize:
         """Never cut."""
@@ -116,7 +128,7 @@ class KeyButton(QPushButton):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         font = themes.scaled(1.0, bold=self._is_bold())
         words_width = themes.text_width(self.text(), font)
-        left = (self.width() - words_width - self._badge_width()) / 2
+        left = (self.width() - words_width - _badge_width(self.key, self.count)) / 2
         colour = self._colour()
         painter.setFont(font)
         painter.setPen(colour)
@@ -159,13 +171,17 @@ class KeyButton(QPushButton):
     def _is_bold(self) -> bool:
         return self.property("kind") == "primary" or self.isChecked()
 
-    def _words_width(self) -> float:
-        return themes.text_width(self.text(), themes.scaled(1.0, bold=True))
 
-    def _badge_width(self) -> float:
-        if self.count:
-            return 8 + pill_width(self.count)
-        return 16 + themes.text_width(self.key, themes.mono()) if self.key else 0.0
+@lru_cache(maxsize=4096)
+def _width(words: str, key: str, count: str, _font: str) -> float:
+    """Measure words and badge of a button, once in each font of the application: layouts ask again and again."""
+    return themes.text_width(words, themes.scaled(1.0, bold=True)) + _badge_width(key, count)
+
+
+def _badge_width(key: str, count: str) -> float:
+    if count:
+        return 8 + pill_width(count)
+    return 16 + themes.text_width(key, themes.mono()) if key else 0.0
 
 
 class ValueButton(KeyButton):

@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     found = {"tests": " ".join(others), "exit_code": code, "rooms": [room.as_json() for room in rooms]}
     print(json.dumps(found, indent=1) if chosen.json else table(rooms))
     if chosen.record:
-        record(chosen.record, "coverage", {"rooms": found})
+        record(chosen.record, "coverage", {"rooms": found}, package)
     return code
 
 

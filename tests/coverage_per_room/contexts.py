@@ -15,7 +15,10 @@ from pathlib import Path
 import pytest
 from coverage import Coverage
 
-from tests.coverage_per_room.measuring import DURATIONS, TEST
+TEST = "COVERAGE_TEST"
+"""The variable that names the test in which a process was started."""
+DURATIONS = "COVERAGE_DURATIONS"
+"""The variable that names the file for how long each test took, where contexts are recorded."""
 
 _seconds: defaultdict[str, float] = defaultdict(float)
 _failed: set[str] = set()

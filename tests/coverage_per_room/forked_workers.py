@@ -1,7 +1,7 @@
 """A plugin of coverage.py that saves what a Python worker of Spark ran before Spark ends it.
 
 Spark forks its workers from a daemon and ends them by a signal whose handling they have just set back to the default.
-Here that is ending in order.
+Here that is ending in order. It is copied to where tests are measured, as ``contexts``.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ and copies of the package elsewhere (a wheel that is installed, an export).
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -19,16 +20,14 @@ from pathlib import Path
 
 from coverage import Coverage
 
+from tests.coverage_per_room import contexts, forked_workers
+from tests.coverage_per_room.contexts import DURATIONS, TEST
 from tests.helpers.own_package import OwnPackage
 
-PLUGIN = "tests.coverage_per_room.contexts"
-TEST = "COVERAGE_TEST"
-"""The variable that names the test in which a process was started."""
-DURATIONS = "COVERAGE_DURATIONS"
-"""The variable that names the file for how long each test took, where contexts are recorded."""
-
 _STDERR = 2
-_HOME = Path(__file__).resolve().parents[2]
+_PLUGINS = {"coverage_contexts": contexts, "coverage_of_forked_workers": forked_workers}
+"""What is loaded into the processes that are measured, by the name that it has there: another version of the project
+has tests of its own, which hide these."""
 _SETTINGS = """\
 [run]
 core = ctrace
@@ -41,7 +40,7 @@ sigterm = true
 patch =
     _exit
     fork
-plugins = tests.coverage_per_room.forked_workers
+plugins = coverage_of_forked_workers
 disable_warnings = no-data-collected, couldnt-parse
 """
 
@@ -91,8 +90,12 @@ def run_tests(
     data = folder / "coverage"
     settings = folder / "settings.ini"
     settings.write_text(_SETTINGS.format(data=data, package=package.folder, test=TEST), encoding="utf-8")
-    recording = ["-p", PLUGIN] if durations is not None else []
-    known = [str(root), str(_HOME), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
+    recording = ["-p", "coverage_contexts"] if durations is not None else []
+    plugins = folder / "plugins"
+    plugins.mkdir()
+    for name, module in _PLUGINS.items():
+        shutil.copy(str(module.__file__), plugins / f"{name}.py")
+    known = [str(root), str(plugins), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
     environment = {
         **os.environ,
         "COVERAGE_PROCESS_START": str(settings),

@@ -38,6 +38,15 @@ class OwnPackage:
         (name,) = project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
         return cls(root / name)
 
+    @property
+    def version(self) -> str:
+        """What it says of itself in its ``__version__``, empty where it says nothing."""
+        for node in self.tree(Path("__init__.py")).body:
+            match node:
+                case ast.Assign(targets=[ast.Name(id="__version__")], value=ast.Constant(value=str(version))):
+                    return version
+        return ""
+
     @cached_property
     def modules(self) -> tuple[Path, ...]:
         """All modules, relative to the folder, sorted."""

@@ -2,5 +2,5 @@
 
 Run it with ``python -m tests.mutants --help``. ``mutations`` finds what can be changed, ``covering`` knows which tests
 run a line, ``scratch`` is a copy of the project to try one mutant at a time in, ``trials`` says what came of each.
-``mutated_import`` and ``first_failure`` are copied there.
+``mutated_import``, ``first_failure`` and ``forked_pytest`` are copied there.
 """

@@ -7,6 +7,9 @@ version, some hours on two cores::
         python -m tests.mutants --room $room --count 100 --seed 1 --jobs 2 --record 0.1.1
     done
 
+An earlier version lies in a folder of its own, which ``--root`` names; what was cut in two since is one where several
+rooms are named, as ``--room core formats`` for what was core in 0.1.1.
+
 Drawn are changes of lines that ran; what numba compiles is left out, as the fuzz of the kernels holds it
 (``tests.fuzz``). A mutant is tried on the tests that run its line, the fastest first, as many as took twenty seconds
 when they were recorded. A survivor may be equivalent to the program as it is, so the rate is a lower bound.
@@ -39,7 +42,7 @@ _SHOWN_TESTS = 8
 def main(arguments: Sequence[str] | None = None) -> int:
     """Draw and try mutants; 0 whatever came of them."""
     parser = argparse.ArgumentParser(prog="python -m tests.mutants", description="Kill rate of a room's mutants.")
-    parser.add_argument("--room", required=True, help="the room, as tests.coverage_per_room names it")
+    parser.add_argument("--room", required=True, nargs="+", help="as tests.coverage_per_room names it; several are one")
     parser.add_argument("--count", type=int, default=100, help="how many mutants (default: 100)")
     parser.add_argument("--seed", type=int, default=1, help="of the draw (default: 1)")
     parser.add_argument("--data", type=Path, default=CONTEXTS, help="which test runs which line (default: %(default)s)")
@@ -50,8 +53,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--root", type=Path, default=ROOT, help="the project (default: this one)")
     chosen = parser.parse_args(arguments)
     package = OwnPackage.of(chosen.root.resolve())
-    if chosen.room not in package.rooms:
-        parser.error(f"there is no room {chosen.room}; there are {', '.join(package.rooms)}")
+    if unknown := set(chosen.room) - set(package.rooms):
+        parser.error(f"there is no room {', '.join(sorted(unknown))}; there are {', '.join(package.rooms)}")
+    room = "+".join(chosen.room)
     if not chosen.data.exists():
         parser.error(f"{chosen.data} is missing: run python -m tests.coverage_per_room --contexts {chosen.data}")
     covering = Covering(package, chosen.data)
@@ -63,14 +67,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(line(trial), file=sys.stderr, flush=True)
 
     trials = Trials(package, covering, chosen.jobs, chosen.seed, chosen.seconds).run(drawn, tell)
-    found = {"room": chosen.room, "seed": chosen.seed, **summary(trials)}
+    found = {"room": room, "seed": chosen.seed, "seconds": chosen.seconds, **summary(trials)}
     if chosen.json:
         print(json.dumps({**found, "mutants": [trial.as_json() for trial in trials]}, indent=1))
     else:
-        print("\n".join(report(chosen.room, trials)))
+        print("\n".join(report(room, trials)))
     if chosen.record:
         survivors = [f"{trial.as_json()['place']} {trial.mutation.title}" for trial in trials if _survived(trial)]
-        record(chosen.record, "mutants", {chosen.room: {**found, "survivors": survivors}})
+        record(chosen.record, "mutants", {room: {**found, "survivors": survivors}}, package)
     return 0
 
 

@@ -13,7 +13,8 @@ from pathlib import Path
 from types import CodeType
 
 
-def _install() -> None:
+def install() -> None:
+    """Load the changed text from now on, where one is ordered."""
     order = Path(__file__).with_name("mutant.json")
     if not order.exists():
         return
@@ -28,4 +29,4 @@ def _install() -> None:
     setattr(SourceFileLoader, "get_code", get_code)  # noqa: B010 - a type checker lets no method be replaced
 
 
-_install()
+install()

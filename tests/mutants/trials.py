@@ -9,7 +9,7 @@ import threading
 import time
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -93,18 +93,18 @@ def rate_of(trials: Sequence[Trial]) -> Rate:
     return Rate(killed, killed + found["survived"])
 
 
-def draw(package: OwnPackage, covering: Covering, room: str, count: int, seed: int) -> list[Mutation]:
-    """Draw mutants of what ran of a room, each change as likely as any other.
+def draw(package: OwnPackage, covering: Covering, rooms: Iterable[str], count: int, seed: int) -> list[Mutation]:
+    """Draw mutants of what ran of some rooms, each change as likely as any other.
 
     Args:
-        package: of the room.
+        package: of the rooms.
         covering: what ran.
-        room: its name.
+        rooms: their names.
         count: how many at most.
         seed: of the draw.
     """
     found: list[Mutation] = []
-    for module in package.rooms[room]:
+    for module in sorted(module for room in rooms for module in package.rooms[room]):
         source = (package.folder / module).read_bytes()
         found += (one for one in mutations_of(module, source, package.jitted.get(module, ())) if covering.runs(one))
     random.Random(seed).shuffle(found)
@@ -171,7 +171,9 @@ class Trials:
         with ExitStack() as stack:
             for _ in range(self.jobs):
                 folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="mutants-", ignore_cleanup_errors=True))
-                self._free.put(Scratch(self.package, Path(folder), self.seed))
+                scratch = Scratch(self.package, Path(folder), self.seed)
+                stack.callback(scratch.close)
+                self._free.put(scratch)
             yield
 
     def _try(self, mutation: Mutation) -> Trial:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from metl_gui import __version__
 from tests.flows.counting import Flow
 from tests.flows.tracing import Call, Trace
 from tests.helpers.baselines import record
@@ -130,12 +131,22 @@ def test_a_trace_is_quiet_once_nothing_new_is_called(tmp_path: Path) -> None:
 
 def test_a_recorded_result_takes_the_place_of_the_same_one_and_leaves_the_others(tmp_path: Path) -> None:
     file = tmp_path / "baselines.json"
-    record("1.0", "flows", {"click": {"functions": 3}, "lane": {"functions": 4}}, file)
-    record("1.0", "mutants", {"core": {"kill_rate": 0.5}}, file)
-    record("1.0", "flows", {"click": {"functions": 2}}, file)
+    record("1.0", "flows", {"click": {"functions": 3}, "lane": {"functions": 4}}, file=file)
+    record("1.0", "mutants", {"core": {"kill_rate": 0.5}}, file=file)
+    record("1.0", "flows", {"click": {"functions": 2}}, file=file)
     found = json.loads(file.read_text(encoding="utf-8"))["1.0"]
     assert {name: entry["found"] for name, entry in found["flows"].items()} == {
         "click": {"functions": 2},
         "lane": {"functions": 4},
     }
     assert found["mutants"]["core"]["found"] == {"kill_rate": 0.5}
+
+
+def test_a_recorded_result_names_the_version_that_was_measured_not_the_one_that_measures(tmp_path: Path) -> None:
+    file = tmp_path / "baselines.json"
+    toy = write_toy(tmp_path / "toy", {"toy/__init__.py": '__version__ = "0.0.7"\n'})
+    record("old", "flows", {"click": {}}, toy, file)
+    record("new", "flows", {"click": {}}, file=file)
+    found = json.loads(file.read_text(encoding="utf-8"))
+    assert (found["old"]["flows"]["click"]["version"], found["old"]["flows"]["click"]["commit"]) == ("0.0.7", "")
+    assert found["new"]["flows"]["click"]["version"] == __version__

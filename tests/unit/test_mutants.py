@@ -117,11 +117,16 @@ def broken():
 def never():
     return 2
 """,
+    "toy/core/two.py": """\
+def half(number):
+    return number / 2
+""",
+    "tests/conftest.py": "import toy.core.two\n",
     "tests/test_toy.py": """\
 import os
 import sys
 
-from toy.core import one
+from toy.core import one, two
 
 
 def test_large():
@@ -135,6 +140,10 @@ def test_count():
 
 def test_unchecked():
     one.unchecked(2)
+
+
+def test_half():
+    assert two.half(4) == 2
 
 
 def test_only_where_it_was_recorded():
@@ -164,7 +173,7 @@ def toy(tmp_path_factory: pytest.TempPathFactory) -> tuple[OwnPackage, Path]:
 def outcomes(toy: tuple[OwnPackage, Path], titles: set[str], seconds: float = 60.0, jobs: int = 1) -> dict[str, Trial]:
     package, contexts = toy
     covering = Covering(package, contexts)
-    drawn = [one for one in draw(package, covering, "core", 1000, 1) if one.title in titles]
+    drawn = [one for one in draw(package, covering, ["core"], 1000, 1) if one.title in titles]
     assert {mutation.title for mutation in drawn} == titles
     heard: list[Trial] = []
     found = Trials(package, covering, jobs, 1, seconds).run(drawn, heard.append)
@@ -185,6 +194,12 @@ def test_a_fault_that_a_test_checks_is_killed_by_it_and_one_that_none_checks_sur
     assert (toy[0].folder / "core" / "one.py").read_text(encoding="utf-8") == _FILES["toy/core/one.py"]
 
 
+def test_a_fault_in_what_is_loaded_before_the_tests_is_noticed_too(toy: tuple[OwnPackage, Path]) -> None:
+    half = "arithmetic: / -> *"
+    trial = outcomes(toy, {half})[half]
+    assert (trial.outcome, trial.killer) == ("killed", "tests/test_toy.py::test_half")
+
+
 def test_a_fault_that_makes_tests_endless_is_told_from_one_that_fails_them(toy: tuple[OwnPackage, Path]) -> None:
     endless = "arithmetic: += -> -="
     trial = outcomes(toy, {endless}, seconds=6.0)[endless]
@@ -203,7 +218,7 @@ def test_a_test_that_fails_without_the_fault_too_tells_nothing(
 def test_a_constant_of_the_module_is_tried_on_all_tests_of_the_module(toy: tuple[OwnPackage, Path]) -> None:
     package, contexts = toy
     covering = Covering(package, contexts)
-    constant = next(one for one in draw(package, covering, "core", 1000, 1) if one.title == "number: 3 -> 4")
+    constant = next(one for one in draw(package, covering, ["core"], 1000, 1) if one.title == "number: 3 -> 4")
     assert set(covering.tests_of(constant)) >= {"tests/test_toy.py::test_large", "tests/test_toy.py::test_count"}
 
 
@@ -212,7 +227,7 @@ def test_a_seed_draws_the_same_mutants_again_and_never_of_what_did_not_run(toy: 
     covering = Covering(package, contexts)
 
     def drawn(seed: int, count: int = 5) -> list[Mutation]:
-        return draw(package, covering, "core", count, seed)
+        return draw(package, covering, ["core"], count, seed)
 
     assert drawn(1) == drawn(1)
     assert drawn(1) != drawn(2)
@@ -223,10 +238,13 @@ def test_the_report_names_place_and_change_of_each_survivor(
     toy: tuple[OwnPackage, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     package, contexts = toy
-    assert main(["--root", str(package.folder.parent), "--data", str(contexts), "--room", "core", "--count", "2"]) == 0
+    assert (
+        main(["--root", str(package.folder.parent), "--data", str(contexts), "--room", "core", "top", "--count", "2"])
+        == 0
+    )
     printed = capsys.readouterr().out
     first = printed.splitlines()[0]
-    assert first.startswith("core: ")
+    assert first.startswith("core+top: ")
     assert printed.count("survived    core/one.py:") == printed.count("\nsurvived")
 
 

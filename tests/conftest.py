@@ -49,7 +49,7 @@ def pytest_configure(config: pytest.Config) -> None:
     # Machine code takes a core for minutes: it is made once for all tests, whatever folders they name for the rest. So
     # is the archive of Spark's classes, by the doctor.
     os.environ.update(kernel_cache() | class_archive.named())
-    config.pluginmanager.register(LeftoverGuard(), "leftover-guard")
+    config.pluginmanager.register(LeftoverGuard(alone="fast"), "leftover-guard")
     if hasattr(config, "workerinput"):
         return
     build.build_in_background()

@@ -13,7 +13,7 @@ from tests.helpers import leftovers
 from tests.helpers.leftovers import LeftoverGuard
 
 TESTS = """
-import os, signal, sys, tempfile, threading
+import logging, os, signal, sys, tempfile, threading
 
 def test_a():
     {change}
@@ -49,6 +49,40 @@ def test_a(monkeypatch, tmp_path):
     os.umask(os.umask(0))
 """
 
+SHARED = """
+import pytest, subprocess
+
+@pytest.fixture(scope="module")
+def server():
+    with subprocess.Popen(["sleep", "60"]) as process:
+        yield process
+        process.kill()
+
+def test_a(server):
+    assert server.poll() is None
+
+def test_b(server):
+    assert server.poll() is None
+"""
+
+FORESEEN = """
+import logging, pytest
+
+LOG = logging.getLogger("metl_gui.engine")
+
+def test_looks(caplog):
+    LOG.error("seven")
+    assert "seven" in caplog.text
+
+@pytest.mark.logs("^metl_gui.engine: seven$")
+def test_foresees():
+    LOG.warning("seven")
+
+@pytest.mark.logs("six")
+def test_other():
+    LOG.warning("seven")
+"""
+
 _OS = re.compile(r"\bos\b")
 WRITERS = {"update", "setdefault", "pop", "popitem", "clear", "putenv", "unsetenv", "chdir", "fchdir"}
 OWN_PROCESSES = {
@@ -60,8 +94,8 @@ OWN_PROCESSES = {
 
 @pytest.fixture(autouse=True)
 def no_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Do not wait for threads to end."""
-    monkeypatch.setattr(leftovers, "_THREAD_SECONDS", 0.1)
+    """Do not wait for threads and processes to end."""
+    monkeypatch.setattr(leftovers, "_END_SECONDS", 0.1)
 
 
 def played(pytester: pytest.Pytester, source: str) -> pytest.HookRecorder:
@@ -69,6 +103,7 @@ def played(pytester: pytest.Pytester, source: str) -> pytest.HookRecorder:
     return pytester.inline_run("-p", "no:xdist", "-p", "no:randomly", plugins=[LeftoverGuard()])
 
 
+@pytest.mark.logs("It is gone")
 @pytest.mark.parametrize(
     ("change", "named"),
     [
@@ -83,6 +118,8 @@ def played(pytester: pytest.Pytester, source: str) -> pytest.HookRecorder:
         ("sys.path.append(sys.path.pop(0))", "changed: sys.path, by its order."),
         ("signal.signal(signal.SIGTERM, lambda *_: None)", "changed: the handler of SIGTERM."),
         ("threading.Timer(3, str).start()", "changed: the thread Thread-"),
+        ("os.spawnlp(os.P_NOWAIT, 'sleep', 'sleep', '0.5')", "changed: the process sleep 0.5, which runs."),
+        ("logging.getLogger('metl_gui.store').warning('It is %s.', 'gone')", "['metl_gui.store: It is gone.']"),
     ],
 )
 def test_a_test_that_leaves_its_process_changed_fails_by_name_and_the_next_one_finds_it_as_it_was(
@@ -104,6 +141,16 @@ def test_a_fixture_of_the_whole_session_that_changes_the_environment_fails_the_f
 
 def test_a_test_that_puts_everything_back_passes(pytester: pytest.Pytester) -> None:
     assert played(pytester, PATCHED).ret == pytest.ExitCode.OK
+
+
+def test_a_process_that_a_fixture_of_several_tests_starts_may_run_on_until_that_ends(pytester: pytest.Pytester) -> None:
+    assert played(pytester, SHARED).ret == pytest.ExitCode.OK
+
+
+@pytest.mark.logs("seven")
+def test_a_warning_in_the_log_that_a_test_looks_at_or_foresees_does_not_fail_it(pytester: pytest.Pytester) -> None:
+    run = played(pytester, FORESEEN)
+    assert [report.nodeid.rpartition("::")[2] for report in run.getreports() if report.failed] == ["test_other"]
 
 
 def test_the_program_changes_the_environment_only_where_a_process_is_its_own() -> None:

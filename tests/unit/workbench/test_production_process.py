@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.matrix.blocks import Element
@@ -18,6 +20,7 @@ from tests.helpers.run_specs import run_spec
 from .conftest import declare
 
 
+@pytest.mark.logs("State 8 is not taken up")
 def test_a_published_state_whose_entities_would_share_a_topic_is_not_taken_up_and_the_run_says_why(
     workbench: Workbench, tmp_path: Path
 ) -> None:

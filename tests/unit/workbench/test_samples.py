@@ -195,6 +195,7 @@ def test_a_cache_that_somebody_wrote_into_gives_what_is_sound_and_nothing_else(
     assert record(id="3") in {each.raw for each in shelf.of(mapped.document, schema_id(mapped))}
 
 
+@pytest.mark.logs("samples cannot be kept in .*File exists")
 def test_a_cache_that_is_a_file_is_said_and_stops_nothing(mapped: Workbench, tmp_path: Path) -> None:
     folder = SampleCache(mapped.project_id).folder
     folder.parent.mkdir(parents=True)
@@ -222,6 +223,7 @@ def test_what_a_run_kept_is_taken_over_with_what_it_set_aside(mapped: Workbench,
     }
 
 
+@pytest.mark.logs("run r1 can be read: Input data was truncated")
 def test_what_is_left_of_a_damaged_run_is_taken_over_without_a_word(mapped: Workbench, tmp_path: Path) -> None:
     (tmp_path / "part-0.jsonl").write_bytes(b'{"place":"x@0","outgo')
     assert keep_run_samples(mapped, tmp_path, str(tmp_path / "none"), "r1").kept == 0

@@ -89,6 +89,7 @@ def test_a_run_that_fails_leaves_no_sign_that_it_was_killed(workbench: Workbench
     assert (runs(workbench), Path(spec.policy.folder).exists()) == ((), False)
 
 
+@pytest.mark.logs("is not in the project yet: The disk is full")
 def test_a_cancelled_run_that_the_project_cannot_take_then_comes_into_it_later_and_is_cancelled(
     workbench: Workbench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -185,6 +186,7 @@ def test_a_killed_run_of_a_project_that_was_moved_comes_into_it_where_it_is_now(
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b'{"project": 1}', b"[" * 100_000, b"\xff\x00"])
+@pytest.mark.logs("is not in the project yet")
 def test_a_damaged_note_of_one_run_hides_no_other(workbench: Workbench, content: bytes) -> None:
     leave_killed(workbench, spec_of(workbench))
     broken = run_folder(workbench.project_id, "r0")

@@ -48,7 +48,7 @@ class HereRuntime:
     def cancel_until(self, run_id: str, is_over: threading.Event) -> None:
         """Do nothing: a job of this kind ends by itself."""
 
-    def look(self, _look: object) -> tuple[()]:
+    def check_workers(self, _check: object) -> tuple[()]:
         return ()
 
     def has_died(self) -> bool:

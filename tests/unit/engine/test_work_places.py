@@ -34,11 +34,11 @@ class Elsewhere:
         self.shared = shared
         self.looks: list[WorkerCheck] = []
 
-    def look(self, look: WorkerCheck) -> Sequence[WorkerFacts]:
+    def check_workers(self, check: WorkerCheck) -> Sequence[WorkerFacts]:
         """Tell what is not below a shared folder."""
-        self.looks.append(look)
-        unseen = [path for path in look.folders if not any(Path(path).is_relative_to(place) for place in self.shared)]
-        files = tuple(f"{p}: No such file" for p, _ in look.files if not Path(p).is_relative_to(self.shared[0]))
+        self.looks.append(check)
+        unseen = [path for path in check.folders if not any(Path(path).is_relative_to(place) for place in self.shared)]
+        files = tuple(f"{p}: No such file" for p, _ in check.files if not Path(p).is_relative_to(self.shared[0]))
         return [facts(), facts(host="node-2", folders=dict.fromkeys(unseen, "it is not there"), files=files)]
 
 

@@ -167,6 +167,7 @@ def closed_folder(built: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path
         (folder / "closed").chmod(0o755)
 
 
+@pytest.mark.logs(r"Permission denied")
 def test_folders_and_files_without_access_are_named(metl: Metl, closed_folder: Path) -> None:
     project, closed = closed_folder / "fx.metl", closed_folder / "closed"
     with powerless():

@@ -1,7 +1,7 @@
 """A pytest plugin: a test that leaves its process other than it found it fails, by the name of what it changed.
 
 So does one that leaves a thread or a process running, and one in which the program logs a warning that nobody looks at.
-Timers of Qt and what is left on the screen are looked for where Qt is (``tests/qt/conftest.py``).
+What is left on the screen is looked for where Qt is (``tests/qt/conftest.py``).
 """
 
 from __future__ import annotations

@@ -147,6 +147,7 @@ def test_a_member_killed_in_the_middle_of_a_change_is_waited_for_until_its_sessi
         assert (watch.in_force, watch.pending) == (1, 2)
         dying.send(signal.SIGKILL)
         meeting.all_map_with(2, first, third)
+        until(lambda: not all(one.is_alive for one in watch.members()))  # it judges by what it has heard itself
         (dead,) = [one for one in watch.members() if not one.is_alive]
         assert dead.instance == dying.order.instance
         assert dead.seconds_silent > _SESSION_SECONDS

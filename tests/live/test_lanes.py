@@ -57,6 +57,7 @@ def test_messages_carry_key_headers_and_tombstones_and_the_rest_is_set_aside_as_
     assert (aside.key, aside.value, aside.headers["metl.reason"]) == (b"k", b"\xff no json", "malformed")
 
 
+@pytest.mark.logs(r"begins again at what is committed")
 def test_a_broker_that_is_killed_amid_the_flow_loses_and_repeats_nothing(kafka: KafkaBroker, own_name: str) -> None:
     world = LaneWorld(kafka.servers, own_name)
     plan, count = order_plan(world.source), 30_000
@@ -75,6 +76,7 @@ def test_a_broker_that_is_killed_amid_the_flow_loses_and_repeats_nothing(kafka: 
     assert (tally.read, tally.messages_out, tally.by_entity) == (count, count, {"order": count})
 
 
+@pytest.mark.logs(r"cannot go on")
 def test_a_lane_stops_with_a_sentence_when_its_error_topic_takes_nothing_and_goes_on_where_it_was(
     kafka: KafkaBroker, own_name: str
 ) -> None:
@@ -181,6 +183,7 @@ def test_an_order_to_set_back_is_obeyed_once_and_what_it_repeats_is_counted_as_r
     assert ids == [*range(10), *range(4, 10), 10]
 
 
+@pytest.mark.logs(r"the records from offset \d+ up")
 def test_records_that_are_gone_before_a_lane_reads_them_are_told_for_good(kafka: KafkaBroker, own_name: str) -> None:
     world = LaneWorld(kafka.servers, own_name, partitions=1)
     plan = order_plan(world.source)

@@ -181,6 +181,7 @@ def test_a_question_can_be_asked_from_the_answer_before() -> None:
     assert answers == [1, 2, 3]
 
 
+@pytest.mark.logs(r"a job failed")
 def test_a_job_that_broke_is_told_even_where_nobody_looks_at_its_outcome(window: Window) -> None:
     def task(_watch: Watch) -> None:
         raise ZeroDivisionError("a bug of ours")

@@ -258,6 +258,7 @@ def test_settings_of_the_wrong_kind_count_as_not_there(tmp_path: Path) -> None:
     assert settings.layout("window") is None
 
 
+@pytest.mark.logs(r"are damaged")
 def test_the_settings_of_a_user_that_cannot_be_read_are_put_aside(tmp_path: Path) -> None:
     QSettings.setPath(QSettings.Format.IniFormat, QSettings.Scope.UserScope, str(tmp_path))
     path = Path(stored_settings().fileName())

@@ -43,7 +43,7 @@ from metl_gui.engine.lanes.coordination.records import (
 )
 from metl_gui.engine.lanes.coordination.state import CoordinationState
 from metl_gui.engine.lanes.coordination.topic import CoordinationReader, CoordinationWriter, read_plan, state_of
-from metl_gui.errors import UserError
+from metl_gui.errors import RunError, UserError
 
 _log = logging.getLogger(__name__)
 _POLL_SECONDS = 0.05
@@ -337,7 +337,13 @@ class StateCoordinator:
     def _make(self, announced: Announced) -> None:
         named = f"State {announced.state}"
         try:
-            plan = read_plan(self._servers, self._topic, announced)
+            try:
+                plan = read_plan(self._servers, self._topic, announced)
+            except RunError as error:
+                # Servers that are away come back, and the next step wants this state again.
+                _log.warning("the plan of state %s is read again: %s", announced.state, error)
+                self._is_over.wait(_AGAIN_SECONDS)
+                return
             if plan is None:
                 raise UserError(f"{named} does not stand whole in {self._topic}; publish or announce it again.")
             state = PlanState(state=announced.state, hash=announced.hash, plan=plan, publication=announced.publication)

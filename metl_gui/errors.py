@@ -3,14 +3,14 @@
     MetlError
     ├── UserError            the user's world is at fault: a title, a text and a hint
     │   ├── EditError        an edit that the rules of the matrix refuse
-    │   │   └── LooksBackError       an earlier state is shown, in which nothing can be changed
+    │   │   └── ReadOnlyStateError       an earlier state is shown, in which nothing can be changed
     │   ├── SchemaError      a schema, sample or mapping source that cannot be read
-    │   │   └── AwayError            a registry or database that does not answer now, and may later
+    │   │   └── ServiceUnavailableError  a registry or database that does not answer now, and may later
     │   ├── ProjectError     a project file that cannot be opened or written
-    │   │   ├── ProjectHeldError     somebody else edits it
-    │   │   └── ProjectChangedError  it moved on since it was read
+    │   │   ├── ProjectLockedError       somebody else edits it
+    │   │   └── ProjectChangedError      it moved on since it was read
     │   ├── RunError         a mapping run that cannot start or go on
-    │   │   └── RunKilledError       its Spark was gone in the middle of it
+    │   │   └── RunKilledError           its Spark was gone in the middle of it
     │   └── SetupError       something missing on this computer (Java, Spark, a library)
     ├── RecordError          one record of a run that is set aside, with its reason
     ├── RunCancelled         an outcome, not a fault: somebody stopped the run

@@ -159,7 +159,7 @@ _ACTIONS = {
 
 
 def _asked(out: Output, lane: Lane, text: str, repeated: tuple[PartitionReset, ...] = ()) -> int:
-    """Return what would be done, and end as a check that found something."""
+    """Print what would be done; return the exit code of a check that found something."""
     document = {"done": False, "run_id": lane.run_id, "would": text, "records": sum(back.records for back in repeated)}
     out.result(document, [text, "Nothing is done yet: say it again with --yes."])
     return FOUND

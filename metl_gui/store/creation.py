@@ -100,7 +100,7 @@ def bring_up_to_date(connection: sqlite3.Connection, path: Path) -> Path | None:
         The backup, ``None`` when nothing had to be done.
 
     Raises:
-        ProjectHeldError: somebody edits it.
+        ProjectLockedError: somebody edits it.
     """
     found = file_version(connection)
     if found == VERSION:

@@ -93,7 +93,7 @@ def take(connection: sqlite3.Connection, holder: LeaseHolder, *, by_force: bool 
     """Become the editor; inside a transaction.
 
     Raises:
-        ProjectHeldError: a living editor has the lease, and it is not taken by force.
+        ProjectLockedError: a living editor has the lease, and it is not taken by force.
     """
     if not by_force:
         refuse_if_leased(connection)
@@ -117,7 +117,7 @@ def refuse_if_leased(connection: sqlite3.Connection) -> None:
     """Make sure that nobody edits; the shape of the lease is the same in all versions of the file.
 
     Raises:
-        ProjectHeldError: a living editor has the lease.
+        ProjectLockedError: a living editor has the lease.
     """
     found = read(connection)
     if found is not None and not found.is_gone:
@@ -132,7 +132,7 @@ def require(connection: sqlite3.Connection, holder: LeaseHolder) -> None:
     """Make sure inside a transaction that we are still the editor.
 
     Raises:
-        ProjectHeldError: somebody took the project over.
+        ProjectLockedError: somebody took the project over.
     """
     found = read(connection)
     if found is None or found.token != holder.token:

@@ -127,7 +127,7 @@ class ProjectFile:
             is_sound: its pages were looked through before, by somebody who looks every second; not again.
 
         Raises:
-            ProjectHeldError: somebody else edits it.
+            ProjectLockedError: somebody else edits it.
             ProjectError: it cannot be opened.
         """
         with translated(path):
@@ -279,7 +279,7 @@ class ProjectFile:
 
         Raises:
             ProjectChangedError: the file moved on since the transition's document was read.
-            ProjectHeldError: the file is open read only, or was taken over; from then on it is read only.
+            ProjectLockedError: the file is open read only, or was taken over; from then on it is read only.
             ProjectError: it cannot be written.
         """
         with self._editing() as connection:
@@ -371,7 +371,7 @@ class ProjectFile:
         """Renew the lease, as every commit does; an editor calls this every half minute.
 
         Raises:
-            ProjectHeldError: it was taken over.
+            ProjectLockedError: it was taken over.
         """
         with self._editing():
             return

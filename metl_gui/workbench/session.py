@@ -113,7 +113,7 @@ class Workbench:
 
         Raises:
             RunCancelled: it was stopped.
-            ProjectHeldError: somebody else edits it; the message names who.
+            ProjectLockedError: somebody else edits it; the message names who.
             ProjectError: it cannot be opened.
         """
         name = person() if who is None else who
@@ -202,7 +202,7 @@ class Workbench:
 
         Raises:
             EditError: the rules refuse the edit.
-            ProjectHeldError: the project is open read only, or was taken over.
+            ProjectLockedError: the project is open read only, or was taken over.
             ProjectError: the file cannot be written.
         """
         group = group or EditGroup(door)
@@ -287,7 +287,7 @@ class Workbench:
         """Merge a part of the log; how many entries are gone, 0 when there is nothing left to merge.
 
         Raises:
-            ProjectHeldError: the project is open read only, or was taken over.
+            ProjectLockedError: the project is open read only, or was taken over.
         """
         return self._project.compact()
 
@@ -329,7 +329,7 @@ class Workbench:
         """Say that this editor is alive; a window calls this every half minute.
 
         Raises:
-            ProjectHeldError: another editor has taken over; this one is read only from now on.
+            ProjectLockedError: another editor has taken over; this one is read only from now on.
         """
         self._project.beat()
 

@@ -64,7 +64,7 @@ def set_project_settings(workbench: Workbench, assignments: Sequence[str]) -> Pr
 
     Raises:
         EditError: a setting or value is not known; then nothing was set.
-        ProjectHeldError: the project is open read only.
+        ProjectLockedError: the project is open read only.
     """
     values = dict(_assignment(text) for text in assignments)
     if values:

@@ -127,7 +127,7 @@ def alter_offsets(lane: LaneGroup, backs: Iterable[PartitionReset]) -> None:
     """Set the offsets of a lane back of which no task lives.
 
     Raises:
-        HeldError: Kafka has not let go yet of the tasks that the lane had, or somebody else is at work in its group.
+        GroupInUseError: Kafka still counts the tasks that the lane had, or somebody else is at work in its group.
         RunError: the lane has moved on, or the servers do not answer.
     """
     with _committed(lane) as asking:

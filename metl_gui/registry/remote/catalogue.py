@@ -86,7 +86,7 @@ def list_tables(place: DatabasePlace) -> list[CatalogueTable]:
 
     Raises:
         SchemaError: the server refuses us.
-        AwayError: it does not answer.
+        ServiceUnavailableError: it does not answer.
     """
     with connected(place) as connection:
         return _tables(connection, place)
@@ -101,7 +101,7 @@ def read_catalogue(place: DatabasePlace, patterns: Sequence[str] = ()) -> Reader
 
     Raises:
         SchemaError: the server refuses us, or a setting has no such value.
-        AwayError: it does not answer.
+        ServiceUnavailableError: it does not answer.
     """
     modes = modes_of(dict(place.modes))
     with connected(place) as connection:

@@ -23,7 +23,7 @@ def connected(place: DatabasePlace) -> Iterator[psycopg.Connection[tuple[Any, ..
 
     Raises:
         SchemaError: the server refuses us, or a question of ours.
-        AwayError: it does not answer.
+        ServiceUnavailableError: it does not answer.
     """
     import psycopg
 

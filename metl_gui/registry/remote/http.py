@@ -163,7 +163,7 @@ class RegistryConnection:
 
         Raises:
             SchemaError: it refuses, or answers something else.
-            AwayError: it does not answer.
+            ServiceUnavailableError: it does not answer.
         """
         found = self.find_json(url, **parameters)
         if found is None:
@@ -175,7 +175,7 @@ class RegistryConnection:
 
         Raises:
             SchemaError: it refuses, or answers something else.
-            AwayError: it does not answer.
+            ServiceUnavailableError: it does not answer.
         """
         text = self.find_text(url, **parameters)
         if text is None:
@@ -192,7 +192,7 @@ class RegistryConnection:
 
         Raises:
             SchemaError: it refuses, or answers something else.
-            AwayError: it does not answer.
+            ServiceUnavailableError: it does not answer.
         """
         for attempt in range(1, _TRIES + 1):
             try:

@@ -259,7 +259,7 @@ def open_registry(web: RegistryConnection) -> Registry:
 
     Raises:
         SchemaError: it is none, or refuses us.
-        AwayError: it does not answer.
+        ServiceUnavailableError: it does not answer.
     """
     url, path = web.place.url, urlsplit(web.place.url).path
     if path.endswith(_OWN_3):

@@ -85,7 +85,7 @@ def read_registry(registry: Registry, patterns: Sequence[str] = (), told: Told =
 
     Raises:
         SchemaError: the registry does not list what it holds.
-        AwayError: it does not answer any longer.
+        ServiceUnavailableError: it does not answer any longer.
     """
     told(f"Asking {registry.place.shown} what it holds", 0, 0)
     subjects = matching(registry.subjects(), patterns)
@@ -99,7 +99,7 @@ def read_subjects(registry: Registry, subjects: Sequence[Subject], told: Told = 
     """Read all versions of some subjects.
 
     Raises:
-        AwayError: the registry does not answer.
+        ServiceUnavailableError: the registry does not answer.
     """
     shown, gathering = registry.place.shown, EntryGathering()
     readable = [one for one in subjects if not _is_refused(one, shown, gathering)]
@@ -118,7 +118,7 @@ def read_ids(registry: Registry, ids: Sequence[str], told: Told = lambda *_: Non
     """Read what messages call by some ids: the versions that have one, or the bare schema where none is told of.
 
     Raises:
-        AwayError: the registry does not answer.
+        ServiceUnavailableError: the registry does not answer.
     """
     shown, gathering = registry.place.shown, EntryGathering()
     wanted: dict[tuple[Subject, Listed], None] = {}
@@ -141,7 +141,7 @@ def listed_versions(registry: Registry, subject: Subject) -> tuple[list[Listed],
     """List the versions of a subject; what is wrong with it is told beside them.
 
     Raises:
-        AwayError: the registry does not answer.
+        ServiceUnavailableError: the registry does not answer.
     """
     try:
         return registry.versions(subject), ""
@@ -287,7 +287,7 @@ def new_in_registry(
 
     Raises:
         SchemaError: the registry refuses.
-        AwayError: it does not answer.
+        ServiceUnavailableError: it does not answer.
     """
     if isinstance(registry, Apicurio) and registry.lists_newest:
         newest, changed = registry.newest(mark.newest if mark else None)
@@ -309,7 +309,7 @@ def new_in_database(
 
     Raises:
         SchemaError: the database refuses.
-        AwayError: it does not answer.
+        ServiceUnavailableError: it does not answer.
     """
     reading = read_catalogue(place, patterns)
     now = SourceCursor({one.name: (one.fingerprint, one.key) for one in reading.declarations})

@@ -141,7 +141,7 @@ def open_snapshot(place: DatabasePlace, is_cancelled: Callable[[], bool] = lambd
 
     Raises:
         SchemaError: the server refuses us, or a question of ours.
-        AwayError: it does not answer.
+        ServiceUnavailableError: it does not answer.
         RunCancelled: it was cancelled.
     """
     _wait_for_open_transactions(place, is_cancelled)
@@ -173,7 +173,7 @@ def passed(place: DatabasePlace, slot: str, end: str) -> bool:
 
     Raises:
         SchemaError: there is no such slot, or the server refuses.
-        AwayError: the server does not answer.
+        ServiceUnavailableError: the server does not answer.
     """
     with connected(place) as connection:
         row = connection.execute(
@@ -200,7 +200,7 @@ def insert_signal(place: DatabasePlace, table: str, row: tuple[str, str, str]) -
 
     Raises:
         SchemaError: the server refuses.
-        AwayError: it does not answer.
+        ServiceUnavailableError: it does not answer.
     """
     query = sql.SQL("INSERT INTO {} VALUES (%s, %s, %s)").format(sql.Identifier(*table.split(".")))
     with connected(place) as connection:
@@ -213,7 +213,7 @@ def slots(place: DatabasePlace) -> tuple[str, ...]:
 
     Raises:
         SchemaError: the server refuses.
-        AwayError: it does not answer.
+        ServiceUnavailableError: it does not answer.
     """
     with connected(place) as connection:
         rows = connection.execute(

@@ -186,7 +186,7 @@ def compact(workbench: Workbench, watch: Watch = UNWATCHED) -> CompactResult:
     Each step is one transaction, so it can be stopped, or killed, at any moment and goes on another time.
 
     Raises:
-        ProjectHeldError: the project is open read only.
+        ProjectLockedError: the project is open read only.
         RunCancelled: it was stopped; what is merged so far stays merged.
     """
     before = workbench.path.stat().st_size

@@ -145,7 +145,7 @@ def read_now(source: str, choice: ImportFilter = EVERYTHING, watch: Watch = UNWA
     """Read what is wanted of a registry or a database.
 
     Raises:
-        AwayError: it does not answer now.
+        ServiceUnavailableError: it does not answer now.
         UserError: it refuses us, or the address or profile will not do.
     """
     from metl_gui.registry.remote.catalogue import read_catalogue
@@ -179,7 +179,7 @@ def read_new(
         known: registry ids of what need not be read again without a mark.
 
     Raises:
-        AwayError: it does not answer now.
+        ServiceUnavailableError: it does not answer now.
         UserError: it refuses us, or the address or profile will not do.
     """
     from metl_gui.registry.remote.registry_reader import new_in_database, new_in_registry

@@ -62,7 +62,7 @@ def add_comment(workbench: Workbench, place: str, text: str) -> CommentEntry:
 
     Raises:
         EditError: there is no such place, or nothing is said.
-        ProjectHeldError: the project is open read only.
+        ProjectLockedError: the project is open read only.
     """
     if not text.strip():
         raise EditError("The comment says nothing.", hint="Write some words, or remove one with --remove NUMBER.")

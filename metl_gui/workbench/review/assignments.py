@@ -31,14 +31,14 @@ def assignments(workbench: Workbench) -> Assignments:
 
 
 def assign_items(workbench: Workbench, items: Iterable[ReviewItem], assignee: str) -> int:
-    """Return who is to decide on some items; an empty name takes that away.
+    """Set who is to decide on some items; an empty name takes that away.
 
     Returns:
         How many items there were.
 
     Raises:
         EditError: the name cannot be one.
-        ProjectHeldError: the project is open read only.
+        ProjectLockedError: the project is open read only.
     """
     name = checked_name(assignee)
     wanted = list(items)
@@ -48,7 +48,7 @@ def assign_items(workbench: Workbench, items: Iterable[ReviewItem], assignee: st
 
 
 def assign(workbench: Workbench, blocks: Sequence[str], assignee: str) -> int:
-    """Return who is to decide on the review items of some blocks, each written ``schema@version:entity@version``.
+    """Set who is to decide on the review items of some blocks, each written ``schema@version:entity@version``.
 
     Raises:
         EditError: a block is not known or waits for no decision; then none was assigned.

@@ -138,7 +138,7 @@ def include_samples(workbench: Workbench, name: str) -> int:
 
     Raises:
         EditError: there is no such schema.
-        ProjectHeldError: the project is open read only.
+        ProjectLockedError: the project is open read only.
     """
     schema = find_schema(workbench.document, Side.EXTRACTION, name)
     samples = SampleCache(workbench.project_id).read(schema.id)
@@ -152,7 +152,7 @@ def exclude_samples(workbench: Workbench, name: str) -> bool:
 
     Raises:
         EditError: there is no such schema.
-        ProjectHeldError: the project is open read only.
+        ProjectLockedError: the project is open read only.
     """
     return workbench.kept.samples.exclude(find_schema(workbench.document, Side.EXTRACTION, name).id)
 

@@ -1,9 +1,13 @@
-"""Pages name nothing that is gone: modules and functions, options, commands."""
+"""Pages and docstrings name nothing that is gone: modules and functions, options, commands, errors."""
 
 from __future__ import annotations
 
 import argparse
+import ast
+import builtins
+import re
 import shlex
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -14,6 +18,9 @@ from tests.helpers import documents
 
 OTHERS = {"--strict", "--json", "--quick", "--checked", "--debug"}
 """Options of the builder, of ``tests.benchmarks`` and of ``tests.fuzz``, besides those of commands."""
+
+_ERROR = re.compile(r"(?<![\w.])_?[A-Z]\w*Error\b")
+_ERROR_CLASS = re.compile(r"^class (\w+Error)\b", re.MULTILINE)
 
 
 def name(document: Path) -> str:
@@ -63,3 +70,30 @@ def test_a_name_that_is_gone_would_be_found() -> None:
     assert not documents.is_code("metl_gui.core.changes.draft.nothing_like_it")
     assert not documents.is_code("metl_gui.core.no_such_module")
     assert not documents.is_code("metl_gui.ui.matrix.view.MatrixView.perform")
+
+
+def docstrings(text: str) -> Iterator[str]:
+    """Yield the docstrings of a module."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module):
+            yield ast.get_docstring(node) or ""
+
+
+def errors_named(text: str) -> set[str]:
+    """Return the errors of ours, or of Python, that docstrings of a module name; a dotted name is of somebody else."""
+    return {error for docstring in docstrings(text) for error in _ERROR.findall(docstring)}
+
+
+def test_every_error_that_a_docstring_names_is_there() -> None:
+    texts = {path: path.read_text("utf-8") for path in (documents.ROOT / "metl_gui").rglob("*.py")}
+    known = {*dir(builtins), *(found for text in texts.values() for found in _ERROR_CLASS.findall(text))}
+    assert "ProjectLockedError" in known
+    gone = {path: errors_named(text) - known for path, text in texts.items()}
+    assert {str(path.relative_to(documents.ROOT)): names for path, names in gone.items() if names} == {}
+
+
+def test_an_error_that_is_gone_would_be_found() -> None:
+    text = (
+        'def look() -> None:\n    """Look.\n\n    Raises:\n        GoneError: x.\n        ssl.SSLError: y.\n    """\n'
+    )
+    assert errors_named(text) == {"GoneError"}

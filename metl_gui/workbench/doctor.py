@@ -251,7 +251,7 @@ def make_class_archive(tell: Callable[[str], None]) -> bool:
     if class_archive.find_archive(java) is not None or not class_archive.archive_key(java):
         return False
     tell("archiving Spark's Java classes, once for this computer")
-    command = [sys.executable, "-m", "metl_gui.engine.execution.class_archiving"]
+    command = [sys.executable, "-m", "metl_gui.engine.execution.class_archive_builder"]
     made = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     if made.returncode != 0:
         tell((made.stderr.strip().splitlines() or ["it was not made"])[-1])

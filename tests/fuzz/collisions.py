@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from metl_gui.engine.kernel.compiled.scanning import _MULTIPLIER
+from metl_gui.engine.kernel.compiled.object_scan import _MULTIPLIER
 
 _WORD = 8
 _BITS = (1 << 64) - 1
@@ -20,7 +20,7 @@ def collisions(dice: Random) -> list[str]:
 
 
 def twins(dice: Random) -> tuple[tuple[str, str], tuple[str, str]]:
-    """Make two pairs of names; objects of either pair in order have one hash, as ``scanning.read_name`` mixes it.
+    """Make two pairs of names; objects of either pair in order have one hash, as ``object_scan.read_name`` mixes it.
 
     A pair of first names is drawn until the difference of their hashes is one between two second names.
     """

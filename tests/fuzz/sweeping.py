@@ -7,8 +7,8 @@ from numba import njit
 from metl_gui.engine.kernel.compiled import layout as at
 from metl_gui.engine.kernel.compiled.driver import Driver, _Batch, _runs
 from metl_gui.engine.kernel.compiled.memory import load64, store64, violations
+from metl_gui.engine.kernel.compiled.message_writer import map_record
 from metl_gui.engine.kernel.compiled.tables import address_of
-from metl_gui.engine.kernel.compiled.writing import map_record
 from metl_gui.engine.kernel.outcomes import BatchOutput
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.kernel.reference import ReferenceKernel

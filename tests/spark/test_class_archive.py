@@ -27,7 +27,7 @@ def archive() -> Path:
     """The archive that `metl doctor --fix` made on this computer; where it did not, one is made as it does."""
     found = find_archive(find_java())
     if found is None:
-        command = [sys.executable, "-m", module("metl_gui.engine.execution.class_archiving")]
+        command = [sys.executable, "-m", module("metl_gui.engine.execution.class_archive_builder")]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         found = find_archive(find_java())

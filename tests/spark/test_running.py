@@ -69,7 +69,7 @@ def test_a_test_run_maps_unreviewed_blocks_and_counts_them(
     assert {each.schema for each in sample_overview(workbench)} >= {"fx.payments.orders", "fx.rates.daily"}
 
 
-def test_a_run_into_a_place_that_another_run_holds_is_refused_by_name_before_it_works(
+def test_a_run_into_a_place_that_another_run_holds_is_refused_by_name_before_it_begins(
     workbench: Workbench, sample: SampleFolder, spark: SparkProcess, tmp_path: Path
 ) -> None:
     request = run_request(str(sample.messages / "ledger.jsonl"), sink=str(tmp_path / "out"))

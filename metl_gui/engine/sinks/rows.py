@@ -19,7 +19,7 @@ _Tree: TypeAlias = "dict[str, _Tree | str]"
 _NULL = Raw(b"null")
 
 
-class Source(msgspec.Struct, frozen=True, gc=False):
+class MessageSource(msgspec.Struct, frozen=True, gc=False):
     """Where a message says that it comes from."""
 
     schema: str
@@ -45,7 +45,7 @@ class Rows:
             ("op", str),
             ("key", Raw),
             ("ts_ms", Raw),
-            ("source", Source),
+            ("source", MessageSource),
             ("payload", _struct("Payload", self.tree)),
             ("unchanged", list[str], msgspec.field(default_factory=list)),
             ("replayed", bool, False),

@@ -1,7 +1,7 @@
 """The theme: tokens of ``resources/themes/*.toml`` as palette, style sheet, and colours of charts and matrix.
 
 Custom painters ask ``current()`` at paint time, so a change of theme needs no signal but the repaint that Qt sends
-anyway. A widget that keeps something drawn has a method ``dress()``, which ``ui.shell.theme_controller`` calls after
+anyway. A widget that keeps something drawn has a method ``dress()``, which ``ui.theming.controller`` calls after
 every change of theme or scale. Sizes in pixels go through ``px``; fonts follow the application's font.
 
 Source: WCAG 2.2, relative luminance and contrast ratio (contrast and mixtures of colours).

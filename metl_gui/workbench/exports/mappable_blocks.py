@@ -3,10 +3,10 @@
 A record is mapped whole or not at all, so no block of a version is among them while one of its blocks is held for a
 review. Every format says of what it leaves out what it is and why.
 
-``tell_versions`` says by which columns a query tells the rows of one version from those of the others, as production
-tells them by paths. A version fits a row when the row has its required columns and no others than its own; of several
-that fit and give the same messages it is the newest; where they differ it is none. Of two versions that can both fit, a
-condition on the columns in which they differ is enough.
+``version_predicates`` says by which columns a query tells the rows of one version from those of the others, as
+production tells them by paths. A version fits a row when the row has its required columns and no others than its own;
+of several that fit and give the same messages it is the newest; where they differ it is none. Of two versions that can
+both fit, a condition on the columns in which they differ is enough.
 
 ``sql_type`` and ``common_type`` choose types of databases for the plain types of attributes: a value keeps what it says
 in its message.

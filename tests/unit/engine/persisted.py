@@ -90,7 +90,7 @@ MESSAGES: Mapping[str, Any] = {
     "what stands in a topic": inspection._KeyedMessage,
     "the day of a message": jsonl._Stamp,
     "what all messages of a batch share": patterns._Fixed,
-    "the source in a message": message_rows.Source,
+    "the source in a message": message_rows.MessageSource,
     "a decimal of variable scale": readers._Variable,
     "a value with its schema": row_template._SchemaAndPayload,
 }

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from metl_gui.engine.execution import class_archiving
+from metl_gui.engine.execution import class_archive_builder
 from metl_gui.engine.spark.class_archive import (
     archive_folder,
     archive_key,
@@ -105,8 +105,8 @@ def test_an_archive_that_is_made_anew_takes_the_place_of_all_others_of_its_java(
         path.write_bytes(b"longer")
         return path
 
-    monkeypatch.setattr(class_archiving, "find_java", lambda: java)
-    monkeypatch.setattr(class_archiving, "_written", written)  # tests/spark has Java write one
-    made = class_archiving.make()
+    monkeypatch.setattr(class_archive_builder, "find_java", lambda: java)
+    monkeypatch.setattr(class_archive_builder, "_written", written)  # tests/spark has Java write one
+    made = class_archive_builder.make()
     assert (made, made.read_bytes(), old.exists()) == (find_archive(java), b"longer", False)
     assert list(archive_folder().iterdir()) == [made]

@@ -36,6 +36,7 @@ from metl_gui.engine.kernel.compiled.memory import (
     store8,
     store64,
 )
+from metl_gui.engine.kernel.compiled.message_writer import write_number
 from metl_gui.engine.kernel.compiled.scalars import (
     BACKSLASH,
     CLOSE,
@@ -51,7 +52,6 @@ from metl_gui.engine.kernel.compiled.scalars import (
     word_of,
 )
 from metl_gui.engine.kernel.compiled.wrapping import UNFIT, form_of, write_content, write_kept
-from metl_gui.engine.kernel.compiled.writing import write_number
 
 _SHORT = tuple(ord(letter) for letter in "00000000btn0fr000000000000000000")
 """The letters behind a backslash for control bytes; a zero for those that have none."""

@@ -19,8 +19,8 @@ from metl_gui.engine.kernel.compiled import layout as at
 from metl_gui.engine.kernel.compiled.avro_records import Unframer
 from metl_gui.engine.kernel.compiled.learning import Learner
 from metl_gui.engine.kernel.compiled.memory import IS_CHECKED, PADDING, allow
+from metl_gui.engine.kernel.compiled.message_writer import map_records
 from metl_gui.engine.kernel.compiled.tables import Tables, address_of
-from metl_gui.engine.kernel.compiled.writing import map_records
 from metl_gui.engine.kernel.outcomes import BatchOutput, Filled
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.kernel.reference import ReferenceKernel

@@ -1,7 +1,8 @@
 """Where everything lies that the compiled kernel and Python share: numbers of places in plain memory.
 
 The *state* is one array of numbers: addresses of tables, what is being mapped, and what the compiled kernel lacked when
-it stopped. Python fills it (``tables``, ``driver``), machine code reads it (``scanning``, ``matching``, ``writing``).
+it stopped. Python fills it (``tables``, ``driver``), machine code reads it (``object_scan``, ``program_selection``,
+``message_writer``).
 
 Units: places are bytes from the beginning of what they lie in; every number has 8 bytes.
 """
@@ -45,7 +46,7 @@ STATE_WORDS: Final = next(_places) // WORD
 # Why the compiled kernel stopped.
 DONE, REFUSED, LACKS_SHAPE, LACKS_TEXT, LACKS_PROGRAM, LACKS_HALF, LACKS_PAIR, LACKS_ROOM = range(8)
 
-# Roles of objects (scanning).
+# Roles of objects (object_scan).
 TOP, BODY, INNER, SOURCE, BEFORE, AFTER, TRANSACTION, KEY, KEY_BODY, REGISTERS, FIRST_NESTED = range(11)
 ROLES = FIRST_NESTED + MOST_NESTED
 

@@ -14,9 +14,9 @@ from typing import Final
 
 from metl_gui.engine.kernel.compiled.instructions import VECTOR
 from metl_gui.engine.kernel.compiled.memory import compiled, copy, first_bit, load8, load64, special, store8, store64
+from metl_gui.engine.kernel.compiled.message_writer import write_number
+from metl_gui.engine.kernel.compiled.object_scan import past_nested
 from metl_gui.engine.kernel.compiled.scalars import CLOSE, OPEN, QUOTE, past_character, word_of
-from metl_gui.engine.kernel.compiled.scanning import past_nested
-from metl_gui.engine.kernel.compiled.writing import write_number
 
 _places = count(0, 8)
 # How many messages; of each its head and its headers as indices, its offset and its time.

@@ -1,4 +1,4 @@
-"""Makes the archive of Spark's Java classes: ``python -m metl_gui.engine.execution.class_archiving``.
+"""Makes the archive of Spark's Java classes: ``python -m metl_gui.engine.execution.class_archive_builder``.
 
 A session does what every run does and is ended in order, whereupon Java writes down the classes that were used.
 """

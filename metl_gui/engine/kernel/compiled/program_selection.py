@@ -27,6 +27,7 @@ from metl_gui.engine.kernel.compiled.lookup import (
     text_of,
 )
 from metl_gui.engine.kernel.compiled.memory import compiled, copy, is_same, load8, load64, store64
+from metl_gui.engine.kernel.compiled.object_scan import scan_object
 from metl_gui.engine.kernel.compiled.scalars import (
     BACKSLASH,
     NINE,
@@ -39,7 +40,6 @@ from metl_gui.engine.kernel.compiled.scalars import (
     unescape,
     word_of,
 )
-from metl_gui.engine.kernel.compiled.scanning import scan_object
 
 _SCHEMA_MARK, _APICURIO_MARK = word_of(b"_schema_"), word_of(b"apicurio")
 _KEY_TEXT, _VALUE_TEXT = word_of(b'"key"'), word_of(b'"value"')

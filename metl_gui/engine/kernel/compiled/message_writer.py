@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from metl_gui.engine.kernel.compiled import layout as at
 from metl_gui.engine.kernel.compiled.lookup import is_digits, is_null, slot_of
-from metl_gui.engine.kernel.compiled.matching import find_program, first_time
 from metl_gui.engine.kernel.compiled.memory import (
     PADDING,
     compiled,
@@ -22,8 +21,9 @@ from metl_gui.engine.kernel.compiled.memory import (
     store32,
     store64,
 )
+from metl_gui.engine.kernel.compiled.object_scan import note_all_names, scan_object
+from metl_gui.engine.kernel.compiled.program_selection import find_program, first_time
 from metl_gui.engine.kernel.compiled.scalars import FEED, OPEN, OPEN_LIST, QUOTE, ZERO, past_space
-from metl_gui.engine.kernel.compiled.scanning import note_all_names, scan_object
 
 _SLASH, _AT = 0x2F, 0x40
 _MOST_DIGITS = 19

@@ -7,6 +7,7 @@ fixed; elsewhere they are new each time, and ``--randomly-seed`` and the code th
 from __future__ import annotations
 
 import gc
+import hashlib
 import os
 import signal
 import sys
@@ -32,6 +33,7 @@ _SHARE_SERVERS = {"spark", "e2e", "live"}
 """Folders whose tests share Spark or other servers: those of one stay on one worker, which starts these once. A file
 whose tests start servers of their own names a group of its own, so that a worker with nothing to do may take it."""
 _CI_SEED = 20_011
+_ID_LETTERS = 80
 _LONG_SECONDS = 1800
 """How long a test may take that is the first to ask for servers, or that makes machine code or installs things."""
 
@@ -55,6 +57,15 @@ def pytest_configure(config: pytest.Config) -> None:
     build.build_in_background()
     if is_strict():
         config.pluginmanager.register(SkipGuard(), "skip-guard")
+
+
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Name a test by the beginning of a long text that it is given, and by what tells it from others that begin so."""
+    if not isinstance(val, str | bytes) or len(val) <= _ID_LETTERS:
+        return None
+    text = val if isinstance(val, str) else val.decode("latin-1")
+    kept = text[: _ID_LETTERS - 20].encode("unicode_escape").decode()
+    return f"{kept}... {len(val)} {hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

@@ -47,7 +47,7 @@ def played(pytester: pytest.Pytester, source: str, *arguments: str, **limits: in
 def test_a_test_that_waits_for_ever_fails_with_the_stacks_of_all_threads_and_the_rest_goes_on(
     pytester: pytest.Pytester, arguments: list[str]
 ) -> None:
-    result = played(pytester, HANGING.format(deaf=""), *arguments, timeout=5)
+    result = played(pytester, HANGING.format(deaf=""), *arguments, timeout=2)
     result.assert_outcomes(passed=2, failed=1)
     result.stdout.fnmatch_lines(["*Failed: Timeout*", "*in wait_for_nobody*"])
 
@@ -55,7 +55,7 @@ def test_a_test_that_waits_for_ever_fails_with_the_stacks_of_all_threads_and_the
 def test_a_worker_whose_test_hears_no_signal_ends_with_all_stacks_and_another_runs_the_rest(
     pytester: pytest.Pytester,
 ) -> None:
-    result = played(pytester, HANGING.format(deaf=DEAF), "-n", "1", timeout=1, faulthandler_timeout=5)
+    result = played(pytester, HANGING.format(deaf=DEAF), "-n", "1", timeout=1, faulthandler_timeout=2)
     result.assert_outcomes(passed=2, failed=1)
     result.stderr.fnmatch_lines(["*in wait_for_nobody", "*in test_b"])
     result.stdout.fnmatch_lines(["worker 'gw0' crashed while running '*::test_b'"])

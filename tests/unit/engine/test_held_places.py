@@ -31,11 +31,13 @@ import os, sys, time
 from pathlib import Path
 import platformdirs
 from metl_gui.core.runs.run_spec import KeptSpec
+from metl_gui.engine.runs import folder_lock
 from metl_gui.engine.runs.run_folder import RunFolder
 from metl_gui.engine.runs.folder_lock import lock_paths, outermost
 from metl_gui.engine.runs.staging import Staging
 from metl_gui.engine.streaming.checkpoint import claim, head_of
 from metl_gui.errors import RunError
+folder_lock._DYING_SECONDS = 0.3
 kind, base, run_id, at = sys.argv[1], Path(sys.argv[2]), sys.argv[3], float(sys.argv[4])
 if sys.argv[5]:  # only now: another user may not be let in to where Python lies
     os.setgroups([])
@@ -92,7 +94,7 @@ def alive(base: Path, run_id: str, kind: str = "run", user: int | None = None) -
 @pytest.fixture
 def base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(unfinished_runs, "runs_folder", lambda _: tmp_path / "runs")
-    monkeypatch.setattr(folder_lock, "_DYING_SECONDS", 1.0)
+    monkeypatch.setattr(folder_lock, "_DYING_SECONDS", 0.1)
     return tmp_path
 
 
@@ -203,14 +205,18 @@ def test_a_lock_that_a_killed_run_left_goes_with_what_else_it_left(base: Path) -
     assert hidden(base) == []
 
 
-def test_who_cleans_up_for_a_run_waits_for_its_lock_and_leaves_those_of_others(base: Path) -> None:
+def test_who_cleans_up_for_a_run_waits_for_its_lock_and_leaves_those_of_others(
+    base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     spec = spec_of(base, "r1")
+    monkeypatch.setattr(folder_lock, "_DYING_SECONDS", 5.0)
     with alive(base, "r1") as process:
         killing = threading.Timer(0.1, os.kill, (process, signal.SIGKILL))
         killing.start()
         Staging(spec).discard()
         assert not [name for name in hidden(base) if name.endswith(".lock")]
         killing.join()
+    monkeypatch.setattr(folder_lock, "_DYING_SECONDS", 0.1)
     with alive(base, "r2"):
         Staging(spec).discard()
         assert {".out.lock", ".errors.lock"} <= set(hidden(base))
@@ -227,7 +233,7 @@ def volumes(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder of the system with folders in it that are somebody else's, as where a container has its volumes."""
     if os.geteuid() != 0:
         pytest.skip("only root may act as somebody else")
-    monkeypatch.setattr(folder_lock, "_DYING_SECONDS", 1.0)
+    monkeypatch.setattr(folder_lock, "_DYING_SECONDS", 0.1)
     place = Path(tempfile.mkdtemp(prefix="metl-volumes-"))
     place.chmod(0o755)
     for name in ("out", "errors", "runs"):

@@ -57,14 +57,17 @@ def _examined(has_to_mend: bool, out: Output) -> Examination:
 
 def _examined_live(has_to_mend: bool, out: Output) -> Examination:
     from metl_gui.workbench.doctor import begin_machine_code, prepare_first_run
-    from metl_gui.workbench.live import examine_live, mend_live
+    from metl_gui.workbench.live import archive_server_classes, examine_live, mend_live
 
     begun = begin_machine_code() if has_to_mend else None
     examination = examine_live()
-    if has_to_mend and examination.missing:
-        with out.watching() as watch:
+    if not has_to_mend:
+        return examination
+    with out.watching() as watch:
+        if examination.missing:
             examination = mend_live(examination, out.note, watch)
-    return examine_live() if has_to_mend and prepare_first_run(out.note, begun) else examination
+        made = [archive_server_classes(out.note, watch), prepare_first_run(out.note, begun)]
+    return examine_live() if any(made) else examination
 
 
 def _line(check: Check) -> str:

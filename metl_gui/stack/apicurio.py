@@ -13,7 +13,7 @@ from metl_gui.errors import SetupError
 from metl_gui.stack.component import HOST, Component, answers
 from metl_gui.stack.connect import AVRO_CONVERTER
 from metl_gui.stack.jars import Artifact, JarSet, fetch
-from metl_gui.stack.kafka import JAVA_OPTIONS
+from metl_gui.stack.java_server import QUICK_OPTIONS
 
 APICURIO_JARS = JarSet(
     "apicurio",
@@ -129,7 +129,7 @@ class ApicurioRegistry(Component):
             "java.io.tmpdir": str(self.folder),
         }
         options = [f"-D{name}={value}" for name, value in settings.items()]
-        return [str(java), f"-Xmx{self.memory}", *JAVA_OPTIONS[:2], *options, "-jar", str(_program())]
+        return [str(java), f"-Xmx{self.memory}", *QUICK_OPTIONS, *options, "-jar", str(_program())]
 
     def _answers(self) -> bool:
         return answers(f"{self.v3}/system/info")

@@ -185,7 +185,7 @@ class Component(ABC):
         """
         try:
             for attempt in range(1, _TRIES + 1):
-                if not self.ports or attempt > 1:
+                if not self.ports or (attempt > 1 and self._has_own_ports):
                     self.ports = tuple(free_port() for _ in range(self.port_count))
                 self._prepare(watch)
                 self._spawn()
@@ -193,9 +193,7 @@ class Component(ABC):
                     self.wait(watch)
                     return self
                 except SetupError:
-                    # Somebody else took the port between our looking and its listening.
-                    taken = any(mark in self.said(200) for mark in _PORT_TAKEN)
-                    if not (taken and self._has_own_ports and attempt < _TRIES):
+                    if attempt == _TRIES or not self._can_try_again():
                         raise
                     self.kill()
         except BaseException:
@@ -282,6 +280,10 @@ class Component(ABC):
     def _answers(self) -> bool:
         """Whether it does what it is there for."""
 
+    def _can_try_again(self) -> bool:
+        """Return whether a start that failed may succeed now: somebody else took the port before it did."""
+        return self._has_own_ports and any(mark in self.said(200) for mark in _PORT_TAKEN)
+
     def _environment(self) -> dict[str, str]:
         """Return what stands in its environment besides ours."""
         return {}
@@ -309,14 +311,14 @@ class Component(ABC):
             )
         guard_process(self.process.pid, self.mark, self.polite)
 
-    def _end(self, polite: int) -> None:
+    def _end(self, polite: int, seconds: float | None = None) -> None:
         if self.process is None:
             return
         if polite and self.is_alive:
             self.go_on()
             self.process.send_signal(polite)
             with contextlib.suppress(subprocess.TimeoutExpired):
-                self.process.wait(self.start_seconds / 6)
+                self.process.wait(self.start_seconds / 6 if seconds is None else seconds)
         guard.end(self.process.pid if self.process.poll() is None else 0, self.mark)
         self.process.wait()
         release_process(self.process.pid)

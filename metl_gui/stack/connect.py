@@ -12,9 +12,10 @@ from typing import Any, ClassVar
 from metl_gui.core.progress import UNWATCHED, Watch
 from metl_gui.errors import SetupError
 from metl_gui.own_files import make_folder, write_file
-from metl_gui.stack.component import HOST, Component, answers, ask
+from metl_gui.stack.component import HOST, answers, ask
 from metl_gui.stack.jars import Artifact, JarSet, fetch
-from metl_gui.stack.kafka import KAFKA_JARS, KafkaBroker, java_command, write_properties
+from metl_gui.stack.java_server import JavaServer
+from metl_gui.stack.kafka import KAFKA_JARS, KafkaBroker, write_properties
 from metl_gui.stack.postgres import CAPTURER, PostgresServer
 
 CONVERTER_JARS = JarSet(
@@ -93,7 +94,7 @@ class Connector:
         self.worker.forget(self.name)
 
 
-class ConnectWorker(Component):
+class ConnectWorker(JavaServer):
     """A standalone worker; its connectors are made through its REST interface, and again after a restart.
 
     Args:
@@ -104,9 +105,11 @@ class ConnectWorker(Component):
             is killed sends more again.
         memory: what its heap may take.
         writes_avro: whether its connectors may use the converter that writes Avro with a registry.
+        archive_to: where Java writes the archive of its classes.
     """
 
     title: ClassVar[str] = "Kafka Connect"
+    main: ClassVar[str] = "org.apache.kafka.connect.cli.ConnectStandalone"
 
     def __init__(
         self,
@@ -116,13 +119,18 @@ class ConnectWorker(Component):
         settings: Mapping[str, str] | None = None,
         memory: str = "256m",
         writes_avro: bool = False,
+        archive_to: Path | None = None,
     ) -> None:
-        super().__init__(folder, ports)
+        super().__init__(folder, ports, memory, archive_to)
         self.broker = broker
         self.writes_avro = writes_avro
         self.settings = dict(settings or {})
-        self.memory = memory
         self._connectors: dict[str, Mapping[str, str]] = {}
+
+    @property
+    def libraries(self) -> Path:
+        """The folder of the jars of Kafka, Connect and Debezium."""
+        return fetch(KAFKA_JARS)
 
     @property
     def url(self) -> str:
@@ -243,8 +251,7 @@ class ConnectWorker(Component):
         )
 
     def _command(self) -> list[str]:
-        main = "org.apache.kafka.connect.cli.ConnectStandalone"
-        return java_command(self.memory, f"{fetch(KAFKA_JARS)}/*", main, str(self._properties))
+        return self._java(self.main, str(self._properties))
 
     def _answers(self) -> bool:
         return answers(f"{self.url}/connectors")

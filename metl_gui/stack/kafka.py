@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import subprocess
 import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,10 +10,10 @@ from typing import ClassVar
 
 from metl_gui.core.progress import Watch
 from metl_gui.core.runs.kafka import KafkaServers
-from metl_gui.engine.spark.java import find_java
 from metl_gui.errors import SetupError
-from metl_gui.stack.component import HOST, Component, listens
+from metl_gui.stack.component import HOST, listens
 from metl_gui.stack.jars import Artifact, JarSet, fetch
+from metl_gui.stack.java_server import JavaServer
 
 KAFKA_VERSION = "4.1.1"
 DEBEZIUM_VERSION = "3.3.1.Final"
@@ -34,20 +33,6 @@ KAFKA_JARS = JarSet(
     megabytes=58,
 )
 """One set: they share most of it."""
-JAVA_OPTIONS = (
-    "-XX:+UseSerialGC",
-    "-XX:TieredStopAtLevel=1",
-    "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
-    "-Dorg.slf4j.simpleLogger.showDateTime=true",
-    "-Dorg.slf4j.simpleLogger.dateTimeFormat=HH:mm:ss.SSS",
-)
-"""Quick to start and small: these are servers for a try."""
-
-
-def java_command(memory: str, class_path: str, main: str, *arguments: str) -> list[str]:
-    """Return the command of a Java program of the stack."""
-    java = find_java().path / "bin" / "java"
-    return [str(java), f"-Xmx{memory}", *JAVA_OPTIONS, "-cp", class_path, main, *arguments]
 
 
 def write_properties(path: Path, properties: Mapping[str, str]) -> None:
@@ -56,7 +41,7 @@ def write_properties(path: Path, properties: Mapping[str, str]) -> None:
     path.write_text("".join(lines))
 
 
-class KafkaBroker(Component):
+class KafkaBroker(JavaServer):
     """One broker whose topics have two partitions, where nothing else is said, and are made when first named.
 
     Args:
@@ -64,9 +49,11 @@ class KafkaBroker(Component):
         ports: where it listens, and where its controller does.
         settings: further settings of ``server.properties``.
         memory: what its heap may take.
+        archive_to: where Java writes the archive of its classes.
     """
 
     title: ClassVar[str] = "Kafka"
+    main: ClassVar[str] = "kafka.Kafka"
     port_count: ClassVar[int] = 2
 
     def __init__(
@@ -75,10 +62,15 @@ class KafkaBroker(Component):
         ports: Sequence[int] = (),
         settings: Mapping[str, str] | None = None,
         memory: str = "512m",
+        archive_to: Path | None = None,
     ) -> None:
-        super().__init__(folder, ports)
+        super().__init__(folder, ports, memory, archive_to)
         self.settings = dict(settings or {})
-        self.memory = memory
+
+    @property
+    def libraries(self) -> Path:
+        """The folder of Kafka's jars."""
+        return fetch(KAFKA_JARS)
 
     @property
     def bootstrap(self) -> str:
@@ -99,7 +91,7 @@ class KafkaBroker(Component):
         return self.folder / "server.properties"
 
     def _prepare(self, watch: Watch) -> None:
-        libraries = fetch(KAFKA_JARS, watch)
+        fetch(KAFKA_JARS, watch)
         plain, control = (f"{HOST}:{port}" for port in self.ports)
         write_properties(
             self._properties,
@@ -133,24 +125,18 @@ class KafkaBroker(Component):
             },
         )
         if not (self.folder / "logs" / "meta.properties").is_file():
-            self._format(libraries)
+            self._format()
 
-    def _format(self, libraries: Path) -> None:
+    def _format(self) -> None:
         identity = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
         # A leading dash would be read as an option.
         command = ["format", "-t", identity.replace("-", "a"), "-c", str(self._properties)]
-        made = subprocess.run(
-            java_command("128m", f"{libraries}/*", "kafka.tools.StorageTool", *command),
-            capture_output=True,
-            text=True,
-            errors="replace",
-            check=False,
-        )
+        made = self._run_java("kafka.tools.StorageTool", *command, memory="128m")
         if made.returncode != 0:
             raise SetupError("Kafka cannot make its log folder.", (made.stderr or made.stdout).strip()[-800:])
 
     def _command(self) -> list[str]:
-        return java_command(self.memory, f"{fetch(KAFKA_JARS)}/*", "kafka.Kafka", str(self._properties))
+        return self._java(self.main, str(self._properties))
 
     def _answers(self) -> bool:
         from metl_gui.engine.kafka.clients import has_brokers

@@ -253,11 +253,11 @@ class SparkMaster(_SparkProgram):
         self.workers += (worker,)
         return worker
 
-    def _end(self, polite: int) -> None:
+    def _end(self, polite: int, seconds: float | None = None) -> None:
         for worker in self.workers:
             worker.stop()
         self.workers = ()
-        super()._end(polite)
+        super()._end(polite, seconds)
 
     def _command(self) -> list[str]:
         place = ("--host", HOST, "--port", str(self.port), "--webui-port", "0")

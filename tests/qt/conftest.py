@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
-from PySide6.QtCore import QEvent, QSettings, Qt
+import shiboken6
+from PySide6.QtCore import QEvent, QSettings, Qt, QTimer
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
@@ -73,12 +74,18 @@ def no_unexpected_dialog(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def nothing_held() -> Iterator[None]:
-    """Fail a test that leaves a mouse button down or a popup open: the mouse of the tests that follow meets nothing."""
-    before = QGuiApplication.mouseButtons()
+    """Fail a test that leaves a mouse button down, a popup open or a timer running: the tests that follow meet none."""
+    before, ticking = QGuiApplication.mouseButtons(), _running_timers()
     yield
     held, popup = QGuiApplication.mouseButtons(), QApplication.activePopupWidget()
     assert held in (Qt.MouseButton.NoButton, before), f"the test left {held} down"
     assert popup is None, f"the test left {popup} open"
+    left = [f"{timer} of {timer.parent()}" for timer in _running_timers() if timer not in ticking]
+    assert not left, f"the test left {left} running"
+
+
+def _running_timers() -> list[QTimer]:
+    return [each for each in shiboken6.getAllValidWrappers() if isinstance(each, QTimer) and each.isActive()]
 
 
 @pytest.fixture(autouse=True)

@@ -14,8 +14,11 @@ from metl_gui.engine.spark.class_archive import (
     archive_name,
     archive_options,
     find_archive,
+    make_archive,
+    program_key,
 )
 from metl_gui.engine.spark.java import JavaHome
+from metl_gui.errors import SetupError
 
 
 @pytest.fixture
@@ -100,13 +103,23 @@ def test_an_archive_that_is_made_anew_takes_the_place_of_all_others_of_its_java(
 ) -> None:
     old = _made(java)
 
-    def written(folder: Path) -> Path:
-        path = folder / "classes.jsa"
+    def write(path: Path) -> None:
         path.write_bytes(b"longer")
-        return path
 
     monkeypatch.setattr(class_archive_builder, "find_java", lambda: java)
-    monkeypatch.setattr(class_archive_builder, "_written", written)  # tests/spark has Java write one
+    monkeypatch.setattr(class_archive_builder, "_write", write)  # tests/spark has Java write one
     made = class_archive_builder.make()
     assert (made, made.read_bytes(), old.exists()) == (find_archive(java), b"longer", False)
     assert list(archive_folder().iterdir()) == [made]
+
+
+def test_programs_of_the_same_jars_have_archives_of_their_own(java: JavaHome, tmp_path: Path) -> None:
+    keys = {program_key(java, tmp_path, main) for main in ("", "kafka.Kafka", "org.apache.kafka.connect.Connect")}
+    assert len(keys) == 3
+
+
+@pytest.mark.usefixtures("java")
+def test_a_java_that_writes_nothing_leaves_nothing() -> None:
+    with pytest.raises(SetupError, match="wrote no archive"):
+        make_archive("k", lambda _path: None)
+    assert list(archive_folder().iterdir()) == []

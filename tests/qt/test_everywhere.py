@@ -27,7 +27,7 @@ def typed(window: Window, qtbot: QtBot, text: str) -> list[Hit]:
     QTest.keyClicks(window.head.search, text)
     qtbot.waitUntil(window.everywhere.isVisible)
     model = window.everywhere.model
-    hits = (model.hit(model.index(row, 0)) for row in range(model.rowCount()))
+    hits = (model.row_at(model.index(row, 0)) for row in range(model.rowCount()))
     return [hit for hit in hits if hit is not None]
 
 

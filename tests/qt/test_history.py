@@ -299,18 +299,18 @@ def test_the_list_reads_on_while_somebody_scrolls(window: Window) -> None:
     QAbstractItemModelTester(model, _FATAL)
     model.show(StateFilter())
     newest = workbench.document.state
-    assert len(model.states) == PAGE
+    assert len(model.rows) == PAGE
     while model.canFetchMore(model.index(-1)):
         model.fetchMore(model.index(-1))
-    assert [state.state for state in model.states] == list(range(newest, 0, -1))
+    assert [state.state for state in model.rows] == list(range(newest, 0, -1))
     workbench.do(SetElements(block.key, zeros=block.elements[:1]), EditOrigin.WINDOW)
     resets: list[object] = []
     model.modelReset.connect(lambda: resets.append(None))
     model.show(StateFilter())
-    assert [state.state for state in model.states] == list(range(newest + 1, 0, -1))
+    assert [state.state for state in model.rows] == list(range(newest + 1, 0, -1))
     assert resets == []
     model.show(StateFilter.of("no such words"))
-    assert model.states == ()
+    assert model.rows == ()
 
 
 def test_the_list_follows_the_slider_to_a_state_that_was_not_read_yet(window: Window, qtbot: QtBot) -> None:
@@ -323,7 +323,7 @@ def test_the_list_follows_the_slider_to_a_state_that_was_not_read_yet(window: Wi
     window.project.catch_up()
     show_history(window)
     panel = window.history.panel
-    qtbot.waitUntil(lambda: bool(panel.model.states) and panel.model.row_of(5) is None)
+    qtbot.waitUntil(lambda: bool(panel.model.rows) and panel.model.row_of(5) is None)
     window.history.looking.look_at(5)
     qtbot.waitUntil(lambda: [state.state for state in panel.chosen] == [5])
     qtbot.waitUntil(lambda: panel.difference.heading.text() == "What state 5 changed")
@@ -338,15 +338,15 @@ def test_the_filter_finds_by_words_person_and_name(window: Window, qtbot: QtBot)
     show_history(window)
     panel = window.history.panel
     QTest.keyClicks(panel.box, "who:ada audit")
-    qtbot.waitUntil(lambda: len(panel.model.states) == 1)
-    assert panel.model.states[0].name == "Before the audit"
+    qtbot.waitUntil(lambda: len(panel.model.rows) == 1)
+    assert panel.model.rows[0].name == "Before the audit"
     panel.box.clear()
     QTest.keyClicks(panel.box, "who:nobody")
     qtbot.waitUntil(panel.note.isVisible)
     assert panel.note.text() == "No state passes this filter."
     panel.box.clear()
     QTest.mouseClick(panel.weights[next(iter(panel.weights))], LEFT)
-    qtbot.waitUntil(lambda: bool(panel.model.states) and all(state.name for state in panel.model.states))
+    qtbot.waitUntil(lambda: bool(panel.model.rows) and all(state.name for state in panel.model.rows))
 
 
 def test_enter_looks_at_the_state_that_the_keyboard_is_on(window: Window) -> None:
@@ -481,7 +481,7 @@ def test_what_a_state_changed_is_told_in_words_that_can_be_copied(window: Window
 
 def states(window: Window) -> tuple:  # type: ignore[type-arg]
     window.history.panel.read()
-    return window.history.panel.model.states
+    return window.history.panel.model.rows
 
 
 def test_the_model_of_a_difference_keeps_its_promises(window: Window) -> None:

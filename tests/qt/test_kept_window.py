@@ -35,7 +35,7 @@ def test_the_history_of_a_window_lists_and_shows_every_run_of_a_kept_project(
     rows = {history.model.row_of(run["run_id"]) for run in listed}
     assert rows == set(range(history.model.rowCount()))
     for run in listed:
-        history.view.setCurrentIndex(history.model.index(history.model.row_of(run["run_id"])))
+        history.view.setCurrentIndex(history.model.index_of(run["run_id"]))
         QApplication.processEvents()
         shown = window.run_page.report or {}
         assert (shown["run_id"], shown["read"]) == (run["run_id"], run["report"]["read"])

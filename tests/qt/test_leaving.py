@@ -127,7 +127,7 @@ def test_a_window_that_is_to_wait_stays_when_the_run_fails_and_says_why(
     assert window.run_page.failure.isVisible()
     assert window.run_page.head.pill.text() == "killed"
     listed = window.run_page.setup.history.model
-    qtbot.waitUntil(lambda: [entry.words.pill for entry in listed.entries] == ["killed"], timeout=_RUN_MS)
+    qtbot.waitUntil(lambda: [entry.words.pill for entry in listed.rows] == ["killed"], timeout=_RUN_MS)
 
 
 @pytest.mark.spark

@@ -25,7 +25,7 @@ def test_letters_and_enter_do_an_action_and_leave_the_focus_where_it_was(window:
     window.map.targets.view.setFocus()
     palette = open_palette(window)
     QTest.keyClicks(palette.box, "dark the")
-    assert palette.model.entries[0].id == "theme_dark"
+    assert palette.model.rows[0].id == "theme_dark"
     QTest.keyClick(palette.box, Qt.Key.Key_Return)
     QApplication.processEvents()
     assert window.settings.theme == "dark"
@@ -39,13 +39,13 @@ def test_what_was_done_last_stands_first_and_is_remembered(window: Window) -> No
         QTest.keyClicks(palette.box, "larger" if letters == "everything larger" else letters.split()[0])
         QTest.keyClick(palette.box, Qt.Key.Key_Return)
         QApplication.processEvents()
-    ids = [entry.id for entry in open_palette(window).model.entries]
+    ids = [entry.id for entry in open_palette(window).model.rows]
     assert ids[:2] == window.settings.recent_actions[:2]
     assert ids[0] == "larger"
 
 
 def test_actions_that_make_no_sense_now_are_not_offered(window: Window) -> None:
-    offered = {entry.id for entry in open_palette(window).model.entries}
+    offered = {entry.id for entry in open_palette(window).model.rows}
     for id_, row in window.actions_table.rows.items():
         if not row.is_hint and id_ != "palette":
             assert (id_ in offered) == row.when(window), id_
@@ -66,7 +66,7 @@ def test_down_moves_the_choice_while_the_box_keeps_the_focus(window: Window) -> 
 def test_a_word_of_the_glossary_is_found_and_explained(window: Window) -> None:
     palette = open_palette(window)
     QTest.keyClicks(palette.box, "what row set")
-    assert palette.model.entries[0].id == "word:row set"
+    assert palette.model.rows[0].id == "word:row set"
     QTest.keyClick(palette.box, Qt.Key.Key_Return)
     QApplication.processEvents()
     dialog = window.findChild(Glossary)
@@ -88,7 +88,7 @@ def test_the_glossary_lists_every_word_and_says_when_none_fits(window: Window) -
 def test_a_panel_of_the_page_in_front_is_hidden_and_shown_from_the_palette(window: Window) -> None:
     palette = open_palette(window)
     QTest.keyClicks(palette.box, "hide panel block")
-    assert palette.model.entries[0].id == "panel:blockDock"
+    assert palette.model.rows[0].id == "panel:blockDock"
     QTest.keyClick(palette.box, Qt.Key.Key_Return)
     QApplication.processEvents()
     assert not window.map.block_dock.isVisible()

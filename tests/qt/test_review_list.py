@@ -17,7 +17,7 @@ from metl_gui.ui.review.list import ReviewListPanel
 from metl_gui.ui.shell.window import Window
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.choice import Chooser
-from metl_gui.ui.widgets.two_line_list import Heading
+from metl_gui.ui.widgets.rows import Heading
 from metl_gui.workbench.review import assignments
 from metl_gui.workbench.session import Workbench
 from tests.helpers.waiting_project import build_waiting
@@ -44,7 +44,7 @@ def names(review: ReviewListPanel) -> list[str]:
 
 
 def headings(review: ReviewListPanel) -> list[str]:
-    return [entry.words for entry in review.model.entries if isinstance(entry, Heading)]
+    return [entry.words for entry in review.model.rows if isinstance(entry, Heading)]
 
 
 def choose(chooser: Chooser, text: str) -> None:
@@ -122,7 +122,7 @@ def test_items_stand_by_schema_or_by_weight_below_the_name_they_have_in_common(f
     assert sorted(headings(review)) == [
         f"entity_{name}" for name in sorted(("payments", "rates", "ledger", "accounts", "customers"))
     ]
-    first = review.model.entries[0]
+    first = review.model.rows[0]
     assert isinstance(first, Heading)
     assert first.facts == "4 · 10 lost"
     lost = [len(facts.item.losses) for facts in review.model.items[:4]]

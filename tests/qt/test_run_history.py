@@ -19,11 +19,12 @@ from metl_gui.engine.runs.run_folder import RunFolder
 from metl_gui.errors import RunError
 from metl_gui.ui.jobs.jobs import JobOutcome, Jobs, SynchronousJobs
 from metl_gui.ui.run.head import VIEWS
-from metl_gui.ui.run.history import RunListModel, entry_of_past
+from metl_gui.ui.run.history import RUN_ROLES, entry_of_past
 from metl_gui.ui.run.page import RunPage
 from metl_gui.ui.run.progress import FollowedRun
 from metl_gui.ui.shell.window import Window
 from metl_gui.ui.widgets import dialogs
+from metl_gui.ui.widgets.rows import RowsModel
 from metl_gui.workbench.demo.sample import SampleFolder
 from metl_gui.workbench.runs import production
 from metl_gui.workbench.runs.history import runs
@@ -68,7 +69,7 @@ def page_of(window: Window) -> RunPage:
 
 def row(window: Window, run_id: str) -> QModelIndex:
     history = page_of(window).setup.history
-    return history.model.index(history.model.row_of(run_id))
+    return history.model.index_of(run_id)
 
 
 def click(window: Window, run_id: str, keys: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
@@ -94,7 +95,7 @@ def words(table: QTableView) -> list[list[str]]:
 
 
 def test_every_run_is_listed_with_what_became_of_it(ran: Window) -> None:
-    entries = page_of(ran).setup.history.model.entries
+    entries = page_of(ran).setup.history.model.rows
     assert [(entry.run_id, entry.words.pill) for entry in entries] == [
         ("r3", "failed"),
         ("r2", "7.5 s"),
@@ -105,11 +106,11 @@ def test_every_run_is_listed_with_what_became_of_it(ran: Window) -> None:
 
 
 def test_the_model_keeps_qts_rules_while_runs_come_change_and_go(ran: Window) -> None:
-    model = RunListModel()
+    model = RowsModel(RUN_ROLES)
     QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
     entries = [entry_of_past(run) for run in page_of(ran).past_runs]
     for shown in ([], entries[1:], entries, entries[:1], entries[::-1], []):
-        model.show_entries(shown)
+        model.grow_rows(shown)
         assert model.rowCount() == len(shown)
 
 
@@ -123,8 +124,8 @@ def test_a_run_that_was_killed_says_that_its_counts_are_those_until_then_and_off
     window.show_project(Workbench.open(sample.project))
     window.show_page(2)
     page = page_of(window)
-    assert [entry.words.pill for entry in page.setup.history.model.entries] == ["killed", "cancelled"]
-    assert page.setup.history.model.entries[1].words.facts.startswith("20,000 records until then · ")
+    assert [entry.words.pill for entry in page.setup.history.model.rows] == ["killed", "cancelled"]
+    assert page.setup.history.model.rows[1].words.facts.startswith("20,000 records until then · ")
     assert (page.head.pill.text(), page.failure.text.text()) == ("killed", "The program was killed.")
     assert page.head.facts.text().startswith("4,000 records counted until then · ")
     assert page.messages.pair is None
@@ -413,7 +414,7 @@ def test_a_production_run_of_another_process_is_listed_followed_and_told_to_stop
     assert workbench is not None
     run = keep_live(workbench, "p1", process.pid, events=course("p1", 8))
     page.production.look()
-    entry = page.setup.history.model.entries[0]
+    entry = page.setup.history.model.rows[0]
     assert (entry.run_id, entry.words.pill) == ("p1", "live")
     click(ran, "p1")
     assert page.figures.read.value.text() == "8,000"
@@ -609,7 +610,7 @@ def test_a_real_production_run_is_started_followed_and_outlives_the_window(
     page.run_chosen()
     qtbot.waitUntil(lambda: page.followed is not None and len(page.followed.course) > 1)
     (run,) = live_runs(project_id)
-    assert page.setup.history.model.entries[0].is_live
+    assert page.setup.history.model.rows[0].is_live
     qtbot.waitUntil(lambda: report_of(run).read > 0)  # the first batch is in place
     counts = page.followed.counts if page.followed is not None else None
     assert counts is not None

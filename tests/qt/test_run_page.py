@@ -318,8 +318,8 @@ def test_the_whole_loop_from_an_unknown_version_to_its_replayed_records(
     assert report is not None
     assert (report["read"], report["mapped"], report["is_replay"]) == (waiting, waiting, True)
     listed = page.setup.history.model
-    qtbot.waitUntil(lambda: [entry.is_live for entry in listed.entries] == [False, False])
-    assert [entry.spoken.partition(",")[0] for entry in listed.entries] == ["Replay", "Test run"]
+    qtbot.waitUntil(lambda: [entry.is_live for entry in listed.rows] == [False, False])
+    assert [entry.spoken.partition(",")[0] for entry in listed.rows] == ["Replay", "Test run"]
     page.setup.history.view.setCurrentIndex(page.setup.history.model.index(1))
     qtbot.waitUntil(lambda: page.aside.note.text() == "All of it was replayed.")
     assert not page.aside.replay.isVisible()

@@ -106,7 +106,7 @@ def test_the_whole_loop_from_the_waiting_version_to_the_counts_of_a_run(
     assert shown == report["by_entity"]
     messages = window.run_page.messages
     qtbot.waitUntil(lambda: messages.pair is not None)
-    qtbot.waitUntil(lambda: [entry.is_live for entry in window.run_page.setup.history.model.entries] == [False])
+    qtbot.waitUntil(lambda: [entry.is_live for entry in window.run_page.setup.history.model.rows] == [False])
     messages.show_reason("malformed")
     qtbot.waitUntil(lambda: isinstance(messages.record, SetAsideRecord))
     refused = window.run_page.messages.pair
@@ -130,7 +130,7 @@ def test_a_run_that_is_cancelled_before_spark_is_there_ends_and_is_in_the_histor
         window.actions_table["stop"].trigger()
     assert outcomes[0].is_cancelled
     listed = window.run_page.setup.history.model
-    qtbot.waitUntil(lambda: [entry.words.pill for entry in listed.entries] == ["cancelled"])
-    assert listed.entries[0].words.facts.startswith("0 records until then")
+    qtbot.waitUntil(lambda: [entry.words.pill for entry in listed.rows] == ["cancelled"])
+    assert listed.rows[0].words.facts.startswith("0 records until then")
     assert window.run_page.head.pill.text() == "cancelled"
     assert window.run_page.setup.run_button.isEnabled()

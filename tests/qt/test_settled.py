@@ -58,11 +58,10 @@ def settle_loss(window: Window) -> tuple[int, int]:
 
 def click(strip: ResolvedStrip, key: tuple[int, int]) -> ResolvedBlock:
     """Click on the row of a block."""
-    row = strip.model.row_of(key)
-    assert row is not None
-    box = strip.view.visualRect(strip.model.index(row))
+    index = strip.model.index_of(key)
+    box = strip.view.visualRect(index)
     QTest.mouseClick(strip.view.viewport(), Qt.MouseButton.LeftButton, pos=box.center())
-    found = strip.model.at(row)
+    found = strip.model.row_at(index)
     assert found is not None
     return found
 

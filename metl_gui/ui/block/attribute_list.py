@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias
 
-from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QPoint, Qt, Signal
+from PySide6.QtCore import QEvent, QModelIndex, QPoint, Qt, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
     QDragEnterEvent,
@@ -21,8 +20,7 @@ from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.block.attribute_rows import AttributeDelegate, ListModel
 from metl_gui.ui.project.block_lists import ListRow
 from metl_gui.ui.project.selection import from_mime
-
-Index: TypeAlias = QModelIndex | QPersistentModelIndex
+from metl_gui.ui.widgets.rows import Index
 
 
 class AttributeList(QListView):

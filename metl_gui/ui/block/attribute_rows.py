@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from functools import partial
+from operator import attrgetter
 
-from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, QPointF, QRectF, QSize, Qt
+from PySide6.QtCore import QObject, QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPen
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
@@ -20,7 +21,7 @@ from metl_gui.ui.project.block_lists import ListRow
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.theming.marks import MarkShape, paint_bubble, paint_cross, paint_mark
 from metl_gui.ui.widgets.pill import paint_pill, pill_width
-from metl_gui.ui.widgets.plain_text import plain_tip
+from metl_gui.ui.widgets.rows import LEFT, RIGHT, Index, RowDelegate, RowRoles, RowsModel
 
 
 def row_words(row: ListRow, side: Side, joint: str, values: str = "") -> str:
@@ -103,10 +104,7 @@ def _elements(count: int) -> str:
     return "one element" if count == 1 else f"{count:,} elements"
 
 
-ROW_ROLE = int(Qt.ItemDataRole.UserRole)
-
-
-class ListModel(QAbstractListModel):
+class ListModel(RowsModel[ListRow]):
     """The attributes of one side of a block.
 
     Args:
@@ -114,10 +112,9 @@ class ListModel(QAbstractListModel):
     """
 
     def __init__(self, side: Side, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+        spoken = {int(Qt.ItemDataRole.AccessibleTextRole): partial(self._words, ", ")}
+        super().__init__(RowRoles(_path, partial(self._words, "\n"), spoken, attrgetter("id")), parent)
         self.side = side
-        self.rows: tuple[ListRow, ...] = ()
-        self.place: dict[int, int] = {}
         self.status: Status | None = None
         self.values: Mapping[int, str] = {}
         self.tips: Mapping[int, str] = {}
@@ -130,8 +127,7 @@ class ListModel(QAbstractListModel):
             tips: a line for the tooltip of each.
         """
         self.values, self.tips = values, tips
-        if self.rows:
-            self.dataChanged.emit(self.index(0), self.index(len(self.rows) - 1))
+        self.change_rows(self.rows)
 
     def show(self, rows: tuple[ListRow, ...], status: Status | None) -> bool:
         """Show other rows; where they are the same attributes, only what is said of them changes.
@@ -141,51 +137,24 @@ class ListModel(QAbstractListModel):
         """
         self.status = status
         if [row.id for row in rows] == [row.id for row in self.rows]:
-            self.rows = rows
-            if rows:
-                self.dataChanged.emit(self.index(0), self.index(len(rows) - 1))
+            self.change_rows(rows)
             return False
-        self.beginResetModel()
-        self.rows = rows
-        self.place = {row.id: at for at, row in enumerate(rows)}
-        self.endResetModel()
+        self.reset_rows(rows)
         return True
 
-    def row_at(self, index: QModelIndex | QPersistentModelIndex) -> ListRow | None:
-        """Return what a row shows."""
-        return self.rows[index.row()] if index.isValid() and index.row() < len(self.rows) else None
+    def _words(self, joint: str, row: ListRow) -> str:
+        return row_words(row, self.side, joint, self.tips.get(row.id, "") if not row.note.is_masked else "")
 
-    def index_of(self, attribute_id: int | None) -> QModelIndex:
-        """Return the row of an attribute, an invalid one when the list does not show it."""
-        at = self.place.get(attribute_id) if attribute_id is not None else None
-        return QModelIndex() if at is None else self.index(at)
 
-    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        """Count the attributes."""
-        return 0 if parent.isValid() else len(self.rows)
-
-    def data(self, index: QModelIndex | QPersistentModelIndex, role: int = int(Qt.ItemDataRole.DisplayRole)) -> Any:
-        """Return an attribute's path, its words, or the row itself."""
-        row = self.row_at(index)
-        if row is None:
-            return None
-        if role == Qt.ItemDataRole.DisplayRole:
-            return row.attribute.path
-        if role == ROW_ROLE:
-            return row
-        values = self.tips.get(row.id, "") if not row.note.is_masked else ""
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return plain_tip(row_words(row, self.side, "\n", values))
-        if role == Qt.ItemDataRole.AccessibleTextRole:
-            return row_words(row, self.side, ", ", values)
-        return None
+def _path(row: ListRow) -> str:
+    return row.attribute.path
 
 
 _GAP = 2.0
 
 
-class AttributeDelegate(QStyledItemDelegate):
-    """Paints rows from their ``ListRow``.
+class AttributeDelegate(RowDelegate[ListRow]):
+    """Paints rows from their ``ListRow``, as high as the lines reckon with.
 
     ``below`` is the row on which dragged fields would be dropped, -1 for none.
 
@@ -193,35 +162,32 @@ class AttributeDelegate(QStyledItemDelegate):
         side: which list it paints.
     """
 
+    kind, height_px = ListRow, ROW_PX
+
     def __init__(self, side: Side, parent: QStyledItemDelegate | None = None) -> None:
         super().__init__(parent)
         self._side = side
         self.below = -1
 
-    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
-        """Every row is as high as the lines reckon with."""
-        return QSize(120, themes.px(ROW_PX))
+    def paint_ground(self, painter: QPainter, option: QStyleOptionViewItem, index: Index, row: ListRow) -> None:
+        """Paint the frame of a row."""
+        _paint_ground(painter, _inside(QRectF(option.rect)), row, option, index.row() == self.below)
 
-    def paint(
-        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
-    ) -> None:
-        """Paint one row."""
-        row = index.data(ROW_ROLE)
-        model = index.model()
-        if not isinstance(row, ListRow) or not isinstance(model, ListModel):
+    def paint_row(self, painter: QPainter, box: QRectF, index: Index, row: ListRow, is_selected: bool) -> None:
+        """Paint the mark and the words."""
+        model, box, size = index.model(), _inside(box), themes.px(9)
+        if not isinstance(model, ListModel):
             return
-        painter.save()
-        box = QRectF(option.rect).adjusted(0.5, _GAP, -0.5, -_GAP)
-        _paint_ground(painter, box, row, option, index.row() == self.below)
-        size = themes.px(9)
         mark = QRectF(box.left() + size, box.center().y() - size / 2, size, size)
         paint_mark(painter, mark, mark_of(row, model.status), themes.current())
         if row.type_differs:
             paint_cross(painter, mark, themes.current())
-        is_selected = bool(option.state & QStyle.StateFlag.State_Selected)
         detail = detail_words(row, self._side, model.values.get(row.id, ""))
         _paint_words(painter, box.adjusted(3 * size, 0, -8, 0), row, detail, is_selected)
-        painter.restore()
+
+
+def _inside(box: QRectF) -> QRectF:
+    return box.adjusted(0.5, _GAP, -0.5, -_GAP)
 
 
 def mark_of(row: ListRow, status: Status | None) -> MarkShape:
@@ -272,7 +238,7 @@ def _paint_words(painter: QPainter, box: QRectF, row: ListRow, told: str, is_sel
     name = metrics.elidedText(path, Qt.TextElideMode.ElideMiddle, box.width() - taken - pill - bubble)
     painter.setFont(name_font)
     painter.setPen(theme.text if is_selected or not row.lost else theme.review)
-    painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, name)
+    painter.drawText(box, LEFT, name)
     at = box.left() + metrics.horizontalAdvance(name) + 7
     if shows_new:
         paint_pill(painter, QRectF(at, box.top() + 2, pill - 6, box.height() - 4), "new", "good")
@@ -281,4 +247,4 @@ def _paint_words(painter: QPainter, box: QRectF, row: ListRow, told: str, is_sel
         paint_bubble(painter, QPointF(at, box.center().y()), theme)
     painter.setFont(detail_font)
     painter.setPen(theme.text if is_selected or row.lost else theme.dim)
-    painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, detail)
+    painter.drawText(box, RIGHT, detail)

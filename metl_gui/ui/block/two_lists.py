@@ -170,7 +170,7 @@ class TwoLists(QWidget):
         """Tell what is in sight of a list; its frame lies above the first row."""
         seen = view.viewport()
         return VisibleRows(
-            view.rows.place, view.verticalScrollBar().value() - seen.y(), seen.height(), themes.px(ROW_PX)
+            view.rows.places, view.verticalScrollBar().value() - seen.y(), seen.height(), themes.px(ROW_PX)
         )
 
     # the line that is being drawn
@@ -300,7 +300,7 @@ class TwoLists(QWidget):
     def _follow(self, stub: Stub) -> None:
         element = stub.link.element
         view, id_ = (self.right, element.q) if stub.is_left else (self.left, element.p)
-        if id_ not in view.rows.place:
+        if id_ not in view.rows.places:
             self.everything_wanted.emit()
         view.scrollTo(view.rows.index_of(id_), view.ScrollHint.PositionAtCenter)
 

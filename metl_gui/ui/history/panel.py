@@ -87,7 +87,7 @@ class HistoryPanel(Surface):
     def chosen(self) -> tuple[PastState, ...]:
         """The chosen states, newest first."""
         rows = sorted(index.row() for index in self.view.selectionModel().selectedIndexes())
-        return tuple(self.model.states[row] for row in rows if row < len(self.model.states))
+        return tuple(self.model.rows[row] for row in rows if row < len(self.model.rows))
 
     def read(self) -> None:
         """Read the states that pass the filter now."""
@@ -113,11 +113,10 @@ class HistoryPanel(Surface):
 
     def choose(self, state: int) -> None:
         """Choose a state in the list, where it is read already."""
-        at = self.model.row_of(state)
-        if at is not None:
-            flags = QItemSelectionModel.SelectionFlag.ClearAndSelect
-            self.view.selectionModel().setCurrentIndex(self.model.index(at), flags)
-            self.view.scrollTo(self.model.index(at))
+        index = self.model.index_of(state)
+        if index.isValid():
+            self.view.selectionModel().setCurrentIndex(index, QItemSelectionModel.SelectionFlag.ClearAndSelect)
+            self.view.scrollTo(index)
 
     def copy(self) -> None:
         """Copy the chosen states as text, one a line; no spreadsheet takes a name among it for a formula."""
@@ -160,16 +159,16 @@ class HistoryPanel(Surface):
     def _read(self, error: MetlError | None) -> None:
         if error is not None:
             self.note.setText(str(error))
-        elif not self.model.states:
+        elif not self.model.rows:
             is_empty = self._project.workbench is None or self._project.value.state == 0
             words = "Every edit makes a state, which stands here from then on."
             self.note.setText(words if is_empty else "No state passes this filter.")
-        self.note.setVisible(error is not None or not self.model.states)
+        self.note.setVisible(error is not None or not self.model.rows)
         self.view.setVisible(not self.note.isVisible())
         follows, self._follows = self._follows, False
-        if self.model.states and (follows or not self.chosen):
+        if self.model.rows and (follows or not self.chosen):
             self.choose(self._looking.state)
-        if self.model.states and not self.view.currentIndex().isValid():
+        if self.model.rows and not self.view.currentIndex().isValid():
             self.view.selectionModel().setCurrentIndex(self.model.index(0), QItemSelectionModel.SelectionFlag.NoUpdate)
         newest = self._looking.newest
         self.told.emit(f"{newest:,} state{'' if newest == 1 else 's'}")
@@ -178,12 +177,12 @@ class HistoryPanel(Surface):
 
     def _clicked(self, index: QModelIndex) -> None:
         """Look at what was clicked, unless it was chosen beside another one."""
-        state = self.model.state_at(index)
+        state = self.model.row_at(index)
         if state is not None and QGuiApplication.keyboardModifiers() == Qt.KeyboardModifier.NoModifier:
             self._looking.look_at(state.state)
 
     def _activated(self, index: QModelIndex) -> None:
-        state = self.model.state_at(index)
+        state = self.model.row_at(index)
         if state is not None:
             self._looking.look_at(state.state)
 

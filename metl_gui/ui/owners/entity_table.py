@@ -18,7 +18,7 @@ from metl_gui.core.trees.types import CHOICES, read_type, type_name
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.choice import ThemedComboBox
 from metl_gui.ui.widgets.plain_text import plain_tip
-from metl_gui.ui.widgets.two_line_list import paint_row_background
+from metl_gui.ui.widgets.rows import paint_row_background
 
 Index: TypeAlias = QModelIndex | QPersistentModelIndex
 PATH, TYPE, REQUIRED, DOC = range(4)

@@ -13,17 +13,7 @@ from functools import partial
 from html import escape
 from typing import Any
 
-from PySide6.QtCore import (
-    QAbstractListModel,
-    QEvent,
-    QModelIndex,
-    QObject,
-    QPersistentModelIndex,
-    QRectF,
-    QSize,
-    Qt,
-    Signal,
-)
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QRectF, Qt, Signal
 from PySide6.QtGui import (
     QAccessible,
     QAccessibleAnnouncementEvent,
@@ -39,8 +29,6 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QListView,
     QMainWindow,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
     QTextBrowser,
     QVBoxLayout,
     QWidget,
@@ -50,7 +38,7 @@ from metl_gui.core.glossary import WORDS, GlossaryTerm
 from metl_gui.ui.actions.menus import Actions
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.pill import KeyButton
-from metl_gui.ui.widgets.two_line_list import paint_row_background
+from metl_gui.ui.widgets.rows import RIGHT, Index, RowDelegate, RowRoles, RowsModel, paint_words, quiet_ink
 
 _BEGINS_WORD = 8.0
 _FOLLOWS = 5.0
@@ -188,70 +176,29 @@ def _words(show_word: Callable[[str], object]) -> list[PaletteEntry]:
     ]
 
 
-_NOWHERE = QModelIndex()
+def _spoken(entry: PaletteEntry) -> str:
+    return ", ".join(part for part in (entry.words, entry.keys, entry.where) if part)
+
+
 _ROW_PX = 28
 _PAD_PX = 12
 
 
-class PaletteModel(QAbstractListModel):
-    """The entries that fit."""
-
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self.entries: tuple[PaletteEntry, ...] = ()
-
-    def show_entries(self, entries: tuple[PaletteEntry, ...]) -> None:
-        """Show others."""
-        self.beginResetModel()
-        self.entries = entries
-        self.endResetModel()
-
-    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = _NOWHERE) -> int:
-        """Count the entries."""
-        return 0 if parent.isValid() else len(self.entries)
-
-    def data(self, index: QModelIndex | QPersistentModelIndex, role: int = int(Qt.ItemDataRole.DisplayRole)) -> Any:
-        """Return an entry, or its words as they are read aloud."""
-        if not index.isValid() or index.row() >= len(self.entries):
-            return None
-        entry = self.entries[index.row()]
-        if role == Qt.ItemDataRole.UserRole:
-            return entry
-        if role == Qt.ItemDataRole.DisplayRole:
-            return ", ".join(part for part in (entry.words, entry.keys, entry.where) if part)
-        return None
-
-
-class EntryDelegate(QStyledItemDelegate):
+class EntryDelegate(RowDelegate[PaletteEntry]):
     """Paints words left, menu and keys right."""
 
-    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
-        """One line high."""
-        return QSize(200, themes.px(_ROW_PX))
+    kind, height_px = PaletteEntry, _ROW_PX
 
-    def paint(
-        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
-    ) -> None:
+    def paint_row(self, painter: QPainter, box: QRectF, index: Index, row: PaletteEntry, is_selected: bool) -> None:
         """Paint one line."""
-        entry = index.data(int(Qt.ItemDataRole.UserRole))
-        if not isinstance(entry, PaletteEntry):
-            return
-        theme, pad = themes.current(), themes.px(_PAD_PX)
-        painter.save()
-        is_selected = paint_row_background(painter, option)
-        box = QRectF(option.rect).adjusted(pad, 0, -pad, 0)
-        for words, font in ((entry.keys, themes.mono()), (entry.where, themes.small())):
-            width = QFontMetricsF(font).horizontalAdvance(words)
+        pad = themes.px(_PAD_PX)
+        box = box.adjusted(pad, 0, -pad, 0)
+        for words, font in ((row.keys, themes.mono()), (row.where, themes.small())):
             painter.setFont(font)
-            painter.setPen(theme.text if is_selected else theme.dim)
-            painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, words)
-            box.setRight(box.right() - (width + pad if words else 0))
-        font = themes.scaled(1.0)
-        painter.setFont(font)
-        painter.setPen(theme.text)
-        elided = QFontMetricsF(font).elidedText(entry.words, Qt.TextElideMode.ElideRight, box.width())
-        painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, elided)
-        painter.restore()
+            painter.setPen(quiet_ink(is_selected))
+            painter.drawText(box, RIGHT, words)
+            box.setRight(box.right() - (QFontMetricsF(font).horizontalAdvance(words) + pad if words else 0))
+        paint_words(painter, box, row.words, themes.scaled(1.0), themes.current().text)
 
 
 class Palette(QDialog):
@@ -275,7 +222,7 @@ class Palette(QDialog):
         self.box = QLineEdit()
         self.box.setPlaceholderText("Type a few letters of what you want to do")
         self.box.setAccessibleName("What do you want to do?")
-        self.model = PaletteModel(self)
+        self.model = RowsModel(RowRoles(_spoken), self)
         self.view = QListView()
         self.view.setAccessibleName("What can be done now")
         self.view.setModel(self.model)
@@ -317,13 +264,13 @@ class Palette(QDialog):
         return super().eventFilter(watched, event)
 
     def _filter(self, text: str) -> None:
-        self.model.show_entries(found(self._entries, text, self._recent))
-        self.none.setVisible(not self.model.entries)
-        if self.model.entries:
+        self.model.show_rows(found(self._entries, text, self._recent))
+        self.none.setVisible(not self.model.rows)
+        if self.model.rows:
             self._go_to(0)
 
     def _go_to(self, row: int) -> None:
-        index = self.model.index(min(max(row, 0), len(self.model.entries) - 1))
+        index = self.model.index(min(max(row, 0), len(self.model.rows) - 1))
         self.view.setCurrentIndex(index)
         self.view.scrollTo(index)
         words = index.data()
@@ -331,8 +278,8 @@ class Palette(QDialog):
             QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self.box, str(words)))
 
     def _take(self) -> None:
-        entry = self.view.currentIndex().data(int(Qt.ItemDataRole.UserRole))
-        if isinstance(entry, PaletteEntry):
+        entry = self.model.row_at(self.view.currentIndex())
+        if entry is not None:
             self.accept()
             self.chosen.emit(entry)
 

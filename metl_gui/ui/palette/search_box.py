@@ -6,33 +6,11 @@ A line of the list is a heading, or a name with the words found in bold and its 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from operator import attrgetter
 
-from PySide6.QtCore import (
-    QAbstractListModel,
-    QEvent,
-    QModelIndex,
-    QObject,
-    QPersistentModelIndex,
-    QPoint,
-    QRectF,
-    QSize,
-    Qt,
-    QTimer,
-    Signal,
-)
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QFontMetricsF, QKeyEvent, QPainter
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QApplication,
-    QFrame,
-    QLabel,
-    QLineEdit,
-    QListView,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
-    QVBoxLayout,
-)
+from PySide6.QtWidgets import QAbstractItemView, QApplication, QFrame, QLabel, QLineEdit, QListView, QVBoxLayout
 
 from metl_gui.core.search.query import TermKind, parse
 from metl_gui.core.trees.nodes import Side
@@ -42,100 +20,55 @@ from metl_gui.ui.palette.dialog import PaletteEntry
 from metl_gui.ui.palette.search_hits import Hit, SearchScope, hits
 from metl_gui.ui.project.selection import Selected, still_there
 from metl_gui.ui.theming import theme as themes
-from metl_gui.ui.widgets.plain_text import plain_tip
-from metl_gui.ui.widgets.two_line_list import paint_row_background
+from metl_gui.ui.widgets.rows import (
+    LEFT,
+    RIGHT,
+    HeadedModel,
+    Heading,
+    Index,
+    RowDelegate,
+    RowRoles,
+    below_headings,
+    paint_words,
+    quiet_ink,
+)
 
-HIT_ROLE = int(Qt.ItemDataRole.UserRole)
 ROW_PX = 26
 _PAD_PX = 12
-Index: TypeAlias = QModelIndex | QPersistentModelIndex
 
 
-class HitModel(QAbstractListModel):
-    """Lines under headings; a heading is a text, a line a ``Hit``."""
-
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._lines: list[Hit | str] = []
-
-    def show_hits(self, hits: list[Hit]) -> None:
-        """Show other lines."""
-        lines: list[Hit | str] = []
-        for hit in hits:
-            before = lines[-1] if lines else None
-            if not isinstance(before, Hit) or before.group != hit.group:
-                lines.append(hit.group)
-            lines.append(hit)
-        self.beginResetModel()
-        self._lines = lines
-        self.endResetModel()
-
-    def hit(self, index: Index) -> Hit | None:
-        """Return the line of a row, ``None`` for a heading."""
-        line = self._lines[index.row()] if index.isValid() and index.row() < len(self._lines) else None
-        return line if isinstance(line, Hit) else None
-
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        """Count lines and headings."""
-        return 0 if parent.isValid() else len(self._lines)
-
-    def flags(self, index: Index) -> Qt.ItemFlag:
-        """A heading cannot be chosen."""
-        if self.hit(index) is None:
-            return Qt.ItemFlag.NoItemFlags
-        return Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsEnabled
-
-    def data(self, index: Index, role: int = int(Qt.ItemDataRole.DisplayRole)) -> Any:
-        """Return a line, or what is read aloud of it."""
-        if not index.isValid():
-            return None
-        line = self._lines[index.row()]
-        if role == HIT_ROLE:
-            return line
-        if role == Qt.ItemDataRole.DisplayRole:
-            return line if isinstance(line, str) else ", ".join(part for part in (line.words, line.where) if part)
-        if role == Qt.ItemDataRole.ToolTipRole and isinstance(line, Hit):
-            return plain_tip(f"{line.words}\n{line.where}" if line.where else line.words)
-        return None
+def _spoken(hit: Hit) -> str:
+    return ", ".join(part for part in (hit.words, hit.where) if part)
 
 
-class HitDelegate(QStyledItemDelegate):
+def _tip(hit: Hit) -> str:
+    return f"{hit.words}\n{hit.where}" if hit.where else hit.words
+
+
+class HitDelegate(RowDelegate[Hit]):
     """Paints headings and lines."""
+
+    kind, height_px = Hit, ROW_PX
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.words: tuple[str, ...] = ()
 
-    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        """One line high."""
-        return QSize(200, themes.px(ROW_PX))
-
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        """Paint one line."""
-        theme, line = themes.current(), index.data(HIT_ROLE)
-        painter.save()
+    def paint_heading(self, painter: QPainter, box: QRectF, heading: Heading) -> None:
+        """Paint a heading as it is."""
         pad = themes.px(_PAD_PX)
-        box = QRectF(option.rect).adjusted(pad, 0, -pad, 0)
-        if isinstance(line, str):
-            painter.setFont(themes.small(bold=True))
-            painter.setPen(theme.dim)
-            painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, line)
-        elif isinstance(line, Hit):
-            is_selected = paint_row_background(painter, option)
-            room = self._paint_where(painter, box, line, is_selected)
-            colour = theme.accent if line.filters is not None and not is_selected else theme.text
-            painter.setPen(colour)
-            self._paint_words(painter, box.adjusted(pad / 2, 0, -room, 0), line.words)
-        painter.restore()
+        painter.setFont(themes.small(bold=True))
+        painter.setPen(themes.current().dim)
+        painter.drawText(box.adjusted(pad, 0, -pad, 0), LEFT, heading.words)
 
-    def _paint_where(self, painter: QPainter, box: QRectF, hit: Hit, is_selected: bool) -> float:
-        font = themes.scaled(0.92)
-        metrics = QFontMetricsF(font)
-        words = metrics.elidedText(hit.where, Qt.TextElideMode.ElideMiddle, box.width() * 0.6)
-        painter.setFont(font)
-        painter.setPen(themes.current().text if is_selected else themes.current().dim)
-        painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, words)
-        return metrics.horizontalAdvance(words) + 12 if words else 0.0
+    def paint_row(self, painter: QPainter, box: QRectF, index: Index, row: Hit, is_selected: bool) -> None:
+        """Paint one line."""
+        theme, pad, font = themes.current(), themes.px(_PAD_PX), themes.scaled(0.92)
+        box = box.adjusted(pad, 0, -pad, 0)
+        where = QFontMetricsF(font).elidedText(row.where, Qt.TextElideMode.ElideMiddle, box.width() * 0.6)
+        room = paint_words(painter, box, where, font, quiet_ink(is_selected), RIGHT)
+        painter.setPen(theme.accent if row.filters is not None and not is_selected else theme.text)
+        self._paint_words(painter, box.adjusted(pad / 2, 0, -(room + 12 if where else 0), 0), row.words)
 
     def _paint_words(self, painter: QPainter, box: QRectF, text: str) -> None:
         """Write a name, the letters that were found bold."""
@@ -146,7 +79,7 @@ class HitDelegate(QStyledItemDelegate):
             font = bold if is_found else plain
             painter.setFont(font)
             here = QRectF(left, box.top(), box.right() - left + 1, box.height())
-            painter.drawText(here, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, part)
+            painter.drawText(here, LEFT, part)
             left += QFontMetricsF(font).horizontalAdvance(part)
 
 
@@ -190,7 +123,7 @@ class SearchBox(QFrame):
         self._context, self._window = context, context.window
         self._box, self._entries = box, entries
         self._grounds: SearchScope | None = None
-        self.model = HitModel(self)
+        self.model = HeadedModel(RowRoles(_spoken, _tip), self)
         self.view = QListView()
         self.delegate = HitDelegate(self.view)
         self.note = QLabel("Nothing has these words.")
@@ -214,7 +147,8 @@ class SearchBox(QFrame):
             self._grounds = self._read()
         found = hits(self._grounds, text)
         self.delegate.words = parse(text).values(TermKind.WORD)
-        self.model.show_hits(found)
+        self.model.show_rows(below_headings(found, attrgetter("group")))
+        self.view.viewport().update()  # the same lines may have other letters bold
         self.view.setVisible(bool(found))
         self.note.setVisible(not found)
         self.setVisible(bool(self.delegate.words))
@@ -225,7 +159,7 @@ class SearchBox(QFrame):
     @property
     def current(self) -> Hit | None:
         """The line that Enter takes."""
-        return self.model.hit(self.view.currentIndex())
+        return self.model.row_at(self.view.currentIndex())
 
     # what people do
 
@@ -328,7 +262,7 @@ class SearchBox(QFrame):
         """Stand on the next line from a row on, over headings."""
         while 0 <= row < self.model.rowCount():
             index = self.model.index(row, 0)
-            hit = self.model.hit(index)
+            hit = self.model.row_at(index)
             if hit is not None:
                 self.view.setCurrentIndex(index)
                 if row == 1:
@@ -359,6 +293,6 @@ class SearchBox(QFrame):
             self.find_now(self._box.text())
 
     def _clicked(self, index: QModelIndex) -> None:
-        hit = self.model.hit(index)
+        hit = self.model.row_at(index)
         if hit is not None:
             self.take(hit)

@@ -29,10 +29,11 @@ from metl_gui.ui.review.resolved import ResolvedController
 from metl_gui.ui.review.version_tasks import TaskSheet
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets import dialogs
-from metl_gui.ui.widgets.choice import ChoiceModel, ChoiceRow, Chooser
+from metl_gui.ui.widgets.choice import CHOICE_ROLES, ChoiceRow, Chooser, by_section
 from metl_gui.ui.widgets.dialogs import show_about
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
+from metl_gui.ui.widgets.rows import HeadedModel
 from metl_gui.ui.widgets.two_line_list import HeadedDelegate, TwoLines
 from metl_gui.workbench.importing.schema_import import ImportResult
 from metl_gui.workbench.importing.version_tasks import accept_task, dismiss_task, entry_of, sample_records
@@ -70,14 +71,13 @@ class AnswersDialog(QDialog):
         does_something = bool(taken.answered) or bool(taken.assigned)
         title = plain_label(f"{taken.path.name}: {_counts(taken)}", "heading")
         title.setWordWrap(True)
-        self.model = ChoiceModel(self)
-        self.model.show_rows(
-            [
-                *_rows(taken.unclear, "Not clear: nothing is done for these", "not clear", "review"),
-                *_rows(taken.answered, "Will be done, as one step that can be undone", "", "plain"),
-                *_rows(taken.ignored, "Decided meanwhile: left as they are", "ignored", "plain"),
-            ]
-        )
+        self.model = HeadedModel(CHOICE_ROLES, self)
+        choices = [
+            *_rows(taken.unclear, "Not clear: nothing is done for these", "not clear", "review"),
+            *_rows(taken.answered, "Will be done, as one step that can be undone", "", "plain"),
+            *_rows(taken.ignored, "Decided meanwhile: left as they are", "ignored", "plain"),
+        ]
+        self.model.show_rows(by_section(choices))
         self.view = QListView()
         self.view.setAccessibleName("Rows of the answer sheet")
         self.view.setModel(self.model)

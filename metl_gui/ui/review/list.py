@@ -7,18 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import groupby
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-from PySide6.QtCore import (
-    QAbstractListModel,
-    QEvent,
-    QItemSelectionModel,
-    QModelIndex,
-    QObject,
-    QPersistentModelIndex,
-    Qt,
-    Signal,
-)
+from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, QObject, Qt, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QFocusEvent, QKeyEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QHBoxLayout, QLabel, QListView, QProgressBar, QVBoxLayout, QWidget
 
@@ -35,7 +26,8 @@ from metl_gui.ui.review.version_tasks import TaskStrip
 from metl_gui.ui.widgets.dock import Surface
 from metl_gui.ui.widgets.labels import Elided
 from metl_gui.ui.widgets.pill import VERDICT_KINDS, KeyButton
-from metl_gui.ui.widgets.two_line_list import HEADING_ROLE, WORDS_ROLE, HeadedDelegate, Heading, TwoLines
+from metl_gui.ui.widgets.rows import HeadedModel, Heading, RowRoles
+from metl_gui.ui.widgets.two_line_list import WORDS_ROLE, HeadedDelegate, TwoLines
 from metl_gui.workbench.review.progress import ReviewProgress
 
 Entry: TypeAlias = ReviewFacts | Heading
@@ -97,83 +89,39 @@ def _short(title: str, facts: ReviewFacts) -> str:
     return f"…{title[len(facts.schema) - len(last) :]}" if last != facts.schema else ""
 
 
-class ReviewModel(QAbstractListModel):
+class ReviewModel(HeadedModel[ReviewFacts]):
     """The rows that pass the filter."""
 
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self.entries: list[Entry] = []
+        super().__init__(RowRoles(self._spoken, others={WORDS_ROLE: self._said}, key=_key), parent)
         self._document = Document()
         self._sources = LastSources(self._document)
-        self._rows: dict[BlockKey, int] = {}
         self._words: dict[BlockKey, tuple[ReviewFacts, TwoLines]] = {}  # of this document only
 
     @property
     def items(self) -> list[ReviewFacts]:
         """The items among the rows."""
-        return [entry for entry in self.entries if isinstance(entry, ReviewFacts)]
+        return [entry for entry in self.rows if isinstance(entry, ReviewFacts)]
 
     def show_entries(self, document: Document, entries: list[Entry]) -> None:
         """Show other rows: those that are gone go, the rest is looked at again."""
         if document is not self._document:
             self._document, self._sources, self._words = document, LastSources(document), {}
-        shown, names = [_name(entry) for entry in self.entries], [_name(entry) for entry in entries]
+        names = [_name(entry) for entry in entries]
         wanted = set(names)
-        gone = [at for at, name in enumerate(shown) if name not in wanted]
+        gone = [at for at, entry in enumerate(self.rows) if _name(entry) not in wanted]
         if len(gone) <= _FEW:
             for at in reversed(gone):
-                self.beginRemoveRows(QModelIndex(), at, at)
-                del self.entries[at], shown[at]
-                self._number()
-                self.endRemoveRows()
-        if shown == names:
-            self.entries = entries
-            if entries:
-                self.dataChanged.emit(self.index(0), self.index(len(entries) - 1))
+                self.remove_row(at)
+        if [_name(entry) for entry in self.rows] == names:
+            self.change_rows(entries)
             return
-        self.beginResetModel()
-        self.entries = entries
-        self._number()
         self._words = {}
-        self.endResetModel()
+        self.reset_rows(entries)
 
-    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:  # noqa: B008 - Qt's own
-        """Count the rows."""
-        return 0 if parent.isValid() else len(self.entries)
-
-    def flags(self, index: QModelIndex | QPersistentModelIndex) -> Qt.ItemFlag:
-        """Only items can be chosen."""
-        return super().flags(index) if self.at(index.row()) is not None else Qt.ItemFlag.NoItemFlags
-
-    def data(self, index: QModelIndex | QPersistentModelIndex, role: int = int(Qt.ItemDataRole.DisplayRole)) -> Any:
-        """Return a row, or its words."""
-        if not index.isValid() or index.row() >= len(self.entries):
-            return None
-        entry = self.entries[index.row()]
-        if isinstance(entry, Heading):
-            said = {HEADING_ROLE: entry, int(Qt.ItemDataRole.DisplayRole): f"{entry.words}, {entry.facts}"}
-            return said.get(role)
-        if role == Qt.ItemDataRole.UserRole:
-            return entry
-        if role == WORDS_ROLE:
-            return self._said(entry)
-        if role == Qt.ItemDataRole.DisplayRole:
-            words = self._said(entry)
-            return f"{words.title}, {words.pill}, {words.facts}"
-        return None
-
-    def at(self, row: int) -> ReviewFacts | None:
-        """Return the item of a row; ``None`` for a heading."""
-        entry = self.entries[row] if 0 <= row < len(self.entries) else None
-        return entry if isinstance(entry, ReviewFacts) else None
-
-    def row_of(self, key: BlockKey) -> int | None:
-        """Return the row of a block."""
-        return self._rows.get(key)
-
-    def _number(self) -> None:
-        pairs = ((entry, at) for at, entry in enumerate(self.entries))
-        self._rows = {entry.item.key: at for entry, at in pairs if isinstance(entry, ReviewFacts)}
+    def _spoken(self, facts: ReviewFacts) -> str:
+        words = self._said(facts)
+        return f"{words.title}, {words.pill}, {words.facts}"
 
     def _said(self, facts: ReviewFacts) -> TwoLines:
         known = self._words.get(facts.item.key)
@@ -183,8 +131,12 @@ class ReviewModel(QAbstractListModel):
         return known[1]
 
 
+def _key(facts: ReviewFacts) -> BlockKey:
+    return facts.item.key
+
+
 def _name(entry: Entry) -> object:
-    return entry.words if isinstance(entry, Heading) else entry.item.key
+    return entry.words if isinstance(entry, Heading) else _key(entry)
 
 
 _PLAIN = (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.KeypadModifier)
@@ -310,13 +262,13 @@ class ReviewListPanel(Surface):
     @property
     def current(self) -> ReviewItem | None:
         """The item that is current."""
-        found = self.model.at(self.view.currentIndex().row())
+        found = self.current_facts
         return found.item if found is not None else None
 
     @property
     def current_facts(self) -> ReviewFacts | None:
         """What the current item is asked by."""
-        return self.model.at(self.view.currentIndex().row())
+        return self.model.row_at(self.view.currentIndex())
 
     def go_to(self, key: BlockKey) -> bool:
         """Make the item of a block current; tell whether there is one."""
@@ -327,16 +279,14 @@ class ReviewListPanel(Surface):
 
     def go_to_row(self, row: int) -> None:
         """Make a row current."""
-        if self.model.at(row) is not None:
-            index = self.model.index(row)
+        index = self.model.index(row)
+        if self.model.row_at(index) is not None:
             self.view.selectionModel().setCurrentIndex(index, QItemSelectionModel.SelectionFlag.ClearAndSelect)
 
     def next(self) -> None:
         """Go to the next item, after the last one to the first."""
-        count = self.model.rowCount()
-        start = self.view.currentIndex().row()
-        steps = ((start + step) % count for step in range(1, count + 1))
-        self.go_to_row(next((row for row in steps if self.model.at(row) is not None), -1))
+        rows, current = [*self.model.places.values()], self.view.currentIndex().row()
+        self.go_to_row(next((row for row in rows if row > current), rows[0] if rows else -1))
 
     @property
     def is_left(self) -> bool:
@@ -361,12 +311,8 @@ class ReviewListPanel(Surface):
 
     def _go_near(self, row: int) -> None:
         """Make the item in a place current, or the one before it."""
-        last = self.model.rowCount() - 1
-        start = min(max(row, 0), last)
-        near = (*range(start, last + 1), *range(start - 1, -1, -1))
-        found = next((at for at in near if self.model.at(at) is not None), None)
-        if found is not None:
-            self.go_to_row(found)
+        rows = [*self.model.places.values()]
+        self.go_to_row(next((at for at in rows if at >= row), rows[-1] if rows else -1))
 
     def _filter(self) -> None:
         now, query = now_ms(), self.filter.query

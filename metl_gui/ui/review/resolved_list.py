@@ -6,30 +6,11 @@ It can be folded to its heading. A line is put into words when it is looked at.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from operator import attrgetter
 
-from PySide6.QtCore import (
-    QAbstractListModel,
-    QEvent,
-    QItemSelectionModel,
-    QModelIndex,
-    QObject,
-    QPersistentModelIndex,
-    QRectF,
-    QSize,
-    Qt,
-    Signal,
-)
+from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, QRectF, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QPainter
-from PySide6.QtWidgets import (
-    QHBoxLayout,
-    QLabel,
-    QListView,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QListView, QVBoxLayout, QWidget
 
 from metl_gui.core.matrix.blocks import BlockKey
 from metl_gui.core.matrix.document import Document
@@ -38,9 +19,18 @@ from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.project.text import block_words, clock, version_words
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.labels import fitted
-from metl_gui.ui.widgets.pill import KeyButton, paint_pill, pill_width
-from metl_gui.ui.widgets.plain_text import plain_tip
-from metl_gui.ui.widgets.two_line_list import WORDS_ROLE, paint_row_background
+from metl_gui.ui.widgets.pill import KeyButton
+from metl_gui.ui.widgets.rows import (
+    RIGHT,
+    Index,
+    RowDelegate,
+    RowRoles,
+    RowsModel,
+    paint_right_pill,
+    paint_words,
+    quiet_ink,
+)
+from metl_gui.ui.widgets.two_line_list import WORDS_ROLE
 
 ROW_PX = 28
 _PAD = 14
@@ -74,88 +64,28 @@ def line_of(document: Document, settled: ResolvedBlock) -> OneLine:
     return OneLine(title, short, settled.who, clock(settled.when_ms), settled.how.value)
 
 
-class ResolvedModel(QAbstractListModel):
-    """Settled blocks, the newest first."""
-
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self.rows: tuple[ResolvedBlock, ...] = ()
-        self._document = Document()
-        self._at: dict[BlockKey, int] = {}
-
-    def show(self, document: Document, rows: tuple[ResolvedBlock, ...]) -> None:
-        """Show other rows."""
-        if rows == self.rows:
-            self._document = document
-            return
-        self.beginResetModel()
-        self._document, self.rows = document, rows
-        self._at = {each.key: at for at, each in enumerate(rows)}
-        self.endResetModel()
-
-    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:  # noqa: B008 - Qt's own
-        """Count the rows."""
-        return 0 if parent.isValid() else len(self.rows)
-
-    def data(self, index: QModelIndex | QPersistentModelIndex, role: int = int(Qt.ItemDataRole.DisplayRole)) -> Any:
-        """Return a row, or its words."""
-        settled = self.at(index.row()) if index.isValid() else None
-        if settled is None:
-            return None
-        if role == Qt.ItemDataRole.UserRole:
-            return settled
-        if role == WORDS_ROLE:
-            return line_of(self._document, settled)
-        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
-            line = line_of(self._document, settled)
-            words = f"{line.title}, {line.pill}, {line.who}, {line.when}"
-            return words if role == Qt.ItemDataRole.DisplayRole else plain_tip(f"{words}\n{settled.title}")
-        return None
-
-    def at(self, row: int) -> ResolvedBlock | None:
-        """Return what stands in a row."""
-        return self.rows[row] if 0 <= row < len(self.rows) else None
-
-    def row_of(self, key: BlockKey) -> int | None:
-        """Return the row of a block."""
-        return self._at.get(key)
-
-
-class ResolvedDelegate(QStyledItemDelegate):
+class ResolvedDelegate(RowDelegate[OneLine]):
     """Paints the block, who and when, and a pill; the block comes first where there is not room for all."""
 
-    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
-        """One line high."""
-        return QSize(120, themes.px(ROW_PX))
+    kind, role, height_px = OneLine, WORDS_ROLE, ROW_PX
 
-    def paint(
-        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
-    ) -> None:
+    def paint_row(self, painter: QPainter, box: QRectF, index: Index, row: OneLine, is_selected: bool) -> None:
         """Paint one row."""
-        line = index.data(WORDS_ROLE)
-        if not isinstance(line, OneLine):
-            return
-        theme, box = themes.current(), QRectF(option.rect)
-        painter.save()
-        is_selected = paint_row_background(painter, option)
-        width = pill_width(line.pill)
-        paint_pill(painter, QRectF(box.right() - width - _PAD, box.top(), width, box.height()), line.pill, "plain")
-        box.adjust(_PAD, 0, -(width + _PAD + _GAP), 0)
-        painter.setPen(theme.text if is_selected else theme.dim)
+        ink = quiet_ink(is_selected)
+        pill = paint_right_pill(painter, box.adjusted(0, 0, -_PAD, 0), row.pill, "plain")
+        box = QRectF(box.left() + _PAD, box.top(), pill - _GAP - box.left() - _PAD, box.height())
         normal, small = themes.scaled(1.0), themes.small()
         measure, measure_small = QFontMetricsF(normal), QFontMetricsF(small)
-        said = f"{line.who}, {line.when}" if line.who else line.when
-        tries = [(line.title, said), (line.short, said), (line.title, line.when), (line.short, line.when)]
+        said = f"{row.who}, {row.when}" if row.who else row.when
+        tries = [(row.title, said), (row.short, said), (row.title, row.when), (row.short, row.when)]
         sizes = ((t, s, measure.horizontalAdvance(t) + _GAP + measure_small.horizontalAdvance(s)) for t, s in tries)
-        title, told = next(((t, s) for t, s, size in sizes if size <= box.width()), (line.short, line.when))
+        title, told = next(((t, s) for t, s, size in sizes if size <= box.width()), (row.short, row.when))
         painter.setFont(small)
-        painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, told)
+        painter.setPen(ink)
+        painter.drawText(box, RIGHT, told)
         box.setRight(box.right() - measure_small.horizontalAdvance(told) - _GAP)
-        painter.setFont(normal)
         title = fitted(title, measure, box.width())  # the versions stay, else rows of one schema read the same
-        title = measure.elidedText(title, Qt.TextElideMode.ElideMiddle, box.width())
-        painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, title)
-        painter.restore()
+        paint_words(painter, box, title, normal, ink, elide=Qt.TextElideMode.ElideMiddle)
 
 
 _MOST_MEASURED = 200
@@ -205,7 +135,8 @@ class ResolvedStrip(QWidget):
         self.all, self.same = KeyButton("", kind="link"), KeyButton("", kind="link")
         self._joint = QLabel(", of which")
         self._joint.setProperty("kind", "small")
-        self.model = ResolvedModel(self)
+        roles = RowRoles(self._spoken, self._tip, {WORDS_ROLE: self._line}, attrgetter("key"))
+        self.model: RowsModel[ResolvedBlock] = RowsModel(roles, self)
         self.view = _ResolvedList()
         self.view.setAccessibleName("Settled blocks")
         self.view.setModel(self.model)
@@ -250,7 +181,7 @@ class ResolvedStrip(QWidget):
     @property
     def current(self) -> ResolvedBlock | None:
         """What is looked at."""
-        return self.model.at(self.view.currentIndex().row())
+        return self.model.row_at(self.view.currentIndex())
 
     def leave(self) -> None:
         """Look at none of them any more."""
@@ -260,11 +191,10 @@ class ResolvedStrip(QWidget):
 
     def go_to(self, key: BlockKey) -> bool:
         """Look at the row of a block; whether there is one."""
-        at = self.model.row_of(key)
-        if at is not None:
-            flags = QItemSelectionModel.SelectionFlag.ClearAndSelect
-            self.view.selectionModel().setCurrentIndex(self.model.index(at), flags)
-        return at is not None
+        index = self.model.index_of(key)
+        if index.isValid():
+            self.view.selectionModel().setCurrentIndex(index, QItemSelectionModel.SelectionFlag.ClearAndSelect)
+        return index.isValid()
 
     def changeEvent(self, event: QEvent) -> None:
         """Follow the scale."""
@@ -272,11 +202,21 @@ class ResolvedStrip(QWidget):
         if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
             self._fit()
 
+    def _line(self, settled: ResolvedBlock) -> OneLine:
+        return line_of(self._document, settled)
+
+    def _spoken(self, settled: ResolvedBlock) -> str:
+        line = self._line(settled)
+        return f"{line.title}, {line.pill}, {line.who}, {line.when}"
+
+    def _tip(self, settled: ResolvedBlock) -> str:
+        return f"{self._spoken(settled)}\n{settled.title}"
+
     def _fill(self) -> None:
         shown = tuple(each for each in self._all if self._how in (None, each.how))
         key = self.current.key if self.current is not None else None
         self._is_quiet = True
-        self.model.show(self._document, shown)
+        self.model.show_rows(shown)
         if key is not None:
             self.go_to(key)
         self._is_quiet = False

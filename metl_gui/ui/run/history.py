@@ -7,29 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from operator import attrgetter
 
-from PySide6.QtCore import (
-    QAbstractListModel,
-    QEvent,
-    QItemSelectionModel,
-    QModelIndex,
-    QObject,
-    QPersistentModelIndex,
-    QPoint,
-    Qt,
-    Signal,
-)
+from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, QPoint, Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QListView, QMenu, QVBoxLayout, QWidget
 
 from metl_gui.ui.project.text import duration, now_ms, on
 from metl_gui.ui.run.progress import FollowedRun, kind_words, moment_words, source_words, title_words
 from metl_gui.ui.widgets.pill import KeyButton
-from metl_gui.ui.widgets.plain_text import plain_label, plain_tip
+from metl_gui.ui.widgets.plain_text import plain_label
+from metl_gui.ui.widgets.rows import RowRoles, RowsModel
 from metl_gui.ui.widgets.two_line_list import WORDS_ROLE, TwoLineDelegate, TwoLines
 from metl_gui.workbench.runs.history import PastRun, RunStatus
-
-ENTRY_ROLE = int(Qt.ItemDataRole.UserRole)
 
 
 @dataclass(frozen=True)
@@ -53,54 +42,9 @@ class RunEntry:
     run: object = None
 
 
-class RunListModel(QAbstractListModel):
-    """Rows of runs."""
-
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self.entries: tuple[RunEntry, ...] = ()
-
-    def show_entries(self, entries: Sequence[RunEntry]) -> None:
-        """Show other rows; where some came in front or changed, what is selected stays selected."""
-        entries = tuple(entries)
-        if entries == self.entries:
-            return
-        old, new = [each.run_id for each in self.entries], [each.run_id for each in entries]
-        more = len(new) - len(old)
-        if more > 0 and new[more:] == old:
-            self.beginInsertRows(QModelIndex(), 0, more - 1)
-            self.entries = entries
-            self.endInsertRows()
-        elif new != old:
-            self.beginResetModel()
-            self.entries = entries
-            self.endResetModel()
-        self.entries = entries
-        if entries:
-            self.dataChanged.emit(self.index(0), self.index(len(entries) - 1))
-
-    def row_of(self, run_id: str) -> int:
-        """Return where a run stands, -1 where it does not."""
-        return next((at for at, each in enumerate(self.entries) if each.run_id == run_id), -1)
-
-    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:  # noqa: B008 - Qt's own
-        """Count the runs."""
-        return 0 if parent.isValid() else len(self.entries)
-
-    def data(self, index: QModelIndex | QPersistentModelIndex, role: int = int(Qt.ItemDataRole.DisplayRole)) -> Any:
-        """Return what is read aloud, painted, or behind a row."""
-        if not index.isValid() or index.row() >= len(self.entries):
-            return None
-        entry = self.entries[index.row()]
-        if role == Qt.ItemDataRole.DisplayRole:
-            return entry.spoken
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return plain_tip(entry.tip)
-        if role == WORDS_ROLE:
-            return entry.words
-        return entry if role == ENTRY_ROLE else None
-
-
+RUN_ROLES = RowRoles[RunEntry](
+    attrgetter("spoken"), attrgetter("tip"), {WORDS_ROLE: attrgetter("words")}, attrgetter("run_id")
+)
 _NOTHING = "Runs stand here, the newest first. A test run maps your sample messages with what is on the screen."
 _PAIR = 2
 
@@ -118,7 +62,7 @@ class RunList(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.model = RunListModel(self)
+        self.model = RowsModel(RUN_ROLES, self)
         self.view = QListView()
         self.view.setModel(self.model)
         self.view.setAccessibleName("Run history")
@@ -144,7 +88,8 @@ class RunList(QWidget):
     def show_entries(self, entries: Sequence[RunEntry]) -> None:
         """List other runs; the selected ones stay selected where they are still there."""
         before = [entry.run_id for entry in self.selected]
-        self.model.show_entries(entries)
+        if tuple(entries) != self.model.rows:
+            self.model.grow_rows(entries)
         if before and [entry.run_id for entry in self.selected] != before:
             self._select(before)
         self.view.setVisible(bool(entries))
@@ -159,7 +104,7 @@ class RunList(QWidget):
     def selected(self) -> tuple[RunEntry, ...]:
         """The selected runs, the older one first."""
         rows = sorted((index.row() for index in self.view.selectionModel().selectedRows()), reverse=True)
-        return tuple(self.model.entries[row] for row in rows)
+        return tuple(self.model.rows[row] for row in rows)
 
     def compare_selected(self) -> None:
         """Compare two selected runs; with one selected, the next one that is clicked is compared with it."""
@@ -182,9 +127,9 @@ class RunList(QWidget):
         choice = self.view.selectionModel()
         choice.blockSignals(True)
         choice.clearSelection()
-        for row in (self.model.row_of(run_id) for run_id in run_ids):
-            if row >= 0:
-                choice.setCurrentIndex(self.model.index(row), QItemSelectionModel.SelectionFlag.Select)
+        for index in (self.model.index_of(run_id) for run_id in run_ids):
+            if index.isValid():
+                choice.setCurrentIndex(index, QItemSelectionModel.SelectionFlag.Select)
         choice.blockSignals(False)
         self.view.viewport().update()
         self._say()
@@ -200,10 +145,10 @@ class RunList(QWidget):
         self._say()
 
     def _activated(self, index: QModelIndex) -> None:
-        entry = index.data(ENTRY_ROLE)
+        entry = self.model.row_at(index)
         if len(self.selected) == _PAIR:
             self.compare_selected()
-        elif isinstance(entry, RunEntry):
+        elif entry is not None:
             self.chosen.emit(entry)
 
     def _say(self) -> None:
@@ -212,11 +157,11 @@ class RunList(QWidget):
         waits = self._waits_for_second is not None and many == 1
         words = {1: "Compare with…", _PAIR: "Compare these two"}.get(many, "")
         self.compare.setText("Choose the other one" if waits else words)
-        self.compare.setVisible(bool(words) and len(self.model.entries) > 1)
+        self.compare.setVisible(bool(words) and len(self.model.rows) > 1)
         self.compare.updateGeometry()
 
     def _show_menu(self, at: QPoint) -> None:
-        if self.selected and len(self.model.entries) > 1:
+        if self.selected and len(self.model.rows) > 1:
             menu = QMenu(self)
             menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
             menu.addAction(self.compare.text()).triggered.connect(self.compare_selected)

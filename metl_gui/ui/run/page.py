@@ -255,7 +255,7 @@ class RunPage(QMainWindow):
 
     def show_run(self, run_id: str) -> None:
         """Show a run by its id."""
-        entry = next((each for each in self.setup.history.model.entries if each.run_id == run_id), None)
+        entry = next((each for each in self.setup.history.model.rows if each.run_id == run_id), None)
         if entry is not None:
             self.setup.history.select(run_id)
             self.show_view(RUN_VIEW)

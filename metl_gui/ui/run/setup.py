@@ -270,7 +270,7 @@ class RunSetup(Surface):
     @property
     def at_hand(self) -> QWidget:
         """What gets the keyboard when the page comes to the front."""
-        return self.history.view if self.history.model.entries else self.run_button
+        return self.history.view if self.history.model.rows else self.run_button
 
     @property
     def request(self) -> RunRequest:

@@ -16,9 +16,8 @@ from metl_gui.ui.map.page import MapPage
 from metl_gui.ui.project.document import OpenProject
 from metl_gui.ui.project.selection import Selection
 from metl_gui.ui.suggest.rows import (
-    ROW_ROLE,
+    SUGGESTION_ROLES,
     SuggestionDelegate,
-    SuggestionModel,
     SuggestionRow,
     candidate_row,
     entity_row,
@@ -27,6 +26,7 @@ from metl_gui.ui.suggest.rows import (
 from metl_gui.ui.suggest.suggestions import LEAST_OF_ALL, SelectionSuggestions
 from metl_gui.ui.widgets.dock import Dock, Surface
 from metl_gui.ui.widgets.pill import KeyButton
+from metl_gui.ui.widgets.rows import RowsModel
 
 _LONGEST_NAME, _NARROWEST = 24, 284
 
@@ -91,7 +91,7 @@ class SuggestionPanel(Surface):
         self._project = project
         self._suggestions = suggestions
         self._is_refreshing = False
-        self.model = SuggestionModel(self)
+        self.model = RowsModel(SUGGESTION_ROLES, self)
         self.parts = [KeyButton(words, kind="segment") for words in ("Block", "Attribute", "Refused")]
         self._group = QButtonGroup(self)
         self.view = _SuggestionList()
@@ -119,8 +119,7 @@ class SuggestionPanel(Surface):
     def current(self) -> SuggestionRow | None:
         """The row that is chosen; the focus alone chooses none."""
         chosen = self.view.selectionModel().selectedIndexes()
-        row = chosen[0].data(ROW_ROLE) if chosen else None
-        return row if isinstance(row, SuggestionRow) else None
+        return self.model.row_at(chosen[0]) if chosen else None
 
     def show_part(self, part: PanelSection) -> None:
         """Show something else."""

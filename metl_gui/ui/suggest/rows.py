@@ -6,11 +6,9 @@ A row is a candidate of a block, an entity that a schema may feed, or what was r
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, QRectF, QSize, Qt
+from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter
-from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem
 
 from metl_gui.core.matrix.blocks import BlockKey
 from metl_gui.core.matrix.document import Document
@@ -20,8 +18,7 @@ from metl_gui.core.suggest.entities import EntityRank
 from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.project.text import number_of, path_of, version_words
 from metl_gui.ui.theming import theme as themes
-from metl_gui.ui.widgets.plain_text import plain_tip
-from metl_gui.ui.widgets.two_line_list import paint_row_background
+from metl_gui.ui.widgets.rows import RIGHT, Index, RowDelegate, RowRoles, paint_words, quiet_ink
 from metl_gui.workbench.mapping.suggestions import refusal_words
 
 
@@ -69,84 +66,43 @@ def refusal_row(document: Document, refusal: RefusedSuggestion) -> SuggestionRow
     return SuggestionRow(*refusal_words(document, refusal), refusal=refusal)
 
 
-ROW_ROLE = int(Qt.ItemDataRole.UserRole)
+def _spoken(row: SuggestionRow) -> str:
+    return row.spoken
 
 
-class SuggestionModel(QAbstractListModel):
-    """A short list that is shown anew when other rows come."""
-
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self.rows: tuple[SuggestionRow, ...] = ()
-
-    def show_rows(self, rows: tuple[SuggestionRow, ...]) -> None:
-        """Show other rows; the same ones leave everything as it is."""
-        if rows != self.rows:
-            self.beginResetModel()
-            self.rows = rows
-            self.endResetModel()
-
-    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:  # noqa: B008 - Qt's own
-        """Count the rows."""
-        return 0 if parent.isValid() else len(self.rows)
-
-    def data(self, index: QModelIndex | QPersistentModelIndex, role: int = int(Qt.ItemDataRole.DisplayRole)) -> Any:
-        """Return a row, or its words."""
-        if not index.isValid() or index.row() >= len(self.rows):
-            return None
-        row = self.rows[index.row()]
-        if role == ROW_ROLE:
-            return row
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return plain_tip(f"{row.title}\n{row.facts}")
-        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
-            return row.spoken
-        return None
+def _tip(row: SuggestionRow) -> str:
+    return f"{row.title}\n{row.facts}"
 
 
+SUGGESTION_ROLES = RowRoles(_spoken, _tip, {int(Qt.ItemDataRole.AccessibleTextRole): _spoken})
 ROW_PX = 46
 _BAR_PX = 36
 
 
-class SuggestionDelegate(QStyledItemDelegate):
+class SuggestionDelegate(RowDelegate[SuggestionRow]):
     """Paints rows of suggestions."""
 
-    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
-        """Two lines high."""
-        return QSize(120, themes.px(ROW_PX))
+    kind, height_px, is_ruled = SuggestionRow, ROW_PX, True
 
-    def paint(
-        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
-    ) -> None:
-        """Paint one row."""
-        row = index.data(ROW_ROLE)
-        if not isinstance(row, SuggestionRow):
-            return
-        theme, px, box = themes.current(), themes.px, QRectF(option.rect)
-        painter.save()
-        is_selected = paint_row_background(painter, option)
-        painter.setPen(theme.line)
-        painter.drawLine(box.bottomLeft(), box.bottomRight())
+    def paint_row(self, painter: QPainter, box: QRectF, index: Index, row: SuggestionRow, is_selected: bool) -> None:
+        """Paint two lines, the score in both."""
+        theme, px = themes.current(), themes.px
         left, right = box.left() + px(12), box.right() - px(12)
         first = QRectF(left, box.top() + px(4), right - left, px(20))
         second = QRectF(left, box.top() + px(23), right - left, px(18))
         if row.score is not None:
             first.setRight(_paint_number(painter, first, row.score) - px(8))
             second.setLeft(_paint_bar(painter, second, row.score) + px(8))
-        painter.setFont(themes.scaled(1.0))
-        painter.setPen(theme.text)
-        _line(painter, first, row.title, Qt.TextElideMode.ElideMiddle)
-        painter.setFont(themes.small())
-        painter.setPen(theme.text if is_selected else theme.dim)
-        _line(painter, second, row.facts, Qt.TextElideMode.ElideRight)
-        painter.restore()
+        middle = Qt.TextElideMode.ElideMiddle
+        paint_words(painter, first, row.title, themes.scaled(1.0), theme.text, elide=middle)
+        paint_words(painter, second, row.facts, themes.small(), quiet_ink(is_selected))
 
 
 def _paint_number(painter: QPainter, line: QRectF, score: float) -> float:
     """Paint the number at the right end of a line and return where it begins."""
     painter.setFont(themes.mono())
     painter.setPen(themes.current().text)
-    painter.drawText(line, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, f"{score:.2f}")
+    painter.drawText(line, RIGHT, f"{score:.2f}")
     return line.right() - QFontMetricsF(painter.font()).horizontalAdvance("0.00")
 
 
@@ -161,8 +117,3 @@ def _paint_bar(painter: QPainter, line: QRectF, score: float) -> float:
     painter.setBrush(theme.good)
     painter.drawRoundedRect(trough.adjusted(0, 0, -width * (1 - score), 0), height / 2, height / 2)
     return trough.right()
-
-
-def _line(painter: QPainter, box: QRectF, words: str, mode: Qt.TextElideMode) -> None:
-    words = QFontMetricsF(painter.font()).elidedText(words, mode, box.width())
-    painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, words)

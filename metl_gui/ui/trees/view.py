@@ -7,7 +7,6 @@ fields are dragged: the first one's name, and how many more.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
 
 from PySide6.QtCore import (
     QEvent,
@@ -19,7 +18,6 @@ from PySide6.QtCore import (
     QPointF,
     QRect,
     QRectF,
-    QSize,
     Qt,
     QTimer,
     Signal,
@@ -42,7 +40,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QApplication,
-    QStyledItemDelegate,
+    QStyle,
     QStyleOptionViewItem,
     QToolTip,
     QTreeView,
@@ -60,8 +58,8 @@ from metl_gui.ui.trees.chosen_rows import ChosenNodes, chosen_places, siblings_o
 from metl_gui.ui.trees.model import FACTS_ROLE, Index, TreeModel
 from metl_gui.ui.trees.node import RowFacts
 from metl_gui.ui.widgets.pill import paint_pill, pill_width
+from metl_gui.ui.widgets.rows import LEFT, RIGHT, RowDelegate, quiet_ink
 from metl_gui.ui.widgets.tree import paint_branch
-from metl_gui.ui.widgets.two_line_list import paint_row_background
 
 ROW_PX = 24
 _BUBBLE_PX = 16.0
@@ -70,22 +68,21 @@ _NAME, _NAME_BESIDE_MASKED = 0.9, 0.6
 _BETWEEN = "  ·  "
 _LEAST_LETTERS = 4
 """Fewer letters of a type say nothing."""
-RowIndex: TypeAlias = QModelIndex | QPersistentModelIndex
 
 
-def _is_nothing(_index: RowIndex) -> bool:
+def _is_nothing(_index: Index) -> bool:
     return False
 
 
-def _no_note(_index: RowIndex) -> Note:
+def _no_note(_index: Index) -> Note:
     return NOTHING
 
 
-def _no_value(_index: RowIndex) -> str:
+def _no_value(_index: Index) -> str:
     return ""
 
 
-class NodeDelegate(QStyledItemDelegate):
+class NodeDelegate(RowDelegate[RowFacts]):
     """Paints rows from their ``RowFacts``.
 
     ``is_implied`` tells which rows chosen cells imply; their tint is lighter than that of chosen rows. ``below`` is the
@@ -93,42 +90,36 @@ class NodeDelegate(QStyledItemDelegate):
     value of it, which is shown where there is room for it beside the name and the type.
     """
 
+    kind, role, height_px = RowFacts, FACTS_ROLE, ROW_PX
+
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.is_implied: Callable[[RowIndex], bool] = _is_nothing
+        self.is_implied: Callable[[Index], bool] = _is_nothing
         self.below: QPersistentModelIndex | None = None
-        self.note_of: Callable[[RowIndex], Note] = _no_note
-        self.value_of: Callable[[RowIndex], str] = _no_value
+        self.note_of: Callable[[Index], Note] = _no_note
+        self.value_of: Callable[[Index], str] = _no_value
 
-    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
-        """Every row is equally high."""
-        return QSize(120, themes.px(ROW_PX))
-
-    def paint(
-        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
-    ) -> None:
-        """Paint one row."""
-        facts = index.data(FACTS_ROLE)
-        if not isinstance(facts, RowFacts):
-            return
-        theme = themes.current()
-        box = QRectF(option.rect)
-        painter.save()
-        is_selected = paint_row_background(painter, option)
+    def paint_ground(self, painter: QPainter, option: QStyleOptionViewItem, index: Index, row: RowFacts) -> None:
+        """Paint the tint of a row, and the frame of one that fields would be dropped on."""
+        super().paint_ground(painter, option, index, row)
+        is_selected = option.state & QStyle.StateFlag.State_Selected
         if not is_selected and self.is_implied(index):
-            painter.fillRect(box, theme.accentbg)
+            painter.fillRect(QRectF(option.rect), themes.current().accentbg)
         if self.below is not None and self.below == index:
-            painter.setPen(QPen(theme.accent, 2))
-            painter.drawRect(box.adjusted(1, 1, -1, -1))
+            painter.setPen(QPen(themes.current().accent, 2))
+            painter.drawRect(QRectF(option.rect).adjusted(1, 1, -1, -1))
+
+    def paint_row(self, painter: QPainter, box: QRectF, index: Index, row: RowFacts, is_selected: bool) -> None:
+        """Paint the mark and the words."""
         left = box.left() + 4
-        if facts.mark is not None:
+        if row.mark is not None:
             size = 8.5 * themes.scale()
-            paint_mark(painter, QRectF(left + 2, box.center().y() - size / 2, size, size), facts.mark, theme)
+            mark = QRectF(left + 2, box.center().y() - size / 2, size, size)
+            paint_mark(painter, mark, row.mark, themes.current())
             left += themes.px(18)
         words = QRectF(left, box.top(), box.right() - left - 10, box.height())
-        value = self.value_of(index) if facts.mark is not None else ""
-        _paint_words(painter, words, facts, self.note_of(index), is_selected, value)
-        painter.restore()
+        value = self.value_of(index) if row.mark is not None else ""
+        _paint_words(painter, words, row, self.note_of(index), is_selected, value)
 
 
 def _paint_words(
@@ -156,7 +147,7 @@ def _paint_words(
     name = name_metrics.elidedText(facts.name, Qt.TextElideMode.ElideMiddle, room)
     painter.setFont(name_font)
     painter.setPen(theme.text)
-    painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, name)
+    painter.drawText(box, LEFT, name)
     at = box.left() + name_metrics.horizontalAdvance(name) + 8
     if note.comment:
         paint_bubble(painter, QPointF(at, box.center().y()), theme)
@@ -164,8 +155,8 @@ def _paint_words(
     if words:
         paint_pill(painter, QRectF(at, box.top(), pill_width(words), box.height()), words, kind)
     painter.setFont(detail_font)
-    painter.setPen(theme.text if is_selected else theme.dim)
-    painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, detail)
+    painter.setPen(quiet_ink(is_selected))
+    painter.drawText(box, RIGHT, detail)
 
 
 _WIDEST, _HEIGHT = 260.0, 26

@@ -1,37 +1,24 @@
 """Choosing one of several things: in a dialog with a list, or in a combo box.
 
-``Chooser`` is a small dialog: rows below headings, with a box to search when they are many. ``ChoiceModel`` holds such
-rows, to choose one from or only to be read. ``ThemedComboBox`` is a box to choose one of a few words from, with the
-arrow that the style sheet leaves out.
+``Chooser`` is a small dialog: rows below headings, with a box to search when they are many. ``CHOICE_ROLES`` are for
+such rows, to choose one from or only to be read. ``ThemedComboBox`` is a box to choose one of a few words from, with
+the arrow that the style sheet leaves out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from operator import attrgetter
 
-from PySide6.QtCore import (
-    QAbstractListModel,
-    QEvent,
-    QModelIndex,
-    QObject,
-    QPersistentModelIndex,
-    QPointF,
-    QSize,
-    Qt,
-    Signal,
-)
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QComboBox, QDialog, QLineEdit, QListView, QVBoxLayout, QWidget
 
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.plain_text import plain_label
-from metl_gui.ui.widgets.two_line_list import HEADING_ROLE, WORDS_ROLE, HeadedDelegate, Heading, TwoLines
-
-Index: TypeAlias = QModelIndex | QPersistentModelIndex
-
-_NOWHERE = QModelIndex()
+from metl_gui.ui.widgets.rows import HeadedModel, Heading, RowRoles, below_headings
+from metl_gui.ui.widgets.two_line_list import WORDS_ROLE, HeadedDelegate, TwoLines
 
 
 @dataclass(frozen=True)
@@ -49,44 +36,16 @@ class ChoiceRow:
     section: str = ""
 
 
-class ChoiceModel(QAbstractListModel):
-    """Rows that fit what was typed, each section below its heading."""
+def _spoken(choice: ChoiceRow) -> str:
+    return ", ".join(part for part in (choice.words.title, choice.words.pill, choice.words.facts) if part)
 
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self.rows: list[ChoiceRow | Heading] = []
 
-    def show_rows(self, choices: Sequence[ChoiceRow]) -> None:
-        """Show others; those of one section must stand together."""
-        self.beginResetModel()
-        self.rows = []
-        section = ""
-        for choice in choices:
-            if choice.section != section:
-                section = choice.section
-                self.rows.append(Heading(section))
-            self.rows.append(choice)
-        self.endResetModel()
+CHOICE_ROLES = RowRoles[ChoiceRow](_spoken, others={WORDS_ROLE: attrgetter("words")})
 
-    def rowCount(self, parent: Index = _NOWHERE) -> int:
-        """Count the rows."""
-        return 0 if parent.isValid() else len(self.rows)
 
-    def flags(self, index: Index) -> Qt.ItemFlag:
-        """Only choices can be chosen."""
-        is_heading = index.isValid() and isinstance(self.rows[index.row()], Heading)
-        return Qt.ItemFlag.NoItemFlags if is_heading else super().flags(index)
-
-    def data(self, index: Index, role: int = int(Qt.ItemDataRole.DisplayRole)) -> Any:
-        """Return a row, or its words."""
-        if not index.isValid() or index.row() >= len(self.rows):
-            return None
-        row = self.rows[index.row()]
-        if isinstance(row, Heading):
-            return {HEADING_ROLE: row, int(Qt.ItemDataRole.DisplayRole): row.words}.get(role)
-        words = ", ".join(part for part in (row.words.title, row.words.pill, row.words.facts) if part)
-        known = {int(Qt.ItemDataRole.UserRole): row, WORDS_ROLE: row.words, int(Qt.ItemDataRole.DisplayRole): words}
-        return known.get(role)
+def by_section(choices: Iterable[ChoiceRow]) -> tuple[ChoiceRow | Heading, ...]:
+    """Put choices below the headings of their sections; those of one section must stand together."""
+    return below_headings(choices, attrgetter("section"))
 
 
 _WIDTH_PX, _LEAST_PX, _MOST_PX = 460, 150, 520
@@ -116,7 +75,7 @@ class Chooser(QDialog):
         self.box.setPlaceholderText("Type a name, or a part of one" if typed else "Type a part of the name")
         self.box.setAccessibleName(title)
         self.box.setClearButtonEnabled(True)
-        self.model = ChoiceModel(self)
+        self.model = HeadedModel(CHOICE_ROLES, self)
         self.view = QListView()
         self.view.setAccessibleName("Choices")
         self.view.setModel(self.model)
@@ -165,7 +124,7 @@ class Chooser(QDialog):
         is_known = any(choice.words.title.lower() == name.lower() for choice in found)
         if self._typed and name and not is_known:
             found.append(ChoiceRow(TwoLines(self._typed.format(name), ""), name, found[-1].section if found else ""))
-        self.model.show_rows(found)
+        self.model.show_rows(by_section(found))
         self._go_to(0, 1)
 
     def _step(self, step: int) -> None:
@@ -185,8 +144,8 @@ class Chooser(QDialog):
                 QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self.box, str(index.data())))
 
     def _take(self, index: QModelIndex) -> None:
-        row = index.data(int(Qt.ItemDataRole.UserRole))
-        if isinstance(row, ChoiceRow):
+        row = self.model.row_at(index)
+        if row is not None:
             self.accept()
             self.chosen.emit(row.value)
 

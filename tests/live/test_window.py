@@ -70,8 +70,8 @@ def window(qapp: QApplication, world: LaneWorld, tmp_path: Path, monkeypatch: py
 def choose_source(window: Window, servers: str, world: LaneWorld, qtbot: QtBot) -> None:
     """Look into the topic among those on the servers, and take it as the source of the run."""
     choosing = SourceDialog(window.jobs, lambda: window.project.value, TopicSourceChoice(servers, ""), parent=window)
-    qtbot.waitUntil(lambda: bool(choosing.table.rows.shown), timeout=_PATIENCE_MS)
-    names = [row.name for row in choosing.table.rows.shown]
+    qtbot.waitUntil(lambda: bool(choosing.table.rows.rows), timeout=_PATIENCE_MS)
+    names = [row.name for row in choosing.table.rows.rows]
     assert world.source in names
     choosing.table.selectRow(names.index(world.source))
     qtbot.waitUntil(lambda: bool(choosing.look.model.rows), timeout=_PATIENCE_MS)

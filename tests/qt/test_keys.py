@@ -33,8 +33,8 @@ def test_f1_and_the_question_mark_show_the_sheet_and_typing_searches_it(window: 
         sheet = dialog_of(window, KeySheet)
         assert isinstance(sheet, KeySheet)
         QTest.keyClicks(sheet.box, "test run")
-        assert [line.id for line in sheet.model.lines] == ["run"]
-        assert sheet.model.lines[0].keys == "F5"
+        assert [line.id for line in sheet.model.rows] == ["run"]
+        assert sheet.model.rows[0].keys == "F5"
         QTest.keyClick(sheet, Qt.Key.Key_Escape)
         QApplication.processEvents()
 
@@ -151,5 +151,5 @@ def test_the_table_of_keys_keeps_qt_s_rules_while_it_is_filtered_and_changed(win
     dialog.box.clear()
     dialog.keymap.give("export", "F9")
     dialog.keymap.reset_all()
-    assert len(dialog.model.lines) == len([row for row in dialog.keymap.rows.values() if not row.is_hint])
+    assert len(dialog.model.rows) == len([row for row in dialog.keymap.rows.values() if not row.is_hint])
     dialog.deleteLater()

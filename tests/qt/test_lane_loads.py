@@ -88,7 +88,7 @@ def database_line(dialog: LoadDialog) -> QLineEdit:
 
 
 def cells(dialog: LoadDialog) -> list[tuple[str, ...]]:
-    return [row.cells for row in dialog.table.rows.shown]
+    return [row.cells for row in dialog.table.rows.rows]
 
 
 def test_by_keys_a_load_is_looked_at_before_it_is_agreed_to_and_another_choice_asks_for_another_look(

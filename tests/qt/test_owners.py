@@ -177,7 +177,7 @@ def test_documentation_alone_makes_no_new_version(window: Window, entity_dialog:
 
 
 def test_attributes_are_added_required_and_moved_by_keys(window: Window, entity_dialog: EntityDialog) -> None:
-    last = len(entity_dialog.table.attributes) - 1
+    last = len(entity_dialog.table.rows) - 1
     entity_dialog.view.setCurrentIndex(entity_dialog.table.index(last, PATH))
     QTest.keyClick(entity_dialog.view, Qt.Key.Key_Insert)
     editor = next(each for each in entity_dialog.view.viewport().findChildren(QLineEdit) if each.isVisible())
@@ -234,9 +234,9 @@ def test_changes_are_not_left_for_another_entity_unasked(
     write(entity_dialog, 1, PATH, "payee")
     other = entity_dialog.chooser.findText("payment")
     entity_dialog.chooser.setCurrentIndex(other)
-    assert (entity_dialog.chooser.currentIndex(), entity_dialog.table.attributes[1].path) == (refund, "payee")
+    assert (entity_dialog.chooser.currentIndex(), entity_dialog.table.rows[1].path) == (refund, "payee")
     entity_dialog.chooser.setCurrentIndex(other)
-    assert entity_dialog.table.attributes[1].path == "payer_id"
+    assert entity_dialog.table.rows[1].path == "payer_id"
 
 
 def paid() -> MappedRecord:

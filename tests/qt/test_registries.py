@@ -56,7 +56,7 @@ def test_nothing_chosen_means_everything_that_can_be_read(listed: RegistryBrowse
 
 def test_a_search_finds_words_in_any_order_and_a_name_is_asked_for_to_the_letter(listed: RegistryBrowser) -> None:
     listed.search.setText("pay cards")
-    assert [row.name for row in listed.table.rows.shown] == ["fx.cards-value"]
+    assert [row.name for row in listed.table.rows.rows] == ["fx.cards-value"]
     listed.search.setText("[1]")
     listed.table.setFocus()
     listed.table.setCurrentIndex(listed.table.rows.index(0, 0))

@@ -43,7 +43,7 @@ def test_topics_found_by_search_stay_chosen_while_others_are_searched(source: So
     assert source.source is None
     for search in ("orders", "carts"):
         source.line.setText(search)
-        assert [each.name for each in source.table.rows.shown] == [f"shop.public.{search}"]
+        assert [each.name for each in source.table.rows.rows] == [f"shop.public.{search}"]
         source.table.setFocus()
         source.table.setCurrentIndex(source.table.rows.index(0, 0))
         QTest.keyClick(source.table, Qt.Key.Key_Space)

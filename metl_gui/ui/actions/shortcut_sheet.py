@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtCore import QModelIndex, QObject, Qt
 from PySide6.QtGui import QFont, QKeySequence
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -28,9 +28,10 @@ from metl_gui.ui.actions.keymap import Keymap
 from metl_gui.ui.actions.table import MENUS
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.pill import KeyButton
+from metl_gui.ui.widgets.rows import Index
+from metl_gui.ui.widgets.table import ColumnsModel
 
 COLUMNS = ("Keys", "What it does", "Where")
-_NOWHERE = QModelIndex()
 
 
 @dataclass(frozen=True)
@@ -79,12 +80,12 @@ def _native(sequence: QKeySequence) -> str:
     return sequence.toString(QKeySequence.SequenceFormat.NativeText)
 
 
-class KeyTable(QAbstractTableModel):
+class KeyTable(ColumnsModel):
     """The lines that pass the filter."""
 
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self.lines: tuple[KeyLine, ...] = ()
+        super().__init__(COLUMNS, parent=parent)
+        self.rows: tuple[KeyLine, ...] = ()
         self._all: tuple[KeyLine, ...] = ()
         self._words: list[str] = []
 
@@ -100,36 +101,19 @@ class KeyTable(QAbstractTableModel):
 
     def _refresh(self) -> None:
         lines = tuple(line for line in self._all if line.passes(self._words))
-        if [line.id for line in lines] == [line.id for line in self.lines]:
-            self.lines = lines
-            if lines:
-                self.dataChanged.emit(self.index(0, 0), self.index(len(lines) - 1, len(COLUMNS) - 1))
+        if [line.id for line in lines] == [line.id for line in self.rows]:
+            self.rows = lines
+            self.tell_changed()
             return
         self.beginResetModel()
-        self.lines = lines
+        self.rows = lines
         self.endResetModel()
 
-    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = _NOWHERE) -> int:
-        """Count the lines."""
-        return 0 if parent.isValid() else len(self.lines)
-
-    def columnCount(self, parent: QModelIndex | QPersistentModelIndex = _NOWHERE) -> int:
-        """Count the columns."""
-        return 0 if parent.isValid() else len(COLUMNS)
-
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = int(Qt.ItemDataRole.DisplayRole)
-    ) -> Any:
-        """Name the columns."""
-        if orientation is Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
-            return COLUMNS[section]
-        return None
-
-    def data(self, index: QModelIndex | QPersistentModelIndex, role: int = int(Qt.ItemDataRole.DisplayRole)) -> Any:
+    def data(self, index: Index, role: int = int(Qt.ItemDataRole.DisplayRole)) -> Any:
         """Return words, and the weight of keys that were changed."""
-        if not index.isValid() or index.row() >= len(self.lines):
+        if not index.isValid() or index.row() >= len(self.rows):
             return None
-        line = self.lines[index.row()]
+        line = self.rows[index.row()]
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
             changed = " (your own)" if line.is_changed else ""
             return (f"{line.keys}{changed}", line.words, line.where)[index.column()]
@@ -246,16 +230,16 @@ class KeysDialog(KeySheet):
     def line(self) -> KeyLine | None:
         """The line that is chosen."""
         at = self.view.currentIndex().row()
-        return self.model.lines[at] if 0 <= at < len(self.model.lines) else None
+        return self.model.rows[at] if 0 <= at < len(self.model.rows) else None
 
     def choose(self, id_: str) -> None:
         """Choose the line of an action."""
-        for at, line in enumerate(self.model.lines):
+        for at, line in enumerate(self.model.rows):
             if line.id == id_:
                 self.view.selectRow(at)
 
     def _choose_first(self) -> None:
-        if self.model.lines:
+        if self.model.rows:
             self.view.selectRow(0)
         self._refresh_below()
 

@@ -227,7 +227,7 @@ class LoadDialog(QDialog):
             records = f"{known.records:,}" if known is not None and known.records is not None else ""
             checked = f"{known.checked:,}" if known is not None and known.checked else ""
             rows.append(CheckRow(topic, (newest_words(each.newest), records, checked)))
-        if tuple(rows) != self.table.rows.shown:
+        if tuple(rows) != self.table.rows.rows:
             at = self.table.currentIndex().row()
             self.table.rows.show_rows(rows)
             self.table.selectRow(max(at, 0))

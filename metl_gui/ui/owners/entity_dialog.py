@@ -132,8 +132,8 @@ class EntityDialog(QDialog):
         self._end_editing()
         row = self._row()
         self.table.remove(row)
-        if self.table.attributes:
-            self._choose(min(row, len(self.table.attributes) - 1))
+        if self.table.rows:
+            self._choose(min(row, len(self.table.rows) - 1))
 
     def move_attribute(self, by: int) -> None:
         """Move the current attribute."""
@@ -192,7 +192,7 @@ class EntityDialog(QDialog):
         self.table.show_attributes(declared(newest) if newest is not None else ())
         self._is_touched = False
         self.name.setVisible(self._entity == NEW_ENTITY)
-        if self.table.attributes:
+        if self.table.rows:
             self._choose(0)
         self._changed()
         self._take_focus()
@@ -205,7 +205,7 @@ class EntityDialog(QDialog):
         self.setWindowTitle("New entity" if is_new else f"New version of {self.chooser.currentText()}")
         self.do.setText("Add the entity" if is_new else "Make the new version")
         self.do.setEnabled(False)
-        if is_new and not self.table.attributes and not self.name.text().strip():
+        if is_new and not self.table.rows and not self.name.text().strip():
             self.preview.ask(None)
             self.preview.words.setText("Give it a name and at least one attribute.")
             return

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, QPointF, QRectF, Qt, Signal
+from PySide6.QtCore import QModelIndex, QObject, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QFont, QPainter, QPen
 from PySide6.QtWidgets import QComboBox, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
@@ -18,15 +18,15 @@ from metl_gui.core.trees.types import CHOICES, read_type, type_name
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.choice import ThemedComboBox
 from metl_gui.ui.widgets.plain_text import plain_tip
-from metl_gui.ui.widgets.rows import paint_row_background
+from metl_gui.ui.widgets.rows import Index, paint_row_background
+from metl_gui.ui.widgets.table import ColumnsModel
 
-Index: TypeAlias = QModelIndex | QPersistentModelIndex
 PATH, TYPE, REQUIRED, DOC = range(4)
 _HEADS = ("Path", "Type", "Required", "Documentation")
 _CHECKED = Qt.CheckState.Checked
 
 
-class EntityTable(QAbstractTableModel):
+class EntityTable(ColumnsModel):
     """The attributes, changed cell by cell; nothing of it is an edit yet.
 
     Signals:
@@ -36,15 +36,15 @@ class EntityTable(QAbstractTableModel):
     edited = Signal()
 
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self.attributes: list[AttributeDeclaration] = []
+        super().__init__(_HEADS, parent=parent)
+        self.rows: list[AttributeDeclaration] = []
         self._types: list[str] = []
 
     def show_attributes(self, attributes: Sequence[AttributeDeclaration]) -> None:
         """Begin with other attributes."""
         self.beginResetModel()
-        self.attributes = list(attributes)
-        self._types = [type_name(a) for a in self.attributes]
+        self.rows = list(attributes)
+        self._types = [type_name(a) for a in self.rows]
         self.endResetModel()
 
     def declared(self) -> tuple[AttributeDeclaration, ...]:
@@ -54,16 +54,16 @@ class EntityTable(QAbstractTableModel):
             EditError: a type is none.
         """
         found = []
-        for attribute, text in zip(self.attributes, self._types, strict=True):
+        for attribute, text in zip(self.rows, self._types, strict=True):
             type_, logical, scale = read_type(text)
             found.append(replace(attribute, type=type_, logical=logical, scale=scale))
         return tuple(found)
 
     def add(self, at: int) -> int:
         """Put a new attribute behind a row and return its row."""
-        row = min(at + 1, len(self.attributes))
+        row = min(at + 1, len(self.rows))
         self.beginInsertRows(QModelIndex(), row, row)
-        self.attributes.insert(row, AttributeDeclaration("", "string"))
+        self.rows.insert(row, AttributeDeclaration("", "string"))
         self._types.insert(row, "string")
         self.endInsertRows()
         self.edited.emit()
@@ -71,44 +71,25 @@ class EntityTable(QAbstractTableModel):
 
     def remove(self, row: int) -> None:
         """Take an attribute out."""
-        if 0 <= row < len(self.attributes):
+        if 0 <= row < len(self.rows):
             self.beginRemoveRows(QModelIndex(), row, row)
-            del self.attributes[row], self._types[row]
+            del self.rows[row], self._types[row]
             self.endRemoveRows()
             self.edited.emit()
 
     def move(self, row: int, by: int) -> int:
         """Move an attribute up or down and return its row."""
         to = row + by
-        if not (0 <= row < len(self.attributes) and 0 <= to < len(self.attributes)):
+        if not (0 <= row < len(self.rows) and 0 <= to < len(self.rows)):
             return row
         self.beginMoveRows(QModelIndex(), row, row, QModelIndex(), to + (by > 0))
-        self.attributes.insert(to, self.attributes.pop(row))
+        self.rows.insert(to, self.rows.pop(row))
         self._types.insert(to, self._types.pop(row))
         self.endMoveRows()
         self.edited.emit()
         return to
 
     # Qt's questions
-
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        """Count the attributes."""
-        return 0 if parent.isValid() else len(self.attributes)
-
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        """Path, type, required, documentation."""
-        return 0 if parent.isValid() else len(_HEADS)
-
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = int(Qt.ItemDataRole.DisplayRole)
-    ) -> Any:
-        """Name the columns."""
-        if orientation is Qt.Orientation.Horizontal and 0 <= section < len(_HEADS):
-            if role == Qt.ItemDataRole.DisplayRole:
-                return _HEADS[section]
-            if role == Qt.ItemDataRole.TextAlignmentRole:
-                return int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        return None
 
     def flags(self, index: Index) -> Qt.ItemFlag:
         """Let every cell be changed."""
@@ -121,7 +102,7 @@ class EntityTable(QAbstractTableModel):
         """Return a cell."""
         if not index.isValid():
             return None
-        attribute, column = self.attributes[index.row()], index.column()
+        attribute, column = self.rows[index.row()], index.column()
         if column == REQUIRED:
             return self._required(attribute, role)
         texts = {PATH: attribute.path, TYPE: self._types[index.row()], DOC: attribute.doc}
@@ -142,20 +123,20 @@ class EntityTable(QAbstractTableModel):
         if not index.isValid():
             return False
         row, column = index.row(), index.column()
-        before = self.attributes[row], self._types[row]
+        before = self.rows[row], self._types[row]
         if column == REQUIRED:
             if role != Qt.ItemDataRole.CheckStateRole:
                 return False
-            self.attributes[row] = replace(self.attributes[row], optional=Qt.CheckState(value) is not _CHECKED)
+            self.rows[row] = replace(self.rows[row], optional=Qt.CheckState(value) is not _CHECKED)
         elif role != Qt.ItemDataRole.EditRole:
             return False
         elif column == TYPE:
             self._types[row] = str(value).strip()
         elif column == PATH:
-            self.attributes[row] = replace(self.attributes[row], path=str(value).strip())
+            self.rows[row] = replace(self.rows[row], path=str(value).strip())
         else:
-            self.attributes[row] = replace(self.attributes[row], doc=str(value))
-        if (self.attributes[row], self._types[row]) != before:
+            self.rows[row] = replace(self.rows[row], doc=str(value))
+        if (self.rows[row], self._types[row]) != before:
             self.dataChanged.emit(index, index)
             self.edited.emit()
         return True

@@ -214,7 +214,7 @@ class RegistryBrowser(QDialog):
             button.setEnabled(bool(self._known))
 
     def _choose_shown(self) -> None:
-        names = (row.name for row in self.table.rows.shown if not row.why_not)
+        names = (row.name for row in self.table.rows.rows if not row.why_not)
         self.table.rows.choose([*self.table.rows.chosen, *names])
 
     def _choose_nothing(self) -> None:

@@ -74,7 +74,10 @@ class ProgressCell:
 
 
 class ProgressionModel(QAbstractTableModel):
-    """Rows are the versions of a schema, oldest first; columns the entity versions that any of them feeds."""
+    """Rows are the versions of a schema, oldest first; columns the entity versions that any of them feeds.
+
+    Both have headers and change with the schema, while those of ``ColumnsModel`` stay the same.
+    """
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -156,7 +159,7 @@ class ProgressionModel(QAbstractTableModel):
 
 
 class ProgressDelegate(QStyledItemDelegate):
-    """Tiles with numbers."""
+    """Tiles with numbers; they are chosen one by one, so no tint of a row lies behind them."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
         """Every tile is as large as the others."""

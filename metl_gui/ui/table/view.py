@@ -9,18 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import (
-    QAbstractTableModel,
     QEvent,
     QItemSelection,
     QItemSelectionModel,
     QModelIndex,
     QObject,
-    QPersistentModelIndex,
     Qt,
     Signal,
 )
@@ -35,9 +33,10 @@ from metl_gui.ui.project.text import number_of
 from metl_gui.ui.table.rows import MappingColumn, MappingRows, RowElement, Rows
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.plain_text import plain_tip
+from metl_gui.ui.widgets.rows import Index
+from metl_gui.ui.widgets.table import ColumnsModel
 from metl_gui.workbench.mapping.clipboard import spreadsheet_line
 
-Index: TypeAlias = QModelIndex | QPersistentModelIndex
 COLUMNS = tuple(MappingColumn)
 _NO_ROWS = np.zeros(0, np.int32)
 _COMPARED_ROWS = 500_000
@@ -46,11 +45,11 @@ _KEPT_TEXTS = 2_000
 _STATUS_WORDS = {Status.RETIRED: "retired", Status.NEEDS_REVIEW: "needs review"}
 
 
-class MappingModel(QAbstractTableModel):
+class MappingModel(ColumnsModel):
     """One row an element, in the columns of ``Column``."""
 
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+        super().__init__([column.value for column in COLUMNS], parent=parent)
         self.mapping: MappingRows | None = None
         self.rows: Rows = _NO_ROWS
         self._texts: dict[int, tuple[str, ...]] = {}
@@ -76,8 +75,7 @@ class MappingModel(QAbstractTableModel):
             self.beginInsertRows(QModelIndex(), first, first + come - 1)
             self.rows = rows
             self.endInsertRows()
-        if len(rows):
-            self.dataChanged.emit(self.index(0, 0), self.index(len(rows) - 1, len(COLUMNS) - 1))
+        self.tell_changed()
 
     def where(self, row: int) -> RowElement | None:
         """Return the element of a row."""
@@ -103,26 +101,6 @@ class MappingModel(QAbstractTableModel):
         return found
 
     # Qt's questions
-
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        """Count the rows."""
-        return 0 if parent.isValid() else len(self.rows)
-
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        """Count the columns, hidden ones included."""
-        return 0 if parent.isValid() else len(COLUMNS)
-
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = int(Qt.ItemDataRole.DisplayRole)
-    ) -> Any:
-        """Return a heading."""
-        if orientation is not Qt.Orientation.Horizontal or not 0 <= section < len(COLUMNS):
-            return None
-        if role == Qt.ItemDataRole.DisplayRole:
-            return COLUMNS[section].value
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-        return None
 
     def data(self, index: Index, role: int = int(Qt.ItemDataRole.DisplayRole)) -> Any:
         """Return the words of a cell, also as its tooltip; the status has its colour."""

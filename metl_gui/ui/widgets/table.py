@@ -1,16 +1,17 @@
 """Small tables: cells with bars and pills, and rows to check.
 
-``TableModel`` is for figures of a run, such as messages by entity or records set aside by reason. ``CheckTable`` has
-things to choose from, with a mark for each, which may be filtered while somebody types.
+``ColumnsModel`` is what the models of all tables have in common. ``TableModel`` is for figures of a run, such as
+messages by entity or records set aside by reason. ``CheckTable`` has things to choose from, with a mark for each, which
+may be filtered while somebody types.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Sized
 from dataclasses import dataclass
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, QRectF, Qt, Signal
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QRectF, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -24,12 +25,12 @@ from PySide6.QtWidgets import (
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.pill import paint_pill, pill_width
 from metl_gui.ui.widgets.plain_text import plain_tip
+from metl_gui.ui.widgets.rows import LEFT, RIGHT, Index
 
 SHARE_ROLE = int(Qt.ItemDataRole.UserRole)
 PILL_ROLE = SHARE_ROLE + 1
 HEADING_PX = 28
 """Height of the title line of a table, with or without a button in it."""
-_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
 @dataclass(frozen=True)
@@ -53,12 +54,51 @@ class TableCell:
     tip: str = ""
 
 
-class TableModel(QAbstractTableModel):
+class ColumnsModel(QAbstractTableModel):
+    """Rows below the names of their columns; what stands in a cell is left to ``data``.
+
+    Args:
+        headers: of the columns.
+        numbers: the columns that hold numbers, which stand at the right.
+    """
+
+    def __init__(self, headers: Sequence[str], numbers: Iterable[int] = (), parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._headers, self._numbers = tuple(headers), frozenset(numbers)
+        self.rows: Sized = ()
+
+    def tell_changed(self) -> None:
+        """Tell that every cell is to be looked at again."""
+        if len(self.rows):
+            self.dataChanged.emit(self.index(0, 0), self.index(len(self.rows) - 1, len(self._headers) - 1))
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own
+        """Count the rows."""
+        return 0 if parent.isValid() else len(self.rows)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own
+        """Count the columns, hidden ones included."""
+        return 0 if parent.isValid() else len(self._headers)
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = int(Qt.ItemDataRole.DisplayRole)
+    ) -> Any:
+        """Return a header's words and side."""
+        if orientation is not Qt.Orientation.Horizontal or not 0 <= section < len(self._headers):
+            return None
+        if role == Qt.ItemDataRole.DisplayRole:
+            return self._headers[section]
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return int(RIGHT if section in self._numbers else LEFT)
+        return None
+
+
+class TableModel(ColumnsModel):
     """Rows of cells under headers."""
 
     def __init__(self, headers: Sequence[TableCell], parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._headers = tuple(headers)
+        numbers = (at for at, header in enumerate(headers) if header.is_number)
+        super().__init__([header.words for header in headers], numbers, parent)
         self.rows: tuple[tuple[TableCell, ...], ...] = ()
 
     def show_rows(self, rows: Sequence[tuple[TableCell, ...]]) -> None:
@@ -74,32 +114,9 @@ class TableModel(QAbstractTableModel):
             self.endRemoveRows()
         else:
             self.rows = tuple(rows)
-        if rows:
-            self.dataChanged.emit(self.index(0, 0), self.index(new - 1, len(self._headers) - 1))
+        self.tell_changed()
 
-    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:  # noqa: B008 - Qt's own
-        """Count the rows."""
-        return 0 if parent.isValid() else len(self.rows)
-
-    def columnCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:  # noqa: B008 - Qt's own
-        """Count the columns."""
-        return 0 if parent.isValid() else len(self._headers)
-
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = int(Qt.ItemDataRole.DisplayRole)
-    ) -> Any:
-        """Return a header's words and side."""
-        if orientation is not Qt.Orientation.Horizontal or section >= len(self._headers):
-            return None
-        header = self._headers[section]
-        if role == Qt.ItemDataRole.DisplayRole:
-            return header.words
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-            return int(_RIGHT if header.is_number else left)
-        return None
-
-    def data(self, index: QModelIndex | QPersistentModelIndex, role: int = int(Qt.ItemDataRole.DisplayRole)) -> Any:
+    def data(self, index: Index, role: int = int(Qt.ItemDataRole.DisplayRole)) -> Any:
         """Return a cell's words, side, share or pill."""
         if not index.isValid() or index.row() >= len(self.rows):
             return None
@@ -107,7 +124,7 @@ class TableModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return None if cell.share is not None else cell.words
         if role == Qt.ItemDataRole.TextAlignmentRole and cell.is_number:
-            return int(_RIGHT)
+            return int(RIGHT)
         if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole) and cell.tip:
             return plain_tip(cell.tip) if role == Qt.ItemDataRole.ToolTipRole else cell.tip
         if role == SHARE_ROLE:
@@ -120,9 +137,7 @@ class TableModel(QAbstractTableModel):
 class CellDelegate(QStyledItemDelegate):
     """Paints bars and pills; the rest is the style's."""
 
-    def paint(
-        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
-    ) -> None:
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Paint one cell."""
         share, pill = index.data(SHARE_ROLE), index.data(PILL_ROLE)
         box = QRectF(option.rect)
@@ -169,9 +184,6 @@ def _paint_bar(painter: QPainter, box: QRectF, share: float) -> None:
     painter.restore()
 
 
-_Index = QModelIndex | QPersistentModelIndex
-
-
 @dataclass(frozen=True)
 class CheckRow:
     """One row.
@@ -187,7 +199,7 @@ class CheckRow:
     why_not: str = ""
 
 
-class CheckTableModel(QAbstractTableModel):
+class CheckTableModel(ColumnsModel):
     """The rows that are shown, each chosen or not; those that are hidden stay as they are.
 
     Signals:
@@ -195,35 +207,34 @@ class CheckTableModel(QAbstractTableModel):
 
     Args:
         headers: of the columns.
-        numbers: the columns that hold numbers.
+        numbers: the columns that hold numbers, which stand at the right.
     """
 
     chosen_changed = Signal()
 
     def __init__(self, headers: Sequence[str], numbers: Iterable[int] = (), parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._headers, self._numbers = tuple(headers), frozenset(numbers)
-        self.shown: tuple[CheckRow, ...] = ()
+        super().__init__(headers, numbers, parent)
+        self.rows: tuple[CheckRow, ...] = ()
         self.chosen: dict[str, None] = {}
         self.can_choose = True
 
     def show_rows(self, rows: Sequence[CheckRow], can_choose: bool = True) -> None:
         """Show other rows."""
         self.beginResetModel()
-        self.shown, self.can_choose = tuple(rows), can_choose
+        self.rows, self.can_choose = tuple(rows), can_choose
         self.endResetModel()
 
     def choose(self, names: Iterable[str]) -> None:
         """Choose what is called so and nothing else."""
         self.chosen = dict.fromkeys(names)
-        if self.shown:
-            self.dataChanged.emit(self.index(0, 0), self.index(len(self.shown) - 1, 0))
+        if self.rows:
+            self.dataChanged.emit(self.index(0, 0), self.index(len(self.rows) - 1, 0))
         self.chosen_changed.emit()
 
     def toggle(self, row: int) -> None:
         """Choose a row, or no more."""
-        if self.can_choose and 0 <= row < len(self.shown) and not self.shown[row].why_not:
-            name = self.shown[row].name
+        if self.can_choose and 0 <= row < len(self.rows) and not self.rows[row].why_not:
+            name = self.rows[row].name
             if name in self.chosen:
                 del self.chosen[name]
             else:
@@ -231,37 +242,16 @@ class CheckTableModel(QAbstractTableModel):
             self.dataChanged.emit(self.index(row, 0), self.index(row, 0))
             self.chosen_changed.emit()
 
-    def rowCount(self, parent: _Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own
-        """Count the rows."""
-        return 0 if parent.isValid() else len(self.shown)
-
-    def columnCount(self, parent: _Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own
-        """Count the columns."""
-        return 0 if parent.isValid() else len(self._headers)
-
-    def flags(self, index: _Index) -> Qt.ItemFlag:
+    def flags(self, index: Index) -> Qt.ItemFlag:
         """Say what can be done with a cell."""
-        is_mark = index.isValid() and index.column() == 0 and self._has_mark(self.shown[index.row()])
+        is_mark = index.isValid() and index.column() == 0 and self._has_mark(self.rows[index.row()])
         return super().flags(index) | (Qt.ItemFlag.ItemIsUserCheckable if is_mark else Qt.ItemFlag.NoItemFlags)
 
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = int(Qt.ItemDataRole.DisplayRole)
-    ) -> Any:
-        """Return a header's words and side."""
-        if orientation is not Qt.Orientation.Horizontal:
-            return None
-        if role == Qt.ItemDataRole.DisplayRole:
-            return self._headers[section]
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            side = Qt.AlignmentFlag.AlignRight if section in self._numbers else Qt.AlignmentFlag.AlignLeft
-            return int(side | Qt.AlignmentFlag.AlignVCenter)
-        return None
-
-    def data(self, index: _Index, role: int = int(Qt.ItemDataRole.DisplayRole)) -> Any:
+    def data(self, index: Index, role: int = int(Qt.ItemDataRole.DisplayRole)) -> Any:
         """Return what a cell says, or whether its row is chosen."""
-        if not index.isValid() or index.row() >= len(self.shown):
+        if not index.isValid() or index.row() >= len(self.rows):
             return None
-        row, column = self.shown[index.row()], index.column()
+        row, column = self.rows[index.row()], index.column()
         words = (row.name, *row.cells)[column]
         if role == Qt.ItemDataRole.DisplayRole:
             return words
@@ -270,12 +260,12 @@ class CheckTableModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.ForegroundRole and row.why_not:
             return themes.current().dim
         if role == Qt.ItemDataRole.TextAlignmentRole and column in self._numbers:
-            return int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+            return int(RIGHT)
         if role == Qt.ItemDataRole.CheckStateRole and column == 0 and self._has_mark(row):
             return Qt.CheckState.Checked if row.name in self.chosen else Qt.CheckState.Unchecked
         return None
 
-    def setData(self, index: _Index, _value: Any, role: int = int(Qt.ItemDataRole.EditRole)) -> bool:
+    def setData(self, index: Index, _value: Any, role: int = int(Qt.ItemDataRole.EditRole)) -> bool:
         """Take a click on the mark."""
         if role != Qt.ItemDataRole.CheckStateRole or not self.can_choose:
             return False
@@ -333,4 +323,4 @@ class CheckTable(QTableView):
 
     def _look(self, index: QModelIndex, _before: QModelIndex) -> None:
         if index.isValid():
-            self.looked.emit(self.rows.shown[index.row()].name)
+            self.looked.emit(self.rows.rows[index.row()].name)

@@ -32,10 +32,15 @@ def register_doctor(commands: Commands) -> None:
     doctor.add_argument(
         "--fix", action="store_true", help="install what is missing where that is allowed (apt-get, as root)"
     )
+    doctor.add_argument(
+        "--stop-session", action="store_true", help="end what `metl run --keep-session` left running, and do no more"
+    )
 
 
 def run_doctor(arguments: argparse.Namespace, out: Output) -> int:
-    """Examine this computer, mend it if asked, and say what is left to do."""
+    """Examine this computer, mend it if asked, and say what is left to do; or end kept sessions."""
+    if arguments.stop_session:
+        return _stop_sessions(out)
     examination = _examined_live(arguments.fix, out) if arguments.live else _examined(arguments.fix, out)
     lines = [_line(check) for check in examination.checks]
     lines += [f"{check.name}: {check.hint}" for check in examination.missing]
@@ -43,6 +48,14 @@ def run_doctor(arguments: argparse.Namespace, out: Output) -> int:
     lines.append("Everything needed is here." if examination.ok else "Something needed is missing.")
     out.result(examination.as_json(), lines)
     return DONE if examination.ok else AT_FAULT
+
+
+def _stop_sessions(out: Output) -> int:
+    from metl_gui.workbench.doctor import stop_sessions
+
+    stopped = stop_sessions()
+    out.result({"stopped": list(stopped)}, [f"Ended: {one}" for one in stopped] or ["No session of Spark is kept."])
+    return DONE
 
 
 def _examined(has_to_mend: bool, out: Output) -> Examination:

@@ -6,6 +6,7 @@ A production run can be followed on the command line; at its end the report of a
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -259,6 +260,12 @@ def _register_replay(commands: Commands) -> None:
 
 def _add_mapping(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--spark", default="local[*]", metavar="URL", help="where Spark runs (default: local[*])")
+    parser.add_argument(
+        "--keep-session",
+        action="store_true",
+        help="leave Spark running for the next command with this option, which then begins at once; it ends after ten "
+        "minutes without one, or by `metl doctor --stop-session` (METL_KEEP_SESSION=1 says it for all commands)",
+    )
     parser.add_argument("--mode", choices=["test", "production"], default="test", help="(default: test)")
     parser.add_argument(
         "--state",
@@ -329,10 +336,14 @@ def run_run(arguments: argparse.Namespace, out: Output) -> int:
         if is_process:
             return _in_process(workbench, request, arguments, out)
         with out.watching() as watch:
-            done = run_mapping(workbench, request, watch=watch)
+            done = run_mapping(workbench, request, watch=watch, keeps_session=_keeps_session(arguments))
             is_interrupted = watch.is_cancelled and done.report.is_stopped
     code = _told(arguments, out, done)
     return CANCELLED if is_interrupted else code
+
+
+def _keeps_session(arguments: argparse.Namespace) -> bool:
+    return bool(arguments.keep_session) or os.environ.get("METL_KEEP_SESSION", "") not in {"", "0"}
 
 
 def _create_topics(workbench: Workbench, request: RunRequest, out: Output) -> None:
@@ -389,7 +400,7 @@ def run_replay(arguments: argparse.Namespace, out: Output) -> int:
     with Workbench.open(Path(arguments.project), for_editing=False) as workbench, out.watching() as watch:
         if arguments.create_topics:
             make_topics(workbench, request, out.note)
-        done = replay(workbench, request, watch=watch)
+        done = replay(workbench, request, watch=watch, keeps_session=_keeps_session(arguments))
     return _told(arguments, out, done)
 
 

@@ -14,11 +14,13 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
 
+from metl_gui.engine.execution import kept_session
 from metl_gui.engine.kernel.compiled import build
 from metl_gui.engine.spark import class_archive
 from metl_gui.engine.spark.java import find_java
@@ -147,6 +149,7 @@ def examine() -> Examination:
         check_package("Spark", "pyspark", "4.2", "4.3", "The mapping runs on it."),
         check_class_archive(),
         check_machine_code(),
+        *kept_session_checks(),
         check_package("Qt for Python", "PySide6-Essentials", "6.8", "6.12", "The window is drawn with it."),
         check_libraries(QT_LIBRARIES),
         check_fonts([Path(folder).expanduser() for folder in _FONT_FOLDERS]),
@@ -211,6 +214,24 @@ def check_class_archive() -> Check:
     except SetupError:
         is_made = False
     return Check(name, True, "made" if is_made else "not made yet, `metl doctor --fix` does it")
+
+
+def kept_session_checks() -> tuple[Check, ...]:
+    """Say of each session of Spark that is kept for further commands what it does."""
+    return tuple(Check("Kept session of Spark", True, _session_words(note)) for note in kept_session.kept_sessions())
+
+
+def stop_sessions() -> tuple[str, ...]:
+    """End the sessions of Spark that are kept for further commands, and describe each."""
+    return tuple(_session_words(note) for note in kept_session.stop_kept())
+
+
+def _session_words(note: kept_session.SessionNote) -> str:
+    if note.idle_since_ms is None:
+        course = "works for a command"
+    else:
+        course = f"idle for {max(0, round(time.time() - note.idle_since_ms / 1000))} s"
+    return f"{note.target}, process {note.process}, {course}"
 
 
 def begin_machine_code() -> subprocess.Popen[bytes] | None:

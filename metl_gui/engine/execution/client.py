@@ -7,19 +7,15 @@ an error and the next run starts a new process.
 from __future__ import annotations
 
 import contextlib
-import os
 import queue
-import shutil
 import signal
 import subprocess
-import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
-from typing import IO, Self, TypeVar
+from typing import Self, TypeVar
 
 import msgspec
 
@@ -45,7 +41,8 @@ from metl_gui.core.runs.events import (
 from metl_gui.core.runs.report import RunReport
 from metl_gui.core.runs.run_spec import RunSpec, what_stays
 from metl_gui.core.runs.target import LOCAL_TARGET, Target, parse_target
-from metl_gui.engine.kernel.compiled import build
+from metl_gui.engine.execution.host_process import HostConnection, OwnProcess
+from metl_gui.engine.execution.kept_session import connect_kept
 from metl_gui.engine.runs.commands import CancelRun, Command, StartRun, StartSession
 from metl_gui.engine.runs.staging import Staging
 from metl_gui.errors import BugError, RunCancelled, RunError, RunKilledError
@@ -62,11 +59,8 @@ It waits for no job of Spark; in batches, 0.6 s for the batch that is going on.
 LANE_CANCEL_SECONDS = 15.0
 """The same of a fast lane, whose tasks end behind their transactions."""
 
-STOP_SECONDS = 5.0
-_LAST_CALL_SECONDS = 0.1
 _LOOK_SECONDS = 0.05
 LOW_PRIORITY = 10
-_ROOT = Path(__file__).resolve().parents[3]
 
 
 class SparkProcess:
@@ -75,6 +69,8 @@ class SparkProcess:
     Args:
         target: where Spark runs.
         low_priority: let other programs go first (for a window that shares the computer with its runs).
+        is_kept: use the session of this computer that outlives its clients, which is started where there is none; one
+            of its own where that has another client just now, or the target is elsewhere.
         on_event: takes the events of the session; those of a run go to ``run``'s own. Called on its thread.
 
     Raises:
@@ -82,10 +78,16 @@ class SparkProcess:
     """
 
     def __init__(
-        self, target: Target | str = LOCAL_TARGET, *, low_priority: bool = False, on_event: EventSink | None = None
+        self,
+        target: Target | str = LOCAL_TARGET,
+        *,
+        low_priority: bool = False,
+        is_kept: bool = False,
+        on_event: EventSink | None = None,
     ) -> None:
         self._target = parse_target(target) if isinstance(target, str) else target
         self.priority = LOW_PRIORITY if low_priority else 0
+        self.is_kept = is_kept
         self.on_event = on_event
         self._link: _Link | None = None
         self._running = threading.Lock()
@@ -102,7 +104,7 @@ class SparkProcess:
                 if self._link is not None:
                     self._link.close()
                 with uninterrupted():
-                    self._link = _Link(self._target, self.priority, self.on_event)
+                    self._link = _Link(self._connection(), self._target, self.on_event)
         return self
 
     def use(self, target: Target) -> None:
@@ -139,12 +141,12 @@ class SparkProcess:
     @property
     def process_id(self) -> int | None:
         """The id of the process, None when there is none."""
-        return self._link.process.pid if self._link is not None and self._link.is_alive else None
+        return self._link.connection.process_id if self._link is not None and self._link.is_alive else None
 
     @property
     def folder(self) -> Path | None:
         """The folder for everything temporary."""
-        return self._link.folder if self._link is not None else None
+        return self._link.connection.folder if self._link is not None else None
 
     def wait_until_ready(self, timeout: float = 120.0) -> None:
         """Wait for the session.
@@ -197,6 +199,10 @@ class SparkProcess:
             if self._link is not None:
                 self._link.close()
                 self._link = None
+
+    def _connection(self) -> HostConnection:
+        kept = connect_kept(self._target) if self.is_kept else None
+        return kept if kept is not None else OwnProcess(self.priority)
 
     def __enter__(self) -> Self:
         return self.start()
@@ -261,11 +267,10 @@ def uninterrupted() -> Iterator[None]:
 
 
 class _Link:
-    """One started process: its pipes, and the thread that reads its events."""
+    """A process with a session: what is sent to it, and the thread that reads its events."""
 
-    def __init__(self, target: Target, priority: int, on_event: EventSink | None) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="metl-spark-"))
-        self.log = self.folder / "host.log"
+    def __init__(self, connection: HostConnection, target: Target, on_event: EventSink | None) -> None:
+        self.connection = connection
         self.on_event = on_event
         self.ready = threading.Event()
         self.decided = threading.Event()
@@ -273,46 +278,19 @@ class _Link:
         self._is_killed = False
         self._run_events: queue.Queue[EngineEvent] = queue.Queue()
         self._sending = threading.Lock()
-        try:
-            self.process = self._started(priority)
-        except BaseException:  # a second Ctrl+C breaks off whatever is going on
-            shutil.rmtree(self.folder, ignore_errors=True)
-            raise
         self._reader = threading.Thread(target=self._read, name="spark-events", daemon=True)
         self._reader.start()
         self.send(StartSession(target))
 
-    def _started(self, priority: int) -> subprocess.Popen[bytes]:
-        temporary = self.folder / "tmp"
-        temporary.mkdir()
-        known = [str(_ROOT), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
-        with self.log.open("wb") as log:
-            return subprocess.Popen(
-                [sys.executable, "-m", "metl_gui.engine.host", str(self.folder), str(priority)],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=log,
-                env={
-                    **build.named(),
-                    **os.environ,
-                    "PYTHONPATH": os.pathsep.join(dict.fromkeys(known)),
-                    # What lies elsewhere stays when the process is ended while Java starts.
-                    "TMPDIR": str(temporary),
-                },
-                # A Ctrl+C in the terminal is for the program, which cancels the run in order.
-                start_new_session=True,
-            )
-
     @property
     def is_alive(self) -> bool:
-        return not self._is_killed and self._reader.is_alive() and self.process.poll() is None
+        return not self._is_killed and self._reader.is_alive() and self.connection.is_running
 
     def send(self, command: Command) -> None:
         line = msgspec.json.encode(command) + b"\n"
         # A process that is gone, or is being ended by another thread, is noticed by who waits.
         with self._sending, contextlib.suppress(OSError, ValueError):
-            _pipe(self.process.stdin).write(line)
-            _pipe(self.process.stdin).flush()
+            self.connection.write(line)
 
     def next_event(self, timeout: float) -> EngineEvent | None:
         try:
@@ -331,34 +309,25 @@ class _Link:
         return RunFailed.of(run_id, self.died())
 
     def kill(self) -> None:
-        """End the process and its JVM, and wait for no more than the last call that it may be in; ``close`` does."""
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self.process.pid, signal.SIGKILL)
+        """End the process and its JVM; ``close`` waits for them."""
         self._is_killed = True
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self.process.wait(_LAST_CALL_SECONDS)
+        self.connection.kill()
 
     def close(self) -> None:
-        """End the process in order, or at once when it does not listen; nothing of it stays."""
+        """End what is this client's of the process; nothing of that stays."""
         try:
-            with self._sending, contextlib.suppress(OSError):
-                _pipe(self.process.stdin).close()
-            self.process.wait(STOP_SECONDS)
+            with self._sending:
+                self.connection.end()
         except subprocess.TimeoutExpired:
             self.kill()
         finally:  # a second Ctrl+C breaks off the wait
             with uninterrupted():
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(self.process.pid, signal.SIGKILL)  # a JVM whose host was killed while it started
-                self.process.wait()
-                self._reader.join()
-                _pipe(self.process.stdout).close()
-                shutil.rmtree(self.folder, ignore_errors=True)
+                self.connection.clear(self._reader)
 
     def _read(self) -> None:
-        for line in _pipe(self.process.stdout):
+        for line in self.connection.lines():
             self._take(decode_event(line))
-        self.process.wait()
+        self.connection.wait()
         self.decided.set()
 
     def _take(self, event: EngineEvent) -> None:
@@ -383,17 +352,13 @@ class _Link:
 
     def _last_words(self) -> str:
         with contextlib.suppress(OSError):
-            lines = self.log.read_text(errors="replace").splitlines()
+            lines = self.connection.log.read_text(errors="replace").splitlines()
             return next((line.strip()[:300] for line in reversed(lines) if "Error" in line or "Exception" in line), "")
         return ""
 
 
 def _runs_already() -> RunError:
     return RunError("A run is going on already.", "One Spark session does one run at a time.", "Stop it first.")
-
-
-def _pipe(stream: IO[bytes] | None) -> IO[bytes]:
-    return _certain(stream)
 
 
 def _certain(value: _Value | None) -> _Value:

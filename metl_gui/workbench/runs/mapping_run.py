@@ -26,6 +26,7 @@ from metl_gui.core.runs.kafka import KafkaServers, is_kafka
 from metl_gui.core.runs.records import MappedRecord, SetAsideRecord
 from metl_gui.core.runs.report import RunReport
 from metl_gui.core.runs.run_spec import (
+    NOOP,
     MappingSpec,
     Mode,
     RunPolicy,
@@ -286,6 +287,8 @@ def run_mapping(
     on_event: EventSink | None = None,
     watch: Watch = UNWATCHED,
     aside: TaskRunner = run_inline,
+    *,
+    keeps_session: bool = False,
 ) -> RunResult:
     """Map a source with a state of the project and keep the report with the project.
 
@@ -296,6 +299,7 @@ def run_mapping(
         on_event: takes every event of the run, on the calling thread.
         watch: progress in bytes, and cancel: it answers within a second.
         aside: where what was set aside for want of a version is looked into; a window has a process for it.
+        keeps_session: where Spark runs here, leave the session to whoever runs next, and take the one that is left.
 
     Raises:
         RunError: the run cannot start or go on; then nothing is left of its outputs.
@@ -304,7 +308,8 @@ def run_mapping(
         RunCancelled: it was cancelled; likewise.
     """
     watch.step("Compiling the matrix")
-    return run_prepared(workbench, prepare_run(workbench, request), request.spark, spark, on_event, watch, aside)
+    spec = prepare_run(workbench, request)
+    return run_prepared(workbench, spec, request.spark, spark, on_event, watch, aside, keeps_session=keeps_session)
 
 
 def run_prepared(
@@ -315,6 +320,8 @@ def run_prepared(
     on_event: EventSink | None = None,
     watch: Watch = UNWATCHED,
     aside: TaskRunner = run_inline,
+    *,
+    keeps_session: bool = False,
 ) -> RunResult:
     """Do a run that was prepared; see ``run_mapping``."""
     collect_unfinished(workbench)
@@ -322,6 +329,8 @@ def run_prepared(
     notes = (*spec.policy.notes, *clear_killed_runs(workbench.project_id))
     spec = msgspec.structs.replace(spec, policy=msgspec.structs.replace(spec.policy, notes=notes))
     where = find_target(target)
+    if keeps_session:
+        spec = with_whole_paths(spec)
     if spark is None:
         check_run(spec, where)
     with RunRecord(workbench, spec, where.shown) as record:
@@ -333,13 +342,32 @@ def run_prepared(
                 on_event(event)
 
         watch.step("Waiting for Spark")
-        with _process(spark, where) as process, _cancelling(process, watch):
+        with _process(spark, where, keeps_session) as process, _cancelling(process, watch):
             report = _run(process, spec, take)
             record.settle(report)
         # Who stopped a run in batches still wants to know what it met.
         report, tasks = looked_into(workbench, report, UNWATCHED if report.is_stopped else watch, aside)
         report = record.keep(_sampled(workbench, spec, report))
     return RunResult(report, Path(spec.policy.folder), spec.samples_folder, tasks)
+
+
+def with_whole_paths(spec: RunSpec) -> RunSpec:
+    """Name every place whole: a process that outlives this one has another working folder."""
+
+    def whole(text: str) -> str:
+        return str(Path(text).expanduser().absolute()) if text and not is_kafka(text) else text
+
+    source, sink, policy = spec.source, spec.sink, spec.policy
+    return msgspec.structs.replace(
+        spec,
+        source=msgspec.structs.replace(source, address=whole(source.address)),
+        sink=msgspec.structs.replace(
+            sink,
+            address=sink.address if sink.address == NOOP else whole(sink.address),
+            errors=whole(sink.errors),
+        ),
+        policy=msgspec.structs.replace(policy, checkpoint=whole(policy.checkpoint)),
+    )
 
 
 def _run(process: SparkProcess, spec: RunSpec, take: EventSink) -> RunReport:
@@ -424,14 +452,14 @@ def duration(seconds: float) -> str:
 
 
 @contextmanager
-def _process(given: SparkProcess | None, target: Target) -> Iterator[SparkProcess]:
+def _process(given: SparkProcess | None, target: Target, keeps_session: bool) -> Iterator[SparkProcess]:
     if given is not None:
         # The default is whatever session of this computer is there; any other target is meant to the letter.
         if not (target.master == LOCAL_TARGET and not target.profile and given.place.is_local):
             given.use(target)
         yield given
         return
-    with SparkProcess(target) as own:
+    with SparkProcess(target, is_kept=keeps_session) as own:
         yield own
 
 

@@ -40,7 +40,7 @@ from metl_gui.engine.streaming.report import report_without_counts, stream_repor
 from metl_gui.errors import RunError, near_names
 from metl_gui.own_files import make_folder, open_file, write_file
 from metl_gui.workbench.profiles.saved_profiles import find_target
-from metl_gui.workbench.runs.mapping_run import PRODUCTION, RunRequest, pin, prepare_run, servers_of
+from metl_gui.workbench.runs.mapping_run import PRODUCTION, RunRequest, pin, prepare_run, servers_of, with_whole_paths
 from metl_gui.workbench.session import Workbench
 from metl_gui.workbench.user_folders import (
     STOP,
@@ -148,7 +148,7 @@ def start_production(
     _refuse_two(workbench.project_id, spec)
     check_run(spec, target)
     order = ProductionOrder(
-        kept=_with_whole_paths(spec).as_kept,
+        kept=with_whole_paths(spec).as_kept,
         target=request.spark,
         project=str(workbench.path.absolute()),
         include_unconfirmed=request.include_unconfirmed,
@@ -378,25 +378,6 @@ def _refuse_two(project_id: str, spec: RunSpec) -> None:
 def _group_of(spec: RunSpec) -> tuple[str, str, str]:
     address = parse_address(spec.source.address) if is_kafka(spec.source.address) else KafkaAddress()
     return spec.source.group, address.bootstrap, address.profile
-
-
-def _with_whole_paths(spec: RunSpec) -> RunSpec:
-    """Name every place whole: the process has another working folder."""
-
-    def whole(text: str) -> str:
-        return str(Path(text).expanduser().absolute()) if text and not is_kafka(text) else text
-
-    source, sink, policy = spec.source, spec.sink, spec.policy
-    return msgspec.structs.replace(
-        spec,
-        source=msgspec.structs.replace(source, address=whole(source.address)),
-        sink=msgspec.structs.replace(
-            sink,
-            address=sink.address if sink.address == NOOP else whole(sink.address),
-            errors=whole(sink.errors),
-        ),
-        policy=msgspec.structs.replace(policy, checkpoint=whole(policy.checkpoint)),
-    )
 
 
 def _started(

@@ -126,6 +126,8 @@ def replay(
     on_event: EventSink | None = None,
     watch: Watch = UNWATCHED,
     aside: TaskRunner = run_inline,
+    *,
+    keeps_session: bool = False,
 ) -> RunResult:
     """Map again what waits in an error store, and keep the report with the project.
 
@@ -138,6 +140,7 @@ def replay(
         on_event: takes every event, on the calling thread.
         watch: progress and cancel.
         aside: as of a run.
+        keeps_session: as of a run.
 
     Raises:
         RunError: there is no such error store, it is damaged, or the replay cannot go on; then all waits as before.
@@ -148,7 +151,7 @@ def replay(
     spec = prepare_replay(workbench, request)
     if not _waits(spec, request):
         return _nothing(spec, request)
-    return run_prepared(workbench, spec, request.spark, spark, on_event, watch, aside)
+    return run_prepared(workbench, spec, request.spark, spark, on_event, watch, aside, keeps_session=keeps_session)
 
 
 def make_topics(workbench: Workbench, request: RunRequest, tell: Callable[[str], None]) -> None:

@@ -35,7 +35,8 @@ _SOURCE = {
     "type": "record",
     "name": "Source",
     "fields": [{"name": name, "type": ["null", "string"]} for name in ("db", "schema", "table", "name")]
-    + [{"name": "lsn", "type": ["null", "long"]}, {"name": "ts_ms", "type": "long"}],
+    + [{"name": "lsn", "type": ["null", "long"]}, {"name": "ts_ms", "type": "long"}]
+    + [{"name": "snapshot", "type": ["null", "string"]}],
 }
 
 Headers: TypeAlias = "list[tuple[str, str | bytes | None]]"
@@ -138,6 +139,8 @@ def messages_of(dice: Random, world: World, count: int) -> list[Message]:
 
 def _message(dice: Random, world: World, offset: int) -> Message:
     headers: Headers = [("trace", b"1")] if dice.random() < 0.15 else []
+    if dice.random() < 0.05:
+        headers.append(("__debezium.oldkey", dice.choice((b'{"id":1}', b"\0\0\0\0\1ab", None))))
     number = dice.randrange(len(world.values))
     value = _framed(dice, world, number, headers, "value")
     key = _framed(dice, world, number, headers if dice.random() < 0.7 else [], "key")

@@ -54,7 +54,12 @@ def _message(dice: Random, pool: list[bytes], topic: str, offset: int) -> Messag
         offset=dice.choice((offset, offset, 10 ** dice.randrange(19), 2**62)),
         key=_content(dice, pool),
         value=_content(dice, pool),
-        headers=[(dice.choice(("a", "__value_schema_id", "é")), dice.choice((None, b"", b"1", b"\1" * 17, b'"}')))]
+        headers=[
+            (
+                dice.choice(("a", "__value_schema_id", "é", "__debezium.oldkey")),
+                dice.choice((None, b"", b"1", b"\1" * 17, b'"}', b'{"id":1}')),
+            )
+        ]
         * dice.choice((0, 0, 1, 2)),
         timestamp=(kind, dice.choice((_TIME_MS, 0, 5))),
     )

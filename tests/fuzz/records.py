@@ -15,7 +15,26 @@ _ODD_OPS = ('"t"', '"m"', '"C"', '" u "', '"x"', '"\\u0063"', "null", "1", '""',
 _ORIGINS = (
     *(("lsn", "29982584"), ("sequence", '"[null,\\"29982584\\"]"'), ("txId", "781"), ("xmin", "null")),
     *(("file", '"mysql-bin.000003"'), ("pos", "484"), ("row", "0"), ("gtid", "null"), ("scn", '"2134"'), ("ord", "1")),
-    *(("snapshot", '"false"'), ("commit_lsn", '"00000025:00000448:0003"'), ("ts_ms", "1634052484031")),
+    *(("server_id", "223344"), ("commit_lsn", '"00000025:00000448:0003"')),
+)
+_SNAPSHOTS = (
+    *('"false"', "false", '"true"', "true", "null", '"last"', '"first"', '"incremental"'),
+    *('"first_in_data_collection"', '"last_in_data_collection"'),
+)
+_ODD_SNAPSHOTS = (
+    *(
+        '"incrementaX"',
+        '"xncremental"',
+        '"first_in_data_collectiox"',
+        '"last_in_data_collectixn"',
+        '"LAST"',
+        '"tru\\u0065"',
+    ),
+    *('["last"]', "{}", "1", '""', '"first_in_xata_collection"', '"falsy"', '"last_in_data_collection "'),
+)
+_OLD_KEYS = (
+    *('{"id":1}', '{"id":"7","x":1.50}', '{"schema":{"type":"struct"},"payload":{"id":2}}', "Struct{id=3}", "[1]", "{"),
+    *('{"id":1,"id":2}', "", "null", '{"id":{"a":[1]}}', "\0\0\0\0\1ab"),
 )
 _OTHERS = (
     '{"ts_ms":1634052484031}',
@@ -143,6 +162,17 @@ class Writer:
             ("null", '"12"', '"0012"', "[12]", "1.5", "-1", '"x"', '""', '"1"', "1e3", "{}", "true")
         )
 
+    def _commit(self) -> str:
+        """Write a time of a commit, most often as connectors do."""
+        if self.dice.random() < 0.8:
+            return f"163405248{self.dice.randrange(1000, 10000)}"
+        most = "9223372036854775807", "-9223372036854775808", "9223372036854775808", "1" * 16, "1" * 17, "1" * 40
+        return self.dice.choice((*most, "null", '"12"', "1.5", "1e3", "-1", "-0", "0", "[12]", "{}", "true", '""'))
+
+    def _snapshot(self) -> str:
+        """Write what a source says of a snapshot, most often as connectors do."""
+        return self.dice.choice(_SNAPSHOTS if self.dice.random() < 0.9 else _ODD_SNAPSHOTS)
+
     def source(self, table: Table) -> str:
         """Write a source block."""
         dice = self.dice
@@ -159,6 +189,10 @@ class Writer:
         if in_place == "schema" and dice.random() < 0.4:
             members.append(("db", dice.choice(('"inventory"', "null", json.dumps(place, ensure_ascii=False)))))
         members += dice.sample(_ORIGINS, dice.choice((0, 2, 2, 5, 9)))
+        if dice.random() < 0.6:
+            members.append(("snapshot", self._snapshot()))
+        if dice.random() < 0.6:
+            members.append(("ts_ms", self._commit()))
         if dice.random() < 0.03:
             members.append((dice.choice(("name", "lsn", "table")), dice.choice(self.values)))
         return written(dice, members, is_tidy=dice.random() < 0.9)
@@ -173,7 +207,10 @@ class Writer:
                 ("op", (*_OPS, *_ODD_OPS)),
                 ("deleted", ('"false"', '"false"', '"true"', "true", "null")),
                 ("lsn", ("5", "null")),
-                ("source_ts_ms", ("6", "null", '"6"', '"06"', "[6]")),
+                ("source_ts_ms", ("6", "null", '"6"', '"06"', "[6]", self._commit())),
+                ("source_snapshot", (self._snapshot(),)),
+                ("snapshot", (self._snapshot(),)),
+                ("source_ord", ("5", "null")),
                 ("table", ('"t"',)),
             )
             if dice.random() < 0.5
@@ -200,8 +237,9 @@ class Writer:
             *(("iodebeziumtxId", "null"), ("iodebeziumtxid", "null"), ("iodebeziumsequence", '"[null,\\"5\\"]"')),
             ("data", data if dice.random() < 0.95 else dice.choice(('"YQ=="', "null", "1"))),
         ]
-        if dice.random() < 0.3:
-            members.append(("iodebeziumtxtotalorder", '"1"'))
+        for name, text in (("txtotalorder", '"1"'), ("snapshot", self._snapshot()), ("ord", '"3"')):
+            if dice.random() < 0.3:
+                members.append((f"iodebezium{name}", text))
         return written(dice, members, is_tidy=dice.random() < 0.9)
 
     def with_schema(self, table: Table, version: Version, text: str) -> str:
@@ -281,11 +319,20 @@ class Writer:
         if dice.random() < 0.3:
             ids = ('{"__value_schema_id":5}', '{"apicurio.value.globalId":"6"}', '[["__key_schema_id","\u00b2"]]')
             headers = (*ids, "[]", "{}", '[{"key":"a","value":"b"}]', "null", '{"a":"\\u00e9"}', *ATOMS)
-            members.append(("headers", dice.choice(headers)))
+            members.append(("headers", dice.choice(headers) if dice.random() < 0.5 else self._old_key()))
         if dice.random() < 0.03:
             name = dice.choice(("part", "more", "op", "value", "topic"))
             members.append((name, dice.choice(('"key"', '"value"', "1"))))
         return members
+
+    def _old_key(self) -> str:
+        """Write headers that name an old key, or seem to."""
+        dice = self.dice
+        name = dice.choice(("__debezium.oldkey",) * 6 + ("__debezium.newkey", "__debezium.oldke\\u0079", "x.oldkey"))
+        old = dice.choice(_OLD_KEYS)
+        value = json.dumps(old) if dice.random() < 0.8 or not is_valid(old) else old
+        shape = dice.choice(('{"%s":%s}', '[["%s",%s]]', '[{"key":"%s","value":%s}]', '{"a":"b","%s": %s}'))
+        return shape % (name, value)
 
     def _text(self, text: str) -> str:
         return json.dumps(text, ensure_ascii=self.dice.random() < 0.3)

@@ -16,7 +16,8 @@ from msgspec import Raw
 
 from metl_gui.core.project.writer_schemas import of_content, of_global
 from metl_gui.core.trees import schema_names as names
-from metl_gui.engine.kernel.message_layout import ORIGIN_NAMES
+from metl_gui.engine.kernel.headers import old_key_in
+from metl_gui.engine.kernel.message_layout import ORDINAL, ORIGIN_NAMES, TIME, TOTAL_ORDER
 from metl_gui.engine.kernel.wire_format import DecodedValue, InlineSchema, WireDecoder, is_framed, schema_half
 from metl_gui.errors import RecordError
 from metl_gui.formats.json_text import (
@@ -40,6 +41,18 @@ _ADDRESSED: dict[str, Callable[[str], str]] = {"globalids": of_global, "contenti
 _KEPT_LETTERS = 4096
 """Longer names are worked out anew each time, so that a hostile stream cannot fill the memory."""
 
+_TRUE, _FALSE = b"true", b"false"
+_BOOLEANS = {_TRUE: "true", _FALSE: "false"}
+_SNAPSHOT = "snapshot"
+_SNAPSHOTS = {"false": _FALSE} | dict.fromkeys(
+    ("true", "first", "first_in_data_collection", "last_in_data_collection", "last", "incremental"), _TRUE
+)
+"""What the words of a source block say; older messages have booleans."""
+
+_ATTRIBUTES = {name: f"iodebezium{name.replace('_', '')}" for name in (*ORIGIN_NAMES, TIME, _SNAPSHOT)}
+"""What a CloudEvent calls the members of a source block."""
+
+_WHOLE = re.compile(rb"-?[0-9]{1,19}")
 _PLACE = ("name", "schema", "db", "table", "collection")
 
 
@@ -57,6 +70,9 @@ class RowChange:
         unframe: decodes a key that is in the framing of a registry.
         ts_ms: as JSON.
         origin: members of the source block that say where in the log it stands, ``total_order`` among them.
+        committed_at_ms: when the source committed it, as JSON; a whole number of 64 bits, or null.
+        snapshot: whether it was read by a snapshot, as JSON; null where the source does not say.
+        old_key_text: the key that the row had before its key changed, as a header says it.
         fingerprint: of the row schema in the message, empty when there is none.
         position: transport position the wrapper gave, empty for none.
         is_flattened: members that begin with two underscores may be metadata.
@@ -71,6 +87,9 @@ class RowChange:
     unframe: Callable[[bytes], bytes | None] | None = None
     ts_ms: bytes = NULL
     origin: dict[str, bytes] = field(default_factory=dict)
+    committed_at_ms: bytes = NULL
+    snapshot: bytes = NULL
+    old_key_text: bytes | None = None
     fingerprint: str = ""
     position: str = ""
     is_flattened: bool = False
@@ -84,6 +103,16 @@ class RowChange:
         if self.unframe is not None and self.key_text is not None:
             return _key(self.unframe(self.key_text))
         return _key(self.key_text)
+
+    def old_key(self) -> Members | None:
+        """Read the key that a header names as the old one; ``None`` where there is none that names columns.
+
+        A header that cannot be read says nothing: the change itself is whole without it.
+        """
+        try:
+            return _key(self.old_key_text)
+        except RecordError:
+            return None
 
 
 def read_wrapped(
@@ -185,6 +214,7 @@ def _change(
         change = _of_cloud_event(found, wrapped.topic, half, wire)
     if isinstance(change, RowChange):
         change.key_text = wrapped.key
+        change.old_key_text = old_key_in(wrapped.headers)
         change.position = wrapped.position
         if change.ts_ms == NULL and wrapped.timestamp:
             change.ts_ms = _milliseconds(wrapped.timestamp)
@@ -194,11 +224,9 @@ def _change(
 def _of_envelope(found: Members, topic: str, half: InlineSchema) -> RowChange:
     op = op_of(text_of(found["op"]))
     source = _object(found, "source")
-    origin = {name: bytes(source[name]) for name in ORIGIN_NAMES if name in source}
-    transaction = found.get("transaction")
+    transaction, total_order = found.get("transaction"), None
     if transaction is not None and is_object(transaction):
-        order = members_unless_repeated(transaction).get("total_order")
-        origin["total_order"] = NULL if order is None else bytes(order)
+        total_order = members_unless_repeated(transaction).get(TOTAL_ORDER, NULL)
     before, after = _row(found.get("before")), _row(found.get("after"))
     if op in ("c", "r", "u") and after is None:
         _refuse_rowless(found, op)
@@ -208,7 +236,9 @@ def _of_envelope(found: Members, topic: str, half: InlineSchema) -> RowChange:
         row=before if op == "d" else after,
         before=before if op == "u" else None,
         ts_ms=_milliseconds(found.get("ts_ms"), source.get("ts_ms")),
-        origin=origin,
+        origin=_origin(source.get, source.get(TIME), total_order),
+        committed_at_ms=_whole(source.get(TIME)),
+        snapshot=_snapshot(source.get(_SNAPSHOT), when_null=_FALSE),
         fingerprint=half.fingerprint,
     )
 
@@ -223,21 +253,62 @@ def _of_flattened(found: Members, topic: str, half: InlineSchema) -> RowChange:
     # The transform writes text; a cast behind it, as many pipelines have, makes it a boolean.
     is_deleted = text_of(found.get("__deleted")) == "true" or bytes(found.get("__deleted", b"")) == b"true"
     op = "d" if is_deleted else op_of(text_of(found.get("__op")))
-    origin = {
-        name: bytes(raw)
-        for name in (*ORIGIN_NAMES, "total_order")
-        for raw in (_metadata(found, name, "__source_", "__", "__transaction_"),)
-        if raw is not None
-    }
+    time = _metadata(found, TIME, "__source_")
+
+    def member(name: str) -> bytes | None:
+        return _metadata(found, name, "__source_", "__", "__transaction_")
+
     return RowChange(
         op=op if op in ("c", "r", "u", "d") else "u",
         names=names.of_change(topic, None, half.record_name),
         row=found,
         ts_ms=_milliseconds(*(_metadata(found, "ts_ms", prefix) for prefix in ("__", "__source_"))),
-        origin=origin,
+        origin=_origin(member, time, member(TOTAL_ORDER)),
+        committed_at_ms=_whole(time),
+        snapshot=_snapshot(_metadata(found, _SNAPSHOT, "__source_", "__"), when_null=NULL),
         fingerprint=half.flattened_fingerprint,
         is_flattened=True,
     )
+
+
+def _origin(
+    member: Callable[[str], bytes | Raw | None], time: bytes | Raw | None, total_order: bytes | Raw | None
+) -> dict[str, bytes]:
+    """Return what says where in the log a change stands.
+
+    Args:
+        member: gives a member of the source block.
+        time: the time in the database, which orders only together with an ordinal.
+        total_order: the place of the change in its transaction.
+    """
+    found = {name: bytes(raw) for name in ORIGIN_NAMES for raw in (member(name),) if raw is not None}
+    if ORDINAL in found and time is not None:
+        found[TIME] = bytes(time)
+    if total_order is not None:
+        found[TOTAL_ORDER] = bytes(total_order)
+    return found
+
+
+def _snapshot(raw: bytes | Raw | None, *, when_null: bytes) -> bytes:
+    """Return whether a source block says that a snapshot read the row, as JSON; null for what it does not say.
+
+    Args:
+        raw: the member as it came, ``None`` where it is missing.
+        when_null: what null stands for.
+    """
+    if raw is None:
+        return NULL
+    if is_null(raw):
+        return when_null
+    word = text_of(raw) if is_text(raw) else _BOOLEANS.get(bytes(raw))
+    return _SNAPSHOTS.get(word or "", NULL)
+
+
+def _whole(raw: bytes | Raw | None) -> bytes:
+    """Return a whole number of 64 bits as it came; null for anything else."""
+    written = NULL if raw is None else bytes(raw)
+    is_whole = _WHOLE.fullmatch(written) is not None and -(1 << 63) <= int(written) < 1 << 63
+    return written if is_whole else NULL
 
 
 def _metadata(found: Members, name: str, *prefixes: str) -> bytes | None:
@@ -256,16 +327,18 @@ def _of_cloud_event(found: Members, topic: str, half: InlineSchema, wire: WireDe
     before, after = _row(rows.get("before")), _row(rows.get("after"))
     if op in ("c", "r", "u") and after is None:
         _refuse_rowless(rows, op)
-    spelled = {name: f"iodebezium{name.replace('_', '')}" for name in ORIGIN_NAMES} | {
-        "total_order": "iodebeziumtxtotalorder"
-    }
+    time = _milliseconds(found.get(_ATTRIBUTES[TIME]))
     return RowChange(
         op=op,
         names=_names(topic, source, half.record_name),
         row=before if op == "d" else after,
         before=before if op == "u" else None,
-        ts_ms=_milliseconds(found.get("iodebeziumtsms")),
-        origin={name: bytes(found[spelling]) for name, spelling in spelled.items() if spelling in found},
+        ts_ms=time,
+        origin=_origin(
+            lambda name: found.get(_ATTRIBUTES[name]), found.get(_ATTRIBUTES[TIME]), found.get("iodebeziumtxtotalorder")
+        ),
+        committed_at_ms=_whole(time),
+        snapshot=_snapshot(found.get(_ATTRIBUTES[_SNAPSHOT]), when_null=_FALSE),
         fingerprint=half.fingerprint,
         written=written,
     )

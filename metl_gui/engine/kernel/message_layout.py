@@ -14,6 +14,9 @@ from metl_gui.formats.json_text import NULL, quoted
 
 _Nested: TypeAlias = "dict[str, _Nested | int]"
 
+ORDINAL, TIME, TOTAL_ORDER = "ord", "ts_ms", "total_order"
+"""MongoDB orders by time and ordinal; the time is no order anywhere else. A transaction may count its changes."""
+
 ORIGIN_NAMES = (
     "sequence",
     "lsn",
@@ -22,6 +25,7 @@ ORIGIN_NAMES = (
     "event_serial_no",
     "commit_scn",
     "scn",
+    "server_id",
     "gtid",
     "file",
     "pos",
@@ -32,7 +36,8 @@ ORIGIN_NAMES = (
 
 MESSAGE = (
     b'{"entity":%b,"version":%b,"state":%d,"op":"%b","key":%b,"ts_ms":%b,'
-    b'"source":{"schema":%b,"version":%b,"position":%b,"origin":%b},"payload":%b%b%b}'
+    b'"source":{"schema":%b,"version":%b,"position":%b,"origin":%b,'
+    b'"committed_at_ms":%b,"snapshot":%b,"old_key":%b,"publication":%b},"payload":%b%b%b}'
 )
 
 _KEPT_LETTERS = 1 << 15
@@ -98,7 +103,7 @@ def write_nested(members: Sequence[tuple[str, bytes]]) -> bytes:
 
 def write_origin(source: Mapping[str, bytes]) -> bytes:
     """Write what a source block says of the change's place in the database's log; null when it says nothing."""
-    found = [(name, source[name]) for name in (*ORIGIN_NAMES, "total_order") if name in source]
+    found = [(name, source[name]) for name in (*ORIGIN_NAMES, TIME, TOTAL_ORDER) if name in source]
     return write_nested(found) if found else NULL
 
 

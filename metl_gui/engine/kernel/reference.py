@@ -14,6 +14,7 @@ import base64
 import json
 from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
+from typing import NamedTuple, TypeAlias
 
 from metl_gui.core.runs.run_spec import Mode
 from metl_gui.core.trees.paths import escape, split
@@ -28,6 +29,9 @@ from metl_gui.formats.json_text import NULL, Members, quoted
 from metl_gui.formats.record_wrapper import Wrapped, unwrap
 
 _HEX = "hex:"
+
+_KeyValues: TypeAlias = list[tuple[str, bytes]]
+"""Source path and value of each key attribute, in key order."""
 
 
 @lru_cache(maxsize=256)
@@ -73,13 +77,15 @@ class ReferenceKernel:
         plan: the compiled state.
         mode: ``production`` sets aside what is held for review; ``test`` maps every block as it stands.
         is_replay: the records were set aside before, and their messages say so.
+        publication: number of the publication that the state is mapped under, 0 for none.
 
     Attributes:
         wire: decodes what headers name a schema for, ``None`` while no schema is known.
     """
 
-    def __init__(self, plan: Plan, mode: Mode = "test", *, is_replay: bool = False) -> None:
+    def __init__(self, plan: Plan, mode: Mode = "test", *, is_replay: bool = False, publication: int = 0) -> None:
         self.plan = plan
+        self.publication = b"%d" % publication if publication else NULL
         self.tail = REPLAYED if is_replay else b""
         self.is_production = mode == "production"
         self.schemas = {name: _PlannedSchema(schema, self.is_production) for name, schema in plan.by_name().items()}
@@ -151,6 +157,8 @@ class ReferenceKernel:
             quoted(found.position),
             write_origin(change.origin),
             change.ts_ms,
+            (change.committed_at_ms, change.snapshot),
+            self.publication,
             self.tail,
         )
 
@@ -165,8 +173,8 @@ class ReferenceKernel:
         if change.op == "d":
             return writer.deletes(change.row, writer.message_key)
         if _is_key_change(writer.key_paths, change):
-            return [*writer.deletes(change.before, None), *writer.images("c")]
-        return writer.images(change.op)
+            return writer.key_change()
+        return writer.images(change.op, writer.key_before())
 
 
 class RecordContext:
@@ -189,22 +197,45 @@ class _PlannedSchema:
         self.placeholders = forms_of(plan.placeholder)
 
 
-class _MessageTemplate:
-    """What all messages of one change share."""
+class _MessageTemplate(NamedTuple):
+    """What all messages of one change share, as JSON.
 
-    def __init__(self, state: int, schema: bytes, position: bytes, origin: bytes, ts_ms: bytes, tail: bytes) -> None:
-        self.state = state
-        self.schema = schema
-        self.position = position
-        self.origin = origin
-        self.ts_ms = ts_ms
-        self.tail = tail
+    Args:
+        state: number of the state.
+        schema, position, origin, ts_ms: as messages have them.
+        commit: when the source committed the change, and whether a snapshot read it.
+        publication: number of the publication, or null.
+        tail: what ends a message.
+    """
+
+    state: int
+    schema: bytes
+    position: bytes
+    origin: bytes
+    ts_ms: bytes
+    commit: tuple[bytes, bytes]
+    publication: bytes
+    tail: bytes
 
     def write(
-        self, op: str, entity: tuple[bytes, bytes], version: bytes, key: bytes, content: tuple[bytes, bytes]
+        self,
+        op: str,
+        entity: tuple[bytes, bytes],
+        version: bytes,
+        keys: tuple[bytes, bytes],
+        content: tuple[bytes, bytes],
     ) -> bytes:
-        """Write one message; ``entity`` is name and version, ``content`` is payload and what is unchanged."""
-        facts = self.schema, version, self.position, self.origin
+        """Write one message.
+
+        Args:
+            op: its kind of change.
+            entity: name and version of what it is.
+            version: of the source.
+            keys: its key, and the key that its row had before.
+            content: payload, and what is unchanged.
+        """
+        key, old_key = keys
+        facts = self.schema, version, self.position, self.origin, *self.commit, old_key, self.publication
         return MESSAGE % (*entity, self.state, op.encode(), key, self.ts_ms, *facts, *content, self.tail)
 
 
@@ -223,15 +254,36 @@ class _ChangeWriter:
         # A primary key that is added later changes no column, and so no version: the message key then tells.
         self.key_paths = version.key or tuple(map(escape, self.message_key or ()))
 
-    def images(self, op: str) -> list[Sent]:
-        """Write full images for c, r and u; a c or r without any value is not sent."""
+    def key_change(self) -> list[Sent]:
+        """Write an update that changed the key: a delete of the old key, then a create that names it.
+
+        Raises:
+            RecordError: ``no_key``.
+        """
+        before = self.change.before or {}
+        return [*self.deletes(before, None), *self.images("c", _key_values(self.key_paths, None, before))]
+
+    def key_before(self) -> _KeyValues:
+        """Return the key that a header names as the old one; empty where it does not name every key attribute."""
+        given = self.change.old_key()
+        if given is None or any(value_at(given, split(path)) is None for path in self.key_paths):
+            return []
+        return _key_values(self.key_paths, given, {})
+
+    def images(self, op: str, old_key: _KeyValues) -> list[Sent]:
+        """Write full images for c, r and u; a c or r without any value is not sent.
+
+        Args:
+            op: their kind of change.
+            old_key: what identified the row before its key changed; empty where it did not.
+        """
         row = self.change.row or {}
         key = _key_values(self.key_paths, self.message_key, row)
         sent = []
         for block in self.blocks:
             members, unchanged = self._payload(block, row)
             if op == "u" or unchanged or any(value != NULL for _, value in members):
-                sent.append(self._write(op, block, key, members, unchanged))
+                sent.append(self._write(op, block, (key, old_key), members, unchanged))
         return sent
 
     def _payload(
@@ -265,24 +317,21 @@ class _ChangeWriter:
         for block in self.blocks:
             identifying = {source: by_source[source] for source, _ in block.targets if source in by_source}
             members, unchanged = self._payload(block, row or {}, None if is_full else identifying)
-            sent.append(self._write("d", block, key, members, unchanged))
+            sent.append(self._write("d", block, (key, []), members, unchanged))
         return sent
 
     def _write(
         self,
         op: str,
         block: BlockPlan,
-        key: list[tuple[str, bytes]],
+        keys: tuple[_KeyValues, _KeyValues],
         members: list[tuple[str, bytes]],
         unchanged: list[str],
     ) -> Sent:
-        targets = dict(block.targets)
-        named = [(targets.get(source) or escape(f"@{source}"), value) for source, value in key]
+        key, old_key = (_write_key(block, values) for values in keys)
         entity = quoted(block.entity), quoted(block.entity_version)
         content = write_nested(members), write_unchanged(unchanged)
-        text = self.template.write(
-            op, entity, quoted(self.version.label), write_nested(named) if named else NULL, content
-        )
+        text = self.template.write(op, entity, quoted(self.version.label), (key, old_key), content)
         return Sent(block, text, [path for path, value in members if value != NULL], members)
 
 
@@ -300,7 +349,7 @@ def _truncates(schema: _PlannedSchema, template: _MessageTemplate, *, is_product
         fed = [block for block in fed if not block.is_held]
     blocks = {block.entity: block for block in sorted(fed, key=lambda block: not block.is_unreviewed)}
     return [
-        Sent(block, template.write("t", (quoted(entity), NULL), NULL, NULL, (b"{}", b"")))
+        Sent(block, template.write("t", (quoted(entity), NULL), NULL, (NULL, NULL), (b"{}", b"")))
         for entity, block in blocks.items()
     ]
 
@@ -318,7 +367,14 @@ def _refuse_held(schema: SchemaPlan, version: VersionPlan, fed_otherwise: Collec
             raise RecordError("block_needs_review", f"{':'.join(names)} needs review{waits}")
 
 
-def _key_values(paths: Sequence[str], message_key: Members | None, row: Members) -> list[tuple[str, bytes]]:
+def _write_key(block: BlockPlan, values: _KeyValues) -> bytes:
+    """Write a key under the names that a block gives to its attributes; null for none."""
+    targets = dict(block.targets)
+    named = [(targets.get(source) or escape(f"@{source}"), value) for source, value in values]
+    return write_nested(named) if named else NULL
+
+
+def _key_values(paths: Sequence[str], message_key: Members | None, row: Members) -> _KeyValues:
     """Return (source path, value) of every key attribute in key order; empty without a key.
 
     The message key speaks first, the row where it does not name the attribute.

@@ -24,6 +24,7 @@ import msgspec
 from metl_gui.core.project.writer_schemas import AVRO, RABIN, is_registry_id, of_content, of_global, of_rabin
 from metl_gui.core.trees.declarations import fingerprint
 from metl_gui.engine.kernel.avro_values import AvroReader
+from metl_gui.engine.kernel.headers import header_pairs
 from metl_gui.engine.kernel.plan import Plan, WriterSchemaPlan
 from metl_gui.errors import RecordError, SchemaError
 from metl_gui.formats.avro_schema import as_connect, holder_of
@@ -88,7 +89,8 @@ def is_framed(content: bytes, headers: bytes) -> bool:
 
 def ids_in_headers(headers: bytes, part: str) -> tuple[str, ...]:
     """Return what headers call the schema of a value or key, the likeliest first; empty when they do not."""
-    found = {name.lower(): value for name, value in _pairs(headers) if isinstance(value, str | int)}
+    written = ((name.lower(), _header_value(raw)) for name, raw in header_pairs(headers))
+    found = {name: value for name, value in written if isinstance(value, str | int)}
     ids: list[str] = []
     confluent = found.get(f"__{part}_schema_id")
     if confluent is not None:
@@ -100,21 +102,12 @@ def ids_in_headers(headers: bytes, part: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(ids))
 
 
-def _pairs(headers: bytes) -> Iterator[tuple[str, object]]:
-    """Yield names and values of headers written as an object, as a list of pairs, or of objects with key and value."""
+def _header_value(raw: msgspec.Raw) -> object:
+    """Return the value of a header; ``None`` for a number that nothing holds."""
     try:
-        written = msgspec.json.decode(headers)
+        return msgspec.json.decode(raw)
     except msgspec.DecodeError:
-        return
-    if isinstance(written, dict):
-        yield from written.items()
-    for one in written if isinstance(written, list) else ():
-        if isinstance(one, dict):
-            name = one.get("key", one.get("name"))
-            pairs = [(name, one.get("value"))] if isinstance(name, str) else list(one.items())
-            yield from pairs
-        elif isinstance(one, list) and len(one) == 2 and isinstance(one[0], str):
-            yield one[0], one[1]
+        return None
 
 
 def _confluent_ids(written: str | int) -> Iterator[str]:

@@ -28,6 +28,7 @@ class Kernel:
         plan: the compiled state.
         mode: ``production`` sets aside what is held for review; ``test`` maps every block as it stands.
         is_replay: the records were set aside before, and their messages say so.
+        publication: number of the publication that the state is mapped under, 0 for none.
         choice: who maps. ``best`` begins with the reference and goes over to machine code once it is there
             and enough records come for it; ``compiled`` waits for it. The outcome is the same.
         patience: how often records of a new kind come before machine code learns to map them.
@@ -39,11 +40,12 @@ class Kernel:
         mode: Mode = "test",
         *,
         is_replay: bool = False,
+        publication: int = 0,
         choice: Choice = "best",
         patience: int | None = None,
     ) -> None:
         self.plan = plan
-        self.reference = ReferenceKernel(plan, mode, is_replay=is_replay)
+        self.reference = ReferenceKernel(plan, mode, is_replay=is_replay, publication=publication)
         self._gathering = BatchOutput()
         self._patience = patience
         self._choice: Choice = choice if build.is_possible() else "reference"

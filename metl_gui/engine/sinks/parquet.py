@@ -6,7 +6,8 @@
 
 A folder for each entity version, because versions have columns of different types; Spark, Hive and pyarrow read
 ``version`` off its name. A row has the members of a message: ``entity``, ``state``, ``op``, ``key`` (JSON), ``ts_ms``,
-``source`` (``schema``, ``version``, ``position``, ``origin`` as JSON), ``payload``, ``unchanged`` and ``replayed``.
+``source`` (``schema``, ``version``, ``position``, ``origin`` as JSON, ``committed_at_ms``, ``snapshot``, ``old_key`` as
+JSON, ``publication``), ``payload``, ``unchanged`` and ``replayed``.
 ``payload`` is a struct nested as the CDM paths are, so that a query says ``payload.money.amount`` as a message does.
 
 Only columns whose values repeat get a dictionary (``repeating``). A dictionary of values that hardly repeat takes time

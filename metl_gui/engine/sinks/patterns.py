@@ -1,7 +1,7 @@
 """Patterns of messages: the fixed text around their values, learned from messages that none fits yet.
 
-The messages of an entity version differ in little but their values: which columns their block fills, whether they were
-replayed, whether something is unchanged. So a few patterns fit all of them.
+The messages of an entity version differ in little but their values: which columns their block fills, whether a snapshot
+read them, whether they were replayed, whether something is unchanged. So a few patterns fit all of them.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from metl_gui.formats.json_text import quoted
 
 _Tree: TypeAlias = "Mapping[str, _Tree | int]"
 _members = msgspec.json.Decoder(dict[str, Raw]).decode
-HEAD = ("op", "key", "ts_ms", "schema", "version", "position", "origin")
+HEAD = ("op", "key", "ts_ms", "schema", "version", "position", "origin", "committed_at_ms", "old_key")
 """Columns that stand beside the payload, in every message; ``unchanged`` stands in some."""
 
-OP, KEY, TS_MS, SCHEMA, VERSION, POSITION, ORIGIN, UNCHANGED = range(len(HEAD) + 1)
+OP, KEY, TS_MS, SCHEMA, VERSION, POSITION, ORIGIN, COMMITTED_AT_MS, OLD_KEY, UNCHANGED = range(len(HEAD) + 1)
 FIRST_LEAF = UNCHANGED + 1
 MOST_PATTERNS = 64
 _NOWHERE, _FIXED = -1, -2
@@ -32,13 +32,21 @@ class Fixed(NamedTuple):
 
     entity: str
     state: int
+    snapshot: bool | None
+    publication: int | None
     is_replayed: bool
+
+
+class _FixedSource(msgspec.Struct, gc=False):
+    snapshot: bool | None
+    publication: int | None
 
 
 class _Fixed(msgspec.Struct, gc=False):
     entity: str
     version: str | None
     state: int
+    source: _FixedSource
     replayed: bool = False
 
 
@@ -61,7 +69,16 @@ class Patterns:
             "op": OP,
             "key": KEY,
             "ts_ms": TS_MS,
-            "source": {"schema": SCHEMA, "version": VERSION, "position": POSITION, "origin": ORIGIN},
+            "source": {
+                "schema": SCHEMA,
+                "version": VERSION,
+                "position": POSITION,
+                "origin": ORIGIN,
+                "committed_at_ms": COMMITTED_AT_MS,
+                "snapshot": _FIXED,
+                "old_key": OLD_KEY,
+                "publication": _FIXED,
+            },
             "payload": _numbered(tree, leaves),
             "unchanged": UNCHANGED,
             "replayed": _FIXED,
@@ -98,7 +115,8 @@ class Patterns:
         is_whole = set(range(len(HEAD))) <= set(columns) and again == message
         if not is_whole or not all(pieces) or len(self.fixed) == MOST_PATTERNS:
             return False
-        self._add(pieces, columns, Fixed(told.entity, told.state, told.replayed))
+        source = told.source
+        self._add(pieces, columns, Fixed(told.entity, told.state, source.snapshot, source.publication, told.replayed))
         return True
 
     def _add(self, pieces: list[bytes], columns: list[int], fixed: Fixed) -> None:

@@ -20,12 +20,16 @@ _NULL = Raw(b"null")
 
 
 class MessageSource(msgspec.Struct, frozen=True, gc=False):
-    """Where a message says that it comes from."""
+    """Where a message says that it comes from; messages of earlier versions say nothing behind ``origin``."""
 
     schema: str
     version: str | None
     position: str
     origin: Raw
+    committed_at_ms: int | None = None
+    snapshot: bool | None = None
+    old_key: Raw = _NULL
+    publication: int | None = None
 
 
 class Rows:

@@ -34,8 +34,19 @@ _MISFITS = (ValueError, OverflowError)
 _PLAIN: dict[str, pa.DataType] = {"entity": pa.string(), "state": pa.int64(), "op": pa.string()}
 _READ = {"key": readers.json_texts, "ts_ms": readers.whole_numbers(pa.int64(), pa.int64())}
 _UNCHANGED = pa.list_(pa.string())
-_SOURCE = ["schema", "version", "position", "origin"]
+_SOURCE_TEXTS = ("schema", "version", "position")
+_SOURCE_VALUES: dict[str, pa.DataType] = {
+    "committed_at_ms": pa.int64(),
+    "snapshot": pa.bool_(),
+    "publication": pa.int64(),
+}
+_SOURCE = [*_SOURCE_TEXTS, "origin", "committed_at_ms", "snapshot", "old_key", "publication"]
+"""What came later stands behind what was there, so that readers of earlier tables go on."""
+
 _TEXT = Column("", pa.string(), "text", readers.texts, {})
+_COMMITTED = Column(
+    "source.committed_at_ms", pa.int64(), "whole numbers of 64 bits", readers.whole_numbers(pa.int64(), pa.int64()), {}
+)
 _paths = msgspec.json.Decoder(list[list[str] | None]).decode
 
 
@@ -104,8 +115,13 @@ class TypedRows:
         for (name, read), number in zip(_READ.items(), (at.KEY, at.TS_MS), strict=True):
             wanted = Column(name, pa.null(), "whole numbers of 64 bits", read, {})
             made[name] = self._read_cells(wanted, read, found.cells(number), found.messages, refused)
-        origin = found.cells(at.ORIGIN).json().array
-        made["source"] = pa.StructArray.from_arrays([schema, version, position, origin], _SOURCE)
+        origin, old_key = (found.cells(number).json().array for number in (at.ORIGIN, at.OLD_KEY))
+        committed = self._read_cells(
+            _COMMITTED, _COMMITTED.read, found.cells(at.COMMITTED_AT_MS), found.messages, refused
+        )
+        snapshot, publication = (found.of_pattern(name, _SOURCE_VALUES[name]) for name in ("snapshot", "publication"))
+        parts = [schema, version, position, origin, committed, snapshot, old_key, publication]
+        made["source"] = pa.StructArray.from_arrays(parts, _SOURCE)
         if leaves:
             made["payload"] = _struct(self.rows.tree, leaves)
         made["unchanged"] = _lists(found.cells(at.UNCHANGED))
@@ -250,9 +266,13 @@ def _misfits(read: Reader, values: list[Any], start: int, stop: int) -> Iterator
 
 def _source(messages: Sequence[Any]) -> Array:
     sources = [message.source for message in messages]
-    texts = [pa.array(list(map(attrgetter(name), sources)), pa.string()) for name in _SOURCE[:3]]
-    origin = readers.json_texts(joined([source.origin for source in sources]))
-    return pa.StructArray.from_arrays([*texts, origin], _SOURCE)
+    types = dict.fromkeys(_SOURCE_TEXTS, pa.string()) | _SOURCE_VALUES
+    parts: dict[str, Array] = {
+        name: pa.array(list(map(attrgetter(name), sources)), type_) for name, type_ in types.items()
+    }
+    for name in ("origin", "old_key"):
+        parts[name] = readers.json_texts(joined(list(map(attrgetter(name), sources))))
+    return pa.StructArray.from_arrays([parts[name] for name in _SOURCE], _SOURCE)
 
 
 def _struct(tree: Any, leaves: dict[str, Array]) -> Array:

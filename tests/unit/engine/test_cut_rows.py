@@ -260,7 +260,8 @@ def test_times_that_no_column_takes_are_refused_the_same_way(monkeypatch: pytest
 
 def test_messages_of_more_kinds_than_patterns_are_read_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     head = '{"entity":"e","version":"1","state":7,"op":"u","key":null,"ts_ms":5,'
-    source = '"source":{"schema":"s","version":"1","position":"p","origin":null},'
+    source = '"source":{"schema":"s","version":"1","position":"p","origin":null,'
+    source += '"committed_at_ms":null,"snapshot":null,"old_key":null,"publication":null},'
     texts = [f'{head}{source}"payload":{{"other_{number}":1}}}}'.encode() for number in range(MOST_PATTERNS + 1)]
     ends = np.cumsum([len(text) + 1 for text in texts])
     zeros = np.zeros(len(texts), np.int32)

@@ -30,6 +30,7 @@ from metl_gui.engine.kernel.compiled.avro_text import write_records
 from metl_gui.engine.kernel.compiled.memory import IS_CHECKED, PADDING, allow
 from metl_gui.engine.kernel.compiled.tables import address_of
 from metl_gui.engine.kernel.compiled.wrappers import table_of
+from metl_gui.engine.kernel.headers import names_old_key
 from metl_gui.engine.kernel.records import Parts, Records, head_of
 from metl_gui.engine.kernel.wire_format import DecodedValue, FramedPayload, WireDecoder, is_framed, readings
 from metl_gui.errors import RecordError
@@ -215,12 +216,16 @@ class _Found:
 
     def scan_messages(self, records: Records, parts: Parts) -> None:
         """Search for framed values among the messages that records were written from."""
-        marked = {one: one if is_framed(b"", one) else b"" for one in set(parts.headers)}
+        distinct = set(parts.headers)
+        marked = {one: one if is_framed(b"", one) else b"" for one in distinct}
+        left = {one for one in distinct if names_old_key(one)}
         heads: dict[tuple[str, int], bytes] = {}
         whole = _whole(records)
         for number in range(len(records)):
             value, headers = parts.values[number], marked[parts.headers[number]]
             if value is None or not (headers or value[:1] in (b"\0", b"\xc3")) or not whole[number]:
+                continue
+            if parts.headers[number] in left:
                 continue
             place, offset = parts.places[number], parts.offsets[number]
             if offset < 0 or not place[0]:
@@ -246,6 +251,8 @@ class _Found:
                 continue
             value, headers = wrapped.value, wrapped.headers if is_framed(b"", wrapped.headers) else b""
             if wrapped.is_key or not wrapped.topic or value is None or not is_framed(value, headers):
+                continue
+            if names_old_key(wrapped.headers):
                 continue
             head = b'{"topic":' + quoted(wrapped.topic)
             if wrapped.position:

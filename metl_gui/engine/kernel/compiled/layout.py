@@ -68,12 +68,12 @@ TIME, NOTHING = POSITION + SLOT_BYTES, POSITION + 2 * SLOT_BYTES
 FACTS = (
     "topic", "value", "message", "key", "partition", "offset", "timestamp", "part", "schema", "payload", "op",
     "before", "after", "source", "transaction", "ts_ms", "__op", "__deleted", "status", "name", "db", "table",
-    "collection", "headers",
+    "collection", "headers", "snapshot", "__source_snapshot", "__snapshot",
 )  # fmt: skip
 (
     F_TOPIC, F_VALUE, F_MESSAGE, F_KEY, F_PARTITION, F_OFFSET, F_TIMESTAMP, F_PART, F_SCHEMA, F_PAYLOAD, F_OP,
     F_BEFORE, F_AFTER, F_SOURCE, F_TRANSACTION, F_TS_MS, F_ROW_OP, F_DELETED, F_STATUS, F_NAME, F_DB, F_TABLE,
-    F_COLLECTION, F_HEADERS,
+    F_COLLECTION, F_HEADERS, F_SNAPSHOT, F_ROW_SOURCE_SNAPSHOT, F_ROW_SNAPSHOT,
 ) = range(0, WORD * len(FACTS), WORD)  # fmt: skip
 FACT_FLAGS = WORD * len(FACTS)
 FACT_NAMES, FACT_COUNT = FACT_FLAGS + WORD, FACT_FLAGS + 2 * WORD
@@ -128,9 +128,22 @@ DELETED_TRUE, DELETED_FALSE, DELETED_NULL = 16, 32, 48
 
 FATE_MAPPED, FATE_FILTERED, FATE_SKIPPED = 0, 1, 3
 
-# A program that sends: counter of its version, the forms of unavailable values, where its time may stand, its outputs.
+# Values that tell whether a snapshot read the row, by their codes; 0 is for where none stands.
+SHORT_SNAPSHOTS = b'"false"', b"false", b'"true"', b"true", b"null", b'"last"', b'"first"'
+LONG_SNAPSHOTS = b'"incremental"', b'"last_in_data_collection"', b'"first_in_data_collection"'
+"""Longer than a word, and no longer than four."""
+
+SNAPSHOT_SHIFT = 56
+"""Their codes stand in the key of a program behind the operation."""
+
+MOST_TIME_DIGITS = 16
+"""A time of commit with more is left to the reference, as anything else that is neither digits nor null."""
+
+# A program that sends: counter of its version, the forms of unavailable values, where its time may stand, where the
+# time of the commit stands (below 0 for nowhere), its outputs.
 P_VERSION, P_FORMS, P_OUTPUT_COUNT, P_TIMES = (WORD * number for number in range(1, 5))
-P_OUTPUTS = P_TIMES + 3 * WORD
+P_COMMITTED = P_TIMES + 3 * WORD
+P_OUTPUTS = P_COMMITTED + WORD
 
 # An output: 0 when it is not sent, otherwise 1 more than its nulls; its fixed size, whether it is left when all values
 # are null, whether the record is left when the key is null, entity, counters of unreviewed messages and of all, how

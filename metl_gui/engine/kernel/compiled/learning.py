@@ -2,7 +2,8 @@
 
 A program is learned by letting the reference map the record once more with marks in place of its values
 (``marking``). What may decide by a value is asked first: objects within the row where versions look into them, the
-field that names the version, the message key, whether the key of the row changed.
+field that names the version, the message key, whether the key of the row changed. The operation, and what the source
+says of a snapshot, decide from the beginning.
 """
 
 from __future__ import annotations
@@ -327,10 +328,19 @@ class _Lesson:
         return self.marks.envelope(self.body, rows)
 
     def _flat(self, kept: tuple[bytes, ...]) -> bytes:
-        deciding = [*kept, b"__op", b"__deleted"]
+        deciding = [*kept, b"__op", b"__deleted", *self._snapshot_of_row()]
         if self.op in (at.OP_BEGIN, at.OP_END):
             deciding.append(b"status")
         return self.marks.row(self.body, deciding, self.inner)
+
+    def _snapshot_of_row(self) -> Sequence[bytes]:
+        """Return the name of the metadata of a flattened row that speaks of a snapshot; empty where none does."""
+        names = self.tables.names(self.body)
+        return [name for name in (b"__source_snapshot", b"__snapshot") if name in names][:1]
+
+    def _committed(self) -> int:
+        """Return the slot of the time of the commit, below 0 where there is none."""
+        return self._slot(at.SOURCE, "ts_ms") if self.is_envelope else self._slot(self.body, "__source_ts_ms")
 
     def _times(self) -> list[int]:
         names = (
@@ -348,6 +358,7 @@ class _Lesson:
             sent=recorder.sent,
             version=version_name(schema.name, version.label),
             times=self._times(),
+            committed=self._committed(),
             forms=forms_of(schema.placeholder),
             wants_key=is_delete and self._key_role() < 0 and not is_full and bool(paths),
         )

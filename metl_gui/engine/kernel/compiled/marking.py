@@ -1,6 +1,7 @@
 """Write a record anew with a number nobody writes in place of each value, so that the reference shows where it goes.
 
-What decides by its value keeps it: the operation, the place in the source block, the field that names the version.
+What decides by its value keeps it: the operation, the place in the source block, what it says of a snapshot, the
+field that names the version.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ from metl_gui.core.trees.paths import escape
 from metl_gui.engine.kernel.compiled import layout as at
 from metl_gui.engine.kernel.compiled.tables import Tables, bytes_at
 
-_PLACE_NAMES = frozenset({b"name", b"schema", b"db", b"table", b"collection"})
+_DECIDING = frozenset({b"name", b"schema", b"db", b"table", b"collection", b"snapshot"})
+"""Members of a source block that decide by their values: its place, and whether a snapshot read the row."""
+
 _ROLES = {b"before": at.BEFORE, b"after": at.AFTER, b"source": at.SOURCE, b"transaction": at.TRANSACTION}
 _NULL = b"null"
 
@@ -80,7 +83,7 @@ class Marks:
 
     def source(self) -> bytes:
         """Write the source block."""
-        return self.object_of(at.SOURCE, lambda name, slot, value: value if name in _PLACE_NAMES else self.of(slot))
+        return self.object_of(at.SOURCE, lambda name, slot, value: value if name in _DECIDING else self.of(slot))
 
 
 def path_of(prefix: str, name: bytes) -> str:

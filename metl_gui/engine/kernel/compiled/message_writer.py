@@ -22,7 +22,7 @@ from metl_gui.engine.kernel.compiled.memory import (
     store64,
 )
 from metl_gui.engine.kernel.compiled.object_scan import note_all_names, scan_object
-from metl_gui.engine.kernel.compiled.program_selection import find_program, first_time
+from metl_gui.engine.kernel.compiled.program_selection import find_program, first_time, is_committed
 from metl_gui.engine.kernel.compiled.scalars import FEED, OPEN, OPEN_LIST, QUOTE, ZERO, past_space
 
 _SLASH, _AT = 0x2F, 0x40
@@ -286,6 +286,8 @@ def map_record(state: int, start: int, stop: int, record: int) -> int:
     messages = 0
     if load64(program + at.P_OUTPUT_COUNT) > 0:
         if write_position(state, record) == 0 or first_time(state, program, at.P_TIMES) == 0:
+            return at.REFUSED
+        if not is_committed(state, program):
             return at.REFUSED
         messages = write_outputs(state, program, record)
         if messages == LEFT:

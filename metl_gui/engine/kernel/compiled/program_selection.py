@@ -26,7 +26,7 @@ from metl_gui.engine.kernel.compiled.lookup import (
     slot_of,
     text_of,
 )
-from metl_gui.engine.kernel.compiled.memory import compiled, copy, is_same, load8, load64, store64
+from metl_gui.engine.kernel.compiled.memory import compiled, copy, is_same, load8, load64, no_digit, store64
 from metl_gui.engine.kernel.compiled.object_scan import scan_object
 from metl_gui.engine.kernel.compiled.scalars import (
     BACKSLASH,
@@ -41,7 +41,7 @@ from metl_gui.engine.kernel.compiled.scalars import (
     word_of,
 )
 
-_SCHEMA_MARK, _APICURIO_MARK = word_of(b"_schema_"), word_of(b"apicurio")
+_SCHEMA_MARK, _APICURIO_MARK, _OLD_KEY_MARK = word_of(b"_schema_"), word_of(b"apicurio"), word_of(b'.oldkey"')
 _KEY_TEXT, _VALUE_TEXT = word_of(b'"key"'), word_of(b'"value"')
 
 
@@ -97,12 +97,12 @@ def past_text_value(state: int, slot: int, role: int) -> int:
 
 
 @compiled
-def names_schema(slot: int) -> bool:
-    """Return whether headers may name the schema of a registry that a value or key is written with."""
+def names_more(slot: int) -> bool:
+    """Return whether headers may name what a value or key is written with, or the key before it changed."""
     place = load64(slot + at.SLOT_VALUE)
     for offset in range(load64(slot + at.SLOT_LENGTH)):
         word = load64(place + offset)
-        if word == _SCHEMA_MARK or word == _APICURIO_MARK:
+        if word == _SCHEMA_MARK or word == _APICURIO_MARK or word == _OLD_KEY_MARK:
             return True
     return False
 
@@ -138,7 +138,7 @@ def unwrapped(state: int, facts: int) -> int:
     if why != 0:
         return why
     offset = load64(facts + at.F_HEADERS)
-    if offset >= 0 and names_schema(slot_of(state, at.TOP, offset)):
+    if offset >= 0 and names_more(slot_of(state, at.TOP, offset)):
         return at.REFUSED
     offset = load64(facts + at.F_PART)
     if offset >= 0:
@@ -207,9 +207,17 @@ def body_of(state: int) -> int:
     return shape_in(state, at.INNER)
 
 
+def _words_in(text: bytes) -> tuple[int, ...]:
+    """Return the length of a text of 8 to 32 bytes, then places and words at them that together make it up."""
+    places = [min(place, len(text) - at.WORD) for place in range(0, 4 * at.WORD, at.WORD)]
+    return (len(text), *(part for place in places for part in (place, word_of(text[place : place + at.WORD]))))
+
+
 _OP_TEXTS = tuple(word_of(b'"%c"' % letter) for letter in b"crudm")
 _TRUE_TEXT, _FALSE_TEXT = word_of(b'"true"'), word_of(b'"false"')
 _BEGIN_TEXT, _END_TEXT = word_of(b'"BEGIN"'), word_of(b'"END"')
+_SHORT_SNAPSHOTS = tuple(word_of(text) for text in at.SHORT_SNAPSHOTS)
+_LONG_SNAPSHOTS = tuple(_words_in(text) for text in at.LONG_SNAPSHOTS)
 _PLACE_FACTS = at.F_NAME, at.F_SCHEMA, at.F_DB, at.F_TABLE, at.F_COLLECTION
 
 
@@ -249,6 +257,51 @@ def op_of_row(state: int, role: int, facts: int, flags: int) -> int:
         else:
             return -1
     return code
+
+
+@compiled
+def snapshot_in(state: int, role: int, offset: int) -> int:
+    """Return the code of what a member says of a snapshot, 0 where it is missing, below 0 for what is too rare."""
+    if offset < 0:
+        return 0
+    slot = slot_of(state, role, offset)
+    text = short_text(slot)
+    for number in range(len(_SHORT_SNAPSHOTS)):
+        if text == _SHORT_SNAPSHOTS[number]:
+            return number + 1
+    start, length = load64(slot + at.SLOT_VALUE), load64(slot + at.SLOT_LENGTH)
+    for number in range(len(_LONG_SNAPSHOTS)):
+        known = _LONG_SNAPSHOTS[number]
+        if length == known[0] and has_words(start, known):
+            return len(_SHORT_SNAPSHOTS) + number + 1
+    return -1
+
+
+@compiled
+def has_words(start: int, known: tuple[int, ...]) -> bool:
+    """Compare a text with the words that make one up (``_words_in``)."""
+    is_first_half = load64(start + known[1]) == known[2] and load64(start + known[3]) == known[4]
+    return is_first_half and load64(start + known[5]) == known[6] and load64(start + known[7]) == known[8]
+
+
+@compiled
+def snapshot_of(state: int, role: int, facts: int, source: int) -> int:
+    """Return the code of what a source block, or the metadata of a flattened row, says of a snapshot.
+
+    Args:
+        state: address of the kernel's state.
+        role, facts: of the body.
+        source: shape of its source block, 0 for none.
+
+    Returns:
+        As ``snapshot_in``.
+    """
+    if source != 0:
+        return snapshot_in(state, at.SOURCE, load64(facts_of(state, source) + at.F_SNAPSHOT))
+    if load64(facts + at.FACT_FLAGS) & at.IS_ENVELOPE:
+        return 0
+    offset = load64(facts + at.F_ROW_SOURCE_SNAPSHOT)
+    return snapshot_in(state, role, offset if offset >= 0 else load64(facts + at.F_ROW_SNAPSHOT))
 
 
 @compiled
@@ -386,7 +439,7 @@ def find_program(state: int) -> int:
     if why != 0:
         return why
     op = load64(state + at.S_OP)
-    body, source, transaction, before, after, place = 0, 0, 0, 0, 0, 0
+    body, source, transaction, before, after, place, snapshot = 0, 0, 0, 0, 0, 0, 0
     topic = load64(state + at.S_TOPIC)
     if op == 0:
         role = load64(state + at.S_BODY)
@@ -409,8 +462,9 @@ def find_program(state: int) -> int:
                 return at.LACKS_SHAPE
         else:
             op = op_of_row(state, role, facts, flags)
-            if op < 0:
-                return at.REFUSED
+        snapshot = snapshot_of(state, role, facts, source)
+        if op < 0 or snapshot < 0:
+            return at.REFUSED
     if topic == 0 and op != at.OP_TOMBSTONE and op != at.OP_IS_KEY:
         facts = 0
         if source != 0:
@@ -424,7 +478,7 @@ def find_program(state: int) -> int:
     is_body = 1 if load64(state + at.S_BODY) == at.TOP else 0
     store64(state + at.S_KEY_0, load64(state + at.S_WRAPPER) | body << 20 | source << 40 | is_body << 60)
     store64(state + at.S_KEY_1, transaction | before << 20 | after << 40)
-    store64(state + at.S_KEY_2, place | load64(state + at.S_HALF) << 24 | op << 48)
+    store64(state + at.S_KEY_2, place | load64(state + at.S_HALF) << 24 | op << 48 | snapshot << at.SNAPSHOT_SHIFT)
     store64(state + at.S_KEY_3, 0)
     return asked(state)
 
@@ -474,6 +528,19 @@ def why_left(state: int) -> int:
         store64(state + at.S_LACK_C, third & ~at.FROM_KEY)
         return at.LACKS_HALF
     return at.LACKS_PAIR if second != 0 else at.LACKS_SHAPE
+
+
+@compiled
+def is_committed(state: int, program: int) -> bool:
+    """Return whether the time of the commit is null or a plain number, which is written as it came."""
+    offset = load64(program + at.P_COMMITTED)
+    if offset < 0:
+        return True
+    slot = load64(state + at.S_SLOTS) + offset
+    length = load64(slot + at.SLOT_LENGTH)
+    if length > at.MOST_TIME_DIGITS:
+        return False
+    return no_digit(load64(slot + at.SLOT_VALUE)) & ((1 << length) - 1) == 0 or is_null(slot)
 
 
 @compiled

@@ -30,6 +30,7 @@ class Sending(NamedTuple):
         sent: its messages.
         version: name of its version.
         times: slots that its time may come from, the best first.
+        committed: the slot of the time of its commit, below 0 for none.
         forms: what stands for an unavailable value.
         wants_key: it is left when all values of its key are null.
     """
@@ -37,6 +38,7 @@ class Sending(NamedTuple):
     sent: Sequence[Sent]
     version: str
     times: Sequence[int]
+    committed: int
     forms: frozenset[bytes]
     wants_key: bool
 
@@ -58,7 +60,8 @@ def program_of(
     """
     forms = tables.forms(sending.forms)
     times = [*sending.times, *[-1] * _TIMES][:_TIMES]
-    code = [at.SEND, tables.counter("version", sending.version), forms, len(sending.sent), *times]
+    version = tables.counter("version", sending.version)
+    code = [at.SEND, version, forms, len(sending.sent), *times, sending.committed]
     for sent in sending.sent:
         if any(whole in sent.text for whole in wholes) or b"{}" in wholes:
             raise Unsteady

@@ -146,7 +146,9 @@ class Production:
         ):
             return spec
         plan = (checkpoint.plans / use.file).read_bytes()
-        mapping = msgspec.structs.replace(spec.mapping, plan=plan, state=use.state, hash=use.hash)
+        mapping = msgspec.structs.replace(
+            spec.mapping, plan=plan, state=use.state, hash=use.hash, publication=use.publication
+        )
         return msgspec.structs.replace(spec, mapping=mapping)
 
     def _cancel_when_asked(self, spark: SparkProcess) -> None:

@@ -32,6 +32,12 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+class _Publication(msgspec.Struct):
+    """What an export says beside the plan of the publication that its state is mapped under; 0.1 said nothing."""
+
+    publication: int = 0
+
+
 class SubmittedRuntime:
     """The session of a submitted job; it begins and ends with the job, and this program leaves it alone.
 
@@ -129,7 +135,7 @@ def run_job(spark: SparkSession, plan: Path, asked: dict[str, Any]) -> dict[str,
 
 def _run(spark: SparkSession, folder: Path, raw: bytes, asked: dict[str, Any]) -> RunReport:
     try:
-        plan = plans.decode(raw)
+        plan, publication = plans.decode(raw), msgspec.json.decode(raw, type=_Publication).publication
     except msgspec.MsgspecError as error:
         raise RunError("plan.json is damaged.", f"{error}.", "Export the folder again.") from error
     kept = KeptSpec(
@@ -140,6 +146,7 @@ def _run(spark: SparkSession, folder: Path, raw: bytes, asked: dict[str, Any]) -
         samples=0,
         state=plan.state,
         hash=plan.hash,
+        publication=publication,
         **asked,
     )
     return drive(OnceStrategy(RunContext(SubmittedRuntime(spark, folder), kept.spec, lambda _event: None)))

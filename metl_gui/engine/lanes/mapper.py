@@ -69,7 +69,9 @@ class StateMapper:
         self.order = order
         self.state, self.hash = taken.state, taken.hash
         choice: Choice = "compiled" if is_machine_there else "best"
-        self.kernel = Kernel(plans.decode(taken.plan), order.run.policy.mode, choice=choice)
+        self.kernel = Kernel(
+            plans.decode(taken.plan), order.run.policy.mode, publication=taken.publication, choice=choice
+        )
         self._outgoings = Outgoings(order.sink.topic, taken.state, has_tombstones=order.sink.has_tombstones)
         self._error_bytes = order.errors.limits.get(order.errors.topic, 0)
         self._evictions = 0

@@ -73,8 +73,10 @@ class BatchSource:
 
         progress = Path(f"{order.progress}-{plan.number}")
         write_file(progress, b"")
+        mapping = msgspec.structs.replace(order.run.mapping, publication=plan.plan.publication)
         return msgspec.structs.replace(
             order,
+            run=msgspec.structs.replace(order.run, mapping=mapping),
             plan=str(self.checkpoint.plans / plan.plan.file),
             messages=partial(order.messages) if order.messages else None,
             errors=partial(order.errors),

@@ -93,11 +93,13 @@ class PlanInUse(msgspec.Struct, frozen=True):
 
     Args:
         file: its name in ``plans``.
+        state, hash, publication: as of a ``PlanState``; batches that were planned before 0.2 name no publication.
     """
 
     file: str
     state: int
     hash: str
+    publication: int = 0
 
 
 class SourceStatus(msgspec.Struct, frozen=True, kw_only=True):
@@ -180,7 +182,8 @@ class Checkpoint:
     def use_plan(self, taken: PlanState) -> PlanInUse:
         """Let new batches map with a state; those that are planned keep theirs."""
         # One state makes different plans, with and without what nobody has confirmed.
-        use = PlanInUse(f"{taken.state}-{hashlib.sha256(taken.plan).hexdigest()[:16]}.json", taken.state, taken.hash)
+        file = f"{taken.state}-{hashlib.sha256(taken.plan).hexdigest()[:16]}.json"
+        use = PlanInUse(file, taken.state, taken.hash, taken.publication)
         if not (self.plans / use.file).is_file():
             atomic_write(self.plans / use.file, taken.plan, durable=True)
         if self.plan_in_use() != use:

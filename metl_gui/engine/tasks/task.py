@@ -85,13 +85,16 @@ def kernel_for(order: TaskOrder, plan: Callable[[], bytes]) -> Kernel:
         _dropped[key] = sum(kernel.column_sets for kernel in _kernels.values())
         _kernels.clear()
         build.build_in_background()
-        _kernels[key] = Kernel(plans.decode(plan()), order.run.policy.mode, is_replay=order.run.is_replay)
+        run = order.run
+        _kernels[key] = Kernel(
+            plans.decode(plan()), run.policy.mode, is_replay=run.is_replay, publication=run.mapping.publication
+        )
     return _kernels[key]
 
 
 def _key_of(order: TaskOrder) -> str:
     # A file of a plan is named by what is in it.
-    return f"{order.run.policy.mode} {order.run.is_replay} {order.plan}"
+    return f"{order.run.policy.mode} {order.run.is_replay} {order.run.mapping.publication} {order.plan}"
 
 
 class Sampler:

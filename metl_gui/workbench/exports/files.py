@@ -81,11 +81,17 @@ def export_published(
         UserError: nothing is published, or this state is not; the format cannot follow the choices.
         ProjectError: the place cannot be written; then what was there is there still.
     """
+    # Before the state: what is published in between must not lend its number to what was published before it.
+    publication = workbench.kept.states.publication()
     document = production_document(workbench, state)
     framing = project_settings(workbench).settings[FRAMING]
     moments = {named.state: named.published_ms for named in published_states(workbench)}
     facts = ProjectMetadata(
-        workbench.path.stem, workbench.kept.writer_schemas.all(), framing, when_ms=moments.get(document.state) or 0
+        project=workbench.path.stem,
+        wire=workbench.kept.writer_schemas.all(),
+        framing=framing,
+        when_ms=moments.get(document.state) or 0,
+        publication=publication,
     )
     choices = replace(choices, comments=workbench.kept.comments.all(), beside=facts)
     done = export(document, export_, path, choices, watch)

@@ -59,12 +59,14 @@ class ProjectMetadata:
         wire: writer schemas that messages may name.
         framing: how values name them, where their schema is not set to something else.
         when_ms: when the state was published, in milliseconds since 1970; the moment that formats name, if any.
+        publication: number of the newest publication, 0 for none.
     """
 
     project: str = ""
     wire: tuple[WriterSchema, ...] = ()
     framing: str = "auto"
     when_ms: int = 0
+    publication: int = 0
 
 
 @dataclass(frozen=True, slots=True)

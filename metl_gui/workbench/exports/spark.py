@@ -99,7 +99,9 @@ def _write(document: Document, choices: Choices, path: Path, watch: Watch) -> tu
         raise UserError(
             "A name of the mapping is no Unicode text.", f"It is {name}.", "No message can carry it: rename it first."
         ) from error
-    (path / job.PLAN).write_bytes(msgspec.json.format(encoded, indent=1))
+    members = msgspec.json.decode(encoded, type=dict[str, msgspec.Raw])
+    whole = msgspec.json.encode({"publication": beside.publication} | members)
+    (path / job.PLAN).write_bytes(msgspec.json.format(whole, indent=1))
     watch.step("Packing the kernel")
     write_kernel(path / job.KERNEL)
     (path / "job.py").write_bytes(Path(job.__file__).read_bytes())

@@ -108,7 +108,7 @@ def prepare_replay(workbench: Workbench, request: RunRequest) -> RunSpec:
         source=msgspec.structs.replace(request.source, address=source),
         sink=msgspec.structs.replace(request.sink, address=sink, errors=errors),
         # No lane has to agree with a replay.
-        mapping=msgspec.structs.replace(pinned.mapping, publication=0, matrix=""),
+        mapping=msgspec.structs.replace(pinned.mapping, matrix=""),
         policy=msgspec.structs.replace(request.policy, folder=str(folder), notes=pinned.notes),
         servers=servers_of(source, sink, errors),
     )

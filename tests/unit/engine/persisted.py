@@ -9,6 +9,7 @@ from metl_gui.core.runs import events, run_spec
 from metl_gui.core.runs import lanes as lane_values
 from metl_gui.core.runs import records as run_records
 from metl_gui.core.runs.report import RunReport
+from metl_gui.engine.execution import submitted_run
 from metl_gui.engine.kafka import inspection, outgoing
 from metl_gui.engine.kernel import plan
 from metl_gui.engine.lanes import loads, mapper, offset_metadata, order
@@ -51,7 +52,11 @@ RUNS: Mapping[str, Any] = {
 }
 """Run folders, error stores and places of outputs."""
 
-PLANS: Mapping[str, Any] = {"the plan": plan.Plan, "the plan with schemas as they stand": plan._RawPlan}
+PLANS: Mapping[str, Any] = {
+    "the plan": plan.Plan,
+    "the plan with schemas as they stand": plan._RawPlan,
+    "the publication beside an exported plan": submitted_run._Publication,
+}
 """``plan.json`` of runs, checkpoints and exports, and the topic by which lanes agree: by the SHA-256 of its bytes."""
 
 STREAMS: Mapping[str, Any] = {

@@ -33,11 +33,12 @@ from metl_gui.engine.runs import folder_lock, staging
 from metl_gui.engine.runs.event_log import bounded_lines
 from metl_gui.engine.runs.run_folder import RunFolder
 from metl_gui.engine.runs.staging import Staging
+from metl_gui.engine.sinks.rows import MessageSource
 from metl_gui.engine.sinks.sink import folder_name
 from metl_gui.engine.sources.error_store import ErrorStore, ReplayMark, ReplaySource, exclusive
 from metl_gui.engine.sources.topic_source import ErrorTopicSource
 from metl_gui.engine.streaming.batch_records import PARTIAL, BatchLog, BatchRecord, moves_of
-from metl_gui.engine.streaming.checkpoint import Checkpoint, SourceStatus, StreamHead, claim
+from metl_gui.engine.streaming.checkpoint import Checkpoint, PlanInUse, SourceStatus, StreamHead, claim
 from metl_gui.engine.streaming.ledger import BatchPlan, KnownPartition, Ledger
 from metl_gui.errors import RecordError
 from tests.helpers.persisted import files_below, filled, lay_out, rows
@@ -240,7 +241,7 @@ def test_a_checkpoint_is_what_it_was_before(tmp_path: Path) -> None:
     checkpoint = Checkpoint(tmp_path / "checkpoint")
     with checkpoint.exclusive("run-1"):
         head = checkpoint.head(_STREAM)
-        checkpoint.use_plan(PlanState(state=3, hash="a" * 64, plan=b"{}"))
+        checkpoint.use_plan(PlanState(state=3, hash="a" * 64, plan=b"{}", publication=5))
         checkpoint.write_status(filled(SourceStatus))
         checkpoint.add_problem("A file grew.")
         ledger = Ledger(checkpoint.ledger)
@@ -269,6 +270,7 @@ def test_a_checkpoint_of_before_is_gone_on_with(tmp_path: Path) -> None:
     use = checkpoint.plan_in_use()
     assert use is not None
     assert (use.state, use.hash, (checkpoint.plans / use.file).read_bytes()) == (3, "a" * 64, b"{}")
+    assert use.publication == 5
     assert checkpoint.status() == filled(SourceStatus)
     assert checkpoint.problem_texts() == ["A file grew."]
     ledger = Ledger(checkpoint.ledger)
@@ -276,6 +278,16 @@ def test_a_checkpoint_of_before_is_gone_on_with(tmp_path: Path) -> None:
     assert ledger.partitions == {"shop.orders/0": filled(KnownPartition)} | filled(BatchPlan).partitions
     records = BatchLog(checkpoint)
     assert records.newest() == msgspec.structs.replace(filled(BatchRecord), moves=[])
+
+
+def test_the_state_that_batches_took_before_there_was_a_publication_beside_it_is_read() -> None:
+    text = b'{"file":"text 1","state":2,"hash":"text 3"}'
+    assert msgspec.json.decode(text, type=PlanInUse) == PlanInUse("text 1", 2, "text 3", publication=0)
+
+
+def test_the_source_of_a_message_of_before_is_read() -> None:
+    text = b'{"schema":"s","version":"1","position":"f@0","origin":{"lsn":5}}'
+    assert msgspec.json.decode(text, type=MessageSource) == MessageSource("s", "1", "f@0", msgspec.Raw(b'{"lsn":5}'))
 
 
 def test_what_replays_took_out_of_an_error_store_of_before_is_known(tmp_path: Path) -> None:

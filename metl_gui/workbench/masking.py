@@ -27,6 +27,7 @@ _arrays = msgspec.json.Decoder(list[msgspec.Raw])
 _texts = msgspec.json.Decoder(str)
 _PLACES = frozenset(("source", "transaction", "schema"))
 """Members of an envelope that say where a message came from, not what it says."""
+_OLD_KEY = "source", "old_key"
 _CODED = frozenset(("value_b64", "key_b64", "data_base64"))
 _WRAPPED = frozenset(("value", "message", "key"))
 
@@ -58,6 +59,8 @@ class Masks:
         # A key names its attributes by whole paths, those that are not mapped as @source.path.
         flat = {(path,) for path in hidden} | {(f"@source.{paths.join(path)}",) for path in self._sources}
         wanted = _split(hidden) | flat
+        # The old key stands in the source, of which nothing else is looked into.
+        wanted |= {(*_OLD_KEY, *path) for path in wanted}
         return _hidden(raw, wanted) if wanted else raw
 
 

@@ -157,6 +157,19 @@ def test_outgoing_messages_hide_what_masked_columns_feed(world: World) -> None:
     assert schema_of(b'{"source":3}') is None
 
 
+def test_the_old_key_of_a_message_is_hidden_as_its_key_is(world: World) -> None:
+    mask(world, Side.EXTRACTION, "fx.pay", "1", "id")
+    old = {"ref": {"id": 6}, "@source.id": 6, "@source.p": 1}
+    source = {"schema": "fx.pay", "version": "1", "origin": {"id": 5}, "old_key": old, "publication": 2}
+    message = {"entity": "be", "version": "1", "op": "c", "key": None, "source": source, "payload": {}}
+    found = Masks(world.document, "fx.pay").outgoing("be", json.dumps(message).encode())
+    assert found is not None
+    hidden = {"ref": {"id": HIDDEN}, "@source.id": HIDDEN, "@source.p": 1}
+    assert json.loads(found)["source"] == source | {"old_key": hidden}
+    nothing = json.dumps(message | {"source": source | {"old_key": None}}).encode()
+    assert Masks(world.document, "fx.pay").outgoing("be", nothing) is not None
+
+
 def test_a_cdm_attribute_can_be_masked_whatever_feeds_it(world: World) -> None:
     mask(world, Side.CDM, "be", "1", "value")
     message = b'{"entity":"be","version":"1","op":"c","payload":{"value":1,"x":2}}'

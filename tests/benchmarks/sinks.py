@@ -113,7 +113,8 @@ def _check(plan: Plan, batches: list[MappedBatch], by_date: bool) -> None:
     by_place = sorted(messages, key=lambda message: str(message["source"]["position"]))
     for row, message in zip(sorted(rows, key=lambda row: str(row["source"]["position"])), by_place, strict=True):
         told = {**row, "key": json.loads(row["key"]), "payload": {**row["payload"]}}
-        told["source"] = {**row["source"], "origin": json.loads(row["source"]["origin"])}
+        source = row["source"]
+        told["source"] = source | {name: json.loads(source[name] or "null") for name in ("origin", "old_key")}
         told["payload"]["tags"] = json.loads(row["payload"]["tags"])
         meant = {"unchanged": [], "replayed": False, **message, "payload": _meant(message["payload"])}
         del meant["version"]

@@ -59,7 +59,8 @@ _GUARDED_TARGET = 0.97
 _WORKER_MIB = 512.0
 _LINE = (
     "before map<string,string>, after map<string,string>, op string, ts_ms bigint, "
-    "source struct<name:string, schema:string, table:string, sequence:string, lsn:bigint>"
+    "source struct<name:string, schema:string, table:string, sequence:string, lsn:bigint, ts_ms:bigint, "
+    "snapshot:string>"
 )
 
 
@@ -224,6 +225,8 @@ class _Bench:
             f.coalesce("m.after", "m.before").alias("row"),
             f.concat_ws(".", "m.source.name", "m.source.schema", "m.source.table").alias("schema"),
             f.struct("m.source.sequence", "m.source.lsn").alias("origin"),
+            f.col("m.source.ts_ms").alias("committed_at_ms"),
+            (f.col("m.source.snapshot") != "false").alias("snapshot"),
             "m.op",
             "m.ts_ms",
         )
@@ -237,7 +240,7 @@ class _Bench:
             "op",
             f.transform_keys(key, _renamed).alias("key"),
             "ts_ms",
-            f.struct("schema", "version", "origin").alias("source"),
+            f.struct("schema", "version", "origin", "committed_at_ms", "snapshot").alias("source"),
             f.transform_keys("row", _renamed).alias("payload"),
         )
         return joined.select("entity", f.to_json(message).alias("message"))

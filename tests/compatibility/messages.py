@@ -3,8 +3,19 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
+
+_SINCE_0_2 = re.compile(
+    r',"committed_at_ms":(?:null|-?\d+),"snapshot":(?:null|true|false),"old_key":(?:null|\{.*?\}),'
+    r'"publication":(?:null|\d+)(?=\},"payload":)'
+)
+
+
+def as_in_0_1(message: str) -> str:
+    """Return a message as 0.1 wrote it, byte for byte: without what its source says since; others stay as they are."""
+    return _SINCE_0_2.sub("", message, count=1)
 
 
 def messages_in(folder: Path) -> list[str]:

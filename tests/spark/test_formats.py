@@ -135,7 +135,8 @@ def as_told(row: dict[str, Any], plan: EntityPlan) -> dict[str, Any]:
             payload[column.path] = json.loads(payload[column.path], parse_float=Decimal)
     return told | {
         "key": row["key"] and json.loads(row["key"], parse_float=Decimal),
-        "source": row["source"] | {"origin": row["source"]["origin"] and json.loads(row["source"]["origin"])},
+        "source": row["source"]
+        | {name: row["source"][name] and json.loads(row["source"][name]) for name in ("origin", "old_key")},
         "payload": payload,
     }
 

@@ -68,7 +68,7 @@ of a connector:
 """
 
 LIMITS = (
-    "A record holds the payload and the key alone: no op, state, version, position and origin as a METL message has.",
+    "A record holds the payload and the key alone: no op, state, version and source as a METL message has.",
     "A delete is a tombstone; truncates are dropped; a create whose mapped values are all null is sent all the same.",
     "A version that this state does not know is mapped by its names and not set aside; nothing waits for a review.",
     "A schema that feeds several entities needs one connector for each, so a record is no longer sent whole or not.",

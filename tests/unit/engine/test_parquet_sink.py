@@ -105,7 +105,12 @@ def run(folder: Path, plan: Plan, raws: list[bytes], **options: Any) -> tuple[An
     """Write records in both formats; return the counts and the rows of the error store."""
     kernel = Kernel(plan)
     records = Records.of(raws, "f")
-    outcome = kernel.map(records)
+    return write(folder, kernel, records, **options)
+
+
+def write(folder: Path, kernel: Kernel, records: Records, **options: Any) -> tuple[Any, list[dict[str, Any]]]:
+    """Write what a kernel makes of records, as ``run`` does."""
+    outcome, plan = kernel.map(records), kernel.plan
     lines = JsonlSink(folder / "jsonl", "part-000000-0")
     typed = ParquetSink(folder / "parquet", "part-000000-0", plan, **options)
     for sink in (lines, typed):
@@ -163,6 +168,52 @@ def test_every_type_is_stored_as_what_it_is(tmp_path: Path) -> None:
     }
     assert json.loads(row["key"]) == message["key"]
     assert row["source"] | {"origin": json.loads(row["source"]["origin"])} == message["source"]
+
+
+def moved(source: str) -> bytes:
+    return f'{{"before":{{"id":1}},"after":{{"id":2}},"source":{source},"op":"u","ts_ms":1}}'.encode()
+
+
+PLACE = '"name":"shop","schema":"public","table":"orders"'
+KEYED = [ColumnPlan("id", "int64")]
+
+
+def test_what_a_source_says_stands_in_typed_columns_behind_those_of_before(tmp_path: Path) -> None:
+    said = ['"snapshot":"last","ts_ms":9223372036854775807', '"snapshot":"false","ts_ms":null', '"ts_ms":"5"']
+    records = Records.of([moved(f"{{{PLACE},{members}}}") for members in said], "f")
+    _, rows = write(tmp_path, Kernel(plan_of(KEYED), publication=7), records)
+    assert rows == []
+    (part,) = (tmp_path / "parquet" / "order").rglob("*.parquet")
+    names: dict[str, Any] = {
+        "schema": pa.string(),
+        "version": pa.string(),
+        "position": pa.string(),
+        "origin": pa.string(),
+    }
+    names |= {"committed_at_ms": pa.int64(), "snapshot": pa.bool_(), "old_key": pa.string(), "publication": pa.int64()}
+    assert pq.read_schema(part).field("source").type == pa.struct(list(names.items()))
+    found = [row["source"] for row in stored(tmp_path)]
+    assert [row["committed_at_ms"] for row in found] == [9223372036854775807] * 2 + [None] * 4
+    assert [row["snapshot"] for row in found] == [True, True, False, False, None, None]
+    assert [row["old_key"] for row in found] == [None, '{"id":1}'] * 3
+    assert {row["publication"] for row in found} == {7}
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_files_of_before_are_read_together_with_new_ones(tmp_path: Path, is_first: bool) -> None:
+    run(tmp_path, plan_of(KEYED), [moved(f'{{{PLACE},"snapshot":"true"}}')])
+    (part,) = (tmp_path / "parquet" / "order").rglob("*.parquet")
+    table = pq.ParquetFile(part).read()
+    at = table.schema.get_field_index("source")
+    whole: Any = table["source"].combine_chunks()
+    names = ["schema", "version", "position", "origin"]
+    before = tmp_path / "before.parquet"
+    earlier: Any = pa.StructArray.from_arrays([whole.field(name) for name in names], names)
+    pq.write_table(table.set_column(at, "source", earlier), before)
+    paths = [str(before), str(part)] if is_first else [str(part), str(before)]
+    rows = ds.dataset(paths).to_table().to_pylist()
+    assert [{name: row["source"][name] for name in names} for row in rows] == earlier.to_pylist() * 2
+    assert [row["source"].get("snapshot") for row in rows] == ([None] * 4 if is_first else [True, True, None, None])
 
 
 def test_a_time_beyond_every_calendar_keeps_its_number(tmp_path: Path) -> None:

@@ -131,8 +131,8 @@ def test_a_record_of_200_mb_is_set_aside_whole_in_bounded_memory(
     (part,) = (tmp_path / "errors" / "reason=too_large").iterdir()
     assert part.stat().st_size > _LINE_BYTES
     assert int(aside.detail.split()[3].replace(",", "")) >= _LINE_BYTES - 1
-    assert spark._link is not None
-    peak = peak_memory_kb(spark._link.process.pid)
+    assert spark.process_id is not None
+    peak = peak_memory_kb(spark.process_id)
     assert 0 < peak < _MOST_MEMORY_KB, peak
 
 

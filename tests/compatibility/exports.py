@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -32,6 +33,9 @@ FORMATS: dict[str, tuple[str, ...]] = {
 CODE = ("job/job.py", "job/metl-kernel.zip", "job/requirements.txt")
 """Parts of exports that are the program itself; they are not kept."""
 
+_PUBLICATION = re.compile(rb'\A(\{\n) "publication": \d+,\n')
+"""What stands before the plan of a job since 0.2."""
+
 
 def export(installed: Installed, name: str, folder: Path) -> None:
     """Export the project as one of ``FORMATS``."""
@@ -58,7 +62,8 @@ def content_of(path: Path, version: str) -> object:
         return [(field.name, str(field.type)) for field in table.schema], table.to_pylist()
     if path.suffix == ".xlsx":
         return list(_cells(path))
-    return path.read_bytes().replace(version.encode(), b"VERSION").replace(__version__.encode(), b"VERSION")
+    said = path.read_bytes() if path.name != "plan.json" else _PUBLICATION.sub(rb"\1", path.read_bytes())
+    return said.replace(version.encode(), b"VERSION").replace(__version__.encode(), b"VERSION")
 
 
 def _cells(path: Path) -> Iterator[tuple[str, Sequence[Sequence[object]]]]:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
+from metl_gui.core.runs.run_spec import PlanState
 from metl_gui.engine.kernel.compiled import build
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.mapping.kernel import Kernel
+from metl_gui.engine.streaming.batch_source import BatchSource
+from metl_gui.engine.streaming.checkpoint import Checkpoint
+from metl_gui.engine.streaming.ledger import BatchPlan
 from metl_gui.engine.tasks import task as tasks
 from metl_gui.engine.tasks.task import TaskAttempt, TaskOrder, kernel_for
 from tests.helpers.event_files import EventMaker, order_plan
@@ -28,11 +34,11 @@ def _fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     tasks._kernels.clear()
 
 
-def order_of(folder: Path, run_id: str, state: int) -> TaskOrder:
+def order_of(folder: Path, run_id: str, state: int, publication: int = 0) -> TaskOrder:
     plan = folder / f"{state}.json"
     plan.write_bytes(order_plan(state, "h"))
     return TaskOrder(
-        run=run_spec(run_id=run_id, mode="production"),
+        run=run_spec(run_id=run_id, mode="production", publication=publication),
         plan=str(plan),
         messages=None,
         errors=str(folder),
@@ -61,7 +67,25 @@ def test_runs_with_the_same_plan_share_a_kernel_and_another_state_takes_its_plac
     assert len(tasks._kernels) == 1
 
 
+def test_a_state_that_is_published_again_is_mapped_by_a_kernel_that_says_so(tmp_path: Path) -> None:
+    said = []
+    for publication in (0, 3, 4):
+        kernel = kernel_of(order_of(tmp_path, "a", 7, publication))
+        outcome = kernel.map(Records.of(list(EventMaker().lines(1)), "f"))
+        said.append({json.loads(message)["source"]["publication"] for message in outcome.messages()})
+    assert said == [{None}, {3}, {4}]
+
+
 def test_column_sets_that_go_when_the_state_changes_are_counted_once(tmp_path: Path) -> None:
     assert evictions(order_of(tmp_path, "a", 7)) == 0
     assert evictions(order_of(tmp_path, "a", 8)) == _COLUMN_SETS
     assert evictions(order_of(tmp_path, "a", 8)) == 0
+
+
+def test_a_batch_is_mapped_under_the_publication_that_it_was_planned_with(tmp_path: Path) -> None:
+    checkpoint = Checkpoint(tmp_path / "checkpoint")
+    checkpoint.plans.mkdir(parents=True)
+    use = checkpoint.use_plan(PlanState(state=7, hash="h", plan=order_plan(7, "h"), publication=3))
+    source = BatchSource(checkpoint, order_of(tmp_path, "a", 7, 9), cast(Any, None), 0, None)
+    order = source.order_of(BatchPlan(number=1, plan=use, files=[], tasks=[], known={}, bytes_planned=0))
+    assert (order.run.mapping.publication, Path(order.plan).name) == (3, use.file)

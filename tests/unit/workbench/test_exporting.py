@@ -14,6 +14,7 @@ from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.matrix.blocks import Element, Status
 from metl_gui.core.matrix.canonical import exported_blocks, state_hash
 from metl_gui.core.trees.nodes import Side
+from metl_gui.engine.kernel import plan as plans
 from metl_gui.errors import ProjectError, UserError
 from metl_gui.registry.matrix_export import parse_export
 from metl_gui.workbench.comparison.merge import merge_files
@@ -165,6 +166,15 @@ def test_an_export_for_pipelines_takes_what_is_published_and_is_remembered(shrun
         export_published(shrunk, EXPORTS["json"], path, state=6)
     assert json.loads(path.read_text())["state"] == 5
     assert shrunk.kept.states.exported() == {5}
+
+
+def test_a_job_knows_under_which_publication_its_state_is_mapped(mapped: Workbench, tmp_path: Path) -> None:
+    publish(mapped)
+    publish(mapped)
+    export_published(mapped, EXPORTS["spark"], tmp_path / "job")
+    written = (tmp_path / "job" / "plan.json").read_bytes()
+    assert json.loads(written)["publication"] == mapped.kept.states.publication() > 0
+    assert plans.decode(written).state == mapped.document.state
 
 
 def test_a_reader_exports_while_somebody_edits(mapped: Workbench, tmp_path: Path) -> None:

@@ -99,6 +99,25 @@ def test_a_key_of_an_unknown_attribute_is_refused_in_the_dialog(window: Window) 
     dialog.reject()
 
 
+def test_a_time_zone_is_offered_by_name_and_an_unknown_one_refused(window: Window) -> None:
+    name = "fx.payments.orders"
+    dialog = ask_schema(window, name)
+    line = dialog.editors["time_zone"].line
+    assert line is not None
+    offered = line.completer()
+    assert offered is not None
+    offered.setCompletionPrefix("europe/be")
+    assert offered.currentCompletion() == "Europe/Belfast"
+    QTest.keyClicks(line, "Europe/Berln")
+    set_it(dialog)
+    assert dialog.isVisible()
+    assert "Did you mean Europe/Berlin" in dialog.preview.words.text()
+    QTest.keyClick(line, Qt.Key.Key_Backspace)
+    QTest.keyClicks(line, "in")
+    set_it(dialog)
+    assert dict(schema(window, name).settings) == {"time_zone": "Europe/Berlin"}
+
+
 def test_putting_a_value_back_sets_nothing(window: Window) -> None:
     dialog = ask_schema(window, "fx.payments.orders")
     ask = dialog.editors["ask"].choice

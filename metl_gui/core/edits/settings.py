@@ -8,6 +8,7 @@ from metl_gui.core.changes.draft import Draft
 from metl_gui.core.edits.elements import block_name
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.project.masks import MASK, setting_with
+from metl_gui.core.project.time_zones import TIME_ZONE, check_time_zone
 from metl_gui.core.project.writer_schemas import FRAMINGS
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import EditError, near_names
@@ -20,7 +21,17 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "policy": ("newest", "parallel"),
     "framing": FRAMINGS,
 }
-SCHEMA_SETTINGS = ("key", "replica_identity", "version_field", "placeholder", "framing", "ask", "meanwhile", MASK)
+SCHEMA_SETTINGS = (
+    "key",
+    "replica_identity",
+    "version_field",
+    "placeholder",
+    "framing",
+    TIME_ZONE,
+    "ask",
+    "meanwhile",
+    MASK,
+)
 ENTITY_SETTINGS = ("policy", MASK)
 
 
@@ -139,3 +150,5 @@ def check_setting(name: str, value: str, known: tuple[str, ...]) -> None:
     choices = CHOICES.get(name)
     if value and choices and value not in choices:
         raise EditError(f"{name} cannot be {value}.", hint=f"Choose one of: {', '.join(choices)}.")
+    if name == TIME_ZONE and value:
+        check_time_zone(value)

@@ -99,8 +99,8 @@ class Schema:
         version_ids: ids of its versions, oldest first.
         aliases: further names it answers to.
         settings: sorted (name, value) pairs: ``key``, ``replica_identity``, ``version_field``, ``placeholder``,
-            ``framing``, ``ask``, ``meanwhile`` for schemas, ``policy`` (``newest`` | ``parallel``) for entities,
-            ``mask`` for both.
+            ``framing``, ``time_zone``, ``ask``, ``meanwhile`` for schemas, ``policy`` (``newest`` | ``parallel``) for
+            entities, ``mask`` for both.
         succeeds: (newer, older) pairs of lineages of which one took over from the other without being the same.
     """
 

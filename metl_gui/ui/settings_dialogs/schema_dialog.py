@@ -17,6 +17,7 @@ from metl_gui.core.changes.draft import Edit
 from metl_gui.core.edits.composite import CompositeEdit
 from metl_gui.core.edits.settings import CHOICES, SetSettings
 from metl_gui.core.matrix.document import Document
+from metl_gui.core.project.time_zones import TIME_ZONE, time_zone_names
 from metl_gui.core.trees.nodes import Schema, Side
 from metl_gui.errors import EditError, near_names
 from metl_gui.ui.jobs.jobs import Jobs
@@ -94,6 +95,12 @@ SCHEMA_FIELDS = (
         "How binary messages name the schema that wrote them, where trying does not tell.",
         ("as the project says", "Confluent, 4 bytes", "Apicurio, 4 bytes", "Apicurio, 8 bytes", "none"),
     ),
+    SettingField(
+        TIME_ZONE,
+        "Time zone",
+        "Where its local times hold, so that typed columns of instants can take them.",
+        example="Europe/Berlin",
+    ),
 )
 """The settings of an extraction schema; masks are set on attributes."""
 
@@ -122,13 +129,13 @@ class SettingEditor(QWidget):
     Args:
         field: the setting.
         values: what each schema has now, empty for the default.
-        paths: attributes to be offered while a path is written.
+        offered: what is offered while a value is written.
     """
 
     edited = Signal()
 
     def __init__(
-        self, field: SettingField, values: Iterable[str], paths: tuple[str, ...] = (), parent: QWidget | None = None
+        self, field: SettingField, values: Iterable[str], offered: tuple[str, ...] = (), parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
         self.field = field
@@ -139,7 +146,7 @@ class SettingEditor(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 6)
         layout.setSpacing(2)
-        layout.addWidget(self._make_choice(field) if field.choices else self._make_line(field, paths))
+        layout.addWidget(self._make_choice(field) if field.choices else self._make_line(field, offered))
         words = plain_label(field.words, "small")
         words.setWordWrap(True)
         layout.addWidget(words)
@@ -173,13 +180,13 @@ class SettingEditor(QWidget):
         self.choice.currentIndexChanged.connect(self._tell)
         return self.choice
 
-    def _make_line(self, field: SettingField, paths: tuple[str, ...]) -> QWidget:
+    def _make_line(self, field: SettingField, offered: tuple[str, ...]) -> QWidget:
         self.line = QLineEdit(self._common or "")
         self.line.setAccessibleName(field.title)
         self.line.setAccessibleDescription(field.words)
         self.line.setPlaceholderText(_DIFFERS if self._common is None else field.example)
-        if paths:
-            completer = QCompleter(list(paths), self)
+        if offered:
+            completer = QCompleter(list(offered), self)
             completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
             self.line.setCompleter(completer)
         self.line.textEdited.connect(self._tell)
@@ -220,10 +227,10 @@ class SchemaSettingsDialog(QDialog):
         self._project, self._side, self._ids = project, side, ids
         self._wants_done = False
         schemas = [project.value.tree(side).schema(id_) for id_ in ids]
-        paths = _paths(project.value, side, ids)
+        offered = {name: _paths(project.value, side, ids) for name in _PATHS} | {TIME_ZONE: time_zone_names()}
         self.editors = {
             field.name: SettingEditor(
-                field, (schema.setting(field.name) for schema in schemas), paths if field.name in _PATHS else ()
+                field, (schema.setting(field.name) for schema in schemas), offered.get(field.name, ())
             )
             for field in fields_of(side)
         }

@@ -36,6 +36,11 @@ def test_several_settings_are_one_state_and_an_empty_value_is_the_default(workbe
         ("replica_identity=half", "default, full"),
         ("replica=full", "Did you mean replica_identity"),
         ("version_field=a\\b", "not a path"),
+        ("time_zone=europe/berlin", "Did you mean Europe/Berlin"),
+        ("time_zone=+01:00", "such as Europe/Berlin"),
+        ("time_zone=localtime", "no time zone"),
+        ("time_zone=right/Europe/Berlin", "no time zone"),
+        ("time_zone=../../etc/passwd", "no time zone"),
     ],
 )
 def test_a_setting_that_cannot_be_is_refused_with_what_can(workbench: Workbench, assignment: str, said: str) -> None:

@@ -6,6 +6,7 @@ Compiled once for each state (``mapping.plan_compiler``), sent to every executor
 from __future__ import annotations
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 DEFAULT_PLACEHOLDER = "__debezium_unavailable_value"
 
@@ -109,6 +110,8 @@ class SourceType(msgspec.Struct, frozen=True):
         schema, version: of the source; the version by its shown label.
         path: the column.
         type, logical, scale: of the source attribute.
+        time_zone: where local times of the schema hold; left out where nobody says it, so that such plans are what
+            they were before there were zones.
     """
 
     schema: str
@@ -117,6 +120,7 @@ class SourceType(msgspec.Struct, frozen=True):
     type: str
     logical: str = ""
     scale: int | None = None
+    time_zone: str | UnsetType = UNSET
 
 
 class EntityPlan(msgspec.Struct, frozen=True):

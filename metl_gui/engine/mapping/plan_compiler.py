@@ -12,10 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, MutableMapping
 
+from msgspec import UNSET
+
 from metl_gui.core.matrix.blocks import Block, Status
 from metl_gui.core.matrix.canonical import is_carried, is_in_production
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.project import writer_schemas
+from metl_gui.core.project.time_zones import TIME_ZONE
 from metl_gui.core.trees.nodes import Attribute, Schema, Version
 from metl_gui.engine.kernel.plan import (
     DEFAULT_PLACEHOLDER,
@@ -53,11 +56,12 @@ def _sources(document: Document, block: Block) -> Iterator[SourceType]:
     target = {a.id: a for a in document.cdm.version(block.entity_version).attributes}
     version = document.extraction.version(block.version)
     source = {a.id: a for a in version.attributes}
-    schema = document.extraction.schema(version.schema_id).name
+    schema = document.extraction.schema(version.schema_id)
+    time_zone = schema.setting(TIME_ZONE) or UNSET
     for element in block.elements:
         one, other = source[element.p], target[element.q]
         if (_means_more(one) or _means_more(other)) and _kind(one) != _kind(other):
-            yield SourceType(schema, version.label, other.path, *_kind(one))
+            yield SourceType(schema.name, version.label, other.path, *_kind(one), time_zone)
 
 
 def _means_more(attribute: Attribute) -> bool:

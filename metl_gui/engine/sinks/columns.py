@@ -15,25 +15,22 @@
 | array, map, struct, union, any, null, unknown | string: the JSON as it stands |
 
 A value is read as what its source declares it to be: days as a date, base64 as a decimal of the source's scale. It goes
-into a column that says the same of it, and is never converted: a column takes a value when reading it back gives the
-same one, else it refuses it. So a local time goes into no column of instants, and what has microseconds into none of
-milliseconds. Of a fraction in binary floating point the same means as many digits as its type tells apart: 17, in a
-float 9.
+into a column that says the same of it: a column takes a value when reading it back gives the same one, else it refuses
+it. So what has microseconds goes into no column of milliseconds. Of a fraction in binary floating point the same means
+as many digits as its type tells apart: 17, in a float 9. The one value that becomes another is a local time: it goes
+into a column of instants where its schema states the time zone, and is the one instant that it is there.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import pyarrow as pa
 
 from metl_gui.engine.kernel.plan import ColumnPlan, SourceType
 from metl_gui.engine.sinks import readers
 from metl_gui.engine.sinks.readers import Reader
-
-_Kind: TypeAlias = "tuple[str, str, int | None]"
-"""Plain type, logical name and scale."""
 
 _CONNECT = "org.apache.kafka.connect.data."
 _DEBEZIUM = "io.debezium.time."
@@ -109,12 +106,11 @@ def column(plan: ColumnPlan, sources: tuple[SourceType, ...] = ()) -> Column:
         sources: the sources of another type, of this and of other attributes.
     """
     type_, wants = _stored(plan)
-    own = _read(plan, type_, (plan.type, plan.logical, plan.scale))
+    own = _read(plan, type_, SourceType("", "", plan.path, plan.type, plan.logical, plan.scale))
     by_source = {
         (source.schema, source.version): read
         for source in sources
-        if source.path == plan.path
-        and (read := _read(plan, type_, (source.type, source.logical, source.scale))) is not own
+        if source.path == plan.path and (read := _read(plan, type_, source)) is not own
     }
     return Column(plan.path, type_, wants, own, by_source)
 
@@ -126,7 +122,7 @@ def _stored(plan: ColumnPlan) -> tuple[pa.DataType, str]:
             return pa.string(), "decimals"
         scale = max(plan.scale, 0)
         return pa.decimal128(_DIGITS, scale), f"decimals of {_DIGITS} digits, {scale} of them after the point"
-    moment = _moment((plan.type, plan.logical, plan.scale))
+    moment = _moment(plan)
     if moment is not None and moment.stored is not None:
         return moment.stored, _MOMENTS_IN_WORDS[moment.sort, getattr(moment.stored, "unit", "")]
     if plan.type in _INTEGERS:
@@ -152,28 +148,37 @@ _MOMENTS_IN_WORDS = {
 }
 
 
-def _moment(kind: _Kind) -> _Moment | None:
+def _moment(of: ColumnPlan | SourceType) -> _Moment | None:
     """Return what an attribute says of a time, where its plain type goes with its logical name."""
-    found = _MOMENTS.get(kind[1])
+    found = _MOMENTS.get(of.logical)
     if found is None:
         return None
     if found.counted is None:
-        return found if kind[0] == "string" else None
-    return found if kind[0] in _INTEGERS and _INTEGERS[kind[0]].bit_width >= found.counted.bit_width else None
+        return found if of.type == "string" else None
+    return found if of.type in _INTEGERS and _INTEGERS[of.type].bit_width >= found.counted.bit_width else None
 
 
-def _read(plan: ColumnPlan, type_: pa.DataType, source: _Kind) -> Reader:
+def _read(plan: ColumnPlan, type_: pa.DataType, source: SourceType) -> Reader:
     """Return how values of a source are read into a column."""
     if plan.logical in _DECIMALS:
         # A text is bytes in base64 only where its source says so, and counts in the scale of its source.
-        scale = source[2] if source[1] == _DECIMAL else None
+        scale = source.scale if source.logical == _DECIMAL else None
         return readers.decimals(type_, scale) if isinstance(type_, pa.Decimal128Type) else readers.digits(scale)
-    own, other = _moment((plan.type, plan.logical, plan.scale)), _moment(source)
+    own, other = _moment(plan), _moment(source)
+    if own is not None and other is not None and (own.sort, other.sort) == (_INSTANT, _LOCAL):
+        return _read_local(type_, other, source)
     if own is not None:
         return _read_moment(own, own if other is None else other, type_)
-    if source[1] in _DECIMALS and plan.type in _NUMBERS:
-        return readers.from_decimals(_NUMBERS[plan.type], source[2])
+    if source.logical in _DECIMALS and plan.type in _NUMBERS:
+        return readers.from_decimals(_NUMBERS[plan.type], source.scale)
     return _read_plain(plan.type, source)
+
+
+def _read_local(type_: pa.DataType, local: _Moment, source: SourceType) -> Reader:
+    """Return how local times of a source are read into a column of instants."""
+    if not source.time_zone:
+        return readers.local_times_of_no_zone(source.schema)
+    return readers.instants_of_local_times(local.counted, source.time_zone, type_)
 
 
 def _read_moment(own: _Moment, other: _Moment, type_: pa.DataType) -> Reader:
@@ -184,14 +189,14 @@ def _read_moment(own: _Moment, other: _Moment, type_: pa.DataType) -> Reader:
     return readers.times(type_) if own.stored is not None else readers.nothing
 
 
-def _read_plain(type_: str, source: _Kind) -> Reader:
+def _read_plain(type_: str, source: SourceType) -> Reader:
     match type_:
         case "string":
             return readers.texts
         case "boolean":
             return readers.truths
         case "bytes":
-            return readers.byte_texts if source[0] == "bytes" else readers.nothing
+            return readers.byte_texts if source.type == "bytes" else readers.nothing
         case _:
             return _NUMBERS.get(type_, readers.json_texts)
 

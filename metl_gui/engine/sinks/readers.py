@@ -9,6 +9,7 @@ ways give the same. Source of the forms: docs/reference/cdc.md, "Types".
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Context, Decimal
@@ -22,6 +23,7 @@ import pyarrow.compute as pc
 from msgspec import Raw
 
 from metl_gui.engine.sinks.cells import Cells, Taken
+from metl_gui.engine.sinks.local_times import LocalTimeError, check_zone, instants
 
 Array: TypeAlias = "pa.Array[Any]"
 _Every: TypeAlias = Callable[[bytes], Array]
@@ -61,6 +63,18 @@ class Reader:
     def __call__(self, values: bytes) -> Array:
         """Read a JSON array."""
         return self.every(values)
+
+    def then(self, change: Callable[[Array], Array]) -> Reader:
+        """Return a reader of the same values whose arrays are changed; ``change`` raises as ``every`` does."""
+        take = self.common
+        if take is None:
+            return Reader(lambda values: change(self.every(values)))
+
+        def common(cells: Cells) -> Taken:
+            found, left = take(cells)
+            return Taken(change(found), left)
+
+        return Reader(lambda values: change(self.every(values)), common)
 
 
 def _reader(common: _Common | None = None) -> Callable[[_Every], Reader]:
@@ -109,10 +123,43 @@ def nothing(values: bytes) -> Array:
     Raises:
         ValueError: there is one.
     """
+    return _nulls(values, ValueError("of another type"))
+
+
+@cache
+def local_times_of_no_zone(schema: str) -> Reader:
+    """Make a reader that takes no local time: the schema says nowhere where it holds.
+
+    Args:
+        schema: its name.
+    """
+    way_out = f"metl set PROJECT --schema {shlex.quote(schema)} time_zone=NAME"
+    error = LocalTimeError(f"a local time, and {schema} states no time zone ({way_out})")
+    return Reader(lambda values: _nulls(values, error))
+
+
+def _nulls(values: bytes, error: ValueError) -> Array:
     found = _raws(values)
     if any(bytes(raw) != _NULL for raw in found):
-        raise ValueError("of another type")
+        raise error
     return pa.nulls(len(found))
+
+
+@cache
+def instants_of_local_times(counted: pa.DataType | None, zone: str, type_: pa.DataType) -> Reader:
+    """Make a reader of local times into a column of instants.
+
+    Args:
+        counted: what numbers count; ``None`` for texts.
+        zone: where they hold.
+        type_: the column; takes what it holds without loss only.
+
+    Raises:
+        TaskError: this computer does not know the zone.
+    """
+    check_zone(zone)
+    read = times(pa.timestamp("us")) if counted is None else whole_numbers(counted, counted)
+    return read.then(lambda local: instants(local, zone).cast(type_))
 
 
 @cache

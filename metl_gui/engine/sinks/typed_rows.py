@@ -19,6 +19,7 @@ from metl_gui.engine.sinks import readers
 from metl_gui.engine.sinks.cells import Cells
 from metl_gui.engine.sinks.columns import Column, column
 from metl_gui.engine.sinks.cut_rows import CutRows, Places, by_source, cut
+from metl_gui.engine.sinks.local_times import LocalTimeError
 from metl_gui.engine.sinks.machine_code import MACHINE
 from metl_gui.engine.sinks.patterns import Patterns
 from metl_gui.engine.sinks.readers import Reader
@@ -200,16 +201,18 @@ class TypedRows:
         try:
             return read(joined(values))
         except _MISFITS:
-            for row in _misfits(read, values, 0, len(values)):
-                refused.setdefault(row, self._refusal(wanted, values[row], messages[row]))
+            for row, error in _misfits(read, values, 0, len(values)):
+                refused.setdefault(row, self._refusal(wanted, values[row], messages[row], error))
                 values[row] = _NULL
             return read(joined(values))
 
-    def _refusal(self, wanted: Column, value: Raw, message: Any) -> RejectedRecord:
+    def _refusal(self, wanted: Column, value: Raw, message: Any, error: Exception) -> RejectedRecord:
         shown = bytes(value)[: _SHOWN + 1].decode(errors="replace")
         shown = f"{shown[:_SHOWN]}..." if len(shown) > _SHOWN else shown
         place = f"{self.plan.entity}@{self.plan.version}"
         detail = f"{place} {wanted.path} takes {wanted.wants}, and not {shown}"
+        if isinstance(error, LocalTimeError):
+            detail = f"{detail}: {error}"
         source = message.source
         return RejectedRecord(source.schema, source.version or "", source.position, detail)
 
@@ -251,13 +254,13 @@ def _lists(cells: Cells) -> Array:
     return pa.array([one or [] for one in _paths(joined(cells.values()))], _UNCHANGED)
 
 
-def _misfits(read: Reader, values: list[Any], start: int, stop: int) -> Iterator[int]:
-    """Find the values that do not fit by halving; where few do not, few are read again."""
+def _misfits(read: Reader, values: list[Any], start: int, stop: int) -> Iterator[tuple[int, Exception]]:
+    """Find the values that do not fit, and why, by halving; where few do not, few are read again."""
     try:
         read(joined(values[start:stop]))
-    except _MISFITS:
+    except _MISFITS as error:
         if stop - start == 1:
-            yield start
+            yield start, error
             return
         middle = (start + stop) // 2
         yield from _misfits(read, values, start, middle)

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import msgspec
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from msgspec import UNSET
 
 from metl_gui.core.edits.settings import SetSettings
+from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.matrix.blocks import Status
 from metl_gui.core.matrix.canonical import matrix_content
+from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Side
 from metl_gui.engine.kernel import plan as plans
-from metl_gui.engine.kernel.plan import DEFAULT_PLACEHOLDER, BlockPlan, Plan, SchemaPlan
+from metl_gui.engine.kernel.plan import DEFAULT_PLACEHOLDER, BlockPlan, Plan, SchemaPlan, SourceType
 from metl_gui.engine.mapping.plan_compiler import compile_plan
 from tests.helpers.histories import start, step, steps
 from tests.helpers.world import World
@@ -97,6 +101,26 @@ def test_settings_of_the_schema_reach_the_plan() -> None:
     plan = schema(compile_plan(made.document))
     assert (plan.placeholder, plan.has_full_images, plan.version_field) == ("hex:00", True, "v")
     assert {version.key for version in plan.versions} == {("a",)}
+
+
+def test_typed_sinks_are_told_where_local_times_of_a_source_hold() -> None:
+    made = World()
+    local = AttributeDeclaration("at", "int64", "io.debezium.time.MicroTimestamp")
+    made.do(AddVersion(Side.EXTRACTION, VersionDeclaration("s", (local,), "1")))
+    made.do(AddVersion(Side.CDM, VersionDeclaration("e", (AttributeDeclaration("at", "string", "date-time"),), "7")))
+    made.map("s@1:e@7", at="at")
+    found = made.document.extraction.named("s")
+    assert found is not None
+    for zone in ("", "Europe/Berlin"):
+        made.do(SetSettings(Side.EXTRACTION, found.id, (("time_zone", zone),)))
+        (entity,) = compile_plan(made.document).entities
+        assert entity.sources == (SourceType("s", "1", "at", local.type, local.logical, time_zone=zone or UNSET),)
+
+
+def test_a_plan_without_zones_is_what_it_was_before_there_were_any() -> None:
+    text = b'{"schema":"s","version":"1","path":"at","type":"int64","logical":"","scale":null}'
+    assert msgspec.json.encode(SourceType("s", "1", "at", "int64")) == text
+    assert msgspec.json.decode(text, type=SourceType) == SourceType("s", "1", "at", "int64")
 
 
 def test_a_plan_comes_back_from_its_text_as_it_was() -> None:

@@ -36,6 +36,7 @@ from metl_gui.engine.sinks.jsonl import JsonlSink
 from metl_gui.engine.sinks.machine_code import cutting_code
 from metl_gui.engine.sinks.parquet import NO_VERSION, ParquetSink
 from metl_gui.engine.sinks.readers import texts
+from metl_gui.engine.spark.task_errors import TaskError, run_error
 from metl_gui.engine.tasks.refused_records import counted, set_refused_aside
 
 
@@ -324,7 +325,24 @@ def test_texts_of_a_decimal_count_in_the_scale_of_their_source_and_plain_texts_a
 
 
 LOCAL = {name: ("int64", f"{TIME}{name}") for name in ("Timestamp", "MicroTimestamp", "NanoTimestamp")}
+BERLIN = {name: (*kind, None, "Europe/Berlin") for name, kind in LOCAL.items()}
+SUMMER, SKIPPED, TWICE, LATER = 1782907200000000, 1774751400000000, 1792895400000000, 2540289600000000
+"""In microseconds: noon of 2026-07-01, half past two on 2026-03-29 and 2026-10-25, and noon of 2050-07-01."""
+
+NOON = datetime(2026, 7, 1, 10, tzinfo=UTC)
 SOURCES = [
+    (BERLIN["MicroTimestamp"], ("string", "date-time"), f"{SUMMER}", NOON),
+    (BERLIN["MicroTimestamp"], ("string", f"{TIME}ZonedTimestamp"), f"{LATER}", datetime(2050, 7, 1, 10, tzinfo=UTC)),
+    (BERLIN["Timestamp"], ("int64", f"{CONNECT}Timestamp"), f"{SUMMER // 1000}", NOON),
+    (BERLIN["NanoTimestamp"], ("string", "date-time"), f"{SUMMER}000", NOON),
+    (BERLIN["NanoTimestamp"], ("string", "date-time"), f"{SUMMER}001", None),
+    (BERLIN["MicroTimestamp"], ("int64", f"{CONNECT}Timestamp"), f"{SUMMER + 1}", None),
+    (BERLIN["MicroTimestamp"], ("string", "date-time"), f"{SKIPPED}", None),
+    (BERLIN["MicroTimestamp"], ("string", "date-time"), f"{TWICE}", None),
+    (BERLIN["MicroTimestamp"], ("string", "date-time"), "9223372036825200000", None),
+    (BERLIN["MicroTimestamp"], ("string", "date-time"), '"2026-07-01T12:00:00"', None),
+    (("string", f"{TIME}IsoTimestamp", None, "Europe/Berlin"), ("string", "date-time"), '"2026-07-01T12:00:00Z"', NOON),
+    (BERLIN["MicroTimestamp"], LOCAL["Timestamp"], f"{SUMMER}", NOON.replace(hour=12, tzinfo=None)),
     (LOCAL["Timestamp"], LOCAL["MicroTimestamp"], "5", datetime(1970, 1, 1, 0, 0, 0, 5000)),  # noqa: DTZ001 - no zone
     (LOCAL["NanoTimestamp"], LOCAL["MicroTimestamp"], "5000", datetime(1970, 1, 1, 0, 0, 0, 5)),  # noqa: DTZ001 - no zone
     (LOCAL["NanoTimestamp"], LOCAL["MicroTimestamp"], "5001", None),
@@ -354,6 +372,38 @@ def test_a_value_goes_where_the_same_is_said_of_it_and_nowhere_else(
     tally, _ = run(tmp_path, plan, [record(f'{{"id":1,"at":{value}}}'), record('{"id":2}')])
     assert (tally.mapped, tally.set_aside) == ((2, 0) if kept is not None else (1, 1))
     assert [row["payload"]["at"] for row in stored(tmp_path)] == ([kept, None] if kept is not None else [None])
+
+
+REFUSED = [
+    ("", SUMMER, "a local time, and shop.public.orders states no time zone"),
+    ("", SUMMER, "(metl set PROJECT --schema shop.public.orders time_zone=NAME)"),
+    ("Europe/Berlin", SKIPPED, "2026-03-29T02:30:00 is skipped in Europe/Berlin"),
+    ("Europe/Berlin", TWICE, "2026-10-25T02:30:00 comes twice in Europe/Berlin"),
+    ("Pacific/Apia", 1325203200000000, "2011-12-30T00:00:00 is skipped in Pacific/Apia"),
+    ("Europe/Berlin", 9223372036825200000, "a local time of no calendar"),
+]
+
+
+@pytest.mark.parametrize(("zone", "value", "said"), REFUSED, ids=lambda what: str(what)[:30])
+def test_a_local_time_that_is_no_instant_is_refused_with_the_attribute_and_why(
+    tmp_path: Path, zone: str, value: int, said: str
+) -> None:
+    columns = (ColumnPlan("id", "int64"), ColumnPlan("at", "string", "date-time"))
+    source = SourceType("shop.public.orders", "1", "at", *LOCAL["MicroTimestamp"], time_zone=zone)
+    _, rows = run(tmp_path, plan_of(columns, [source]), [record('{"id":1}'), record(f'{{"id":2,"at":{value}}}')])
+    (row,) = rows
+    assert row["reason"] == "type_mismatch"
+    assert row["detail"].startswith("order@2 at takes instants with up to 6 digits of a second, and not ")
+    assert said in row["detail"]
+    assert [row["payload"] for row in stored(tmp_path)] == [{"id": 1, "at": None}]
+
+
+def test_a_zone_that_a_computer_does_not_know_ends_the_run(tmp_path: Path) -> None:
+    columns = (ColumnPlan("id", "int64"), ColumnPlan("at", "string", "date-time"))
+    source = SourceType("shop.public.orders", "1", "at", *LOCAL["MicroTimestamp"], time_zone="Mars/Olympus")
+    with pytest.raises(TaskError) as raised:
+        run(tmp_path, plan_of(columns, [source]), [record('{"id":1,"at":5}')])
+    assert run_error(raised.value).title == "A computer of this run does not know the time zone Mars/Olympus."
 
 
 def test_deletes_carry_their_key_and_truncates_lie_with_what_has_no_version(tmp_path: Path) -> None:

@@ -130,7 +130,8 @@ class EntityPlan(msgspec.Struct, frozen=True):
         entity, version: the version by its shown label.
         columns: its attributes, in their order.
         sources: sources of another type than the column they fill, of those columns whose values say nothing of
-            their own meaning: bytes, decimals and times.
+            their own meaning: bytes, decimals and times. A second one of the same version and path says what its
+            texts are where the first one has numbers, or its numbers where the first one has texts.
     """
 
     entity: str

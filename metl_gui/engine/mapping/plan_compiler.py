@@ -2,7 +2,9 @@
 
 A typed sink is told the columns of each entity version, and which sources it could misread (``entity_plans``): a number
 or a text in JSON does not say whether it counts days or milliseconds, or whether it is bytes in base64; the type of the
-attribute that it came from does.
+attribute that it came from does. A message whose paths alone say its version counts as one of the newest version that
+they fit, so it may hold texts where that one has numbers, or numbers where it has texts: of a schema that states a time
+zone, what an older version says of those is told too.
 
 Cost: of a plan, linear in the versions and ones of the document; of what sinks are told, linear in the entity versions
 that are fed and their ones. Source: docs/architecture/model.md, "Algorithms" (A6).
@@ -58,10 +60,37 @@ def _sources(document: Document, block: Block) -> Iterator[SourceType]:
     source = {a.id: a for a in version.attributes}
     schema = document.extraction.schema(version.schema_id)
     time_zone = schema.setting(TIME_ZONE) or UNSET
+    mistakable = _mistakable(document, schema, version) if time_zone else ()
+    older = [{a.path: a for a in one.attributes} for one in mistakable]
     for element in block.elements:
         one, other = source[element.p], target[element.q]
-        if (_means_more(one) or _means_more(other)) and _kind(one) != _kind(other):
+        was = next((found for by_path in older if _has_other_form(found := by_path.get(one.path), one)), None)
+        if was or ((_means_more(one) or _means_more(other)) and _kind(one) != _kind(other)):
             yield SourceType(schema.name, version.label, other.path, *_kind(one), time_zone)
+        if was:
+            yield SourceType(schema.name, version.label, other.path, *_kind(was), time_zone)
+
+
+def _mistakable(document: Document, schema: Schema, version: Version) -> Iterator[Version]:
+    """Yield the versions just before one whose messages fit it too by their paths, the newest first."""
+    paths = {a.path for a in version.attributes}
+    required = {a.path for a in version.attributes if not a.optional}
+    for id_ in reversed(schema.version_ids[: schema.version_ids.index(version.id)]):
+        older = document.extraction.version(id_)
+        if not required <= {a.path for a in older.attributes} <= paths:
+            return
+        yield older
+
+
+def _has_other_form(older: Attribute | None, newer: Attribute) -> bool:
+    """Return whether values of one attribute are texts and those of the other counted times."""
+    if older is None:
+        return False
+    text, number = (older, newer) if older.type == "string" else (newer, older)
+    return text.type == "string" and number.type in _COUNTED and _means_more(number)
+
+
+_COUNTED = ("int32", "int64")
 
 
 def _means_more(attribute: Attribute) -> bool:

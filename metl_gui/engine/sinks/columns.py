@@ -62,11 +62,13 @@ def column(plan: ColumnPlan, sources: tuple[SourceType, ...] = ()) -> Column:
     """
     type_, wants = _stored(plan)
     own = _read(plan, type_, SourceType("", "", plan.path, plan.type, plan.logical, plan.scale))
-    by_source = {
-        (source.schema, source.version): read
-        for source in sources
-        if source.path == plan.path and (read := _read(plan, type_, source)) is not own
-    }
+    by_source: dict[tuple[str, str], Reader] = {}
+    for source in sources:
+        if source.path == plan.path:
+            place, read = (source.schema, source.version), _read(plan, type_, source)
+            first = by_source.get(place, read)
+            by_source[place] = read if first is read else readers.by_form(first, read, source.type == "string")
+    by_source = {place: read for place, read in by_source.items() if read is not own}
     return Column(plan.path, type_, wants, own, by_source)
 
 

@@ -138,6 +138,28 @@ def local_times_of_no_zone(schema: str) -> Reader:
     return Reader(lambda values: _nulls(values, error))
 
 
+@cache
+def by_form(first: Reader, other: Reader, is_text: bool) -> Reader:
+    """Make a reader of texts and of everything else, each by a reader of its own.
+
+    Args:
+        first: the reader of what is common; its ``common`` takes nothing of the other form.
+        other: the other reader.
+        is_text: the other one reads the texts.
+    """
+
+    def only(found: Sequence[bytes], *, of_other: bool) -> bytes:
+        kept = (raw if ((raw[:1] == b'"') is is_text) is of_other else _NULL for raw in found)
+        return b"[%b]" % b",".join(kept)
+
+    def every(values: bytes) -> Array:
+        found = list(map(bytes, _raws(values)))
+        own, others = first(only(found, of_other=False)), other(only(found, of_other=True))
+        return others if pa.types.is_null(own.type) else pc.coalesce(own, others.cast(own.type))
+
+    return Reader(every, first.common)
+
+
 def _nulls(values: bytes, error: ValueError) -> Array:
     found = _raws(values)
     if any(bytes(raw) != _NULL for raw in found):

@@ -1,7 +1,8 @@
 """A project made of a sample folder, as the sample projects of the program are laid out, and the main job on it.
 
-``cdm/`` holds the canonical model, ``schemas/`` the extraction schemas, ``mapping.csv`` the mapping, ``waiting/``
-schema versions that nobody has imported yet and ``cdc/`` messages to map.
+``cdm/`` holds the canonical model, ``schemas/`` the extraction schemas, ``settings.csv`` their settings (where there is
+one), ``mapping.csv`` the mapping, ``waiting/`` schema versions that nobody has imported yet and ``cdc/`` messages to
+map.
 
 The main job: add the version that waits, show what needs review, map its messages. The window's part (opening it, the
 screenshot) is done by the caller. Source: docs/reference/commands.md, "metl demo".
@@ -9,12 +10,15 @@ screenshot) is done by the caller. Source: docs/reference/commands.md, "metl dem
 
 from __future__ import annotations
 
+import csv
 import json
 import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from metl_gui.core.edits.composite import CompositeEdit
+from metl_gui.core.edits.settings import SetSettings
 from metl_gui.core.progress import UNWATCHED, Watch
 from metl_gui.core.runs.run_spec import SourceSpec
 from metl_gui.core.trees.nodes import Side
@@ -22,6 +26,7 @@ from metl_gui.engine.execution.client import SparkProcess
 from metl_gui.errors import ProjectError
 from metl_gui.own_files import make_folder, open_file, write_file
 from metl_gui.packaged import sample_projects
+from metl_gui.workbench.addresses import find_schema
 from metl_gui.workbench.importing.schema_import import ImportResult, import_sources
 from metl_gui.workbench.mapping.table import import_mapping
 from metl_gui.workbench.publishing.publication import publish
@@ -55,6 +60,11 @@ class SampleFolder:
     def schemas(self) -> Path:
         """The extraction schemas that the project knows."""
         return self.path / "schemas"
+
+    @property
+    def settings(self) -> Path:
+        """The settings of extraction schemas: lines of schema, setting, value."""
+        return self.path / "settings.csv"
 
     @property
     def mapping(self) -> Path:
@@ -124,6 +134,7 @@ def build_project(folder: SampleFolder, watch: Watch = UNWATCHED) -> Workbench:
     try:
         _complete(import_sources(workbench, Side.CDM, [folder.canonical_model], watch=watch))
         _complete(import_sources(workbench, Side.EXTRACTION, [folder.schemas], watch=watch))
+        _set(workbench, folder.settings)
         mapped = import_mapping(workbench, folder.mapping, watch=watch)
         if mapped.conflicts:
             first = mapped.conflicts[0]
@@ -169,6 +180,18 @@ def _complete(result: ImportResult) -> None:
     if result.refused:
         first = result.refused[0]
         raise ProjectError("A file of the sample was refused.", f"{first.source}: {first.reason}")
+
+
+def _set(workbench: Workbench, path: Path) -> None:
+    if not path.exists():
+        return
+    with path.open(encoding="utf-8", newline="") as file:
+        wanted = [(row["schema"], (row["setting"], row["value"])) for row in csv.DictReader(file)]
+    edits = (
+        SetSettings(Side.EXTRACTION, find_schema(workbench.document, Side.EXTRACTION, name).id, (setting,))
+        for name, setting in wanted
+    )
+    workbench.do(CompositeEdit("Set what the sample states of its schemas", tuple(edits)))
 
 
 def _free_place(name: str) -> Path:

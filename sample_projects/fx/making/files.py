@@ -13,7 +13,7 @@ from typing import Any
 from making.captured import UNAVAILABLE, Record
 from making.hostile import hostile_file
 from making.mapping import mapping_csv
-from making.services import WAITING
+from making.services import SERVICES, WAITING
 
 PLAIN = "cdc/{service}.jsonl"
 WITH_SCHEMAS = {
@@ -119,6 +119,13 @@ def counts_of(files: dict[str, list[Record]], places: list[dict[str, Any]], know
     }
 
 
+def settings_csv() -> str:
+    """Return the settings of schemas: where local times hold."""
+    zones = {f"fx.{service.name}.{table.name}": table.time_zone for service in SERVICES for table in service.tables}
+    lines = [f"{name},time_zone,{zone}" for name, zone in zones.items() if zone]
+    return "\n".join(["schema,setting,value", *lines]) + "\n"
+
+
 def readme_table(counts: dict[str, Any]) -> str:
     """Return the counts as the table that stands in README.md."""
     columns = ("lines", *KINDS)
@@ -163,6 +170,7 @@ def write_sample(captured: dict[str, list[Record]], folder: Path) -> None:
         write_bytes(folder / name, b"\n".join(content) + b"\n")
     write_bytes(folder / HOSTILE, hostile)
     (folder / "mapping.csv").write_text(mapping_csv(), encoding="utf-8")
+    (folder / "settings.csv").write_text(settings_csv(), encoding="utf-8")
     counts = counts_of(files, places, known)
     (folder / "counts.json").write_text(json.dumps(counts, indent=1) + "\n", encoding="utf-8")
     update_readme(folder / "README.md", counts)

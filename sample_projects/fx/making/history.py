@@ -106,6 +106,7 @@ class Table:
         full: whether the table has REPLICA IDENTITY FULL.
         truncated_at: the phases that end with a TRUNCATE.
         key_changes_at: the phases in which a row gets another key.
+        time_zone: where its columns of the type ``timestamp`` hold, empty where it has none.
     """
 
     name: str
@@ -117,6 +118,7 @@ class Table:
     full: bool = False
     truncated_at: tuple[int, ...] = ()
     key_changes_at: tuple[int, ...] = ()
+    time_zone: str = ""
 
     def columns_at(self, version: int) -> tuple[Column, ...]:
         """Return the columns of a version, counted from 1."""

@@ -41,6 +41,7 @@ ORDERS = Table(
     rows=90,
     changes=700,
     key_changes_at=(2, 5),
+    time_zone="UTC",
 )
 
 REFUNDS = Table(
@@ -148,6 +149,7 @@ CONSENT = Table(
     ),
     rows=12,
     changes=60,
+    time_zone="UTC",
 )
 
 ACCOUNT = Table(
@@ -253,6 +255,7 @@ TICK = Table(
     rows=60,
     changes=1_450,
     truncated_at=(2, 4),
+    time_zone="UTC",
 )
 
 CURVE = Table(
@@ -316,6 +319,7 @@ JOURNAL = Table(
     ),
     rows=40,
     changes=210,
+    time_zone="UTC",
 )
 
 ADJUSTMENT = Table(

@@ -117,6 +117,38 @@ def test_typed_sinks_are_told_where_local_times_of_a_source_hold() -> None:
         assert entity.sources == (SourceType("s", "1", "at", local.type, local.logical, time_zone=zone or UNSET),)
 
 
+MILLIS = ("int64", "io.debezium.time.Timestamp")
+LOCAL, ZONED = ("int64", "io.debezium.time.MicroTimestamp"), ("string", "io.debezium.time.ZonedTimestamp")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        (("at", *LOCAL), ("at", *ZONED), [("1", LOCAL), ("2", ZONED), ("2", LOCAL)]),
+        (("at", *ZONED), ("at", *LOCAL), [("1", ZONED), ("2", LOCAL), ("2", ZONED)]),
+        (("at", *LOCAL), ("at", *MILLIS), [("1", LOCAL), ("2", MILLIS)]),
+        (("when", *LOCAL), ("at", *ZONED), [("2", ZONED)]),
+    ],
+)  # fmt: skip
+def test_with_a_zone_sinks_are_told_what_values_are_that_came_before_a_change_of_type_only(
+    before: tuple[str, str, str], after: tuple[str, str, str], told: list[tuple[str, tuple[str, str]]]
+) -> None:
+    made = World()
+    for label, attribute in (("1", before), ("2", after)):
+        made.do(AddVersion(Side.EXTRACTION, VersionDeclaration("s", (AttributeDeclaration(*attribute),), label)))
+    made.do(AddVersion(Side.CDM, VersionDeclaration("e", (AttributeDeclaration("at", "string", "date-time"),), "7")))
+    for label, attribute in (("1", before), ("2", after)):
+        if attribute[0] == "at":
+            made.map(f"s@{label}:e@7", at="at")
+    (entity,) = compile_plan(made.document).entities
+    assert [one.version for one in entity.sources] == sorted({label for label, _ in told})
+    found = made.document.extraction.named("s")
+    assert found is not None
+    made.do(SetSettings(Side.EXTRACTION, found.id, (("time_zone", "UTC"),)))
+    (entity,) = compile_plan(made.document).entities
+    assert [(one.version, (one.type, one.logical)) for one in entity.sources] == told
+
+
 def test_a_plan_without_zones_is_what_it_was_before_there_were_any() -> None:
     text = b'{"schema":"s","version":"1","path":"at","type":"int64","logical":"","scale":null}'
     assert msgspec.json.encode(SourceType("s", "1", "at", "int64")) == text

@@ -398,6 +398,36 @@ def test_a_local_time_that_is_no_instant_is_refused_with_the_attribute_and_why(
     assert [row["payload"] for row in stored(tmp_path)] == [{"id": 1, "at": None}]
 
 
+@pytest.mark.parametrize("kinds", ["text first", "number first"])
+def test_texts_and_numbers_of_one_version_are_each_read_as_what_a_version_says(tmp_path: Path, kinds: str) -> None:
+    columns = (ColumnPlan("id", "int64"), ColumnPlan("at", "string", "date-time"))
+    place = "shop.public.orders", "1", "at"
+    sources = [
+        SourceType(*place, "string", f"{TIME}ZonedTimestamp", time_zone="Europe/Berlin"),
+        SourceType(*place, *LOCAL["MicroTimestamp"], time_zone="Europe/Berlin"),
+    ]
+    if kinds == "number first":
+        sources.reverse()
+    values = [
+        f"{SUMMER}",
+        '"2026-07-01T10:00:00Z"',
+        "null",
+        f"{SKIPPED}",
+        '"noon"',
+        "1.5",
+        '"2026-07-01T12:00:00+02:00"',
+    ]
+    raws = [record(f'{{"id":{number},"at":{value}}}') for number, value in enumerate(values)]
+    _, rows = run(tmp_path, plan_of(columns, sources), raws)
+    kept = [(row["payload"]["id"], row["payload"]["at"]) for row in stored(tmp_path)]
+    assert kept == [(0, NOON), (1, NOON), (2, None), (6, NOON)]
+    assert [row["detail"].partition("not ")[2] for row in rows] == [
+        f"{SKIPPED}: 2026-03-29T02:30:00 is skipped in Europe/Berlin",
+        '"noon"',
+        "1.5",
+    ]
+
+
 def test_a_zone_that_a_computer_does_not_know_ends_the_run(tmp_path: Path) -> None:
     columns = (ColumnPlan("id", "int64"), ColumnPlan("at", "string", "date-time"))
     source = SourceType("shop.public.orders", "1", "at", *LOCAL["MicroTimestamp"], time_zone="Mars/Olympus")

@@ -241,3 +241,11 @@ def test_the_counts_in_the_readme_are_those_of_counts_json() -> None:
     text = (FX / "README.md").read_text(encoding="utf-8")
     for name, row in [*counts()["files"].items(), ("**all**", counts()["totals"])]:
         assert f"| {name} | {' | '.join(str(number) for number in row.values())} |" in text
+
+
+def test_every_table_with_local_times_states_where_they_hold_and_no_other_does() -> None:
+    local = "io.debezium.time.MicroTimestamp"
+    tables = {name for name, found in versions().items() if any(column[2] == local for one in found for column in one)}
+    lines = (FX / "settings.csv").read_text(encoding="utf-8").splitlines()
+    assert lines[0] == "schema,setting,value"
+    assert sorted(lines[1:]) == sorted(f"{name},time_zone,UTC" for name in tables)

@@ -34,6 +34,13 @@ def test_the_demo_adds_the_waiting_version_and_finds_two_blocks_to_review(home: 
     assert Path(prepared.request.source.address).is_dir()
 
 
+def test_the_sample_states_where_local_times_hold() -> None:
+    with Workbench.open(fresh_copy().project, for_editing=False) as workbench:
+        zones = {one.name: one.setting("time_zone") for one in workbench.document.extraction.schemas()}
+    assert {zone for zone in zones.values() if zone} == {"UTC"}
+    assert sum(map(bool, zones.values())) == 4
+
+
 def test_a_copy_that_nobody_changed_is_replaced() -> None:
     first = prepare_demo().folder
     assert prepare_demo().folder == first

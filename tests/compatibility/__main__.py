@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -26,6 +27,8 @@ from tests.compatibility.making.program import Program
 
 def main() -> None:
     """Make what is asked for."""
+    # A shell lets programs in its background ignore Ctrl+C, and what they start too; runs are cancelled by it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     wanted = parser.add_mutually_exclusive_group(required=True)
     wanted.add_argument("folder", nargs="?", type=Path, metavar="FOLDER", help="a new folder")

@@ -44,7 +44,7 @@ def commands_on(process: SparkProcess) -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         for module in (mapping_run, sample):
-            patch.setattr(module, "SparkProcess", lambda *_: nullcontext(process))
+            patch.setattr(module, "SparkProcess", lambda *_, **__: nullcontext(process))
         yield
 
 

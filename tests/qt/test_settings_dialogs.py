@@ -58,9 +58,10 @@ def test_a_setting_is_set_by_keyboard_and_undone(window: Window) -> None:
     line.setFocus()
     QTest.keyClicks(line, "meta.version")
     set_it(dialog)
-    assert dict(schema(window, name).settings) == {"ask": "always", "version_field": "meta.version"}
+    set_now = {"ask": "always", "time_zone": "UTC", "version_field": "meta.version"}
+    assert dict(schema(window, name).settings) == set_now
     window.project.undo()
-    assert schema(window, name).settings == ()
+    assert dict(schema(window, name).settings) == {"time_zone": "UTC"}
 
 
 def test_several_schemas_get_a_setting_in_one_undo_step_and_keep_what_nobody_touched(window: Window) -> None:
@@ -81,7 +82,8 @@ def test_several_schemas_get_a_setting_in_one_undo_step_and_keep_what_nobody_tou
     set_it(dialog)
     assert window.facts.titles[0] == "Set meanwhile = map what is left for 2 schemas"
     settings = [dict(schema(window, name).settings) for name in (first, second)]
-    assert settings == [{"meanwhile": "map what is left", "placeholder": "n/a"}, {"meanwhile": "map what is left"}]
+    both = {"meanwhile": "map what is left"}
+    assert settings == [both | {"placeholder": "n/a", "time_zone": "UTC"}, both]
     window.project.undo()
     assert dict(schema(window, second).settings) == {}
 
@@ -100,7 +102,7 @@ def test_a_key_of_an_unknown_attribute_is_refused_in_the_dialog(window: Window) 
 
 
 def test_a_time_zone_is_offered_by_name_and_an_unknown_one_refused(window: Window) -> None:
-    name = "fx.payments.orders"
+    name = "fx.payments.refunds"
     dialog = ask_schema(window, name)
     line = dialog.editors["time_zone"].line
     assert line is not None

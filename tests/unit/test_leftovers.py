@@ -86,6 +86,7 @@ def test_other():
 _OS = re.compile(r"\bos\b")
 WRITERS = {"update", "setdefault", "pop", "popitem", "clear", "putenv", "unsetenv", "chdir", "fchdir"}
 OWN_PROCESSES = {
+    "engine/session_keeper.py": "is the process of a kept session, before it starts anything",
     "engine/sessions/local.py": "puts back what stood there as soon as Java is started",
     "engine/spark/archive_entrance.py": "is in a Python worker of Spark, which has no other work",
     "engine/tasks/worker_daemon.py": "is the process that Python workers are forked from, before it loads anything",

@@ -9,7 +9,7 @@ from metl_gui.core.runs import events, run_spec
 from metl_gui.core.runs import lanes as lane_values
 from metl_gui.core.runs import records as run_records
 from metl_gui.core.runs.report import RunReport
-from metl_gui.engine.execution import submitted_run
+from metl_gui.engine.execution import kept_session, submitted_run
 from metl_gui.engine.kafka import inspection, outgoing
 from metl_gui.engine.kernel import plan
 from metl_gui.engine.lanes import loads, mapper, offset_metadata, order
@@ -49,6 +49,7 @@ RUNS: Mapping[str, Any] = {
     "the mark of a replay": error_store.ReplayMark,
     "a move of an output": staging.PlannedMove,
     "who holds a place": folder_lock.LockHolder,
+    "what a kept session says of itself": kept_session.SessionNote,
 }
 """Run folders, error stores and places of outputs."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import lzma
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,6 +22,7 @@ from confluent_kafka import (
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
 
 SECONDS = 60.0
+_LOOK_SECONDS = 0.2
 
 
 class KeptMessage(NamedTuple):
@@ -140,8 +142,22 @@ def restore(bootstrap: str, messages: Sequence[KeptMessage], offsets: Sequence[K
         wanted = [
             TopicPartition(one.topic, one.partition, one.offset, one.metadata) for one in offsets if one.group == group
         ]
-        consumer.commit(offsets=wanted, asynchronous=False)
+        _commit(consumer, wanted)
         consumer.close()
+
+
+def _commit(consumer: Consumer, offsets: list[TopicPartition]) -> None:
+    """Commit offsets of a group, once it has lost members that left without a word."""
+    end = time.monotonic() + SECONDS
+    while True:
+        try:
+            consumer.commit(offsets=offsets, asynchronous=False)
+        except KafkaException as error:
+            if error.args[0].code() != KafkaError.UNKNOWN_MEMBER_ID or time.monotonic() > end:
+                raise
+            time.sleep(_LOOK_SECONDS)
+        else:
+            return
 
 
 def forget(bootstrap: str, topics: Iterable[str]) -> None:

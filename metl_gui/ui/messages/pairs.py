@@ -27,7 +27,7 @@ from metl_gui.workbench.masking import UNREADABLE, Masks, schema_of
 from metl_gui.workbench.samples.run_records import first_results, first_set_aside
 
 
-class MessageSource(msgspec.Struct, frozen=True):
+class ShownSource(msgspec.Struct, frozen=True):
     """Where a message came from; ``origin`` is what the connector says of its place in the log."""
 
     schema: str = ""
@@ -42,7 +42,7 @@ class MessageHead(msgspec.Struct, frozen=True):
     version: str | None = None
     state: int = 0
     op: str = ""
-    source: MessageSource = MessageSource()
+    source: ShownSource = ShownSource()
 
 
 _HEAD = msgspec.json.Decoder(MessageHead)

@@ -131,6 +131,7 @@ def main(arguments: list[str]) -> None:
             lock(held)
         except BlockingIOError:
             return  # another command has started it at the same time
+        place.note.unlink(missing_ok=True)  # of one that was killed; its process id may be another's by now
         signal.signal(signal.SIGTERM, _leave)
         host = KeptHost(Path(tempfile.mkdtemp(prefix="metl-spark-")), place)
         (host.folder / "tmp").mkdir()

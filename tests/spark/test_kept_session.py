@@ -193,3 +193,21 @@ def test_nonsense_from_a_client_ends_its_connection_and_not_the_session() -> Non
     leave(first)
     with SparkProcess(TARGET, is_kept=True) as spark:
         assert spark.process_id == first.process_id
+
+
+@pytest.mark.usefixtures("own_cache")
+def test_a_session_that_hangs_keeps_nobody_waiting_and_the_note_of_a_killed_one_names_no_process_to_end() -> None:
+    first = connect_kept(TARGET)
+    assert first is not None
+    leave(first)
+    os.kill(first.process_id, signal.SIGSTOP)
+    try:
+        assert connect_kept(TARGET) is None
+    finally:
+        os.kill(first.process_id, signal.SIGKILL)
+    until(partial(is_gone, first.process_id))
+    assert [path.name for path in sessions_folder().glob("*.json")] != []
+    second = connect_kept(TARGET)
+    assert second is not None
+    assert [note.process for note in kept_sessions()] in ([], [second.process_id])
+    leave(second)

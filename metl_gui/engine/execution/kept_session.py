@@ -35,6 +35,7 @@ GREETING = b"at your service\n"
 """The first line of a session that takes a client; a busy one closes without it."""
 _FOLDER = "sessions"
 _START_SECONDS = 20.0
+_GREETING_SECONDS = 5.0
 _STOP_SECONDS = 10.0
 _LOOK_SECONDS = 0.05
 _CREDENTIALS = struct.Struct("3i")
@@ -178,8 +179,11 @@ def _connected(place: SessionPlace, starting: subprocess.Popen[bytes] | None) ->
             client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
         )
         events = client.makefile("rb")
-        if user == os.getuid() and events.readline(len(GREETING)) == GREETING:
-            return KeptConnection(place, client, events, process)
+        client.settimeout(_GREETING_SECONDS)
+        with contextlib.suppress(OSError):  # it hangs, or was killed just now
+            if user == os.getuid() and events.readline(len(GREETING)) == GREETING:
+                client.settimeout(None)
+                return KeptConnection(place, client, events, process)
         events.close()
         client.close()
         break

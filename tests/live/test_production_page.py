@@ -24,7 +24,7 @@ from confluent_kafka.admin import AdminClient
 from metl_gui.engine.kafka.inspection import count_live_rows, first_records
 from metl_gui.stack.apicurio import ApicurioRegistry
 from metl_gui.stack.component import HOST, ask
-from metl_gui.stack.connect import JSON_CONVERTER, ConnectWorker
+from metl_gui.stack.connect import JSON_CONVERTER, Connector, ConnectWorker
 from metl_gui.stack.kafka import KafkaBroker
 from metl_gui.stack.postgres import OWNER, PostgresServer
 from metl_gui.workbench.importing.remote_sources import offers
@@ -162,7 +162,7 @@ def shop(
     made = Shop(own, documents.ROOT / "sample_projects" / "shop", steps=_STEPS)
     made.make()
     registering = connect.watch_tables(own, list(TABLES), SERVICE, settings=apicurio.avro_settings())
-    until(lambda: len(subjects(apicurio)) >= len(TABLES))
+    until(lambda: has_registered(registering, apicurio), Registration(registering))
     registering.delete()
     connect.drop_slot(own, registering)
     remove_topics(connect.broker)
@@ -175,9 +175,27 @@ def shop(
     postgres.execute(f"DROP DATABASE {own_name} WITH (FORCE)")
 
 
-def subjects(apicurio: ApicurioRegistry) -> list[str]:
-    """Return what is registered of the shop."""
-    return [one.name for one in offers(apicurio.v3) if one.name.startswith(f"{SERVICE}.")]
+@dataclass(frozen=True)
+class Registration:
+    """What is waited for while a connector registers schemas; says what the connector says where it does not come."""
+
+    connector: Connector
+
+    def __str__(self) -> str:
+        """Ask for its status, with what it failed with."""
+        status = self.connector.worker.ask("GET", f"/connectors/{self.connector.name}/status")
+        return f"the registration of the tables by {json.dumps(status)}"
+
+
+def has_registered(connector: Connector, apicurio: ApicurioRegistry) -> bool:
+    """Return whether the schema of each table is registered.
+
+    A registry that is slow to write makes the converter fail, and Connect starts no task again by itself.
+    """
+    if connector.state == "FAILED":
+        connector.restart()
+    names = {one.name for one in offers(apicurio.v3)}
+    return names >= {f"{SERVICE}.{table}-value" for table in TABLES}
 
 
 def remove_topics(kafka: KafkaBroker) -> None:

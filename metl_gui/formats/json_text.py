@@ -10,7 +10,7 @@ Source: docs/reference/formats.md, "A record".
 from __future__ import annotations
 
 import re
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 import msgspec
 from msgspec import Raw
@@ -27,6 +27,17 @@ _QUOTE = ord('"')
 _OPENING, _CLOSING = list(b"[{"), list(b"]}")
 BLANK = b" \t\n\r"
 """What may stand between the tokens of JSON."""
+
+
+class ParsedObject(bytes):
+    """The text of an object whose members are at hand, so that it is not parsed again.
+
+    Attributes:
+        found: its members; their names and values count, whatever stands in the text between its brackets.
+    """
+
+    found: dict[str, bytes | Raw]
+
 
 _members = msgspec.json.Decoder(dict[str, Raw]).decode
 _text = msgspec.json.Decoder(str).decode
@@ -98,7 +109,7 @@ def members(text: bytes | Raw) -> Members:
         RecordError: ``malformed``.
     """
     found = members_unless_repeated(text)
-    if not is_compact(text, found):
+    if not isinstance(text, ParsedObject) and not is_compact(text, found):
         _refuse_repeated(bytes(text), found)
     return found
 
@@ -109,12 +120,19 @@ def members_unless_repeated(text: bytes | Raw) -> Members:
     Raises:
         RecordError: it is not JSON, or not an object.
     """
+    if isinstance(text, ParsedObject):
+        return cast("Members", text.found)
     try:
         return _members(text)
     except msgspec.ValidationError:
         raise malformed("this is JSON, but not an object") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise malformed(_reason(error)) from None
+
+
+def bytes_of(raw: bytes | Raw) -> bytes:
+    """Return the bytes of a value, without a copy where it is bytes."""
+    return raw if isinstance(raw, bytes) else bytes(raw)
 
 
 def text_of(raw: bytes | Raw | None) -> str | None:

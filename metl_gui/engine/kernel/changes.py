@@ -24,6 +24,7 @@ from metl_gui.formats.json_text import (
     BLANK,
     NULL,
     Members,
+    bytes_of,
     check,
     is_null,
     is_object,
@@ -281,11 +282,11 @@ def _origin(
         time: the time in the database, which orders only together with an ordinal.
         total_order: the place of the change in its transaction.
     """
-    found = {name: bytes(raw) for name in ORIGIN_NAMES for raw in (member(name),) if raw is not None}
+    found = {name: bytes_of(raw) for name in ORIGIN_NAMES for raw in (member(name),) if raw is not None}
     if ORDINAL in found and time is not None:
-        found[TIME] = bytes(time)
+        found[TIME] = bytes_of(time)
     if total_order is not None:
-        found[TOTAL_ORDER] = bytes(total_order)
+        found[TOTAL_ORDER] = bytes_of(total_order)
     return found
 
 
@@ -306,13 +307,13 @@ def _snapshot(raw: bytes | Raw | None, *, when_null: bytes) -> bytes:
 
 def _whole(raw: bytes | Raw | None) -> bytes:
     """Return a whole number of 64 bits as it came; null for anything else."""
-    written = NULL if raw is None else bytes(raw)
+    written = NULL if raw is None else bytes_of(raw)
     is_whole = _WHOLE.fullmatch(written) is not None and -(1 << 63) <= int(written) < 1 << 63
     return written if is_whole else NULL
 
 
 def _metadata(found: Members, name: str, *prefixes: str) -> bytes | None:
-    return next((bytes(found[prefix + name]) for prefix in prefixes if prefix + name in found), None)
+    return next((bytes_of(found[prefix + name]) for prefix in prefixes if prefix + name in found), None)
 
 
 def _of_cloud_event(found: Members, topic: str, half: InlineSchema, wire: WireDecoder | None) -> RowChange | RecordKind:
@@ -431,7 +432,7 @@ def _names_of(topic: str, record: str, *place: str) -> tuple[str, ...]:
 def _milliseconds(*candidates: bytes | Raw | None) -> bytes:
     """Return the first time that is a number, or text made of digits, as JSON."""
     for raw in candidates:
-        written = NULL if raw is None else bytes(raw)
+        written = NULL if raw is None else bytes_of(raw)
         if written[-1:].isdigit():
             return written
         if is_text(written) and written[1:-1].isdigit():

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metl_gui.core.runs.records import RecordOutcome
+from metl_gui.engine.kernel.message_layout import Layout
 from metl_gui.engine.kernel.plan import BlockPlan
 from metl_gui.errors import RecordError
 from metl_gui.formats.json_text import NULL, quoted
@@ -53,6 +54,10 @@ class MappedBatch:
         starts, stops: of each message in the text, without its line feed.
         entities: of each message, an index into ``entity_names``.
         records: of each message, the record of the batch that it was made from.
+        layouts: of each message, the number of its layout, see ``layout``.
+        lengths: of the values of all messages one after the other, in the order of their layouts.
+        layout_list, own_layouts: layouts of this and other batches, to which more may come; of this batch alone, whose
+            numbers are below 0.
         fates: of each record, a ``RecordOutcome``.
         set_aside: the records in the error store.
         by_skip: records without a row by kind.
@@ -62,7 +67,8 @@ class MappedBatch:
         bytes_in: bytes of the records.
         hits: records that the compiled kernel mapped. The reference mapped the others.
 
-    Shape: ``starts``, ``stops``, ``entities`` and ``records`` (messages,); ``fates`` (records,).
+    Shape: ``starts``, ``stops``, ``entities``, ``records`` and ``layouts`` (messages,); ``lengths`` (values,);
+        ``fates`` (records,).
     Order: as the batch.
     """
 
@@ -71,6 +77,10 @@ class MappedBatch:
     stops: NDArray[np.int64]
     entities: NDArray[np.int32]
     records: NDArray[np.int32]
+    layouts: NDArray[np.int32]
+    lengths: NDArray[np.int32]
+    layout_list: Sequence[Layout]
+    own_layouts: Sequence[Layout]
     fates: NDArray[np.int8]
     entity_names: tuple[str, ...]
     set_aside: list[SetAside] = field(default_factory=list)
@@ -97,6 +107,10 @@ class MappedBatch:
         """Return all messages."""
         text = bytes(self.text)
         return [text[start:stop] for start, stop in zip(self.starts.tolist(), self.stops.tolist(), strict=True)]
+
+    def layout(self, number: int) -> Layout:
+        """Return a layout by the number that messages have in ``layouts``."""
+        return self.layout_list[number] if number >= 0 else self.own_layouts[~number]
 
     def sent_to(self) -> list[str]:
         """Return the entity of each message."""
@@ -172,6 +186,8 @@ def error_row(error: RecordError, state: int, place: tuple[str, str, str], raw: 
 
 _TEXT_BYTES = 1 << 16
 _MESSAGES = 1024
+_VALUES = 16 * _MESSAGES
+_OF_MESSAGES = "starts", "stops", "entities", "records", "layouts"
 _OWN_REFERENCES = 3
 """What counts as one holder: the column, the argument of the question, and the one of ``getrefcount``."""
 
@@ -181,15 +197,20 @@ class Sent(NamedTuple):
 
     Args:
         block: what made it.
-        text: the message.
+        layout: all of it but its values.
+        values: its values, in the order of the layout.
         filled: CDM paths of the payload that are not null.
-        members: CDM path and value of each member of the payload.
     """
 
     block: BlockPlan
-    text: bytes
+    layout: Layout
+    values: Sequence[bytes]
     filled: Sequence[str] = ()
-    members: Sequence[tuple[str, bytes]] = ()
+
+    @property
+    def text(self) -> bytes:
+        """The message as JSON."""
+        return self.layout.write(self.values)
 
 
 class BatchOutput:
@@ -206,30 +227,37 @@ class BatchOutput:
         self.stops: NDArray[np.int64] = np.empty(_MESSAGES, np.int64)
         self.entities: NDArray[np.int32] = np.empty(_MESSAGES, np.int32)
         self.records: NDArray[np.int32] = np.empty(_MESSAGES, np.int32)
+        self.layouts: NDArray[np.int32] = np.empty(_MESSAGES, np.int32)
+        self.lengths: NDArray[np.int32] = np.empty(_VALUES, np.int32)
+        self.layout_list: list[Layout] = []
         self.fates: NDArray[np.int8] = np.empty(0, np.int8)
         self.begin(0)
 
     def begin(self, records: int) -> None:
         """Begin a batch of so many records."""
-        self.bytes_out = self.messages = self.done = 0
+        self.bytes_out = self.messages = self.values = self.done = 0
+        self.own_layouts: list[Layout] = []
+        self._own_numbers: dict[Layout, int] = {}
         self.fates = np.empty(records, np.int8)
         self.set_aside: list[SetAside] = []
         self.by_skip: Counter[str] = Counter()
         self.from_unreviewed: Counter[str] = Counter()
         self.by_version: Counter[str] = Counter()
         self.filled: Filled = Counter()
-        for name in ("text", "starts", "stops", "entities", "records"):
+        for name in ("text", *_OF_MESSAGES, "lengths"):
             if not _is_held_once(getattr(self, name)):
                 setattr(self, name, np.empty_like(getattr(self, name)))
 
-    def reserve(self, more_bytes: int, more_messages: int) -> None:
+    def reserve(self, more_bytes: int, more_messages: int, more_values: int) -> None:
         """Make room for what comes next."""
         if self.bytes_out + more_bytes > len(self.text):
             self.text = _grown(self.text, self.bytes_out, self.bytes_out + more_bytes)
         if self.messages + more_messages > len(self.starts):
             wanted = self.messages + more_messages
-            for name in ("starts", "stops", "entities", "records"):
+            for name in _OF_MESSAGES:
                 setattr(self, name, _grown(getattr(self, name), self.messages, wanted))
+        if self.values + more_values > len(self.lengths):
+            self.lengths = _grown(self.lengths, self.values, self.values + more_values)
 
     def entity_number(self, entity: str) -> int:
         """Return the index of an entity among the names."""
@@ -247,11 +275,12 @@ class BatchOutput:
     def send(self, sent: Iterable[Sent]) -> None:
         """Keep the messages of one record."""
         before = self.messages
-        for block, text, filled, _ in sent:
-            self._append(block.entity, text)
+        for one in sent:
+            block = one.block
+            self._append(one)
             if block.is_unreviewed:
                 self.from_unreviewed[block.entity] += 1
-            for path in filled:
+            for path in one.filled:
                 self.filled[block.entity, block.entity_version, path] += 1
         self._end(RecordOutcome.MAPPED if self.messages > before else RecordOutcome.FILTERED)
 
@@ -269,6 +298,10 @@ class BatchOutput:
             stops=self.stops[:count],
             entities=self.entities[:count],
             records=self.records[:count],
+            layouts=self.layouts[:count],
+            lengths=self.lengths[: self.values],
+            layout_list=self.layout_list,
+            own_layouts=self.own_layouts,
             fates=self.fates[: self.done],
             entity_names=tuple(self.entity_names),
             set_aside=self.set_aside,
@@ -280,14 +313,34 @@ class BatchOutput:
             hits=hits,
         )
 
-    def _append(self, entity: str, text: bytes) -> None:
-        self.reserve(len(text) + 1, 1)
-        start, at = self.bytes_out, self.messages
+    def _append(self, sent: Sent) -> None:
+        text, values = sent.text, len(sent.values)
+        self.reserve(len(text) + 1, 1, values)
+        start, at, first = self.bytes_out, self.messages, self.values
         stop = start + len(text)
         self.text[start : stop + 1] = np.frombuffer(text + b"\n", np.uint8)
         self.starts[at], self.stops[at] = start, stop
-        self.entities[at], self.records[at] = self.entity_number(entity), self.done
-        self.bytes_out, self.messages = stop + 1, at + 1
+        self.entities[at], self.records[at] = self.entity_number(sent.block.entity), self.done
+        self.layouts[at] = self._own_layout_number(sent.layout)
+        self.lengths[first : first + values] = list(map(len, sent.values))
+        self.bytes_out, self.messages, self.values = stop + 1, at + 1, first + values
+
+    def layout_number(self, layout: Layout) -> int:
+        """Return the number of a layout that stays known over batches."""
+        self.layout_list.append(layout)
+        return len(self.layout_list) - 1
+
+    def _own_layout_number(self, layout: Layout) -> int:
+        """Return the number of a layout in this batch alone."""
+        number = self._own_numbers.get(layout)
+        if number is None:
+            number = self._own_numbers[layout] = ~len(self.own_layouts)
+            self.own_layouts.append(layout)
+        return number
+
+    def forget_layouts(self) -> None:
+        """Forget the layouts that stayed known over batches; no message of this batch was written yet."""
+        self.layout_list = []
 
     def _end(self, fate: RecordOutcome) -> None:
         self.fates[self.done] = fate

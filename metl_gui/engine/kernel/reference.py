@@ -19,19 +19,21 @@ from typing import NamedTuple, TypeAlias
 from metl_gui.core.runs.run_spec import Mode
 from metl_gui.core.trees.paths import escape, split
 from metl_gui.engine.kernel.changes import RowChange, read_wrapped
-from metl_gui.engine.kernel.message_layout import MESSAGE, REPLAYED, write_nested, write_origin, write_unchanged
+from metl_gui.engine.kernel.message_layout import MessageKind, MessagePaths, layout_of
 from metl_gui.engine.kernel.outcomes import BatchOutput, Sent, error_row
 from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan, version_name
 from metl_gui.engine.kernel.versions import VersionResolver, value_at
 from metl_gui.engine.kernel.wire_format import DecodedValue, WireDecoder
 from metl_gui.errors import RecordError
-from metl_gui.formats.json_text import NULL, Members, quoted
+from metl_gui.formats.json_text import NULL, Members, bytes_of, quoted
 from metl_gui.formats.record_wrapper import Wrapped, unwrap
 
 _HEX = "hex:"
 
 _KeyValues: TypeAlias = list[tuple[str, bytes]]
 """Source path and value of each key attribute, in key order."""
+
+_Members: TypeAlias = tuple[_KeyValues, _KeyValues, list[tuple[str, bytes]], list[str]]
 
 
 @lru_cache(maxsize=256)
@@ -85,8 +87,8 @@ class ReferenceKernel:
 
     def __init__(self, plan: Plan, mode: Mode = "test", *, is_replay: bool = False, publication: int = 0) -> None:
         self.plan = plan
-        self.publication = b"%d" % publication if publication else NULL
-        self.tail = REPLAYED if is_replay else b""
+        self.publication = publication or None
+        self.is_replay = is_replay
         self.is_production = mode == "production"
         self.schemas = {name: _PlannedSchema(schema, self.is_production) for name, schema in plan.by_name().items()}
         self.known = frozenset(self.schemas)
@@ -153,13 +155,12 @@ class ReferenceKernel:
     def _template(self, found: RecordContext, change: RowChange) -> _MessageTemplate:
         return _MessageTemplate(
             self.plan.state,
-            quoted(found.schema),
-            quoted(found.position),
-            write_origin(change.origin),
-            change.ts_ms,
-            (change.committed_at_ms, change.snapshot),
+            found.schema,
             self.publication,
-            self.tail,
+            self.is_replay,
+            change.origin,
+            (change.ts_ms, found.quoted_position),
+            (change.committed_at_ms, change.snapshot),
         )
 
     def _messages(
@@ -189,6 +190,11 @@ class RecordContext:
         self.schema = ""
         self.version = ""
 
+    @property
+    def quoted_position(self) -> bytes:
+        """The position as it stands between the quotes of a JSON string."""
+        return quoted(self.position)[1:-1]
+
 
 class _PlannedSchema:
     def __init__(self, plan: SchemaPlan, is_production: bool) -> None:
@@ -198,45 +204,55 @@ class _PlannedSchema:
 
 
 class _MessageTemplate(NamedTuple):
-    """What all messages of one change share, as JSON.
+    """What all messages of one change share.
 
     Args:
         state: number of the state.
-        schema, position, origin, ts_ms: as messages have them.
+        schema: its name.
+        publication: number of the publication, ``None`` for none.
+        is_replay: its record was set aside before.
+        origin: paths and values of what says where in the log the change stands.
+        times: time and position, as they stand in JSON.
         commit: when the source committed the change, and whether a snapshot read it.
-        publication: number of the publication, or null.
-        tail: what ends a message.
     """
 
     state: int
-    schema: bytes
-    position: bytes
-    origin: bytes
-    ts_ms: bytes
+    schema: str
+    publication: int | None
+    is_replay: bool
+    origin: Mapping[str, bytes]
+    times: tuple[bytes, bytes]
     commit: tuple[bytes, bytes]
-    publication: bytes
-    tail: bytes
 
-    def write(
-        self,
-        op: str,
-        entity: tuple[bytes, bytes],
-        version: bytes,
-        keys: tuple[bytes, bytes],
-        content: tuple[bytes, bytes],
-    ) -> bytes:
+    def write(self, block: BlockPlan, op: str, version: str | None, members: _Members) -> Sent:
         """Write one message.
 
         Args:
+            block: what makes it.
             op: its kind of change.
-            entity: name and version of what it is.
-            version: of the source.
-            keys: its key, and the key that its row had before.
-            content: payload, and what is unchanged.
+            version: of the source; a truncate has none, and its entity has none either.
+            members: its key, the key that its row had before, its payload and what is unchanged.
         """
-        key, old_key = keys
-        facts = self.schema, version, self.position, self.origin, *self.commit, old_key, self.publication
-        return MESSAGE % (*entity, self.state, op.encode(), key, self.ts_ms, *facts, *content, self.tail)
+        entity_version = None if version is None else block.entity_version
+        kind = MessageKind(
+            block.entity, entity_version, self.state, op, self.schema, version, self.publication, self.is_replay
+        )
+        key, old_key, payload, unchanged = members
+        paths = MessagePaths(
+            _paths(key), tuple(self.origin), _paths(old_key), _paths(payload), tuple(unchanged)
+        )
+        layout = layout_of(kind, paths)
+        values = [*_values(key), *self.times, *self.origin.values(), *self.commit, *_values(old_key), *_values(payload)]
+        filled = [path for path, value in payload if value != NULL]
+        return Sent(block, layout, [values[number] for number in layout.order], filled)
+
+
+def _paths(members: Sequence[tuple[str, bytes]]) -> tuple[str, ...]:
+    return tuple(path for path, _ in members)
+
+
+def _values(members: Sequence[tuple[str, bytes]]) -> list[bytes]:
+    return [value for _, value in members]
 
 
 class _ChangeWriter:
@@ -325,14 +341,11 @@ class _ChangeWriter:
         op: str,
         block: BlockPlan,
         keys: tuple[_KeyValues, _KeyValues],
-        members: list[tuple[str, bytes]],
+        payload: list[tuple[str, bytes]],
         unchanged: list[str],
     ) -> Sent:
-        key, old_key = (_write_key(block, values) for values in keys)
-        entity = quoted(block.entity), quoted(block.entity_version)
-        content = write_nested(members), write_unchanged(unchanged)
-        text = self.template.write(op, entity, quoted(self.version.label), (key, old_key), content)
-        return Sent(block, text, [path for path, value in members if value != NULL], members)
+        key, old_key = (_named(block, values) for values in keys)
+        return self.template.write(block, op, self.version.label, (key, old_key, payload, unchanged))
 
 
 def _truncates(schema: _PlannedSchema, template: _MessageTemplate, *, is_production: bool) -> list[Sent]:
@@ -348,10 +361,7 @@ def _truncates(schema: _PlannedSchema, template: _MessageTemplate, *, is_product
             _refuse_held(schema.plan, version, certain)
         fed = [block for block in fed if not block.is_held]
     blocks = {block.entity: block for block in sorted(fed, key=lambda block: not block.is_unreviewed)}
-    return [
-        Sent(block, template.write("t", (quoted(entity), NULL), NULL, (NULL, NULL), (b"{}", b"")))
-        for entity, block in blocks.items()
-    ]
+    return [template.write(block, "t", None, ([], [], [], [])) for block in blocks.values()]
 
 
 def _refuse_held(schema: SchemaPlan, version: VersionPlan, fed_otherwise: Collection[str] = ()) -> None:
@@ -367,11 +377,10 @@ def _refuse_held(schema: SchemaPlan, version: VersionPlan, fed_otherwise: Collec
             raise RecordError("block_needs_review", f"{':'.join(names)} needs review{waits}")
 
 
-def _write_key(block: BlockPlan, values: _KeyValues) -> bytes:
-    """Write a key under the names that a block gives to its attributes; null for none."""
+def _named(block: BlockPlan, values: _KeyValues) -> _KeyValues:
+    """Give a key the names that a block gives to its attributes."""
     targets = dict(block.targets)
-    named = [(targets.get(source) or escape(f"@{source}"), value) for source, value in values]
-    return write_nested(named) if named else NULL
+    return [(targets.get(source) or escape(f"@{source}"), value) for source, value in values]
 
 
 def _key_values(paths: Sequence[str], message_key: Members | None, row: Members) -> _KeyValues:
@@ -392,4 +401,4 @@ def _is_key_change(paths: Sequence[str], change: RowChange) -> bool:
 
 def _value(row: Members, path: str) -> bytes:
     raw = row.get(path) if path in row and "." not in path and "\\" not in path else value_at(row, split(path))
-    return NULL if raw is None else bytes(raw)
+    return NULL if raw is None else bytes_of(raw)

@@ -35,7 +35,7 @@ from metl_gui.engine.kernel.records import Parts, Records, head_of
 from metl_gui.engine.kernel.wire_format import DecodedValue, FramedPayload, WireDecoder, is_framed, readings
 from metl_gui.errors import RecordError
 from metl_gui.formats.avro_types import read_avro
-from metl_gui.formats.json_text import NULL, members, quoted
+from metl_gui.formats.json_text import NULL, bytes_of, members, quoted
 from metl_gui.formats.record_wrapper import SINGLE_OBJECT, unwrap
 
 
@@ -61,7 +61,7 @@ class SchemaPlaceholders:
         if value is None or not value.startswith(self._within):
             return None
         found = members(value)
-        return replace(self._written[bytes(found["schema"])], text=bytes(found["payload"]))
+        return replace(self._written[bytes(found["schema"])], text=bytes_of(found["payload"]))
 
 
 _MOST_WAYS = 10_000

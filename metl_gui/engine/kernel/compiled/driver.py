@@ -47,7 +47,7 @@ _SCRATCH_BYTES = 1 << 16
 
 _PLACES = (
     at.S_STARTS, at.S_STOPS, at.S_OFFSETS, at.S_FILE, at.S_SCRATCH_START, at.S_TEXT, at.S_OUT_STARTS, at.S_OUT_STOPS,
-    at.S_OUT_ENTITIES, at.S_OUT_RECORDS, at.S_FATES,
+    at.S_OUT_ENTITIES, at.S_OUT_RECORDS, at.S_OUT_LAYOUTS, at.S_LENGTHS, at.S_FATES,
 )  # fmt: skip
 _SCRATCH = 1 + _PLACES.index(at.S_SCRATCH_START)
 """Where the columns of a batch lie is written there, in this order, the buffer coming before all."""
@@ -97,6 +97,7 @@ class Driver:
         self.credit = min(self.credit + len(records) * EARNED, MOST_CREDIT)
         if self.tables.is_full():
             self.tables.clear()
+            self.gathering.forget_layouts()
             self._sights.clear()
         work = _Batch(self, self.unframer.of(records), records)
         hits = 0
@@ -196,7 +197,7 @@ class _Batch:
         self.file = np.empty(0, np.uint8)
         self.columns: tuple[NDArray[Any], ...] = ()
         self.base = 0
-        driver.gathering.reserve(min(len(records.buffer), MOST_RECORD_BYTES) + 2 * PADDING, len(records))
+        driver.gathering.reserve(min(len(records.buffer), MOST_RECORD_BYTES) + 2 * PADDING, len(records), PADDING)
 
     def map(self, name: str, start: int, stop: int) -> int:
         """Map the records of one file."""
@@ -236,7 +237,8 @@ class _Batch:
         put, gathering = self.tables.put, self.gathering
         columns = (
             buffer, self.starts, self.stops, self.offsets, self.file, self.driver.scratch(self.longest), gathering.text,
-            gathering.starts, gathering.stops, gathering.entities, gathering.records, gathering.fates,
+            gathering.starts, gathering.stops, gathering.entities, gathering.records, gathering.layouts,
+            gathering.lengths, gathering.fates,
         )  # fmt: skip
         # Most often nothing has moved since the record before, which was left.
         if IS_CHECKED or not self.columns or any(map(is_not, columns, self.columns)):
@@ -246,6 +248,7 @@ class _Batch:
         put(at.S_LAST, stop)
         put(at.S_TEXT_USED, gathering.bytes_out)
         put(at.S_MESSAGES, gathering.messages)
+        put(at.S_VALUES, gathering.values)
 
     def _point(self, base: int) -> None:
         """Write into the state where the columns lie."""
@@ -258,6 +261,7 @@ class _Batch:
         put(at.S_SCRATCH_STOP, address_of(scratch) + len(scratch) - PADDING)
         put(at.S_TEXT_ROOM, len(gathering.text))
         put(at.S_MESSAGE_ROOM, len(gathering.starts))
+        put(at.S_VALUE_ROOM, len(gathering.lengths) - PADDING // 4)
         if IS_CHECKED:
             ranges = [(address_of(column), address_of(column) + column.nbytes) for column in self.columns]
             allow([*ranges, *self.tables.ranges()])
@@ -269,17 +273,19 @@ class _Batch:
         gathering.done = get(at.S_NEXT)
         gathering.bytes_out = get(at.S_TEXT_USED)
         gathering.messages = get(at.S_MESSAGES)
+        gathering.values = get(at.S_VALUES)
         return why
 
     def _make_room(self) -> None:
-        self.gathering.reserve(self.tables.get(at.S_LACK_A) + 4 * PADDING, self.tables.get(at.S_LACK_B))
+        room, messages, values = (self.tables.get(place) for place in (at.S_LACK_A, at.S_LACK_B, at.S_LACK_C))
+        self.gathering.reserve(room + 4 * PADDING, messages, values + PADDING)
 
     def _left(self, why: int, buffer: NDArray[np.uint8], base: int, record: int) -> int:
         """Map a record that was left: after learning what it lacks, or by the reference."""
         raw, place = self.originals.raw(record), self.records.position(record)
         readable = self.records.raw(record)
         gathering = self.gathering
-        start, message = gathering.bytes_out, gathering.messages
+        start, message, values = gathering.bytes_out, gathering.messages, gathering.values
         for _ in range(MOST_TRIES):
             if why == at.LACKS_ROOM:
                 self._make_room()
@@ -293,7 +299,8 @@ class _Batch:
                     return 1
                 self.tables.refuse(self.driver.key())
                 self.tables.counters[: len(counters)] = counters
-                gathering.done, gathering.bytes_out, gathering.messages = record, start, message
+                gathering.done, gathering.bytes_out = record, start
+                gathering.messages, gathering.values = message, values
                 break
         self.driver.reference.map_record(raw, place, gathering)
         return 0

@@ -27,7 +27,8 @@ S_BASE, S_STARTS, S_STOPS, S_OFFSETS, S_NEXT, S_LAST, S_RECORD = (next(_places) 
 S_FILE, S_FILE_LENGTH = (next(_places) for _ in range(2))
 # Where it goes to.
 S_TEXT, S_TEXT_USED, S_TEXT_ROOM, S_MESSAGES, S_MESSAGE_ROOM = (next(_places) for _ in range(5))
-S_OUT_STARTS, S_OUT_STOPS, S_OUT_ENTITIES, S_OUT_RECORDS, S_FATES, S_COUNTERS = (next(_places) for _ in range(6))
+S_OUT_STARTS, S_OUT_STOPS, S_OUT_ENTITIES, S_OUT_RECORDS, S_OUT_LAYOUTS = (next(_places) for _ in range(5))
+S_LENGTHS, S_VALUES, S_VALUE_ROOM, S_FATES, S_COUNTERS = (next(_places) for _ in range(5))
 # Scratch room for text without its escapes and for positions; the members of the record at hand.
 S_SCRATCH_START, S_SCRATCH, S_SCRATCH_STOP, S_HEADS, S_SLOTS = (next(_places) for _ in range(5))
 # What was learned.
@@ -36,8 +37,8 @@ S_TEXTS, S_TEXT_MASK, S_PROGRAMS, S_PROGRAM_MASK, S_CODE = (next(_places) for _ 
 S_HALF_ROOT, S_HALF_NODES, S_HALF_LEAVES, S_PAIRS, S_PAIR_MASK = (next(_places) for _ in range(5))
 # What the record at hand is.
 S_BODY, S_TOPIC, S_HALF, S_WRAPPER, S_OP = (next(_places) for _ in range(5))
-# What messages of the record at hand have in common, once it was written.
-S_SHARED, S_SHARED_LENGTH = (next(_places) for _ in range(2))
+# What messages of the record at hand have in common, once it was written, and where the lengths of its values are.
+S_SHARED, S_SHARED_LENGTH, S_SHARED_VALUES = (next(_places) for _ in range(3))
 S_KEY_0, S_KEY_1, S_KEY_2, S_KEY_3 = (next(_places) for _ in range(4))
 # What was lacking.
 S_LACK_A, S_LACK_B, S_LACK_C = (next(_places) for _ in range(3))
@@ -146,13 +147,13 @@ P_COMMITTED = P_TIMES + 3 * WORD
 P_OUTPUTS = P_COMMITTED + WORD
 
 # An output: 0 when it is not sent, otherwise 1 more than its nulls; its fixed size, whether it is left when all values
-# are null, whether the record is left when the key is null, entity, counters of unreviewed messages and of all, how
-# many pieces stand before its payload, whether they are those of the first output, its first piece of text; then
-# slots, each with the text behind it.
+# are null, whether the record is left when the key is null, entity, layout, counters of unreviewed messages and of
+# all, how many pieces stand before its payload, whether they are those of the first output, its first piece of text;
+# then slots, each with the text behind it.
 (
-    O_IS_SENT, O_FIXED, O_IS_IMAGE, O_WANTS_KEY, O_ENTITY, O_UNREVIEWED, O_SENT, O_BEFORE, O_IS_ALIKE, O_HEAD,
-    O_HEAD_LENGTH, O_PIECE_COUNT, O_PIECES,
-) = range(0, 13 * WORD, WORD)  # fmt: skip
+    O_IS_SENT, O_FIXED, O_IS_IMAGE, O_WANTS_KEY, O_ENTITY, O_LAYOUT, O_UNREVIEWED, O_SENT, O_BEFORE, O_IS_ALIKE,
+    O_HEAD, O_HEAD_LENGTH, O_PIECE_COUNT, O_PIECES,
+) = range(0, 14 * WORD, WORD)  # fmt: skip
 PIECE_SLOT, PIECE_COUNTER, PIECE_TEXT, PIECE_LENGTH = range(0, 4 * WORD, WORD)
 PIECE_BYTES = 4 * WORD
 IN_KEY, ELSEWHERE = -1, -2

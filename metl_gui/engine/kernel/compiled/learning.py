@@ -1,7 +1,7 @@
 """Learn from the reference what machine code lacked: shapes, names, schema halves, programs.
 
-A program is learned by letting the reference map the record once more with marks in place of its values
-(``marking``). What may decide by a value is asked first: objects within the row where versions look into them, the
+A program is learned by letting the reference map the record once more as one whose values say no more than where they
+stand (``tracing``). What may decide by a value is asked first: objects within the row where versions look into them, the
 field that names the version, the message key, whether the key of the row changed. The operation, and what the source
 says of a snapshot, decide from the beginning.
 """
@@ -16,9 +16,9 @@ from msgspec import Raw
 from metl_gui.core.trees.paths import escape, split
 from metl_gui.engine.kernel.compiled import layout as at
 from metl_gui.engine.kernel.compiled.avro_records import SchemaPlaceholders
-from metl_gui.engine.kernel.compiled.marking import Marks, path_of
 from metl_gui.engine.kernel.compiled.programs import Sending, Unsteady, program_of
 from metl_gui.engine.kernel.compiled.tables import Tables, bytes_at, facts_of
+from metl_gui.engine.kernel.compiled.tracing import TracedObject, Tracer, path_of, traced, traced_object
 from metl_gui.engine.kernel.outcomes import BatchOutput, Sent
 from metl_gui.engine.kernel.plan import SchemaPlan, VersionPlan, version_name
 from metl_gui.engine.kernel.reference import RecordContext, ReferenceKernel, forms_of
@@ -71,16 +71,16 @@ class Learner:
     Args:
         reference: what decides.
         tables: what was learned.
-        entities: gives the numbers of entities.
+        output: gives the numbers of entities and layouts.
         stand_ins: what stands for the schemas of values that were decoded.
     """
 
     def __init__(
-        self, reference: ReferenceKernel, tables: Tables, entities: BatchOutput, stand_ins: SchemaPlaceholders
+        self, reference: ReferenceKernel, tables: Tables, output: BatchOutput, stand_ins: SchemaPlaceholders
     ) -> None:
         self.reference = reference
         self.tables = tables
-        self.entities = entities
+        self.output = output
         self.stand_ins = stand_ins
         self._levels: dict[int, int] = {}
 
@@ -144,6 +144,15 @@ class Learner:
         return self._levels.get(answer, 0)
 
 
+class _TracedContext(RecordContext):
+    """What is known of a traced record: its position stands in a slot."""
+
+    @property
+    def quoted_position(self) -> bytes:
+        """What stands for the position."""
+        return traced(at.POSITION)
+
+
 class _Lesson:
     """One record of which a program is learned."""
 
@@ -163,7 +172,7 @@ class _Lesson:
         self.row_role = self.body
         if self.is_envelope:
             self.row_role = at.BEFORE if self.op == at.OP_D else at.AFTER
-        self.marks = Marks(self.tables)
+        self.tracer = Tracer(self.tables)
         self.inner: dict[int, int] = {}
 
     def code(self) -> list[int]:
@@ -176,15 +185,13 @@ class _Lesson:
             return self._skip(self._run(self.real)[0])
         real, told = self._run(self.real)
         if real.kind is not None:
-            if self._run(self._marked(()))[0].kind is not real.kind:
-                raise _Left
             return self._skip(real)
         schema, version = self._version(told)
         self._look_within(schema)
         self._ask_field(schema)
         if self.op == at.OP_D or (not self.is_envelope and self.key_answer == 0):
             self._ask_key()
-        recorder, found = self._run(self._marked(self._kept(schema)))
+        recorder, found = self._run(self._traced(self._kept(schema)))
         if recorder.kind is not None or (found.schema, found.version) != (schema.name, version.label):
             raise _Left
         if not version.key:
@@ -194,9 +201,7 @@ class _Lesson:
         return self._sending(recorder, schema, version, paths)
 
     def _run(self, wrapped: Wrapped) -> tuple[Recorder, RecordContext]:
-        recorder, found = Recorder(), RecordContext(_EMPTY.decode())
-        position = self.marks.of(at.POSITION).decode()
-        found.position = position
+        recorder, found = Recorder(), _TracedContext("")
         written = self.learner.stand_ins.written(wrapped.value)
         self.reference.map_wrapped(dataclasses.replace(wrapped, position=""), found, recorder, written)
         return recorder, found
@@ -297,7 +302,7 @@ class _Lesson:
         if all(old >= 0 for old, _ in pairs):
             raise _Asked(at.ASK_CHANGE, len(pairs), *(slot for pair in pairs for slot in pair))
 
-    def _marked(self, kept: tuple[bytes, ...]) -> Wrapped:
+    def _traced(self, kept: tuple[bytes, ...]) -> Wrapped:
         value = self._envelope(kept) if self.is_envelope else self._flat(kept)
         if self.body == at.INNER:
             (_, _, place, length), *_ = [
@@ -305,33 +310,34 @@ class _Lesson:
                 for member in self.tables.members(self.tables.parent(at.INNER))
                 if bytes_at(*member[:2]) == b"schema"
             ]
-            value = b'{"schema":%b,"payload":%b}' % (bytes_at(place, length), value)
+            half = bytes_at(place, length)
+            value = traced_object({"schema": half, "payload": value}, text=b'{"schema":' + half)
         role = self._key_role()
-        key = self.marks.object_of(role, lambda _name, slot, _value: self.marks.of(slot)) if role >= 0 else None
+        key = self.tracer.object_of(role, lambda _name, slot, _value: traced(slot)) if role >= 0 else None
         stamp = self._slot(at.TOP, "timestamp") if self.tables.get(at.S_WRAPPER) else -1
         return dataclasses.replace(
-            self.real, value=value, key=key, timestamp=self.marks.of(stamp) if stamp >= 0 else b"", is_checked=False
+            self.real, value=value, key=key, timestamp=traced(stamp) if stamp >= 0 else b"", is_checked=True
         )
 
-    def _envelope(self, kept: tuple[bytes, ...]) -> bytes:
+    def _envelope(self, kept: tuple[bytes, ...]) -> TracedObject:
         rows: dict[int, bytes] = {}
         for role in (at.BEFORE, at.AFTER):
             if self._has(role):
                 is_row = role == self.row_role
-                rows[role] = self.marks.row(role, kept if is_row else (), self.inner if is_row else {})
+                rows[role] = self.tracer.row(role, kept if is_row else (), self.inner if is_row else {})
         if self.op == at.OP_U and self.change_answer == at.UNCHANGED:
             rows[at.BEFORE] = b"null"
         if self._has(at.SOURCE):
-            rows[at.SOURCE] = self.marks.source()
+            rows[at.SOURCE] = self.tracer.source()
         if self._has(at.TRANSACTION):
-            rows[at.TRANSACTION] = self.marks.row(at.TRANSACTION, (), {})
-        return self.marks.envelope(self.body, rows)
+            rows[at.TRANSACTION] = self.tracer.row(at.TRANSACTION, (), {})
+        return self.tracer.envelope(self.body, rows)
 
-    def _flat(self, kept: tuple[bytes, ...]) -> bytes:
+    def _flat(self, kept: tuple[bytes, ...]) -> TracedObject:
         deciding = [*kept, b"__op", b"__deleted", *self._snapshot_of_row()]
         if self.op in (at.OP_BEGIN, at.OP_END):
             deciding.append(b"status")
-        return self.marks.row(self.body, deciding, self.inner)
+        return self.tracer.row(self.body, deciding, self.inner)
 
     def _snapshot_of_row(self) -> Sequence[bytes]:
         """Return the name of the metadata of a flattened row that speaks of a snapshot; empty where none does."""
@@ -352,7 +358,7 @@ class _Lesson:
         return [slot for role, name in candidates if (slot := self._slot(role, name)) >= 0]
 
     def _sending(self, recorder: Recorder, schema: SchemaPlan, version: VersionPlan, paths: Sequence[str]) -> list[int]:
-        is_delete = bool(recorder.sent) and all(b',"op":"d","key":' in sent.text for sent in recorder.sent)
+        is_delete = bool(recorder.sent) and all(sent.layout.kind.op == "d" for sent in recorder.sent)
         is_full = schema.has_full_images and (self.row_role == self.body or self._has(self.row_role))
         sending = Sending(
             sent=recorder.sent,
@@ -362,9 +368,7 @@ class _Lesson:
             forms=forms_of(schema.placeholder),
             wants_key=is_delete and self._key_role() < 0 and not is_full and bool(paths),
         )
-        return program_of(
-            sending, self.marks.slots, self.marks.wholes, self.tables, self.learner.entities.entity_number
-        )
+        return program_of(sending, self.tables, self.learner.output)
 
 
 def _bits(number: int, shift: int, width: int) -> int:

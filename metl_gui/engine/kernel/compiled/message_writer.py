@@ -2,12 +2,13 @@
 
 A program that sends lists its *outputs*, one for each message: pieces of fixed text with slots between them. A slot is
 a value of the record, its position or its time. Slots of the payload come with a counter of values that are not null.
+The length of each value is noted, so that others find every member of a message without reading it.
 """
 
 from __future__ import annotations
 
 from metl_gui.engine.kernel.compiled import layout as at
-from metl_gui.engine.kernel.compiled.lookup import is_digits, is_null, slot_of
+from metl_gui.engine.kernel.compiled.lookup import is_digits, is_null, lacks, slot_of
 from metl_gui.engine.kernel.compiled.memory import (
     PADDING,
     compiled,
@@ -120,22 +121,27 @@ def is_placeholder(state: int, forms: int, place: int, length: int) -> bool:
 def room_wanted(state: int, program: int) -> int:
     """Note how much room the outputs may need, as there is too little."""
     slots = load64(state + at.S_SLOTS)
-    room, outputs = 0, load64(program + at.P_OUTPUT_COUNT)
+    room, values, outputs = 0, 0, load64(program + at.P_OUTPUT_COUNT)
     output = program + at.P_OUTPUTS
     for _ in range(outputs):
         room += load64(output + at.O_FIXED) + 1
         piece = output + at.O_PIECES
+        values += load64(output + at.O_PIECE_COUNT)
         for _ in range(load64(output + at.O_PIECE_COUNT)):
             room += load64(slots + load64(piece + at.PIECE_SLOT) + at.SLOT_LENGTH)
             piece += at.PIECE_BYTES
         output = piece
-    store64(state + at.S_LACK_A, room + 4 * PADDING)
-    return store64(state + at.S_LACK_B, outputs)
+    return lacks(state, at.LACKS_ROOM, room + 4 * PADDING, outputs, values)
 
 
 @compiled
-def write_head(state: int, output: int, target: int, stop: int) -> int:
+def write_head(state: int, output: int, target: int, stop: int, lengths: int) -> int:
     """Write what stands before the payload; from the message before this one where it is the same.
+
+    Args:
+        state, output: what is written.
+        target, stop: where to.
+        lengths: where the lengths of its values go.
 
     Returns:
         Where it ends; 0 when there is no room, below 0 when the record must be left: a delete has no key.
@@ -151,6 +157,7 @@ def write_head(state: int, output: int, target: int, stop: int) -> int:
     piece = output + at.O_PIECES
     if is_copied:
         target = copy_fixed(target, shared, size)
+        copy(lengths, load64(state + at.S_SHARED_VALUES), count * 4)
         piece += (count - 1) * at.PIECE_BYTES
         length = load64(piece + at.PIECE_LENGTH)
         return copy_fixed(target, blob + load64(piece + at.PIECE_TEXT), length) if target + length <= stop else 0
@@ -166,22 +173,31 @@ def write_head(state: int, output: int, target: int, stop: int) -> int:
             is_identified = True
         end = copy(target, value, length)
         target = copy_fixed(end, blob + load64(piece + at.PIECE_TEXT), more)
+        store32(lengths, length)
+        lengths += 4
         piece += at.PIECE_BYTES
     if is_alike:
         store64(state + at.S_SHARED, start)
         store64(state + at.S_SHARED_LENGTH, end - start)
+        store64(state + at.S_SHARED_VALUES, lengths - count * 4)
     return target if is_identified else -1
 
 
 @compiled
-def write_payload(state: int, output: int, target: int, stop: int, forms: int) -> int:
+def write_payload(state: int, output: int, target: int, stop: int, lengths: int, program: int) -> int:
     """Write the values of the payload and what is around them, and note how many are null.
+
+    Args:
+        state, output, program: what is written.
+        target, stop: where to.
+        lengths: where the lengths of its values go.
 
     Returns:
         Where they end; 0 when there is no room, below 0 when the record must be left: a value is a placeholder.
     """
     slots, blob = load64(state + at.S_SLOTS), load64(state + at.S_BLOB)
-    before, lengths = load64(output + at.O_BEFORE), load64(forms)
+    before, forms = load64(output + at.O_BEFORE), load64(state + at.S_CODE) + load64(program + at.P_FORMS)
+    sizes = load64(forms)
     count = load64(output + at.O_PIECE_COUNT) - before
     piece, nulls = output + at.O_PIECES + before * at.PIECE_BYTES, 0
     for _ in range(count):
@@ -190,11 +206,13 @@ def write_payload(state: int, output: int, target: int, stop: int, forms: int) -
         more = load64(piece + at.PIECE_LENGTH)
         if target + length + more > stop:
             return 0
-        if (lengths >> (length & 63)) & 1 != 0 and is_placeholder(state, forms, value, length):
+        if (sizes >> (length & 63)) & 1 != 0 and is_placeholder(state, forms, value, length):
             return -1
         nulls += 1 if is_null(slot) else 0
         target = copy(target, value, length)
         target = copy_fixed(target, blob + load64(piece + at.PIECE_TEXT), more)
+        store32(lengths, length)
+        lengths += 4
         piece += at.PIECE_BYTES
     is_sent = nulls < count or load64(output + at.O_IS_IMAGE) == 0
     store64(output + at.O_IS_SENT, nulls + 1 if is_sent else 0)
@@ -210,17 +228,21 @@ def write_outputs(state: int, program: int, record: int) -> int:
     """
     text, start = load64(state + at.S_TEXT), load64(state + at.S_TEXT) + load64(state + at.S_TEXT_USED)
     stop = text + load64(state + at.S_TEXT_ROOM) - 2 * PADDING
-    forms = load64(state + at.S_CODE) + load64(program + at.P_FORMS)
-    first = load64(state + at.S_MESSAGES)
+    first, values = load64(state + at.S_MESSAGES), load64(state + at.S_VALUES)
     message, count, output = first, load64(program + at.P_OUTPUT_COUNT), program + at.P_OUTPUTS
     store64(state + at.S_SHARED, 0)
     store64(state + at.S_SHARED_LENGTH, 0)
     if message + count > load64(state + at.S_MESSAGE_ROOM):
         return NO_ROOM
     for _ in range(count):
-        target = write_head(state, output, start, stop)
+        pieces = load64(output + at.O_PIECE_COUNT)
+        if values + pieces > load64(state + at.S_VALUE_ROOM):
+            return NO_ROOM
+        lengths = load64(state + at.S_LENGTHS) + values * 4
+        target = write_head(state, output, start, stop, lengths)
         if target > 0:
-            target = write_payload(state, output, target, stop, forms)
+            payload_lengths = lengths + load64(output + at.O_BEFORE) * 4
+            target = write_payload(state, output, target, stop, payload_lengths, program)
         if target <= 0:
             return NO_ROOM if target == 0 else LEFT
         if load64(output + at.O_IS_SENT) != 0:
@@ -229,12 +251,15 @@ def write_outputs(state: int, program: int, record: int) -> int:
             store64(load64(state + at.S_OUT_STOPS) + message * 8, target - text)
             store32(load64(state + at.S_OUT_ENTITIES) + message * 4, load64(output + at.O_ENTITY))
             store32(load64(state + at.S_OUT_RECORDS) + message * 4, record)
+            store32(load64(state + at.S_OUT_LAYOUTS) + message * 4, load64(output + at.O_LAYOUT))
             start = target + 1
             message += 1
+            values += pieces
         else:
             # The next one is written over it.
             store64(state + at.S_SHARED, 0)
-        output += at.O_PIECES + load64(output + at.O_PIECE_COUNT) * at.PIECE_BYTES
+        output += at.O_PIECES + pieces * at.PIECE_BYTES
+    store64(state + at.S_VALUES, values)
     return count_outputs(state, program, start - text, message - first)
 
 

@@ -1,22 +1,24 @@
-"""Turn messages that the reference wrote of marks into a program: fixed text, and slots where marks stood."""
+"""Turn the messages that the reference makes of a traced record into a program: fixed text, and slots between.
+
+Fixed text comes from a layout, that is from the plan and names; a value of a record gets into none of it: what is no
+slot must be one of the few words that the key of the program tells apart.
+"""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
-
-import msgspec
-from msgspec import Raw
 
 from metl_gui.engine.kernel.compiled import layout as at
 from metl_gui.engine.kernel.compiled.tables import Tables
-from metl_gui.engine.kernel.outcomes import Sent
+from metl_gui.engine.kernel.compiled.tracing import slot_of
+from metl_gui.engine.kernel.message_layout import Layout
+from metl_gui.engine.kernel.outcomes import BatchOutput, Sent
 from metl_gui.formats.json_text import NULL
 
-_NUMBER = re.compile(rb"\d{19,}")
-_members = msgspec.json.Decoder(dict[str, Raw]).decode
 _TIMES = 3
+_SNAPSHOTS = frozenset({b"true", b"false"})
+"""Whether a snapshot read the row: the key of a program tells."""
 
 
 class Unsteady(Exception):
@@ -24,7 +26,7 @@ class Unsteady(Exception):
 
 
 class Sending(NamedTuple):
-    """What the reference made of a marked record.
+    """What the reference made of a traced record.
 
     Args:
         sent: its messages.
@@ -37,35 +39,29 @@ class Sending(NamedTuple):
 
     sent: Sequence[Sent]
     version: str
-    times: Sequence[int]
+    times: list[int]
     committed: int
     forms: frozenset[bytes]
     wants_key: bool
 
 
-def program_of(
-    sending: Sending, slots: Mapping[bytes, int], wholes: Sequence[bytes], tables: Tables, entity: Callable[[str], int]
-) -> list[int]:
+def program_of(sending: Sending, tables: Tables, output: BatchOutput) -> list[int]:
     """Return the program that sends these messages.
 
     Args:
         sending: the messages.
-        slots: what marks stand for.
-        wholes: objects whose values are marks; none may stand in a message as a whole.
         tables: keep the fixed text.
-        entity: gives the number of an entity.
+        output: gives the numbers of entities and layouts.
 
     Raises:
-        Unsteady: a message holds more than values in fixed text.
+        Unsteady: a message holds a value that is neither in a slot nor told by the key of the program.
     """
     forms = tables.forms(sending.forms)
     times = [*sending.times, *[-1] * _TIMES][:_TIMES]
     version = tables.counter("version", sending.version)
     code = [at.SEND, version, forms, len(sending.sent), *times, sending.committed]
     for sent in sending.sent:
-        if any(whole in sent.text for whole in wholes) or b"{}" in wholes:
-            raise Unsteady
-        code += _output(sent, sending, slots, tables, entity(sent.block.entity))
+        code += _output(sent, sending, tables, output)
     _mark_alike(code, len(sending.sent))
     return code
 
@@ -83,64 +79,34 @@ def _mark_alike(code: list[int], outputs: int) -> None:
         place = start + code[place + at.O_PIECE_COUNT // at.WORD] * width
 
 
-def _output(sent: Sent, sending: Sending, slots: Mapping[bytes, int], tables: Tables, entity: int) -> list[int]:
-    text, parts = sent.text, _parts(sent.text)
-    counters = _counters(sent, slots, tables)
-    pieces: list[int] = []
-    ends: list[int] = []
-    for found in _NUMBER.finditer(text):
-        slot = slots.get(found[0])
-        if slot is None:
-            continue
-        part = next((name for name, (start, stop) in parts.items() if start <= found.start() < stop), "")
-        counter = {"payload": counters.get(found[0], at.ELSEWHERE), "key": at.IN_KEY}.get(part, at.ELSEWHERE)
-        if part == "payload" and counter == at.ELSEWHERE:
-            raise Unsteady
-        if part == "ts_ms":
-            if [slot] != list(sending.times[:1]):
-                raise Unsteady
-            slot = at.TIME
-        ends += found.start(), found.end()
-        pieces += slot, counter
-    fixed = [text[start:stop] for start, stop in zip([0, *ends[1::2]], [*ends[::2], len(text)], strict=True)]
+def _output(sent: Sent, sending: Sending, tables: Tables, output: BatchOutput) -> list[int]:
+    kind, paths, order = sent.layout.kind, sent.layout.paths, sent.layout.order
+    by_number = dict(zip(order, sent.values, strict=True))
+    slots = {number: slot_of(value) for number, value in by_number.items()}
+    time = len(paths.key)
+    if [slots[time]] != (sending.times or [-1])[:1]:
+        raise Unsteady
+    if sending.times:
+        slots[time] = at.TIME
+    words = {number: by_number[number] for number, slot in slots.items() if slot < 0}
+    if any(word != NULL and (word not in _SNAPSHOTS or number != paths.snapshot) for number, word in words.items()):
+        raise Unsteady
+    layout = Layout.of(kind, paths, words)
+    first = paths.payload_start
     written = []
-    for number, piece in enumerate(fixed[1:]):
-        written += [*pieces[2 * number : 2 * number + 2], tables.fixed(piece), len(piece)]
-    for path in _constants(sent, slots):
-        written += [at.NOTHING, tables.counter("filled", *_named(sent, path)), tables.fixed(b""), 0]
-    is_timed = any(slot == at.TIME for slot in pieces[::2])
-    if is_timed != bool(sending.times) and b',"op":"t",' not in text:
-        raise Unsteady
-    marks = written[1 :: at.PIECE_BYTES // at.WORD]
-    before = sum(counter < 0 for counter in marks)
-    if any(counter < 0 for counter in marks[before:]):
-        raise Unsteady
-    op = bytes(_members(text)["op"])
+    for number, text in zip(layout.order, layout.fixed[1:], strict=True):
+        counter = at.IN_KEY if number < time else at.ELSEWHERE
+        if number >= first:
+            named = sent.block.entity, sent.block.entity_version, paths.payload[number - first]
+            counter = tables.counter("filled", *named)
+        written += [slots[number], counter, tables.fixed(text), len(text)]
+    counters = written[1 :: at.PIECE_BYTES // at.WORD]
+    before = sum(counter < 0 for counter in counters)
     unreviewed = tables.counter("unreviewed", sent.block.entity) if sent.block.is_unreviewed else -1
-    is_image = op in (b'"c"', b'"r"')
+    is_image = kind.op in ("c", "r")
+    head = layout.fixed[0]
     return [
-        0, sum(map(len, fixed)), is_image, sending.wants_key, entity, unreviewed, tables.sent_counter(marks[before:]),
-        before, 0, tables.fixed(fixed[0]), len(fixed[0]), len(marks), *written,
+        0, sum(map(len, layout.fixed)), is_image, sending.wants_key, output.entity_number(sent.block.entity),
+        output.layout_number(layout), unreviewed, tables.sent_counter(counters[before:]), before, 0,
+        tables.fixed(head), len(head), len(counters), *written,
     ]  # fmt: skip
-
-
-def _parts(text: bytes) -> dict[str, tuple[int, int]]:
-    """Return where the value of each member of a message begins and ends; messages have no space between them."""
-    parts, place = {}, 0
-    for name, raw in _members(text).items():
-        start = place + len(name) + 4
-        parts[name] = start, start + len(raw)
-        place = start + len(raw)
-    return parts
-
-
-def _counters(sent: Sent, slots: Mapping[bytes, int], tables: Tables) -> dict[bytes, int]:
-    return {value: tables.counter("filled", *_named(sent, path)) for path, value in sent.members if value in slots}
-
-
-def _constants(sent: Sent, slots: Mapping[bytes, int]) -> list[str]:
-    return [path for path, value in sent.members if value not in slots and value != NULL]
-
-
-def _named(sent: Sent, path: str) -> tuple[str, str, str]:
-    return sent.block.entity, sent.block.entity_version, path

@@ -1,0 +1,83 @@
+"""Where the members of messages stand in the text of a batch, by the layouts and the lengths of their values.
+
+Nothing here reads a message: where a member begins and ends is a sum of fixed letters and lengths.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metl_gui.engine.kernel.message_layout import Field, Layout, Place, fields_of
+from metl_gui.engine.kernel.outcomes import MappedBatch
+
+Places: TypeAlias = "NDArray[np.int64]"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AlikeMessages:
+    """Messages of one layout in a batch.
+
+    Args:
+        layout: of all of them.
+        rows: which messages of the batch.
+        begins: where each begins in the text.
+        ends: how many letters its values have up to each, 0 first.
+
+    Shape: ``rows`` and ``begins`` (messages,); ``ends`` (values + 1, messages).
+    """
+
+    layout: Layout
+    rows: Places
+    begins: Places
+    ends: Places
+
+    def span(self, field: Field) -> tuple[Places, Places]:
+        """Return where a member of each message begins and ends in the text of the batch."""
+        return self._at(field.start), self._at(field.stop)
+
+    def _at(self, place: Place) -> Places:
+        found: Places = self.begins + place.letters + self.ends[place.values]
+        return found
+
+
+def alike_messages(batch: MappedBatch) -> Iterator[AlikeMessages]:
+    """Yield the messages of a batch by layout."""
+    if not len(batch):
+        return
+    numbers, which = np.unique(batch.layouts, return_inverse=True)
+    layouts = [batch.layout(number) for number in numbers.tolist()]
+    counts = np.array([len(layout.order) for layout in layouts], np.int64)[which]
+    firsts = np.cumsum(counts) - counts
+    order = np.argsort(which, kind="stable")
+    stops = np.cumsum(np.bincount(which, minlength=len(layouts))).tolist()
+    for layout, start, stop in zip(layouts, [0, *stops], stops, strict=False):
+        rows = order[start:stop]
+        ends = np.zeros((len(layout.order) + 1, len(rows)), np.int64)
+        for value in range(len(layout.order)):
+            np.add(ends[value], batch.lengths[firsts[rows] + value], out=ends[value + 1])
+        yield AlikeMessages(layout, rows, batch.starts[rows], ends)
+
+
+def spans_of(batch: MappedBatch, names: Sequence[str]) -> tuple[Places, Places]:
+    """Return where members outside of the payload stand.
+
+    Args:
+        batch: the messages.
+        names: of the members, such as ``message_layout.KEY``.
+
+    Returns:
+        Where they begin and end in the text of the batch.
+
+    Shape: both (names, messages).
+    """
+    starts, stops = np.empty((2, len(names), len(batch)), np.int64)
+    for alike in alike_messages(batch):
+        named = fields_of(alike.layout).named
+        for at, name in enumerate(names):
+            starts[at, alike.rows], stops[at, alike.rows] = alike.span(named[name])
+    return starts, stops

@@ -13,13 +13,18 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import msgspec
+import numpy as np
 
 from metl_gui.core.runs.kafka import ENTITY
+from metl_gui.engine.kernel import message_layout as at
+from metl_gui.engine.kernel.message_fields import spans_of
+from metl_gui.engine.kernel.message_layout import Layout
 from metl_gui.engine.kernel.outcomes import MappedBatch, SetAside
+from metl_gui.formats.json_text import NULL, text_of
 
 if TYPE_CHECKING:
     from confluent_kafka import Message
@@ -70,19 +75,6 @@ class Outgoing(NamedTuple):
     headers: list[Header]
 
 
-class _Source(msgspec.Struct, gc=False):
-    schema: str
-    position: str
-    version: str | None = None
-
-
-class _Head(msgspec.Struct, gc=False):
-    op: str
-    key: msgspec.Raw
-    source: _Source
-    replayed: bool = False
-
-
 class _Why(msgspec.Struct, gc=False):
     reason: str
     detail: str = ""
@@ -92,7 +84,6 @@ class _Why(msgspec.Struct, gc=False):
     position: str | None = None
 
 
-_heads = msgspec.json.Decoder(_Head).decode_lines
 _why = msgspec.json.Decoder(_Why).decode
 
 
@@ -126,41 +117,36 @@ class Outgoings:
         self.pattern = pattern
         self.has_tombstones = has_tombstones
         self._state: Header = (STATE, str(state))
-        self._topics: list[str] = []
-        self._shared: dict[tuple[str, str | None], tuple[Header, ...]] = {}
 
     def of(self, outcome: MappedBatch) -> Iterator[Outgoing]:
         """Yield what a batch became, in its order; a tombstone stands right behind its delete."""
-        if not len(outcome):
-            return
         text = bytes(outcome.text)
-        topics = self._topics_of(outcome.entity_names)
-        starts, stops, entities = outcome.starts.tolist(), outcome.stops.tolist(), outcome.entities.tolist()
-        shared = self._shared
-        for head, start, stop, entity in zip(_heads(text), starts, stops, entities, strict=True):
-            source = head.source
-            both = shared.get((source.schema, source.version)) or self._share(source)
-            headers = [*both, (POSITION, source.position)]
-            if head.replayed:
-                headers.append((REPLAYED, "true"))
-            key: bytes | None = bytes(head.key)
-            if key == b"null":
+        starts, stops = spans_of(outcome, (at.KEY, at.POSITION))
+        places = np.stack((outcome.starts, outcome.stops, starts[0], stops[0], starts[1], stops[1]), axis=1).tolist()
+        alike = {number: self._alike(outcome.layout(number)) for number in np.unique(outcome.layouts).tolist()}
+        for number, place in zip(outcome.layouts.tolist(), places, strict=True):
+            start, stop, key_start, key_stop, position_start, position_stop = place
+            topic, shared, replayed, has_tombstone = alike[number]
+            headers = [*shared, (POSITION, _unquoted(text[position_start:position_stop])), *replayed]
+            key: bytes | None = text[key_start:key_stop]
+            if key == NULL:
                 key = None
-            yield Outgoing(topics[entity], text[start:stop], key, headers)
-            if self.has_tombstones and head.op == "d" and key is not None:
-                yield Outgoing(topics[entity], None, key, headers)
+            yield Outgoing(topic, text[start:stop], key, headers)
+            if has_tombstone and key is not None:
+                yield Outgoing(topic, None, key, headers)
 
-    def _topics_of(self, entities: Sequence[str]) -> list[str]:
-        """Return the topic of each entity; the kernel's list of them only grows."""
-        known = self._topics
-        known.extend(topic_of(self.pattern, entity) for entity in entities[len(known) :])
-        return known
+    def _alike(self, layout: Layout) -> tuple[str, list[Header], list[Header], bool]:
+        """Return the topic, the headers before and behind the position, and whether there may be a tombstone."""
+        kind = layout.kind
+        version = [] if kind.version is None else [(VERSION, kind.version)]
+        replayed: list[Header] = [(REPLAYED, "true")] if kind.is_replay else []
+        topic = topic_of(self.pattern, kind.entity)
+        return topic, [self._state, (SCHEMA, kind.schema), *version], replayed, self.has_tombstones and kind.op == "d"
 
-    def _share(self, source: _Source) -> tuple[Header, ...]:
-        version = ((VERSION, source.version),) if source.version is not None else ()
-        headers = (self._state, (SCHEMA, source.schema), *version)
-        self._shared[source.schema, source.version] = headers
-        return headers
+
+def _unquoted(position: bytes) -> str:
+    """Return a position as it is, from how it stands in JSON."""
+    return position.decode() if b"\\" not in position else text_of(b'"%b"' % position) or ""
 
 
 def set_aside_message(topic: str, row: SetAside, message: Message, *, is_replay: bool = False) -> Outgoing:

@@ -1,9 +1,9 @@
 """How an outgoing message is written: members in a fixed order, values as the bytes they came in.
 
-A message is *pieces*: fixed text, which comes from the plan and from names alone, with a value of the record between any
-two of them. The ``Layout`` of a message is all but its values, so that it is one for all messages of a kind: writing a
-message joins both, machine code for it is made of both, and where a member stands in a message follows from the lengths
-of its values, without looking at its text.
+A message is made of *pieces*: fixed text, which comes from the plan and from names alone, with a value of the record
+between any two of them. Its ``Layout`` is all but its values, and one for all messages of a kind. Writing a message
+joins both, machine code for it is made of both, and where a member stands in it follows from the lengths of its values,
+without looking at its text.
 
 Source: docs/reference/message.md.
 """
@@ -18,7 +18,8 @@ from typing import NamedTuple, TypeAlias
 from metl_gui.core.trees.paths import split
 from metl_gui.formats.json_text import NULL, quoted
 
-_Nested: TypeAlias = "dict[str, _Nested | int]"
+Nested: TypeAlias = "dict[str, Nested | int]"
+"""Dotted paths as nested objects, with the number of a path where it ends."""
 
 ORDINAL, TIME, TOTAL_ORDER = "ord", "ts_ms", "total_order"
 """MongoDB orders by time and ordinal; the time is no order anywhere else. A transaction may count its changes."""
@@ -49,12 +50,21 @@ REPLAYED = b',"replayed":true'
 
 @lru_cache(maxsize=8192)
 def nested(paths: tuple[str, ...]) -> tuple[tuple[bytes, ...], tuple[int, ...]]:
-    """Lay out dotted paths as nested objects; a path that runs through the leaf of another stands whole as one name.
+    """Write dotted paths as nested objects (``tree_of``).
 
     Returns:
         The fixed pieces around the values (one more than values), and which value stands in which gap.
     """
-    tree: _Nested = {}
+    tree = tree_of(paths)
+    pieces: list[bytes] = [b""]
+    order: list[int] = []
+    _write(tree, pieces, order)
+    return tuple(pieces), tuple(order)
+
+
+def tree_of(paths: Sequence[str]) -> Nested:
+    """Lay out dotted paths as nested objects; a path that runs through the leaf of another stands whole as one name."""
+    tree: Nested = {}
     for number, path in enumerate(paths):
         *parents, leaf = split(path)
         place = _place(tree, parents)
@@ -62,13 +72,10 @@ def nested(paths: tuple[str, ...]) -> tuple[tuple[bytes, ...], tuple[int, ...]]:
             tree[path] = number
         else:
             place[leaf] = number
-    pieces: list[bytes] = [b""]
-    order: list[int] = []
-    _write(tree, pieces, order)
-    return tuple(pieces), tuple(order)
+    return tree
 
 
-def _place(tree: _Nested, parents: Sequence[str]) -> _Nested | None:
+def _place(tree: Nested, parents: Sequence[str]) -> Nested | None:
     """Return the object that a leaf belongs into; ``None`` when another leaf stands in the way."""
     place = tree
     for parent in parents:
@@ -79,7 +86,7 @@ def _place(tree: _Nested, parents: Sequence[str]) -> _Nested | None:
     return place
 
 
-def _write(tree: _Nested, pieces: list[bytes], order: list[int]) -> None:
+def _write(tree: Nested, pieces: list[bytes], order: list[int]) -> None:
     pieces[-1] += b"{"
     for number, (name, below) in enumerate(tree.items()):
         pieces[-1] += (b"," if number else b"") + quoted(name) + b":"

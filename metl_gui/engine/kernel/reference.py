@@ -238,9 +238,7 @@ class _MessageTemplate(NamedTuple):
             block.entity, entity_version, self.state, op, self.schema, version, self.publication, self.is_replay
         )
         key, old_key, payload, unchanged = members
-        paths = MessagePaths(
-            _paths(key), tuple(self.origin), _paths(old_key), _paths(payload), tuple(unchanged)
-        )
+        paths = MessagePaths(_paths(key), tuple(self.origin), _paths(old_key), _paths(payload), tuple(unchanged))
         layout = layout_of(kind, paths)
         values = [*_values(key), *self.times, *self.origin.values(), *self.commit, *_values(old_key), *_values(payload)]
         filled = [path for path, value in payload if value != NULL]

@@ -33,12 +33,12 @@ class Cells:
     """Values of one column.
 
     Args:
-        machine: the module ``cutting``.
+        machine: the module ``column_values``; ``None`` where there is none, and nothing is taken.
         text: the batch.
         starts, stops: of each value; one that is missing has length 0.
     """
 
-    machine: ModuleType
+    machine: ModuleType | None
     text: NDArray[np.uint8]
     starts: NDArray[np.int64]
     stops: NDArray[np.int64]
@@ -55,30 +55,30 @@ class Cells:
 
     def json(self) -> Taken:
         """Return values as they stand."""
-        return self._gathered(self.machine.JSON)
+        return self._gathered(self._code.JSON)
 
     def texts(self) -> Taken:
         """Return texts without escapes."""
-        return self._gathered(self.machine.TEXT)
+        return self._gathered(self._code.TEXT)
 
     def digits(self) -> Taken:
         """Return numbers as they are written."""
-        return self._gathered(self.machine.DIGITS)
+        return self._gathered(self._code.DIGITS)
 
     def fractions(self) -> Taken:
         """Return numbers as they are written that binary floating point of 64 bits surely holds."""
-        return self._gathered(self.machine.DOUBLE)
+        return self._gathered(self._code.DOUBLE)
 
     def short_fractions(self) -> Taken:
         """Return numbers as they are written that binary floating point of 32 bits surely holds."""
-        return self._gathered(self.machine.FLOAT)
+        return self._gathered(self._code.FLOAT)
 
     def _gathered(self, form: int) -> Taken:
         rows = len(self.starts)
         room = int((self.stops - self.starts).sum())
         offsets, target = np.empty(rows + 1, np.int32), np.empty(room, np.uint8)
         present, left = self._masks()
-        lefts = self.machine.gather(self.text, self.starts, self.stops, form, target, offsets, present, left)
+        lefts = self._code.gather(self.text, self.starts, self.stops, form, target, offsets, present, left)
         buffers = [_mask(present), _buffer(offsets), _buffer(target)]
         found: Array = pa.Array.from_buffers(pa.string(), rows, buffers)
         return Taken(found, left if lefts else None)
@@ -87,14 +87,14 @@ class Cells:
         """Return whole numbers of 64 bits."""
         values = np.zeros(len(self.starts), np.int64)
         present, left = self._masks()
-        lefts = self.machine.read_whole(self.text, self.starts, self.stops, values, present, left)
+        lefts = self._code.read_whole(self.text, self.starts, self.stops, values, present, left)
         return Taken(pa.array(values, pa.int64(), mask=~present), left if lefts else None)
 
     def truths(self) -> Taken:
         """Return true and false."""
         values = np.zeros(len(self.starts), np.bool_)
         present, left = self._masks()
-        lefts = self.machine.read_truths(self.text, self.starts, self.stops, values, present, left)
+        lefts = self._code.read_truths(self.text, self.starts, self.stops, values, present, left)
         return Taken(pa.array(values, pa.bool_(), mask=~present), left if lefts else None)
 
     def decimals(self, type_: pa.Decimal128Type[Any, Any], *, takes_bytes: bool) -> Taken:
@@ -106,11 +106,17 @@ class Cells:
         """
         values = np.zeros((len(self.starts), 2), np.int64)
         present, left = self._masks()
-        lefts = self.machine.read_decimals(
+        lefts = self._code.read_decimals(
             self.text, self.starts, self.stops, type_.scale, takes_bytes, values, present, left
         )
         found: Array = pa.Array.from_buffers(type_, len(values), [_mask(present), _buffer(values)])
         return Taken(found, left if lefts else None)
+
+    @property
+    def _code(self) -> ModuleType:
+        if self.machine is None:
+            raise ValueError("no machine code takes values here")
+        return self.machine
 
     def _masks(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         return np.zeros(len(self.starts), np.bool_), np.zeros(len(self.starts), np.bool_)

@@ -10,8 +10,10 @@ from functools import partial
 from pathlib import Path
 from typing import IO
 
-import msgspec
+import numpy as np
 
+from metl_gui.engine.kernel.message_fields import spans_of
+from metl_gui.engine.kernel.message_layout import TS_MS
 from metl_gui.engine.kernel.outcomes import MappedBatch
 from metl_gui.engine.sinks.sink import RejectedRecord, date_folder, folder_name, unwritable
 from metl_gui.engine.spark.task_errors import TaskError
@@ -91,13 +93,6 @@ def _write_lines(lines: list[bytes | memoryview], file: IO[bytes]) -> None:
     file.writelines(lines)
 
 
-class _Stamp(msgspec.Struct, gc=False):
-    ts_ms: msgspec.Raw
-
-
-_stamps = msgspec.json.Decoder(_Stamp).decode_lines
-
-
 class JsonlSink:
     """Messages as they are, one a line; it takes every record.
 
@@ -127,18 +122,19 @@ class JsonlSink:
     def _append_by_date(self, outcome: MappedBatch) -> None:
         by_folder: dict[tuple[str, str], list[bytes]] = {}
         names = [folder_name(entity) for entity in outcome.entity_names]
-        ends = zip(outcome.starts.tolist(), (outcome.stops + 1).tolist(), strict=True)
+        times, time_ends = spans_of(outcome, (TS_MS,))
+        places = np.stack((outcome.starts, outcome.stops + 1, times[0], time_ends[0]), axis=1).tolist()
         text = bytes(outcome.text)
-        for entity, stamp, (start, end) in zip(outcome.entities.tolist(), _stamps(text), ends, strict=True):
-            folder = names[entity], date_folder(milliseconds(stamp.ts_ms))
+        for entity, (start, end, time, time_end) in zip(outcome.entities.tolist(), places, strict=True):
+            folder = names[entity], date_folder(milliseconds(text[time:time_end]))
             by_folder.setdefault(folder, []).append(text[start:end])
         for folder, lines in by_folder.items():
             self.parts.append(folder, lines)
 
 
-def milliseconds(written: msgspec.Raw) -> int | None:
+def milliseconds(written: bytes) -> int | None:
     """Read a time, ``None`` where it is none or no whole number."""
     try:
-        return int(bytes(written))
+        return int(written)
     except ValueError:
         return None

@@ -1,4 +1,4 @@
-"""The machine code that cuts messages: used once it lies there, or so many rows came that making it pays."""
+"""The machine code that reads values of columns: used once it lies there, or so many rows came that making it pays."""
 
 from __future__ import annotations
 
@@ -22,35 +22,35 @@ MAKING_ROWS = 250_000
 @cache
 def stamp() -> str:
     """Return what tells one source of the machine code from another."""
-    return hashlib.sha256(resources.files(__package__).joinpath("cutting.py").read_bytes()).hexdigest()[:20]
+    return hashlib.sha256(resources.files(__package__).joinpath("column_values.py").read_bytes()).hexdigest()[:20]
 
 
-def cutting_code(worth_rows: int = WORTH_ROWS, making_rows: int = MAKING_ROWS) -> MachineCode[ModuleType]:
+def column_code(worth_rows: int = WORTH_ROWS, making_rows: int = MAKING_ROWS) -> MachineCode[ModuleType]:
     """Return what a process knows of it; the arguments are explained above."""
 
     def is_there(rows: int) -> bool:
         mark = _mark()
         return mark is None or rows > making_rows or mark.exists()
 
-    return MachineCode(_cutting, worth_rows, is_there, look_seconds=0.0)
+    return MachineCode(_column_values, worth_rows, is_there, look_seconds=0.0)
 
 
 def _mark() -> Path | None:
     """Return the file that says that it was made; none where nothing can be made or kept."""
     folder = build.folder() if build.is_possible() else None
-    return folder / f"cutting-{stamp()}" if folder is not None else None
+    return folder / f"columns-{stamp()}" if folder is not None else None
 
 
-def _cutting() -> ModuleType:
+def _column_values() -> ModuleType:
     mark = _mark()
     if mark is None:
         raise ImportError("machine code can neither be made nor kept here")
-    from metl_gui.engine.sinks import cutting
+    from metl_gui.engine.sinks import column_values
 
-    cutting.warm()
+    column_values.warm()
     with contextlib.suppress(OSError):
         mark.touch(0o600)
-    return cutting
+    return column_values
 
 
-MACHINE = cutting_code()
+MACHINE = column_code()

@@ -19,7 +19,7 @@ most ``GROUP_BYTES``. One file is open at a time, however many folders there are
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -29,12 +29,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from metl_gui.engine.kernel.message_fields import AlikeMessages, alike_messages
 from metl_gui.engine.kernel.outcomes import MappedBatch
 from metl_gui.engine.kernel.plan import EntityPlan, Plan
-from metl_gui.engine.sinks.cut_rows import begin_with
 from metl_gui.engine.sinks.sink import DAY_MS, UNKNOWN, RejectedRecord, date_folder, folder_name, unwritable
 from metl_gui.engine.sinks.typed_rows import TypedRows
-from metl_gui.formats.json_text import quoted
 from metl_gui.own_files import make_below, open_file
 
 _SAMPLE = 1024
@@ -61,7 +60,6 @@ NO_VERSION = "__HIVE_DEFAULT_PARTITION__"
 """How Hive and Spark name the folder of what has no value."""
 
 _Place: TypeAlias = tuple[str, str]
-_Numbers: TypeAlias = "NDArray[np.int64]"
 
 
 class ParquetSink:
@@ -94,9 +92,9 @@ class ParquetSink:
         """Take the messages of a batch; see ``Sink``."""
         made: list[tuple[_Place, pa.Table, NDArray[np.int32]]] = []
         refused: dict[int, RejectedRecord] = {}
-        for place, at in self._by_version(outcome):
-            records = outcome.records[at]
-            table, wrong = self._of(place).table(outcome, at)
+        for place, alike in _by_version(outcome).items():
+            table, numbers, wrong = self._of(place).table(outcome, alike)
+            records = outcome.records[numbers]
             for row, refusal in wrong.items():
                 refused.setdefault(int(records[row]), refusal)
             made.append((place, table, records))
@@ -113,27 +111,6 @@ class ParquetSink:
         for place in list(self._held):
             self._write(place)
         return self._written
-
-    def _by_version(self, outcome: MappedBatch) -> Iterator[tuple[_Place, _Numbers]]:
-        """Yield for each entity version the numbers of its messages."""
-        for number in np.unique(outcome.entities):
-            entity = outcome.entity_names[number]
-            at = np.flatnonzero(outcome.entities == number)
-            for version, of_it in self._versions(outcome, entity, at):
-                yield (entity, version), of_it
-
-    def _versions(self, outcome: MappedBatch, entity: str, at: _Numbers) -> Iterator[tuple[str, _Numbers]]:
-        """Tell by the first bytes of messages which version they have; no version is an empty text."""
-        left = at
-        for plan in self._plans.get(entity, ()):
-            head = b'{"entity":%b,"version":%b,' % (quoted(entity), quoted(plan.version))
-            is_it = begin_with(outcome, left, head)
-            if is_it.any():
-                yield plan.version, left[is_it]
-                left = left[~is_it]
-            if not len(left):
-                return
-        yield "", left
 
     def _of(self, place: _Place) -> TypedRows:
         """Return the columns of an entity version; a truncate has those of the newest, all empty."""
@@ -177,6 +154,15 @@ class ParquetSink:
                 pq.write_table(table, file, row_group_size=rows, compression="zstd", use_dictionary=repeated)
         except OSError as error:
             raise unwritable(path, error) from error
+
+
+def _by_version(outcome: MappedBatch) -> dict[_Place, list[AlikeMessages]]:
+    """Return the messages of each entity version, the one that comes first first; no version is an empty text."""
+    found: dict[_Place, list[AlikeMessages]] = {}
+    for alike in alike_messages(outcome):
+        kind = alike.layout.kind
+        found.setdefault((kind.entity, kind.entity_version or ""), []).append(alike)
+    return dict(sorted(found.items(), key=lambda one: min(int(alike.rows[0]) for alike in one[1])))
 
 
 def _by_date(table: pa.Table) -> Iterable[tuple[str, pa.Table]]:

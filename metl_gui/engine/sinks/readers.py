@@ -1,9 +1,9 @@
 """Read the values of one column off JSON into an array: in compiled code for what is common, one by one for the rest.
 
 Every reader takes a JSON array as text, in which null and nothing else stands for no value, and raises ``ValueError``
-or ``OverflowError`` when one of the values does not fit. Where machine code has cut the values out, a reader first
-takes the common ones as ``Cells``; the array has only those that are left. It decides on each value by itself, so both
-ways give the same. Source of the forms: docs/reference/cdc.md, "Types".
+or ``OverflowError`` when one of the values does not fit. Where there is machine code, a reader first takes the common
+values as ``Cells``; the array has only those that are left. It decides on each value by itself, so both ways give the
+same. Source of the forms: docs/reference/cdc.md, "Types".
 """
 
 from __future__ import annotations
@@ -75,6 +75,11 @@ class Reader:
             return Taken(change(found), left)
 
         return Reader(lambda values: change(self.every(values)), common)
+
+
+def joined(values: Sequence[bytes]) -> bytes:
+    """Write values as one JSON array."""
+    return b"[" + b",".join(values) + b"]"
 
 
 def _reader(common: _Common | None = None) -> Callable[[_Every], Reader]:

@@ -16,8 +16,7 @@ from metl_gui.engine.lanes import loads, mapper, offset_metadata, order
 from metl_gui.engine.lanes.coordination import records
 from metl_gui.engine.loading import row_template
 from metl_gui.engine.runs import folder_lock, staging
-from metl_gui.engine.sinks import jsonl, patterns, readers
-from metl_gui.engine.sinks import rows as message_rows
+from metl_gui.engine.sinks import readers
 from metl_gui.engine.sources import error_records, error_store, large_records
 from metl_gui.engine.streaming import batch_records, checkpoint, ledger
 
@@ -90,13 +89,9 @@ LANES: Mapping[str, Any] = {
 """The topic of a lane, and the offsets of its group."""
 
 MESSAGES: Mapping[str, Any] = {
-    "the head of a message on its way to a topic": outgoing._Head,
     "why a record goes to the error topic": outgoing._Why,
     "why a version is not known": mapper._ErrorReason,
     "what stands in a topic": inspection._KeyedMessage,
-    "the day of a message": jsonl._Stamp,
-    "what all messages of a batch share": patterns._Fixed,
-    "the source in a message": message_rows.MessageSource,
     "a decimal of variable scale": readers._Variable,
     "a value with its schema": row_template._SchemaAndPayload,
 }

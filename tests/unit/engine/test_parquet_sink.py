@@ -30,28 +30,27 @@ from metl_gui.engine.kernel.plan import (
 )
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.mapping.kernel import Kernel
-from metl_gui.engine.sinks import cut_rows, typed_rows
+from metl_gui.engine.sinks import typed_rows
 from metl_gui.engine.sinks.columns import column
 from metl_gui.engine.sinks.jsonl import JsonlSink
-from metl_gui.engine.sinks.machine_code import cutting_code
+from metl_gui.engine.sinks.machine_code import column_code
 from metl_gui.engine.sinks.parquet import NO_VERSION, ParquetSink
 from metl_gui.engine.sinks.readers import texts
 from metl_gui.engine.spark.task_errors import TaskError, run_error
 from metl_gui.engine.tasks.refused_records import counted, set_refused_aside
 
 
-@pytest.fixture(autouse=True, params=["cut by machine code", "row by row"])
+@pytest.fixture(autouse=True, params=["machine code", "value by value"])
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Both ways to read messages, which must give the same."""
-    use_machine_code(monkeypatch, is_used=request.param == "cut by machine code")
+    use_machine_code(monkeypatch, is_used=request.param == "machine code")
     return str(request.param)
 
 
 def use_machine_code(monkeypatch: pytest.MonkeyPatch, *, is_used: bool) -> None:
-    machine = cutting_code(-1, -1) if is_used else cutting_code(1 << 62)
+    machine = column_code(-1, -1) if is_used else column_code(1 << 62)
     assert (machine.after(1) is not None) == is_used
     monkeypatch.setattr(typed_rows, "MACHINE", machine)
-    monkeypatch.setattr(cut_rows, "MACHINE", machine)
 
 
 CONNECT = "org.apache.kafka.connect.data."

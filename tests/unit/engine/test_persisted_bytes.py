@@ -33,7 +33,6 @@ from metl_gui.engine.runs import folder_lock, staging
 from metl_gui.engine.runs.event_log import bounded_lines
 from metl_gui.engine.runs.run_folder import RunFolder
 from metl_gui.engine.runs.staging import Staging
-from metl_gui.engine.sinks.rows import MessageSource
 from metl_gui.engine.sinks.sink import folder_name
 from metl_gui.engine.sources.error_store import ErrorStore, ReplayMark, ReplaySource, exclusive
 from metl_gui.engine.sources.topic_source import ErrorTopicSource
@@ -283,11 +282,6 @@ def test_a_checkpoint_of_before_is_gone_on_with(tmp_path: Path) -> None:
 def test_the_state_that_batches_took_before_there_was_a_publication_beside_it_is_read() -> None:
     text = b'{"file":"text 1","state":2,"hash":"text 3"}'
     assert msgspec.json.decode(text, type=PlanInUse) == PlanInUse("text 1", 2, "text 3", publication=0)
-
-
-def test_the_source_of_a_message_of_before_is_read() -> None:
-    text = b'{"schema":"s","version":"1","position":"f@0","origin":{"lsn":5}}'
-    assert msgspec.json.decode(text, type=MessageSource) == MessageSource("s", "1", "f@0", msgspec.Raw(b'{"lsn":5}'))
 
 
 def test_what_replays_took_out_of_an_error_store_of_before_is_known(tmp_path: Path) -> None:

@@ -1,9 +1,9 @@
 """Learn from the reference what machine code lacked: shapes, names, schema halves, programs.
 
 A program is learned by letting the reference map the record once more as one whose values say no more than where they
-stand (``tracing``). What may decide by a value is asked first: objects within the row where versions look into them, the
-field that names the version, the message key, whether the key of the row changed. The operation, and what the source
-says of a snapshot, decide from the beginning.
+stand (``tracing``). What may decide by a value is asked first: objects within the row where versions look into them,
+the field that names the version, the message key, whether the key of the row changed. The operation, and what the
+source says of a snapshot, decide from the beginning.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ slot must be one of the few words that the key of the program tells apart.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from metl_gui.engine.kernel.compiled import layout as at

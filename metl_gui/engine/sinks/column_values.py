@@ -1,7 +1,7 @@
-"""Machine code that cuts messages into values and reads the common ones; only loaded by ``machine_code``.
+"""Machine code that reads the common values of a column; only loaded by ``machine_code``.
 
-A message matches a *pattern*: pieces of fixed text with one value between any two of them. What is no null and not of
-the wanted form is *left* to others, marked row by row, so nothing here decides that a value does not fit.
+What is no null and not of the wanted form is *left* to others, marked row by row, so nothing here decides that a value
+does not fit.
 
 Loops over bytes count in ``uint64``: an index that may be below 0 counts from the end, which is looked at each time and
 makes them half as fast.
@@ -32,8 +32,8 @@ JSON, TEXT, DIGITS, DOUBLE, FLOAT = range(5)
 """Forms of values that are gathered: as they stand; texts without escapes; numbers; those that a fraction in binary
 floating point of 64 or 32 bits surely holds."""
 
-_QUOTE, _SLASH, _COMMA, _MINUS, _POINT, _ZERO, _NINE, _N = 0x22, 0x5C, 0x2C, 0x2D, 0x2E, 0x30, 0x39, 0x6E
-_OPEN, _CLOSE, _OPEN_LIST, _CLOSE_LIST, _SPACE, _PADDING = 0x7B, 0x7D, 0x5B, 0x5D, 0x20, 0x3D
+_QUOTE, _SLASH, _MINUS, _POINT, _ZERO, _NINE, _N = 0x22, 0x5C, 0x2D, 0x2E, 0x30, 0x39, 0x6E
+_PADDING = 0x3D
 _T, _F = 0x74, 0x66
 _MOST_DIGITS = 18
 """So many digits are always below 2**63."""
@@ -55,139 +55,12 @@ def _compiled(function: Function) -> Function:
 
 
 @_compiled
-def past_text(text: _Bytes, at: int, end: int) -> int:
-    """Go past a text whose opening quote is here; -1 where it does not end."""
-    place, stop = np.uint64(at + 1), np.uint64(end)
-    while place < stop:
-        letter = text[place]
-        if letter == _QUOTE:
-            return int(np.int64(place)) + 1
-        place += np.uint64(2 if letter == _SLASH else 1)
-    return -1
-
-
-@_compiled
-def past_value(text: _Bytes, at: int, end: int) -> int:
-    """Go past a value; -1 where none ends before ``end``. The text is known to be JSON."""
-    if at >= end:
-        return -1
-    letter = text[at]
-    if letter == _QUOTE:
-        return past_text(text, at, end)
-    if letter != _OPEN and letter != _OPEN_LIST:
-        start = at
-        while at < end and text[at] > _SPACE and text[at] != _COMMA and text[at] != _CLOSE and text[at] != _CLOSE_LIST:
-            at += 1
-        return at if at > start else -1
-    depth = 0
-    while at < end:
-        letter = text[at]
-        if letter == _QUOTE:
-            at = past_text(text, at, end)
-            if at < 0:
-                return -1
-            continue
-        at += 1
-        if letter == _OPEN or letter == _OPEN_LIST:
-            depth += 1
-        elif letter == _CLOSE or letter == _CLOSE_LIST:
-            depth -= 1
-            if depth == 0:
-                return at
-    return -1
-
-
-@_compiled
-def is_at(text: _Bytes, at: int, end: int, other: _Bytes, start: int, stop: int) -> bool:
-    """Say whether a piece of another text stands at a place."""
-    if at + stop - start > end:
-        return False
-    differ = np.uint8(0)
-    one, two = np.uint64(at), np.uint64(start)
-    for number in range(np.uint64(stop - start)):
-        differ |= text[one + number] ^ other[two + number]
-    return bool(differ == 0)
-
-
-@_compiled
 def copy(target: _Bytes, to: int, text: _Bytes, at: int, end: int) -> int:
     """Copy bytes and return where they end."""
     one, two = np.uint64(to), np.uint64(at)
     for number in range(np.uint64(end - at)):
         target[one + number] = text[two + number]
     return to + end - at
-
-
-@_compiled
-def begin_with(text: _Bytes, starts: _Places, stops: _Places, head: _Bytes) -> NDArray[np.bool_]:
-    """Say which messages begin with a text."""
-    found = np.zeros(len(starts), np.bool_)
-    for row in range(len(starts)):
-        found[row] = is_at(text, starts[row], stops[row], head, 0, len(head))
-    return found
-
-
-@_compiled
-def match(text: _Bytes, at: int, end: int, fixed: _Bytes, ends: _Places, first: int, last: int, spans: _Places) -> bool:
-    """Match a message with the pieces from ``first`` to ``last`` of a pattern and note the values between them."""
-    for piece in range(first, last):
-        start, stop = ends[piece], ends[piece + 1]
-        if not is_at(text, at, end, fixed, start, stop):
-            return False
-        at += stop - start
-        if piece == last - 1:
-            return at == end
-        spans[2 * (piece - first)] = at
-        at = past_value(text, at, end)
-        if at < 0:
-            return False
-        spans[2 * (piece - first) + 1] = at
-    return False
-
-
-@_compiled
-def cut(  # noqa: PLR0913, PLR0917 - numba knows no objects to put them in
-    text: _Bytes,
-    starts: _Places,
-    stops: _Places,
-    fixed: _Bytes,
-    ends: _Places,
-    firsts: _Places,
-    columns: _Places,
-    value_starts: NDArray[np.int64],
-    value_stops: NDArray[np.int64],
-    which: _Places,
-) -> int:
-    """Cut messages into values.
-
-    Args:
-        text, starts, stops: the messages.
-        fixed: the pieces of all patterns, one after the other; ``ends`` says where each begins and the last ends.
-        firsts: the first piece of each pattern, and how many there are in all.
-        columns: for each piece the column of the value behind it, -1 for none.
-        value_starts, value_stops: are filled in: (columns, rows), 0 where nothing stands.
-        which: is filled in: the pattern of each message.
-
-    Returns:
-        The first message that matches no pattern, -1 where all do.
-    """
-    spans = np.zeros(2 * len(columns), np.int64)
-    patterns, pattern = len(firsts) - 1, 0
-    for row in range(len(starts)):
-        # Messages of one kind mostly follow each other.
-        tried = 0
-        while not match(text, starts[row], stops[row], fixed, ends, firsts[pattern], firsts[pattern + 1], spans):
-            tried += 1
-            if tried == patterns:
-                return row
-            pattern = pattern + 1 if pattern + 1 < patterns else 0
-        which[row] = pattern
-        for piece in range(firsts[pattern], firsts[pattern + 1] - 1):
-            column = columns[piece]
-            if column >= 0:
-                value_starts[column, row] = spans[2 * (piece - firsts[pattern])]
-                value_stops[column, row] = spans[2 * (piece - firsts[pattern]) + 1]
-    return -1
 
 
 @_compiled
@@ -404,13 +277,9 @@ def read_decimals(
 
 def warm() -> None:
     """Make all machine code, or load it where it was kept, by using it on nothing."""
-    text, places = np.zeros(1, np.uint8), np.zeros(1, np.int64)
+    text = np.zeros(1, np.uint8)
     text.flags.writeable = False
-    frozen = places.view()
-    frozen.flags.writeable = False
     none, mask, table = np.zeros(0, np.int64), np.zeros(0, np.bool_), np.zeros((0, 0), np.int64)
-    begin_with(text, none, none, text)
-    cut(text, none, none, text, frozen, frozen, frozen, table, table, none)
     gather(text, none, none, JSON, np.zeros(0, np.uint8), np.zeros(1, np.int32), mask, mask)
     read_whole(text, none, none, none, mask, mask)
     read_truths(text, none, none, mask, mask, mask)

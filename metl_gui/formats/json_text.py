@@ -132,7 +132,7 @@ def members_unless_repeated(text: bytes | Raw) -> Members:
 
 def bytes_of(raw: bytes | Raw) -> bytes:
     """Return the bytes of a value, without a copy where it is bytes."""
-    return raw if isinstance(raw, bytes) else bytes(raw)
+    return bytes(raw) if type(raw) is Raw else raw
 
 
 def text_of(raw: bytes | Raw | None) -> str | None:

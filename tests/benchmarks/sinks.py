@@ -64,6 +64,8 @@ def cases(rounds: int, quick: bool) -> Iterator[Case]:
     for start in range(0, count, _BATCH):
         raws = [envelope(start + n, "orders", row) for n, row in enumerate(rows[start : start + _BATCH])]
         batches.append(kernel.map(Records.of(raws, "fx.jsonl")))
+    _check(plan, batches, by_date=False)
+    yield _conversion(plan, batches, rounds)
     for name, by_date in (("rows of 13 columns", False), ("rows of 13 columns, by date", True)):
         _check(plan, batches, by_date)
         yield _case(name, plan, batches, by_date, rounds)
@@ -81,6 +83,27 @@ def _case(name: str, plan: Plan, batches: list[MappedBatch], by_date: bool, roun
         rounds=rounds,
         note=f"{count} messages of {sum(len(one.text) for one in batches) / count:.0f} bytes; JSON lines as baseline",
     )
+
+
+def _conversion(plan: Plan, batches: list[MappedBatch], rounds: int) -> Case:
+    """Measure what is made of messages before pyarrow writes it."""
+    count = sum(map(len, batches))
+    return paired(
+        "arrow, rows of 13 columns",
+        lambda: _converted(plan, batches),
+        lambda: _written("jsonl", plan, batches, False),
+        unit="us a message",
+        per=1e6 / count,
+        target=None,
+        rounds=rounds,
+        note=f"{count} messages as tables, nothing written; JSON lines, written, as baseline",
+    )
+
+
+def _converted(plan: Plan, batches: list[MappedBatch]) -> int:
+    with tempfile.TemporaryDirectory() as folder:
+        sink = ParquetSink(Path(folder), "part-000000-0", plan, held_bytes=1 << 50)
+        return sum(len(sink.append(outcome)) for outcome in batches)
 
 
 def _written(kind: str, plan: Plan, batches: list[MappedBatch], by_date: bool) -> int:

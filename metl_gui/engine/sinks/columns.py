@@ -6,7 +6,8 @@ it. So what has microseconds goes into no column of milliseconds. Of a fraction 
 as many digits as its type tells apart: 17, in a float 9. The one value that becomes another is a local time: it goes
 into a column of instants where its schema states the time zone, and is the one instant that it is there.
 
-Source: docs/reference/typed-columns.md, "Plain types" (a test follows each row); ``logical_types`` for the others.
+Source: docs/reference/typed-columns.md, "Plain types" (a test follows each row); ``core.trees.logical_types`` for the
+others.
 """
 
 from __future__ import annotations
@@ -15,12 +16,9 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from metl_gui.engine.kernel.plan import ColumnPlan, SourceType
-from metl_gui.engine.sinks import readers
-from metl_gui.engine.sinks.logical_types import (
+from metl_gui.core.trees.logical_types import (
     DECIMAL,
     DECIMALS,
-    INTEGERS,
     VARIABLE_SCALE_DECIMAL,
     Conversion,
     LogicalType,
@@ -28,8 +26,11 @@ from metl_gui.engine.sinks.logical_types import (
     conversion,
     time_type,
 )
+from metl_gui.engine.kernel.plan import ColumnPlan, SourceType
+from metl_gui.engine.sinks import readers
 from metl_gui.engine.sinks.readers import Reader
 
+INTEGERS = {"int8": pa.int8(), "int16": pa.int16(), "int32": pa.int32(), "int64": pa.int64(), "integer": pa.int64()}
 _DIGITS = 38
 
 
@@ -80,8 +81,8 @@ def _stored(plan: ColumnPlan) -> tuple[pa.DataType, str]:
         scale = max(plan.scale, 0)
         return pa.decimal128(_DIGITS, scale), f"decimals of {_DIGITS} digits, {scale} of them after the point"
     time = time_type(plan.type, plan.logical)
-    if time is not None and time.stored is not None:
-        return time.stored, _TIMES_IN_WORDS[time.says, getattr(time.stored, "unit", "")]
+    if time is not None and time.stored_in:
+        return _TIMES[time.says, time.stored_in], _TIMES_IN_WORDS[time.says, time.stored_in]
     if plan.type in INTEGERS:
         type_ = INTEGERS[plan.type]
         return type_, f"whole numbers of {type_.bit_width} bits"
@@ -96,8 +97,25 @@ _PLAIN: dict[str, tuple[pa.DataType, str]] = {
     "number": (pa.float64(), "numbers of 64 bits, about 17 digits"),
     "bytes": (pa.binary(), "bytes"),
 }
+_TIMES: dict[tuple[Meaning, str], pa.DataType] = {
+    (Meaning.DATE, "days"): pa.date32(),
+    (Meaning.LOCAL_TIME, "ms"): pa.timestamp("ms"),
+    (Meaning.LOCAL_TIME, "us"): pa.timestamp("us"),
+    (Meaning.LOCAL_TIME, "ns"): pa.timestamp("ns"),
+    (Meaning.INSTANT, "ms"): pa.timestamp("ms", "UTC"),
+    (Meaning.INSTANT, "us"): pa.timestamp("us", "UTC"),
+    (Meaning.INSTANT, "ns"): pa.timestamp("ns", "UTC"),
+    (Meaning.TIME_OF_DAY, "ms"): pa.duration("ms"),
+    (Meaning.TIME_OF_DAY, "us"): pa.duration("us"),
+    (Meaning.TIME_OF_DAY, "ns"): pa.duration("ns"),
+    (Meaning.DURATION, "us"): pa.duration("us"),
+    (Meaning.DURATION, "ns"): pa.duration("ns"),
+    (Meaning.YEAR, "years"): pa.int32(),
+}
+"""Times by their units, as numbers count them and columns store them."""
+
 _TIMES_IN_WORDS = {
-    (Meaning.DATE, ""): "dates",
+    (Meaning.DATE, "days"): "dates",
     (Meaning.LOCAL_TIME, "ms"): "local times with up to 3 digits of a second",
     (Meaning.LOCAL_TIME, "us"): "local times with up to 6 digits of a second",
     (Meaning.INSTANT, "ms"): "instants with up to 3 digits of a second",
@@ -121,15 +139,16 @@ def _read(plan: ColumnPlan, type_: pa.DataType, source: SourceType) -> Reader:
 
 def _read_time(own: LogicalType, other: LogicalType, type_: pa.DataType, source: SourceType) -> Reader:
     """Return how times of a source are read into a column."""
+    counted = _TIMES[other.says, other.counts] if other.counts else None
     match conversion(other, own):
         case Conversion.REFUSED:
             return readers.nothing
         case Conversion.BY_ZONE if not source.time_zone:
             return readers.local_times_of_no_zone(source.schema)
         case Conversion.BY_ZONE:
-            return readers.instants_of_local_times(other.counted, source.time_zone, type_)
-        case Conversion.EXACT if other.counted is not None:
-            return readers.whole_numbers(type_ if own.stored is None else other.counted, type_)
+            return readers.instants_of_local_times(counted, source.time_zone, type_)
+        case Conversion.EXACT if counted is not None:
+            return readers.whole_numbers(counted if own.stored_in else type_, type_)
         case Conversion.EXACT:
             return readers.times(type_)
 

@@ -1,6 +1,7 @@
 """The command about what waits for a person: ``review``.
 
-Version tasks are a part of it: versions that messages showed and nobody has imported.
+Version tasks are a part of it, versions that messages showed and nobody has imported, and so are schemas whose time
+zone a typed sink misses.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from metl_gui.cli.output import Output
 from metl_gui.cli.schemas import import_lines
 
 if TYPE_CHECKING:
+    from metl_gui.core.review.missing_time_zones import MissingTimeZone
     from metl_gui.workbench.importing.version_tasks import TaskEntry
     from metl_gui.workbench.review.answer_sheet import AnswerSheetResult
     from metl_gui.workbench.review.assignments import ReviewListQuery
@@ -83,6 +85,21 @@ def task_lines(tasks: tuple[TaskEntry, ...]) -> Iterator[str]:
         if entry.continues is not None:
             yield f"  perhaps it continues {entry.continues.name} ({entry.continues.score:.2f})"
         yield f"  import it: metl review PROJECT --add-version {task.id}{continued}"
+
+
+def zone_lines(missing: tuple[MissingTimeZone, ...]) -> Iterator[str]:
+    """Describe in lines which schemas state no time zone where a typed sink misses it."""
+    from metl_gui.core.project.time_zones import NO_ZONE, TIME_ZONE
+
+    for one in missing:
+        times = "1 local time" if one.local_times == 1 else f"{one.local_times} local times"
+        yield f"{one.schema}  states no time zone, {times} cannot become instants"
+        for mapped in one.attributes[:_SHOWN]:
+            yield f"  {mapped.path} -> {mapped.entity}: {mapped.target}"
+        if len(one.attributes) > _SHOWN:
+            yield f"  and {len(one.attributes) - _SHOWN} more"
+        command = f"metl set PROJECT --schema {_quoted(one.schema)} {TIME_ZONE}"
+        yield f"  state it: {command}=NAME, or {command}={NO_ZONE} where they hold in no one zone"
 
 
 def _named(paths: list[str] | tuple[str, ...]) -> str:
@@ -235,6 +252,7 @@ def _wanted(arguments: argparse.Namespace, workbench: Workbench) -> ReviewListQu
 def _list(arguments: argparse.Namespace, out: Output, path: Path) -> int:
     from metl_gui.workbench.importing.version_tasks import entries
     from metl_gui.workbench.review.decisions import review_list
+    from metl_gui.workbench.runs.typed_sinks import zones_to_state
     from metl_gui.workbench.samples.project_samples import ProjectSamples
     from metl_gui.workbench.session import Workbench
 
@@ -242,9 +260,13 @@ def _list(arguments: argparse.Namespace, out: Output, path: Path) -> int:
         now, shelf = workbench.document, ProjectSamples(workbench)
         wanted, refused = _wanted(arguments, workbench), workbench.kept.refused_renames.all()
         waiting = review_list(now, refused, wanted, lambda id_: shelf.for_renames(now, now, id_))
-        tasks = entries(workbench)
-    document = {**waiting.as_json(), "version_tasks": [task.as_json() for task in tasks]}
-    out.result(document, [*task_lines(tasks), *review_lines(waiting)])
+        tasks, zones = entries(workbench), zones_to_state(workbench)
+    document = {
+        **waiting.as_json(),
+        "version_tasks": [task.as_json() for task in tasks],
+        "missing_time_zones": [one.as_json() for one in zones],
+    }
+    out.result(document, [*task_lines(tasks), *zone_lines(zones), *review_lines(waiting)])
     return DONE
 
 

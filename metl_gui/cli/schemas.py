@@ -44,10 +44,11 @@ def register(commands: Commands) -> None:
         "change the settings of a schema, an entity or the project",
         "Schemas have key (attributes with commas between), replica_identity (default or full), version_field (a path"
         " in the message), placeholder (the text that stands for a value which the source left out), time_zone (of "
-        "its local times, such as Europe/Berlin), ask (losses, always or new attributes too), meanwhile (hold or map "
-        "what is left) and mask (attributes with commas between, whose values nobody who looks at messages sees, in "
-        "any version); entities have policy (newest or parallel) and mask. Without --schema and --entity it is the "
-        "project: second_person_confirms (yes or no: what a person sets stays unconfirmed until somebody else "
+        "its local times, such as Europe/Berlin, or none: they hold in no one zone), ask (losses, always or new "
+        "attributes too), meanwhile (hold or map what is left) and mask (attributes with commas between, whose "
+        "values nobody who looks at messages sees, in any version); entities have policy (newest or parallel) and "
+        "mask. Without --schema and --entity it is the project: second_person_confirms (yes or no: what a person "
+        "sets stays unconfirmed until somebody else "
         "confirms it). An empty VALUE puts the default back.",
     )
     add_project(settings)

@@ -385,8 +385,8 @@ def test_a_dismissed_version_task_is_gone_and_adds_nothing(deciding: Window) -> 
     deciding.review.refresh()
     assert deciding.review.nothing.title.text() == "1 version waits to be added"
     state = deciding.project.value.state
-    QTest.mouseClick(deciding.review.list.tasks.buttons[1], LEFT)
-    assert deciding.review.list.tasks.tasks == ()
+    QTest.mouseClick(deciding.review.list.tasks.buttons[2], LEFT)
+    assert deciding.review.list.tasks.shown == ()
     assert deciding.review.nothing.title.text() == "Nothing waits for a decision"
     assert deciding.project.value.state == state
 
@@ -408,7 +408,7 @@ def test_a_version_task_is_seen_with_its_attributes_and_records_before_it_is_add
     samples = (ValueProfile("loyalty", 0.8, ("aaaa",)),)
     workbench.kept.version_tasks.collect([VersionTask(0, name, "x", declaration, samples, waits)], workbench.stamp())
     deciding.review.refresh()
-    QTest.mouseClick(deciding.review.list.tasks.buttons[2], LEFT)
+    QTest.mouseClick(deciding.review.list.tasks.buttons[1], LEFT)
     (sheet,) = (each for each in deciding.findChildren(TaskSheet) if each.isVisible())
     assert [words.pill for words, _ in sheet.model.rows] == ["", "new"]
     assert sheet.model.rows[1][0].facts == "string · filled in 80% of the records looked at · like aaaa"

@@ -1,7 +1,8 @@
 """Time zones by their names in the IANA time zone database.
 
-A schema states the zone of its local times (``time_zone``). Links of the system's own (``localtime``), which mean
-another zone on the next computer, and folders that count leap seconds (``right/``) are no names.
+A schema states the zone of its local times (``time_zone``), or that they hold in no one zone (``none``). Links of the
+system's own (``localtime``), which mean another zone on the next computer, and folders that count leap seconds
+(``right/``) are no names.
 
 Source: docs/reference/settings.md, "Of a schema".
 """
@@ -12,10 +13,14 @@ import re
 import zoneinfo
 from functools import cache
 
+from metl_gui.core.trees.nodes import Schema
 from metl_gui.errors import EditError, near_names
 
 TIME_ZONE = "time_zone"
 """The setting of a schema."""
+
+NO_ZONE = "none"
+"""Its value for local times that hold in no one zone: nobody is asked for it then."""
 
 _NAME = re.compile(r"[A-Za-z0-9_+-]{1,40}(?:/[A-Za-z0-9_+-]{1,40}){0,3}", re.ASCII)
 _UNNAMED = frozenset({"localtime", "posixrules", "Factory"})
@@ -31,15 +36,21 @@ def time_zone_names() -> tuple[str, ...]:
     return tuple(sorted(zoneinfo.available_timezones() - _UNNAMED))
 
 
+def zone_of(schema: Schema) -> str:
+    """Return the zone that a schema states, empty for none."""
+    stated = schema.setting(TIME_ZONE)
+    return "" if stated == NO_ZONE else stated
+
+
 def check_time_zone(name: str) -> None:
-    """Refuse a name that the database does not have.
+    """Refuse what is neither a name that the database has nor ``none``.
 
     Raises:
         EditError: with near names.
     """
-    if _is_zone(name):
+    if name == NO_ZONE or _is_zone(name):
         return
-    hint = near_names(name, time_zone_names()) or "Give a name such as Europe/Berlin, or UTC."
+    hint = near_names(name, time_zone_names()) or f"Give a name such as Europe/Berlin, or UTC, or {NO_ZONE}."
     raise EditError(f"There is no time zone {name!r}.", "Names are those of the IANA time zone database.", hint)
 
 

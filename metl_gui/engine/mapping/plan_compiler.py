@@ -20,7 +20,7 @@ from metl_gui.core.matrix.blocks import Block, Status
 from metl_gui.core.matrix.canonical import is_carried, is_in_production
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.project import writer_schemas
-from metl_gui.core.project.time_zones import TIME_ZONE
+from metl_gui.core.project.time_zones import zone_of
 from metl_gui.core.trees.nodes import Attribute, Schema, Version
 from metl_gui.engine.kernel.plan import (
     DEFAULT_PLACEHOLDER,
@@ -59,7 +59,7 @@ def _sources(document: Document, block: Block) -> Iterator[SourceType]:
     version = document.extraction.version(block.version)
     source = {a.id: a for a in version.attributes}
     schema = document.extraction.schema(version.schema_id)
-    time_zone = schema.setting(TIME_ZONE) or UNSET
+    time_zone = zone_of(schema) or UNSET
     mistakable = _mistakable(document, schema, version) if time_zone else ()
     older = [{a.path: a for a in one.attributes} for one in mistakable]
     for element in block.elements:

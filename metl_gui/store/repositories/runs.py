@@ -85,6 +85,12 @@ class RunRepository:
                 for run_id, state, when_ms, report, spec in rows
             ]
 
+    def has_format(self, name: str) -> bool:
+        """Whether a run was asked to write its messages in a format (``core.runs.run_spec.Format``)."""
+        with self.sessions.reading() as connection:
+            query = "SELECT EXISTS (SELECT 1 FROM runs WHERE json_extract(spec, '$.format') = ?)"
+            return bool(connection.execute(query, (name,)).fetchone()[0])
+
     def by_state(self) -> dict[int, tuple[str, ...]]:
         """Return the ids of the runs of every state that has some, newest first."""
         with self.sessions.reading() as connection:

@@ -16,9 +16,13 @@ from PySide6.QtWidgets import QDialog, QFileDialog, QHBoxLayout, QListView, QMen
 from metl_gui.core.changes.draft import Edit
 from metl_gui.core.edits.composite import CompositeEdit
 from metl_gui.core.edits.review import ConfirmBlock, Postpone
+from metl_gui.core.edits.settings import SetSettings
 from metl_gui.core.matrix.blocks import BlockKey
+from metl_gui.core.project.time_zones import NO_ZONE, TIME_ZONE
 from metl_gui.core.project.version_tasks import VersionTask
 from metl_gui.core.review.items import ReviewItem
+from metl_gui.core.review.missing_time_zones import MissingTimeZone
+from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import UserError
 from metl_gui.ui.context.app_context import PAGES, AppContext
 from metl_gui.ui.jobs.jobs import JobOutcome, NewestJob
@@ -27,6 +31,7 @@ from metl_gui.ui.review.new_attributes import NewAttributeController
 from metl_gui.ui.review.page import ReviewPage
 from metl_gui.ui.review.resolved import ResolvedController
 from metl_gui.ui.review.version_tasks import TaskSheet
+from metl_gui.ui.settings_dialogs.schema_dialog import SchemaSettingsDialog
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.choice import CHOICE_ROLES, ChoiceRow, Chooser, by_section
@@ -155,6 +160,8 @@ class ReviewCommands:
         self._page.list.tasks.add_wanted.connect(self.add_version)
         self._page.list.tasks.dismiss_wanted.connect(self.dismiss)
         self._page.list.tasks.look_wanted.connect(self.look_at)
+        self._page.list.zones.zone_wanted.connect(self.ask_zone)
+        self._page.list.zones.none_wanted.connect(self.state_no_zone)
 
     def show_first(self, keys: Iterable[BlockKey]) -> bool:
         """Show the page at the first of some blocks that waits, and return whether one does."""
@@ -280,6 +287,25 @@ class ReviewCommands:
             dialogs.tell(error, self._context.window)
         self._page.refresh()
         self._context.notify(f"The version of {task.schema} is not asked about again; its records stay set aside.")
+
+    # schemas without a time zone
+
+    def ask_zone(self, missing: MissingTimeZone) -> SchemaSettingsDialog:
+        """Show the settings of a schema, at its time zone."""
+        ids = (missing.schema_id,)
+        dialog = SchemaSettingsDialog(self._project, self._context.jobs, Side.EXTRACTION, ids, self._context.window)
+        dialog.wanted.connect(self._project.do)
+        show_about(self._project, dialog)
+        dialog.go_to(TIME_ZONE)
+        return dialog
+
+    def state_no_zone(self, missing: MissingTimeZone) -> None:
+        """Say that the local times of a schema hold in no one zone, so that nobody is asked again."""
+        if self._project.do(SetSettings(Side.EXTRACTION, missing.schema_id, ((TIME_ZONE, NO_ZONE),))):
+            said = (
+                f"{missing.schema} is not asked for a time zone again; typed columns of instants do not take its times."
+            )
+            self._context.notify(said, "Undo", self._project.undo)
 
     # all that are shown
 

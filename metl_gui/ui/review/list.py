@@ -1,4 +1,4 @@
-"""The review list: how far the review is, the filter, version tasks at its head, and the items that wait.
+"""The review list: how far the review is, the filter, at its head tasks and missing zones, and the items that wait.
 
 Items stand below the names that they have in common; a row is put into words when it is looked at.
 """
@@ -22,6 +22,7 @@ from metl_gui.core.review.query import Grouping, ReviewFacts, facts_of, group_of
 from metl_gui.ui.project.text import ago, block_words, now_ms, number_of
 from metl_gui.ui.review.filter_bar import FilterBar
 from metl_gui.ui.review.resolved_list import ResolvedStrip
+from metl_gui.ui.review.time_zones import TimeZoneStrip
 from metl_gui.ui.review.version_tasks import TaskStrip
 from metl_gui.ui.widgets.dock import Surface
 from metl_gui.ui.widgets.labels import Elided
@@ -205,6 +206,7 @@ class ReviewListPanel(Surface):
         self.filter = FilterBar()
         self.box = self.filter.box
         self.tasks = TaskStrip()
+        self.zones = TimeZoneStrip()
         self.view = _List()
         self.view.setAccessibleName("Waiting for a decision")
         self.view.setModel(self.model)
@@ -388,6 +390,7 @@ class ReviewListPanel(Surface):
         layout.addLayout(head)
         layout.addWidget(self.filter)
         layout.addWidget(self.tasks)
+        layout.addWidget(self.zones)
         layout.addWidget(self.none)
         layout.addWidget(self.view, _ITEMS_SHARE)
         layout.addLayout(foot)

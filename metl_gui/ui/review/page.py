@@ -21,6 +21,7 @@ from metl_gui.core.project.version_tasks import VersionTask
 from metl_gui.core.review.assignees import NOBODY_ASSIGNED, Assignments
 from metl_gui.core.review.items import ReviewItem
 from metl_gui.core.review.loss_choices import rename_name
+from metl_gui.core.review.missing_time_zones import MissingTimeZone, missing_time_zones
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import UserError
 from metl_gui.ui.block.sketch import BlockLines
@@ -39,6 +40,7 @@ from metl_gui.workbench.importing.version_tasks import version_tasks
 from metl_gui.workbench.review.assignments import assignments
 from metl_gui.workbench.review.progress import records_by_id, records_by_version, review_progress
 from metl_gui.workbench.review.rename_refusals import allow_rename, refuse_rename
+from metl_gui.workbench.runs.typed_sinks import has_typed_sink
 
 _NOTHING = (
     "Nothing waits for a decision",
@@ -46,6 +48,12 @@ _NOTHING = (
 )
 _ONE_WAITS = "Its records are set aside, and none of them is lost. The card at the head of the list adds it."
 _MORE_WAIT = "Their records are set aside, and none of them is lost. The cards at the head of the list add them."
+_NO_ZONE = (
+    "Typed columns of instants cannot take its local times. The card at the head of the list states where they hold."
+)
+_NO_ZONES = (
+    "Typed columns of instants cannot take their local times. The cards at the head of the list state where they hold."
+)
 
 
 class NothingWaits(QWidget):
@@ -88,12 +96,15 @@ class NothingWaits(QWidget):
             button.key = keys.get(id_, "")
             button.updateGeometry()
 
-    def show_tasks(self, count: int) -> None:
-        """Say that versions wait to be added, so many as there are cards at the head of the list."""
+    def show_heads(self, versions: int, zones: int) -> None:
+        """Say what the cards at the head of the list ask: to add versions, or else to state time zones."""
         title, text = _NOTHING
-        if count:
-            title = f"{number_of(count, 'version')} {'waits' if count == 1 else 'wait'} to be added"
-            text = _ONE_WAITS if count == 1 else _MORE_WAIT
+        if versions:
+            title = f"{number_of(versions, 'version')} {'waits' if versions == 1 else 'wait'} to be added"
+            text = _ONE_WAITS if versions == 1 else _MORE_WAIT
+        elif zones:
+            title = f"{number_of(zones, 'schema')} {'states' if zones == 1 else 'state'} no time zone"
+            text = _NO_ZONE if zones == 1 else _NO_ZONES
         self.title.setText(title)
         self.text.setText(text)
 
@@ -132,6 +143,7 @@ class ReviewPage(QMainWindow):
         self._selection = selection
         self._assigned: Assignments = NOBODY_ASSIGNED
         self._counted: dict[str, int] = {}
+        self._has_typed_sink = False
         self.refused: RefusedRenames = NO_RENAMES_REFUSED
         self.tell: Told = lambda *_: None
         self._is_reading = False  # what is read again is no choice of a person: the selection stays
@@ -266,6 +278,7 @@ class ReviewPage(QMainWindow):
             self._assigned = assignments(workbench) if workbench is not None else NOBODY_ASSIGNED
             self.refused = workbench.kept.refused_renames.all() if workbench is not None else NO_RENAMES_REFUSED
             self._counted = records_by_version(workbench) if workbench is not None else {}
+            self._has_typed_sink = workbench is not None and has_typed_sink(workbench)
         except UserError as error:
             self.tell(str(error), "", None)
         self._is_reading = True
@@ -355,9 +368,11 @@ class ReviewPage(QMainWindow):
         document, items = self._project.value, self._project.review_items()
         records = records_by_id(document, self._counted)
         self.list.show_progress(review_progress(document, items, records))
-        tasks = self._tasks()
-        self.nothing.show_tasks(len(tasks))
+        tasks: tuple[VersionTask, ...] = self._tasks()
+        zones: tuple[MissingTimeZone, ...] = missing_time_zones(document) if self._has_typed_sink else ()
+        self.nothing.show_heads(len(tasks), len(zones))
         self.list.tasks.show_tasks(tasks, self._project.can_edit)
+        self.list.zones.show_cards(zones, self._project.can_edit)
         self.list.show_items(document, items, self._assigned, records)
 
     def _tasks(self) -> tuple[VersionTask, ...]:

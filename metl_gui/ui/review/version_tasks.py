@@ -9,24 +9,21 @@ from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QPlainTextEdit, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.project.version_tasks import ValueProfile, VersionTask, attribute_words, nearest_version
 from metl_gui.core.trees.declarations import AttributeDeclaration
 from metl_gui.ui.project.text import number_of
+from metl_gui.ui.review.card_strip import CardStrip
 from metl_gui.ui.theming import theme as themes
-from metl_gui.ui.widgets.labels import Elided
 from metl_gui.ui.widgets.pill import KeyButton
-from metl_gui.ui.widgets.plain_text import plain_label, plain_tip
+from metl_gui.ui.widgets.plain_text import plain_label
 from metl_gui.ui.widgets.two_line_list import LineModel, TwoLines, line_view
 
-_SHOWN = 2
-_PATHS_IN_TIP = 12
 
-
-class TaskStrip(QWidget):
-    """One card for each task, the heaviest first; a few, and how many more there are.
+class TaskStrip(CardStrip[VersionTask]):
+    """One card for each task, the heaviest first.
 
     Signals:
         add_wanted: the ``VersionTask`` whose version is to be added.
@@ -38,85 +35,30 @@ class TaskStrip(QWidget):
     dismiss_wanted = Signal(object)
     look_wanted = Signal(object)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.tasks: tuple[VersionTask, ...] = ()
-        self.buttons: list[KeyButton] = []
-        self._can_edit = True
-        self._shows_all = False
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(10, 0, 10, 0)
-        self._column.setSpacing(6)
-        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
-        self.hide()
-
     def show_tasks(self, tasks: tuple[VersionTask, ...], can_edit: bool) -> None:
         """Show other tasks."""
-        ranked = tuple(sorted(tasks, key=lambda task: -task.records))
-        if ranked == self.tasks and can_edit == self._can_edit:
-            return
-        self.tasks, self._can_edit = ranked, can_edit
-        self._shows_all = self._shows_all and bool(ranked)
-        self._fill()
+        self.show_cards(tuple(sorted(tasks, key=lambda task: -task.records)), can_edit)
 
-    def _fill(self) -> None:
-        while (taken := self._column.takeAt(0)) is not None:
-            widget = taken.widget()
-            if widget is not None:
-                widget.hide()
-                widget.deleteLater()
-        self.buttons = []
-        shown = self.tasks if self._shows_all else self.tasks[:_SHOWN]
-        for task in shown:
-            self._column.addWidget(self._card(task))
-        more = len(self.tasks) - len(shown)
-        if more > 0:
-            button = KeyButton(f"and {more:,} more versions that nobody knows", kind="link")
-            button.clicked.connect(self._show_all)
-            self._column.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
-        self.setVisible(bool(self.tasks))
+    def more_words(self, count: int) -> str:
+        """Say how many more versions there are."""
+        return f"and {count:,} more versions that nobody knows"
 
-    def _show_all(self) -> None:
-        self._shows_all = True
-        self._fill()
-
-    def _card(self, task: VersionTask) -> QFrame:
-        card = QFrame()
-        card.setProperty("surface", "reviewcard")
-        title = Elided(task.schema, "heading", is_snug=True)
+    def card_of(self, task: VersionTask) -> QFrame:
+        """Make the card of a task."""
         facts = (
             f"a version nobody knows · {number_of(task.records, 'record')} {'waits' if task.records == 1 else 'wait'}"
         )
-        lines = attribute_words(task)
-        more = [f"and {len(lines) - _PATHS_IN_TIP} more"] if len(lines) > _PATHS_IN_TIP else []
-        card.setToolTip(plain_tip("\n".join([f"Seen: {task.seen}", *lines[:_PATHS_IN_TIP], *more])))
-        words = plain_label(facts, "small")
-        words.setWordWrap(True)
         add = KeyButton("Add this version")
         add.setAccessibleDescription(f"{task.schema}: {facts}")
         dismiss = KeyButton("Dismiss")
         dismiss.setAccessibleDescription(f"{task.schema}: its records stay set aside")
-        add.clicked.connect(partial(self.add_wanted.emit, task))
-        dismiss.clicked.connect(partial(self.dismiss_wanted.emit, task))
         look = KeyButton("See it…")
         look.setAccessibleDescription(f"{task.schema}: its attributes and some of its records")
+        add.clicked.connect(partial(self.add_wanted.emit, task))
+        dismiss.clicked.connect(partial(self.dismiss_wanted.emit, task))
         look.clicked.connect(partial(self.look_wanted.emit, task))
-        for button in (add, dismiss):
-            button.setEnabled(self._can_edit)
-        self.buttons += [add, dismiss, look]
-        row = QHBoxLayout()
-        row.setSpacing(6)
-        row.addWidget(add)
-        row.addWidget(look)
-        row.addWidget(dismiss)
-        row.addStretch(1)
-        column = QVBoxLayout(card)
-        column.setContentsMargins(12, 8, 12, 8)
-        column.setSpacing(4)
-        column.addWidget(title)
-        column.addWidget(words)
-        column.addLayout(row)
-        return card
+        tip = [f"Seen: {task.seen}", *attribute_words(task)]
+        return self.lay_out(task.schema, facts, tip, {add: True, look: False, dismiss: True})
 
 
 _SIZE = (720, 600)

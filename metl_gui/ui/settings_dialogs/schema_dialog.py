@@ -17,7 +17,7 @@ from metl_gui.core.changes.draft import Edit
 from metl_gui.core.edits.composite import CompositeEdit
 from metl_gui.core.edits.settings import CHOICES, SetSettings
 from metl_gui.core.matrix.document import Document
-from metl_gui.core.project.time_zones import TIME_ZONE, time_zone_names
+from metl_gui.core.project.time_zones import NO_ZONE, TIME_ZONE, time_zone_names
 from metl_gui.core.trees.nodes import Schema, Side
 from metl_gui.errors import EditError, near_names
 from metl_gui.ui.jobs.jobs import Jobs
@@ -98,7 +98,7 @@ SCHEMA_FIELDS = (
     SettingField(
         TIME_ZONE,
         "Time zone",
-        "Where its local times hold, so that typed columns of instants can take them.",
+        f"Where its local times hold, so that typed columns of instants can take them; {NO_ZONE}: in no one zone.",
         example="Europe/Berlin",
     ),
 )
@@ -227,7 +227,9 @@ class SchemaSettingsDialog(QDialog):
         self._project, self._side, self._ids = project, side, ids
         self._wants_done = False
         schemas = [project.value.tree(side).schema(id_) for id_ in ids]
-        offered = {name: _paths(project.value, side, ids) for name in _PATHS} | {TIME_ZONE: time_zone_names()}
+        offered = {name: _paths(project.value, side, ids) for name in _PATHS} | {
+            TIME_ZONE: (NO_ZONE, *time_zone_names())
+        }
         self.editors = {
             field.name: SettingEditor(
                 field, (schema.setting(field.name) for schema in schemas), offered.get(field.name, ())
@@ -274,6 +276,11 @@ class SchemaSettingsDialog(QDialog):
             return
         self.wanted.emit(self.edit)
         super().accept()
+
+    def go_to(self, name: str) -> None:
+        """Put the focus on a setting."""
+        editor = self.editors[name]
+        (editor.choice or editor.line or editor).setFocus()
 
     def _check_paths(self, value: str) -> None:
         known = _paths(self._project.value, self._side, self._ids)

@@ -148,7 +148,8 @@ class ReviewList:
 
     def as_json(self) -> dict[str, Any]:
         """Return the document of ``metl review --list``."""
-        return {"state": self.state, "items": [item.as_json() for item in self.items], "version_tasks": []}
+        items = [item.as_json() for item in self.items]
+        return {"state": self.state, "items": items, "version_tasks": [], "missing_time_zones": []}
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,10 +111,10 @@ def test_typed_sinks_are_told_where_local_times_of_a_source_hold() -> None:
     made.map("s@1:e@7", at="at")
     found = made.document.extraction.named("s")
     assert found is not None
-    for zone in ("", "Europe/Berlin"):
-        made.do(SetSettings(Side.EXTRACTION, found.id, (("time_zone", zone),)))
+    for stated, zone in (("", UNSET), ("Europe/Berlin", "Europe/Berlin"), ("none", UNSET)):
+        made.do(SetSettings(Side.EXTRACTION, found.id, (("time_zone", stated),)))
         (entity,) = compile_plan(made.document).entities
-        assert entity.sources == (SourceType("s", "1", "at", local.type, local.logical, time_zone=zone or UNSET),)
+        assert entity.sources == (SourceType("s", "1", "at", local.type, local.logical, time_zone=zone),)
 
 
 MILLIS = ("int64", "io.debezium.time.Timestamp")

@@ -45,7 +45,7 @@ class ClusterRuntime(SparkRuntime):
         self._sent: set[str] = set()
         try:
             self._await_workers()
-            self.spark.sparkContext.addPyFile(str(shipped_archive(otherwise=self.folder)))
+            self.context.addPyFile(str(shipped_archive(otherwise=self.folder)))
             self.workers = self.check_workers(WorkerCheck())
             check_packages(self.workers)
         except BaseException:
@@ -58,7 +58,7 @@ class ClusterRuntime(SparkRuntime):
         if not super().is_alive:
             return False
         try:
-            return not self.spark.sparkContext._jsc.sc().isStopped()
+            return not self.context._jsc.sc().isStopped()
         except Exception:  # noqa: BLE001 - py4j has no base: the JVM is going
             return False
 
@@ -88,7 +88,7 @@ class ClusterRuntime(SparkRuntime):
     def ship_plan(self, plan: Path) -> str:
         """Send a plan to the executors, once."""
         if plan.name not in self._sent:
-            self.spark.sparkContext.addFile(str(plan))
+            self.context.addFile(str(plan))
             self._sent.add(plan.name)
         return plan.name
 
@@ -97,7 +97,7 @@ class ClusterRuntime(SparkRuntime):
 
     def _executors(self) -> list[str]:
         """Return the hosts of the executors, the driver left out."""
-        context = self.spark.sparkContext
+        context = self.context
         infos = context._jsc.sc().statusTracker().getExecutorInfos()
         own = context._jsc.sc().env().blockManager().blockManagerId().hostPort()
         places = [f"{info.host()}:{info.port()}" for info in infos]

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,6 +29,7 @@ from metl_gui.engine.spark.worker_check import WorkerCheck
 from metl_gui.errors import RunKilledError, SetupError, UserError
 
 if TYPE_CHECKING:
+    from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
 
@@ -76,14 +78,21 @@ class SparkRuntime:
         self.target = parse_target(target) if isinstance(target, str) else target
         self.folder = folder
         self.workers: Sequence[WorkerFacts] = ()
-        self.spark: SparkSession = self._start()
-        self.protection = protection_of(self.spark.sparkContext.getConf().get)
-        self._jvm: subprocess.Popen[bytes] = self.spark.sparkContext._gateway.proc  # type: ignore[union-attr]
+        self.context: SparkContext = self._start()
+        self.protection = protection_of(self.context.getConf().get)
+        self._jvm: subprocess.Popen[bytes] = self.context._gateway.proc  # type: ignore[union-attr]
+
+    @cached_property
+    def spark(self) -> SparkSession:
+        """Spark's SQL, made when somebody asks for it: a second that most runs do not need."""
+        from pyspark.sql import SparkSession
+
+        return SparkSession(self.context)
 
     @property
     def version(self) -> str:
         """The version of Spark."""
-        return self.spark.version
+        return self.context.version
 
     @property
     def is_alive(self) -> bool:
@@ -98,7 +107,7 @@ class SparkRuntime:
     @property
     def parallelism(self) -> int:
         """How many tasks run at once."""
-        return self.spark.sparkContext.defaultParallelism
+        return self.context.defaultParallelism
 
     def answers(self) -> bool:
         """Whether it takes a run now; a JVM that hangs is waited for until it goes on, or is gone."""
@@ -107,7 +116,7 @@ class SparkRuntime:
     def has_died(self) -> bool:
         """Return whether the JVM is gone: it answers no more, and its process ends in a moment."""
         try:
-            self.spark.sparkContext.getLocalProperty("spark.job.description")
+            self.context.getLocalProperty("spark.job.description")
         except Exception:  # noqa: BLE001 - py4j's errors have no base in common
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._jvm.wait(_END_SECONDS)
@@ -128,13 +137,11 @@ class SparkRuntime:
 
     def begin_group(self, run_id: str) -> None:
         """Put what this thread runs from now on into a group that can be cancelled."""
-        self.spark.sparkContext.setJobGroup(run_id, f"METL run {run_id}", interruptOnCancel=True)
+        self.context.setJobGroup(run_id, f"METL run {run_id}", interruptOnCancel=True)
 
     def cancel_until(self, run_id: str, is_over: threading.Event) -> None:
         """Cancel a group again and again until its work is over; a JVM that hangs is ended."""
-        cancel_until_over(
-            lambda: self.spark.sparkContext.cancelJobGroup(run_id), is_over, _LOOK_SECONDS, self._jvm.kill
-        )
+        cancel_until_over(lambda: self.context.cancelJobGroup(run_id), is_over, _LOOK_SECONDS, self._jvm.kill)
 
     def check_workers(self, check: WorkerCheck) -> Sequence[WorkerFacts]:  # noqa: ARG002 - what the workers of a cluster are asked
         """Return nothing: the workers are processes of ours on this computer."""
@@ -146,7 +153,7 @@ class SparkRuntime:
 
     def run_tasks(self, task: NumberedTask, count: int) -> list[bytes]:
         """Run a task for each number from 0 on and return what came of each."""
-        return run_tasks(self.spark.sparkContext, task, count)
+        return run_tasks(self.context, task, count)
 
     def warm_up(self) -> None:
         """Do once what a run does first, so that Java's classes and the Python workers are there for it."""
@@ -167,7 +174,7 @@ class SparkRuntime:
             self._jvm.send_signal(signal.SIGKILL)
             self._jvm.wait()
 
-    def _start(self) -> SparkSession:
+    def _start(self) -> SparkContext:
         java = find_java()
         with _environment(self._environment(java.path)):
             try:
@@ -176,21 +183,19 @@ class SparkRuntime:
                 if self._archive is None or not (self.folder / _CRASH).exists():
                     raise
                 archive, self._archive = self._archive, None
-                session = self._started()
+                context = self._started()
                 archive.unlink(missing_ok=True)  # Java does not live with it
-                return session
+                return context
 
-    def _started(self) -> SparkSession:
+    def _started(self) -> SparkContext:
         from pyspark import SparkConf, SparkContext
-        from pyspark.sql import SparkSession
 
-        settings, builder = self._merged(self._settings()), SparkSession.builder
-        for name, value in (*settings.items(), *self._secret_settings()):
-            builder = builder.config(name, value)
+        settings = self._merged(self._settings())
+        _convert_no_arrays()
         try:
             # The settings of the first conf stand in the command line of Java, which everybody may read.
             SparkContext._ensure_initialized(conf=SparkConf(loadDefaults=False).setAll(list(settings.items())))
-            return builder.getOrCreate()
+            return SparkContext.getOrCreate(SparkConf().setAll([*settings.items(), *self._secret_settings()]))
         except Exception as error:  # py4j's errors have no base of their own
             raise self._does_not_start(error) from error
 
@@ -262,6 +267,15 @@ def _environment(own: Mapping[str, str]) -> Iterator[None]:
                 os.environ.pop(name, None)
             else:
                 os.environ[name] = value
+
+
+def _convert_no_arrays() -> None:
+    """Have py4j look for no NumPy among what goes to Java: nothing of ours is, and the first look imports pandas."""
+    from py4j import protocol
+    from pyspark.sql.types import NumpyArrayConverter, NumpyScalarConverter
+
+    of_numpy = (NumpyArrayConverter, NumpyScalarConverter)
+    protocol.INPUT_CONVERTER[:] = [one for one in protocol.INPUT_CONVERTER if not isinstance(one, of_numpy)]
 
 
 def most_telling_line(error: Exception) -> str:

@@ -49,6 +49,11 @@ def alike_messages(batch: MappedBatch) -> Iterator[AlikeMessages]:
     """Yield the messages of a batch by layout."""
     if not len(batch):
         return
+    if batch.layouts[0] == batch.layouts[-1] and (batch.layouts == batch.layouts[0]).all():
+        layout = batch.layout(int(batch.layouts[0]))
+        lengths = batch.lengths.reshape(len(batch), len(layout.order)).T
+        yield AlikeMessages(layout, np.arange(len(batch)), batch.starts, _ends(lengths))
+        return
     numbers, which = np.unique(batch.layouts, return_inverse=True)
     layouts = [batch.layout(number) for number in numbers.tolist()]
     counts = np.array([len(layout.order) for layout in layouts], np.int64)[which]
@@ -57,10 +62,15 @@ def alike_messages(batch: MappedBatch) -> Iterator[AlikeMessages]:
     stops = np.cumsum(np.bincount(which, minlength=len(layouts))).tolist()
     for layout, start, stop in zip(layouts, [0, *stops], stops, strict=False):
         rows = order[start:stop]
-        ends = np.zeros((len(layout.order) + 1, len(rows)), np.int64)
-        for value in range(len(layout.order)):
-            np.add(ends[value], batch.lengths[firsts[rows] + value], out=ends[value + 1])
-        yield AlikeMessages(layout, rows, batch.starts[rows], ends)
+        lengths = batch.lengths[np.arange(len(layout.order))[:, None] + firsts[rows]]
+        yield AlikeMessages(layout, rows, batch.starts[rows], _ends(lengths))
+
+
+def _ends(lengths: NDArray[np.int32]) -> Places:
+    """Return how many letters values have up to each, 0 first."""
+    ends = np.zeros((len(lengths) + 1, lengths.shape[1]), np.int64)
+    np.cumsum(lengths, axis=0, out=ends[1:])
+    return ends
 
 
 def spans_of(batch: MappedBatch, names: Sequence[str]) -> tuple[Places, Places]:

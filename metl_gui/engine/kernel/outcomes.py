@@ -50,7 +50,7 @@ class MappedBatch:
     """What became of one batch.
 
     Args:
-        text: all messages one after the other, each with a line feed behind it.
+        text: all messages one after the other, each with a line feed behind it; ``TEXT_PADDING`` bytes lie behind it.
         starts, stops: of each message in the text, without its line feed.
         entities: of each message, an index into ``entity_names``.
         records: of each message, the record of the batch that it was made from.
@@ -184,6 +184,9 @@ def error_row(error: RecordError, state: int, place: tuple[str, str, str], raw: 
     )
 
 
+TEXT_PADDING = 64
+"""Bytes behind the text of a batch that may be read, so that its values can be read a vector at a time."""
+
 _TEXT_BYTES = 1 << 16
 _MESSAGES = 1024
 _VALUES = 16 * _MESSAGES
@@ -250,8 +253,9 @@ class BatchOutput:
 
     def reserve(self, more_bytes: int, more_messages: int, more_values: int) -> None:
         """Make room for what comes next."""
-        if self.bytes_out + more_bytes > len(self.text):
-            self.text = _grown(self.text, self.bytes_out, self.bytes_out + more_bytes)
+        wanted_bytes = self.bytes_out + more_bytes + TEXT_PADDING
+        if wanted_bytes > len(self.text):
+            self.text = _grown(self.text, self.bytes_out, wanted_bytes)
         if self.messages + more_messages > len(self.starts):
             wanted = self.messages + more_messages
             for name in _OF_MESSAGES:

@@ -76,7 +76,8 @@ class Cells:
     def _gathered(self, form: int) -> Taken:
         rows = len(self.starts)
         room = int((self.stops - self.starts).sum())
-        offsets, target = np.empty(rows + 1, np.int32), np.empty(room, np.uint8)
+        offsets, target = np.empty(rows + 1, np.int32), self._code.room_for(room)
+        self._code.allow_text(self.text, target)
         present, left = self._masks()
         lefts = self._code.gather(self.text, self.starts, self.stops, form, target, offsets, present, left)
         buffers = [_mask(present), _buffer(offsets), _buffer(target)]
@@ -87,6 +88,7 @@ class Cells:
         """Return whole numbers of 64 bits."""
         values = np.zeros(len(self.starts), np.int64)
         present, left = self._masks()
+        self._code.allow_text(self.text, values)
         lefts = self._code.read_whole(self.text, self.starts, self.stops, values, present, left)
         return Taken(pa.array(values, pa.int64(), mask=~present), left if lefts else None)
 

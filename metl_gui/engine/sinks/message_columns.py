@@ -84,6 +84,8 @@ class MessageColumns:
     def shared(self, value_of: Callable[[Layout], object], type_: pa.DataType) -> Array:
         """Return what all messages of a layout say alike."""
         found: Array = pa.array([value_of(layout) for layout in self.layouts], type_)
+        if len(found) == 1 and not pa.types.is_nested(type_):
+            return pa.repeat(found[0], len(self.which))
         return found.take(self.which)
 
     def source(self, row: int) -> tuple[str, str, str]:

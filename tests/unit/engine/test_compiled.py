@@ -69,6 +69,9 @@ def assert_same(ours: MappedBatch, theirs: MappedBatch) -> None:
         envelope({"who": {"age": 1, "name": "x"}, "id": 1, "sum": 1}, "u", before={"id": 1, "sum": 9, "who": None}),
         envelope(ROW, "u", before=ROW | {"id": 2}),
         envelope(None, "d", before=ROW),
+        envelope(None, "t"),
+        envelope(ROW, "t", ts_ms=None),
+        json.dumps({"topic": "srv.pub.t0", "value": ROW | {"__op": "t", "__ts_ms": 4}}).encode(),
         envelope({"id": 1, "unknown": 2}),
         envelope(ROW, transaction={"id": "1", "total_order": 3, "data_collection_order": 1}),
         envelope(ROW | {"sum": "__debezium_unavailable_value"}),
@@ -88,8 +91,18 @@ def test_a_record_of_any_kind_becomes_what_the_reference_makes_of_it(raw: bytes)
 
 
 def test_what_was_taught_is_mapped_by_machine_code() -> None:
-    ours, _ = both(plan(), [envelope(ROW, op) for op in "cru"] + [envelope(None, "d", before=ROW)])
-    assert ours.hits == 4
+    ours, _ = both(plan(), [envelope(ROW, op) for op in "cru"] + [envelope(None, op, before=ROW) for op in "dt"])
+    assert ours.hits == 5
+
+
+def test_an_object_that_is_looked_into_and_mapped_whole_is_copied_by_machine_code() -> None:
+    targets = [["id", "no"], ["who", "person"], ["who.name", "name"]]
+    version = {"label": "1", "paths": ["id", "who", "who.name"], "key": ["id"]}
+    version["blocks"] = [{"entity": "one", "entity_version": "1", "targets": targets}]
+    raws = [envelope({"id": 1, "who": who}) for who in ({"name": "é"}, {"name": [1, {"a": 2}]}, {}, None, 5)]
+    ours, theirs = both(plan_of({"schemas": [{"name": "srv.pub.t0", "versions": [version]}]}), raws)
+    assert_same(ours, theirs)
+    assert ours.hits >= 3
 
 
 def test_an_object_with_a_name_twice_is_set_aside_although_its_names_add_up_to_those_of_another() -> None:

@@ -124,7 +124,7 @@ CHANGED, UNCHANGED = 1, 2
 # Codes of operations, and of what else tells kinds of records apart.
 OPS = ("", "c", "r", "u", "d", "m", "BEGIN", "END")
 OP_C, OP_R, OP_U, OP_D, OP_M, OP_BEGIN, OP_END = range(1, 8)
-OP_NULL, OP_TOMBSTONE, OP_IS_KEY = 8, 9, 10
+OP_NULL, OP_TOMBSTONE, OP_IS_KEY, OP_T = 8, 9, 10, 11
 DELETED_TRUE, DELETED_FALSE, DELETED_NULL = 16, 32, 48
 
 FATE_MAPPED, FATE_FILTERED, FATE_SKIPPED = 0, 1, 3

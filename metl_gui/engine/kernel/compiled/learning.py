@@ -33,6 +33,7 @@ MOST_HALF_BYTES = 1 << 18
 MOST_HALF_DEPTH = 32
 _KEY_BITS, _CHANGE_BITS, _NUMBER_BITS = 20, 2, 20
 _LEVEL_SHIFT = 24
+_ENVELOPE_OPS = frozenset({*range(at.OP_C, at.OP_M + 1), at.OP_T})
 _EMPTY = b""
 
 
@@ -168,7 +169,7 @@ class _Lesson:
         self.change_answer = _bits(answers, at.CHANGE_SHIFT, _CHANGE_BITS)
         self.nested_answer = _bits(answers, at.NESTED_SHIFT, _NUMBER_BITS)
         self.field_answer = _bits(answers, at.FIELD_SHIFT, _NUMBER_BITS)
-        self.is_envelope = b"op" in self.tables.names(self.body) and self.op in range(at.OP_C, at.OP_M + 1)
+        self.is_envelope = b"op" in self.tables.names(self.body) and self.op in _ENVELOPE_OPS
         self.row_role = self.body
         if self.is_envelope:
             self.row_role = at.BEFORE if self.op == at.OP_D else at.AFTER
@@ -186,6 +187,8 @@ class _Lesson:
         real, told = self._run(self.real)
         if real.kind is not None:
             return self._skip(real)
+        if self.op == at.OP_T:
+            return self._truncate(told)
         schema, version = self._version(told)
         self._look_within(schema)
         self._ask_field(schema)
@@ -210,6 +213,13 @@ class _Lesson:
         if told.kind is None:
             raise _Left
         return [at.SKIP, self.tables.counter("skip", str(told.kind))]
+
+    def _truncate(self, told: RecordContext) -> list[int]:
+        recorder, found = self._run(self._traced(()))
+        if found.schema != told.schema:
+            raise _Left
+        sending = Sending(recorder.sent, "", self._times(), self._committed(), frozenset(), wants_key=False)
+        return program_of(sending, self.tables, self.learner.output)
 
     def _version(self, found: RecordContext) -> tuple[SchemaPlan, VersionPlan]:
         schema = next(

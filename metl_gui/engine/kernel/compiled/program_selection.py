@@ -214,6 +214,7 @@ def _words_in(text: bytes) -> tuple[int, ...]:
 
 
 _OP_TEXTS = tuple(word_of(b'"%c"' % letter) for letter in b"crudm")
+_TRUNCATE_TEXT = word_of(b'"t"')
 _TRUE_TEXT, _FALSE_TEXT = word_of(b'"true"'), word_of(b'"false"')
 _BEGIN_TEXT, _END_TEXT = word_of(b'"BEGIN"'), word_of(b'"END"')
 _SHORT_SNAPSHOTS = tuple(word_of(text) for text in at.SHORT_SNAPSHOTS)
@@ -228,7 +229,7 @@ def op_of_envelope(slot: int) -> int:
     for number in range(5):
         if text == _OP_TEXTS[number]:
             return number + 1
-    return 0
+    return at.OP_T if text == _TRUNCATE_TEXT else 0
 
 
 @compiled
@@ -242,7 +243,7 @@ def op_of_row(state: int, role: int, facts: int, flags: int) -> int:
     if offset >= 0:
         slot = slot_of(state, role, offset)
         code = at.OP_NULL if is_null(slot) else op_of_envelope(slot)
-        if code == 0:
+        if code == 0 or code == at.OP_T:
             return -1
     offset = load64(facts + at.F_DELETED)
     if offset >= 0:

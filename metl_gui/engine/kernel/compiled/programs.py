@@ -30,7 +30,7 @@ class Sending(NamedTuple):
 
     Args:
         sent: its messages.
-        version: name of its version.
+        version: name of its version, empty for a truncate, which has none.
         times: slots that its time may come from, the best first.
         committed: the slot of the time of its commit, below 0 for none.
         forms: what stands for an unavailable value.
@@ -58,7 +58,7 @@ def program_of(sending: Sending, tables: Tables, output: BatchOutput) -> list[in
     """
     forms = tables.forms(sending.forms)
     times = [*sending.times, *[-1] * _TIMES][:_TIMES]
-    version = tables.counter("version", sending.version)
+    version = tables.counter("version", sending.version) if sending.version else -1
     code = [at.SEND, version, forms, len(sending.sent), *times, sending.committed]
     for sent in sending.sent:
         code += _output(sent, sending, tables, output)

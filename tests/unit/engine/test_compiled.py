@@ -24,6 +24,7 @@ from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.mapping import kernel as kernel_module
 from metl_gui.engine.mapping.kernel import Kernel
 from metl_gui.formats.json_text import accept
+from tests.fuzz.differences import differences
 from tests.helpers.plans import map_all, plan_of
 
 
@@ -95,10 +96,37 @@ def test_what_was_taught_is_mapped_by_machine_code() -> None:
     assert ours.hits == 5
 
 
+@pytest.mark.parametrize("op", ["c", "r", "u", "d", "key change"])
+def test_rows_with_values_that_are_unavailable_are_mapped_by_machine_code(op: str) -> None:
+    form = "__debezium_unavailable_value"
+    rows = [ROW, ROW | {"sum": form}, ROW | {"who": {"name": form}}, ROW | {"sum": form, "who": {"name": form}}]
+    rows += [{"id": 1, "sum": form, "who": None}, ROW | {"sum": [form]}, ROW | {"sum": {form: form}}]
+    changed = ROW | {"id": 2}
+    raws = [
+        envelope(None, "d", before=row)
+        if op == "d"
+        else envelope(row, "u", before=changed)
+        if op == "key change"
+        else envelope(row, op)
+        for row in rows
+    ]
+    for settings in ({}, {"has_full_images": True}):
+        ours, theirs = both(plan(**settings), raws)
+        assert not differences(ours, theirs)
+        # Objects within the old row are not looked into.
+        assert ours.hits == (0 if settings and op == "key change" else len(raws))
+
+
+def test_an_old_row_that_is_given_whole_is_read_as_it_is_whatever_was_learned_before() -> None:
+    raws = [envelope(ROW, "u", before={"id": 2, "sum": 1, "who": who}) for who in (None, None, None, {"name": "x"})]
+    ours, theirs = both(plan(has_full_images=True), raws)
+    assert_same(ours, theirs)
+
+
 def test_an_object_that_is_looked_into_and_mapped_whole_is_copied_by_machine_code() -> None:
     targets = [["id", "no"], ["who", "person"], ["who.name", "name"]]
-    version = {"label": "1", "paths": ["id", "who", "who.name"], "key": ["id"]}
-    version["blocks"] = [{"entity": "one", "entity_version": "1", "targets": targets}]
+    blocks = [{"entity": "one", "entity_version": "1", "targets": targets}]
+    version = {"label": "1", "paths": ["id", "who", "who.name"], "key": ["id"], "blocks": blocks}
     raws = [envelope({"id": 1, "who": who}) for who in ({"name": "é"}, {"name": [1, {"a": 2}]}, {}, None, 5)]
     ours, theirs = both(plan_of({"schemas": [{"name": "srv.pub.t0", "versions": [version]}]}), raws)
     assert_same(ours, theirs)

@@ -117,6 +117,11 @@ FROM_KEY = 1 << 40
 IN_PAYLOAD = 1 << 19
 """In the answer about the message key: its columns stand in the payload beside a schema, in another role."""
 
+UNAVAILABLE = 1 << 40
+"""The first of the numbers that stand for values of the payload of a program which are unavailable, in the order of its
+outputs. They are answered like objects within the row, behind which they stand in the key."""
+
+NUMBER_MASK = (1 << 20) - 1
 KEY_NONE = 1
 """The answer when there is no message key that names columns; the shape of one is 1 more than its number."""
 CHANGED, UNCHANGED = 1, 2

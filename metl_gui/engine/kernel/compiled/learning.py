@@ -2,8 +2,8 @@
 
 A program is learned by letting the reference map the record once more as one whose values say no more than where they
 stand (``tracing``). What may decide by a value is asked first: objects within the row where versions look into them,
-the field that names the version, the message key, whether the key of the row changed. The operation, and what the
-source says of a snapshot, decide from the beginning.
+the field that names the version, the message key, whether the key of the row changed. Values that are unavailable are
+asked for when one of them is met. The operation, and what the source says of a snapshot, decide from the beginning.
 """
 
 from __future__ import annotations
@@ -84,6 +84,7 @@ class Learner:
         self.output = output
         self.stand_ins = stand_ins
         self._levels: dict[int, int] = {}
+        self._unavailable: set[int] = set()
 
     def learn(self, why: int, raw: bytes) -> bool:
         """Learn what is lacking; say whether it is worth trying again.
@@ -100,8 +101,13 @@ class Learner:
         if why == at.LACKS_HALF:
             return second <= MOST_HALF_BYTES and self._half(bytes_at(first, second))
         if why == at.LACKS_PAIR:
-            level = second >> _LEVEL_SHIFT
-            self._levels[self.tables.add_pair(first, second)] = level + 1
+            number = self.tables.add_pair(first, second)
+            if second >= at.UNAVAILABLE:
+                self._levels[number] = self.level(first)
+                self._unavailable.add(number)
+            else:
+                self._levels[number] = (second >> _LEVEL_SHIFT) + 1
+                self._unavailable.discard(number)  # numbers come anew when there was no room
             return True
         return why == at.LACKS_PROGRAM and self._program(raw)
 
@@ -143,6 +149,10 @@ class Learner:
     def level(self, answer: int) -> int:
         """Return how many levels of objects within the row an answer is about."""
         return self._levels.get(answer, 0)
+
+    def names_unavailable(self, answer: int) -> bool:
+        """Return whether an answer says which values are unavailable."""
+        return answer in self._unavailable
 
 
 class _TracedContext(RecordContext):
@@ -194,6 +204,8 @@ class _Lesson:
         self._ask_field(schema)
         if self.op == at.OP_D or (not self.is_envelope and self.key_answer == 0):
             self._ask_key()
+        if self.learner.names_unavailable(self.nested_answer):
+            self.tracer.deciding = forms_of(schema.placeholder)
         recorder, found = self._run(self._traced(self._kept(schema)))
         if recorder.kind is not None or (found.schema, found.version) != (schema.name, version.label):
             raise _Left
@@ -235,6 +247,9 @@ class _Lesson:
         parents = frozenset[str]().union(*self.reference.schemas[schema.name].versions.parents.values())
         if not parents:
             return
+        if self.change_answer == at.CHANGED and schema.has_full_images:
+            # The old row is sent whole then, and nobody asks for the objects in it.
+            raise _Left
         level, role = 0, at.FIRST_NESTED
         objects = [(self.row_role, "")] if self.row_role == self.body or self._has(self.row_role) else []
         while objects:

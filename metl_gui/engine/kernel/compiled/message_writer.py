@@ -15,7 +15,6 @@ from metl_gui.engine.kernel.compiled.memory import (
     copy,
     copy_fixed,
     hundredth,
-    is_same,
     load8,
     load64,
     store8,
@@ -23,14 +22,19 @@ from metl_gui.engine.kernel.compiled.memory import (
     store64,
 )
 from metl_gui.engine.kernel.compiled.object_scan import note_all_names, scan_object
-from metl_gui.engine.kernel.compiled.program_selection import find_program, first_time, is_committed
-from metl_gui.engine.kernel.compiled.scalars import FEED, OPEN, OPEN_LIST, QUOTE, ZERO, past_space
+from metl_gui.engine.kernel.compiled.program_selection import (
+    find_program,
+    is_placeholder,
+    is_timed,
+    program_without_unavailable,
+)
+from metl_gui.engine.kernel.compiled.scalars import FEED, OPEN, ZERO, past_space
 
 _SLASH, _AT = 0x2F, 0x40
 _MOST_DIGITS = 19
 """Of a number of 8 bytes."""
 
-NO_ROOM, LEFT = -1, -2
+NO_ROOM, LEFT, IS_UNAVAILABLE = -1, -2, -3
 """Instead of messages."""
 
 
@@ -104,22 +108,8 @@ def write_position(state: int, record: int) -> int:
 
 
 @compiled
-def is_placeholder(state: int, forms: int, place: int, length: int) -> bool:
-    """Say whether a value is one of the forms of an unavailable value: a text, list or object of a certain length."""
-    letter = load8(place)
-    if letter != QUOTE and letter != OPEN_LIST and letter != OPEN:
-        return False
-    blob = load64(state + at.S_BLOB)
-    for number in range(load64(forms + 8)):
-        form = forms + 16 + number * 16
-        if load64(form + 8) == length and is_same(place, blob + load64(form), length):
-            return True
-    return False
-
-
-@compiled
 def room_wanted(state: int, program: int) -> int:
-    """Note how much room the outputs may need, as there is too little."""
+    """Note how much room the outputs may need, and return that there is too little."""
     slots = load64(state + at.S_SLOTS)
     room, values, outputs = 0, 0, load64(program + at.P_OUTPUT_COUNT)
     output = program + at.P_OUTPUTS
@@ -144,7 +134,7 @@ def write_head(state: int, output: int, target: int, stop: int, lengths: int) ->
         lengths: where the lengths of its values go.
 
     Returns:
-        Where it ends; 0 when there is no room, below 0 when the record must be left: a delete has no key.
+        Where it ends; 0 when there is no room, ``LEFT`` when the record must be left: a delete has no key.
     """
     slots, blob = load64(state + at.S_SLOTS), load64(state + at.S_BLOB)
     length, count = load64(output + at.O_HEAD_LENGTH), load64(output + at.O_BEFORE)
@@ -180,7 +170,7 @@ def write_head(state: int, output: int, target: int, stop: int, lengths: int) ->
         store64(state + at.S_SHARED, start)
         store64(state + at.S_SHARED_LENGTH, end - start)
         store64(state + at.S_SHARED_VALUES, lengths - count * 4)
-    return target if is_identified else -1
+    return target if is_identified else LEFT
 
 
 @compiled
@@ -193,7 +183,8 @@ def write_payload(state: int, output: int, target: int, stop: int, lengths: int,
         lengths: where the lengths of its values go.
 
     Returns:
-        Where they end; 0 when there is no room, below 0 when the record must be left: a value is a placeholder.
+        Where they end; 0 when there is no room, ``IS_UNAVAILABLE`` when another program is for the record, as a value
+        is a placeholder.
     """
     slots, blob = load64(state + at.S_SLOTS), load64(state + at.S_BLOB)
     before, forms = load64(output + at.O_BEFORE), load64(state + at.S_CODE) + load64(program + at.P_FORMS)
@@ -207,7 +198,7 @@ def write_payload(state: int, output: int, target: int, stop: int, lengths: int,
         if target + length + more > stop:
             return 0
         if (sizes >> (length & 63)) & 1 != 0 and is_placeholder(state, forms, value, length):
-            return -1
+            return IS_UNAVAILABLE
         nulls += 1 if is_null(slot) else 0
         target = copy(target, value, length)
         target = copy_fixed(target, blob + load64(piece + at.PIECE_TEXT), more)
@@ -224,7 +215,7 @@ def write_outputs(state: int, program: int, record: int) -> int:
     """Write the outputs that are sent, one message each; what is not counted afterwards was not written.
 
     Returns:
-        How many; below 0 when there is no room, or when the record must be left.
+        How many; below 0 when there is no room, when the record must be left, or when it needs another program.
     """
     text, start = load64(state + at.S_TEXT), load64(state + at.S_TEXT) + load64(state + at.S_TEXT_USED)
     stop = text + load64(state + at.S_TEXT_ROOM) - 2 * PADDING
@@ -244,7 +235,7 @@ def write_outputs(state: int, program: int, record: int) -> int:
             payload_lengths = lengths + load64(output + at.O_BEFORE) * 4
             target = write_payload(state, output, target, stop, payload_lengths, program)
         if target <= 0:
-            return NO_ROOM if target == 0 else LEFT
+            return NO_ROOM if target == 0 else target
         if load64(output + at.O_IS_SENT) != 0:
             store8(target, FEED)
             store64(load64(state + at.S_OUT_STARTS) + message * 8, start - text)
@@ -310,16 +301,16 @@ def map_record(state: int, start: int, stop: int, record: int) -> int:
         return at.DONE
     messages = 0
     if load64(program + at.P_OUTPUT_COUNT) > 0:
-        if write_position(state, record) == 0 or first_time(state, program, at.P_TIMES) == 0:
-            return at.REFUSED
-        if not is_committed(state, program):
+        if write_position(state, record) == 0 or not is_timed(state, program):
             return at.REFUSED
         messages = write_outputs(state, program, record)
-        if messages == LEFT:
-            return at.REFUSED
-        if messages == NO_ROOM:
-            room_wanted(state, program)
-            return at.LACKS_ROOM
+        if messages == IS_UNAVAILABLE:
+            program = program_without_unavailable(state, program)
+            if program <= at.LACKS_ROOM:
+                return program
+            messages = write_outputs(state, program, record)
+        if messages < 0:
+            return room_wanted(state, program) if messages == NO_ROOM else at.REFUSED
     count_up(state, load64(program + at.P_VERSION), 1)
     store8(fate, at.FATE_MAPPED if messages > 0 else at.FATE_FILTERED)
     return at.DONE

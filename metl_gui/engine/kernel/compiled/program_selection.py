@@ -507,7 +507,7 @@ def asked(state: int) -> int:
             if answer == 0:
                 return why_left(state)
             # The answer stands for all before it too.
-            store64(state + at.S_KEY_3, load64(state + at.S_KEY_3) & ~(((1 << 20) - 1) << at.NESTED_SHIFT))
+            store64(state + at.S_KEY_3, load64(state + at.S_KEY_3) & ~(at.NUMBER_MASK << at.NESTED_SHIFT))
             answer <<= at.NESTED_SHIFT
         else:
             slot = load64(state + at.S_SLOTS) + load64(program + 8)
@@ -517,6 +517,48 @@ def asked(state: int) -> int:
                 return lacks(state, at.LACKS_TEXT, start, length, at.FIELD)
             answer = load64(entry + at.TEXT_NUMBER) << at.FIELD_SHIFT
         store64(state + at.S_KEY_3, load64(state + at.S_KEY_3) | answer)
+
+
+@compiled
+def is_placeholder(state: int, forms: int, place: int, length: int) -> bool:
+    """Say whether a value is one of the forms of an unavailable value: a text, list or object of a certain length."""
+    letter = load8(place)
+    if letter != QUOTE and letter != OPEN_LIST and letter != OPEN:
+        return False
+    blob = load64(state + at.S_BLOB)
+    for number in range(load64(forms + 8)):
+        form = forms + 16 + number * 16
+        if load64(form + 8) == length and is_same(place, blob + load64(form), length):
+            return True
+    return False
+
+
+@compiled
+def program_without_unavailable(state: int, program: int) -> int:
+    """Find the program for a record some of whose values are unavailable, which told another one that it is not for it.
+
+    Returns:
+        As ``find_program``.
+    """
+    answer = (load64(state + at.S_KEY_3) >> at.NESTED_SHIFT) & at.NUMBER_MASK
+    forms = load64(state + at.S_CODE) + load64(program + at.P_FORMS)
+    output, number = program + at.P_OUTPUTS, at.UNAVAILABLE
+    for _ in range(load64(program + at.P_OUTPUT_COUNT)):
+        before, count = load64(output + at.O_BEFORE), load64(output + at.O_PIECE_COUNT)
+        piece = output + at.O_PIECES + before * at.PIECE_BYTES
+        for _ in range(count - before):
+            slot = load64(state + at.S_SLOTS) + load64(piece + at.PIECE_SLOT)
+            if is_placeholder(state, forms, load64(slot + at.SLOT_VALUE), load64(slot + at.SLOT_LENGTH)):
+                below = pair_of(state, answer, number)
+                if below == 0:
+                    return lacks(state, at.LACKS_PAIR, answer, number, 0)
+                answer = below
+            number += 1
+            piece += at.PIECE_BYTES
+        output = piece
+    others = load64(state + at.S_KEY_3) & ~(at.NUMBER_MASK << at.NESTED_SHIFT)
+    store64(state + at.S_KEY_3, others | answer << at.NESTED_SHIFT)
+    return asked(state)
 
 
 @compiled
@@ -564,3 +606,9 @@ def first_time(state: int, program: int, place: int) -> int:
         if load8(start) == QUOTE or load8(start) == OPEN_LIST:
             return 0
     return 1
+
+
+@compiled
+def is_timed(state: int, program: int) -> bool:
+    """Find the time of a record; return whether it and the time of the commit may be written as they came."""
+    return first_time(state, program, at.P_TIMES) != 0 and is_committed(state, program)

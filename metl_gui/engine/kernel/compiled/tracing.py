@@ -2,7 +2,8 @@
 
 The reference maps such a record as any other, and the values of its messages say which slots of the record they come
 from. What decides by its value is there as it came: the operation, the place in the source block, what it says of a
-snapshot, the field that names the version. Any other value is a number that no other value of the record is.
+snapshot, the field that names the version, what is unavailable where a program is for that. Any other value is a number
+that no other value of the record is.
 """
 
 from __future__ import annotations
@@ -61,10 +62,14 @@ class Tracer:
 
     Args:
         tables: with the members of the record at hand.
+
+    Attributes:
+        deciding: values of rows that decide, wherever they stand: those that are unavailable.
     """
 
     def __init__(self, tables: Tables) -> None:
         self.tables = tables
+        self.deciding: Collection[bytes] = frozenset()
 
     def object_of(self, role: int, value_of: Callable[[bytes, int, bytes], bytes], slot: int = -1) -> TracedObject:
         """Return the object in a role, each value as it is told by name, slot and real value."""
@@ -89,7 +94,7 @@ class Tracer:
                 return value
             if inner.get(own):
                 return self.row(inner[own], (), inner, own)
-            return traced(own, value if name in kept else None)
+            return traced(own, value if name in kept or value in self.deciding else None)
 
         return self.object_of(role, value_of, slot)
 

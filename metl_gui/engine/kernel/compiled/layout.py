@@ -35,6 +35,8 @@ S_SCRATCH_START, S_SCRATCH, S_SCRATCH_STOP, S_HEADS, S_SLOTS = (next(_places) fo
 S_BLOB, S_SHAPES, S_SHAPE_MASK, S_SHAPE_FACTS = (next(_places) for _ in range(4))
 S_TEXTS, S_TEXT_MASK, S_PROGRAMS, S_PROGRAM_MASK, S_CODE = (next(_places) for _ in range(5))
 S_HALF_ROOT, S_HALF_NODES, S_HALF_LEAVES, S_PAIRS, S_PAIR_MASK = (next(_places) for _ in range(5))
+# What the text that a wrapper carries stands for, where it was read with the wrapper.
+S_CARRIED, S_CARRIED_STOP = (next(_places) for _ in range(2))
 # What the record at hand is.
 S_BODY, S_TOPIC, S_HALF, S_WRAPPER, S_OP = (next(_places) for _ in range(5))
 # What messages of the record at hand have in common, once it was written, and where the lengths of its values are.

@@ -285,6 +285,7 @@ def map_record(state: int, start: int, stop: int, record: int) -> int:
         store64(head + at.HEAD_HALF, 0)
         head += at.HEAD_BYTES
     store64(state + at.S_SCRATCH, load64(state + at.S_SCRATCH_START))
+    store64(state + at.S_CARRIED, 0)
     start = past_space(start, stop)
     if start >= stop or load8(start) != OPEN:
         return at.REFUSED

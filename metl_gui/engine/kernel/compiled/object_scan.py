@@ -48,10 +48,13 @@ from metl_gui.engine.kernel.compiled.layout import (
     ROLE_BYTES,
     ROLES,
     S_BLOB,
+    S_CARRIED,
+    S_CARRIED_STOP,
     S_HALF_LEAVES,
     S_HALF_NODES,
     S_HALF_ROOT,
     S_HEADS,
+    S_SCRATCH,
     S_SHAPE_FACTS,
     S_SLOTS,
     SLOT_BYTES,
@@ -88,6 +91,7 @@ from metl_gui.engine.kernel.compiled.scalars import (
     past_scalar,
     past_space,
     past_string,
+    unescape,
     word_of,
 )
 
@@ -346,6 +350,27 @@ def past_member(state: int, head: int, slot: int, at: int, end: int, depth: int)
 
 
 @compiled
+def past_carried(state: int, slot: int, at: int, end: int) -> int:
+    """Skip a text that may be an object and note what it stands for, where it is what a wrapper carries.
+
+    Args:
+        state: address of the kernel's state.
+        slot: of the member, its name noted.
+        at: the opening quote.
+        end: where the text ends.
+    """
+    length, word = load64(slot + SLOT_NAME_LENGTH), load64(slot + SLOT_WORD)
+    is_value = (length == 5 and word == _VALUE) or (length == 7 and word == _MESSAGE)
+    if not is_value or load64(state + S_CARRIED) != 0:
+        return past_string(at + 1, end)
+    start = load64(state + S_SCRATCH)
+    after, stop = unescape(state, at + 1, end)
+    store64(state + S_CARRIED, start)
+    store64(state + S_CARRIED_STOP, stop)
+    return after
+
+
+@compiled
 def begin_role(state: int, role: int, parent: int) -> bool:
     """Begin an object in a role, unless the record has one already."""
     head = load64(state + S_HEADS) + role * HEAD_BYTES
@@ -419,10 +444,12 @@ def scan_object(state: int, at: int, end: int, outermost: int) -> int:  # noqa: 
                     return 0
             count += 1
             store64(slot + SLOT_VALUE, at)
-            below = -1
-            if load8(at) == OPEN:
+            below, is_carried = -1, role == TOP and load8(at) == QUOTE and load8(at + 1) == OPEN
+            if load8(at) == OPEN or is_carried:
                 note_names(slot, blob + name - NAME_BYTES, 1 if name != 0 else 0)
-                below = role_below(role, load64(slot + SLOT_WORD), load64(slot + SLOT_NAME_LENGTH))
+                below = (
+                    -1 if is_carried else role_below(role, load64(slot + SLOT_WORD), load64(slot + SLOT_NAME_LENGTH))
+                )
             if below >= 0:
                 # The object is left for the one in it, which is read in the same way.
                 if not begin_role(state, below, role):
@@ -434,7 +461,7 @@ def scan_object(state: int, at: int, end: int, outermost: int) -> int:  # noqa: 
                 at = past_space(at + 1, end)
                 is_empty = load8(at) == CLOSE
                 continue
-            at = past_member(state, head, slot, at, end, depth)
+            at = past_carried(state, slot, at, end) if is_carried else past_member(state, head, slot, at, end, depth)
             store64(slot + SLOT_LENGTH, at - load64(slot + SLOT_VALUE))
             if at == 0:
                 return 0

@@ -86,9 +86,11 @@ def half_in(state: int, role: int, facts: int) -> int:
 @compiled
 def past_text_value(state: int, slot: int, role: int) -> int:
     """Read the object that a string holds, in a role; 0 when it holds none, or more than it."""
-    start = load64(state + at.S_SCRATCH)
-    place = load64(slot + at.SLOT_VALUE)
-    stop = unescape(state, place + 1, place + load64(slot + at.SLOT_LENGTH))
+    start, stop = load64(state + at.S_CARRIED), load64(state + at.S_CARRIED_STOP)
+    if role != at.BODY or start == 0:
+        start = load64(state + at.S_SCRATCH)
+        place = load64(slot + at.SLOT_VALUE)
+        _, stop = unescape(state, place + 1, place + load64(slot + at.SLOT_LENGTH))
     if stop == 0 or load8(start) != OPEN:
         return 0
     store64(state + at.S_SCRATCH, stop + at.WORD)

@@ -250,17 +250,18 @@ def unescape_one(target: int, at: int) -> tuple[int, int]:
 
 
 @compiled
-def unescape(state: int, at: int, end: int) -> int:
+def unescape(state: int, at: int, end: int) -> tuple[int, int]:
     """Write what a string stands for into the scratch room, its opening quote being behind us.
 
     Returns:
-        Where it ends there, which is kept as the next free place; 0 when there is no room or the string is refused.
+        Where the string ends, behind its quote; where what it stands for ends, which is kept as the next free place.
+        Both are 0 when there is no room or the string is refused.
     """
     target = load64(state + S_SCRATCH)
     stop = load64(state + S_SCRATCH_STOP)
     while at < end:
         if target + VECTOR > stop:
-            return 0
+            return 0, 0
         marks = special(at)
         copy_vector(target, at)
         place, dropped = 0, 0
@@ -283,13 +284,13 @@ def unescape(state: int, at: int, end: int) -> int:
         target += place - dropped
         if load8(at) == QUOTE:
             if at >= end:
-                return 0
+                return 0, 0
             store64(state + S_SCRATCH, target)
-            return target
+            return at + 1, target
         at, target = unescape_one(target, at)
         if at == 0:
-            return 0
-    return 0
+            return 0, 0
+    return 0, 0
 
 
 @compiled

@@ -20,6 +20,7 @@ from typing import Any
 import orjson
 
 from metl_gui.core.trees.declarations import fingerprint
+from metl_gui.engine.kernel.message_records import MessageRecords, Parts, RecordBatch
 from metl_gui.engine.kernel.outcomes import MappedBatch
 from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan
 from metl_gui.engine.kernel.records import Records
@@ -31,6 +32,7 @@ from tests.benchmarks.kernel_loads import TRAFFIC, Load, loads, many_versions
 _MESSAGES = 20_000
 _QUICK_MESSAGES = 4_000
 _TARGET = 4.0
+_OF_LINES = 0.9
 _LESSONS = 40
 _TABLES: dict[str, tuple[tuple[str, ...], ...]] = {
     "payments": (
@@ -62,10 +64,37 @@ def cases(rounds: int, quick: bool) -> Iterator[Case]:
         kernel, records = _kernel(_plan()), Records.of(raws, "fx.jsonl")
         _check(kernel, events, records)
         yield _against_orjson(name, kernel, records, _TARGET, rounds, again)
+    yield _of_messages([_event(dice, number, count) for number in range(count)], rounds)
     for load in loads(count):
         yield _case(load, _TARGET, rounds)
     yield from _sizes(count, rounds)
     yield _of_reference([_event(dice, number, count // 4) for number in range(count // 4)], rounds)
+
+
+def _of_messages(events: list[_Event], rounds: int) -> Case:
+    """Measure envelopes that are values of messages of Kafka, with keys, against the same as lines."""
+    parts = Parts(
+        places=[(f"fx.public.{event.table}", 0) for event in events],
+        offsets=list(range(len(events))),
+        times=[1_795_244_088_918] * len(events),
+        keys=[orjson.dumps({name: event.row[name] for name in _key(event)}) for event in events],
+        headers=[b"null"] * len(events),
+        values=[event.envelope for event in events],
+    )
+    kernels = _kernel(_plan()), _kernel(_plan())
+    messages, lines = MessageRecords.of(parts), Records.of([event.envelope for event in events], "fx.jsonl")
+    _check(kernels[0], events, messages)
+    _check(kernels[1], events, lines)
+    return paired(
+        "kernel, messages of Kafka",
+        lambda: kernels[0].map(messages),
+        lambda: kernels[1].map(lines),
+        unit="us a message",
+        per=1e6 / len(events),
+        target=_OF_LINES,
+        rounds=rounds,
+        note=f"{messages.bytes_in / len(events):.0f} bytes each; their values as lines as baseline",
+    )
 
 
 def _sizes(count: int, rounds: int) -> Iterator[Case]:
@@ -99,7 +128,7 @@ def _kernel(plan: Plan) -> Kernel:
     return Kernel(plan, choice="compiled", patience=0)
 
 
-def _teach(kernel: Kernel, records: Records) -> MappedBatch:
+def _teach(kernel: Kernel, records: RecordBatch) -> MappedBatch:
     """Map until nothing more is learned, as a long run does."""
     outcome = kernel.map(records)
     for _ in range(_LESSONS):
@@ -237,7 +266,7 @@ def _plan() -> Plan:
     return Plan(17, "0" * 64, tuple(schemas))
 
 
-def _check(kernel: Kernel, events: list[_Event], records: Records) -> None:
+def _check(kernel: Kernel, events: list[_Event], records: RecordBatch) -> None:
     """Fail unless every record was mapped as the reference does and each payload holds the row's exact values."""
     outcome = _teach(kernel, records)
     _compare(outcome, Kernel(_plan(), choice="reference").map(records))

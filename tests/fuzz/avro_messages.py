@@ -8,7 +8,6 @@ headers name; every framing; bytes that their schema wrote, and such with a few 
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import os
 import sys
@@ -21,6 +20,7 @@ from confluent_kafka import TIMESTAMP_CREATE_TIME, TIMESTAMP_NOT_AVAILABLE, Mess
 from metl_gui.core.project.writer_schemas import AVRO, FRAMINGS, JSON, of_content, of_global, of_rabin
 from metl_gui.engine.kafka.records import records_of
 from metl_gui.engine.kernel.avro_values import AvroReader
+from metl_gui.engine.kernel.message_records import RecordBatch
 from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan, WriterSchemaPlan
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.kernel.wire_format import WireDecoder, half_of_avro
@@ -212,14 +212,14 @@ def play(seed: str, count: int = 300, batches: int = 3) -> Played:
     return Played(records, pair.hits, [])
 
 
-def _batch(dice: Random, messages: list[Message]) -> Records:
-    """Write messages as records: with what they were written from at hand, or not, or with only the first bytes."""
+def _batch(dice: Random, messages: list[Message]) -> RecordBatch:
+    """Return messages as records, or as lines that hold their wrappers; some with only the first bytes."""
     choices: dict[str, Any] = {"limit_bytes": 400} if dice.random() < 0.1 else {}
     if dice.random() < 0.1:
         choices["topic"] = _TOPICS[0]
-    records = records_of(messages, **choices)
+    records: RecordBatch = records_of(messages, **choices)
     if dice.random() < 0.4:
-        records = dataclasses.replace(records, parts=None)
+        records = Records.of(list(records), "f", sizes=[records.size(number) for number in range(len(records))])
     return records.first(len(records) // 2) if dice.random() < 0.1 else records
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from metl_gui.core.runs.run_spec import Mode
 from metl_gui.engine.kernel.compiled.memory import violations
+from metl_gui.engine.kernel.message_records import RecordBatch
 from metl_gui.engine.kernel.plan import Plan
-from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.mapping.kernel import Kernel
 from tests.fuzz.differences import differences
 
@@ -42,7 +42,7 @@ class Pair:
         self.reference = Kernel(plan, mode, is_replay=is_replay, choice="reference")
         self.hits = 0
 
-    def differ(self, records: Records) -> list[str]:
+    def differ(self, records: RecordBatch) -> list[str]:
         """Map a batch by both and return what differs; what the compiled kernel raises is a difference too."""
         before, _, _ = violations()
         try:

@@ -9,6 +9,7 @@ from metl_gui.engine.kernel.compiled.driver import Driver, _Batch, _runs
 from metl_gui.engine.kernel.compiled.memory import load64, store64, violations
 from metl_gui.engine.kernel.compiled.message_writer import map_record
 from metl_gui.engine.kernel.compiled.tables import address_of
+from metl_gui.engine.kernel.message_records import RecordBatch
 from metl_gui.engine.kernel.outcomes import BatchOutput
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.kernel.reference import ReferenceKernel
@@ -34,7 +35,7 @@ class Alone(Pair):
         self.batches = 0
         driver.reference = _Idle(driver)
 
-    def differ(self, records: Records) -> list[str]:
+    def differ(self, records: RecordBatch) -> list[str]:
         """Map a batch and return what was accessed outside of what is allowed."""
         before, _, _ = violations()
         self.batches += 1
@@ -50,10 +51,10 @@ class Alone(Pair):
             return []
         return [f"{after - before} accesses outside of what is allowed, the last of {size} bytes at {address:#x}"]
 
-    def _sweep(self, records: Records) -> None:
+    def _sweep(self, records: RecordBatch) -> None:
         gathering = self.compiled._gathering
         gathering.begin(len(records))
-        work = _Sweep(self.driver, records)
+        work = _Sweep(self.driver, records, records)
         for name, start, stop in _runs(records):
             if name is not None:
                 gathering.done = start
@@ -81,10 +82,10 @@ class _Idle(ReferenceKernel):
         self.driver = driver
         self.real = driver.reference
 
-    def map_record(self, raw: bytes, place: str, outcome: BatchOutput) -> None:
+    def map_record(self, records: RecordBatch, record: int, outcome: BatchOutput) -> None:
         """Map a record for the proof, and set any other aside unseen."""
         if outcome is self.driver._proof:
-            self.real.map_record(raw, place, outcome)
+            self.real.map_record(records, record, outcome)
         else:
             outcome.put_aside(_UNSEEN, b"{}")
 

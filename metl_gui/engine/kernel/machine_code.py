@@ -1,4 +1,4 @@
-"""May machine code be used yet? One answer: for the kernel, for records of Kafka's messages, for what cuts messages.
+"""May machine code be used yet? One answer: for the kernel, and for what cuts messages.
 
 It is used once it lies there and enough came for it: loading it takes about half a second. Until then, and where it
 cannot be loaded, the same is done without it.

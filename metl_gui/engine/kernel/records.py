@@ -2,34 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from metl_gui.formats.json_text import quoted
+from metl_gui.formats.record_wrapper import Wrapped, unwrap
 
 Int64Array: TypeAlias = NDArray[np.int64]
-
-
-class Parts(NamedTuple):
-    """The parts of the messages of Kafka that records were written from, each a column.
-
-    Args:
-        places: topic and partition.
-        offsets, times: a time below 0 is none.
-        keys, headers, values: as bytes, headers as JSON.
-    """
-
-    places: list[tuple[str, int]]
-    offsets: list[int]
-    times: list[int]
-    keys: list[bytes | None]
-    headers: list[bytes]
-    values: list[bytes | None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,9 +27,6 @@ class Records:
         name: the name of their file as positions say it.
         names: the same for each record, where they come from many files; empty otherwise.
         sizes: how long each is, where of some only the beginning is kept; ``None`` when all are whole.
-        positions: the whole position of each, where they come from no file; ``None`` when they do.
-        source_bytes: how many bytes they had where they come from, when that is not what lies here.
-        parts: what they were written from, at least as many; ``None`` when that is not at hand.
 
     Order: as in the file.
     """
@@ -57,9 +38,6 @@ class Records:
     name: str
     names: Sequence[str] = ()
     sizes: Int64Array | None = None
-    positions: Sequence[str] | None = None
-    source_bytes: int | None = None
-    parts: Parts | None = None
 
     @classmethod
     def of(
@@ -104,18 +82,41 @@ class Records:
         """Return the bytes of one record."""
         return self.buffer[self.starts[record] : self.stops[record]]
 
+    def unwrapped(self, record: int) -> Wrapped:
+        """Take one record apart.
+
+        Raises:
+            RecordError: ``malformed``.
+        """
+        return unwrap(self.raw(record))
+
     def position(self, record: int) -> str:
-        """Return the position of one record, ``file@offset`` where it comes from a file."""
-        if self.positions is not None:
-            return self.positions[record]
+        """Return the position of one record, ``file@offset``."""
         return f"{self.names[record] if self.names else self.name}@{self.offsets[record]}"
+
+    def is_whole(self, record: int) -> bool:
+        """Return whether all bytes of a record are there."""
+        return self.sizes is None or bool(self.sizes[record] <= self.stops[record] - self.starts[record])
+
+    def size(self, record: int) -> int:
+        """Return how long a record is."""
+        return int(self.stops[record] - self.starts[record] if self.sizes is None else self.sizes[record])
 
     def first(self, count: int) -> Records:
         """Return the first records only."""
-        sizes = None if self.sizes is None else self.sizes[:count]
-        places = self.starts[:count], self.stops[:count], self.offsets[:count]
-        positions = None if self.positions is None else self.positions[:count]
-        return Records(self.buffer, *places, self.name, self.names[:count], sizes, positions, parts=self.parts)
+        return self.chosen(range(min(count, len(self))))
+
+    def chosen(self, numbers: Sequence[int]) -> Records:
+        """Return some of them."""
+        at = np.array(numbers, np.int64)
+        return dataclasses.replace(
+            self,
+            starts=self.starts[at],
+            stops=self.stops[at],
+            offsets=self.offsets[at],
+            names=[self.names[number] for number in numbers] if self.names else (),
+            sizes=None if self.sizes is None else self.sizes[at],
+        )
 
     @property
     def lengths(self) -> Int64Array:
@@ -123,16 +124,14 @@ class Records:
         return self.stops - self.starts
 
     @property
+    def is_cut(self) -> NDArray[np.bool_]:
+        """Of which only the beginning is there; of n."""
+        return np.zeros(len(self), np.bool_) if self.sizes is None else self.sizes > self.lengths
+
+    @property
     def bytes_in(self) -> int:
         """How many bytes they have, with what is not kept of them."""
-        if self.source_bytes is not None:
-            return self.source_bytes
         return int((self.lengths if self.sizes is None else self.sizes).sum())
-
-
-def head_of(topic: str, partition: int) -> bytes:
-    """Write what all records of a partition of Kafka begin with, up to the offset."""
-    return b'{"topic":%b,"partition":%d,"offset":' % (quoted(topic), partition)
 
 
 def _starts(lengths: Int64Array) -> Int64Array:

@@ -20,13 +20,14 @@ from metl_gui.core.runs.run_spec import Mode
 from metl_gui.core.trees.paths import escape, split
 from metl_gui.engine.kernel.changes import RowChange, read_wrapped
 from metl_gui.engine.kernel.message_layout import MessageKind, MessagePaths, layout_of
+from metl_gui.engine.kernel.message_records import RecordBatch
 from metl_gui.engine.kernel.outcomes import BatchOutput, Sent, error_row
 from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan, version_name
 from metl_gui.engine.kernel.versions import VersionResolver, value_at
 from metl_gui.engine.kernel.wire_format import DecodedValue, WireDecoder
 from metl_gui.errors import RecordError
 from metl_gui.formats.json_text import NULL, Members, bytes_of, quoted
-from metl_gui.formats.record_wrapper import Wrapped, unwrap
+from metl_gui.formats.record_wrapper import Wrapped
 
 _HEX = "hex:"
 
@@ -95,20 +96,20 @@ class ReferenceKernel:
         self.decoding = WireDecoder(plan)
         self.wire = self.decoding if plan.wire else None
 
-    def map_record(self, raw: bytes, place: str, outcome: BatchOutput) -> None:
-        """Map one record.
+    def map_record(self, records: RecordBatch, record: int, outcome: BatchOutput) -> None:
+        """Map one record of a batch; its position in the file is used where it names no other.
 
         Args:
-            raw: the record exactly.
-            place: its position in the file, used where the record names no other.
+            records: the batch.
+            record: its number.
             outcome: where messages, fate and counts go.
         """
-        found = RecordContext(place)
+        found = RecordContext(records.position(record))
         try:
-            self.map_wrapped(unwrap(raw), found, outcome)
+            self.map_wrapped(records.unwrapped(record), found, outcome)
         except RecordError as error:
             where = found.schema, found.version, found.position
-            outcome.put_aside(error, error_row(error, self.plan.state, where, raw))
+            outcome.put_aside(error, error_row(error, self.plan.state, where, records.raw(record)))
 
     def map_wrapped(
         self, wrapped: Wrapped, found: RecordContext, outcome: BatchOutput, written: DecodedValue | None = None

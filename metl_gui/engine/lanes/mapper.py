@@ -13,16 +13,15 @@ import msgspec
 
 from metl_gui.core.runs.report import Tally
 from metl_gui.core.runs.run_spec import PlanState
-from metl_gui.engine.kafka.machine_code import MACHINE
 from metl_gui.engine.kafka.outgoing import Outgoing, Outgoings, set_aside_message
 from metl_gui.engine.kafka.records import records_of
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.kernel.compiled import build
+from metl_gui.engine.kernel.message_records import MessageRecords
 from metl_gui.engine.kernel.outcomes import MappedBatch
-from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.lanes.order import LaneOrder
 from metl_gui.engine.lanes.partition_state import PartitionState, Version
-from metl_gui.engine.mapping.kernel import Choice, Kernel
+from metl_gui.engine.mapping.kernel import Kernel
 from metl_gui.engine.sinks.topic_sink import fitting, refusals, without_refused
 from metl_gui.engine.tasks.refused_records import counted, set_refused_aside
 
@@ -62,16 +61,13 @@ class StateMapper:
     Args:
         order: the lane's.
         taken: the state.
-        is_machine_there: machine code is loaded already, so that it is used from the first record on.
     """
 
-    def __init__(self, order: LaneOrder, taken: PlanState, *, is_machine_there: bool = False) -> None:
+    def __init__(self, order: LaneOrder, taken: PlanState) -> None:
         self.order = order
         self.state, self.hash = taken.state, taken.hash
-        choice: Choice = "compiled" if is_machine_there else "best"
-        self.kernel = Kernel(
-            plans.decode(taken.plan), order.run.policy.mode, publication=taken.publication, choice=choice
-        )
+        self.kernel = Kernel(plans.decode(taken.plan), order.run.policy.mode, publication=taken.publication)
+        self.kernel.use_compiled()
         self._outgoings = Outgoings(order.sink.topic, taken.state, has_tombstones=order.sink.has_tombstones)
         self._error_bytes = order.errors.limits.get(order.errors.topic, 0)
         self._evictions = 0
@@ -95,12 +91,10 @@ class StateMapper:
             fitting(set_aside_message(self.order.errors.topic, row, messages[row.record]), self._error_bytes)
             for row in rows
         ]
-        if len(messages) < len(records):
-            tally.bytes_in = sum(len(message.value() or b"") + len(message.key() or b"") for message in messages)
         self._note_figures(tally, outcome, nanoseconds)
         return MappedMessages(messages, tally, outgoing)
 
-    def _timed(self, records: Records) -> tuple[MappedBatch, int]:
+    def _timed(self, records: MessageRecords) -> tuple[MappedBatch, int]:
         started = time.perf_counter_ns()
         return self.kernel.map(records), time.perf_counter_ns() - started
 
@@ -123,9 +117,7 @@ class StateMappers:
     def __init__(self, order: LaneOrder, started_with: PlanState) -> None:
         build.build_in_background()
         self.order = order
-        # Where machine code lies ready it is loaded now: half a second that no record has to wait.
-        is_there = build.is_ready() and MACHINE.if_there() is not None
-        self.current = StateMapper(order, started_with, is_machine_there=is_there)
+        self.current = StateMapper(order, started_with)
         self._prepared: dict[str, StateMapper] = {}
         self._newest: list[Message] = []
 
@@ -139,7 +131,7 @@ class StateMappers:
         """Make what mapping with a state needs; from any thread."""
         if taken.hash == self.current.hash and taken.state == self.current.state:
             return
-        mapper = StateMapper(self.order, taken, is_machine_there=self.current.kernel.is_compiled)
+        mapper = StateMapper(self.order, taken)
         newest = self._newest
         if newest:
             mapper.kernel.map(records_of(newest, self.order.run.source.max_record_bytes))
@@ -151,7 +143,7 @@ class StateMappers:
         """Map with a state from now on."""
         found = self._prepared.pop(taken.hash, None)
         if found is None or found.state != taken.state:
-            found = StateMapper(self.order, taken, is_machine_there=self.current.kernel.is_compiled)
+            found = StateMapper(self.order, taken)
         self.current = found
 
 

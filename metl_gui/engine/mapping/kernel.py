@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from metl_gui.core.runs.run_spec import Mode
 from metl_gui.engine.kernel.compiled import build
 from metl_gui.engine.kernel.machine_code import MachineCode
+from metl_gui.engine.kernel.message_records import RecordBatch
 from metl_gui.engine.kernel.outcomes import BatchOutput, MappedBatch, error_row
 from metl_gui.engine.kernel.plan import Plan
-from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.kernel.reference import ReferenceKernel
 from metl_gui.errors import RecordError
 
@@ -66,7 +66,11 @@ class Kernel:
         """How many of these were dropped for want of room."""
         return self._machine.loaded.evictions if self._machine.loaded else 0
 
-    def map(self, records: Records) -> MappedBatch:
+    def use_compiled(self) -> None:
+        """Map with machine code from the first record on, where it lies ready: half a second that no record waits."""
+        self._machine.if_there()
+
+    def map(self, records: RecordBatch) -> MappedBatch:
         """Map one batch of records, in order."""
         gathering = self._gathering
         gathering.begin(len(records))
@@ -84,12 +88,11 @@ class Kernel:
 
         return Driver(self.reference, self._gathering, PATIENCE if self._patience is None else self._patience)
 
-    def _map_by_reference(self, records: Records, record: int) -> None:
-        raw = records.raw(record)
-        if records.sizes is not None and len(raw) < records.sizes[record]:
-            self._put_cut_aside(raw, int(records.sizes[record]), records.position(record))
+    def _map_by_reference(self, records: RecordBatch, record: int) -> None:
+        if records.is_whole(record):
+            self.reference.map_record(records, record, self._gathering)
         else:
-            self.reference.map_record(raw, records.position(record), self._gathering)
+            self._put_cut_aside(records.raw(record), records.size(record), records.position(record))
 
     def _put_cut_aside(self, raw: bytes, size: int, place: str) -> None:
         detail = f"the record has {size} bytes, of which the first {len(raw)} are kept here"

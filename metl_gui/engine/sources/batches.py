@@ -342,9 +342,7 @@ def first_records(source: str, most: int, most_of_file: int | None = None) -> It
         for batch in read_batches(listing.files, [FileRange(at, 0, file.size_bytes)], limit):
             records = batch.records
             for number in range(len(records)):
-                raw = records.raw(number)
-                is_whole = records.sizes is None or int(records.sizes[number]) == len(raw)
-                yield FirstRecord(raw, records.position(number), is_whole)
+                yield FirstRecord(records.raw(number), records.position(number), records.is_whole(number))
                 left -= 1
         if left <= 0:
             return

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from metl_gui.core.runs.kafka import KafkaServers, parse_address
-from metl_gui.core.runs.limits import LIMIT_BYTES
 from metl_gui.engine.kafka.consumer import OffsetRange, RangeReader, close_clients
 from metl_gui.engine.kafka.offsets import ListedPartition, Lister
 from metl_gui.engine.kafka.records import records_of
@@ -63,10 +62,8 @@ def _first(
                     continue
                 counts[place] = counts.get(place, 0) + 1
                 total += 1
-                size = int(records.lengths[number] if records.sizes is None else records.sizes[number])
-                start = int(records.starts[number])
-                raw = records.buffer[start : start + size]
-                yield TopicRecord(place[0], FirstRecord(raw, records.position(number), size <= LIMIT_BYTES))
+                found = FirstRecord(records.whole(number), records.position(number), records.is_whole(number))
+                yield TopicRecord(place[0], found)
         places = [
             (one, at + width)
             for one, at in places

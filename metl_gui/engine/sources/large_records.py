@@ -15,6 +15,7 @@ from typing import IO, Protocol, Self
 
 import msgspec
 
+from metl_gui.engine.kernel.message_records import RecordBatch
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.sources.batches import FileBatch
 from metl_gui.engine.sources.files import CHUNK_BYTES, SourceFile, plain_bytes, shrunken
@@ -108,7 +109,7 @@ class OfFile:
 
     def write(self, record: int, into: IO[bytes]) -> None:
         """Write a record as text where it is text, else as base64; see ``LargeRecords``."""
-        place = int(self.records.offsets[record]), _size(self.records, record)
+        place = int(self.records.offsets[record]), self.records.size(record)
         start = into.tell()
         try:
             into.writelines(_as_text(self._checked(record, place)))
@@ -181,7 +182,7 @@ class LargeReaders:
 
 
 def write_row(
-    state: int, records: Records, record: int, limit_bytes: int, large: LargeRecords, into: IO[bytes]
+    state: int, records: RecordBatch, record: int, limit_bytes: int, large: LargeRecords, into: IO[bytes]
 ) -> None:
     """Write the row of a large record.
 
@@ -196,7 +197,7 @@ def write_row(
     Raises:
         RunError: the source is not what it was.
     """
-    size = _size(records, record)
+    size = records.size(record)
     detail = f"the record has {size:,} bytes, and this run takes no more than {limit_bytes:,}"
     into.write(
         b'{"reason":%b,"detail":%b,"state":%d,"schema":%b,"version":%b,"position":%b,"size_bytes":%d,'
@@ -248,10 +249,6 @@ def cut_row(beginning: bytes) -> bytes:
             continue
         return beginning[: found.end() + left] + b'"}'
     return beginning[: found.end()] + b'"}'
-
-
-def _size(records: Records, record: int) -> int:
-    return int(records.lengths[record] if records.sizes is None else records.sizes[record])
 
 
 def _as_text(pieces: Iterator[bytes]) -> Iterator[bytes]:

@@ -12,11 +12,13 @@ import gc
 from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, TYPE_CHECKING, Final, NamedTuple
 
+from metl_gui.core.runs.limits import LIMIT_BYTES
 from metl_gui.engine.kafka.consumer import OffsetRange, RangeReader
 from metl_gui.engine.kafka.outgoing import CUT, FORM, OF_SET_ASIDE, POSITION, REASON, RECORD, REPLAYED, TIMESTAMP
-from metl_gui.engine.kafka.records import headers_json, records_of, records_of_columns
+from metl_gui.engine.kafka.records import headers_json, records_of
 from metl_gui.engine.kafka.topic_orders import TopicReading, WaitingRecords
-from metl_gui.engine.kernel.records import Parts, Records
+from metl_gui.engine.kernel.message_records import MessageRecords, Parts, RecordBatch
+from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.sources.large_records import TOO_LARGE, LargeRecords
 from metl_gui.engine.sources.source import ReadPlan, partition_of
 from metl_gui.formats.json_text import quoted
@@ -34,12 +36,12 @@ class TopicBatch(NamedTuple):
 
     Args:
         records: the records.
-        large: gives those whole that are larger than the limit.
+        large: gives those whole that are larger than the limit; None where none is.
         messages: what they were as they came, or were before they were set aside; None for a record of a file.
     """
 
-    records: Records
-    large: LargeRecords
+    records: RecordBatch
+    large: LargeRecords | None
     messages: Sequence[Message | None]
 
 
@@ -123,21 +125,10 @@ class TopicRecords:
 
     def _batch(self, run: list[SetAsideMessage]) -> TopicBatch:
         if run[0].is_record:
-            records = Records.of(
-                [one.value or b"" for one in run], "", [one.offset for one in run], [one.topic for one in run]
-            )
-            return TopicBatch(records, LargeMessages(records), [None] * len(run))
-        records = records_of_columns(
-            Parts(
-                [(one.topic, one.partition) for one in run],
-                [one.offset for one in run],
-                [one.time for one in run],
-                [one.key for one in run],
-                [headers_json(one.headers) for one in run],
-                [one.value for one in run],
-            ),
-            self.limit_bytes,
-        )
+            values, places = [one.value or b"" for one in run], [one.offset for one in run]
+            lines = Records.of(values, "", places, [one.topic for one in run])
+            return TopicBatch(lines, None, [None] * len(run))
+        records = messages_of(run, self.limit_bytes)
         return TopicBatch(records, LargeMessages(records), [one.message() for one in run])
 
 
@@ -218,6 +209,19 @@ class SetAsideMessage(NamedTuple):
         )
 
 
+def messages_of(found: Sequence[SetAsideMessage], limit_bytes: int = LIMIT_BYTES) -> MessageRecords:
+    """Return messages of an error topic as the records of topics that they were; see ``MessageRecords.of``."""
+    parts = Parts(
+        [(one.topic, one.partition) for one in found],
+        [one.offset for one in found],
+        [one.time for one in found],
+        [one.key for one in found],
+        [headers_json(one.headers) for one in found],
+        [one.value for one in found],
+    )
+    return MessageRecords.of(parts, limit_bytes)
+
+
 class LargeMessages:
     """Large records of a batch, which lies in memory whole.
 
@@ -225,15 +229,13 @@ class LargeMessages:
         records: the batch.
     """
 
-    def __init__(self, records: Records) -> None:
+    def __init__(self, records: MessageRecords) -> None:
         self.records = records
 
     def write(self, record: int, into: IO[bytes]) -> None:
         """Write the end of the row of a record; see ``LargeRecords``."""
-        start = int(self.records.starts[record])
-        size = int(self.records.lengths[record] if self.records.sizes is None else self.records.sizes[record])
         # A message as a record is text always: what is none stands in it as base64.
-        into.write(b'"raw":%b}' % quoted(self.records.buffer[start : start + size].decode()))
+        into.write(b'"raw":%b}' % quoted(self.records.whole(record).decode()))
 
 
 @contextlib.contextmanager

@@ -19,10 +19,8 @@ from metl_gui.core.runs.run_spec import (
 from metl_gui.engine.kafka.consumer import OffsetRange, RangeReader
 from metl_gui.engine.kafka.offsets import Lister
 from metl_gui.engine.kafka.outgoing import DETAIL, POSITION, SCHEMA, VERSION
-from metl_gui.engine.kafka.records import headers_json, records_of_columns
 from metl_gui.engine.kafka.topic_orders import WaitingRecords
-from metl_gui.engine.kernel.records import Parts
-from metl_gui.engine.sources.topic_records import SetAsideMessage
+from metl_gui.engine.sources.topic_records import SetAsideMessage, messages_of
 from metl_gui.engine.sources.topic_source import ErrorTopicSource
 
 MOST_OFFSETS: Final = 20_000
@@ -98,23 +96,7 @@ def _row(one: SetAsideMessage, raw: bytes) -> SetAsideRecord:
 
 
 def _whole(found: Sequence[SetAsideMessage]) -> Iterator[bytes]:
-    """Yield each message as the record that it was; wrapped together they take a quarter of the time."""
-    wrapped = _wrapped([one for one in found if not one.is_record])
+    """Yield each message as the record that it was."""
+    messages = iter(messages_of([one for one in found if not one.is_record]))
     for one in found:
-        yield one.value or b"" if one.is_record else next(wrapped)
-
-
-def _wrapped(found: Sequence[SetAsideMessage]) -> Iterator[bytes]:
-    if not found:
-        return
-    columns = Parts(
-        [(one.topic, one.partition) for one in found],
-        [one.offset for one in found],
-        [one.time for one in found],
-        [one.key for one in found],
-        [headers_json(one.headers) for one in found],
-        [one.value for one in found],
-    )
-    records = records_of_columns(columns)
-    for start, stop in zip(records.starts.tolist(), records.stops.tolist(), strict=True):
-        yield bytes(records.buffer[start:stop])
+        yield one.value or b"" if one.is_record else next(messages)

@@ -7,14 +7,13 @@ one; what it counted of a few records is found by mapping these again, which cos
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
 import msgspec
-import numpy as np
 
 from metl_gui.core.runs.report import Tally
+from metl_gui.engine.kernel.message_records import RecordBatch
 from metl_gui.engine.kernel.outcomes import MappedBatch, SetAside, error_row
-from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.mapping.kernel import Kernel
 from metl_gui.engine.sinks.sink import RejectedRecord
 from metl_gui.errors import RecordError
@@ -26,7 +25,7 @@ def counted(outcome: MappedBatch) -> Tally:
 
 
 def set_refused_aside(
-    tally: Tally, refused: Mapping[int, RejectedRecord], kernel: Kernel, records: Records
+    tally: Tally, refused: Mapping[int, RejectedRecord], kernel: Kernel, records: RecordBatch
 ) -> list[SetAside]:
     """Take refused records out of the counts of their batch and set them aside.
 
@@ -42,25 +41,10 @@ def set_refused_aside(
     if not refused:
         return []
     numbers = sorted(refused)
-    _take_back(tally, counted(kernel.map(chosen(records, numbers))))
+    _take_back(tally, counted(kernel.map(records.chosen(numbers))))
     tally.set_aside += len(numbers)
     tally.by_reason = dict(Counter(tally.by_reason) + Counter(refusal.reason for refusal in refused.values()))
     return [_row(number, refused[number], kernel.plan.state, records) for number in numbers]
-
-
-def chosen(records: Records, numbers: Collection[int]) -> Records:
-    """Return some records of a batch."""
-    at = np.array(list(numbers), np.int64)
-    return Records(
-        buffer=records.buffer,
-        starts=records.starts[at],
-        stops=records.stops[at],
-        offsets=records.offsets[at],
-        name=records.name,
-        names=[records.names[number] for number in numbers] if records.names else (),
-        sizes=None if records.sizes is None else records.sizes[at],
-        positions=None if records.positions is None else [records.positions[number] for number in numbers],
-    )
 
 
 def _take_back(tally: Tally, refused: Tally) -> None:
@@ -81,7 +65,7 @@ def _without(counts: Mapping[str, int], taken: Mapping[str, int]) -> dict[str, i
     return {name: count for name, count in left.items() if count}
 
 
-def _row(number: int, refusal: RejectedRecord, state: int, records: Records) -> SetAside:
+def _row(number: int, refusal: RejectedRecord, state: int, records: RecordBatch) -> SetAside:
     error = RecordError(refusal.reason, refusal.detail)
     place = refusal.schema, refusal.version, refusal.position
     return SetAside(number, error.reason, error_row(error, state, place, records.raw(number)))

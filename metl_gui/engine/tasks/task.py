@@ -23,9 +23,9 @@ from metl_gui.core.runs.run_spec import RunSpec
 from metl_gui.engine.kafka.topic_orders import TopicOrder
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.kernel.compiled import build
+from metl_gui.engine.kernel.message_records import RecordBatch
 from metl_gui.engine.kernel.outcomes import MappedBatch, SetAside
 from metl_gui.engine.kernel.plan import Plan
-from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.mapping.kernel import Kernel
 from metl_gui.engine.runs.progress import ProgressNotes
 from metl_gui.engine.sinks.jsonl import JsonlParts, JsonlSink
@@ -146,7 +146,9 @@ class TaskAttempt:
         self.sampler = Sampler(order.run.policy.samples if order.has_samples else 0)
         self.evictions = kernel.evictions - _dropped.pop(_key_of(order), 0)
 
-    def map(self, records: Records, large: LargeRecords | None = None, messages: Sequence[Message | None] = ()) -> None:
+    def map(
+        self, records: RecordBatch, large: LargeRecords | None = None, messages: Sequence[Message | None] = ()
+    ) -> None:
         """Map one batch and write what it became.
 
         Args:
@@ -187,23 +189,21 @@ class TaskAttempt:
         figures.column_sets, figures.is_compiled = kernel.column_sets, kernel.is_compiled
         figures.evictions, self.evictions = kernel.evictions - self.evictions, kernel.evictions
 
-    def _put_aside(self, row: SetAside, records: Records, messages: Sequence[Message | None]) -> None:
+    def _put_aside(self, row: SetAside, records: RecordBatch, messages: Sequence[Message | None]) -> None:
         if self.error_topic is not None:
             message = messages[row.record] if messages else None
             if message is not None:
                 self.error_topic.put(row, message)
             else:
-                raw = records.raw(row.record)
-                size = len(raw) if records.sizes is None else int(records.sizes[row.record])
-                self.error_topic.put_record(row, raw, size)
+                self.error_topic.put_record(row, records.raw(row.record), records.size(row.record))
             return
         self.errors.append((f"reason={row.reason}",), (row.text + b"\n",))
 
-    def _put_large_aside(self, record: int, records: Records, large: LargeRecords) -> None:
+    def _put_large_aside(self, record: int, records: RecordBatch, large: LargeRecords) -> None:
         state, limit = self.kernel.plan.state, self.order.run.source.max_record_bytes
         self.errors.write_long((f"reason={TOO_LARGE}",), partial(write_row, state, records, record, limit, large))
 
-    def _sample(self, outcome: MappedBatch, records: Records, refused: Collection[int]) -> None:
+    def _sample(self, outcome: MappedBatch, records: RecordBatch, refused: Collection[int]) -> None:
         wanted = [n for n, name in enumerate(outcome.entity_names) if not self.sampler.has_enough([name])]
         for record in np.unique(outcome.records[np.isin(outcome.entities, wanted)]).tolist():
             of_it = range(*np.searchsorted(outcome.records, (record, record + 1)).tolist())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import io
 import json
 from itertools import pairwise
@@ -16,6 +15,7 @@ from confluent_kafka import TIMESTAMP_CREATE_TIME, Message
 from metl_gui.core.project.writer_schemas import AVRO, of_content, of_global, of_rabin
 from metl_gui.engine.kafka.records import records_of
 from metl_gui.engine.kernel.compiled import build
+from metl_gui.engine.kernel.message_records import RecordBatch
 from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan, WriterSchemaPlan
 from metl_gui.engine.kernel.records import Records
 from metl_gui.formats.avro_types import rabin_fingerprint, read_avro
@@ -78,7 +78,7 @@ def messages(frame: bytes, numbers: list[float], headers: Headers | None = None)
     ]  # fmt: skip
 
 
-def mapped(plan_: Plan, *batches: Records) -> list[int]:
+def mapped(plan_: Plan, *batches: RecordBatch) -> list[int]:
     """Map batches by both kernels; return how many records machine code mapped of each."""
     pair, hits = Pair(Setting(plan_, "production")), [0]
     for records in batches:
@@ -100,13 +100,13 @@ def mapped(plan_: Plan, *batches: Records) -> list[int]:
         ("none", "7", b"", [("__value_schema_id", b"7")]),
     ],
 )
-@pytest.mark.parametrize("has_parts", [True, False])
+@pytest.mark.parametrize("is_of_kafka", [True, False])
 def test_machine_code_maps_every_message_in_each_framing(
-    framing: str, id_: str, frame: bytes, headers: Headers, has_parts: bool
+    framing: str, id_: str, frame: bytes, headers: Headers, is_of_kafka: bool
 ) -> None:
-    records = records_of(messages(frame, [1.5] * COUNT, headers))
-    if not has_parts:
-        records = dataclasses.replace(records, parts=None)
+    records: RecordBatch = records_of(messages(frame, [1.5] * COUNT, headers))
+    if not is_of_kafka:
+        records = Records.of(list(records), "f")
     assert mapped(plan(framing, id_), records, records)[1] == COUNT
 
 

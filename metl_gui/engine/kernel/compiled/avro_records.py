@@ -1,4 +1,4 @@
-"""Records of a batch whose values are framed Avro, written by machine code as records that hold text.
+"""Records of a batch whose values are framed Avro: machine code writes text in place of these and of their keys.
 
 ``Ways`` tells which values and keys of a batch are in the framing of a registry, and by which programs they are read.
 How bytes are framed is decided by ``kernel.wire_format`` as for the reference, once for all that begin alike.
@@ -13,6 +13,7 @@ schemas apart by it as it tells schema halves of messages apart, and ``learning`
 
 from __future__ import annotations
 
+import contextlib
 import json
 import secrets
 from collections.abc import Sequence
@@ -28,15 +29,15 @@ from metl_gui.engine.kernel.compiled import avro_programs as at
 from metl_gui.engine.kernel.compiled.avro_programs import Programs, Unfit
 from metl_gui.engine.kernel.compiled.avro_text import write_records
 from metl_gui.engine.kernel.compiled.memory import IS_CHECKED, PADDING, allow
-from metl_gui.engine.kernel.compiled.tables import address_of
-from metl_gui.engine.kernel.compiled.wrappers import table_of
+from metl_gui.engine.kernel.compiled.tables import address_of, table_of
 from metl_gui.engine.kernel.headers import names_old_key
-from metl_gui.engine.kernel.records import Parts, Records, head_of
+from metl_gui.engine.kernel.message_records import MessageRecords, Parts, RecordBatch, distinct, member
+from metl_gui.engine.kernel.records import Int64Array, Records
 from metl_gui.engine.kernel.wire_format import DecodedValue, FramedPayload, WireDecoder, is_framed, readings
 from metl_gui.errors import RecordError
 from metl_gui.formats.avro_types import read_avro
 from metl_gui.formats.json_text import NULL, bytes_of, members, quoted
-from metl_gui.formats.record_wrapper import SINGLE_OBJECT, unwrap
+from metl_gui.formats.record_wrapper import SINGLE_OBJECT, Wrapped, unwrap
 
 
 class SchemaPlaceholders:
@@ -167,6 +168,9 @@ class Ways:
 
 
 _BEGINS, _ENCODED = b'{"topic":', b'"value_b64"'
+_FIRST_BYTES = 0, SINGLE_OBJECT[0]
+"""How a value begins that no headers need to name a schema for."""
+
 _LEAST_BYTES = 16
 _FIRST_ROOM = 4
 _ROOM_BYTES = 1024
@@ -183,16 +187,13 @@ class Unframer:
         self.stand_ins = SchemaPlaceholders()
         self._ways = None if wire is None else Ways(wire, self.stand_ins)
 
-    def of(self, records: Records) -> Records:
+    def of(self, records: RecordBatch) -> RecordBatch:
         """Return a batch with text in place of what is framed, as far as machine code reads it."""
         if self._ways is None:
             return records
-        found = _Found(self._ways)
-        if records.parts is not None:
-            found.scan_messages(records, records.parts)
-        else:
-            found.scan_base64(records)
-        return _written(records, found) if found.numbers else records
+        if isinstance(records, MessageRecords):
+            return _of_messages(records, _Found(self._ways))
+        return _of_lines(records, _Found(self._ways))
 
 
 class _Found:
@@ -205,134 +206,151 @@ class _Found:
     def __init__(self, ways: Ways) -> None:
         self.ways = ways
         self.numbers: list[int] = []
-        self.heads: list[bytes] = []
-        self.offsets: list[int] = []
-        self.times: list[int] = []
-        self.keys: list[bytes] = []
         self.key_programs: list[int] = []
         self.key_skipped: list[int] = []
-        self.values: list[bytes] = []
         self.value_ways: list[Way] = []
 
-    def scan_messages(self, records: Records, parts: Parts) -> None:
-        """Search for framed values among the messages that records were written from."""
-        distinct = set(parts.headers)
-        marked = {one: one if is_framed(b"", one) else b"" for one in distinct}
-        left = {one for one in distinct if names_old_key(one)}
-        heads: dict[tuple[str, int], bytes] = {}
-        whole = _whole(records)
-        for number in range(len(records)):
-            value, headers = parts.values[number], marked[parts.headers[number]]
-            if value is None or not (headers or value[:1] in (b"\0", b"\xc3")) or not whole[number]:
-                continue
-            if parts.headers[number] in left:
-                continue
-            place, offset = parts.places[number], parts.offsets[number]
-            if offset < 0 or not place[0]:
-                continue
-            if place not in heads:
-                heads[place] = head_of(*place)
-            if self._add(place[0], headers, parts.keys[number], value):
-                self.numbers.append(number)
-                self.heads.append(heads[place])
-                self.offsets.append(offset)
-                self.times.append(parts.times[number])
+    def add(self, number: int, topic: str, headers: bytes, key: bytes | None, value: bytes) -> None:
+        """Add a record unless its value or key is left.
 
-    def scan_base64(self, records: Records) -> None:
-        """Search for framed values in records that hold them in base64."""
-        whole = _whole(records)
-        for number in _candidates(records):
-            raw = records.raw(number)
-            if not (raw.startswith(_BEGINS) and _ENCODED in raw and whole[number]):
-                continue
-            try:
-                wrapped = unwrap(raw)
-            except RecordError:
-                continue
-            value, headers = wrapped.value, wrapped.headers if is_framed(b"", wrapped.headers) else b""
-            if wrapped.is_key or not wrapped.topic or value is None or not is_framed(value, headers):
-                continue
-            if names_old_key(wrapped.headers):
-                continue
-            head = b'{"topic":' + quoted(wrapped.topic)
-            if wrapped.position:
-                _, partition, offset = wrapped.position.rsplit("/", 2)
-                head += f',"partition":{partition},"offset":{offset}'.encode()
-            if self._add(wrapped.topic, headers, wrapped.key, value):
-                self.numbers.append(number)
-                self.heads.append(head + at.PARTS[at.BEFORE_TIME] + (wrapped.timestamp or NULL))
-                self.offsets.append(-1)
-                self.times.append(-1)
-
-    def _add(self, topic: str, headers: bytes, key: bytes | None, value: bytes) -> bool:
-        """Add a value and its key, unless one of them is left."""
+        Args:
+            number: of the record.
+            topic: where it comes from.
+            headers: its own, empty where they name no schema.
+            key, value: as they came.
+        """
         way = self.ways.of(value, topic, headers, "value")
         if not isinstance(way, Way):
-            return False
-        program, skipped = at.NO_KEY, 0
+            return
+        program, skipped = at.NO_KEY if key is None else at.PLAIN_KEY, 0
         if key is not None and (headers or key[:1] in (b"\0", b"\xc3")):
             key_way = self.ways.of(key, topic, headers, "key")
+            if key_way == "left":
+                return
             if isinstance(key_way, Way):
                 program, skipped = key_way.program, key_way.skipped
-            elif key_way == "left":
-                return False
-            else:
-                program = at.PLAIN_KEY if key_way == "plain" else at.NO_KEY
-        elif key is not None:
-            program = at.PLAIN_KEY
-        self.keys.append(key or b"")
+            elif key_way != "plain":
+                program = at.NO_KEY
+        self.numbers.append(number)
         self.key_programs.append(program)
         self.key_skipped.append(skipped)
-        self.values.append(value)
         self.value_ways.append(way)
-        return True
 
 
-def _written(records: Records, found: _Found) -> Records:
-    """Return a batch with what machine code wrote of some of its records."""
-    work = _Work(found)
+def _of_messages(records: MessageRecords, found: _Found) -> MessageRecords:
+    """Return messages with text in place of framed values and keys; the headers that name their schemas are gone."""
+    framed = [one if is_framed(b"", one) else b"" for one in records.headers]
+    is_named = np.array([bool(one) for one in framed], np.bool_)[records.headers_of]
+    is_left = np.array([names_old_key(one) for one in records.headers], np.bool_)[records.headers_of]
+    text = np.frombuffer(records.buffer, np.uint8)
+    is_there = (records.stops >= records.starts) & ~is_left & ~records.is_cut
+    for number in np.flatnonzero(is_there & (is_named | np.isin(text[records.starts], _FIRST_BYTES))).tolist():
+        topic, headers = records.topic_of(number), framed[records.headers_of[number]]
+        found.add(number, topic, headers, records.key(number), records.value(number) or b"")
+    if not found.numbers:
+        return records
+    numbers = np.array(found.numbers, np.int64)
+    work = _Work(found, records)
     work.run()
-    text, is_text = work.out[: work.used], work.stops > work.starts
-    numbers = np.array(found.numbers, np.int64)[is_text]
+    is_text, behind = work.stops > work.starts, len(text)
+    is_key = is_text & (np.array(found.key_programs, np.int64) != at.PLAIN_KEY)
+    # A key that says nothing is missing.
+    key_stops = np.where(work.middles > work.starts, work.middles, work.starts - 1)
+    return replace(
+        records,
+        buffer=b"".join((records.buffer, work.out[: work.used].data, bytes(PADDING))),
+        starts=_put(records.starts, numbers[is_text], work.middles[is_text] + behind),
+        stops=_put(records.stops, numbers[is_text], work.stops[is_text] + behind),
+        key_starts=_put(records.key_starts, numbers[is_key], work.starts[is_key] + behind),
+        key_stops=_put(records.key_stops, numbers[is_key], key_stops[is_key] + behind),
+        headers=[*records.headers, NULL],
+        headers_of=_put(records.headers_of, numbers[is_text], len(records.headers)),
+    )
+
+
+def _put(column: Int64Array, numbers: Int64Array, values: Int64Array | int) -> Int64Array:
+    """Return a column with other values at some places."""
+    column = column.copy()
+    column[numbers] = values
+    return column
+
+
+def _of_lines(records: Records, found: _Found) -> Records:
+    """Return lines with text in place of what they hold in base64, which is read as messages are."""
+    numbers: list[int] = []
+    lines: list[Wrapped] = []
+    for number in _candidates(records):
+        raw = records.raw(number)
+        if raw.startswith(_BEGINS) and _ENCODED in raw and records.is_whole(number):
+            with contextlib.suppress(RecordError):
+                wrapped = unwrap(raw)
+                if wrapped.topic and not wrapped.is_key:
+                    numbers.append(number)
+                    lines.append(wrapped)
+    columns = [(one.topic, 0) for one in lines], [0] * len(lines), [0] * len(lines)
+    contents = [one.key for one in lines], [one.headers for one in lines], [one.value for one in lines]
+    framed = MessageRecords.of(Parts(*columns, *contents))
+    texts = _of_messages(framed, found)
+    written, end = [records.buffer], len(records.buffer)
     starts, stops = records.starts.copy(), records.stops.copy()
-    before = b"" if len(numbers) == len(records) else records.buffer
-    starts[numbers] = work.starts[is_text] + len(before)
-    stops[numbers] = work.stops[is_text] + len(before)
-    buffer = b"".join((before, text.data, bytes(PADDING)))
-    return replace(records, buffer=buffer, starts=starts, stops=stops)
+    for at_ in np.flatnonzero(texts.starts != framed.starts).tolist():
+        line = b'%b,%b,"value":%b}' % (_head(lines[at_]), member("key", texts.key(at_)), texts.value(at_) or NULL)
+        starts[numbers[at_]], stops[numbers[at_]] = end, end + len(line)
+        end += len(line)
+        written.append(line)
+    if len(written) == 1:
+        return records
+    return replace(records, buffer=b"".join((*written, bytes(PADDING))), starts=starts, stops=stops)
+
+
+def _head(wrapped: Wrapped) -> bytes:
+    """Write what a wrapper begins with, up to its key."""
+    head = b'{"topic":' + quoted(wrapped.topic)
+    if wrapped.position:
+        _, partition, offset = wrapped.position.rsplit("/", 2)
+        head += f',"partition":{partition},"offset":{offset}'.encode()
+    return head + b',"timestamp":' + (wrapped.timestamp or NULL)
 
 
 class _Work:
-    """Some records on their way through machine code."""
+    """Some records on their way through machine code.
 
-    def __init__(self, found: _Found) -> None:
-        count = len(found.numbers)
-        heads, head_of_each = _shared(found.heads)
-        stand_ins, stand_in_of_each = _shared([way.stand_in for way in found.value_ways])
-        self.text = np.frombuffer(b"".join((*found.keys, *found.values, bytes(PADDING))), np.uint8)
-        key_lengths, value_lengths = _lengths(found.keys), _lengths(found.values)
-        ends = np.cumsum(np.concatenate((key_lengths, value_lengths))) + address_of(self.text)
+    Args:
+        found: how they are read.
+        records: all messages of the batch.
+
+    Attributes:
+        out: text of keys and values, of which ``used`` bytes are written.
+        starts, middles, stops: where the text of each key begins, where it ends and that of the value begins, and
+            where that ends; a record that is left ends where it begins.
+    """
+
+    def __init__(self, found: _Found, records: MessageRecords) -> None:
+        numbers = np.array(found.numbers, np.int64)
+        key_starts, starts = records.key_starts[numbers], records.starts[numbers]
+        key_lengths, lengths = np.maximum(records.key_stops[numbers] - key_starts, 0), records.stops[numbers] - starts
+        count, size = len(numbers), int(key_lengths.sum() + lengths.sum())
+        fronts, front_of = distinct([way.stand_in for way in found.value_ways])
         key_skipped = np.array(found.key_skipped, np.int64)
         skipped = np.array([way.skipped for way in found.value_ways], np.int64)
-        self.starts, self.stops = np.zeros(count, np.int64), np.zeros(count, np.int64)
+        self.text = np.frombuffer(records.buffer, np.uint8)
+        self.starts, self.middles, self.stops = (np.zeros(count, np.int64) for _ in range(3))
         self.is_pending = np.zeros(count, np.int64)
         self.programs = np.array([way.program for way in found.value_ways], np.int64)
         # Each number that may be wanted has 4 bytes at least.
-        self.wanted: NDArray[Any] = np.empty((len(self.text) // 4 + 1, 2), np.int64)
-        self.out = np.empty(_FIRST_ROOM * len(self.text) + count * _ROOM_BYTES + 2 * PADDING, np.uint8)
+        self.wanted: NDArray[Any] = np.empty((size // 4 + 1, 2), np.int64)
+        self.out = np.empty(_FIRST_ROOM * size + count * _ROOM_BYTES + 2 * PADDING, np.uint8)
         self.used = 0
-        self.tables = [table_of(texts) for texts in (heads, stand_ins, at.PARTS)]
+        self.tables = [table_of([b'{"schema":%b,"payload":' % one for one in fronts])]
         programs = found.ways.programs
         self.columns: dict[int, NDArray[Any]] = {
-            at.A_HEADS: self.tables[0][0], at.A_STAND_INS: self.tables[1][0], at.A_PARTS: self.tables[2][0],
-            at.A_HEAD_OF: head_of_each, at.A_STAND_IN_OF: stand_in_of_each,
-            at.A_OFFSETS: np.array(found.offsets, np.int64), at.A_TIMES: np.array(found.times, np.int64),
-            at.A_KEYS: ends[:count] - key_lengths + key_skipped, at.A_KEY_LENGTHS: key_lengths - key_skipped,
+            at.A_FRONTS: self.tables[0][0], at.A_FRONT_OF: front_of,
+            at.A_KEYS: key_starts + key_skipped + address_of(self.text), at.A_KEY_LENGTHS: key_lengths - key_skipped,
             at.A_KEY_PROGRAMS: np.array(found.key_programs, np.int64),
-            at.A_VALUES: ends[count:] - value_lengths + skipped, at.A_VALUE_LENGTHS: value_lengths - skipped,
+            at.A_VALUES: starts + skipped + address_of(self.text), at.A_VALUE_LENGTHS: lengths - skipped,
             at.A_VALUE_PROGRAMS: self.programs, at.A_CODE: programs.code.column, at.A_BLOB: programs.blob.column,
             at.A_FRAMES: np.zeros(at.MOST_FRAMES * at.FRAME_BYTES // 8, np.int64),
-            at.A_STARTS: self.starts, at.A_STOPS: self.stops, at.A_WANTED: self.wanted,
+            at.A_STARTS: self.starts, at.A_MIDDLES: self.middles, at.A_STOPS: self.stops, at.A_WANTED: self.wanted,
             at.A_IS_PENDING: self.is_pending,
         }  # fmt: skip
         self.state = np.zeros(at.AVRO_WORDS, np.int64)
@@ -393,22 +411,3 @@ def _candidates(records: Records) -> list[int]:
     is_one = (buffer[records.starts[numbers] + 2] == ord("t")) & (buffer[records.stops[numbers] - 2] == ord('"'))
     found: list[int] = numbers[is_one].tolist()
     return found
-
-
-def _whole(records: Records) -> list[bool]:
-    """Say of each record whether all of it is there."""
-    if records.sizes is None:
-        return [True] * len(records)
-    found: list[bool] = (records.sizes <= records.lengths).tolist()
-    return found
-
-
-def _lengths(contents: list[bytes]) -> NDArray[np.int64]:
-    return np.fromiter(map(len, contents), np.int64, len(contents))
-
-
-def _shared(values: list[bytes]) -> tuple[list[bytes], NDArray[np.int64]]:
-    """Return the different values, and for each which it is."""
-    numbers: dict[bytes, int] = {}
-    places = [numbers.setdefault(value, len(numbers)) for value in values]
-    return list(numbers), np.array(places, np.int64)

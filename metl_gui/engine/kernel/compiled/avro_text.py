@@ -1,4 +1,4 @@
-"""Machine code that writes framed Avro as wrappers that hold text, each by the program of its writer schema.
+"""Machine code that writes framed Avro as text, each key and value by the program of its writer schema.
 
 Single values are written as ``kernel.avro_values`` writes them; what is unusual is left to it. What machine code does
 not read (bytes that their schema did not write, values that are no objects, text that grows too long) is left too: the
@@ -36,7 +36,6 @@ from metl_gui.engine.kernel.compiled.memory import (
     store8,
     store64,
 )
-from metl_gui.engine.kernel.compiled.message_writer import write_number
 from metl_gui.engine.kernel.compiled.scalars import (
     BACKSLASH,
     CLOSE,
@@ -50,8 +49,8 @@ from metl_gui.engine.kernel.compiled.scalars import (
     ZERO,
     past_character,
     word_of,
+    write_number,
 )
-from metl_gui.engine.kernel.compiled.wrapping import UNFIT, form_of, write_content, write_kept
 
 _SHORT = tuple(ord(letter) for letter in "00000000btn0fr000000000000000000")
 """The letters behind a backslash for control bytes; a zero for those that have none."""
@@ -434,62 +433,32 @@ def write_value(state: int, program: int, place: int, end: int, target: int, sto
 
 @compiled
 def write_key(state: int, record: int, target: int, stop: int) -> int:
-    """Write the key of a record; one that is no object says nothing."""
-    here = record * 8
-    place, length = load64(load64(state + at.A_KEYS) + here), load64(load64(state + at.A_KEY_LENGTHS) + here)
+    """Write the key of a record where a program reads it; one that is no object says nothing."""
+    here, start = record * 8, target
     program = load64(load64(state + at.A_KEY_PROGRAMS) + here)
-    if program == at.NO_PROGRAM:
-        return at.LEFT
-    if program == at.PLAIN_KEY:
-        if target + length + PADDING > stop:
-            return at.NO_ROOM
-        form = form_of(place, length)
-        return write_content(target, place, length, form) if form != UNFIT else at.LEFT
-    start = target
-    if program > 0:
-        target = write_value(state, program, place, place + length, target, stop)
-        if target <= 0 or load8(start) == OPEN:
-            return target
-    store64(start, _NULL)
-    return start + 4
-
-
-@compiled
-def write_head(state: int, record: int, target: int, stop: int) -> int:
-    """Write what stands before the key of a record."""
-    here, parts = record * 8, load64(state + at.A_PARTS)
-    head, heads = load64(load64(state + at.A_HEAD_OF) + here), load64(state + at.A_HEADS)
-    if target + load64(heads + head * 16 + 8) + 3 * PADDING > stop:
-        return at.NO_ROOM
-    target = write_kept(target, heads, head)
-    offset = load64(load64(state + at.A_OFFSETS) + here)
-    if offset >= 0:
-        target = write_number(target, offset)
-        target = write_kept(target, parts, at.BEFORE_TIME)
-        time = load64(load64(state + at.A_TIMES) + here)
-        target = write_number(target, time) if time >= 0 else write_content(target, 0, -1, 1)
-    return write_kept(target, parts, at.BEFORE_KEY)
+    if program <= 0:
+        return target
+    place, length = load64(load64(state + at.A_KEYS) + here), load64(load64(state + at.A_KEY_LENGTHS) + here)
+    target = write_value(state, program, place, place + length, target, stop)
+    return target if target <= 0 or load8(start) == OPEN else start
 
 
 @compiled
 def write_record(state: int, record: int, target: int, stop: int) -> int:
-    """Write one record."""
-    here, parts = record * 8, load64(state + at.A_PARTS)
+    """Write the key of one record, and its value behind it."""
+    here = record * 8
     program = load64(load64(state + at.A_VALUE_PROGRAMS) + here)
     if program <= 0:
         return at.LEFT
-    target = write_head(state, record, target, stop)
-    if target <= 0:
-        return target
     target = write_key(state, record, target, stop)
     if target <= 0:
         return target
-    stand_in, stand_ins = load64(load64(state + at.A_STAND_IN_OF) + here), load64(state + at.A_STAND_INS)
-    if target + load64(stand_ins + stand_in * 16 + 8) + 3 * PADDING > stop:
+    store64(load64(state + at.A_MIDDLES) + here, target - load64(state + at.A_OUT))
+    front = load64(state + at.A_FRONTS) + load64(load64(state + at.A_FRONT_OF) + here) * _PAIR
+    length = load64(front + 8)
+    if target + length + 3 * PADDING > stop:
         return at.NO_ROOM
-    target = write_kept(target, parts, at.BEFORE_SCHEMA)
-    target = write_kept(target, stand_ins, stand_in)
-    start = write_kept(target, parts, at.BEFORE_PAYLOAD)
+    start = copy(target, load64(front), length)
     place, length = load64(load64(state + at.A_VALUES) + here), load64(load64(state + at.A_VALUE_LENGTHS) + here)
     target = write_value(state, program, place, place + length, start, stop)
     if target <= 0:
@@ -497,8 +466,7 @@ def write_record(state: int, record: int, target: int, stop: int) -> int:
     if load8(start) != OPEN:
         return at.LEFT
     store8(target, CLOSE)
-    store8(target + 1, CLOSE)
-    return target + 2
+    return target + 1
 
 
 @compiled

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from itertools import groupby
+from itertools import chain, groupby
 from operator import is_not
 from typing import Any
 
@@ -20,9 +20,10 @@ from metl_gui.engine.kernel.compiled.avro_records import Unframer
 from metl_gui.engine.kernel.compiled.learning import Learner
 from metl_gui.engine.kernel.compiled.memory import IS_CHECKED, PADDING, allow
 from metl_gui.engine.kernel.compiled.message_writer import map_records
-from metl_gui.engine.kernel.compiled.tables import Tables, address_of
+from metl_gui.engine.kernel.compiled.tables import Tables, address_of, table_of
+from metl_gui.engine.kernel.message_records import MessageRecords, RecordBatch
 from metl_gui.engine.kernel.outcomes import BatchOutput, Filled
-from metl_gui.engine.kernel.records import Records
+from metl_gui.engine.kernel.records import Int64Array
 from metl_gui.engine.kernel.reference import ReferenceKernel
 from metl_gui.formats.json_text import quoted
 
@@ -46,8 +47,8 @@ _SCRATCH_BYTES = 1 << 16
 
 
 _PLACES = (
-    at.S_STARTS, at.S_STOPS, at.S_OFFSETS, at.S_FILE, at.S_SCRATCH_START, at.S_TEXT, at.S_OUT_STARTS, at.S_OUT_STOPS,
-    at.S_OUT_ENTITIES, at.S_OUT_RECORDS, at.S_OUT_LAYOUTS, at.S_LENGTHS, at.S_FATES,
+    at.S_FILE, at.S_SCRATCH_START, at.S_TEXT, at.S_OUT_STARTS, at.S_OUT_STOPS, at.S_OUT_ENTITIES, at.S_OUT_RECORDS,
+    at.S_OUT_LAYOUTS, at.S_LENGTHS, at.S_FATES,
 )  # fmt: skip
 _SCRATCH = 1 + _PLACES.index(at.S_SCRATCH_START)
 """Where the columns of a batch lie is written there, in this order, the buffer coming before all."""
@@ -84,7 +85,7 @@ class Driver:
         """How many programs are at hand."""
         return len(self.tables.programs.hashes)
 
-    def map(self, records: Records, otherwise: Callable[[int], None]) -> int:
+    def map(self, records: RecordBatch, otherwise: Callable[[int], None]) -> int:
         """Map all records of a batch that has begun.
 
         Args:
@@ -116,7 +117,7 @@ class Driver:
             self._scratch = np.zeros(wanted, np.uint8)
         return self._scratch
 
-    def learn(self, why: int, raw: bytes) -> bool:
+    def learn(self, why: int, records: RecordBatch, record: int) -> bool:
         """Learn what is lacking for a record, if it is worth it."""
         if self.credit <= 0 or self.tables.is_full():
             return False
@@ -128,18 +129,18 @@ class Driver:
                     self._sights.clear()
                 return False
         self.credit -= 1 if why == at.LACKS_PROGRAM else _SMALL_LESSON
-        return self.learner.learn(why, raw)
+        return self.learner.learn(why, records.raw(record))
 
     def key(self) -> tuple[int, int, int, int]:
         """Return the key of the program that was looked for."""
         get = self.tables.get
         return get(at.S_KEY_0), get(at.S_KEY_1), get(at.S_KEY_2), get(at.S_KEY_3)
 
-    def agrees(self, raw: bytes, place: str, record: int, start: int, message: int) -> bool:
+    def agrees(self, records: RecordBatch, record: int, start: int, message: int) -> bool:
         """Return whether the reference makes of a record what machine code has just made of it."""
         proof, gathering = self._proof, self.gathering
         proof.begin(1)
-        self.reference.map_record(raw, place, proof)
+        self.reference.map_record(records, record, proof)
         entities = [gathering.entity_names[n] for n in gathering.entities[message : gathering.messages].tolist()]
         return (
             bytes(proof.text[: proof.bytes_out]) == bytes(gathering.text[start : gathering.bytes_out])
@@ -180,23 +181,22 @@ class _Batch:
     Args:
         driver: maps it.
         records: what machine code reads: text in place of what came framed.
-        originals: the same records as they came, where that is something else.
+        originals: the same records as they came.
     """
 
-    def __init__(self, driver: Driver, records: Records, originals: Records | None = None) -> None:
+    def __init__(self, driver: Driver, records: RecordBatch, originals: RecordBatch) -> None:
         self.driver = driver
         self.tables = driver.tables
         self.gathering = driver.gathering
         self.records = records
-        self.originals = records if originals is None else originals
-        self.starts = np.ascontiguousarray(records.starts, np.int64)
-        self.stops = np.ascontiguousarray(records.stops, np.int64)
-        self.offsets = np.ascontiguousarray(records.offsets, np.int64)
-        self.longest = min(int((self.stops - self.starts).max(initial=0)), MOST_RECORD_BYTES)
+        self.originals = originals
+        self.given, self.texts = _columns_of(records)
+        self.longest = min(int(records.lengths.max(initial=0)), MOST_RECORD_BYTES)
         self.buffer = np.frombuffer(records.buffer, np.uint8)
         self.file = np.empty(0, np.uint8)
         self.columns: tuple[NDArray[Any], ...] = ()
         self.base = 0
+        self._give()
         driver.gathering.reserve(min(len(records.buffer), MOST_RECORD_BYTES) + 2 * PADDING, len(records), PADDING)
 
     def map(self, name: str, start: int, stop: int) -> int:
@@ -209,13 +209,13 @@ class _Batch:
         hits = self._map(buffer, 0, start, inside)
         if inside < stop:
             # Behind the last records there is no room to read; they are mapped from a copy that has it.
-            first = int(self.starts[inside:stop].min())
+            first = int(self.records.starts[inside:stop].min())
             hits += self._map(np.concatenate((buffer[first:], np.zeros(PADDING, np.uint8))), first, inside, stop)
         return hits
 
     def _inside(self, start: int, stop: int) -> int:
         """Return the first record of some that ends too near to the end of the buffer."""
-        near = np.flatnonzero(self.stops[start:stop] + PADDING > len(self.buffer))
+        near = np.flatnonzero(self.records.stops[start:stop] + PADDING > len(self.buffer))
         return start + int(near[0]) if len(near) else stop
 
     def _map(self, buffer: NDArray[np.uint8], base: int, start: int, stop: int) -> int:
@@ -236,9 +236,8 @@ class _Batch:
         """Write into the state what is to be mapped, and where to."""
         put, gathering = self.tables.put, self.gathering
         columns = (
-            buffer, self.starts, self.stops, self.offsets, self.file, self.driver.scratch(self.longest), gathering.text,
-            gathering.starts, gathering.stops, gathering.entities, gathering.records, gathering.layouts,
-            gathering.lengths, gathering.fates,
+            buffer, self.file, self.driver.scratch(self.longest), gathering.text, gathering.starts, gathering.stops,
+            gathering.entities, gathering.records, gathering.layouts, gathering.lengths, gathering.fates,
         )  # fmt: skip
         # Most often nothing has moved since the record before, which was left.
         if IS_CHECKED or not self.columns or any(map(is_not, columns, self.columns)):
@@ -249,6 +248,14 @@ class _Batch:
         put(at.S_TEXT_USED, gathering.bytes_out)
         put(at.S_MESSAGES, gathering.messages)
         put(at.S_VALUES, gathering.values)
+
+    def _give(self) -> None:
+        """Write into the state where the columns of the records lie, which never move."""
+        self.tables.put(at.S_KEY_STARTS, 0)
+        for place, column in self.given.items():
+            self.tables.put(place, address_of(column))
+        if isinstance(self.records, MessageRecords):
+            self.tables.name_message()
 
     def _point(self, base: int) -> None:
         """Write into the state where the columns lie."""
@@ -263,7 +270,8 @@ class _Batch:
         put(at.S_MESSAGE_ROOM, len(gathering.starts))
         put(at.S_VALUE_ROOM, len(gathering.lengths) - PADDING // 4)
         if IS_CHECKED:
-            ranges = [(address_of(column), address_of(column) + column.nbytes) for column in self.columns]
+            columns = (*self.columns, *self.given.values(), *self.texts)
+            ranges = [(address_of(column), address_of(column) + column.nbytes) for column in columns]
             allow([*ranges, *self.tables.ranges()])
 
     def _go(self) -> int:
@@ -282,36 +290,59 @@ class _Batch:
 
     def _left(self, why: int, buffer: NDArray[np.uint8], base: int, record: int) -> int:
         """Map a record that was left: after learning what it lacks, or by the reference."""
-        raw, place = self.originals.raw(record), self.records.position(record)
-        readable = self.records.raw(record)
         gathering = self.gathering
         start, message, values = gathering.bytes_out, gathering.messages, gathering.values
         for _ in range(MOST_TRIES):
             if why == at.LACKS_ROOM:
                 self._make_room()
-            elif why == at.REFUSED or not self.driver.learn(why, readable):
+            elif why == at.REFUSED or not self.driver.learn(why, self.records, record):
                 break
             counters = self.tables.counters.copy()
             self._enter(buffer, base, record, record + 1)
             why = self._go()
             if why == at.DONE:
-                if self.driver.agrees(raw, place, record, start, message):
+                if self.driver.agrees(self.originals, record, start, message):
                     return 1
                 self.tables.refuse(self.driver.key())
                 self.tables.counters[: len(counters)] = counters
                 gathering.done, gathering.bytes_out = record, start
                 gathering.messages, gathering.values = message, values
                 break
-        self.driver.reference.map_record(raw, place, gathering)
+        self.driver.reference.map_record(self.originals, record, gathering)
         return 0
 
 
-def _runs(records: Records) -> Iterator[tuple[str | None, int, int]]:
+def _columns_of(records: RecordBatch) -> tuple[dict[int, Int64Array], list[NDArray[np.uint8]]]:
+    """Return the columns of records by their places in the state, and the texts that some of them point to."""
+    columns: dict[int, NDArray[Any]] = {
+        at.S_STARTS: records.starts,
+        at.S_STOPS: records.stops,
+        at.S_OFFSETS: records.offsets,
+    }
+    texts: list[NDArray[np.uint8]] = []
+    if isinstance(records, MessageRecords):
+        places = [(quoted(records.topic or topic), b"%d" % partition) for topic, partition in records.places]
+        places_at, text = table_of(list(chain(*places)))
+        texts.append(text)
+        columns |= {
+            at.S_KEY_STARTS: records.key_starts, at.S_KEY_STOPS: records.key_stops, at.S_TIMES: records.times,
+            at.S_PLACES: places_at, at.S_PLACE_OF: records.place_of, at.S_IS_LEFT: _is_left(records),
+        }  # fmt: skip
+    return {place: np.ascontiguousarray(column, np.int64) for place, column in columns.items()}, texts
+
+
+def _is_left(records: MessageRecords) -> NDArray[np.bool_]:
+    """Return which messages are left to the reference, whatever they are: those at no place, and by their headers."""
+    is_nowhere = np.array([partition < 0 for _, partition in records.places], np.bool_)
+    is_named = np.array([any(mark in text for mark in at.HEADER_MARKS) for text in records.headers], np.bool_)
+    found: NDArray[np.bool_] = (records.offsets < 0) | is_nowhere[records.place_of] | is_named[records.headers_of]
+    return found
+
+
+def _runs(records: RecordBatch) -> Iterator[tuple[str | None, int, int]]:
     """Yield the runs of records of one file, with its name; one that is not whole or long is alone and has none."""
     place = 0
-    lengths = records.lengths
-    whole = lengths if records.sizes is None else records.sizes
-    is_apart = whole > np.minimum(lengths, MOST_RECORD_BYTES)
+    is_apart = (records.lengths > MOST_RECORD_BYTES) | records.is_cut
     for cut in [*np.flatnonzero(is_apart).tolist(), len(records)]:
         if not records.names:
             yield records.name, place, cut

@@ -1,8 +1,8 @@
 """Where everything lies that the compiled kernel and Python share: numbers of places in plain memory.
 
 The *state* is one array of numbers: addresses of tables, what is being mapped, and what the compiled kernel lacked when
-it stopped. Python fills it (``tables``, ``driver``), machine code reads it (``object_scan``, ``program_selection``,
-``message_writer``).
+it stopped. Python fills it (``tables``, ``driver``), machine code reads it (``object_scan``, ``message_scan``,
+``program_selection``, ``message_writer``).
 
 Units: places are bytes from the beginning of what they lie in; every number has 8 bytes.
 """
@@ -25,6 +25,9 @@ _places = count(0, WORD)
 # What is being mapped.
 S_BASE, S_STARTS, S_STOPS, S_OFFSETS, S_NEXT, S_LAST, S_RECORD = (next(_places) for _ in range(7))
 S_FILE, S_FILE_LENGTH = (next(_places) for _ in range(2))
+# The same of messages of Kafka, whose values are what is mapped: where keys begin (0 when these are no messages) and
+# end, times, a table of places and which of them each message has, which messages are left to the reference.
+S_KEY_STARTS, S_KEY_STOPS, S_TIMES, S_PLACES, S_PLACE_OF, S_IS_LEFT = (next(_places) for _ in range(6))
 # Where it goes to.
 S_TEXT, S_TEXT_USED, S_TEXT_ROOM, S_MESSAGES, S_MESSAGE_ROOM = (next(_places) for _ in range(5))
 S_OUT_STARTS, S_OUT_STOPS, S_OUT_ENTITIES, S_OUT_RECORDS, S_OUT_LAYOUTS = (next(_places) for _ in range(5))
@@ -83,6 +86,21 @@ FACT_NAMES, FACT_COUNT = FACT_FLAGS + WORD, FACT_FLAGS + 2 * WORD
 FACT_BYTES = FACT_FLAGS + 3 * WORD
 
 IS_BROKEN, IS_REFUSED, IS_WRAPPER, IS_WITH_SCHEMA, IS_ENVELOPE, IS_TRANSACTION = (1 << bit for bit in range(6))
+
+# The outermost object of a message, in the order of its members; its shape is known before any message comes.
+MESSAGE_NAMES = b"topic", b"partition", b"offset", b"timestamp", b"key", b"headers", b"value"
+M_TOPIC, M_PARTITION, M_OFFSET, M_TIMESTAMP, M_KEY, M_HEADERS, M_VALUE = range(0, 7 * SLOT_BYTES, SLOT_BYTES)
+MESSAGE_SHAPE = 1
+
+# Address and length of a text; a place of messages is a topic and a partition as JSON.
+TEXT_PAIR = 2 * WORD
+PLACE_PAIRS = 2 * TEXT_PAIR
+
+HEADER_MARKS = b"_schema_", b"apicurio", b'.oldkey"'
+"""What headers have in them that may name what a value or key is written with, or the key before it changed."""
+
+NULL_PLACE = WORD
+"""Where the word null lies in the blob."""
 
 # A name of a shape; it lies in the blob with its quotes and colon. Behind the last one stands a length no name has.
 NAME_WORD, NAME_LENGTH, NAME_PLACE, NAME_HASH = range(0, 4 * WORD, WORD)

@@ -14,26 +14,22 @@ from metl_gui.engine.kernel.compiled.memory import (
     compiled,
     copy,
     copy_fixed,
-    hundredth,
-    load8,
     load64,
     store8,
     store32,
     store64,
 )
-from metl_gui.engine.kernel.compiled.object_scan import note_all_names, scan_object
+from metl_gui.engine.kernel.compiled.message_scan import is_whole, read_message
+from metl_gui.engine.kernel.compiled.object_scan import note_all_names
 from metl_gui.engine.kernel.compiled.program_selection import (
     find_program,
     is_placeholder,
     is_timed,
     program_without_unavailable,
 )
-from metl_gui.engine.kernel.compiled.scalars import FEED, OPEN, ZERO, past_space
+from metl_gui.engine.kernel.compiled.scalars import FEED, past_space, write_number
 
 _SLASH, _AT = 0x2F, 0x40
-_MOST_DIGITS = 19
-"""Of a number of 8 bytes."""
-
 NO_ROOM, LEFT, IS_UNAVAILABLE = -1, -2, -3
 """Instead of messages."""
 
@@ -45,29 +41,6 @@ def count_up(state: int, counter: int, more: int) -> int:
         place = load64(state + at.S_COUNTERS) + counter * 8
         store64(place, load64(place) + more)
     return 0
-
-
-@compiled
-def write_number(target: int, number: int) -> int:
-    """Write a number that is not negative in decimal digits."""
-    digits, least = 1, 10
-    while digits < _MOST_DIGITS and number >= least:
-        least *= 10
-        digits += 1
-    end = target + digits
-    place = end
-    while place > target + 1:
-        place -= 2
-        more = hundredth(number)
-        two = number - more * 100
-        # A tenth, exactly, of numbers below 100.
-        ten = (two * 103) >> 10
-        store8(place, ZERO + ten)
-        store8(place + 1, ZERO + two - ten * 10)
-        number = more
-    if place > target:
-        store8(target, ZERO + number)
-    return end
 
 
 @compiled
@@ -286,11 +259,11 @@ def map_record(state: int, start: int, stop: int, record: int) -> int:
         head += at.HEAD_BYTES
     store64(state + at.S_SCRATCH, load64(state + at.S_SCRATCH_START))
     store64(state + at.S_CARRIED, 0)
-    start = past_space(start, stop)
-    if start >= stop or load8(start) != OPEN:
-        return at.REFUSED
-    end = scan_object(state, start, stop, at.TOP)
-    if end == 0 or past_space(end, stop) != stop:
+    if load64(state + at.S_KEY_STARTS) != 0:
+        is_read = read_message(state, start, stop, record)
+    else:
+        is_read = is_whole(state, past_space(start, stop), stop, at.TOP)
+    if not is_read:
         return at.REFUSED
     program = find_program(state)
     if program <= at.LACKS_ROOM:

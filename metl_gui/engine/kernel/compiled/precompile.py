@@ -10,7 +10,6 @@ from metl_gui.engine.kernel.compiled.avro_text import write_records
 from metl_gui.engine.kernel.compiled.lookup import hash_of, mix_pair, mix_program
 from metl_gui.engine.kernel.compiled.message_writer import map_records
 from metl_gui.engine.kernel.compiled.tables import Tables, address_of
-from metl_gui.engine.kernel.compiled.wrappers import Wrapping
 
 
 def precompile() -> None:
@@ -23,5 +22,3 @@ def precompile() -> None:
     mix_pair(0, 0)
     mix_program(0, 0, 0, 0)
     write_records(address_of(np.zeros(AVRO_WORDS, np.int64)))
-    nothing = tables.state[:0]
-    Wrapping((), nothing, (), nothing, nothing, nothing, (), ())

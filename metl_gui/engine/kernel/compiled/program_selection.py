@@ -27,6 +27,7 @@ from metl_gui.engine.kernel.compiled.lookup import (
     text_of,
 )
 from metl_gui.engine.kernel.compiled.memory import compiled, copy, is_same, load8, load64, no_digit, store64
+from metl_gui.engine.kernel.compiled.message_scan import read_key
 from metl_gui.engine.kernel.compiled.object_scan import scan_object
 from metl_gui.engine.kernel.compiled.scalars import (
     BACKSLASH,
@@ -41,7 +42,7 @@ from metl_gui.engine.kernel.compiled.scalars import (
     word_of,
 )
 
-_SCHEMA_MARK, _APICURIO_MARK, _OLD_KEY_MARK = word_of(b"_schema_"), word_of(b"apicurio"), word_of(b'.oldkey"')
+_SCHEMA_MARK, _APICURIO_MARK, _OLD_KEY_MARK = (word_of(mark) for mark in at.HEADER_MARKS)
 _KEY_TEXT, _VALUE_TEXT = word_of(b'"key"'), word_of(b'"value"')
 
 
@@ -333,6 +334,25 @@ def place_in(state: int, facts: int) -> int:
 
 
 @compiled
+def key_in_line(state: int, slot: int) -> int:
+    """Read the key in the wrapper of a line; see ``read_key``. An object stands in it noted, or as text."""
+    letter = first_of(slot)
+    if letter == OPEN:
+        return -1
+    if letter != QUOTE:
+        return at.KEY_NONE
+    inner = load8(load64(slot + at.SLOT_VALUE) + 1)
+    if inner != OPEN:
+        # Where space or an escape may hide a bracket the reference looks.
+        return 0 if inner == BACKSLASH or inner == SPACE else at.KEY_NONE
+    start = load64(state + at.S_SCRATCH)
+    if past_text_value(state, slot, at.KEY) != 0:
+        return -1
+    store64(state + at.S_SCRATCH, start)
+    return 0
+
+
+@compiled
 def key_shape(state: int) -> int:
     """Return the answer to what the message key names, 0 when the record must be left (the state says why)."""
     store64(state + at.S_LACK_A, -1)
@@ -343,19 +363,9 @@ def key_shape(state: int) -> int:
     if offset < 0:
         return at.KEY_NONE
     slot = slot_of(state, at.TOP, offset)
-    letter = first_of(slot)
-    if letter == QUOTE:
-        start = load64(state + at.S_SCRATCH)
-        place = load64(slot + at.SLOT_VALUE)
-        inner = load8(place + 1)
-        if inner != OPEN:
-            # Where space or an escape may hide a bracket the reference looks.
-            return 0 if inner == BACKSLASH or inner == SPACE else at.KEY_NONE
-        if past_text_value(state, slot, at.KEY) == 0:
-            store64(state + at.S_SCRATCH, start)
-            return 0
-    elif letter != OPEN:
-        return at.KEY_NONE
+    read = key_in_line(state, slot) if load64(state + at.S_KEY_STARTS) == 0 else read_key(state, slot)
+    if read >= 0:
+        return read
     shape = shape_of(state, at.KEY)
     if shape == 0:
         lacks(state, at.LACKS_SHAPE, at.KEY, 0, 0)

@@ -13,6 +13,7 @@ from metl_gui.engine.kernel.compiled.memory import (
     compiled,
     copy_vector,
     first_bit,
+    hundredth,
     load8,
     load64,
     no_digit,
@@ -37,6 +38,8 @@ _TRUE, _FALS, _NULL = word_of(b"true"), word_of(b"fals"), word_of(b"null")
 _ESCAPED, _STANDS_FOR = tuple(b"nrtbf"), tuple(b"\n\r\t\b\f")
 _ESCAPED_SMALL = sum(1 << (letter - 0x40) for letter in b"\\bfnrt")
 _FOUR_BYTES = 0xFFFFFFFF
+_MOST_DIGITS = 19
+"""Of a number of 8 bytes."""
 
 
 @compiled
@@ -313,3 +316,26 @@ def write_character(target: int, code: int) -> int:
     store8(target + 2, 0x80 | ((code >> 6) & 0x3F))
     store8(target + 3, 0x80 | (code & 0x3F))
     return target + 4
+
+
+@compiled
+def write_number(target: int, number: int) -> int:
+    """Write a number that is not negative in decimal digits."""
+    digits, least = 1, 10
+    while digits < _MOST_DIGITS and number >= least:
+        least *= 10
+        digits += 1
+    end = target + digits
+    place = end
+    while place > target + 1:
+        place -= 2
+        more = hundredth(number)
+        two = number - more * 100
+        # A tenth, exactly, of numbers below 100.
+        ten = (two * 103) >> 10
+        store8(place, ZERO + ten)
+        store8(place + 1, ZERO + two - ten * 10)
+        number = more
+    if place > target:
+        store8(target, ZERO + number)
+    return end

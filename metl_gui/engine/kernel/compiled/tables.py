@@ -28,7 +28,6 @@ MOST_HALVES = 1 << 12
 MOST_BYTES = 128 << 20
 """All that is learned takes up at most about this much, and as much again while a table grows."""
 
-_NULL_PLACE = 8
 _NO_NAME = 0, at.NO_LENGTH, 0, 0
 
 
@@ -109,14 +108,14 @@ class Tables:
 
     def _begin(self) -> None:
         self.blob = Growing(np.uint8, 1 << 16)
-        self.blob.extend(np.zeros(_NULL_PLACE, np.uint8))
+        self.blob.extend(np.zeros(at.NULL_PLACE, np.uint8))
         self.blob.extend(np.frombuffer(b"null", np.uint8), PADDING - len(b"null"))
         no_names = self.blob.extend(np.frombuffer(np.array(_NO_NAME, np.int64).tobytes(), np.uint8))
         self.code = Growing(np.int64, 1 << 14)
         self.code.extend([0])
         self.facts = Growing(np.int64, 64 * at.FACT_BYTES // at.WORD)
         self.facts.extend([0] * (at.FACT_NAMES // at.WORD))
-        self.facts.extend([no_names, 0])
+        self.facts.extend([no_names, 0, *facts_of(at.MESSAGE_NAMES), no_names, 0])
         self.heads[:] = 0
         self.counter_names: list[tuple[str, ...]] = []
         self.filled_names: list[tuple[str, str, str] | None] = []
@@ -127,7 +126,7 @@ class Tables:
         self.texts = Hashed(at.TEXT_BYTES // at.WORD, 1)
         self.programs = Hashed(at.PROGRAM_BYTES // at.WORD, 4)
         self.pairs = Hashed(at.PAIR_BYTES // at.WORD, 2)
-        self.shape_names: list[tuple[bytes, ...]] = [()]
+        self.shape_names: list[tuple[bytes, ...]] = [(), at.MESSAGE_NAMES]
         self.text_bytes: list[bytes] = [b""]
         self.half_nodes = Growing(np.int64, 256)
         self.half_leaves = Growing(np.int64, 256)
@@ -176,7 +175,7 @@ class Tables:
             self.state[place // at.WORD] = table.mask
         self.state[at.S_HALF_ROOT // at.WORD] = self.half_root
         nothing = self.slots[at.NOTHING // at.WORD :]
-        nothing[at.SLOT_VALUE // at.WORD] = address_of(self.blob.column) + _NULL_PLACE
+        nothing[at.SLOT_VALUE // at.WORD] = address_of(self.blob.column) + at.NULL_PLACE
         nothing[at.SLOT_LENGTH // at.WORD] = 0
 
     def ranges(self) -> list[tuple[int, int]]:
@@ -341,6 +340,12 @@ class Tables:
         found: list[int] = self.slots[first : first + count * width : width].tolist()
         return found
 
+    def name_message(self) -> None:
+        """Name the members of the outermost object as those of a message, where machine code notes no names."""
+        rows = self.slots[: len(at.MESSAGE_NAMES) * at.SLOT_BYTES // at.WORD].reshape(len(at.MESSAGE_NAMES), -1)
+        pairs, _ = _MESSAGE_NAMES
+        rows[:, [at.SLOT_NAME // at.WORD, at.SLOT_NAME_LENGTH // at.WORD]] = pairs
+
     def is_scanned(self, role: int) -> bool:
         """Return whether the record at hand has an object in a role."""
         return bool(self.heads[(role * at.HEAD_BYTES + at.HEAD_COUNT) // at.WORD] >= 0)
@@ -353,6 +358,20 @@ class Tables:
 def bytes_at(address: int, length: int) -> bytes:
     """Return the bytes at an address."""
     return ctypes.string_at(address, length)
+
+
+def table_of(texts: Sequence[bytes]) -> tuple[Numbers, NDArray[np.uint8]]:
+    """Return address and length of each text, and what they lie in; at least one pair.
+
+    Shape: int64 of (n, 2); bytes with room to read behind them.
+    """
+    text = np.frombuffer(b"".join((*texts, bytes(PADDING))), np.uint8)
+    lengths = np.fromiter(map(len, texts), np.int64, len(texts))
+    places = np.cumsum(lengths) - lengths + address_of(text)
+    return np.column_stack((places, lengths)) if len(texts) else np.zeros((1, 2), np.int64), text
+
+
+_MESSAGE_NAMES = table_of(at.MESSAGE_NAMES)
 
 
 def _folded(mixed: int) -> int:

@@ -1,4 +1,4 @@
-"""Messages of Kafka as records: no value ends its wrapper, and nothing of a message is lost in it."""
+"""Messages of Kafka as records: columns, and wrappers that no value ends and in which nothing of a message is lost."""
 
 from __future__ import annotations
 
@@ -10,8 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metl_gui.engine.kafka.records import headers_json, records_of
+from metl_gui.engine.kernel import message_records
+from metl_gui.engine.kernel.message_records import MessageRecords, Parts
+from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan
 from metl_gui.formats.record_wrapper import unwrap
-from tests.fuzz.kafka_messages import play, written
+from tests.fuzz.kafka_messages import play
+from tests.fuzz.kernels import Pair, Setting
 
 _JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=8),
@@ -37,15 +41,14 @@ def test_every_wrapper_gives_back_the_bytes_of_its_own_message(
     contents: list[tuple[bytes | None, bytes | None]],
 ) -> None:
     messages = [message(value, key, offset) for offset, (key, value) in enumerate(contents)]
-    by_machine, by_python = written(messages, by_machine=True), written(messages, by_machine=False)
-    assert list(by_machine) == list(by_python)
-    for offset, ((key, value), raw) in enumerate(zip(contents, by_machine, strict=True)):
-        wrapped = unwrap(raw)
-        assert (wrapped.key, wrapped.value, wrapped.position) == (key, value, f"shop.t/2/{offset}")
+    records = records_of(messages)
+    for offset, ((key, value), raw) in enumerate(zip(contents, records, strict=True)):
+        for wrapped in (unwrap(raw), records.unwrapped(offset)):
+            assert (wrapped.key, wrapped.value, wrapped.position) == (key, value, f"shop.t/2/{offset}")
 
 
 @pytest.mark.parametrize("round_", range(3))
-def test_both_kernels_make_of_a_wrapper_what_the_reference_makes_of_its_message(round_: int) -> None:
+def test_both_kernels_make_of_messages_what_the_reference_makes_of_their_wrappers(round_: int) -> None:
     assert play(f"kafka {round_}") == []
 
 
@@ -67,12 +70,55 @@ def test_headers_of_one_name_all_stay_in_order_and_bytes_become_base64() -> None
 
 def test_of_a_large_message_the_beginning_and_the_size_are_kept_with_its_position() -> None:
     records = records_of([message(b"{}", offset=1), message(b"x" * 5000, offset=2)], limit_bytes=1000)
-    assert records.sizes is not None
     assert records.raw(0).endswith(b'"value":{}}')
-    assert len(records.raw(1)) <= 1000 < records.sizes[1]
+    assert len(records.raw(1)) <= 1000 < records.size(1) == len(records.whole(1))
+    assert [records.is_whole(number) for number in range(2)] == [True, False]
     assert records.position(1) == "shop.t/2/2"
     assert records.first(1).position(0) == "shop.t/2/1"
 
 
 def test_the_bytes_of_a_batch_are_those_of_keys_and_values() -> None:
-    assert records_of([message(b"12345", b"123"), message(None)]).bytes_in == 8
+    records = records_of([message(b"12345", b"123"), message(None)])
+    assert (records.bytes_in, records.first(1).bytes_in, records.chosen([1]).bytes_in) == (8, 8, 0)
+
+
+def test_a_limit_is_that_of_the_wrapper_whatever_escapes_the_value_needs() -> None:
+    one = message(b" " + b"\\" * 500)
+    size = len(records_of([one]).raw(0))
+    assert size > 1000
+    for limit, is_whole in ((size, True), (size - 1, False)):
+        records = records_of([one], limit_bytes=limit)
+        assert (records.is_whole(0), records.size(0)) == (is_whole, size)
+
+
+def test_chosen_messages_keep_what_each_has() -> None:
+    messages = [message(b"{}" * number, offset=number, headers=[("n", b"%d" % number)]) for number in range(5)]
+    records = records_of(messages)
+    chosen: MessageRecords = records.chosen([3, 1])
+    assert list(chosen) == [records.raw(3), records.raw(1)]
+    assert [chosen.position(number) for number in range(2)] == ["shop.t/2/3", "shop.t/2/1"]
+
+
+def test_a_topic_that_is_given_stands_in_wrappers_and_not_in_positions_of_the_batch() -> None:
+    records = records_of([message(b"{}")], topic="shop.renamed")
+    assert unwrap(records.raw(0)).position == records.unwrapped(0).position == "shop.renamed/2/7"
+    assert records.position(0) == "shop.t/2/7"
+
+
+def test_messages_at_no_place_or_offset_are_mapped_alike_by_both_kernels() -> None:
+    value = b'{"op":"c","after":{"id":1}}'
+    version = VersionPlan("1", "", ("id",), ("id",), ("id",), (BlockPlan("order", "1", (("id", "id"),)),))
+    pair = Pair(Setting(Plan(17, "0" * 64, (SchemaPlan("shop.t", (version,)),)), "test"))
+    columns = Parts(
+        [("shop.t", 0), ("shop.t", -1), ("shop.t", 0), ("", 0)], [1, 2, -1001, 3], [5, -1, 5, 5],
+        [None, b"", b"text", b'"'], [b"null"] * 4, [value] * 4,
+    )  # fmt: skip
+    for _ in range(3):
+        assert pair.differ(MessageRecords.of(columns)) == []
+    assert pair.hits > 0
+
+
+def test_as_much_lies_behind_messages_as_machine_code_may_read_there() -> None:
+    memory = pytest.importorskip("metl_gui.engine.kernel.compiled.memory")
+    assert message_records.PADDING == memory.PADDING
+    assert records_of([message(b"{}")]).buffer.endswith(b"{}" + bytes(memory.PADDING))

@@ -41,25 +41,8 @@ ORIGIN_NAMES = (
 )
 """Members of a source block that say where in the database's log a change stands, in the order they are written."""
 
-_KEPT_LETTERS = 1 << 15
+_KEPT_LETTERS = 1 << 14
 """Longer layouts are made anew each time, so that a hostile stream of names cannot fill the memory."""
-
-REPLAYED = b',"replayed":true'
-"""The last member of a message whose record was set aside before."""
-
-
-@lru_cache(maxsize=8192)
-def nested(paths: tuple[str, ...]) -> tuple[tuple[bytes, ...], tuple[int, ...]]:
-    """Write dotted paths as nested objects (``tree_of``).
-
-    Returns:
-        The fixed pieces around the values (one more than values), and which value stands in which gap.
-    """
-    tree = tree_of(paths)
-    pieces: list[bytes] = [b""]
-    order: list[int] = []
-    _write(tree, pieces, order)
-    return tuple(pieces), tuple(order)
 
 
 def tree_of(paths: Sequence[str]) -> Nested:
@@ -84,18 +67,6 @@ def _place(tree: Nested, parents: Sequence[str]) -> Nested | None:
             return None
         place = below
     return place
-
-
-def _write(tree: Nested, pieces: list[bytes], order: list[int]) -> None:
-    pieces[-1] += b"{"
-    for number, (name, below) in enumerate(tree.items()):
-        pieces[-1] += (b"," if number else b"") + quoted(name) + b":"
-        if isinstance(below, int):
-            order.append(below)
-            pieces.append(b"")
-        else:
-            _write(below, pieces, order)
-    pieces[-1] += b"}"
 
 
 KEY, TS_MS, POSITION, ORIGIN = "key", "ts_ms", "position", "origin"
@@ -140,6 +111,11 @@ class MessagePaths(NamedTuple):
     old_key: tuple[str, ...] = ()
     payload: tuple[str, ...] = ()
     unchanged: tuple[str, ...] = ()
+
+    @property
+    def are_short(self) -> bool:
+        """Whether what is made of them may be kept."""
+        return sum(sum(map(len, some)) for some in self) <= _KEPT_LETTERS
 
     @property
     def snapshot(self) -> int:
@@ -200,13 +176,12 @@ class Layout:
         return b"".join(parts)
 
 
-_kept_layout = lru_cache(maxsize=8192)(Layout.of)
+_kept_layout = lru_cache(maxsize=4096)(Layout.of)
 
 
 def layout_of(kind: MessageKind, paths: MessagePaths) -> Layout:
     """Return the layout of messages, the same object for the same messages while it is kept."""
-    is_short = sum(sum(map(len, some)) for some in paths) <= _KEPT_LETTERS
-    return _kept_layout(kind, paths) if is_short else Layout.of(kind, paths)
+    return _kept_layout(kind, paths) if paths.are_short else Layout.of(kind, paths)
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,11 +197,16 @@ class Fields:
     payload: dict[str, Field]
 
 
-@lru_cache(maxsize=1024)
 def fields_of(layout: Layout) -> Fields:
     """Return where the members of the messages of a layout stand."""
-    draft = _Draft(layout.literals)
-    return draft.lay_out(layout.kind, layout.paths)
+    return _kept_fields(layout) if layout.paths.are_short else _fields(layout)
+
+
+def _fields(layout: Layout) -> Fields:
+    return _Draft(layout.literals).lay_out(layout.kind, layout.paths)
+
+
+_kept_fields = lru_cache(maxsize=1024)(_fields)
 
 
 class _Draft:
@@ -287,17 +267,25 @@ class _Draft:
 
     def _object(self, paths: tuple[str, ...], empty: bytes = NULL) -> tuple[Field, dict[str, Field]]:
         """Write the next values as an object; return where it stands, and each of them by its path."""
-        start, leaves = self._place(), {}
+        start, leaves = self._place(), dict[str, Field]()
         if paths:
-            pieces, order = nested(paths) if sum(map(len, paths)) <= _KEPT_LETTERS else nested.__wrapped__(paths)
-            for piece, number in zip(pieces, order, strict=False):
-                self._text(piece)
-                leaves[paths[number]] = self._value(self._next + number)
-            self._text(pieces[-1])
+            self._members(tree_of(paths), paths, leaves)
             self._next += len(paths)
         else:
             self._text(empty)
         return Field(start, self._place()), leaves
+
+    def _members(self, tree: Nested, paths: tuple[str, ...], leaves: dict[str, Field]) -> None:
+        """Write an object and those in it; note where values stand by their paths."""
+        before = b"{"
+        for name, below in tree.items():
+            self._text(before + quoted(name) + b":")
+            if isinstance(below, int):
+                leaves[paths[below]] = self._value(self._next + below)
+            else:
+                self._members(below, paths, leaves)
+            before = b","
+        self._text(b"}")
 
     def _place(self) -> Place:
         return Place(len(self.order), self._letters)

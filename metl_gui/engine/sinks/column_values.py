@@ -167,7 +167,8 @@ def gather(
         present, left: are filled in.
     """
     to, lefts = 0, 0
-    source, room = text.ctypes.data, target.ctypes.data
+    source: Any = np.int64(text.ctypes.data)
+    room: Any = np.int64(target.ctypes.data)
     for row in range(len(starts)):
         at, end = starts[row], stops[row]
         offsets[row] = to
@@ -206,7 +207,8 @@ def read_whole(
     left: NDArray[np.bool_],
 ) -> int:
     """Read whole numbers of up to 18 digits; return how many values are left."""
-    lefts, source = 0, text.ctypes.data
+    lefts = 0
+    source: Any = np.int64(text.ctypes.data)
     for row in range(len(starts)):
         at, end = starts[row], stops[row]
         if at == end or text[at] == _N:

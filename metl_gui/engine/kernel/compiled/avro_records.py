@@ -8,7 +8,7 @@ stay. A record that machine code does not read stays as it came, and so goes to 
 
 A decoded value is mapped as text beside a schema half that stands for the schema that wrote it
 (``SchemaPlaceholders``): a short text that no record can hold, as nobody can guess it. Machine code tells writer
-schemas apart by it as it tells schema halves of messages apart, and ``learning`` finds in it what the schema says.
+schemas apart by it as it tells schema halves of messages apart, and ``learner`` finds in it what the schema says.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Hostile messages of Kafka: whatever their bytes are, each stays one record with its own place, key and value.
 
-``python -m tests.fuzz.kafka_messages SECONDS [--checked]`` goes on until the time is over and prints what it found.
+``python -m tests.fuzz.kafka_messages SECONDS`` goes on until the time is over and prints what it found; with
+``METL_KERNEL_CHECKED=1`` in the environment machine code proves every access.
 
 Two witnesses: the wrapper of a message taken apart gives back the bytes of the message; and both kernels make of the
 columns of a batch what the reference makes of the wrappers, machine code within its bounds.
@@ -9,7 +10,6 @@ columns of a batch what the reference makes of the wrappers, machine code within
 from __future__ import annotations
 
 import contextlib
-import os
 import sys
 import time
 from random import Random
@@ -17,6 +17,7 @@ from random import Random
 from confluent_kafka import TIMESTAMP_CREATE_TIME, TIMESTAMP_NOT_AVAILABLE, Message
 
 from metl_gui.engine.kafka.records import headers_json, records_of
+from metl_gui.engine.kernel.compiled.memory import violations
 from metl_gui.engine.kernel.message_records import MessageRecords
 from metl_gui.engine.kernel.outcomes import BatchOutput, MappedBatch
 from metl_gui.engine.kernel.plan import Plan
@@ -87,8 +88,6 @@ def _content(dice: Random, pool: list[bytes]) -> bytes | None:
 
 def faults(messages: list[Message], plan: Plan) -> list[str]:
     """Return what is wrong with the records of messages."""
-    from metl_gui.engine.kernel.compiled.memory import violations
-
     records = records_of(messages)
     found = [fault for number, message in enumerate(messages) for fault in _faults_of(message, records, number)]
     expected = expected_outcome(plan, records)
@@ -140,8 +139,6 @@ def play(seed: str, count: int = 400) -> list[str]:
 
 def main() -> int:
     """Play until the time is over."""
-    if "--checked" in sys.argv:
-        os.environ["METL_KERNEL_CHECKED"] = "1"
     until = time.monotonic() + float(sys.argv[1]) if len(sys.argv) > 1 else time.monotonic() + 60
     rounds = 0
     while time.monotonic() < until:

@@ -92,9 +92,9 @@ MESSAGE_NAMES = b"topic", b"partition", b"offset", b"timestamp", b"key", b"heade
 M_TOPIC, M_PARTITION, M_OFFSET, M_TIMESTAMP, M_KEY, M_HEADERS, M_VALUE = range(0, 7 * SLOT_BYTES, SLOT_BYTES)
 MESSAGE_SHAPE = 1
 
-# Address and length of a text; a place of messages is a topic and a partition as JSON.
-TEXT_PAIR = 2 * WORD
-PLACE_PAIRS = 2 * TEXT_PAIR
+# A place of messages: topic and partition as JSON.
+PLACE_TOPIC, PLACE_TOPIC_LENGTH, PLACE_PARTITION, PLACE_PARTITION_LENGTH = range(0, 4 * WORD, WORD)
+PLACE_BYTES = 4 * WORD
 
 HEADER_MARKS = b"_schema_", b"apicurio", b'.oldkey"'
 """What headers have in them that may name what a value or key is written with, or the key before it changed."""

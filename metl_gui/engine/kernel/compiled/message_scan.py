@@ -10,27 +10,19 @@ from metl_gui.engine.kernel.compiled import layout as at
 from metl_gui.engine.kernel.compiled.instructions import VECTOR
 from metl_gui.engine.kernel.compiled.memory import compiled, first_bit, load8, load64, special, store64
 from metl_gui.engine.kernel.compiled.object_scan import note_head, scan_object
-from metl_gui.engine.kernel.compiled.scalars import OPEN, SPACE, past_character, past_space, write_number
+from metl_gui.engine.kernel.compiled.scalars import OPEN, SPACE, past_space, write_number
 
 _NULL_BYTES = 4
 
 
 @compiled
 def is_plain(start: int, end: int) -> bool:
-    """Say whether bytes are strict UTF-8 that stands in a JSON string as it is."""
+    """Say whether bytes are ASCII that stands in a JSON string as it is."""
     while start < end:
         marks = special(start)
-        if marks == 0:
-            start += VECTOR
-            continue
-        start += first_bit(marks)
-        if start >= end:
-            return True
-        if load8(start) < 0x80:
+        if marks != 0 and start + first_bit(marks) < end:
             return False
-        start = past_character(start)
-        if start == 0 or start > end:
-            return False
+        start += VECTOR
     return True
 
 
@@ -39,12 +31,6 @@ def note_member(slot: int, start: int, length: int) -> int:
     """Note where a member of a message lies."""
     store64(slot + at.SLOT_VALUE, start)
     return store64(slot + at.SLOT_LENGTH, length)
-
-
-@compiled
-def note_text(slot: int, pair: int) -> int:
-    """Note a member that is one of the texts that many messages share."""
-    return note_member(slot, load64(pair), load64(pair + at.WORD))
 
 
 @compiled
@@ -99,9 +85,9 @@ def read_message(state: int, start: int, stop: int, record: int) -> bool:
     here, slots = record * at.WORD, load64(state + at.S_SLOTS)
     if load64(load64(state + at.S_IS_LEFT) + here) != 0:
         return False
-    place = load64(state + at.S_PLACES) + load64(load64(state + at.S_PLACE_OF) + here) * at.PLACE_PAIRS
-    note_text(slots + at.M_TOPIC, place)
-    note_text(slots + at.M_PARTITION, place + at.TEXT_PAIR)
+    place = load64(state + at.S_PLACES) + load64(load64(state + at.S_PLACE_OF) + here) * at.PLACE_BYTES
+    note_member(slots + at.M_TOPIC, load64(place + at.PLACE_TOPIC), load64(place + at.PLACE_TOPIC_LENGTH))
+    note_member(slots + at.M_PARTITION, load64(place + at.PLACE_PARTITION), load64(place + at.PLACE_PARTITION_LENGTH))
     note_number(state, slots + at.M_OFFSET, load64(load64(state + at.S_OFFSETS) + here))
     time = load64(load64(state + at.S_TIMES) + here)
     if time >= 0:

@@ -225,7 +225,7 @@ def _batch(dice: Random, messages: list[Message]) -> RecordBatch:
 
 def differing_values(seed: str, count: int = 200) -> tuple[int, list[str]]:
     """Write values of one schema by machine code; return how many are as the reference writes them, and the others."""
-    from metl_gui.engine.kernel.compiled.avro_records import Unframer
+    from metl_gui.engine.kernel.compiled.avro.records import Unframer
 
     dice = Random(seed)
     schema = Drawer(dice).row(_COLUMNS[: dice.randrange(1, 5)])

@@ -22,7 +22,7 @@ from metl_gui.core.runs.report import Tally
 from metl_gui.core.runs.run_spec import RunSpec
 from metl_gui.engine.kafka.clients import AWAY, retry_until_available
 from metl_gui.engine.kafka.offsets import Lister
-from metl_gui.engine.kafka.outgoing import PARTITIONER
+from metl_gui.engine.kafka.topic_messages import PARTITIONER
 from metl_gui.engine.kafka.topic_orders import TopicOrder
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan

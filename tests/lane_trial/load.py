@@ -16,7 +16,7 @@ from typing import Literal, TypeAlias
 import msgspec
 from confluent_kafka import Producer
 
-from metl_gui.engine.kafka.outgoing import PARTITIONER
+from metl_gui.engine.kafka.topic_messages import PARTITIONER
 from tests.benchmarks.live_load import Change, avro_changes, changes
 
 _DIFFERENT = 20_000

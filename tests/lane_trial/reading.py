@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, Message, TopicPartition
 
-from metl_gui.engine.kafka.outgoing import POSITION
+from metl_gui.engine.kafka.topic_messages import POSITION
 from tests.lane_trial.topics import TrialTopics
 
 _LOOK_SECONDS = 0.2

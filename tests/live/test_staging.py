@@ -11,7 +11,7 @@ import pytest
 from confluent_kafka import Consumer, Message
 
 from metl_gui.core.runs.target import Target
-from metl_gui.engine.loading.staging import RowForm, StagingOrder, is_by_key, stage
+from metl_gui.engine.loading.staged_rows import RowForm, StagingOrder, is_by_key, stage
 from metl_gui.formats.connect_schema import declare, row_of
 from metl_gui.formats.table_columns import TableColumn
 from metl_gui.registry.addresses import parse_database

@@ -13,7 +13,7 @@ import numpy as np
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, TopicPartition
 
 from metl_gui.core.runs.kafka import KafkaServers
-from metl_gui.engine.kafka.outgoing import POSITION, REASON
+from metl_gui.engine.kafka.topic_messages import POSITION, REASON
 from tests.soak.received import Received, read_message
 from tests.soak.tables import Table
 

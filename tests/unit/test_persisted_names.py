@@ -22,7 +22,7 @@ from metl_gui.core.runs import lanes as lane_values
 from metl_gui.engine.kafka import inspection, offsets, topic_orders
 from metl_gui.engine.lanes import load_control, offset_reset, order
 from metl_gui.engine.lanes.coordination import member as membership
-from metl_gui.engine.loading import staging
+from metl_gui.engine.loading import staged_rows
 from metl_gui.engine.runs import commands, progress
 from metl_gui.engine.sources import files
 from metl_gui.engine.sources import source as reading
@@ -65,10 +65,10 @@ INTERNAL: dict[str, tuple[type, ...]] = {
         worker_check.WorkerCheck,
     ),
     "between a load and the process that reads its table": (
-        staging.RowForm,
-        staging.StagingOrder,
-        staging.Staged,
-        staging.StagingFailed,
+        staged_rows.RowForm,
+        staged_rows.StagingOrder,
+        staged_rows.Staged,
+        staged_rows.StagingFailed,
     ),
     "within one process": (
         files.FileListing,

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from metl_gui.core.runs.kafka import ENTITY, is_internal, is_kafka, parse_address
 from metl_gui.core.runs.run_spec import NOOP, RunSpec
-from metl_gui.engine.kafka.outgoing import topic_of
+from metl_gui.engine.kafka.topic_messages import topic_of
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.sinks.sink import folder_name
 from metl_gui.engine.sources.files import fixed_part

@@ -25,7 +25,7 @@ from metl_gui.core.runs.run_spec import Role, RunSpec
 from metl_gui.engine.checks.destinations import entities_of
 from metl_gui.engine.kafka.clients import ANSWER_SECONDS
 from metl_gui.engine.kafka.offsets import Lister, start_offsets
-from metl_gui.engine.kafka.outgoing import topic_of
+from metl_gui.engine.kafka.topic_messages import topic_of
 from metl_gui.engine.kafka.topics import ERRORS, MESSAGES, missing_topics, why_of
 from metl_gui.errors import RunError
 

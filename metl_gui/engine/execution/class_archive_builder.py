@@ -35,7 +35,7 @@ def _write(path: Path) -> None:
     runtime = SparkRuntime("local[1]", path.parent, f"{writing_options(path)} {QUICK_START}", uses_archive=False)
     try:
         runtime.warm_up()
-        run_tasks_by_sql(runtime.spark, do_nothing, 1)  # runs in batches need these classes too
+        run_tasks_by_sql(runtime.spark, do_nothing, 1)  # loads of rows from a database need these classes too
         runtime.end(_WRITING_SECONDS)
     finally:
         runtime.end(0.0)  # what failed or was broken off is not waited for

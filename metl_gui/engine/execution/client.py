@@ -44,7 +44,7 @@ from metl_gui.core.runs.target import LOCAL_TARGET, Target, parse_target
 from metl_gui.engine.execution.host_process import HostConnection, OwnProcess
 from metl_gui.engine.execution.kept_session import connect_kept
 from metl_gui.engine.runs.commands import CancelRun, Command, StartRun, StartSession
-from metl_gui.engine.runs.staging import Staging
+from metl_gui.engine.runs.staged_outputs import Staging
 from metl_gui.errors import BugError, RunCancelled, RunError, RunKilledError
 
 EventSink = Callable[[EngineEvent], None]

@@ -16,7 +16,7 @@ from metl_gui.core.runs.run_spec import RunSpec
 from metl_gui.engine.execution.work_folders import WorkPlaces, work_places
 from metl_gui.engine.kernel.compiled import build
 from metl_gui.engine.runs.progress import INTERVAL_SECONDS, ProgressSum, TimeLeft
-from metl_gui.engine.runs.staging import Staging
+from metl_gui.engine.runs.staged_outputs import Staging
 from metl_gui.engine.sessions.jobs import map_source
 from metl_gui.engine.sessions.run_context import RunContext
 from metl_gui.engine.sessions.runtime import ship

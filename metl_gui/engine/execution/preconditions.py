@@ -6,7 +6,7 @@ from metl_gui.core.runs.kafka import is_kafka
 from metl_gui.core.runs.run_spec import ROLES, RunSpec
 from metl_gui.core.runs.target import Target, TargetKind, parse_target
 from metl_gui.engine.checks.destinations import refuse_feedback, refuse_shared_places
-from metl_gui.engine.runs.staging import Staging
+from metl_gui.engine.runs.staged_outputs import Staging
 from metl_gui.engine.sources.error_store import ErrorStore
 from metl_gui.engine.sources.files import list_files
 from metl_gui.engine.spark.java import find_java

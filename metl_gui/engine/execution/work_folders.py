@@ -15,7 +15,7 @@ from pathlib import Path
 from metl_gui.core.runs.events import WorkerFacts
 from metl_gui.core.runs.kafka import is_kafka
 from metl_gui.core.runs.run_spec import RunSpec
-from metl_gui.engine.runs.staging import Staging
+from metl_gui.engine.runs.staged_outputs import Staging
 from metl_gui.engine.sessions.runtime import Runtime
 from metl_gui.engine.sources.files import SourceFile
 from metl_gui.engine.spark.worker_check import WorkerCheck, check_files, check_packages

@@ -26,7 +26,7 @@ from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient
 
 from metl_gui.core.runs.kafka import KafkaServers
-from metl_gui.engine.kafka.outgoing import PARTITIONER
+from metl_gui.engine.kafka.topic_messages import PARTITIONER
 from metl_gui.errors import RunError
 
 if TYPE_CHECKING:

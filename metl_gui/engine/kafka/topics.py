@@ -14,7 +14,7 @@ from confluent_kafka.admin import ConfigResource, NewTopic, ResourceType  # type
 
 from metl_gui.core.runs.kafka import KafkaAddress, KafkaServers, TopicPlan
 from metl_gui.engine.kafka.clients import ANSWER_SECONDS, ClientErrorLog, admin, explained, in_words
-from metl_gui.engine.kafka.outgoing import topic_of
+from metl_gui.engine.kafka.topic_messages import topic_of
 from metl_gui.engine.kafka.topic_orders import TopicOrder
 from metl_gui.errors import RunError
 

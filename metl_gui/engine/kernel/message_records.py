@@ -24,7 +24,7 @@ from metl_gui.core.runs.limits import LIMIT_BYTES
 from metl_gui.engine.kernel.records import Int64Array, Records
 from metl_gui.errors import RecordError
 from metl_gui.formats.json_text import DEPTH_LIMIT, NULL, accept, depth, quoted
-from metl_gui.formats.record_delimiting import head_bytes
+from metl_gui.formats.record_delimiters import head_bytes
 from metl_gui.formats.record_wrapper import Wrapped
 
 Value = TypeVar("Value", bound=Hashable)

@@ -13,8 +13,8 @@ import msgspec
 
 from metl_gui.core.runs.report import Tally
 from metl_gui.core.runs.run_spec import PlanState
-from metl_gui.engine.kafka.outgoing import Outgoing, Outgoings, set_aside_message
 from metl_gui.engine.kafka.records import records_of
+from metl_gui.engine.kafka.topic_messages import Outgoing, Outgoings, set_aside_message
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.kernel.compiled import build
 from metl_gui.engine.kernel.message_records import MessageRecords

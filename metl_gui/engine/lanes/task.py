@@ -23,7 +23,7 @@ from confluent_kafka import OFFSET_BEGINNING, KafkaException, TopicPartition
 
 from metl_gui.core.runs.report import Tally
 from metl_gui.core.runs.run_spec import PlanState
-from metl_gui.engine.kafka.outgoing import Outgoing
+from metl_gui.engine.kafka.topic_messages import Outgoing
 from metl_gui.engine.lanes.coordination.coordinator import StateCoordinator
 from metl_gui.engine.lanes.coordination.member import CoordinationSettings
 from metl_gui.engine.lanes.loads import Loads, LoadShare

@@ -27,7 +27,7 @@ from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
 from metl_gui.engine.kafka.clients import ClientErrorLog, bounds, consumer, explained, passes, producer
 from metl_gui.engine.kafka.offsets import fitting, gone
-from metl_gui.engine.kafka.outgoing import Outgoing
+from metl_gui.engine.kafka.topic_messages import Outgoing
 from metl_gui.engine.lanes.order import SESSION_MS, LaneOrder, PartitionId
 from metl_gui.errors import RunError
 

@@ -1,5 +1,5 @@
-"""Reads rows in a process of its own: ``python -m metl_gui.engine.loading FOLDER``, see ``staging``."""
+"""Reads rows in a process of its own: ``python -m metl_gui.engine.loading FOLDER``, see ``staged_rows``."""
 
-from metl_gui.engine.loading.staging import main
+from metl_gui.engine.loading.staged_rows import main
 
 main()

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from confluent_kafka import KafkaError, KafkaException, Message
 
 from metl_gui.engine.kafka.clients import ClientErrorLog, KeptClients, explained, producer, unreachable
-from metl_gui.engine.kafka.outgoing import (
+from metl_gui.engine.kafka.topic_messages import (
     CUT,
     FORM,
     POSITION,

@@ -29,7 +29,7 @@ from metl_gui.engine.sources.files import CHUNK_BYTES, FileRange, SourceFile, ch
 from metl_gui.errors import RecordError, RunError, SchemaError
 from metl_gui.formats.avro_container import AvroBlock, Header, read_blocks, read_header
 from metl_gui.formats.avro_types import read_avro
-from metl_gui.formats.record_delimiting import (
+from metl_gui.formats.record_delimiters import (
     SNIFF_BYTES,
     DelimitedRecord,
     Framing,

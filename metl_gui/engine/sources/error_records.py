@@ -19,7 +19,7 @@ from metl_gui.engine.sources.batches import FileBatch, read_batches
 from metl_gui.engine.sources.files import FileRange, SourceFile
 from metl_gui.engine.sources.large_records import TOO_LARGE, head_of
 from metl_gui.errors import RunError
-from metl_gui.formats.record_delimiting import head_bytes
+from metl_gui.formats.record_delimiters import head_bytes
 
 
 class StoredRecord(msgspec.Struct, frozen=True):

@@ -24,13 +24,13 @@ from pathlib import Path
 import msgspec
 
 from metl_gui.core.runs.limits import LIMIT_BYTES
-from metl_gui.engine.runs.staging import Staging
+from metl_gui.engine.runs.staged_outputs import Staging
 from metl_gui.engine.sources.files import FileRange, SourceFile, range_bytes
 from metl_gui.engine.sources.large_records import TOO_LARGE
 from metl_gui.errors import RunError
 from metl_gui.file_locks import lock
 from metl_gui.formats.compression import Codec
-from metl_gui.formats.record_delimiting import Framing
+from metl_gui.formats.record_delimiters import Framing
 from metl_gui.own_files import atomic_write, make_below, open_file
 
 MARKS = "_replayed"

@@ -22,7 +22,7 @@ import msgspec
 
 from metl_gui.errors import RunError
 from metl_gui.formats.compression import Codec, codec_of, unpacked
-from metl_gui.formats.record_delimiting import SNIFF_BYTES, Framing, sniff
+from metl_gui.formats.record_delimiters import SNIFF_BYTES, Framing, sniff
 
 CHUNK_BYTES = 1 << 20
 

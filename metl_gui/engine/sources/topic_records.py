@@ -14,8 +14,8 @@ from typing import IO, TYPE_CHECKING, Final, NamedTuple
 
 from metl_gui.core.runs.limits import LIMIT_BYTES
 from metl_gui.engine.kafka.consumer import OffsetRange, RangeReader
-from metl_gui.engine.kafka.outgoing import CUT, FORM, OF_SET_ASIDE, POSITION, REASON, RECORD, REPLAYED, TIMESTAMP
 from metl_gui.engine.kafka.records import headers_json, records_of
+from metl_gui.engine.kafka.topic_messages import CUT, FORM, OF_SET_ASIDE, POSITION, REASON, RECORD, REPLAYED, TIMESTAMP
 from metl_gui.engine.kafka.topic_orders import TopicReading, WaitingRecords
 from metl_gui.engine.kernel.message_records import MessageRecords, Parts, RecordBatch
 from metl_gui.engine.kernel.records import Records

@@ -27,7 +27,7 @@ from metl_gui.engine.kafka.clients import (
 from metl_gui.engine.kafka.consumer import OffsetRange
 from metl_gui.engine.kafka.offsets import Lister, start_offsets
 from metl_gui.engine.kafka.topic_orders import TopicReading, WaitingRecords
-from metl_gui.engine.runs.staging import Staging
+from metl_gui.engine.runs.staged_outputs import Staging
 from metl_gui.engine.sources.files import FileRange, SourceFile
 from metl_gui.engine.sources.large_records import TOO_LARGE
 from metl_gui.engine.sources.source import partition_file

@@ -19,7 +19,7 @@ from metl_gui.engine.sources.files import SourceFile, listed_file
 from metl_gui.errors import RecordError, RunError
 from metl_gui.formats.compression import Codec
 from metl_gui.formats.json_text import accept
-from metl_gui.formats.record_delimiting import SNIFF_BYTES, Framing, sniff
+from metl_gui.formats.record_delimiters import SNIFF_BYTES, Framing, sniff
 
 _TAIL_BYTES = 1024
 _CHUNK_BYTES = 1 << 16

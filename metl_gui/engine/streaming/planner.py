@@ -28,7 +28,7 @@ from metl_gui.engine.streaming.file_states import (
 from metl_gui.engine.streaming.ledger import BatchPlan, Ledger
 from metl_gui.errors import in_utf8
 from metl_gui.formats.compression import Codec
-from metl_gui.formats.record_delimiting import Framing
+from metl_gui.formats.record_delimiters import Framing
 
 LIST_SECONDS = 0.5
 """How long a listing of a source in which nothing was new is good for."""

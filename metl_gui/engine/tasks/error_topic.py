@@ -18,7 +18,7 @@ from metl_gui.core.runs.run_spec import (
 )
 from metl_gui.engine.kafka.consumer import OffsetRange, RangeReader
 from metl_gui.engine.kafka.offsets import Lister
-from metl_gui.engine.kafka.outgoing import DETAIL, POSITION, SCHEMA, VERSION
+from metl_gui.engine.kafka.topic_messages import DETAIL, POSITION, SCHEMA, VERSION
 from metl_gui.engine.kafka.topic_orders import WaitingRecords
 from metl_gui.engine.sources.topic_records import SetAsideMessage, messages_of
 from metl_gui.engine.sources.topic_source import ErrorTopicSource

@@ -22,7 +22,7 @@ from metl_gui.core.runs.limits import LIMIT_BYTES
 from metl_gui.core.trees import schema_names
 from metl_gui.core.trees.declarations import AttributeDeclaration, KeyPaths, VersionDeclaration
 from metl_gui.errors import RecordError, SchemaError
-from metl_gui.formats import connect_schema, record_delimiting
+from metl_gui.formats import connect_schema, record_delimiters
 from metl_gui.formats.compression import HEAD_BYTES, Codec, codec_of, unpacked
 from metl_gui.formats.record_kind import RecordKind
 from metl_gui.registry.documents import decode, parse_json, read_bytes, unreadable
@@ -139,7 +139,7 @@ class _Gathering:
         kinds: Counter[RecordKind] = Counter()
         records = rows = 0
         try:
-            for framed in record_delimiting.split(chunks(path)):
+            for framed in record_delimiters.split(chunks(path)):
                 records += 1
                 found = self._read_one(framed, refusals)
                 if isinstance(found, RowRecord):
@@ -156,7 +156,7 @@ class _Gathering:
             self._refused.append(SkippedSource(str(path), f"It holds no change of a row ({passed or 'no records'})."))
 
     def _read_one(
-        self, framed: record_delimiting.DelimitedRecord, refusals: dict[str, _Refusals]
+        self, framed: record_delimiters.DelimitedRecord, refusals: dict[str, _Refusals]
     ) -> RowRecord | RecordKind | None:
         try:
             if not framed.is_whole:

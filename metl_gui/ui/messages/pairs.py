@@ -23,7 +23,7 @@ from metl_gui.core.trees import paths
 from metl_gui.core.trees.nodes import Version
 from metl_gui.ui.messages.json_layout import Member, MemberPath, indented, members_of
 from metl_gui.ui.messages.set_aside import reason_words, without_value
-from metl_gui.workbench.masking import UNREADABLE, Masks, schema_of
+from metl_gui.workbench.masked_messages import UNREADABLE, Masks, schema_of
 from metl_gui.workbench.samples.run_records import first_results, first_set_aside
 
 

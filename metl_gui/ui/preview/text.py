@@ -24,7 +24,7 @@ from metl_gui.ui.messages.json_layout import TOKENS, Member, MemberPath, indente
 from metl_gui.ui.messages.pairs import unwrapped
 from metl_gui.ui.messages.view import MessageText
 from metl_gui.ui.theming import theme as themes
-from metl_gui.workbench.masking import UNREADABLE
+from metl_gui.workbench.masked_messages import UNREADABLE
 from metl_gui.workbench.samples.preview import Preview, PreviewMessage, payload_of
 
 _LONGEST_PIECE = 160

@@ -20,7 +20,7 @@ from metl_gui.core.matrix.document import Document
 from metl_gui.core.progress import Watch
 from metl_gui.core.trees.nodes import Schema, Version
 from metl_gui.core.trees.paths import split
-from metl_gui.engine.kafka.outgoing import SCHEMA, STATE, topic_of
+from metl_gui.engine.kafka.topic_messages import SCHEMA, STATE, topic_of
 from metl_gui.workbench.exports.blocks import ExportedBlock
 from metl_gui.workbench.exports.format_spec import Choices, Export, Option, slug, unique_names
 from metl_gui.workbench.exports.mappable_blocks import (

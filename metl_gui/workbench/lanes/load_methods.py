@@ -29,7 +29,7 @@ from metl_gui.engine.lanes import load_control
 from metl_gui.engine.lanes.load_control import Example
 from metl_gui.engine.lanes.loads import LoadOrder
 from metl_gui.engine.loading.row_template import RowTemplate, has_placeholder
-from metl_gui.engine.loading.staging import RowForm, StagingOrder, is_by_key, stage
+from metl_gui.engine.loading.staged_rows import RowForm, StagingOrder, is_by_key, stage
 from metl_gui.errors import RunError
 from metl_gui.formats.connect_schema import declare, row_of
 from metl_gui.formats.table_columns import TableColumn

@@ -19,7 +19,7 @@ from metl_gui.core.search.gaps import Seen
 from metl_gui.core.search.problems import Problem, Severity
 from metl_gui.workbench.importing.schema_import import remainders, words
 from metl_gui.workbench.json_results import JsonResult
-from metl_gui.workbench.masking import source_of
+from metl_gui.workbench.masked_messages import source_of
 from metl_gui.workbench.samples.run_records import first_results, first_set_aside
 from metl_gui.workbench.session import Workbench
 from metl_gui.workbench.user_folders import run_folder

@@ -16,7 +16,7 @@ from metl_gui.core.progress import Watch
 from metl_gui.core.runs.kafka import is_kafka, parse_address
 from metl_gui.engine.checks.destinations import refuse_shared_places
 from metl_gui.errors import RunError
-from metl_gui.workbench.masking import UNREADABLE, Masks
+from metl_gui.workbench.masked_messages import UNREADABLE, Masks
 from metl_gui.workbench.profiles.saved_profiles import kafka_servers
 from metl_gui.workbench.runs.mapping_run import RunRequest, prepare_run
 from metl_gui.workbench.session import Workbench

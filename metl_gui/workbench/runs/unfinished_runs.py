@@ -28,7 +28,7 @@ from metl_gui.core.runs.run_spec import NOOP, KeptSpec, RunSpec
 from metl_gui.engine.runs.event_log import KEPT_POINTS, EventTail, bounded
 from metl_gui.engine.runs.folder_lock import RunLock, drop_lock, owner_of, owner_of_run, run_of_dead
 from metl_gui.engine.runs.run_folder import RunFolder
-from metl_gui.engine.runs.staging import roll_back_moves, sweep
+from metl_gui.engine.runs.staged_outputs import roll_back_moves, sweep
 from metl_gui.engine.streaming.report import stream_report
 from metl_gui.errors import ProjectError, RunCancelled, RunError, RunKilledError
 from metl_gui.own_files import atomic_write, make_folder

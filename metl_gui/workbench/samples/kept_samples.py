@@ -38,7 +38,7 @@ from metl_gui.formats.value_profiles import Profiler, kind_of
 from metl_gui.workbench.addresses import find_schema
 from metl_gui.workbench.importing.remote_sources import records_to_see
 from metl_gui.workbench.json_results import JsonResult
-from metl_gui.workbench.masking import Masks
+from metl_gui.workbench.masked_messages import Masks
 from metl_gui.workbench.samples.cache import (
     MOST_OF_SCHEMA,
     MOST_SAMPLE_BYTES,

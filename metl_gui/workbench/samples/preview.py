@@ -23,9 +23,9 @@ from metl_gui.core.runs.records import RecordOutcome
 from metl_gui.engine.mapping.preview import OneMessage, OneOutcome, Previewer
 from metl_gui.engine.sources.batches import FirstRecord
 from metl_gui.formats.json_text import Members, quoted
-from metl_gui.formats.record_delimiting import split
+from metl_gui.formats.record_delimiters import split
 from metl_gui.workbench.importing.remote_sources import records_to_see
-from metl_gui.workbench.masking import Masks
+from metl_gui.workbench.masked_messages import Masks
 from metl_gui.workbench.session import Workbench
 from metl_gui.workbench.settings import FRAMING, project_settings
 

@@ -10,12 +10,12 @@ from metl_gui.core.runs import lanes as lane_values
 from metl_gui.core.runs import records as run_records
 from metl_gui.core.runs.report import RunReport
 from metl_gui.engine.execution import kept_session, submitted_run
-from metl_gui.engine.kafka import inspection, outgoing
+from metl_gui.engine.kafka import inspection, topic_messages
 from metl_gui.engine.kernel import plan
 from metl_gui.engine.lanes import loads, mapper, offset_metadata, order
 from metl_gui.engine.lanes.coordination import records
 from metl_gui.engine.loading import row_template
-from metl_gui.engine.runs import folder_lock, staging
+from metl_gui.engine.runs import folder_lock, staged_outputs
 from metl_gui.engine.sinks import readers
 from metl_gui.engine.sources import error_records, error_store, large_records
 from metl_gui.engine.streaming import batch_records, checkpoint, ledger
@@ -46,7 +46,7 @@ RUNS: Mapping[str, Any] = {
     "a record that waits for a replay": error_records.StoredRecord,
     "the head of a long row of an error store": large_records.RowHead,
     "the mark of a replay": error_store.ReplayMark,
-    "a move of an output": staging.PlannedMove,
+    "a move of an output": staged_outputs.PlannedMove,
     "who holds a place": folder_lock.LockHolder,
     "what a kept session says of itself": kept_session.SessionNote,
 }
@@ -89,7 +89,7 @@ LANES: Mapping[str, Any] = {
 """The topic of a lane, and the offsets of its group."""
 
 MESSAGES: Mapping[str, Any] = {
-    "why a record goes to the error topic": outgoing._Why,
+    "why a record goes to the error topic": topic_messages._Why,
     "why a version is not known": mapper._ErrorReason,
     "what stands in a topic": inspection._KeyedMessage,
     "a decimal of variable scale": readers._Variable,

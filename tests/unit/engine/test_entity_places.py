@@ -11,7 +11,7 @@ from metl_gui.core.runs.kafka import LOAD_TOPICS
 from metl_gui.core.runs.run_spec import RunSpec
 from metl_gui.engine.checks.destinations import refuse_shared_places
 from metl_gui.engine.execution.preconditions import check_run
-from metl_gui.engine.kafka.outgoing import topic_of
+from metl_gui.engine.kafka.topic_messages import topic_of
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan
 from metl_gui.engine.lanes.coordination.records import topic_of as agreement_topic

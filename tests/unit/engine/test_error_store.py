@@ -11,7 +11,7 @@ import pytest
 from metl_gui.core.runs.run_spec import ReplayOrder
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.mapping.kernel import Kernel
-from metl_gui.engine.runs.staging import Staging
+from metl_gui.engine.runs.staged_outputs import Staging
 from metl_gui.engine.sources.error_records import read_set_aside
 from metl_gui.engine.sources.error_store import MARKS, ErrorStore, ReplaySource, exclusive
 from metl_gui.errors import RunError

@@ -24,7 +24,7 @@ from metl_gui.engine.kernel.plan import BlockPlan, ColumnPlan, EntityPlan, Plan,
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.mapping.kernel import Kernel
 from metl_gui.engine.runs.run_folder import RunFolder
-from metl_gui.engine.runs.staging import Staging
+from metl_gui.engine.runs.staged_outputs import Staging
 from metl_gui.engine.sessions.run_context import RunContext
 from metl_gui.engine.sinks import jsonl
 from metl_gui.engine.spark.task_errors import TaskError, run_error

@@ -17,7 +17,7 @@ from metl_gui.engine.sources.batches import read_batches
 from metl_gui.engine.sources.files import FileListing, FileRange, SourceFile, cut_ranges, growth_problems, list_files
 from metl_gui.errors import RunError
 from metl_gui.formats.compression import Codec
-from metl_gui.formats.record_delimiting import DelimitedRecord, Framing, split
+from metl_gui.formats.record_delimiters import DelimitedRecord, Framing, split
 
 
 def _read(

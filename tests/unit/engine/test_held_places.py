@@ -19,7 +19,7 @@ import pytest
 from metl_gui.core.runs.run_spec import RunSpec
 from metl_gui.engine.runs import folder_lock
 from metl_gui.engine.runs.folder_lock import PathLock, lock_paths, outermost, refuse_if_locked
-from metl_gui.engine.runs.staging import Staging
+from metl_gui.engine.runs.staged_outputs import Staging
 from metl_gui.engine.streaming.checkpoint import check_stream, head_of
 from metl_gui.errors import RunError
 from metl_gui.workbench.runs import unfinished_runs
@@ -34,7 +34,7 @@ from metl_gui.core.runs.run_spec import KeptSpec
 from metl_gui.engine.runs import folder_lock
 from metl_gui.engine.runs.run_folder import RunFolder
 from metl_gui.engine.runs.folder_lock import lock_paths, outermost
-from metl_gui.engine.runs.staging import Staging
+from metl_gui.engine.runs.staged_outputs import Staging
 from metl_gui.engine.streaming.checkpoint import claim, head_of
 from metl_gui.errors import RunError
 folder_lock._DYING_SECONDS = 0.3

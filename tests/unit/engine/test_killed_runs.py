@@ -18,7 +18,7 @@ import pytest
 from metl_gui.core.runs.run_spec import RunSpec
 from metl_gui.engine.runs.folder_lock import owner_of_run, run_of_dead
 from metl_gui.engine.runs.run_folder import RunFolder
-from metl_gui.engine.runs.staging import JOURNAL, Staging
+from metl_gui.engine.runs.staged_outputs import JOURNAL, Staging
 from metl_gui.engine.sinks.jsonl import JsonlParts
 from metl_gui.errors import RunError
 from metl_gui.workbench.runs import unfinished_runs
@@ -31,7 +31,7 @@ from pathlib import Path
 from metl_gui.core.runs.run_spec import KeptSpec
 from metl_gui.engine.runs.run_folder import RunFolder
 from metl_gui.engine.sinks.jsonl import JsonlParts
-from metl_gui.engine.runs.staging import Staging
+from metl_gui.engine.runs.staged_outputs import Staging
 base, run_id, stop_at = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
 spec = KeptSpec(run_id=run_id, plan=b"", source="", sink=str(base / "out"), folder=str(base / "runs" / run_id),
                 errors=str(base / "errors")).spec

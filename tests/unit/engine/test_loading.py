@@ -7,7 +7,7 @@ import json
 import pytest
 
 from metl_gui.engine.loading.row_template import RowTemplate, has_placeholder
-from metl_gui.engine.loading.staging import is_by_key, murmur2, partition_of
+from metl_gui.engine.loading.staged_rows import is_by_key, murmur2, partition_of
 from metl_gui.errors import RunError
 from metl_gui.formats.table_columns import TableColumn
 

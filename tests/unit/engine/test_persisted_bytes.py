@@ -22,17 +22,17 @@ from metl_gui.core.runs.kafka import is_internal
 from metl_gui.core.runs.records import SetAsideRecord
 from metl_gui.core.runs.report import RunReport, Tally
 from metl_gui.core.runs.run_spec import KeptSpec, PlanState, ReplayOrder
-from metl_gui.engine.kafka import clients, outgoing
+from metl_gui.engine.kafka import clients, topic_messages
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.kernel.outcomes import error_row
 from metl_gui.engine.lanes import load_control, loads, offset_metadata, order, topic, transactional_client
 from metl_gui.engine.lanes.coordination import records as agreement_log
 from metl_gui.engine.lanes.coordination import records as members
 from metl_gui.engine.lanes.order import LaneOrder, PartitionId
-from metl_gui.engine.runs import folder_lock, staging
+from metl_gui.engine.runs import folder_lock, staged_outputs
 from metl_gui.engine.runs.event_log import bounded_lines
 from metl_gui.engine.runs.run_folder import RunFolder
-from metl_gui.engine.runs.staging import Staging
+from metl_gui.engine.runs.staged_outputs import Staging
 from metl_gui.engine.sinks.sink import folder_name
 from metl_gui.engine.sources.error_store import ErrorStore, ReplayMark, ReplaySource, exclusive
 from metl_gui.engine.sources.topic_source import ErrorTopicSource
@@ -86,11 +86,14 @@ _NAMES: Mapping[str, Callable[[], object]] = {
     "who asks servers": lambda: clients._QUIET["client.id"],
     "the groups of replays": lambda: [_replay_group(""), _replay_group("malformed")],
     "headers of messages": lambda: [
-        outgoing.STATE, outgoing.SCHEMA, outgoing.VERSION, outgoing.POSITION, outgoing.REPLAYED,
+        topic_messages.STATE, topic_messages.SCHEMA, topic_messages.VERSION, topic_messages.POSITION,
+        topic_messages.REPLAYED,
     ],
-    "headers of set-aside records": lambda: sorted(outgoing.OF_SET_ASIDE),
-    "the form of a record from a file": lambda: outgoing.RECORD,
-    "the topic of an entity": lambda: [outgoing.topic_of("metl.{entity}", name) for name in ("order", "order item")],
+    "headers of set-aside records": lambda: sorted(topic_messages.OF_SET_ASIDE),
+    "the form of a record from a file": lambda: topic_messages.RECORD,
+    "the topic of an entity": lambda: [
+        topic_messages.topic_of("metl.{entity}", name) for name in ("order", "order item")
+    ],
     "the folder of an entity": lambda: [folder_name(name) for name in ("order", "order/item", "o" * 130)],
     "beside outputs": lambda: [
         folder_lock.owner_of(Path(".out.run-1.partial")).name,
@@ -310,7 +313,7 @@ def test_an_error_store_with_a_replay_has_the_names_that_it_had_before(tmp_path:
 
 
 def test_the_journal_of_outputs_that_are_moved_is_what_it_was_before(tmp_path: Path) -> None:
-    staging.write_journal(tmp_path, [filled(staging.PlannedMove)])
+    staged_outputs.write_journal(tmp_path, [filled(staged_outputs.PlannedMove)])
     assert files_below(tmp_path) == rows("folders")["a run folder whose outputs are moved"]
 
 

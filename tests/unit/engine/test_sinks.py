@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metl_gui.core.runs.run_spec import RunSpec
-from metl_gui.engine.runs.staging import Staging
+from metl_gui.engine.runs.staged_outputs import Staging
 from metl_gui.engine.sinks.jsonl import JsonlParts
 from metl_gui.engine.sinks.sink import folder_name
 from metl_gui.engine.spark.task_errors import TaskError, run_error

@@ -15,7 +15,7 @@ from metl_gui.core.runs.run_spec import NOOP, RunSpec
 from metl_gui.core.runs.target import Target, parse_target
 from metl_gui.engine.execution.work_folders import WorkPlaces, work_places
 from metl_gui.engine.runs.progress import ProgressNotes, ProgressSum
-from metl_gui.engine.runs.staging import Staging
+from metl_gui.engine.runs.staged_outputs import Staging
 from metl_gui.engine.sessions.runtime import Runtime
 from metl_gui.engine.sources.files import SourceFile
 from metl_gui.engine.spark.worker_check import WorkerCheck

@@ -12,7 +12,7 @@ import pytest
 from metl_gui.cli.main import main
 from metl_gui.core.runs.run_spec import RunSpec
 from metl_gui.engine.runs.run_folder import RunFolder
-from metl_gui.engine.runs.staging import Staging
+from metl_gui.engine.runs.staged_outputs import Staging
 from metl_gui.engine.sinks.jsonl import JsonlParts
 from metl_gui.own_files import cache_folder, data_folder, settings_folder
 from metl_gui.workbench.demo.sample import fresh_copy

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metl_gui.engine.kernel.compiled import layout as at
-from metl_gui.engine.kernel.compiled.avro_records import Unframer
+from metl_gui.engine.kernel.compiled.avro.records import Unframer
 from metl_gui.engine.kernel.compiled.learner import Learner
 from metl_gui.engine.kernel.compiled.memory import IS_CHECKED, PADDING, allow
 from metl_gui.engine.kernel.compiled.message_writer import map_records

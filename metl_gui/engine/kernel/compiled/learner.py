@@ -1,9 +1,9 @@
 """Learn from the reference what machine code lacked: shapes, names, schema halves, programs.
 
 A program is learned by letting the reference map the record once more as one whose values say no more than where they
-stand (``tracing``). What may decide by a value is asked first: objects within the row where versions look into them,
-the field that names the version, the message key, whether the key of the row changed. Values that are unavailable are
-asked for when one of them is met. The operation, and what the source says of a snapshot, decide from the beginning.
+stand (``traced_record``). What may decide by a value is asked first: objects within the row where versions look into
+them, the field that names the version, the message key, whether the key of the row changed. Values that are unavailable
+are asked for when one of them is met. The operation, and what the source says of a snapshot, decide from the beginning.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from msgspec import Raw
 
 from metl_gui.core.trees.paths import escape, split
 from metl_gui.engine.kernel.compiled import layout as at
-from metl_gui.engine.kernel.compiled.avro_records import SchemaPlaceholders
+from metl_gui.engine.kernel.compiled.avro.records import SchemaPlaceholders
 from metl_gui.engine.kernel.compiled.programs import Sending, Unsteady, program_of
 from metl_gui.engine.kernel.compiled.tables import Tables, bytes_at, facts_of
-from metl_gui.engine.kernel.compiled.tracing import TracedObject, Tracer, path_of, traced, traced_object
+from metl_gui.engine.kernel.compiled.traced_record import TracedObject, Tracer, path_of, traced, traced_object
 from metl_gui.engine.kernel.outcomes import BatchOutput, Sent
 from metl_gui.engine.kernel.plan import SchemaPlan, VersionPlan, version_name
 from metl_gui.engine.kernel.reference import RecordContext, ReferenceKernel, forms_of

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from metl_gui.engine.kernel.compiled import layout as at
-from metl_gui.engine.kernel.compiled.avro_programs import AVRO_WORDS
-from metl_gui.engine.kernel.compiled.avro_text import write_records
+from metl_gui.engine.kernel.compiled.avro.programs import AVRO_WORDS
+from metl_gui.engine.kernel.compiled.avro.text import write_records
 from metl_gui.engine.kernel.compiled.lookup import hash_of, mix_pair, mix_program
 from metl_gui.engine.kernel.compiled.message_writer import map_records
 from metl_gui.engine.kernel.compiled.tables import Tables, address_of

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from metl_gui.engine.kernel.compiled import layout as at
 from metl_gui.engine.kernel.compiled.tables import Tables
-from metl_gui.engine.kernel.compiled.tracing import slot_of
+from metl_gui.engine.kernel.compiled.traced_record import slot_of
 from metl_gui.engine.kernel.message_layout import Layout
 from metl_gui.engine.kernel.outcomes import BatchOutput, Sent
 from metl_gui.formats.json_text import NULL

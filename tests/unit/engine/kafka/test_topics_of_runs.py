@@ -15,7 +15,7 @@ from metl_gui.core.runs.run_spec import RunSpec
 from metl_gui.engine.checks.topic_checks import check_topics, refuse_loop, sink_topics
 from metl_gui.engine.kafka import offsets
 from metl_gui.engine.kafka.consumer import OffsetRange
-from metl_gui.engine.kafka.outgoing import set_aside_message
+from metl_gui.engine.kafka.topic_messages import set_aside_message
 from metl_gui.engine.kafka.topic_orders import WaitingRecords
 from metl_gui.engine.kernel.outcomes import SetAside, error_row
 from metl_gui.engine.lanes.coordination.records import topic_of

@@ -9,7 +9,7 @@ import pytest
 from confluent_kafka import KafkaError, KafkaException
 
 from metl_gui.core.runs.kafka import KafkaServers
-from metl_gui.engine.kafka.outgoing import Outgoing
+from metl_gui.engine.kafka.topic_messages import Outgoing
 from metl_gui.engine.kafka.topic_orders import TopicOrder
 from metl_gui.engine.lanes.order import LaneOrder
 from metl_gui.engine.lanes.transactional_client import TransactionalClient, explain_refusal

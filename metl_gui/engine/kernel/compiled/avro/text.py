@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import struct
 
-from metl_gui.engine.kernel.compiled import avro_programs as at
-from metl_gui.engine.kernel.compiled.avro_programs import (
+from metl_gui.engine.kernel.compiled.avro import programs as at
+from metl_gui.engine.kernel.compiled.avro.programs import (
     A_BLOB,
     A_GIVEN,
     A_GIVEN_COUNT,

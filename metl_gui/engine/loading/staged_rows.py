@@ -26,7 +26,7 @@ import msgspec
 
 from metl_gui.core.runs.kafka import KafkaServers
 from metl_gui.core.runs.target import Target
-from metl_gui.engine.kafka.outgoing import PARTITIONER
+from metl_gui.engine.kafka.topic_messages import PARTITIONER
 from metl_gui.engine.kernel.compiled import build
 from metl_gui.engine.loading.row_template import RowTemplate
 from metl_gui.engine.sessions.runtime import start_runtime

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metl_gui.formats.record_delimiting import HEAD_BYTES, DelimitedRecord, Framing, sniff, split
+from metl_gui.formats.record_delimiters import HEAD_BYTES, DelimitedRecord, Framing, sniff, split
 from tests.helpers.json_texts import values
 
 

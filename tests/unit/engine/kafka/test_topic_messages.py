@@ -7,7 +7,7 @@ import json
 import pytest
 from confluent_kafka import Message
 
-from metl_gui.engine.kafka.outgoing import Outgoing, Outgoings, set_aside_message, topic_of
+from metl_gui.engine.kafka.topic_messages import Outgoing, Outgoings, set_aside_message, topic_of
 from metl_gui.engine.kernel.outcomes import MappedBatch
 from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan
 from metl_gui.engine.kernel.records import Records

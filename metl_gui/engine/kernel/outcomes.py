@@ -351,6 +351,28 @@ class BatchOutput:
         self.done += 1
 
 
+class RecordOutput(BatchOutput):
+    """Keeps what one record becomes, instead of its text.
+
+    Attributes:
+        kind: of a record that is skipped.
+        sent: its messages.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.kind: RecordKind | None = None
+        self.sent: tuple[Sent, ...] = ()
+
+    def skip(self, kind: RecordKind) -> None:
+        """Keep the kind."""
+        self.kind = kind
+
+    def send(self, sent: Iterable[Sent]) -> None:
+        """Keep the messages."""
+        self.sent = tuple(sent)
+
+
 def _is_held_once(column: NDArray[Any]) -> bool:
     """Return whether no outcome, nor anything cut from one, still shows this column."""
     return sys.getrefcount(column) <= _OWN_REFERENCES

@@ -15,7 +15,7 @@ from metl_gui.core.project import writer_schemas
 from metl_gui.core.runs.records import RecordOutcome
 from metl_gui.core.trees.nodes import Schema
 from metl_gui.engine.kernel.changes import RowChange, read_wrapped
-from metl_gui.engine.kernel.outcomes import BatchOutput, Sent
+from metl_gui.engine.kernel.outcomes import RecordOutput
 from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan, WriterSchemaPlan
 from metl_gui.engine.kernel.reference import RecordContext, ReferenceKernel
 from metl_gui.engine.kernel.wire_format import WireDecoder
@@ -144,7 +144,7 @@ class Previewer:
             raw: the record exactly.
             place: its position, where it names no other.
         """
-        found, sink, row = RecordContext(place), _RecordOutput(), None
+        found, sink, row = RecordContext(place), RecordOutput(), None
         try:
             wrapped = unwrap(raw)
             change, reference = self._read(wrapped)
@@ -154,8 +154,8 @@ class Previewer:
             told = found.position, found.schema, found.version, row
             return OneOutcome(RecordOutcome.SET_ASIDE, *told, reason=error.reason, detail=error.detail)
         told = found.position, found.schema, found.version, row
-        if sink.skipped is not None:
-            return OneOutcome(RecordOutcome.SKIPPED, *told, kind=sink.skipped)
+        if sink.kind is not None:
+            return OneOutcome(RecordOutcome.SKIPPED, *told, kind=sink.kind)
         messages = tuple(OneMessage(each.block, each.text) for each in sink.sent)
         return OneOutcome(RecordOutcome.MAPPED if messages else RecordOutcome.FILTERED, *told, messages)
 
@@ -254,23 +254,6 @@ class SchemaNames(frozenset[str]):
         if schema is not None:
             self.found[schema.id] = schema
         return schema is not None
-
-
-class _RecordOutput(BatchOutput):
-    """Keeps what one record becomes, and by which blocks."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.skipped: RecordKind | None = None
-        self.sent: tuple[Sent, ...] = ()
-
-    def skip(self, kind: RecordKind) -> None:
-        """Keep the kind."""
-        self.skipped = kind
-
-    def send(self, sent: Iterable[Sent]) -> None:
-        """Keep the messages."""
-        self.sent = tuple(sent)
 
 
 def _row_of(change: RowChange) -> RecordRow:

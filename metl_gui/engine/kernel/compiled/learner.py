@@ -9,7 +9,7 @@ are asked for when one of them is met. The operation, and what the source says o
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from msgspec import Raw
 
@@ -19,12 +19,12 @@ from metl_gui.engine.kernel.compiled.avro.records import SchemaPlaceholders
 from metl_gui.engine.kernel.compiled.programs import Sending, Unsteady, program_of
 from metl_gui.engine.kernel.compiled.tables import Tables, bytes_at, facts_of
 from metl_gui.engine.kernel.compiled.traced_record import TracedObject, Tracer, path_of, traced, traced_object
-from metl_gui.engine.kernel.outcomes import BatchOutput, Sent
+from metl_gui.engine.kernel.outcomes import BatchOutput, RecordOutput
 from metl_gui.engine.kernel.plan import SchemaPlan, VersionPlan, version_name
 from metl_gui.engine.kernel.reference import RecordContext, ReferenceKernel, forms_of
 from metl_gui.errors import RecordError
 from metl_gui.formats.json_text import depth, quoted, text_of
-from metl_gui.formats.record_kind import RecordKind, is_with_schema
+from metl_gui.formats.record_kind import is_with_schema
 from metl_gui.formats.record_wrapper import Wrapped, unwrap
 
 MOST_SHAPE_MEMBERS = 1024
@@ -47,23 +47,6 @@ class _Asked(Exception):
     def __init__(self, *code: int) -> None:
         super().__init__()
         self.code = code
-
-
-class Recorder(BatchOutput):
-    """Takes what the reference makes of one record."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.kind: RecordKind | None = None
-        self.sent: list[Sent] = []
-
-    def skip(self, kind: RecordKind) -> None:
-        """Keep the kind."""
-        self.kind = kind
-
-    def send(self, sent: Iterable[Sent]) -> None:
-        """Keep the messages."""
-        self.sent = list(sent)
 
 
 class Learner:
@@ -215,13 +198,13 @@ class _Lesson:
         self._ask_change(paths)
         return self._sending(recorder, schema, version, paths)
 
-    def _run(self, wrapped: Wrapped) -> tuple[Recorder, RecordContext]:
-        recorder, found = Recorder(), _TracedContext("")
+    def _run(self, wrapped: Wrapped) -> tuple[RecordOutput, RecordContext]:
+        recorder, found = RecordOutput(), _TracedContext("")
         written = self.learner.stand_ins.written(wrapped.value)
         self.reference.map_wrapped(dataclasses.replace(wrapped, position=""), found, recorder, written)
         return recorder, found
 
-    def _skip(self, told: Recorder) -> list[int]:
+    def _skip(self, told: RecordOutput) -> list[int]:
         if told.kind is None:
             raise _Left
         return [at.SKIP, self.tables.counter("skip", str(told.kind))]
@@ -382,7 +365,9 @@ class _Lesson:
         candidates = [*names, *([(at.TOP, "timestamp")] if self.tables.get(at.S_WRAPPER) else [])]
         return [slot for role, name in candidates if (slot := self._slot(role, name)) >= 0]
 
-    def _sending(self, recorder: Recorder, schema: SchemaPlan, version: VersionPlan, paths: Sequence[str]) -> list[int]:
+    def _sending(
+        self, recorder: RecordOutput, schema: SchemaPlan, version: VersionPlan, paths: Sequence[str]
+    ) -> list[int]:
         is_delete = bool(recorder.sent) and all(sent.layout.kind.op == "d" for sent in recorder.sent)
         is_full = schema.has_full_images and (self.row_role == self.body or self._has(self.row_role))
         sending = Sending(

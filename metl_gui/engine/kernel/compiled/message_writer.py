@@ -24,9 +24,9 @@ from metl_gui.engine.kernel.compiled.object_scan import note_all_names
 from metl_gui.engine.kernel.compiled.program_selection import (
     find_program,
     is_placeholder,
-    is_timed,
     program_without_unavailable,
 )
+from metl_gui.engine.kernel.compiled.record_facts import is_timed
 from metl_gui.engine.kernel.compiled.scalars import FEED, past_space, write_number
 
 _SLASH, _AT = 0x2F, 0x40

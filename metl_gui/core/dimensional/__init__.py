@@ -1,0 +1,6 @@
+"""The warehouse: what its tables are declared to be, and which rows follow from the messages of entities.
+
+Lowest first: ``model`` (declarations), ``histories`` (the columns in which messages are kept), ``messages`` (one
+message of a history), ``row_states`` (the states of one source row), ``members`` (the states of one business key).
+Values and pure functions; databases are the room ``warehouse``.
+"""

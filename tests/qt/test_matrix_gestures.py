@@ -6,6 +6,7 @@ import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt
 from PySide6.QtGui import (
     QDragEnterEvent,
+    QDragLeaveEvent,
     QDragMoveEvent,
     QDropEvent,
     QNativeGestureEvent,
@@ -377,6 +378,9 @@ def test_what_a_dragged_field_would_take_is_shown_while_it_is_dragged(window: Wi
     assert trial is not None
     assert len(trial.taken) == len(trial.refused) == len(trial.takers) == 1
     assert elements(window, key) == {Element(targets[0], sources[0])}
+    # Qt keeps the widget under a drag, and gives it what moves next, even when it is gone.
+    QApplication.sendEvent(matrix.viewport(), QDragLeaveEvent())
+    assert matrix.sight.trial is None
 
 
 def test_a_drop_on_something_taken_asks_and_r_replaces(window: Window) -> None:

@@ -6,7 +6,15 @@ from collections.abc import Iterator
 
 import pytest
 from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, Qt
-from PySide6.QtGui import QContextMenuEvent, QDrag, QDragEnterEvent, QDragMoveEvent, QDropEvent, QHelpEvent
+from PySide6.QtGui import (
+    QContextMenuEvent,
+    QDrag,
+    QDragEnterEvent,
+    QDragLeaveEvent,
+    QDragMoveEvent,
+    QDropEvent,
+    QHelpEvent,
+)
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu, QToolTip
 from pytestqt.qtbot import QtBot
@@ -172,6 +180,7 @@ def drop(panel: TreePanel, data: QMimeData, where: QPoint) -> bool:
     move = QDragMoveEvent(where, copies, data, LEFT, NONE)
     QApplication.sendEvent(view, move)
     if not (enter.isAccepted() and move.isAccepted()):
+        QApplication.sendEvent(view, QDragLeaveEvent())  # or Qt keeps the widget under the drag, even when it is gone
         return False
     fall = QDropEvent(QPointF(where), copies, data, LEFT, NONE)
     QApplication.sendEvent(view, fall)

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+from metl_gui.core.dimensional import staging
 from metl_gui.core.runs import kafka, run_spec, target
 from metl_gui.core.runs import lanes as lane_values
 from metl_gui.engine.kafka import inspection, offsets, topic_orders
@@ -90,6 +91,7 @@ INTERNAL: dict[str, tuple[type, ...]] = {
         shown_topics.TopicInfo,
         kafka.Start,
         kafka.TopicPlan,
+        staging.StagedPart,
     ),
 }
 """Structs whose bytes, where they have any, are read by the same version of the program; no name of theirs counts."""

@@ -10,13 +10,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.logical_types import DECIMAL, DECIMALS, Meaning, time_type
-from metl_gui.core.trees.nodes import Attribute, Version
 from metl_gui.core.trees.paths import split
+
+if TYPE_CHECKING:
+    # What is asked of a run names histories; whoever reads that needs no documents.
+    from metl_gui.core.matrix.document import Document
+    from metl_gui.core.trees.nodes import Attribute, Version
 
 TYPES = ("integer", "float", "boolean", "date", "time", "timestamp", "instant", "text", "json")
 """Types of columns, beside ``decimal(precision,scale)`` and ``text(length)``."""

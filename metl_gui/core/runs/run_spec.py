@@ -11,14 +11,16 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
+from metl_gui.core.dimensional.histories import EntityHistory
 from metl_gui.core.runs.kafka import KafkaServers, is_kafka
 from metl_gui.core.runs.limits import LIMIT_BYTES
 
 NOOP = "noop"
 BATCH_BYTES = 256 << 20
 """What a batch reads at most: some seconds of work, so that little is done again after a kill."""
-Format: TypeAlias = Literal["jsonl", "parquet"]
+Format: TypeAlias = Literal["jsonl", "parquet", "stage"]
 Lane: TypeAlias = Literal["batch", "fast"]
 Mode: TypeAlias = Literal["test", "production"]
 Role: TypeAlias = Literal["source", "sink", "errors"]
@@ -70,9 +72,11 @@ class SinkSpec(msgspec.Struct, frozen=True, kw_only=True):
         address: a folder that is new or empty, ``noop``, or topics; empty, before a run is prepared, for a folder of
             its own.
         errors: folder of the error store, or a topic; by default ``errors`` in the run folder.
-        format: how messages are written into a folder: ``jsonl`` as they are, ``parquet`` in typed columns.
+        format: how messages are written into a folder: ``jsonl`` as they are, ``parquet`` in typed columns, ``stage``
+            as rows of histories.
         by_date: write them into a folder for each day below the one of their entity.
         has_tombstones: send a null value after each delete into a topic.
+        histories: of the entities that are staged; left out in files where nothing is, as before there were any.
     """
 
     address: str = ""
@@ -80,6 +84,7 @@ class SinkSpec(msgspec.Struct, frozen=True, kw_only=True):
     format: Format = "jsonl"
     by_date: bool = False
     has_tombstones: bool = False
+    histories: tuple[EntityHistory, ...] | UnsetType = UNSET
 
 
 class PlanState(msgspec.Struct, frozen=True, kw_only=True):
@@ -242,6 +247,7 @@ class KeptSpec(msgspec.Struct, frozen=True, kw_only=True):
     publication: int = 0
     matrix: str = ""
     servers: tuple[KafkaServers, ...] = ()
+    histories: tuple[EntityHistory, ...] | UnsetType = UNSET
 
     @classmethod
     def of(cls, spec: RunSpec) -> KeptSpec:

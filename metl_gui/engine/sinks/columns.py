@@ -12,6 +12,7 @@ others.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -62,11 +63,28 @@ def column(plan: ColumnPlan, sources: tuple[SourceType, ...] = ()) -> Column:
         sources: the sources of another type, of this and of other attributes.
     """
     type_, wants = _stored(plan)
-    own = _read(plan, type_, SourceType("", "", plan.path, plan.type, plan.logical, plan.scale))
+    return column_of(plan, sources, type_, wants, lambda source: _read(plan, type_, source))
+
+
+def column_of(
+    plan: ColumnPlan,
+    sources: tuple[SourceType, ...],
+    type_: pa.DataType,
+    wants: str,
+    reader_of: Callable[[SourceType], Reader],
+) -> Column:
+    """Make a column that reads the values of each source as that source declares them.
+
+    Args:
+        plan, sources: as of ``column``.
+        type_, wants: of the column.
+        reader_of: how values of a source are read; the same object for the same way.
+    """
+    own = reader_of(SourceType("", "", plan.path, plan.type, plan.logical, plan.scale))
     by_source: dict[tuple[str, str], Reader] = {}
     for source in sources:
         if source.path == plan.path:
-            place, read = (source.schema, source.version), _read(plan, type_, source)
+            place, read = (source.schema, source.version), reader_of(source)
             first = by_source.get(place, read)
             by_source[place] = read if first is read else readers.by_form(first, read, source.type == "string")
     by_source = {place: read for place, read in by_source.items() if read is not own}
@@ -131,14 +149,20 @@ def _read(plan: ColumnPlan, type_: pa.DataType, source: SourceType) -> Reader:
         return readers.decimals(type_, scale) if isinstance(type_, pa.Decimal128Type) else readers.digits(scale)
     own = time_type(plan.type, plan.logical)
     if own is not None:
-        return _read_time(own, time_type(source.type, source.logical) or own, type_, source)
+        return read_time(own, time_type(source.type, source.logical) or own, type_, source)
     if source.logical in DECIMALS and plan.type in _NUMBERS:
         return readers.from_decimals(_NUMBERS[plan.type], source.scale)
     return _read_plain(plan.type, source)
 
 
-def _read_time(own: LogicalType, other: LogicalType, type_: pa.DataType, source: SourceType) -> Reader:
-    """Return how times of a source are read into a column."""
+def read_time(own: LogicalType, other: LogicalType, type_: pa.DataType, source: SourceType) -> Reader:
+    """Return how times of a source are read into a column.
+
+    Args:
+        own, other: what the attribute and its source say.
+        type_: of the column.
+        source: the source.
+    """
     counted = _TIMES[other.says, other.counts] if other.counts else None
     match conversion(other, own):
         case Conversion.REFUSED:

@@ -10,56 +10,31 @@ A folder for each entity version, because versions have columns of different typ
 JSON, ``publication``), ``payload``, ``unchanged`` and ``replayed``.
 ``payload`` is a struct nested as the CDM paths are, so that a query says ``payload.money.amount`` as a message does.
 
-Only columns whose values repeat get a dictionary (``repeating``). A dictionary of values that hardly repeat takes time
-and room: without, such files are a quarter smaller and written in half the time.
-
-Memory: parts wait in memory until they have ``HELD_BYTES`` together; then the largest are written. A row group has at
-most ``GROUP_BYTES``. One file is open at a time, however many folders there are.
+``parquet_parts`` says how they are written.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from metl_gui.engine.kernel.message_fields import AlikeMessages, alike_messages
 from metl_gui.engine.kernel.outcomes import MappedBatch
 from metl_gui.engine.kernel.plan import EntityPlan, Plan
-from metl_gui.engine.sinks.sink import DAY_MS, UNKNOWN, RejectedRecord, date_folder, folder_name, unwritable
+from metl_gui.engine.sinks.parquet_parts import HELD_BYTES, ParquetParts
+from metl_gui.engine.sinks.sink import DAY_MS, UNKNOWN, RejectedRecord, date_folder, folder_name
 from metl_gui.engine.sinks.typed_rows import TypedRows
-from metl_gui.own_files import make_below, open_file
 
-_SAMPLE = 1024
-_REPEATED = 4
-"""How often each value of a sample must come on average."""
-
-
-def repeating(table: pa.Table) -> list[str]:
-    """Return the columns whose values repeat, by their paths in the file."""
-    rows = table.num_rows
-    sample = table if rows <= _SAMPLE else table.take(np.linspace(0, rows - 1, _SAMPLE).astype(np.int64))
-    while any(pa.types.is_struct(type_) for type_ in sample.schema.types):
-        sample = sample.flatten()
-    return [
-        name
-        for name, column in zip(sample.column_names, sample.columns, strict=True)
-        if not pa.types.is_list(column.type) and pc.count_distinct(column).as_py() * _REPEATED <= sample.num_rows
-    ]
-
-
-HELD_BYTES = 64 << 20
-GROUP_BYTES = 16 << 20
 NO_VERSION = "__HIVE_DEFAULT_PARTITION__"
 """How Hive and Spark name the folder of what has no value."""
 
-_Place: TypeAlias = tuple[str, str]
+Place: TypeAlias = tuple[str, str]
+"""An entity and its version."""
 
 
 class ParquetSink:
@@ -70,29 +45,25 @@ class ParquetSink:
         name: begins the names of the parts.
         plan: says which columns there are.
         by_date: cut each part by day.
-        held_bytes: see above.
+        held_bytes: as of ``ParquetParts``.
     """
 
     def __init__(
         self, folder: Path, name: str, plan: Plan, *, by_date: bool = False, held_bytes: int = HELD_BYTES
     ) -> None:
         self.folder = folder
-        self.name = name
         self.by_date = by_date
-        self.held_bytes = held_bytes
+        self._parts = ParquetParts(folder, name, self._cut, held_bytes)
         self._plans: dict[str, list[EntityPlan]] = {}
         for entity in plan.entities:
             self._plans.setdefault(entity.entity, []).append(entity)
-        self._rows: dict[_Place, TypedRows] = {}
-        self._held: dict[_Place, list[pa.Table]] = {}
-        self._sizes: dict[_Place, int] = {}
-        self._written: list[str] = []
+        self._rows: dict[Place, TypedRows] = {}
 
     def append(self, outcome: MappedBatch) -> dict[int, RejectedRecord]:
         """Take the messages of a batch; see ``Sink``."""
-        made: list[tuple[_Place, pa.Table, NDArray[np.int32]]] = []
+        made: list[tuple[Place, pa.Table, NDArray[np.int32]]] = []
         refused: dict[int, RejectedRecord] = {}
-        for place, alike in _by_version(outcome).items():
+        for place, alike in by_version(outcome).items():
             table, numbers, wrong = self._of(place).table(outcome, alike)
             records = outcome.records[numbers]
             for row, refusal in wrong.items():
@@ -101,18 +72,16 @@ class ParquetSink:
         for place, table, records in made:
             if refused:
                 is_kept = ~np.isin(records, list(refused))
-                self._hold(place, table.filter(pa.array(is_kept)))
+                self._parts.hold(place, table.filter(pa.array(is_kept)))
             else:
-                self._hold(place, table)
+                self._parts.hold(place, table)
         return refused
 
     def close(self) -> list[str]:
         """Write what is left and return the paths of all parts."""
-        for place in list(self._held):
-            self._write(place)
-        return self._written
+        return self._parts.close()
 
-    def _of(self, place: _Place) -> TypedRows:
+    def _of(self, place: Place) -> TypedRows:
         """Return the columns of an entity version; a truncate has those of the newest, all empty."""
         if place not in self._rows:
             entity, version = place
@@ -121,44 +90,18 @@ class ParquetSink:
             self._rows[place] = TypedRows(plan)
         return self._rows[place]
 
-    def _hold(self, place: _Place, table: pa.Table) -> None:
-        if not table.num_rows:
-            return
-        self._held.setdefault(place, []).append(table)
-        self._sizes[place] = self._sizes.get(place, 0) + table.nbytes
-        while sum(self._sizes.values()) > self.held_bytes:
-            self._write(max(self._sizes, key=self._sizes.__getitem__))
-
-    def _write(self, place: _Place) -> None:
-        tables = self._held.pop(place)
-        del self._sizes[place]
+    def _cut(self, place: Place, table: pa.Table) -> Iterable[tuple[list[str], pa.Table]]:
+        """Name the folders of a part, and cut it by day where that is wanted."""
         entity, version = place
         names = [folder_name(entity), f"version={folder_name(version) if version else NO_VERSION}"]
-        whole = pa.concat_tables(tables)
         if not self.by_date:
-            self._write_part(names, whole)
-            return
-        for day, table in _by_date(whole):
-            self._write_part([*names, day], table)
-
-    def _write_part(self, names: list[str], table: pa.Table) -> None:
-        folder = self.folder.joinpath(*names)
-        path = folder / f"{self.name}-{len(self._written)}.parquet"
-        rows = max(GROUP_BYTES * table.num_rows // max(table.nbytes, 1), 1)
-        try:
-            make_below(self.folder, names)
-            self._written.append(str(path))
-            with open_file(path, "xb") as file:
-                # The stubs know no list here.
-                repeated: Any = repeating(table)
-                pq.write_table(table, file, row_group_size=rows, compression="zstd", use_dictionary=repeated)
-        except OSError as error:
-            raise unwritable(path, error) from error
+            return [(names, table)]
+        return (([*names, day], of_day) for day, of_day in _by_date(table))
 
 
-def _by_version(outcome: MappedBatch) -> dict[_Place, list[AlikeMessages]]:
+def by_version(outcome: MappedBatch) -> dict[Place, list[AlikeMessages]]:
     """Return the messages of each entity version, the one that comes first first; no version is an empty text."""
-    found: dict[_Place, list[AlikeMessages]] = {}
+    found: dict[Place, list[AlikeMessages]] = {}
     for alike in alike_messages(outcome):
         kind = alike.layout.kind
         found.setdefault((kind.entity, kind.entity_version or ""), []).append(alike)

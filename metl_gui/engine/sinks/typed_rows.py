@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -33,7 +33,7 @@ _SOURCE = ["schema", "version", "position", "origin", "committed_at_ms", "snapsh
 """What came later stands behind what was there, so that readers of earlier tables go on."""
 
 _WHOLE = readers.whole_numbers(pa.int64(), pa.int64())
-_NAMED = tuple(
+NAMED_COLUMNS = tuple(
     Column(name, pa.null(), wants, read, {})
     for name, wants, read in (
         ("key", "any JSON", readers.json_texts),
@@ -48,16 +48,39 @@ _NAMED = tuple(
 """How the columns of ``message_columns.NAMED`` are read."""
 
 
+class ReadMessages(NamedTuple):
+    """Messages of one entity version, read.
+
+    Args:
+        found: where their values stand.
+        numbers: which message of the batch each is.
+        named: what ``message_columns.NAMED`` lists.
+        leaves: the columns of the payload.
+        refused: why some of them do not fit; these are in it without the values that do not.
+    """
+
+    found: MessageColumns
+    numbers: Places
+    named: list[Array]
+    leaves: list[Array]
+    refused: dict[int, RejectedRecord]
+
+
 class TypedRows:
     """Makes tables of the messages of one entity version.
 
     Args:
         plan: its columns.
+        columns: how they are stored; as typed columns where nothing else is said.
+        named: how what ``message_columns.NAMED`` lists is read.
     """
 
-    def __init__(self, plan: EntityPlan) -> None:
+    def __init__(
+        self, plan: EntityPlan, columns: Sequence[Column] | None = None, named: Sequence[Column] = NAMED_COLUMNS
+    ) -> None:
         self.plan = plan
-        self.columns = [column(one, plan.sources) for one in plan.columns]
+        self.columns = [column(one, plan.sources) for one in plan.columns] if columns is None else columns
+        self.named = named
         self.paths = [one.path for one in self.columns]
         self.tree = tree_of(self.paths)
 
@@ -73,13 +96,8 @@ class TypedRows:
         Returns:
             The table, which message of the batch each row is, and why which rows do not fit.
         """
-        machine = MACHINE.after(sum(len(one.rows) for one in alike))
-        found, numbers = MessageColumns.of(machine, batch, alike, self.paths)
-        refused: dict[int, RejectedRecord] = {}
-        leaves = [self._leaf(one, found, at, refused) for at, one in enumerate(self.columns, len(NAMED))]
-        key, ts_ms, position, origin, committed, snapshot, old_key = (
-            self._read(one, one.read, found, at, None, refused) for at, one in enumerate(_NAMED)
-        )
+        found, numbers, named, leaves, refused = self.read(batch, alike)
+        key, ts_ms, position, origin, committed, snapshot, old_key = named
         made: dict[str, Array] = {
             "entity": found.shared(lambda layout: layout.kind.entity, pa.string()),
             "state": found.shared(lambda layout: layout.kind.state, pa.int64()),
@@ -97,6 +115,20 @@ class TypedRows:
         made["unchanged"] = found.shared(lambda layout: list(layout.paths.unchanged), _UNCHANGED)
         made["replayed"] = found.shared(lambda layout: layout.kind.is_replay, pa.bool_())
         return pa.table(made), numbers, refused
+
+    def read(self, batch: MappedBatch, alike: Sequence[AlikeMessages]) -> ReadMessages:
+        """Read messages into columns.
+
+        Args:
+            batch: all messages.
+            alike: some of them, by layout.
+        """
+        machine = MACHINE.after(sum(len(one.rows) for one in alike))
+        found, numbers = MessageColumns.of(machine, batch, alike, self.paths)
+        refused: dict[int, RejectedRecord] = {}
+        leaves = [self._leaf(one, found, at, refused) for at, one in enumerate(self.columns, len(NAMED))]
+        named = [self._read(one, one.read, found, at, None, refused) for at, one in enumerate(self.named)]
+        return ReadMessages(found, numbers, named, leaves, refused)
 
     def _leaf(self, wanted: Column, found: MessageColumns, number: int, refused: dict[int, RejectedRecord]) -> Array:
         """Read a column of the payload, the values of each source as that source declares them."""
@@ -150,24 +182,53 @@ class TypedRows:
         refused: dict[int, RejectedRecord],
     ) -> Array:
         """Read values one by one; those that do not fit become null."""
-        try:
-            return read(joined(values))
-        except _MISFITS:
-            for at, error in _misfits(read, values, 0, len(values)):
-                row = int(rows[at])
-                if row not in refused:
-                    refused[row] = self._refusal(wanted, values[at], found.source(row), error)
-                values[at] = NULL
-            return read(joined(values))
+        array, misfits = read_each(read, values)
+        for misfit in misfits:
+            row = int(rows[misfit.at])
+            if row not in refused:
+                refused[row] = RejectedRecord(*found.source(row), refusal(self.plan, wanted, misfit))
+        return array
 
-    def _refusal(self, wanted: Column, value: bytes, source: tuple[str, str, str], error: Exception) -> RejectedRecord:
-        shown = value[: _SHOWN + 1].decode(errors="replace")
-        shown = f"{shown[:_SHOWN]}..." if len(shown) > _SHOWN else shown
-        place = f"{self.plan.entity}@{self.plan.version}"
-        detail = f"{place} {wanted.path} takes {wanted.wants}, and not {shown}"
-        if isinstance(error, LocalTimeError):
-            detail = f"{detail}: {error}"
-        return RejectedRecord(*source, detail)
+
+class Misfit(NamedTuple):
+    """A value that its column does not take.
+
+    Args:
+        at: its place among the values.
+        value: the value.
+        error: why.
+    """
+
+    at: int
+    value: bytes
+    error: Exception
+
+
+def read_each(read: Reader, values: list[bytes]) -> tuple[Array, list[Misfit]]:
+    """Read values; those that do not fit become null.
+
+    Args:
+        read: the reader.
+        values: JSON values; those that do not fit are replaced in it.
+
+    Returns:
+        The array, and what does not fit.
+    """
+    try:
+        return read(joined(values)), []
+    except _MISFITS:
+        found = [Misfit(at, values[at], error) for at, error in _misfits(read, values, 0, len(values))]
+        for misfit in found:
+            values[misfit.at] = NULL
+        return read(joined(values)), found
+
+
+def refusal(plan: EntityPlan, wanted: Column, misfit: Misfit) -> str:
+    """Say which attribute takes what, and which value it does not take."""
+    shown = misfit.value[: _SHOWN + 1].decode(errors="replace")
+    shown = f"{shown[:_SHOWN]}..." if len(shown) > _SHOWN else shown
+    detail = f"{plan.entity}@{plan.version} {wanted.path} takes {wanted.wants}, and not {shown}"
+    return f"{detail}: {misfit.error}" if isinstance(misfit.error, LocalTimeError) else detail
 
 
 def _common(read: Reader, cells: Cells) -> tuple[Array | None, NDArray[np.bool_] | None]:

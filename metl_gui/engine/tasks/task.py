@@ -31,6 +31,7 @@ from metl_gui.engine.runs.progress import ProgressNotes
 from metl_gui.engine.sinks.jsonl import JsonlParts, JsonlSink
 from metl_gui.engine.sinks.parquet import ParquetSink
 from metl_gui.engine.sinks.sink import Sink
+from metl_gui.engine.sinks.stage import StageSink
 from metl_gui.engine.sources.large_records import TOO_LARGE, LargeRecords, write_row
 from metl_gui.engine.tasks.refused_records import counted, set_refused_aside
 
@@ -235,6 +236,8 @@ def _sink(order: TaskOrder, plan: Plan, name: str) -> Sink | None:
     folder, how = Path(order.messages), order.run.sink
     if how.format == "parquet":
         return ParquetSink(folder, name, plan, by_date=how.by_date)
+    if how.format == "stage":
+        return StageSink(folder, name, plan, how.histories or ())
     return JsonlSink(folder, name, by_date=how.by_date)
 
 

@@ -472,7 +472,7 @@ def test_what_waits_in_memory_is_bounded_and_the_parts_keep_the_order(tmp_path: 
     for batch in range(40):
         rows = [record(f'{{"id":{batch * 50 + number},"odd.name":"{"x" * 50}"}}') for number in range(50)]
         sink.append(kernel.map(Records.of(rows, "f")))
-        most = max(most, sum(sink._sizes.values()))
+        most = max(most, sum(sink._parts._sizes.values()))
     parts = sink.close()
     assert most <= 20_000
     assert len(parts) > 10

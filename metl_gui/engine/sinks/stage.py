@@ -1,0 +1,156 @@
+"""Write messages as rows of histories: Parquet parts, one folder for each entity, for a warehouse to take up.
+
+    payment/part-000000-0-0.parquet
+
+Entities without a history are left out. A record of which a value does not fit the column of its history is set aside
+as the Parquet sink does it; what a part looks like says ``core.dimensional.staging``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from metl_gui.core.dimensional.histories import EntityHistory
+from metl_gui.core.dimensional.staging import StagedPart
+from metl_gui.engine.kernel.message_fields import AlikeMessages
+from metl_gui.engine.kernel.message_layout import Layout
+from metl_gui.engine.kernel.outcomes import MappedBatch
+from metl_gui.engine.kernel.plan import EntityPlan, Plan
+from metl_gui.engine.sinks.columns import Column
+from metl_gui.engine.sinks.history_columns import INSTANTS_OF_MS, history_columns
+from metl_gui.engine.sinks.message_columns import NAMED
+from metl_gui.engine.sinks.parquet import by_version
+from metl_gui.engine.sinks.parquet_parts import HELD_BYTES, ParquetParts
+from metl_gui.engine.sinks.sink import RejectedRecord, folder_name
+from metl_gui.engine.sinks.staged_rows import ABSENT, ENTITY, MessageHeads, absent_columns, staged_rows
+from metl_gui.engine.sinks.typed_rows import NAMED_COLUMNS, TypedRows
+
+_TIMES = {"ts_ms", "source.committed_at_ms"}
+_NAMED = tuple(
+    Column(one.path, one.type, "times of the years 1 to 9999 in milliseconds", INSTANTS_OF_MS, {})
+    if one.path in _TIMES
+    else one
+    for one in NAMED_COLUMNS
+)
+"""Messages as they say it of themselves, with times as times."""
+
+
+class StageSink:
+    """The parts of one task attempt.
+
+    Args:
+        folder: holds a folder for each entity.
+        name: begins the names of the parts.
+        plan: says what values are.
+        histories: of the entities that are staged.
+        held_bytes: as of ``ParquetParts``.
+    """
+
+    def __init__(
+        self, folder: Path, name: str, plan: Plan, histories: Iterable[EntityHistory], held_bytes: int = HELD_BYTES
+    ) -> None:
+        self.folder = folder
+        self._parts: ParquetParts[str] = ParquetParts(folder, name, _cut, held_bytes)
+        self._histories = {one.entity: one for one in histories}
+        self._plans: dict[str, list[EntityPlan]] = {}
+        for entity in plan.entities:
+            self._plans.setdefault(entity.entity, []).append(entity)
+        self._rows: dict[tuple[str, str], _HistoryRows] = {}
+
+    def append(self, outcome: MappedBatch) -> dict[int, RejectedRecord]:
+        """Take the messages of a batch; see ``Sink``."""
+        made: list[tuple[str, pa.Table, NDArray[np.int32]]] = []
+        refused: dict[int, RejectedRecord] = {}
+        for (entity, version), alike in by_version(outcome).items():
+            if entity not in self._histories:
+                continue
+            table, numbers, wrong = self._of(entity, version).table(outcome, alike)
+            records = outcome.records[numbers]
+            for row, refusal in wrong.items():
+                refused.setdefault(int(records[row]), refusal)
+            made.append((entity, table, records))
+        for entity, table, records in made:
+            self._parts.hold(entity, _without(table, records, refused))
+        return refused
+
+    def close(self) -> list[str]:
+        """Write what is left and return the paths of all parts."""
+        return self._parts.close()
+
+    def _of(self, entity: str, version: str) -> _HistoryRows:
+        """Return the columns of an entity version; a truncate has those of the newest, all empty."""
+        place = entity, version
+        if place not in self._rows:
+            plans = self._plans.get(entity) or [EntityPlan(entity, version)]
+            plan = next((one for one in plans if one.version == version), plans[-1])
+            self._rows[place] = _HistoryRows(plan, self._histories[entity])
+        return self._rows[place]
+
+
+def _cut(entity: str, table: pa.Table) -> list[tuple[list[str], pa.Table]]:
+    return [([folder_name(entity)], table)]
+
+
+def _without(table: pa.Table, records: NDArray[np.int32], refused: Collection[int]) -> pa.Table:
+    return table.filter(pa.array(~np.isin(records, list(refused)))) if refused else table
+
+
+class _HistoryRows:
+    """Makes rows of a history of the messages of one entity version."""
+
+    def __init__(self, plan: EntityPlan, history: EntityHistory) -> None:
+        self.history = history
+        found = history_columns(plan, history)
+        self.names = [kept.name for kept, _ in found]
+        self.rows = TypedRows(plan, [column for _, column in found], _NAMED)
+
+    def table(
+        self, batch: MappedBatch, alike: Sequence[AlikeMessages]
+    ) -> tuple[pa.Table, NDArray[np.int64], dict[int, RejectedRecord]]:
+        """Read messages into rows; see ``TypedRows.table``."""
+        found, numbers, named, leaves, refused = self.rows.read(batch, alike)
+        by_name = dict(zip(NAMED, named, strict=True))
+        heads = MessageHeads(
+            schema=found.shared(lambda layout: layout.kind.schema, pa.string()),
+            schema_version=found.shared(lambda layout: layout.kind.version, pa.string()),
+            entity_version=found.shared(lambda layout: layout.kind.entity_version, pa.string()),
+            op=found.shared(lambda layout: layout.kind.op, pa.string()),
+            publication=found.shared(_publication, pa.int64()),
+            key=by_name["key"],
+            old_key=by_name["old_key"],
+            origin=by_name["origin"],
+            committed_at=by_name["committed_at_ms"],
+            seen_at=by_name["ts_ms"],
+            position=by_name["position"],
+            snapshot=by_name["snapshot"],
+            absent=found.shared(self._absent, ABSENT),
+        )
+        return staged_rows(self.history, heads, dict(zip(self.names, leaves, strict=True))), numbers, refused
+
+    def _absent(self, layout: Layout) -> list[str]:
+        return absent_columns(self.history, layout.kind.entity_version, layout.paths.payload)
+
+
+def _publication(layout: Layout) -> int:
+    """Return the number of the publication; test runs, which have none, go by the number of the state."""
+    return layout.kind.state if layout.kind.publication is None else layout.kind.publication
+
+
+def staged_parts(folder: Path | str) -> tuple[StagedPart, ...]:
+    """Return the parts that a run has staged, in the order of their names.
+
+    Args:
+        folder: where it staged them.
+    """
+    found = []
+    for path in sorted(Path(folder).glob("*/*.parquet")):
+        about = pq.read_schema(path).metadata or {}
+        entity = about.get(ENTITY, path.parent.name.encode()).decode()
+        found.append(StagedPart(entity, str(path), pq.read_metadata(path).num_rows))
+    return tuple(found)

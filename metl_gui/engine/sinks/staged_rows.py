@@ -1,0 +1,106 @@
+"""Messages of an entity as rows of its history, in the columns of a part (``core.dimensional.staging``)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+import pyarrow as pa
+
+from metl_gui.core.dimensional.histories import EntityHistory
+from metl_gui.core.dimensional.staging import COLUMNS
+from metl_gui.engine.sinks.history_columns import columns_of, stored_type
+from metl_gui.formats.canonical_keys import row_keys
+from metl_gui.formats.json_text import NULL
+from metl_gui.formats.source_positions import order_keys, transport_position
+
+Array: TypeAlias = "pa.Array[Any]"
+ENTITY = b"metl.entity"
+"""In the metadata of a part: the name of its entity, which the name of a folder may shorten."""
+
+ABSENT = pa.list_(pa.string())
+
+
+class MessageHeads(NamedTuple):
+    """What messages say beside their payload.
+
+    Args:
+        schema, schema_version, entity_version, op, publication: as messages have them.
+        key, old_key, origin: JSON.
+        committed_at, seen_at: instants.
+        position: of transport.
+        snapshot: true and false.
+        absent: names of columns.
+    """
+
+    schema: Array
+    schema_version: Array
+    entity_version: Array
+    op: Array
+    publication: Array
+    key: Array
+    old_key: Array
+    origin: Array
+    committed_at: Array
+    seen_at: Array
+    position: Array
+    snapshot: Array
+    absent: Array
+
+
+def staged_rows(history: EntityHistory, heads: MessageHeads, payload: Mapping[str, Array]) -> pa.Table:
+    """Lay out messages as rows of a history.
+
+    Args:
+        history: of their entity.
+        heads: what they say of themselves.
+        payload: columns of the history by name; those that are missing are null.
+    """
+    rows = len(heads.op)
+    positions = [text or "" for text in heads.position.to_pylist()]
+    places = [transport_position(text) for text in positions]
+    made: dict[str, Array] = {
+        "schema": heads.schema,
+        "row_key": _keys(heads.key),
+        "order_key": pa.array(order_keys(_json(heads.origin), positions), pa.string()),
+        "op": heads.op,
+        "publication": heads.publication,
+        "schema_version": heads.schema_version,
+        "entity_version": heads.entity_version,
+        "committed_at": heads.committed_at,
+        "seen_at": heads.seen_at,
+        "position_log": pa.array([place.log for place in places], pa.string()),
+        "position_partition": pa.array([place.partition for place in places], pa.int64()),
+        "position_offset": pa.array([place.offset for place in places], pa.int64()),
+        "snapshot": heads.snapshot,
+        "old_key": _keys(heads.old_key),
+        "absent": heads.absent,
+    }
+    made = {name: made[name] for name in COLUMNS}
+    for one in history.columns:
+        found = payload.get(one.name)
+        # The stubs want to know the type.
+        type_: Any = stored_type(one.type)
+        made[one.name] = pa.nulls(rows, type_) if found is None else found
+    return pa.table(made).replace_schema_metadata({ENTITY: history.entity.encode()})
+
+
+def absent_columns(history: EntityHistory, version: str | None, carried: Iterable[str]) -> list[str]:
+    """Return the names of the columns that a message does not carry.
+
+    Args:
+        history: of its entity.
+        version: of its entity, ``None`` for none.
+        carried: the paths of its payload, those that are unchanged left out.
+    """
+    by_path = columns_of(history, version or "")
+    found = {by_path[path].name for path in carried if path in by_path}
+    return [one.name for one in history.columns if one.name not in found]
+
+
+def _keys(keys: Array) -> Array:
+    return pa.array(row_keys(_json(keys)), pa.string())
+
+
+def _json(values: Array) -> Sequence[bytes]:
+    return [NULL if value is None else value for value in values.cast(pa.binary()).to_pylist()]

@@ -1,6 +1,6 @@
 """Warehouse models as YAML that people write: the kind of a table is the key whose value is its name.
 
-What may stand where follows from the types of ``core.dimensional.model``. Every mistake is told with its line.
+What may stand where follows from the types of ``core.warehouse_model``. Every mistake is told with its line.
 
 Source: docs/reference/warehouse-model.md.
 """
@@ -16,8 +16,7 @@ from typing import Any
 import msgspec
 from msgspec import inspect
 
-from metl_gui.core.dimensional.model import ColumnTest, Model
-from metl_gui.core.dimensional.model_json import plain
+from metl_gui.core.warehouse_model import ColumnTest, Model, plain
 from metl_gui.errors import SchemaError, near_names
 from metl_gui.formats.yaml_nodes import Mapping, Node, Scalar, Sequence, read_nodes, shown
 

@@ -17,6 +17,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from metl_gui.core.edits.settings import ENTITY_SETTINGS, SCHEMA_SETTINGS, check_setting
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element, Loss, Status, Verdict, conflicts
 from metl_gui.core.matrix.compact import CompactBlock, GroupKey, decompact
@@ -26,6 +28,7 @@ from metl_gui.core.matrix.matrix_export import DUSB_FORMAT, JSON_FORMAT, MatrixE
 from metl_gui.core.trees.declarations import TYPES, AttributeDeclaration, KeyPaths, fingerprint
 from metl_gui.core.trees.nodes import Attribute, Schema, Side, Version
 from metl_gui.core.trees.trees import Tree
+from metl_gui.core.warehouse_model import Model
 from metl_gui.errors import EditError, SchemaError
 from metl_gui.registry.documents import decode, parse_json, read_bytes
 
@@ -477,9 +480,25 @@ def parse_export(raw: bytes) -> MatrixExport:
     reader = BlockReader(trees)
     blocks = reader.dense(root) if format_.value == JSON_FORMAT else reader.compact(root)
     state = root.member("state").whole()
-    document = Document(state, trees.extraction, trees.cdm, Dpm.of(blocks), trees.extraction_ids, trees.cdm_ids)
+    models = _models(root)
+    document = Document(state, trees.extraction, trees.cdm, Dpm.of(blocks), trees.extraction_ids, trees.cdm_ids, models)
     unconfirmed = root.member("settings").member("include_unconfirmed").flag()
     return MatrixExport(document, format_.any_text(), state, hash_.any_text(), unconfirmed)
+
+
+def _models(root: Checked) -> tuple[Model, ...]:
+    """Read the warehouse models, which an export carries where there are some; no two have one name."""
+    written = root.optional("warehouse_models")
+    found: dict[str, Model] = {}
+    for each in written.items() if written is not None else ():
+        try:
+            model = msgspec.convert(each.value, Model)
+        except msgspec.ValidationError as error:
+            raise each.refused(f"it is no warehouse model ({error})") from error
+        if model.name in found:
+            raise each.refused("its name stands there twice")
+        found[model.name] = model
+    return tuple(model for _, model in sorted(found.items()))
 
 
 def _refuse_marks(text: str) -> None:

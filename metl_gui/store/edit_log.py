@@ -23,7 +23,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from metl_gui.core.changes.draft import BlockChange, ChangeSet, SchemaChange, Transition, VersionChange
+from metl_gui.core.changes.draft import BlockChange, ChangeSet, ModelChange, SchemaChange, Transition, VersionChange
 from metl_gui.errors import BugError
 from metl_gui.store.rows.packed_changes import LogFilter, opener, pack_change, read_change, unpack_changes
 
@@ -201,7 +201,7 @@ def last_writer(connection: sqlite3.Connection) -> str:
     return str(row[0]) if row and row[0] else "somebody"
 
 
-P = TypeVar("P", SchemaChange, VersionChange, BlockChange)
+P = TypeVar("P", SchemaChange, VersionChange, BlockChange, ModelChange)
 
 
 def merged(changes: Iterable[ChangeSet]) -> ChangeSet:
@@ -211,6 +211,7 @@ def merged(changes: Iterable[ChangeSet]) -> ChangeSet:
         _merged_parts(((c.side, c.id), c) for change in found for c in change.schemas),
         _merged_parts(((c.side, c.id), c) for change in found for c in change.versions),
         _merged_parts((c.key, c) for change in found for c in change.blocks),
+        _merged_parts((c.name, c) for change in found for c in change.models),
     )
 
 

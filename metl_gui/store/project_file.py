@@ -30,6 +30,7 @@ from metl_gui.store.file_identity import FileLoss, Presence
 from metl_gui.store.repositories.project_data import Repositories
 from metl_gui.store.repositories.sessions import Sessions
 from metl_gui.store.rows.block_rows import read_matrix, write_blocks
+from metl_gui.store.rows.model_rows import read_models, write_models
 from metl_gui.store.rows.packed_changes import LogFilter
 from metl_gui.store.rows.packed_rows import Interned
 from metl_gui.store.rows.tree_rows import read_tree, write_trees
@@ -78,7 +79,9 @@ def read_document(connection: sqlite3.Connection, state: int, told: Told) -> Doc
     if any(not 0 < number <= _MOST_IDS for each in ids.values() for number in astuple(each)):
         raise ValueError("next ids that can never be")
     matrix = read_matrix(connection, trees[Side.EXTRACTION], trees[Side.CDM])
-    return Document(state, trees[Side.EXTRACTION], trees[Side.CDM], matrix, ids[Side.EXTRACTION], ids[Side.CDM])
+    models = read_models(connection)
+    extraction, cdm = Side.EXTRACTION, Side.CDM
+    return Document(state, trees[extraction], trees[cdm], matrix, ids[extraction], ids[cdm], models)
 
 
 _log = logging.getLogger(__name__)
@@ -294,6 +297,7 @@ class ProjectFile:
             interned = Interned(connection)
             write_trees(connection, transition, interned)
             write_blocks(connection, transition, interned)
+            write_models(connection, transition)
             kept = Repositories.within(connection)
             kept.assignments.follow(transition)
             kept.data.change(beside)

@@ -145,6 +145,7 @@ def statements_of(version: int) -> dict[str, str]:
     """Return what makes a file of a version, by the name of what each statement makes, in an order that does it."""
     found = _by_name(tables.STATEMENTS)
     older = (
+        (7, "", ("warehouse_models",)),
         (6, _BEFORE_6, _NEW_IN_6),
         (5, _BEFORE_5, _NEW_IN_5),
         (4, _BEFORE_4, _NEW_IN_4),

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 
-VERSION = 6
+VERSION = 7
 """The version this program writes (``PRAGMA user_version``)."""
 
 _REFUSED_SUGGESTIONS = """
@@ -148,6 +148,13 @@ CREATE TABLE wire_schemas (
 ) STRICT;
 """
 
+_WAREHOUSE = """
+CREATE TABLE warehouse_models (
+    name TEXT PRIMARY KEY,
+    model TEXT NOT NULL -- JSON of core.warehouse_model.Model
+) STRICT;
+"""
+
 _PACKED = """
 CREATE TABLE texts (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE) STRICT;
 CREATE TABLE types (id INTEGER PRIMARY KEY, type TEXT NOT NULL, logical TEXT NOT NULL, scale INTEGER) STRICT;
@@ -248,6 +255,11 @@ def _add_samples(database: Database) -> None:
     database.execute("ALTER TABLE runs ADD COLUMN spec TEXT NOT NULL DEFAULT '{}'")
 
 
+def _add_warehouse(database: Database) -> None:
+    for statement in parts(_WAREHOUSE):
+        database.execute(statement)
+
+
 def parts(text: str) -> tuple[str, ...]:
     """Cut a text of statements into single ones."""
     return tuple(part for part in text.split(";") if part.strip())
@@ -264,6 +276,7 @@ MIGRATIONS: dict[int, Callable[[Database], None]] = {
     3: _pack,
     4: _add_decisions,
     5: _add_samples,
+    6: _add_warehouse,
 }
 """By version: the step that makes it the next one. All run in the one transaction of the whole migration.
 
@@ -347,7 +360,9 @@ CREATE TABLE lease (
 ) STRICT;
 """
 
-STATEMENTS = _TABLES + _EDITS + _PACKED + _REFUSED_SUGGESTIONS + _COMMENTS + _DECISIONS + _SAMPLES + _WIRE
+STATEMENTS = (
+    _TABLES + _EDITS + _PACKED + _REFUSED_SUGGESTIONS + _COMMENTS + _DECISIONS + _SAMPLES + _WIRE + _WAREHOUSE
+)
 """What makes the tables of a file of this version."""
 
 

@@ -94,6 +94,7 @@ class EarlierStates:
         schemas = {(each.side, each.id) for each in change.schemas}
         schemas |= {(each.side, part.schema_id) for each in change.versions if (part := each.after or each.before)}
         wanted = [LogFilter(keys=keys, versions=frozenset((each.side, each.id) for each in change.versions))]
+        wanted += [LogFilter(model=each.name) for each in change.models[:_SHOWN]]
         wanted += [LogFilter(schema=schema) for schema in sorted(schemas)[:_SHOWN]]
         later = {edit.state: edit.title for each in wanted for edit in self._later(each, group, change)}
         if not later:
@@ -125,6 +126,7 @@ def _parts(change: ChangeSet) -> set[tuple[object, ...]]:
     """Name the parts that a change touched."""
     found: set[tuple[object, ...]] = {("schema", each.side, each.id) for each in change.schemas}
     found |= {("version", each.side, each.id) for each in change.versions}
+    found |= {("model", each.name) for each in change.models}
     return found | {("block", each.key) for each in change.blocks}
 
 

@@ -15,6 +15,7 @@ from metl_gui.core.matrix.document import Document
 from metl_gui.core.matrix.matrix import DpmView
 from metl_gui.core.trees.nodes import Schema, Side, Version
 from metl_gui.core.trees.trees import ReadableTree
+from metl_gui.core.warehouse_model import Model
 from metl_gui.errors import EditError
 
 
@@ -63,17 +64,27 @@ class BlockChange:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelChange:
+    """A warehouse model before and after; ``None`` where it did not exist."""
+
+    name: str
+    before: Model | None
+    after: Model | None
+
+
+@dataclass(frozen=True, slots=True)
 class ChangeSet:
     """Everything that one edit replaced, each part once."""
 
     schemas: tuple[SchemaChange, ...] = ()
     versions: tuple[VersionChange, ...] = ()
     blocks: tuple[BlockChange, ...] = ()
+    models: tuple[ModelChange, ...] = ()
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing was replaced."""
-        return not (self.schemas or self.versions or self.blocks)
+        return not (self.schemas or self.versions or self.blocks or self.models)
 
     def inverse(self) -> ChangeSet:
         """Return the change that takes this one back."""
@@ -81,6 +92,7 @@ class ChangeSet:
             tuple(replace(c, before=c.after, after=c.before) for c in self.schemas),
             tuple(replace(c, before=c.after, after=c.before) for c in self.versions),
             tuple(replace(c, before=c.after, after=c.before) for c in self.blocks),
+            tuple(replace(c, before=c.after, after=c.before) for c in self.models),
         )
 
 
@@ -107,6 +119,7 @@ class Draft:
         self._schemas: dict[tuple[Side, int], Schema | None] = {}
         self._versions: dict[tuple[Side, int], Version | None] = {}
         self._blocks: dict[BlockKey, Block | None] = {}
+        self._models: dict[str, Model | None] = {}
 
     def tree(self, side: Side) -> ReadableTree:
         """Return a tree to read."""
@@ -138,6 +151,14 @@ class Draft:
     def matrix(self) -> DpmView:
         """The matrix to read."""
         return self._matrix
+
+    def model(self, name: str) -> Model | None:
+        """Return a warehouse model, ``None`` where there is none."""
+        return self._models[name] if name in self._models else self.document.model(name)
+
+    def put_model(self, name: str, model: Model | None) -> None:
+        """Set a warehouse model, or remove it with ``None``."""
+        self._models[name] = model
 
     def new_schema_id(self, side: Side) -> int:
         """Allocate the id of a schema or entity."""
@@ -223,11 +244,20 @@ class Draft:
         schemas = (SchemaChange(s, i, b, self._trees[s].find_schema(i)) for (s, i), b in self._schemas.items())
         versions = (VersionChange(s, i, b, self._trees[s].find_version(i)) for (s, i), b in self._versions.items())
         blocks = (BlockChange(key, before, self._matrix.block(*key)) for key, before in self._blocks.items())
+        models = (ModelChange(name, self.document.model(name), after) for name, after in self._models.items())
         return ChangeSet(
             tuple(c for c in schemas if c.before != c.after),
             tuple(c for c in versions if c.before != c.after),
             tuple(c for c in blocks if c.before != c.after),
+            tuple(c for c in models if c.before != c.after),
         )
+
+    def _models_after(self, change: ChangeSet) -> tuple[Model, ...]:
+        if not change.models:
+            return self.document.models
+        changed = {each.name: each.after for each in change.models}
+        found = {model.name: model for model in self.document.models} | changed
+        return tuple(model for _, model in sorted(found.items()) if model is not None)
 
     def finish(self, title: str) -> Transition:
         """Freeze the draft as the next state."""
@@ -239,6 +269,7 @@ class Draft:
             self._matrix.finish(),
             self._ids[Side.EXTRACTION],
             self._ids[Side.CDM],
+            self._models_after(change),
         )
         return Transition(self.document, after, change, title, self.stamp)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from metl_gui.core.changes.draft import ChangeSet, Draft, EditContext
 from metl_gui.core.matrix.document import Document
 
@@ -26,5 +28,7 @@ def rewound(document: Document, change: ChangeSet, state: int) -> Document:
             draft.drop_blocks([block.key])
         else:
             draft.put_block(block.before)
+    for model in change.models:
+        draft.put_model(model.name, model.before)
     found = draft.finish("").after
-    return Document(state, found.extraction, found.cdm, found.matrix, document.extraction_ids, document.cdm_ids)
+    return replace(found, state=state, extraction_ids=document.extraction_ids, cdm_ids=document.cdm_ids)

@@ -1,7 +1,7 @@
-"""The semantic difference of two documents: blocks, elements, statuses and trees, not positions or ids.
+"""The semantic difference of two documents: blocks, elements, statuses, trees and models, not positions or ids.
 
 Two states of one project are compared by ids and lineages, two projects by names (``matrix.node_matches``).
-Order: trees first extraction, then CDM, by name; blocks by schema, version, entity, entity version.
+Order: trees first extraction, then CDM, by name; blocks by schema, version, entity, entity version; models by name.
 Cost: see ``differences.changed_parts``; an object only for what differs.
 Source: docs/guide/teams.md, "Compare and merge".
 """
@@ -12,13 +12,14 @@ from dataclasses import dataclass
 
 from metl_gui.core.differences.block_difference import BlockDifference, block_differences
 from metl_gui.core.differences.changed_parts import changed_parts
+from metl_gui.core.differences.model_difference import ModelDifference, model_differences
 from metl_gui.core.differences.tree_difference import TreeDifference, schema_differences
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.matrix.node_matches import Matching, SameIds, by_names
 from metl_gui.core.project.project_data import ProjectDataDifference
 from metl_gui.core.trees.nodes import Side
 
-__all__ = ["BlockDifference", "Difference", "TreeDifference", "compare", "compare_by_names"]
+__all__ = ["BlockDifference", "Difference", "ModelDifference", "TreeDifference", "compare", "compare_by_names"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +29,12 @@ class Difference:
     blocks: tuple[BlockDifference, ...] = ()
     trees: tuple[TreeDifference, ...] = ()
     beside: tuple[ProjectDataDifference, ...] = ()
+    models: tuple[ModelDifference, ...] = ()
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing differs."""
-        return not (self.blocks or self.trees or self.beside)
+        return not (self.blocks or self.trees or self.beside or self.models)
 
     @property
     def added(self) -> int:
@@ -64,4 +66,5 @@ def _compared(before: Document, after: Document, matching: Matching) -> Differen
         pairs = sorted(parts.schemas[side], key=lambda pair: (pair[1] is not None, pair[1] or pair[0] or 0))
         found = (schema_differences(side, (before.tree(side), after.tree(side)), pair, matching) for pair in pairs)
         trees += sorted((told for each in found for told in each), key=lambda told: told.name)  # stable within a name
-    return Difference(block_differences(before, after, matching, parts.blocks), tuple(trees))
+    blocks = block_differences(before, after, matching, parts.blocks)
+    return Difference(blocks, tuple(trees), models=model_differences(before, after))

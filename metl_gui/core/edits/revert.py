@@ -47,6 +47,8 @@ class Revert:
                 draft.drop_blocks([block.key])
             else:
                 draft.put_block(block.before)
+        for model in self.change.models:
+            draft.put_model(model.name, model.before)
         self._refuse({f"the name {name}" for side, id_, name in taken if _answers_to(draft, side, id_, name)})
         self._refuse(set(self._built_upon(draft)))
 
@@ -72,6 +74,9 @@ class Revert:
         for block in self.change.blocks:
             if draft.matrix.block(*block.key) != block.after:
                 yield "a block of the mapping"
+        for model in self.change.models:
+            if draft.model(model.name) != model.after:
+                yield f"the warehouse model {model.name}"
 
     def _names_of_others(self, draft: Draft) -> Iterator[tuple[Side, int, str]]:
         """Find the names of schemas to restore that others answer to now: (side, id of the other, name)."""

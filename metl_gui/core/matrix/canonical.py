@@ -14,12 +14,13 @@ from metl_gui.core.matrix.blocks import Block, Element, Status
 from metl_gui.core.matrix.compact import compact
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Schema, Side, Version
+from metl_gui.core.warehouse_model import plain
 
 Content = dict[str, Any]
 
 
 def state_hash(document: Document) -> str:
-    """Hash a whole state: 64 hexadecimal digits, equal for equal trees, settings, blocks and statuses.
+    """Hash a whole state: 64 hexadecimal digits, equal for equal trees, settings, blocks, statuses and models.
 
     The order of attributes does not count, as it is no part of a version's identity; nor do null blocks that nobody
     must decide on, as they say nothing that their absence does not.
@@ -30,7 +31,8 @@ def state_hash(document: Document) -> str:
         _block_content(document, block) | {"elements": elements_content(document, block)}
         for block in _ordered(document, known)
     ]
-    text = json.dumps(content | {"blocks": blocks}, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    whole = content | {"blocks": blocks} | models_content(document)
+    text = json.dumps(whole, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -114,13 +116,18 @@ def settings_content(document: Document) -> Content:
     }
 
 
+def models_content(document: Document) -> Content:
+    """Collect the warehouse models; nothing where there are none."""
+    return {"warehouse_models": [plain(model) for model in document.models]} if document.models else {}
+
+
 def _head(document: Document, format_: str) -> Content:
     return {"format": format_, "version": 1, "state": document.state, "hash": state_hash(document)}
 
 
 def _tail(document: Document, include_unconfirmed: bool) -> Content:
     settings = {"include_unconfirmed": include_unconfirmed} | settings_content(document)
-    return {"settings": settings, "trees": trees_content(document)}
+    return {"settings": settings, "trees": trees_content(document)} | models_content(document)
 
 
 def _unordered(trees: Content) -> Content:

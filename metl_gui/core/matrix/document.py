@@ -1,4 +1,4 @@
-"""The document: both trees and the matrix at one state, one frozen value built of frozen parts."""
+"""The document: both trees, the matrix and warehouse models at one state, one frozen value built of frozen parts."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from metl_gui.core.matrix.matrix import Dpm
 from metl_gui.core.trees.nodes import Side
 from metl_gui.core.trees.trees import Tree
+from metl_gui.core.warehouse_model import Model
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +22,7 @@ class NextIds:
 
 @dataclass(frozen=True, eq=False)
 class Document:
-    """Trees and matrix at state i. Two documents are the same only when they are the same object."""
+    """Trees, matrix and warehouse models at state i. Two documents are the same only when they are the same object."""
 
     state: int = 0
     extraction: Tree = field(default_factory=Tree.of)
@@ -29,10 +30,16 @@ class Document:
     matrix: Dpm = field(default_factory=Dpm.of)
     extraction_ids: NextIds = NextIds()
     cdm_ids: NextIds = NextIds()
+    models: tuple[Model, ...] = ()
+    """Warehouse models, by name."""
 
     def tree(self, side: Side) -> Tree:
         """Return one of the two trees."""
         return self.extraction if side is Side.EXTRACTION else self.cdm
+
+    def model(self, name: str) -> Model | None:
+        """Return a warehouse model by its name, ``None`` where there is none."""
+        return next((model for model in self.models if model.name == name), None)
 
     def ids(self, side: Side) -> NextIds:
         """Return the next unused ids of one tree."""

@@ -24,7 +24,7 @@ MERGED_FIELDS = {
     "": {
         "format version": "alike in all that is merged",
         "state": "one more than the larger of both",
-        "settings trees blocks": _DOCUMENT,
+        "settings trees blocks warehouse_models": _DOCUMENT,
         "hash digest": _AGAIN,
     },
     "settings": {

@@ -1,4 +1,4 @@
-"""The three-way merge as a whole: trees, lineages, blocks, and a review item for what both changed differently.
+"""The three-way merge as a whole: trees, lineages, blocks, models, and a review item for what both changed differently.
 
 Cost: the names of all three sides are matched once; then what theirs changed since the base, by schema and entity.
 """
@@ -15,6 +15,7 @@ from metl_gui.core.matrix.blocks import Block, BlockKey, Status
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.matrix.node_matches import by_names
 from metl_gui.core.merge.merged_blocks import BlockMerger
+from metl_gui.core.merge.merged_models import merge_models
 from metl_gui.core.merge.merged_trees import AddedMappings, AddedMappingsBySide, TreeMerger
 from metl_gui.core.merge.sides import ConflictKind, MergeConflict, MergedNodes, ThreeWay
 from metl_gui.core.trees.nodes import Side
@@ -70,7 +71,7 @@ def merge_into(draft: Draft, base: Document, theirs: Document) -> list[MergeConf
         rows.prepare(entity_id)
         blocks.group(schema_id, entity_id)
     held = [_held(draft, tree.nodes, *each) for tree in (columns, rows) for each in tree.nodes.conflicts]
-    return [*blocks.conflicts, *held]
+    return [*blocks.conflicts, *held, *merge_models(draft, documents)]
 
 
 def _changed(base: Document, other: Document) -> tuple[dict[Side, AddedMappings], ChangedParts]:

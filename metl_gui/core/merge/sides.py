@@ -40,6 +40,7 @@ class ConflictKind(StrEnum):
     NAME = "name"
     LINEAGE = "lineage"
     DOC = "documentation"
+    MODEL = "warehouse model"
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,6 +77,7 @@ MERGE_RULES = {
     "dusb": MergeRule("schema_id entity_version version elements"),
     "blocks": MergeRule("schema_id entity_version records"),
     "block_details": MergeRule("version entity_version losses waits retired postponed comment"),
+    "warehouse_models": MergeRule("name model"),
     "texts": MergeRule("text", "id", _OF_A_FILE),
     "types": MergeRule("type logical scale", "id", _OF_A_FILE),
     "people": MergeRule("name", "id", _OF_A_FILE),

@@ -25,7 +25,7 @@ _decoder = msgspec.json.Decoder(ChangeSet)
 
 def pack_change(change: ChangeSet) -> bytes:
     """Write a change as bytes."""
-    return _packed(msgspec.json.encode(change))
+    return _packed(msgspec.json.encode(change if change.models else _of_mapping(change)))
 
 
 def packed_text(text: str) -> bytes:
@@ -76,15 +76,19 @@ class LogFilter:
         keys: blocks.
         schema: a schema or entity, for its versions.
         versions: versions, for all blocks of each.
+        model: a warehouse model, by its name.
     """
 
     keys: frozenset[BlockKey] = frozenset()
     schema: tuple[Side, int] | None = None
     versions: frozenset[tuple[Side, int]] = frozenset()
+    model: str = ""
 
     def may_be_in(self, text: bytes) -> bool:
         """Whether an inflated change may touch it; much cheaper than reading it, and never wrong about a no."""
         if self.schema is not None and b'"schema_id":%d,' % self.schema[1] in text:
+            return True
+        if self.model and b'"models":[' in text:
             return True
         if not self.keys and not self.versions:
             return False
@@ -92,6 +96,11 @@ class LogFilter:
 
     def _holds(self, v: int, w: int) -> bool:
         return (v, w) in self.keys or (Side.EXTRACTION, v) in self.versions or (Side.CDM, w) in self.versions
+
+
+def _of_mapping(change: ChangeSet) -> dict[str, object]:
+    """Return the members of a change without models: nearly all are about the mapping, and written as ever."""
+    return {"schemas": change.schemas, "versions": change.versions, "blocks": change.blocks}
 
 
 def _packed(text: bytes) -> bytes:

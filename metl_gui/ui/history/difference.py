@@ -16,7 +16,13 @@ from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QHeaderView, QVBoxLayout, QWidget
 
-from metl_gui.core.differences.document_difference import BlockDifference, Difference, TreeDifference, compare
+from metl_gui.core.differences.document_difference import (
+    BlockDifference,
+    Difference,
+    ModelDifference,
+    TreeDifference,
+    compare,
+)
 from metl_gui.core.matrix.blocks import BlockKey, Element
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.progress import Watch
@@ -104,6 +110,9 @@ def groups_of(
     found += [
         DifferenceGroup(f"{schema} → {entity}", _counts(rows), tuple(rows)) for (schema, entity), rows in blocks.items()
     ]
+    for name, models in groupby(difference.models, key=lambda told: told.model):
+        rows = [DifferenceRow(_sign(told), told.words(), told.table or name) for told in models]
+        found.append(DifferenceGroup(f"warehouse {name}", number_of(len(rows), "change"), tuple(rows)))
     for kind, things in groupby(difference.beside, key=lambda told: told.kind):
         rows = [DifferenceRow(_sign(told), told.words(), told.place) for told in things]
         found.append(DifferenceGroup(f"beside the states: {kind}", number_of(len(rows), "change"), tuple(rows)))
@@ -119,6 +128,7 @@ def summary(difference: Difference) -> str:
     silent = sum(not (block.added or block.removed) for block in difference.blocks)
     parts += [f"{number_of(silent, 'block')} with another status"] if silent else []
     parts += [f"{number_of(len(difference.trees), 'change')} in the trees"] if difference.trees else []
+    parts += [f"{number_of(len(difference.models), 'change')} of warehouse models"] if difference.models else []
     parts += [f"{number_of(len(difference.beside), 'change')} beside the states"] if difference.beside else []
     return ", ".join(parts)
 
@@ -152,7 +162,7 @@ def selected_of(document: Document, row: DifferenceRow) -> Selected:
     return Selected().with_place(tree.side, place)
 
 
-def _sign(told: TreeDifference | ProjectDataDifference) -> str:
+def _sign(told: TreeDifference | ProjectDataDifference | ModelDifference) -> str:
     return CAME if told.is_gain else WENT if told.is_loss else OTHER
 
 

@@ -1,7 +1,7 @@
 """A semantic difference as lines for people and as the document of ``metl diff``.
 
-Order: what differs of extraction schemas, of entities, then of the mapping, each by name, then beside the states, by
-kind; ``+`` came, ``-`` went, ``~`` is another one. Source: docs/reference/json.md.
+Order: what differs of extraction schemas, of entities, then of the mapping and of warehouse models, each by name, then
+beside the states, by kind; ``+`` came, ``-`` went, ``~`` is another one. Source: docs/reference/json.md.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import Any
 
 from metl_gui.core.differences.block_difference import Pair
-from metl_gui.core.differences.document_difference import BlockDifference, Difference, TreeDifference
+from metl_gui.core.differences.document_difference import BlockDifference, Difference, ModelDifference, TreeDifference
 from metl_gui.core.differences.tree_difference import TreeKind
 from metl_gui.core.matrix.blocks import Status
 from metl_gui.core.project.project_data import NamedItem, ProjectDataDifference, moment
@@ -26,7 +26,7 @@ def difference_json(difference: Difference) -> dict[str, Any]:
         "blocks": [_block_json(block) for block in difference.blocks],
         "trees": [_tree_json(told) for told in difference.trees],
         "beside": [_beside_json(told) for told in difference.beside],
-    }
+    } | ({"models": [_model_json(told) for told in difference.models]} if difference.models else {})
 
 
 def difference_lines(difference: Difference) -> Iterator[str]:
@@ -45,6 +45,11 @@ def difference_lines(difference: Difference) -> Iterator[str]:
         yield f"  {schema} → {entity}"
         for alike in _folded(blocks):
             yield from _block_lines(alike)
+    if difference.models:
+        yield "Warehouse models"
+    for name, models in groupby(difference.models, key=lambda told: told.model):
+        yield f"  {name}"
+        yield from (f"    {_sign(told)} {told.words()}" for told in models)
     if difference.beside:
         yield "Beside the states"
     for kind, things in groupby(difference.beside, key=lambda each: each.kind):
@@ -62,6 +67,8 @@ def difference_summary(difference: Difference) -> str:
     parts += [f"{_count(len(difference.blocks), 'block')} changed"] if difference.blocks else []
     trees = len(difference.trees)
     parts += [f"{_count(trees, 'change')} of schemas and entities"] if trees else []
+    models = len(difference.models)
+    parts += [f"{_count(models, 'change')} of warehouse models"] if models else []
     parts += [f"{_count(len(difference.beside), 'change')} beside the states"] if difference.beside else []
     return f"{', '.join(parts)}."
 
@@ -101,6 +108,16 @@ def _tree_json(told: TreeDifference) -> dict[str, Any]:
     }
 
 
+def _model_json(told: ModelDifference) -> dict[str, Any]:
+    return {
+        "model": told.model,
+        "table": told.table or None,
+        "member": told.member or None,
+        "before": told.before,
+        "after": told.after,
+    }
+
+
 def _beside_json(told: ProjectDataDifference) -> dict[str, Any]:
     return {
         "kind": told.kind.value,
@@ -130,7 +147,7 @@ def _tree_lines(told: list[TreeDifference]) -> Iterator[str]:
             yield f"{indent}{_sign(each)} {each.words()}"
 
 
-def _sign(told: TreeDifference | ProjectDataDifference) -> str:
+def _sign(told: TreeDifference | ProjectDataDifference | ModelDifference) -> str:
     return "+" if told.is_gain else "-" if told.is_loss else "~"
 
 

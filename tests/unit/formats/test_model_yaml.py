@@ -10,7 +10,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metl_gui.core.dimensional.model import (
+from metl_gui.core.warehouse_model import (
     Accepted,
     Bridge,
     Column,
@@ -26,8 +26,10 @@ from metl_gui.core.dimensional.model import (
     Related,
     TimesOfDay,
     Unique,
+    model_json,
+    plain,
+    read_model_json,
 )
-from metl_gui.core.dimensional.model_json import model_json, plain, read_model_json
 from metl_gui.errors import SchemaError
 from metl_gui.formats.model_yaml import read_model, write_model
 from tests.helpers.persisted import filled

@@ -11,13 +11,14 @@ Parts = dict[tuple[object, ...], object]
 
 
 def parts(document: Document) -> Parts:
-    """List every schema, version and block of a document, both counters of ids and the number of the state."""
+    """List every schema, version, block and model of a document, both counters of ids and the number of the state."""
     found: Parts = {("state",): document.state}
     for side in Side:
         found["ids", side] = document.ids(side)
         found.update({("schema", side, schema.id): schema for schema in document.tree(side).schemas()})
         found.update({("version", side, version.id): version for version in document.tree(side).all_versions()})
     found.update({("block", block.key): block for block in document.matrix.blocks()})
+    found.update({("model", model.name): model for model in document.models})
     return found
 
 

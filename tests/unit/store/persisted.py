@@ -10,6 +10,7 @@ from metl_gui.core.matrix.blocks import Element, Loss
 from metl_gui.core.project.sample_profiles import AttributeProfile
 from metl_gui.core.project.version_tasks import ValueProfile, Waiting
 from metl_gui.core.trees.declarations import VersionDeclaration
+from metl_gui.core.warehouse_model import Model
 
 COLUMNS: Mapping[str, Any] = {
     "a change of the log": ChangeSet,
@@ -24,4 +25,5 @@ COLUMNS: Mapping[str, Any] = {
     "aliases, labels and keys": tuple[str, ...],
     "settings of a schema": tuple[tuple[str, str], ...],
     "lineages that took over": tuple[tuple[int, int], ...],
+    "a warehouse model": Model,
 }

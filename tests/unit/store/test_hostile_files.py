@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from metl_gui.cli.main import main
+from metl_gui.core.edits.warehouse import SetModel
 from metl_gui.core.project.comments import CommentSubject, Spot
 from metl_gui.core.project.refusals import RefusedRename, RefusedSuggestion
 from metl_gui.core.project.sample_profiles import AttributeProfile, SchemaProfile
@@ -20,6 +21,7 @@ from metl_gui.core.project.version_tasks import VersionTask
 from metl_gui.core.project.writer_schemas import WriterSchema
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Side
+from metl_gui.core.warehouse_model import Dimension, Model
 from metl_gui.workbench.session import Workbench
 from tests.helpers.fx_files import FX
 
@@ -65,6 +67,7 @@ def fill(workbench: Workbench) -> None:
         [SchemaProfile(1, 1, 5, (AttributeProfile("id", (("integer", 10),), 1.0, ("99",), 2, 2, 10),))]
     )
     kept.samples.include(1, b'{"a":1}\n' * 50, stamp)
+    workbench.do(SetModel(Model(name="fx", tables=(Dimension(name="payment", entity="payment"),))))
     workbench.add_run({"run_id": "r", "state": 1, "read": 3}, [{"event": "RunStarted"}], {"source": "x"})
 
 

@@ -62,7 +62,7 @@ def fields(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
     if isinstance(value, list):
         for each in value:
             yield from fields(each, path)
-    elif isinstance(value, dict) and path not in ("settings.schemas", "settings.entities"):
+    elif isinstance(value, dict) and path not in ("settings.schemas", "settings.entities", "warehouse_models"):
         for name, each in value.items():
             yield path, name
             yield from fields(each, "trees.*" if path == "trees" else f"{path}.{name}".lstrip("."))

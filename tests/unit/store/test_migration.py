@@ -12,6 +12,7 @@ import pytest
 from sqlite_utils import Database
 
 from metl_gui.core.changes.draft import Draft, EditContext, Transition
+from metl_gui.core.edits.warehouse import SetModel
 from metl_gui.core.matrix.blocks import Block, Loss
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.project.comments import Comment, CommentSubject, Spot
@@ -19,6 +20,7 @@ from metl_gui.core.project.refusals import RefusedRename, RefusedSuggestion
 from metl_gui.core.project.sample_profiles import AttributeProfile, SchemaProfile
 from metl_gui.core.project.writer_schemas import WriterSchema
 from metl_gui.core.trees.nodes import Side
+from metl_gui.core.warehouse_model import Dates, Model
 from metl_gui.errors import ProjectError, ProjectLockedError
 from metl_gui.store import creation, project_file, schema_validation, tables
 from metl_gui.store.project_file import ProjectFile
@@ -191,6 +193,17 @@ def test_a_file_of_version_5_gets_room_for_profiles_and_included_samples(path: P
         assert project.kept.writer_schemas.all() == (WIRE,)
 
 
+def test_a_file_of_version_6_gets_room_for_warehouse_models(path: Path) -> None:
+    write_older(path, 6)
+    model = Model(name="fx", tables=(Dates(name="date", first="2026-01-01", last="2026-12-31"),))
+    with ProjectFile.open(path, for_editing=True) as project:
+        assert project.backup is not None
+        assert project.document().models == ()
+        Editing(project).do(SetModel(model))
+    with ProjectFile.open(path, for_editing=False) as project:
+        assert project.document().models == (model,)
+
+
 def test_renames_refused_in_version_4_stay_refused(path: Path) -> None:
     with ProjectFile.create(path) as project:
         forget_decisions(project._connection)
@@ -297,8 +310,14 @@ def unpack(project: ProjectFile) -> None:
     connection.commit()
 
 
+def forget_models(connection: sqlite3.Connection) -> None:
+    """Take away what version 6 had not."""
+    connection.execute("DROP TABLE warehouse_models")
+
+
 def forget_samples(connection: sqlite3.Connection) -> None:
     """Take away what version 5 had not."""
+    forget_models(connection)
     for table in NEW_IN_6:
         connection.execute(f"DROP TABLE {table}")
     connection.execute("ALTER TABLE runs DROP COLUMN spec")

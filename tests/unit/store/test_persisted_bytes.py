@@ -11,6 +11,7 @@ import sqlite3
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ import metl_gui.store
 from metl_gui.core.changes.draft import ChangeSet, EditContext
 from metl_gui.core.edits.review import ConfirmBlock
 from metl_gui.core.edits.settings import SetSettings
+from metl_gui.core.edits.warehouse import SetModel
 from metl_gui.core.project.comments import CommentSubject, Spot
 from metl_gui.core.project.refusals import RefusedRename, RefusedSuggestion
 from metl_gui.core.project.sample_profiles import AttributeProfile, SchemaProfile
@@ -29,6 +31,7 @@ from metl_gui.core.project.version_tasks import ValueProfile, VersionTask, Waiti
 from metl_gui.core.project.writer_schemas import WriterSchema
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Side
+from metl_gui.core.warehouse_model import Column, Dates, Dimension, Model
 from metl_gui.store import tables
 from metl_gui.store.creation import make_file
 from metl_gui.store.edit_log import COMMAND, DOORS, WINDOW
@@ -42,6 +45,13 @@ from tests.unit.store.editing import Editing
 from tests.unit.store.persisted import COLUMNS
 
 _WHO = EditContext("ada", 1_700_000_000_000)
+MODEL = Model(
+    name="small",
+    tables=(
+        Dimension(name="payment", entity="payment", columns=(Column(name="value", path="value", history=2),)),
+        Dates(name="date", first="2026-01-01", last="2026-12-31"),
+    ),
+)
 _OF_ONE_FILE = {("project", "id"), ("project", "created_ms")}
 """Columns that no two files have in common."""
 
@@ -118,6 +128,7 @@ def fill(path: Path) -> None:
         editing.door = WINDOW
         editing.schema("fx.payments", "3", "id:int64", "sum=amount")
         editing.undo_newest()
+        editing.do(SetModel(MODEL))
         kept = project.kept
         kept.refused_renames.add([RefusedRename(Side.EXTRACTION, 1, "legacy", "note", 3, 4)], _WHO)
         kept.refused_suggestions.add([RefusedSuggestion(1, 2, 1, 3, "amount", "value")], _WHO)
@@ -177,6 +188,14 @@ def test_a_change_is_packed_and_unpacked_as_before() -> None:
     assert unpack_change(_deflated(text, _RAW_DEFLATE)) == filled(ChangeSet)
 
 
+def test_a_change_without_models_is_packed_as_before_there_were_any() -> None:
+    text = rows("columns")["a change of the log"]
+    before = (text[: text.index(',"models":')] + "}").encode()
+    change = replace(filled(ChangeSet), models=())
+    assert zlib.decompress(pack_change(change), _RAW_DEFLATE) == before
+    assert unpack_change(_deflated(before, _RAW_DEFLATE)) == change
+
+
 def test_a_change_of_before_is_found_by_what_it_touched_and_by_nothing_else() -> None:
     text = rows("columns")["a change of the log"].encode()
     change = filled(ChangeSet)
@@ -185,6 +204,7 @@ def test_a_change_of_before_is_found_by_what_it_touched_and_by_nothing_else() ->
     assert LogFilter(keys=frozenset({block.key})).may_be_in(text)
     assert LogFilter(schema=(Side.EXTRACTION, version.before.schema_id)).may_be_in(text)
     assert LogFilter(versions=frozenset({(Side.EXTRACTION, block.key[0])})).may_be_in(text)
+    assert LogFilter(model="text 1").may_be_in(text)
     assert not LogFilter(frozenset({(1, 2)}), (Side.CDM, 1), frozenset({(Side.CDM, 1)})).may_be_in(text)
 
 

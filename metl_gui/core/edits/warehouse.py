@@ -1,0 +1,76 @@
+"""Edits of warehouse models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from metl_gui.core.changes.draft import Draft
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.warehouse_model import Model
+from metl_gui.errors import EditError, near_names
+
+_LONGEST_NAME = 63
+"""Bytes: a model's name is that of a schema in the target."""
+
+_MOST_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class SetModel:
+    """Declare a warehouse model, in place of the one of that name where there is one."""
+
+    model: Model
+
+    def title(self, document: Document) -> str:
+        """Name the model and the tables that become others."""
+        before = document.model(self.model.name)
+        if before is None:
+            count = len(self.model.tables)
+            return f"Add the warehouse model {self.model.name} with {count} {'table' if count == 1 else 'tables'}"
+        changed = list(_changed_tables(before, self.model))
+        told = ", ".join(changed[:_MOST_SHOWN]) + (" and more" if len(changed) > _MOST_SHOWN else "")
+        return f"Change {told} of the warehouse model {self.model.name}" if told else f"Change {self.model.name}"
+
+    def apply(self, draft: Draft) -> None:
+        """Set the model.
+
+        Raises:
+            EditError: its name is none.
+        """
+        name = self.model.name
+        if not name.strip() or not name.isprintable() or len(name.encode()) > _LONGEST_NAME:
+            raise EditError(
+                f"{name[:_LONGEST_NAME] or 'An empty text'} is no name for a warehouse model.",
+                hint=f"Take letters that can be printed, {_LONGEST_NAME} bytes at most.",
+            )
+        draft.put_model(name, self.model)
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveModel:
+    """Remove a warehouse model; what was loaded by it stays in its targets."""
+
+    name: str
+
+    def title(self, document: Document) -> str:  # noqa: ARG002 - nothing else of the document is named
+        """Name the model."""
+        return f"Remove the warehouse model {self.name}"
+
+    def apply(self, draft: Draft) -> None:
+        """Remove the model.
+
+        Raises:
+            EditError: there is none of that name.
+        """
+        if draft.model(self.name) is None:
+            known = [model.name for model in draft.document.models]
+            raise EditError(f"There is no warehouse model {self.name}.", near_names(self.name, known))
+        draft.put_model(self.name, None)
+
+
+def _changed_tables(before: Model, after: Model) -> Iterator[str]:
+    """Name the tables that two models have differently, those of the later one first."""
+    old, new = ({table.name: table for table in model.tables} for model in (before, after))
+    yield from (name for name in new if new[name] != old.get(name))
+    yield from (name for name in old if name not in new)

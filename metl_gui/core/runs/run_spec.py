@@ -53,6 +53,8 @@ class SourceSpec(msgspec.Struct, frozen=True, kw_only=True):
         follow: go on when the source is exhausted, until somebody stops the run.
         batch_bytes: about how much of the source a batch reads at most.
         group: the consumer group of a fast lane; empty for one named after the run.
+        holds: ``messages`` where its records are canonical messages, which are staged as they are; left out in files
+            where they are changes, as before there was anything else.
     """
 
     address: str
@@ -63,6 +65,7 @@ class SourceSpec(msgspec.Struct, frozen=True, kw_only=True):
     follow: bool = False
     batch_bytes: int = BATCH_BYTES
     group: str = ""
+    holds: Literal["messages"] | UnsetType = UNSET
 
 
 class SinkSpec(msgspec.Struct, frozen=True, kw_only=True):
@@ -248,6 +251,7 @@ class KeptSpec(msgspec.Struct, frozen=True, kw_only=True):
     matrix: str = ""
     servers: tuple[KafkaServers, ...] = ()
     histories: tuple[EntityHistory, ...] | UnsetType = UNSET
+    holds: Literal["messages"] | UnsetType = UNSET
 
     @classmethod
     def of(cls, spec: RunSpec) -> KeptSpec:

@@ -37,20 +37,40 @@ from metl_gui.engine.kernel.plan import (
 
 def entity_plans(document: Document, include_unconfirmed: bool = True) -> tuple[EntityPlan, ...]:
     """Describe every entity version that a carried block feeds, entities and versions in their order."""
+    fed = _fed(document, include_unconfirmed)
+    return tuple(_entity_plan(document, version, fed[version.id]) for version in _cdm(document) if version.id in fed)
+
+
+def staging_plan(document: Document, state_hash: str = "", include_unconfirmed: bool = True) -> Plan:
+    """Describe every entity version, fed or not, for messages that exist: they may be of before.
+
+    Args:
+        document, state_hash, include_unconfirmed: as of ``compile_plan``.
+    """
+    fed = _fed(document, include_unconfirmed)
+    entities = tuple(_entity_plan(document, version, fed.get(version.id, ())) for version in _cdm(document))
+    return Plan(document.state, state_hash, (), entities=entities)
+
+
+def _fed(document: Document, include_unconfirmed: bool) -> dict[int, list[Block]]:
     fed: dict[int, list[Block]] = {}
     for block in document.matrix.blocks():
         if block.elements and is_carried(block, include_unconfirmed):
             fed.setdefault(block.entity_version, []).append(block)
-    versions = (version for entity in document.cdm.schemas() for version in document.cdm.versions(entity.id))
-    return tuple(
-        EntityPlan(
-            entity=document.cdm.schema(version.schema_id).name,
-            version=version.label,
-            columns=tuple(ColumnPlan(a.path, a.type, a.logical, a.scale, a.optional) for a in version.attributes),
-            sources=tuple(found for block in fed[version.id] for found in _sources(document, block)),
-        )
-        for version in versions
-        if version.id in fed
+    return fed
+
+
+def _cdm(document: Document) -> Iterator[Version]:
+    for entity in document.cdm.schemas():
+        yield from document.cdm.versions(entity.id)
+
+
+def _entity_plan(document: Document, version: Version, blocks: Iterable[Block]) -> EntityPlan:
+    return EntityPlan(
+        entity=document.cdm.schema(version.schema_id).name,
+        version=version.label,
+        columns=tuple(ColumnPlan(a.path, a.type, a.logical, a.scale, a.optional) for a in version.attributes),
+        sources=tuple(found for block in blocks for found in _sources(document, block)),
     )
 
 

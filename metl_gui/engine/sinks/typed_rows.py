@@ -217,7 +217,7 @@ def read_each(read: Reader, values: list[bytes]) -> tuple[Array, list[Misfit]]:
     try:
         return read(joined(values)), []
     except _MISFITS:
-        found = [Misfit(at, values[at], error) for at, error in _misfits(read, values, 0, len(values))]
+        found = [Misfit(at, bytes(values[at]), error) for at, error in _misfits(read, values, 0, len(values))]
         for misfit in found:
             values[misfit.at] = NULL
         return read(joined(values)), found

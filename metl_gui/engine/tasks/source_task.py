@@ -7,16 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TypeAlias
 
 from pyspark import SparkFiles, TaskContext
 
+from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.sources.batches import read_batches
 from metl_gui.engine.sources.error_records import read_set_aside
 from metl_gui.engine.sources.large_records import LargeReaders
 from metl_gui.engine.sources.source import ReadPlan
 from metl_gui.engine.spark.task_errors import TaskError
+from metl_gui.engine.tasks.staging_attempt import StagingAttempt
 from metl_gui.engine.tasks.task import TaskAttempt, TaskOrder, TaskOutcome, kernel_for
 from metl_gui.errors import UserError
+
+_Attempt: TypeAlias = TaskAttempt | StagingAttempt
 
 
 def map_ranges(reading: ReadPlan, order: TaskOrder, number: int) -> TaskOutcome:
@@ -31,8 +36,13 @@ def map_ranges(reading: ReadPlan, order: TaskOrder, number: int) -> TaskOutcome:
         TaskError: a file or a topic cannot be read to its end, or a sink does not take what was mapped.
     """
     context = TaskContext.get()
-    kernel = kernel_for(order, lambda: plan_file(order.plan).read_bytes())
-    task = TaskAttempt(order, kernel, number, context.attemptNumber() if context else 0)
+    attempt = context.attemptNumber() if context else 0
+    task: _Attempt
+    if order.run.source.holds == "messages":
+        task = StagingAttempt(order, plans.decode(plan_file(order.plan).read_bytes()), number, attempt)
+    else:
+        kernel = kernel_for(order, lambda: plan_file(order.plan).read_bytes())
+        task = TaskAttempt(order, kernel, number, attempt)
     map_source = _map_files if reading.topics is None else _map_topics
     try:
         return task.end(map_source(task, reading, order, number))
@@ -40,7 +50,7 @@ def map_ranges(reading: ReadPlan, order: TaskOrder, number: int) -> TaskOutcome:
         raise TaskError(error) from error
 
 
-def _map_files(task: TaskAttempt, reading: ReadPlan, order: TaskOrder, number: int) -> Sequence[str]:
+def _map_files(task: _Attempt, reading: ReadPlan, order: TaskOrder, number: int) -> Sequence[str]:
     read = read_set_aside if reading.is_error_store else read_batches
     with LargeReaders(reading.files) as large:
         for batch in read(reading.files, reading.tasks[number], reading.limit, order.run.source.max_record_bytes):
@@ -48,7 +58,7 @@ def _map_files(task: TaskAttempt, reading: ReadPlan, order: TaskOrder, number: i
     return ()
 
 
-def _map_topics(task: TaskAttempt, reading: ReadPlan, order: TaskOrder, number: int) -> Sequence[str]:
+def _map_topics(task: _Attempt, reading: ReadPlan, order: TaskOrder, number: int) -> Sequence[str]:
     from metl_gui.engine.sources.topic_records import TopicRecords, rare_collections
 
     read = TopicRecords(reading, number, order.run.source.max_record_bytes)

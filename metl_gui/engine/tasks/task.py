@@ -31,8 +31,8 @@ from metl_gui.engine.runs.progress import ProgressNotes
 from metl_gui.engine.sinks.jsonl import JsonlParts, JsonlSink
 from metl_gui.engine.sinks.parquet import ParquetSink
 from metl_gui.engine.sinks.sink import Sink
-from metl_gui.engine.sinks.stage import StageSink
 from metl_gui.engine.sources.large_records import TOO_LARGE, LargeRecords, write_row
+from metl_gui.engine.staging.sink import StageSink
 from metl_gui.engine.tasks.refused_records import counted, set_refused_aside
 
 if TYPE_CHECKING:
@@ -125,6 +125,45 @@ class Sampler:
             return msgspec.json.encode(MappedRecord(position, outgoing, raw_base64=base64.b64encode(raw).decode()))
 
 
+class SetAsideOutput:
+    """Where what a task sets aside goes: parts of an error store, or a topic.
+
+    Args:
+        order: the run's.
+        state: number of the state.
+        name: begins the names of the parts.
+    """
+
+    def __init__(self, order: TaskOrder, state: int, name: str) -> None:
+        self.order = order
+        self.state = state
+        self.errors = JsonlParts(Path(order.errors), name)
+        self.topic = _error_topic(order)
+
+    def put(
+        self, row: SetAside, records: RecordBatch, large: LargeRecords | None, messages: Sequence[Message | None]
+    ) -> None:
+        """Set a record of a batch aside; see ``TaskAttempt.map``."""
+        if self.topic is not None:
+            message = messages[row.record] if messages else None
+            if message is not None:
+                self.topic.put(row, message)
+            else:
+                self.topic.put_record(row, records.raw(row.record), records.size(row.record))
+        elif row.reason == TOO_LARGE and large is not None:
+            limit = self.order.run.source.max_record_bytes
+            write = partial(write_row, self.state, records, row.record, limit, large)
+            self.errors.write_long((f"reason={TOO_LARGE}",), write)
+        else:
+            self.errors.append((f"reason={row.reason}",), (row.text + b"\n",))
+
+    def close(self) -> list[str]:
+        """Write what is left and return the paths of all parts."""
+        if self.topic is not None:
+            self.topic.close()
+        return self.errors.close()
+
+
 class TaskAttempt:
     """One attempt of one task.
 
@@ -140,8 +179,7 @@ class TaskAttempt:
         self.tally = Tally()
         name = f"part-{number:06d}-{attempt}"
         self.sink = _sink(order, kernel.plan, name)
-        self.errors = JsonlParts(Path(order.errors), name)
-        self.error_topic = _error_topic(order)
+        self.errors = SetAsideOutput(order, kernel.plan.state, name)
         self.samples = JsonlParts(Path(order.samples), name)
         self.notes = ProgressNotes(order.progress, number, attempt)
         self.sampler = Sampler(order.run.policy.samples if order.has_samples else 0)
@@ -164,22 +202,18 @@ class TaskAttempt:
         self._note_figures(tally.kernel, outcome, elapsed_ns)
         refused = self.sink.append(outcome) if self.sink else {}
         for row in outcome.set_aside:
-            if row.reason == TOO_LARGE and large is not None and self.error_topic is None:
-                self._put_large_aside(row.record, records, large)
-            else:
-                self._put_aside(row, records, messages)
+            self.errors.put(row, records, large, messages)
         if not self.sampler.has_enough(tally.by_entity):
             self._sample(outcome, records, refused)
         for row in set_refused_aside(tally, refused, self.kernel, records):
-            self._put_aside(row, records, messages)
+            self.errors.put(row, records, None, messages)
         self.tally.add(tally)
         self.notes.note(self.tally)
 
     def end(self, notes: Sequence[str] = ()) -> TaskOutcome:
         """Write what is left and return what was counted, with notes on what was read."""
-        if self.error_topic is not None:
-            self.error_topic.close()
-        written = [*(self.sink.close() if self.sink else ()), *self.errors.close(), *self.samples.close()]
+        errors = self.errors.close()
+        written = [*(self.sink.close() if self.sink else ()), *errors, *self.samples.close()]
         self.notes.note(self.tally, is_done=True)
         return TaskOutcome(self.tally, written, list(notes))
 
@@ -189,20 +223,6 @@ class TaskAttempt:
         figures.hits, figures.misses = outcome.hits, records - outcome.hits
         figures.column_sets, figures.is_compiled = kernel.column_sets, kernel.is_compiled
         figures.evictions, self.evictions = kernel.evictions - self.evictions, kernel.evictions
-
-    def _put_aside(self, row: SetAside, records: RecordBatch, messages: Sequence[Message | None]) -> None:
-        if self.error_topic is not None:
-            message = messages[row.record] if messages else None
-            if message is not None:
-                self.error_topic.put(row, message)
-            else:
-                self.error_topic.put_record(row, records.raw(row.record), records.size(row.record))
-            return
-        self.errors.append((f"reason={row.reason}",), (row.text + b"\n",))
-
-    def _put_large_aside(self, record: int, records: RecordBatch, large: LargeRecords) -> None:
-        state, limit = self.kernel.plan.state, self.order.run.source.max_record_bytes
-        self.errors.write_long((f"reason={TOO_LARGE}",), partial(write_row, state, records, record, limit, large))
 
     def _sample(self, outcome: MappedBatch, records: RecordBatch, refused: Collection[int]) -> None:
         wanted = [n for n, name in enumerate(outcome.entity_names) if not self.sampler.has_enough([name])]

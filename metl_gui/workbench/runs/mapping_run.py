@@ -17,6 +17,7 @@ from typing import Final
 
 import msgspec
 
+from metl_gui.core.dimensional.histories import entity_histories
 from metl_gui.core.matrix.canonical import is_carried, state_hash
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.progress import UNWATCHED, TaskRunner, Watch, run_inline
@@ -38,7 +39,7 @@ from metl_gui.core.runs.target import LOCAL_TARGET, Target
 from metl_gui.engine.execution.client import SparkProcess
 from metl_gui.engine.execution.preconditions import check_run
 from metl_gui.engine.kernel import plan as plans
-from metl_gui.engine.mapping.plan_compiler import compile_plan
+from metl_gui.engine.mapping.plan_compiler import compile_plan, staging_plan
 from metl_gui.engine.runs.run_folder import new_run_id
 from metl_gui.engine.streaming.report import stream_report
 from metl_gui.errors import ProjectError, RunCancelled, RunError
@@ -200,6 +201,12 @@ def prepare_run(workbench: Workbench, request: RunRequest) -> RunSpec:
     run_id = new_run_id()
     folder = run_folder(workbench.project_id, run_id)
     asked, sink = request.policy.checkpoint, request.sink
+    mapping = pinned.mapping
+    if request.source.holds == "messages":
+        is_whole = request.include_unconfirmed or request.mode == TEST
+        plan = plans.encode(staging_plan(pinned.document, mapping.hash, is_whole))
+        mapping = msgspec.structs.replace(mapping, plan=plan)
+    histories = entity_histories(pinned.document) if sink.format == "stage" and not sink.histories else sink.histories
     checkpoint = asked or (str(folder / "checkpoint") if request.source.follow else "")
     return RunSpec(
         run_id=run_id,
@@ -208,9 +215,10 @@ def prepare_run(workbench: Workbench, request: RunRequest) -> RunSpec:
             sink,
             address=sink.address or str(_own_sink(request.spark, run_id) or folder / "messages"),
             errors=sink.errors or (str(Path(checkpoint) / "errors") if asked else ""),
+            histories=histories,
         ),
         mapping=msgspec.structs.replace(
-            pinned.mapping,
+            mapping,
             is_frozen=request.mapping.is_frozen or request.state is not None,
             wait_seconds=request.mapping.wait_seconds,
         ),

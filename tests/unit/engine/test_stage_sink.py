@@ -19,10 +19,10 @@ from metl_gui.engine.kernel.plan import BlockPlan, ColumnPlan, EntityPlan, Plan,
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.mapping.kernel import Kernel
 from metl_gui.engine.sinks import typed_rows
-from metl_gui.engine.sinks.history_columns import history_column
+from metl_gui.engine.staging.columns import history_column
 from metl_gui.engine.sinks.machine_code import column_code
 from metl_gui.engine.sinks.sink import RejectedRecord
-from metl_gui.engine.sinks.stage import StageSink, staged_parts
+from metl_gui.engine.staging.sink import StageSink, staged_parts
 
 
 @pytest.fixture(autouse=True, params=["machine code", "value by value"])

@@ -22,23 +22,21 @@ from metl_gui.engine.kernel.message_fields import AlikeMessages
 from metl_gui.engine.kernel.message_layout import Layout
 from metl_gui.engine.kernel.outcomes import MappedBatch
 from metl_gui.engine.kernel.plan import EntityPlan, Plan
-from metl_gui.engine.sinks.columns import Column
-from metl_gui.engine.sinks.history_columns import INSTANTS_OF_MS, history_columns
 from metl_gui.engine.sinks.message_columns import NAMED
 from metl_gui.engine.sinks.parquet import by_version
 from metl_gui.engine.sinks.parquet_parts import HELD_BYTES, ParquetParts
 from metl_gui.engine.sinks.sink import RejectedRecord, folder_name
-from metl_gui.engine.sinks.staged_rows import ABSENT, ENTITY, MessageHeads, absent_columns, staged_rows
 from metl_gui.engine.sinks.typed_rows import NAMED_COLUMNS, TypedRows
+from metl_gui.engine.staging.columns import history_columns
+from metl_gui.engine.staging.rows import ABSENT, ENTITY, TIME_COLUMNS, MessageHeads, absent_columns, staged_rows
 
-_TIMES = {"ts_ms", "source.committed_at_ms"}
-_NAMED = tuple(
-    Column(one.path, one.type, "times of the years 1 to 9999 in milliseconds", INSTANTS_OF_MS, {})
-    if one.path in _TIMES
-    else one
-    for one in NAMED_COLUMNS
-)
+_NAMED = tuple(TIME_COLUMNS.get(one.path, one) for one in NAMED_COLUMNS)
 """Messages as they say it of themselves, with times as times."""
+
+
+def stage_parts(folder: Path, name: str, held_bytes: int = HELD_BYTES) -> ParquetParts[str]:
+    """Return what writes rows of histories by entity; the arguments are those of ``ParquetParts``."""
+    return ParquetParts(folder, name, lambda entity, table: [([folder_name(entity)], table)], held_bytes)
 
 
 class StageSink:
@@ -56,7 +54,7 @@ class StageSink:
         self, folder: Path, name: str, plan: Plan, histories: Iterable[EntityHistory], held_bytes: int = HELD_BYTES
     ) -> None:
         self.folder = folder
-        self._parts: ParquetParts[str] = ParquetParts(folder, name, _cut, held_bytes)
+        self._parts = stage_parts(folder, name, held_bytes)
         self._histories = {one.entity: one for one in histories}
         self._plans: dict[str, list[EntityPlan]] = {}
         for entity in plan.entities:
@@ -91,10 +89,6 @@ class StageSink:
             plan = next((one for one in plans if one.version == version), plans[-1])
             self._rows[place] = _HistoryRows(plan, self._histories[entity])
         return self._rows[place]
-
-
-def _cut(entity: str, table: pa.Table) -> list[tuple[list[str], pa.Table]]:
-    return [([folder_name(entity)], table)]
 
 
 def _without(table: pa.Table, records: NDArray[np.int32], refused: Collection[int]) -> pa.Table:

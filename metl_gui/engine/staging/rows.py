@@ -9,7 +9,8 @@ import pyarrow as pa
 
 from metl_gui.core.dimensional.histories import EntityHistory
 from metl_gui.core.dimensional.staging import COLUMNS
-from metl_gui.engine.sinks.history_columns import columns_of, stored_type
+from metl_gui.engine.sinks.columns import Column
+from metl_gui.engine.staging.columns import INSTANTS_OF_MS, columns_of, stored_type
 from metl_gui.formats.canonical_keys import row_keys
 from metl_gui.formats.json_text import NULL
 from metl_gui.formats.source_positions import order_keys, transport_position
@@ -19,6 +20,11 @@ ENTITY = b"metl.entity"
 """In the metadata of a part: the name of its entity, which the name of a folder may shorten."""
 
 ABSENT = pa.list_(pa.string())
+TIME_COLUMNS = {
+    path: Column(path, pa.timestamp("us", "UTC"), "times of the years 1 to 9999 in milliseconds", INSTANTS_OF_MS, {})
+    for path in ("ts_ms", "source.committed_at_ms")
+}
+"""How times that messages say of themselves are read."""
 
 
 class MessageHeads(NamedTuple):

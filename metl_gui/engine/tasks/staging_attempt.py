@@ -1,0 +1,58 @@
+"""What one task does where its records are canonical messages: stage them, write the parts, and count."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from metl_gui.core.runs.report import Tally
+from metl_gui.engine.kernel.message_records import RecordBatch
+from metl_gui.engine.kernel.plan import Plan
+from metl_gui.engine.runs.progress import ProgressNotes
+from metl_gui.engine.sources.large_records import LargeRecords
+from metl_gui.engine.staging.messages import MessageStager
+from metl_gui.engine.staging.sink import stage_parts
+from metl_gui.engine.tasks.task import SetAsideOutput, TaskOrder, TaskOutcome
+
+if TYPE_CHECKING:
+    from confluent_kafka import Message
+
+
+class StagingAttempt:
+    """One attempt of one task, as ``tasks.task.TaskAttempt`` is for changes.
+
+    Args:
+        order: the run's.
+        plan: every entity version.
+        number, attempt: name the parts, which keep the order of the source.
+    """
+
+    def __init__(self, order: TaskOrder, plan: Plan, number: int, attempt: int) -> None:
+        name = f"part-{number:06d}-{attempt}"
+        run = order.run
+        self.tally = Tally()
+        self.stager = MessageStager(plan, run.sink.histories or (), is_production=run.policy.mode == "production")
+        self.parts = stage_parts(Path(order.messages), name) if order.messages else None
+        self.errors = SetAsideOutput(order, plan.state, name)
+        self.notes = ProgressNotes(order.progress, number, attempt)
+
+    def map(
+        self, records: RecordBatch, large: LargeRecords | None = None, messages: Sequence[Message | None] = ()
+    ) -> None:
+        """Stage one batch and write what it became; the arguments are those of ``TaskAttempt.map``."""
+        staged = self.stager.stage(records)
+        for entity, table in staged.tables:
+            if self.parts is not None:
+                self.parts.hold(entity, table)
+        for row in staged.set_aside:
+            self.errors.put(row, records, large, messages)
+        self.tally.add(staged.tally)
+        self.notes.note(self.tally)
+
+    def end(self, notes: Sequence[str] = ()) -> TaskOutcome:
+        """Write what is left and return what was counted, with notes on what was read."""
+        errors = self.errors.close()
+        written = [*(self.parts.close() if self.parts is not None else ()), *errors]
+        self.notes.note(self.tally, is_done=True)
+        return TaskOutcome(self.tally, written, list(notes))

@@ -1,0 +1,226 @@
+"""Messages that exist are staged as a mapping run would stage them; what is none is set aside by itself."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from metl_gui.core.dimensional.histories import EntityHistory
+from metl_gui.core.runs.report import check_sums
+from metl_gui.engine.kernel.message_records import MessageRecords, Parts
+from metl_gui.engine.kernel.plan import SourceType
+from metl_gui.engine.kernel.records import Records
+from metl_gui.engine.mapping.kernel import Kernel
+from metl_gui.engine.staging.messages import MessageStager, StagedBatch
+from metl_gui.engine.staging.sink import StageSink, stage_parts
+from tests.unit.engine.test_stage_sink import CONNECT, ORDER, ROW, TRUNCATE, plan_of, record
+
+_PLAN = plan_of(
+    sources=[
+        SourceType("shop.orders", "1", "money.amount", "bytes", f"{CONNECT}Decimal", 2),
+        SourceType("other.orders", "1", "money.amount", "bytes", f"{CONNECT}Decimal", 1),
+    ]
+)
+
+
+def message(**changed: Any) -> bytes:
+    """A message, some of it changed, or some of its source."""
+    source = {
+        "schema": "shop.orders",
+        "version": "1",
+        "position": "shop.orders/3/5",
+        "origin": {"lsn": 5},
+        "committed_at_ms": 1,
+        "snapshot": None,
+        "old_key": None,
+        "publication": None,
+    }
+    made: dict[str, Any] = {
+        "entity": "order",
+        "version": "2",
+        "state": 7,
+        "op": "c",
+        "key": {"id": 1},
+        "ts_ms": 2,
+        "source": source,
+        "payload": {"id": 1},
+    }
+    for name, value in changed.items():
+        (source if name in source and name != "version" else made)[name] = value
+    return json.dumps(made, ensure_ascii=False).encode()
+
+
+def stage(*texts: bytes, histories: tuple[EntityHistory, ...] = (ORDER,), **asked: Any) -> StagedBatch:
+    staged = MessageStager(_PLAN, histories, **asked).stage(Records.of(list(texts), "m.jsonl"))
+    check_sums(staged.tally)
+    return staged
+
+
+def rows_of(staged: StagedBatch) -> list[dict[str, Any]]:
+    return [row for _, table in staged.tables for row in table.to_pylist()]
+
+
+def reasons(staged: StagedBatch) -> list[tuple[int, str, str]]:
+    return [(one.record, one.reason, json.loads(one.text)["detail"]) for one in staged.set_aside]
+
+
+def test_rows_are_those_of_the_run_that_wrote_the_messages(tmp_path: Path) -> None:
+    raws = [
+        record(ROW, offset=1),
+        record('{"id":2,"money":{"amount":"BNI="},"name":"gone","tags":{"b":[1.50]}}', "u", offset=2),
+        record('{"id":3}', "d", offset=3),
+        TRUNCATE,
+        record(ROW.replace("9007199254740993", "4"), "r", offset=5),
+    ]
+    kernel = Kernel(_PLAN, publication=3)
+    outcome = kernel.map(Records.of(raws, "f"))
+    sink = StageSink(tmp_path / "run", "part", _PLAN, [ORDER])
+    (tmp_path / "run").mkdir()
+    assert sink.append(outcome) == {}
+    expected = pq.ParquetFile(sink.close()[0]).read()
+    texts = [text for text, entity in zip(outcome.messages(), outcome.sent_to(), strict=True) if entity == "order"]
+
+    (tmp_path / "again").mkdir()
+    parts = stage_parts(tmp_path / "again", "part")
+    staged = stage(*texts)
+    for entity, table in staged.tables:
+        parts.hold(entity, table)
+    found = pq.ParquetFile(parts.close()[0]).read()
+    assert found.schema.equals(expected.schema, check_metadata=True)
+    assert found.sort_by("position_offset") == expected.sort_by("position_offset")
+    assert (staged.tally.messages_out, staged.tally.by_entity) == (5, {"order": 5})
+    assert staged.tally.bytes_in == staged.tally.bytes_out == sum(map(len, texts))
+
+
+def test_texts_are_decimals_of_the_scale_of_their_source() -> None:
+    texts = [
+        message(schema=schema, payload={"id": 1, "money": {"amount": "BNI="}})
+        for schema in ("shop.orders", "other.orders", "shop.orders")
+    ]
+    assert [str(row["amount"]) for row in rows_of(stage(*texts))] == ["12.34", "123.40", "12.34"]
+
+
+def test_what_is_unchanged_is_absent_whatever_the_payload_says() -> None:
+    (row,) = rows_of(stage(message(payload={"id": 1, "name": "x"}, unchanged=["name", "no.such"])))
+    assert row["name"] is None
+    assert "name" in row["absent"]
+    assert "id" not in row["absent"]
+
+
+@pytest.mark.parametrize(
+    ("text", "detail"),
+    [
+        (b"", "Input data was truncated"),
+        (b"[]", "Expected `object`, got `array`"),
+        (b"{", "Input data was truncated"),
+        (b'{"entity":"order"}', "Object missing required field"),
+        (b'{"entity":"\xff"}', "byte 11 is not UTF-8"),
+        (b'{"entity":' + b"[" * 70 + b"]" * 70 + b"}", "nested deeper than 64"),
+        (message(op="m"), "Invalid enum value 'm'"),
+        (message(entity="nobody"), "no entity is called nobody"),
+        (message(version="9"), "no version is called order@9"),
+        (message(key=[1]), "its key is no object"),
+        (message(old_key="x"), "its old_key is no object"),
+        (message(payload=[1]), "its payload is no object of its attributes"),
+        (message(payload={"id": 1, "money": 5}), "its payload is no object of its attributes"),
+        (message(publication=-1), "its state or publication is no number of 64 bits"),
+        (message(state=1 << 63), "its state or publication is no number of 64 bits"),
+        (message(snapshot="first"), "Expected `bool | null`, got `str`"),
+    ],
+)
+def test_what_is_no_message_of_the_state_is_set_aside_alone(text: bytes, detail: str) -> None:
+    staged = stage(message(), text, message())
+    assert [(record, reason) for record, reason, _ in reasons(staged)] == [(1, "malformed")]
+    assert detail in reasons(staged)[0][2]
+    assert len(rows_of(staged)) == 2
+    assert (staged.tally.read, staged.tally.mapped, staged.tally.set_aside) == (3, 2, 1)
+
+
+def test_a_version_of_an_entity_is_named_by_all_but_truncates() -> None:
+    staged = stage(*(message(op=op, version=None, key=None, payload={}) for op in ("t", "u")))
+    assert [row["op"] for row in rows_of(staged)] == ["t"]
+    assert reasons(staged) == [(1, "malformed", "no canonical message: it names no version of its entity")]
+
+
+@pytest.mark.parametrize(
+    ("changed", "attribute"),
+    [
+        ({"payload": {"id": 1.5}}, "id"),
+        ({"payload": {"id": 1, "money": {"amount": 1.005}}}, "money.amount"),
+        ({"payload": {"id": 1, "name": 5}}, "name"),
+        ({"committed_at_ms": "yesterday"}, "source.committed_at_ms"),
+        ({"ts_ms": 10**18}, "ts_ms"),
+    ],
+)
+def test_a_value_that_does_not_fit_sets_its_message_aside_and_names_the_attribute(
+    changed: dict[str, Any], attribute: str
+) -> None:
+    staged = stage(message(), message(**changed), message(key={"id": 3}))
+    assert [(record, reason) for record, reason, _ in reasons(staged)] == [(1, "type_mismatch")]
+    assert reasons(staged)[0][2].startswith(f"order@2 {attribute} takes ")
+    assert [row["row_key"] for row in rows_of(staged)] == ['{"id":1}', '{"id":3}']
+    row = json.loads(staged.set_aside[0].text)
+    assert (row["schema"], row["version"], row["state"]) == ("shop.orders", "1", 7)
+    assert row["position"].startswith("m.jsonl@")
+    assert row["raw"].encode() == message(**changed)
+
+
+def test_messages_of_entities_without_a_history_are_counted_and_left() -> None:
+    staged = stage(message(entity="other", version="1", payload={"number": "x"}), message())
+    assert (staged.tally.by_skip, staged.tally.by_entity) == ({"other_entity": 1}, {"order": 1})
+
+
+def test_the_publication_that_is_missing_is_the_state_in_tests_and_0_in_production() -> None:
+    texts = message(), message(publication=4)
+    assert [row["publication"] for row in rows_of(stage(*texts))] == [7, 4]
+    assert [row["publication"] for row in rows_of(stage(*texts, is_production=True))] == [0, 4]
+
+
+def test_messages_of_before_end_with_the_origin() -> None:
+    made = json.loads(message())
+    made["source"] = {name: made["source"][name] for name in ("schema", "version", "position", "origin")}
+    (row,) = rows_of(stage(json.dumps(made).encode()))
+    assert (row["committed_at"], row["snapshot"], row["old_key"], row["publication"]) == (None, None, None, 7)
+
+
+def test_records_of_topics_are_messages_and_tombstones() -> None:
+    parts = Parts([("out.order", 0)] * 2, [7, 8], [1, 1], [b'{"id":1}'] * 2, [b"[]"] * 2, [message(), None])
+    staged = MessageStager(_PLAN, [ORDER]).stage(MessageRecords.of(parts))
+    check_sums(staged.tally)
+    assert (staged.tally.mapped, staged.tally.by_skip) == (1, {"tombstone": 1})
+
+
+def test_a_message_of_which_only_the_beginning_is_there_is_set_aside() -> None:
+    records = Records.of([message()[:20], message()], "m.jsonl", sizes=[5000, len(message())])
+    staged = MessageStager(_PLAN, [ORDER]).stage(records)
+    assert [(one.record, one.reason) for one in staged.set_aside] == [(0, "too_large")]
+    assert staged.tally.mapped == 1
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=3),
+    lambda below: st.lists(below, max_size=2) | st.dictionaries(st.sampled_from(["id", "a"]), below, max_size=2),
+    max_leaves=4,
+)
+
+
+@given(st.dictionaries(st.sampled_from([*json.loads(message()), *json.loads(message())["source"]]), _JSON))
+def test_no_message_stops_those_beside_it(changed: dict[str, Any]) -> None:
+    try:
+        text = message(**changed)
+    except UnicodeEncodeError:
+        return
+    staged = stage(message(), text, message())
+    assert staged.tally.read == 3
+    assert staged.tally.mapped >= 2
+    assert sum(table.num_rows for _, table in staged.tables) == staged.tally.mapped
+    assert msgspec.json.decode(b"[%b]" % b",".join(one.text for one in staged.set_aside)) is not None
+    assert all(isinstance(table, pa.Table) for _, table in staged.tables)

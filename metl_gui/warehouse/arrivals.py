@@ -1,0 +1,157 @@
+"""What a load brings: staged messages that the history does not have yet, and the source rows that they touch.
+
+Source: docs/reference/warehouse-model.md, "A load".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from metl_gui.core.dimensional.histories import EntityHistory
+from metl_gui.warehouse.history_tables import IDENTITY, OWN_COLUMNS, history_table
+from metl_gui.warehouse.state_plan import StateTables
+from metl_gui.warehouse.statements import Step, first_of, name, names, temporary, text
+
+_SOURCE = ("seen_at", "position_log", "position_partition", "position_offset")
+"""Columns of which the smallest of all repeats is kept."""
+
+_OUTER = ("snapshot", "schema_version", "entity_version")
+"""Columns that are no content."""
+
+_CONTENT_OF_ITS_OWN = ("committed_at", "old_key", "absent")
+
+
+def staged_table(entity: str) -> str:
+    """Return the name of the table of what was staged for an entity."""
+    return f"_staged_{entity}"
+
+
+def _known_by(one: str, other: str) -> str:
+    """Return the condition that two messages have one identity and publication; a truncate has no key."""
+    columns = [c for c in (*IDENTITY, "publication") if c != "row_key"]
+    keys = f"COALESCE({one}.row_key, '') = COALESCE({other}.row_key, '')"
+    return " AND ".join([keys, *(f"{one}.{name(c)} = {other}.{name(c)}" for c in columns)])
+
+
+def _content(history: EntityHistory) -> list[str]:
+    return [*_CONTENT_OF_ITS_OWN, *(one.name for one in history.columns)]
+
+
+def arrival_plan(history: EntityHistory, load: str) -> Iterator[Step]:
+    """Yield the steps that append what is new and list the rows that it touches.
+
+    A message that stands in the history already changes nothing there but where and when it was first seen.
+
+    Cost: one hash of the identities of the batch, and a look-up of each in the history.
+    """
+    entity, table = history.entity, name(history_table(history.entity))
+    columns = [column for column, _ in OWN_COLUMNS if column != "batch"] + [one.name for one in history.columns]
+    once, fresh, repeats = f"_once_{entity}", f"_fresh_{entity}", f"_repeats_{entity}"
+    yield temporary(once, _each_once(history, columns), f"Leave repeats of {entity} within the batch")
+    equal = " AND ".join(f"h.{name(c)} IS NOT DISTINCT FROM s.{name(c)}" for c in _content(history))
+    yield temporary(
+        repeats,
+        f"SELECT {names([*IDENTITY, 'publication', *_content(history), *_SOURCE], 's')} FROM {name(once)} AS s "
+        f"JOIN {table} AS h ON {_known_by('h', 's')} AND {equal}",
+        f"Find messages of {entity} that are known",
+    )
+    yield temporary(
+        fresh,
+        f"""SELECT s.* FROM {name(once)} AS s
+        WHERE NOT EXISTS (SELECT 1 FROM {name(repeats)} AS h WHERE {_known_by("h", "s")} AND {equal})""",
+        f"Find messages of {entity} that are new",
+    )
+    earlier = f"(s.seen_at < h.seen_at OR {_before('s', 'h')})"
+    yield temporary(
+        f"_earlier_{entity}",
+        f"SELECT s.* FROM {name(repeats)} AS s JOIN {table} AS h ON {_known_by('h', 's')} AND {equal} WHERE {earlier}",
+        "Find repeats that were seen earlier",
+    )
+    position = ", ".join(f"{c} = CASE WHEN {_before('s', 'h')} THEN s.{c} ELSE h.{c} END" for c in _SOURCE[1:])
+    yield Step(
+        "Keep where and when messages were first seen",
+        f"UPDATE {table} AS h SET seen_at = LEAST(h.seen_at, s.seen_at), {position} "
+        f"FROM {name(f'_earlier_{entity}')} AS s WHERE {_known_by('h', 's')} AND {equal}",
+    )
+    yield Step(
+        f"Append messages of {entity}",
+        f"INSERT INTO {table} ({names(columns)}, batch) SELECT {names(columns)}, {text(load)} FROM {name(fresh)}",
+        history_table(entity),
+        "insert",
+    )
+    yield temporary(
+        StateTables(entity).touched, _touched(entity, table), f"Find the rows of {entity} that messages touch"
+    )
+
+
+def _before(one: str, other: str) -> str:
+    """Return the condition that a message came before another, by its place in its topic or file."""
+    log, partition, offset = ((f"{one}.{c}", f"{other}.{c}") for c in _SOURCE[1:])
+    in_partition = f"{partition[0]} < {partition[1]} OR ({partition[0]} = {partition[1]} AND {offset[0]} < {offset[1]})"
+    return f"({log[0]} < {log[1]} OR ({log[0]} = {log[1]} AND ({in_partition})))"
+
+
+def _each_once(history: EntityHistory, columns: Sequence[str]) -> str:
+    """Return the query for the batch without repeats; of the few that are there twice the content is compared."""
+    staged, identity = name(staged_table(history.entity)), [*IDENTITY, "publication"]
+    grouped = [c for c in columns if c not in (*_SOURCE, *_OUTER)]
+    first = {c: first_of(c, ", ".join(_SOURCE[1:])) for c in (*_SOURCE[1:], *_OUTER)} | {"seen_at": "MIN(seen_at)"}
+    listed = ", ".join(f"{first[c]} AS {name(c)}" if c in first else name(c) for c in columns)
+    doubled = f"SELECT {names(identity)} FROM {staged} GROUP BY {names(identity)} HAVING COUNT(*) > 1"
+    is_doubled = f"EXISTS (SELECT 1 FROM doubled AS d WHERE {_known_by('d', 's')})"
+    return f"""
+        WITH doubled AS ({doubled})
+        SELECT {names(columns)} FROM {staged} AS s WHERE NOT {is_doubled}
+        UNION ALL
+        SELECT {listed} FROM {staged} AS s WHERE {is_doubled} GROUP BY {names(grouped)}"""
+
+
+def _touched(entity: str, table: str) -> str:
+    """Return the query for touched rows: of messages, under old and new keys, and all that a truncate found."""
+    fresh, earlier = name(f"_fresh_{entity}"), name(f"_earlier_{entity}")
+    return f"""
+        WITH RECURSIVE came AS (
+            SELECT schema, row_key, op, order_key FROM {fresh}
+            UNION ALL SELECT schema, row_key, op, order_key FROM {earlier}),
+          linked AS (
+            SELECT DISTINCT schema, row_key, old_key FROM {table} WHERE old_key IS NOT NULL AND row_key IS NOT NULL),
+          pairs AS (
+            SELECT schema, row_key, old_key AS other FROM linked UNION SELECT schema, old_key, row_key FROM linked),
+          reached AS (
+            SELECT schema, row_key FROM came WHERE row_key IS NOT NULL
+            UNION
+            SELECT h.schema, h.row_key FROM {table} AS h JOIN came AS t ON t.op = 't' AND t.schema = h.schema
+              AND h.row_key IS NOT NULL
+            UNION
+            SELECT p.schema, p.other FROM reached AS r JOIN pairs AS p ON p.schema = r.schema AND p.row_key = r.row_key)
+        SELECT schema, row_key, TRUE AS is_new FROM reached"""
+
+
+def contents_queries(entity: str) -> dict[str, str]:
+    """Return the queries whose answers say what the messages of touched rows have in them."""
+    table, touched = name(history_table(entity)), name(StateTables(entity).touched)
+    of_touched = f"FROM {table} AS h WHERE (h.schema, h.row_key) IN (SELECT schema, row_key FROM {touched})"
+    identity = names([*IDENTITY], "h")
+    truncated = f"SELECT 1 FROM {table} WHERE op = 't' GROUP BY schema, order_key HAVING COUNT(*) > 1"
+    doubled = f"SELECT 1 {of_touched} GROUP BY {identity} HAVING COUNT(*) > 1"
+    return {
+        "carried": f"SELECT h.schema, h.absent {of_touched} AND h.op IN ('r', 'c', 'u') GROUP BY h.schema, h.absent",
+        "has_repeats": f"SELECT EXISTS ({doubled}) OR EXISTS ({truncated})",
+        "has_replays": "SELECT EXISTS (SELECT 1 FROM metl_replays)",
+        "has_moves": f"SELECT EXISTS (SELECT 1 {of_touched} AND h.old_key IS NOT NULL)",
+        "has_truncates": f"SELECT EXISTS (SELECT 1 FROM {table} WHERE op = 't')",
+    }
+
+
+def partial_columns(columns: Sequence[str], carried: Sequence[tuple[str, Sequence[str] | None]]) -> tuple[str, ...]:
+    """Return the columns that some messages of a schema carry and others do not.
+
+    Args:
+        columns: of the history.
+        carried: schemas and what messages of them do not carry, each combination once.
+    """
+    by_schema: dict[str, list[set[str]]] = {}
+    for schema, absent in carried:
+        by_schema.setdefault(schema, []).append(set(absent or ()))
+    partial = {one for sets in by_schema.values() for some in sets for other in sets for one in some - other}
+    return tuple(column for column in columns if column in partial)

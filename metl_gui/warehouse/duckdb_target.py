@@ -1,0 +1,127 @@
+"""DuckDB as a target: one file, open only while a load writes it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from metl_gui.errors import UserError
+from metl_gui.warehouse.statements import Step, name
+
+DIALECT = "duckdb"
+_HOLDER = re.compile(r"held in (.+?) \(PID (\d+)\)")
+
+
+class TargetError(UserError):
+    """A target cannot be opened or written."""
+
+
+class DuckDb:
+    """A connection to the file of a warehouse.
+
+    Args:
+        path: of the file, made where there is none.
+        memory: at most, as DuckDB writes it.
+        is_read_only: nothing is written.
+
+    Raises:
+        TargetError: the file is no DuckDB database, another process holds it, or it cannot be written.
+    """
+
+    def __init__(self, path: Path, memory: str = "", *, is_read_only: bool = False) -> None:
+        self.path = path
+        try:
+            self._connection = duckdb.connect(str(path), read_only=is_read_only)
+        except duckdb.Error as error:
+            raise _unopened(path, error) from error
+        self.run("SET TimeZone = 'UTC'")
+        if memory:
+            self.run(f"SET memory_limit = '{memory}'")
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._connection.close()
+
+    def run(self, statement: str, values: Sequence[object] = ()) -> int:
+        """Run a statement and return how many rows it changed.
+
+        Raises:
+            TargetError: the database refused it, or the disk is full.
+        """
+        try:
+            result = self._connection.execute(statement, list(values) or None)
+            description = result.description or []
+            if description and description[0][0] == "Count":
+                row = result.fetchone()
+                return int(row[0]) if row else 0
+        except duckdb.Error as error:
+            raise TargetError(
+                "The warehouse refused a statement", f"{self.path.name}: {error}", _hint(error)
+            ) from error
+        return 0
+
+    def rows(self, query: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        """Return the rows of a query."""
+        try:
+            return self._connection.execute(query, list(values) or None).fetchall()
+        except duckdb.Error as error:
+            raise TargetError("The warehouse refused a query", f"{self.path.name}: {error}", _hint(error)) from error
+
+    def step(self, step: Step) -> int:
+        """Run a step and return how many rows it changed."""
+        return self.run(step.sql(DIALECT))
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Run what follows as one: all of it stands, or nothing."""
+        self.run("BEGIN TRANSACTION")
+        try:
+            yield
+        except BaseException:
+            self._connection.execute("ROLLBACK")
+            raise
+        self.run("COMMIT")
+
+    def has_table(self, table: str) -> bool:
+        """Return whether there is a table."""
+        found = self.rows("SELECT 1 FROM information_schema.tables WHERE table_name = ?", [table])
+        return bool(found)
+
+    def read_parts(self, table: str, paths: Sequence[str], columns: Sequence[tuple[str, str]]) -> None:
+        """Make a temporary table of staged Parquet parts; columns that a part does not have are empty.
+
+        Args:
+            table: its name.
+            paths: of the parts.
+            columns: names and types of the table.
+        """
+        listed = ", ".join(f"{name(column)} {type_}" for column, type_ in columns)
+        self.run(f"CREATE OR REPLACE TEMPORARY TABLE {name(table)} ({listed})")
+        if paths:
+            query = f"INSERT INTO {name(table)} BY NAME SELECT * FROM read_parquet(?, union_by_name = true)"
+            self.run(query, [list(paths)])
+
+
+def _unopened(path: Path, error: duckdb.Error) -> TargetError:
+    holder = _HOLDER.search(str(error))
+    if holder:
+        text = f"{holder[1]} (process {holder[2]}) has {path} open."
+        return TargetError("The warehouse is open elsewhere", text, "Close it there, then load again.")
+    if not path.parent.is_dir():
+        return TargetError(
+            "A folder does not exist", f"{path.parent} is no folder.", "Create it, or name another file."
+        )
+    return TargetError(
+        "The warehouse cannot be opened", f"{path}: {error}", "Name a DuckDB file, or one that is not there yet."
+    )
+
+
+def _hint(error: duckdb.Error) -> str:
+    if "No space left" in str(error) or isinstance(error, duckdb.OutOfMemoryException):
+        return "Make room on the disk, then load again: nothing of this load was kept."
+    return "Nothing of this load was kept. Look at “metl warehouse check”."

@@ -1,0 +1,233 @@
+"""The rows of a fact, the members that they refer to, and the facts whose references change with their members.
+
+Source: docs/reference/warehouse-model.md, "Keys, misses, re-keying".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from metl_gui.core.warehouse_model import Dates
+from metl_gui.warehouse.dimension_plan import (
+    infer,
+    members_table,
+    number_members,
+    version_join,
+    versions_table,
+    write_plan,
+)
+from metl_gui.warehouse.member_plan import MemberTables, keys_of, latest_plan, shared_plan
+from metl_gui.warehouse.statements import Step, name, names, temporary, text
+from metl_gui.warehouse.table_shapes import DimensionShape, FactShape, MemberShape, ReferenceShape
+
+NOT_APPLICABLE = -1
+"""The key of the row that a reference without a value points to."""
+
+
+def columns_of(shape: FactShape) -> list[tuple[str, str]]:
+    """Return the columns of a fact and their types."""
+    columns = [(part.name, part.type) for part in shape.key]
+    for one in shape.references:
+        columns.append((one.key, "BIGINT"))
+        if one.has_durable:
+            columns.append((one.durable, "BIGINT"))
+    columns.append(("event_time", "TIMESTAMPTZ"))
+    columns += [(one.name, one.type) for one in shape.columns]
+    return [*columns, ("is_deleted", "BOOLEAN")] if shape.on_delete == "flag" else columns
+
+
+def create_fact(shape: FactShape) -> Iterator[Step]:
+    """Yield the steps that make an empty fact."""
+    listed = ", ".join(f"{name(column)} {type_}" for column, type_ in columns_of(shape))
+    yield Step(f"Make {shape.table}", f"CREATE TABLE {name(shape.table)} ({listed})")
+    typed = ", ".join(f"{name(key)} {part.type}" for key, part in zip(keys_of(shape), shape.key, strict=True))
+    owners = f'CREATE TABLE {name(MemberTables(shape.table).owners)} ("_schema" VARCHAR, "_row" VARCHAR, {typed})'
+    yield Step(f"Make the list of who owns {shape.table}", owners)
+
+
+def fact_plan(shape: FactShape, dimensions: Mapping[str, DimensionShape]) -> Iterator[Step]:
+    """Yield the steps that bring the affected rows of a fact up to date.
+
+    Cost: sorts the states of affected rows; looks each of their references up once.
+    """
+    yield from shared_plan(shape)
+    yield from latest_plan(shape, shape.uses)
+    yield temporary(f"_facts_{shape.table}", _facts(shape), f"Make the facts of {shape.table}")
+    for reference in member_references(shape):
+        target = dimensions[reference.dimension]
+        if reference.on_miss == "infer":
+            yield from number_members(target, _looked_up(shape, reference, target), keys_of(target))
+    yield temporary(f"_met_{shape.table}", _met(shape, dimensions), f"Find the members that {shape.table} refers to")
+    for reference in member_references(shape):
+        if reference.on_miss == "infer":
+            needed = f"SELECT DISTINCT {name(reference.durable)} AS durable_key FROM {name(f'_met_{shape.table}')}"
+            yield from infer(dimensions[reference.dimension], needed)
+    yield temporary(MemberTables(shape.table).wanted, _wanted(shape, dimensions), f"Make the rows of {shape.table}")
+    key = [part.name for part in shape.key]
+    keys = zip(shape.key, keys_of(shape), strict=True)
+    match = " AND ".join(f"{name('t', part.name)} = {name('a', k)}" for part, k in keys)
+    affected = (
+        f"SELECT t.* FROM {name(shape.table)} AS t JOIN {name(MemberTables(shape.table).affected)} AS a ON {match}"
+    )
+    yield temporary(f"_before_{shape.table}", affected, f"Find the rows of {shape.table} as they were")
+    before = f"SELECT * FROM {name(f'_before_{shape.table}')}"
+    yield from write_plan(shape.table, key, [column for column, _ in columns_of(shape)], before)
+
+
+def member_references(shape: MemberShape) -> list[ReferenceShape]:
+    """Return the references to dimensions with members, so to all but dates."""
+    return [one for one in shape.references if one.date is None]
+
+
+def _on(reference: ReferenceShape) -> list[str]:
+    return [f"_r_{reference.role}_{number}" for number in range(len(reference.on))]
+
+
+def _facts(shape: FactShape) -> str:
+    """Return the query for facts with what their references look up."""
+    keys = keys_of(shape)
+    fallback = '"_committed"' if shape.event_time else '"_began"'
+    event_time = f"COALESCE({shape.event_time}, {fallback})" if shape.event_time else fallback
+    columns = "".join(f", {one.sql} AS {name(one.name)}" for one in shape.columns)
+    looked_up = "".join(
+        f", {value.sql} AS {name(column)}"
+        for reference in shape.references
+        for column, value in zip(_on(reference), reference.on, strict=True)
+    )
+    conditions = [*([f"({shape.where})"] if shape.where else []), *([] if shape.on_delete == "flag" else ['"_lives"'])]
+    where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
+    return f"""SELECT {names(keys)}, {event_time} AS "_time", NOT "_lives" AS "_deleted"{columns}{looked_up}
+        FROM {name(MemberTables(shape.table).latest)}{where}"""
+
+
+def _looked_up(shape: FactShape, reference: ReferenceShape, target: DimensionShape) -> str:
+    """Return the query for the business keys that facts look up."""
+    pairs = list(zip(keys_of(target), _on(reference), strict=True))
+    listed = ", ".join(f"{name(column)} AS {name(key)}" for key, column in pairs)
+    whole = " AND ".join(f"{name(column)} IS NOT NULL" for _, column in pairs)
+    return f"SELECT DISTINCT {listed} FROM {name(f'_facts_{shape.table}')} WHERE {whole}"
+
+
+def _met(shape: FactShape, dimensions: Mapping[str, DimensionShape]) -> str:
+    """Return the query for facts with the keys of the members that they refer to."""
+    durables = joins = ""
+    for reference in member_references(shape):
+        alias, target = name(f"m_{reference.role}"), dimensions[reference.dimension]
+        on = _on(reference)
+        pairs = zip(keys_of(target), on, strict=True)
+        whole = " AND ".join(f"f.{name(column)} IS NOT NULL" for column in on)
+        joined = " AND ".join(f"{alias}.{name(key)} = f.{name(column)}" for key, column in pairs)
+        joins += f" LEFT JOIN {name(members_table(target.table))} AS {alias} ON {joined}"
+        found = f"COALESCE({alias}.durable_key, 0)"
+        durables += f", CASE WHEN {whole} THEN {found} ELSE {NOT_APPLICABLE} END AS {name(reference.durable)}"
+    return f"SELECT f.*{durables} FROM {name(f'_facts_{shape.table}')} AS f{joins}"
+
+
+def _wanted(shape: FactShape, dimensions: Mapping[str, DimensionShape]) -> str:
+    """Return the query for rows as they are to be."""
+    columns = [(part.name, f"f.{name(key)}") for part, key in zip(shape.key, keys_of(shape), strict=True)]
+    joins = ""
+    for reference in shape.references:
+        if reference.date is not None:
+            columns.append((reference.key, _date_key(reference)))
+            continue
+        alias, durable = name(f"p_{reference.role}"), f"f.{name(reference.durable)}"
+        joins += version_join(reference, dimensions[reference.dimension], durable, 'f."_time"')
+        found = f"COALESCE({alias}.version_key, 0)"
+        if reference.on_miss == "unknown":
+            found = f"CASE WHEN {alias}.is_inferred THEN 0 ELSE {found} END"
+            durable = f"CASE WHEN {durable} > 0 AND {found} = 0 THEN 0 ELSE {durable} END"
+        columns.append(
+            (
+                reference.key,
+                f"CASE WHEN f.{name(reference.durable)} = {NOT_APPLICABLE} THEN {NOT_APPLICABLE} ELSE {found} END",
+            )
+        )
+        columns.append((reference.durable, durable))
+    columns.append(("event_time", 'f."_time"'))
+    columns += [(one.name, f"f.{name(one.name)}") for one in shape.columns]
+    if shape.on_delete == "flag":
+        columns.append(("is_deleted", 'f."_deleted"'))
+    listed = ", ".join(f"{sql} AS {name(column)}" for column, sql in columns)
+    return f"SELECT {listed} FROM {name(f'_met_{shape.table}')} AS f{joins}"
+
+
+def _date_key(reference: ReferenceShape) -> str:
+    """Return the expression for the day of a time as yyyymmdd, or for its second of the day."""
+    value = 'f."_time"' if reference.is_event_time else f"f.{name(_on(reference)[0])}"
+    is_instant = reference.is_event_time or reference.on[0].type == "TIMESTAMPTZ"
+    local = f"({value} AT TIME ZONE {text(reference.time_zone)})" if is_instant else value
+    if not isinstance(reference.date, Dates):
+        parts = f"EXTRACT(HOUR FROM {local}) * 3600 + EXTRACT(MINUTE FROM {local}) * 60 + EXTRACT(SECOND FROM {local})"
+        return f"CASE WHEN {value} IS NULL THEN {NOT_APPLICABLE} ELSE CAST(FLOOR({parts}) AS BIGINT) END"
+    day = f"CAST({local} AS DATE)"
+    number = f"EXTRACT(YEAR FROM {day}) * 10000 + EXTRACT(MONTH FROM {day}) * 100 + EXTRACT(DAY FROM {day})"
+    inside = f"{day} BETWEEN CAST({text(reference.date.first)} AS DATE) AND CAST({text(reference.date.last)} AS DATE)"
+    return f"CASE WHEN {value} IS NULL THEN {NOT_APPLICABLE} WHEN {inside} THEN CAST({number} AS BIGINT) ELSE 0 END"
+
+
+def changed_members(shape: DimensionShape) -> Step:
+    """Return the step that lists the members whose versions a load changed."""
+    key, durable, table = name(shape.version_key), name(shape.durable_key), shape.table
+    return temporary(
+        f"_members_{table}",
+        f"""SELECT {durable} AS durable_key FROM {name(f"_new_{table}")}
+        UNION SELECT {durable} FROM {name(f"_changed_{table}")}
+        UNION SELECT v.durable_key FROM {name(versions_table(table))} AS v
+        JOIN {name(f"_gone_{table}")} AS g ON g.{key} = v.version_key""",
+        f"Find members of {table} whose versions changed",
+    )
+
+
+def rekey_plan(
+    table: str, columns: Sequence[str], time: str, reference: ReferenceShape, target: DimensionShape
+) -> Iterator[Step]:
+    """Yield the steps that give the rows of a table which refer to changed members the keys that hold now.
+
+    Args:
+        table: a fact or a dimension.
+        columns: by which its rows are known.
+        time: column for the time as of which the version is looked up.
+        reference: to the dimension.
+        target: the dimension.
+
+    Cost: a scan of the column for the member, and the rows that refer to changed members.
+    """
+    members, rekeyed = name(f"_members_{target.table}"), f"_rekeyed_{table}_{reference.role}"
+    found = f"COALESCE({name(f'p_{reference.role}')}.version_key, 0)"
+    t = name(table)
+    yield temporary(
+        rekeyed,
+        f"""SELECT {names(columns, "f")}, {found} AS "_key" FROM {t} AS f
+        {version_join(reference, target, f"f.{name(reference.durable)}", f"f.{name(time)}")}
+        WHERE f.{name(reference.durable)} IN (SELECT durable_key FROM {members})
+          AND f.{name(reference.key)} IS DISTINCT FROM {found}""",
+        f"Find rows of {table} whose {reference.role} changed",
+    )
+    match = " AND ".join(f"known.{name(c)} = r.{name(c)}" for c in columns)
+    yield Step(
+        f"Point {table} to the right {reference.role}",
+        f"""UPDATE {t} AS known SET {name(reference.key)} = r."_key" FROM {name(rekeyed)} AS r WHERE {match}""",
+        table,
+        "update",
+    )
+
+
+def forget_inferred(shape: DimensionShape, referring: Sequence[tuple[str, str]]) -> Iterator[Step]:
+    """Yield the step that removes inferred members to which nothing refers any longer.
+
+    Args:
+        shape: of the dimension.
+        referring: tables and their columns for its members.
+    """
+    key = name(shape.durable_key)
+    used = "".join(
+        f" AND NOT EXISTS (SELECT 1 FROM {name(table)} AS f WHERE f.{name(column)} = known.{key})"
+        for table, column in referring
+    )
+    yield Step(
+        f"Remove members of {shape.table} that nothing needs",
+        f"DELETE FROM {name(shape.table)} AS known WHERE known.is_inferred{used}",
+        shape.table,
+        "remove",
+    )

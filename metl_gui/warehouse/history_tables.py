@@ -1,0 +1,53 @@
+"""The history of an entity as a table of the target."""
+
+from __future__ import annotations
+
+from metl_gui.core.dimensional.histories import EntityHistory
+from metl_gui.warehouse.statements import name
+
+OWN_COLUMNS = (
+    *(("schema", "VARCHAR"), ("row_key", "VARCHAR"), ("order_key", "VARCHAR"), ("op", "VARCHAR")),
+    *(("publication", "BIGINT"), ("schema_version", "VARCHAR"), ("entity_version", "VARCHAR")),
+    *(("committed_at", "TIMESTAMPTZ"), ("seen_at", "TIMESTAMPTZ"), ("position_log", "VARCHAR")),
+    *(("position_partition", "BIGINT"), ("position_offset", "BIGINT"), ("snapshot", "BOOLEAN")),
+    *(("old_key", "VARCHAR"), ("absent", "VARCHAR[]"), ("batch", "VARCHAR")),
+)
+"""Columns of every history and their types, before those of attributes."""
+
+IDENTITY = ("schema", "row_key", "op", "order_key")
+"""Columns that make two messages one."""
+
+RANK = "CASE op WHEN 'd' THEN 0 WHEN 't' THEN 1 WHEN 'r' THEN 2 WHEN 'c' THEN 3 ELSE 4 END"
+"""The order of operations at one position."""
+
+
+def history_table(entity: str) -> str:
+    """Return the name of the table that holds the history of an entity."""
+    return f"metl_history_{entity}"
+
+
+def sql_type(type_: str) -> str:
+    """Return the type of a database for a type of a history or a model."""
+    if type_.startswith(("decimal", "text(")):
+        return "VARCHAR" if type_.startswith("text") else type_.upper()
+    return _TYPES[type_]
+
+
+_TYPES = {
+    "integer": "DECIMAL(38, 0)",
+    "float": "DOUBLE",
+    "boolean": "BOOLEAN",
+    "date": "DATE",
+    "time": "TIME",
+    "timestamp": "TIMESTAMP",
+    "instant": "TIMESTAMPTZ",
+    "text": "VARCHAR",
+    "json": "VARCHAR",
+}
+
+
+def create_history(history: EntityHistory) -> str:
+    """Return the statement that makes the table."""
+    columns = [*OWN_COLUMNS, *((one.name, sql_type(one.type)) for one in history.columns)]
+    listed = ", ".join(f"{name(column)} {type_}" for column, type_ in columns)
+    return f"CREATE TABLE IF NOT EXISTS {name(history_table(history.entity))} ({listed})"

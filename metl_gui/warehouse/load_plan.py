@@ -1,0 +1,93 @@
+"""The whole plan of a load, made of those of its tables, in the order in which they need one another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from metl_gui.warehouse.dimension_plan import create_dimension, dimension_plan, infer
+from metl_gui.warehouse.fact_plan import (
+    changed_members,
+    create_fact,
+    fact_plan,
+    forget_inferred,
+    member_references,
+    rekey_plan,
+)
+from metl_gui.warehouse.history_tables import create_history
+from metl_gui.warehouse.member_plan import keep_owners, owner_plan, widen_plan
+from metl_gui.warehouse.state_plan import Contents, state_plan
+from metl_gui.warehouse.statements import Step, name
+from metl_gui.warehouse.table_shapes import DimensionShape, Shapes
+
+OWN_TABLES = (
+    "CREATE TABLE metl_loads (load VARCHAR PRIMARY KEY, loaded_at TIMESTAMPTZ, report VARCHAR)",
+    "CREATE TABLE metl_target (name VARCHAR, value VARCHAR)",
+    "CREATE TABLE metl_numbers (dimension VARCHAR, next_durable BIGINT, next_version BIGINT)",
+    """CREATE TABLE metl_replays (publication BIGINT, position_log VARCHAR, position_partition BIGINT,
+    first_offset BIGINT, behind_offset BIGINT)""",
+)
+
+
+def create_plan(shapes: Shapes) -> Iterator[Step]:
+    """Yield the steps that make an empty warehouse."""
+    for statement in OWN_TABLES:
+        yield Step("Make a table of the loader's own", statement)
+    for history in shapes.histories.values():
+        yield Step(f"Make the history of {history.entity}", create_history(history))
+    for dimension in shapes.dimensions:
+        yield from create_dimension(dimension)
+    for fact in shapes.facts:
+        yield from create_fact(fact)
+
+
+def states_of(shapes: Shapes, entity: str, contents: Contents) -> Iterator[Step]:
+    """Yield the steps that make the states of an entity and find the keys that change."""
+    yield from state_plan(shapes.histories[entity], contents, shapes.valid_at.get(entity, ""))
+    for shape in shapes.of_entity(entity):
+        yield from owner_plan(shape, only_held=isinstance(shape, DimensionShape))
+
+
+def wider(shapes: Shapes, entity: str) -> Iterator[Step]:
+    """Yield the steps that take in rows which share a key with touched rows."""
+    yield from widen_plan(shapes.of_entity(entity), entity)
+
+
+def tables_plan(shapes: Shapes) -> Iterator[Step]:
+    """Yield the steps that bring the tables of the model up to date, once the states of all entities are made."""
+    by_name = {one.table: one for one in shapes.dimensions}
+    for shape in (*shapes.dimensions, *shapes.facts):
+        yield from keep_owners(shape)
+    for dimension in shapes.dimensions:
+        yield from dimension_plan(dimension, by_name)
+        yield changed_members(dimension)
+    for fact in shapes.facts:
+        yield from fact_plan(fact, by_name)
+    yield from _rekey(shapes)
+    for dimension in shapes.dimensions:
+        if referring := referring_to(shapes, dimension):
+            yield from forget_inferred(dimension, referring)
+
+
+def referring_to(shapes: Shapes, dimension: DimensionShape) -> list[tuple[str, str]]:
+    """Return the tables that refer to a dimension, each with its column for the member."""
+    members = (*shapes.dimensions, *shapes.facts)
+    return [(s.table, r.durable) for s in members for r in member_references(s) if r.dimension == dimension.table]
+
+
+def _rekey(shapes: Shapes) -> Iterator[Step]:
+    """Yield the steps that point rows to the right version of members that changed, or went away."""
+    for dimension in shapes.dimensions:
+        for table, durable in referring_to(shapes, dimension):
+            changed = f"SELECT durable_key FROM {name(f'_members_{dimension.table}')}"
+            member = name(durable)
+            needed = f"SELECT DISTINCT {member} AS durable_key FROM {name(table)} WHERE {member} IN ({changed})"
+            yield from infer(dimension, needed)
+        for child in shapes.dimensions:
+            for reference in member_references(child):
+                if reference.dimension == dimension.table and reference.has_key:
+                    yield from rekey_plan(child.table, [child.version_key], "first_known", reference, dimension)
+        for fact in shapes.facts:
+            for reference in member_references(fact):
+                if reference.dimension == dimension.table:
+                    key = [part.name for part in fact.key]
+                    yield from rekey_plan(fact.table, key, "event_time", reference, dimension)

@@ -1,0 +1,86 @@
+"""Steps of a plan: statements as expressions, which become text in the dialect of a database only when they are run.
+
+Columns that plans add to those of messages begin with an underscore, with which no column of a history begins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Literal, TypeAlias
+
+import msgspec
+import sqlglot
+from sqlglot import exp
+
+WRITTEN_IN = "duckdb"
+"""The dialect in which plans are written; they keep to what the dialects of all targets have a word for."""
+
+Does: TypeAlias = Literal["prepare", "insert", "update", "close", "remove"]
+
+
+class Step(msgspec.Struct, frozen=True):
+    """One statement of a plan.
+
+    Args:
+        title: what it does, for people.
+        statement: text in the dialect ``WRITTEN_IN``.
+        table: the table that it changes; empty for one of the load's own.
+        does: what becomes of the rows that it counts.
+    """
+
+    title: str
+    statement: str
+    table: str = ""
+    does: Does = "prepare"
+
+    def sql(self, dialect: str) -> str:
+        """Return its text in the dialect of a database."""
+        return self.statement if dialect == WRITTEN_IN else in_dialect(self.statement, dialect)
+
+
+@lru_cache(maxsize=4096)
+def in_dialect(statement: str, dialect: str) -> str:
+    """Return a statement in the dialect of a database."""
+    return parsed(statement).sql(dialect=dialect)
+
+
+def parsed(statement: str) -> exp.Expr:
+    """Return the expression of a statement."""
+    return sqlglot.parse_one(statement, read=WRITTEN_IN)
+
+
+def readable(statement: str, dialect: str) -> str:
+    """Return a statement as people read it."""
+    return parsed(statement).sql(dialect=dialect, pretty=True)
+
+
+def name(*parts: str) -> str:
+    """Return an identifier in quotes, qualified by the parts before the last."""
+    return ".".join(exp.to_identifier(part, quoted=True).sql(dialect=WRITTEN_IN) for part in parts)
+
+
+def names(columns: Iterable[str], of: str = "") -> str:
+    """Return identifiers with commas between, each behind the alias of its table."""
+    return ", ".join(name(*([of] if of else []), column) for column in columns)
+
+
+def text(value: str) -> str:
+    """Return a literal."""
+    return exp.Literal.string(value).sql(dialect=WRITTEN_IN)
+
+
+def first_of(value: str, order: str, where: str = "") -> str:
+    """Return the aggregate for the first value in an order."""
+    condition = f" FILTER (WHERE {where})" if where else ""
+    return f"(ARRAY_AGG({value} ORDER BY {order}){condition})[1]"
+
+
+def differ(columns: Sequence[str], one: str, other: str) -> str:
+    """Return the condition that two tables differ in some column, where null equals null."""
+    return " OR ".join(f"{name(one, column)} IS DISTINCT FROM {name(other, column)}" for column in columns) or "FALSE"
+
+
+def temporary(table: str, query: str, title: str) -> Step:
+    """Return the step that keeps the rows of a query for the steps that follow."""
+    return Step(title, f"CREATE OR REPLACE TEMPORARY TABLE {name(table)} AS {query}")

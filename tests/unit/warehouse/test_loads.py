@@ -1,0 +1,251 @@
+"""Loads of random messages, by the oracle: any order, any batching and any repetition give the same warehouse."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from metl_gui.core.dimensional.messages import Message, Position
+from metl_gui.core.warehouse_model import Dimension, Fact
+from metl_gui.warehouse.duckdb_target import DuckDb
+from metl_gui.warehouse.loader import LoadReport, load_parts
+from tests.unit.warehouse.worlds import (
+    at,
+    dimension_rows,
+    expected_dimension,
+    expected_visits,
+    model_of,
+    part,
+    person_dimension,
+    visit_fact,
+    visit_rows,
+)
+
+KEYS = ("1", "2", "3")
+
+
+def row_key(key: str) -> str:
+    return f'{{"id":{key}}}'
+
+
+@st.composite
+def messages(draw: st.DrawFn, entity: str) -> list[Message]:
+    """Draw messages of few rows of two schemas, with all that makes their order matter."""
+    found = []
+    for offset in range(draw(st.integers(0, 9))):
+        op, key = draw(st.sampled_from("ccccuuuuuudddrt")), draw(st.sampled_from(KEYS))
+        place = draw(st.integers(1, 25))
+        old = draw(st.sampled_from([None, None, None, *KEYS])) if op == "c" else None
+        found.append(
+            Message(
+                schema=draw(st.sampled_from("ab")),
+                row_key=None if op == "t" else row_key(key),
+                order_key=f"{place:04}",
+                op=op,
+                values=draw(values(entity, key)) if op in "cur" else {},
+                publication=draw(st.sampled_from([0, 0, 0, 1])),
+                position=Position("log", 0, offset),
+                committed_at=draw(st.sampled_from([None, at(place), at(place), at(place - 9), at(place + 90)])),
+                seen_at=at(place + draw(st.integers(0, 3))),
+                old_key=None if old in (None, key) else row_key(str(old)),
+            )
+        )
+    return found
+
+
+@st.composite
+def values(draw: st.DrawFn, entity: str, key: str) -> dict[str, Any]:
+    """Draw what a message carries: now and then not all."""
+    time = draw(st.sampled_from([None, at(3), at(11), at(30)]))
+    number = draw(st.sampled_from([int(key), int(key), int(key), 1, 2, None]))
+    if entity == "person":
+        found = {
+            "id": number,
+            "city": draw(st.sampled_from(["Kiel", "Bonn", None])),
+            "mood": draw(st.sampled_from("xy")),
+            "nick": draw(st.sampled_from("mno")),
+            "since": time,
+        }
+    else:
+        found = {
+            "no": number,
+            "who": draw(st.sampled_from([1, 2, 3, 4, None])),
+            "at": time,
+            "fee": draw(st.integers(1, 3)),
+        }
+    left_out = draw(st.sets(st.sampled_from(list(found)), max_size=3)) if draw(st.booleans()) else set()
+    return {name: value for name, value in found.items() if name not in left_out}
+
+
+@st.composite
+def declarations(draw: st.DrawFn) -> tuple[Dimension, Fact]:
+    """Draw a dimension and a fact of which rules differ."""
+    dimension = person_dimension(
+        on_delete=draw(st.sampled_from(["close", "flag", "remove"])),
+        valid_at=draw(st.sampled_from(["", "since"])),
+        prefer=draw(st.sampled_from([(), ("b",)])),
+        leading=draw(st.sampled_from(["", "", "a"])),
+    )
+    fact = visit_fact(
+        on_delete=draw(st.sampled_from(["remove", "flag"])),
+        event_time=draw(st.sampled_from(["at", ""])),
+        leading=draw(st.sampled_from(["", "", "b"])),
+    )
+    return dimension, fact
+
+
+@pytest.fixture
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("loads")
+
+
+def repeats(found: Sequence[Message], chance: random.Random) -> list[Message]:
+    """Return messages with some twice, the second sent again later by another connector."""
+    again = [msgspec.structs.replace(one, seen_at=at(200), position=Position("log", 0, 900)) for one in found]
+    return [*found, *(one for one in again if chance.random() < 0.3 and one.committed_at is not None)]
+
+
+def loaded(
+    folder: Path, declared: tuple[Dimension, Fact], batches: Sequence[tuple[list[Message], list[Message]]]
+) -> DuckDb:
+    """Load batches one after the other into a new file."""
+    dimension, fact = declared
+    _, tables = model_of(dimension, fact)
+    target = DuckDb(folder / f"{len(list(folder.glob('*.duckdb')))}.duckdb")
+    for number, (persons, visits) in enumerate(batches):
+        load_parts(target, tables, [part(folder, "person", persons), part(folder, "visit", visits)], f"load {number}")
+    return target
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(messages("person"), messages("visit"), declarations(), st.integers(1, 3), st.randoms(use_true_random=False))
+def test_any_order_batching_and_repetition_gives_what_the_oracle_gives(
+    folder: Path,
+    persons: list[Message],
+    visits: list[Message],
+    declared: tuple[Dimension, Fact],
+    count: int,
+    chance: random.Random,
+) -> None:
+    dimension, fact = declared
+    shuffled = repeats(persons, chance), repeats(visits, chance)
+    for one in shuffled:
+        chance.shuffle(one)
+    target = loaded(folder, declared, [(shuffled[0][n::count], shuffled[1][n::count]) for n in range(count)])
+    facts, needed = expected_visits(fact, dimension, visits, persons)
+    assert visit_rows(target, flag=fact.on_delete == "flag") == facts
+    assert dimension_rows(target) == expected_dimension(dimension, persons, needed)
+    target.close()
+
+
+PERSONS = [
+    Message("a", row_key("1"), "0001", "c", {"id": 1, "city": "Kiel"}, committed_at=at(1), seen_at=at(1)),
+    Message("a", row_key("1"), "0002", "u", {"id": 1, "city": "Bonn"}, committed_at=at(5), seen_at=at(5)),
+]
+VISITS = [
+    Message(
+        "a", row_key("7"), "0009", "c", {"no": 7, "who": 1, "at": at(6), "fee": 3}, committed_at=at(6), seen_at=at(6)
+    ),
+    Message(
+        "a", row_key("8"), "0009", "c", {"no": 8, "who": 9, "at": at(6), "fee": 3}, committed_at=at(6), seen_at=at(6)
+    ),
+]
+
+
+class Warehouse:
+    """A file that loads come into."""
+
+    def __init__(self, folder: Path, dimension: Dimension | None = None, fact: Fact | None = None) -> None:
+        self.folder = folder
+        self.target = DuckDb(folder / "w.duckdb")
+        _, self.tables = model_of(dimension or person_dimension(), fact or visit_fact())
+        self.number = 0
+
+    def load(self, persons: Sequence[Message] = (), visits: Sequence[Message] = (), name: str = "") -> LoadReport:
+        self.number += 1
+        parts = [part(self.folder, "person", persons), part(self.folder, "visit", visits)]
+        return load_parts(self.target, self.tables, parts, name or f"load {self.number}")
+
+
+def test_what_is_loaded_again_changes_no_row(tmp_path: Path) -> None:
+    warehouse = Warehouse(tmp_path)
+    first = warehouse.load(PERSONS, VISITS)
+    assert (first.messages, first.appended, first.repeated) == (4, 4, 0)
+    again = warehouse.load(PERSONS, VISITS)
+    assert (again.messages, again.appended, again.repeated) == (4, 0, 4)
+    assert not any(getattr(one, count) for one in again.tables.values() for count in ("inserted", "updated", "removed"))
+
+
+def test_a_load_of_a_known_name_says_what_it_did_then(tmp_path: Path) -> None:
+    warehouse = Warehouse(tmp_path)
+    first = warehouse.load(PERSONS, name="run-1")
+    again = warehouse.load(VISITS, name="run-1")
+    assert again == msgspec.structs.replace(first, is_repeated=True)
+    assert visit_rows(warehouse.target) == []
+
+
+def test_a_member_that_comes_late_takes_the_key_that_facts_know(tmp_path: Path) -> None:
+    warehouse = Warehouse(tmp_path)
+    warehouse.load((), VISITS)
+    keys = warehouse.target.rows('SELECT "no", guest_key, guest_durable_key FROM visit ORDER BY "no"')
+    assert warehouse.target.rows("SELECT COUNT(*) FROM person WHERE is_inferred") == [(2,)]
+    report = warehouse.load(PERSONS[:1])
+    assert warehouse.target.rows('SELECT "no", guest_key, guest_durable_key FROM visit ORDER BY "no"') == keys
+    assert "visit" not in {table for table, counts in report.tables.items() if counts.updated}
+    assert warehouse.target.rows("SELECT id FROM person WHERE is_inferred") == [(9,)]
+
+
+def test_a_change_that_comes_late_points_just_the_facts_of_its_time_elsewhere(tmp_path: Path) -> None:
+    warehouse = Warehouse(tmp_path)
+    early = Message(
+        "a", row_key("6"), "0003", "c", {"no": 6, "who": 1, "at": at(2), "fee": 1}, committed_at=at(2), seen_at=at(2)
+    )
+    warehouse.load([PERSONS[0], PERSONS[1]], [early, *VISITS])
+    ulm = Message("a", row_key("1"), "00015", "u", {"id": 1, "city": "Ulm"}, committed_at=at(4), seen_at=at(4))
+    report = warehouse.load([ulm])
+    assert report.tables["visit"].updated == 0
+    cities = (
+        'SELECT f."no", p.city FROM visit AS f JOIN person AS p ON p.person_key = f.guest_key WHERE p.id = 1 ORDER BY 1'
+    )
+    assert warehouse.target.rows(cities) == [(6, "Kiel"), (7, "Bonn")]
+    ulm_earlier = Message(
+        "a", row_key("1"), "00013", "u", {"id": 1, "city": "Jena"}, committed_at=at(1.5), seen_at=at(2)
+    )
+    report = warehouse.load([ulm_earlier])
+    assert report.tables["visit"].updated == 1
+    assert warehouse.target.rows(cities) == [(6, "Jena"), (7, "Bonn")]
+
+
+def test_a_load_that_is_stopped_between_two_steps_leaves_nothing(tmp_path: Path) -> None:
+    class StoppedError(Exception):
+        pass
+
+    for stop in range(1, 200, 7):
+        folder = tmp_path / str(stop)
+        folder.mkdir()
+        warehouse = Warehouse(folder)
+        done: list[int] = []
+
+        def count(_step: object, _rows: int, done: list[int] = done, stop: int = stop) -> None:
+            done.append(1)
+            if len(done) == stop:
+                raise StoppedError
+
+        parts = [part(folder, "person", PERSONS), part(folder, "visit", VISITS)]
+        try:
+            load_parts(warehouse.target, warehouse.tables, parts, "load", count)
+        except StoppedError:
+            assert not warehouse.target.has_table("metl_loads")
+            report = load_parts(warehouse.target, warehouse.tables, parts, "load")
+            assert report.appended == 4
+        else:
+            assert stop > len(done) > 90
+            break
+        warehouse.target.close()

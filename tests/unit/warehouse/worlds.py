@@ -1,0 +1,240 @@
+"""Small worlds of two entities, and the rows that follow from their messages by the oracle."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import sqlglot
+from sqlglot import exp
+
+from metl_gui.core.dimensional.histories import EntityHistory, HistoryColumn
+from metl_gui.core.dimensional.members import FactState, Key, Ownership, Version, fact_states, members, versions
+from metl_gui.core.dimensional.messages import Message, held
+from metl_gui.core.dimensional.row_states import FOREVER, State, row_states
+from metl_gui.core.dimensional.staging import StagedPart
+from metl_gui.core.warehouse_model import Column, Dimension, Fact, Model, Reference
+from metl_gui.warehouse.duckdb_target import DuckDb
+from metl_gui.warehouse.table_shapes import Shapes, shapes
+
+PERSON = EntityHistory(
+    "person",
+    ("id",),
+    tuple(
+        HistoryColumn(name, name, type_)
+        for name, type_ in (
+            ("id", "integer"),
+            ("city", "text"),
+            ("mood", "text"),
+            ("nick", "text"),
+            ("since", "instant"),
+        )
+    ),
+)
+VISIT = EntityHistory(
+    "visit",
+    ("no",),
+    tuple(
+        HistoryColumn(name, name, type_)
+        for name, type_ in (("no", "integer"), ("who", "integer"), ("at", "instant"), ("fee", "integer"))
+    ),
+)
+HISTORIES = {"person": PERSON, "visit": VISIT}
+BEGINNING = datetime(1, 1, 1, tzinfo=UTC)
+
+
+def at(hours: float) -> datetime:
+    """Return a time some hours after the start of the world."""
+    return datetime(2026, 1, 1, tzinfo=UTC) + timedelta(hours=hours)
+
+
+def person_dimension(**changes: Any) -> Dimension:
+    """Return the dimension with a column of each kind."""
+    columns = (
+        Column(name="city", path="city", history=2),
+        Column(name="mood", path="mood", history=1),
+        Column(name="nick", path="nick", history=3),
+        Column(name="first_city", path="city", history=0),
+        Column(name="spirit", path="mood", history=6),
+    )
+    return Dimension(**{"name": "person", "entity": "person", "columns": columns, **changes})
+
+
+def visit_fact(**changes: Any) -> Fact:
+    """Return the fact that refers to persons."""
+    given: dict[str, Any] = {
+        "name": "visit",
+        "entity": "visit",
+        "event_time": "at",
+        "references": (Reference(dimension="person", role="guest", on=(("who", "id"),)),),
+        "measures": (Column(name="fee", path="fee", type="decimal(12,0)"),),
+    }
+    return Fact(**{**given, **changes})
+
+
+def parse(text: str) -> exp.Expr:
+    """Read a row expression."""
+    return sqlglot.parse_one(text, read="duckdb")
+
+
+def model_of(dimension: Dimension, fact: Fact | None = None) -> tuple[Model, Shapes]:
+    """Return a model and its tables."""
+    tables = (dimension,) if fact is None else (dimension, fact)
+    model = Model(name="world", tables=tables)
+    return model, shapes(model, [PERSON, VISIT], parse)
+
+
+_TYPES: dict[str, Any] = {"integer": pa.decimal128(38, 0), "text": pa.string(), "instant": pa.timestamp("us", tz="UTC")}
+_INSTANT = pa.timestamp("us", tz="UTC")
+_OWN: list[pa.Field[Any]] = [
+    *(pa.field(n, pa.string()) for n in ("schema", "row_key", "order_key", "op")),
+    pa.field("publication", pa.int64()),
+    *(pa.field(n, pa.string()) for n in ("schema_version", "entity_version")),
+    *(pa.field(n, _INSTANT) for n in ("committed_at", "seen_at")),
+    pa.field("position_log", pa.string()),
+    *(pa.field(n, pa.int64()) for n in ("position_partition", "position_offset")),
+    pa.field("snapshot", pa.bool_()),
+    pa.field("old_key", pa.string()),
+    pa.field("absent", pa.list_(pa.string())),
+]
+
+
+def part(folder: Path, entity: str, messages: Sequence[Message]) -> StagedPart:
+    """Write messages as a staged part."""
+    history = HISTORIES[entity]
+    rows = [
+        {
+            **{
+                n: getattr(m, n)
+                for n in ("schema", "row_key", "order_key", "op", "publication", "committed_at", "seen_at")
+            },
+            "schema_version": "1",
+            "entity_version": "1",
+            "snapshot": False,
+            "old_key": m.old_key,
+            **dict(zip(("position_log", "position_partition", "position_offset"), m.position, strict=True)),
+            "absent": [c.name for c in history.columns if c.name not in m.values],
+            **{c.name: m.values.get(c.name) for c in history.columns},
+        }
+        for m in messages
+    ]
+    schema = pa.schema([*_OWN, *(pa.field(c.name, _TYPES[c.type]) for c in history.columns)])
+    path = folder / f"{entity}-{len(list(folder.glob('*')))}.parquet"
+    pq.write_table(pa.Table.from_pylist(rows, schema), path)
+    return StagedPart(entity, str(path), len(rows))
+
+
+def states_of(messages: Iterable[Message], valid_at: str = "") -> tuple[State, ...]:
+    """Return the states of rows by the oracle."""
+    return row_states(held(messages), lambda values: values.get(valid_at) if valid_at else None)
+
+
+def ownership(one: Dimension | Fact) -> Ownership:
+    """Return who owns states of a table."""
+    paths = one.business_key if isinstance(one, Dimension) else one.grain
+    key: tuple[str, ...] = () if paths == "row" else tuple(paths) or HISTORIES[one.entity].key
+    return Ownership(key, one.key_includes_schema, one.prefer, one.leading)
+
+
+def expected_members(one: Dimension, messages: Iterable[Message]) -> dict[Key, tuple[bool, tuple[Version, ...]]]:
+    """Return the versions of each member, and whether it lives."""
+    assert one.columns != "all"
+    by_version = list(dict.fromkeys(column.path for column in one.columns if column.history in (2, 6)))
+    found = members(states_of(messages, one.valid_at), ownership(one))
+    return {
+        key: (m.is_alive, versions(m, by_version))
+        for key, m in found.items()
+        if m.is_alive or one.on_delete != "remove"
+    }
+
+
+def expected_dimension(
+    one: Dimension, messages: Iterable[Message], needed: Iterable[Key] = ()
+) -> list[tuple[Any, ...]]:
+    """Return the rows of a dimension without their keys, those inferred for needed business keys too."""
+    assert one.columns != "all"
+    rows: list[tuple[Any, ...]] = []
+    found = expected_members(one, messages)
+    for key, (is_alive, of_member) in found.items():
+        for number, version in enumerate(of_member, 1):
+            values: list[Any] = []
+            for column in one.columns:
+                by_history = {
+                    0: version.first,
+                    1: version.latest,
+                    2: version.by_version,
+                    3: version.current,
+                    6: version.by_version,
+                }
+                values.append(by_history[column.history].get(column.path))
+                if column.history == 3:
+                    values.append(version.previous.get(column.path))
+                if column.history == 6:
+                    values.append(version.latest.get(column.path))
+            newest = number == len(of_member)
+            since = BEGINNING if number == 1 and one.covers_past else version.valid_from
+            until = None if version.valid_to == FOREVER or (newest and one.on_delete == "flag") else version.valid_to
+            fixed = (since, until, newest and is_alive, newest and not is_alive, False, number, version.valid_from)
+            rows.append((*key, *values, *fixed))
+    width = sum({3: 2, 6: 2}.get(column.history, 1) for column in one.columns)
+    inferred = (*[None] * width, BEGINNING, None, True, False, True, 1, None)
+    rows.extend((*key, *inferred) for key in needed if key not in found)
+    return sorted(rows, key=repr)
+
+
+def expected_facts(one: Fact, messages: Iterable[Message]) -> dict[Key, FactState]:
+    """Return the facts that are there, or flagged."""
+    found = fact_states(states_of(messages), ownership(one))
+    return {key: state for key, state in found.items() if state.is_alive or one.on_delete == "flag"}
+
+
+def expected_visits(
+    one: Fact, dimension: Dimension, visits: Iterable[Message], persons: Iterable[Message]
+) -> tuple[list[tuple[Any, ...]], set[Key]]:
+    """Return the rows of the fact with the version that each refers to, and the business keys that it needs."""
+    found, needed = expected_members(dimension, persons), set()
+    rows: list[tuple[Any, ...]] = []
+    for key, state in expected_facts(one, visits).items():
+        who = state.values.get("who")
+        time = (state.values.get("at") or state.committed_at) if one.event_time else state.began_at
+        number: int | None = None
+        if who is not None:
+            needed.add((who,))
+            of_member = found.get((who,), (True, ()))[1]
+            starts = [BEGINNING, *(version.valid_from for version in of_member[1:])]
+            number = sum(1 for start in starts if start <= time)
+        flag = (not state.is_alive,) if one.on_delete == "flag" else ()
+        rows.append((*key, who, number, time, state.values.get("fee"), *flag))
+    return sorted(rows, key=repr), needed
+
+
+def plain(rows: Iterable[Sequence[Any]]) -> list[tuple[Any, ...]]:
+    """Return rows as the oracle writes them: numbers as integers, times in UTC."""
+    return sorted((tuple(_plain(value) for value in row) for row in rows), key=repr)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return value.astimezone(UTC) if value.tzinfo else value.replace(tzinfo=UTC)
+    if isinstance(value, bool | str | type(None) | date):
+        return value
+    return int(value)
+
+
+def dimension_rows(target: DuckDb) -> list[tuple[Any, ...]]:
+    """Return the rows of the dimension without their keys."""
+    skipped = "EXCLUDE (person_key, person_durable_key)"
+    return plain(target.rows(f"SELECT * {skipped} FROM person WHERE person_key > 0"))
+
+
+def visit_rows(target: DuckDb, flag: bool = False) -> list[tuple[Any, ...]]:
+    """Return the rows of the fact with the business key and the number of the version that each refers to."""
+    query = f"""SELECT f."no", p.id, CASE WHEN f.guest_key > 0 THEN p.version_number END, f.event_time, f.fee
+        {", f.is_deleted" if flag else ""}
+        FROM visit AS f
+        LEFT JOIN person AS p ON p.person_key = f.guest_key AND p.person_durable_key = f.guest_durable_key"""
+    return plain(target.rows(query))

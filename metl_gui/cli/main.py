@@ -81,6 +81,7 @@ def build_parser() -> argparse.ArgumentParser:
         samples,
         schemas,
         states,
+        warehouse,
     )
     from metl_gui.cli.commands import Commands, Parser, common_options
 
@@ -95,6 +96,7 @@ def build_parser() -> argparse.ArgumentParser:
         reviews.register,
         states.register,
         states.register_publish,
+        warehouse.register,
         exports.register,
         comparison.register_diff,
         comparison.register_merge,

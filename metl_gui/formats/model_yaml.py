@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any
 
 import msgspec
 from msgspec import inspect
 
-from metl_gui.core.warehouse_model import ColumnTest, Model, plain
+from metl_gui.core.warehouse_model import ColumnTest, Model, Table, plain
 from metl_gui.errors import SchemaError, near_names
 from metl_gui.formats.yaml_nodes import Mapping, Node, Scalar, Sequence, read_nodes, shown
 
@@ -24,6 +24,7 @@ _MOST_TOLD = 20
 _FAILED = object()
 """In place of a value that cannot be read; why is noted."""
 
+_SEE = "docs/reference/warehouse-model.md lists all keys."
 _KIND = "kind"
 _TEST = "is"
 
@@ -56,13 +57,33 @@ def write_model(model: Model) -> str:
     return "\n".join(lines) + "\n"
 
 
+def with_values(table: Table, values: Iterable[tuple[str, str]]) -> Table:
+    """Return a table with other values of some of its members.
+
+    Args:
+        table: as it is.
+        values: by member, what a file would say behind its key; empty for the default. A member of a column, reference
+            or event time is named by both: ``columns.country.history``.
+
+    Raises:
+        SchemaError: names every member and value that cannot be.
+    """
+    reader, content = _Reader(), plain(table)
+    for name, text in values:
+        reader.set_member(content, inspect.type_info(type(table)), name, text, f"{content[_KIND]} {table.name}")
+    if reader.mistakes:
+        told = "\n".join(mistake for _, mistake in reader.mistakes)
+        raise SchemaError(f"{table.name} cannot be changed so.", told, _SEE)
+    return msgspec.convert(content, type(table))
+
+
 def _refusal(mistakes: list[tuple[int, str]]) -> SchemaError:
     told = [f"Line {line}: {mistake}" for line, mistake in mistakes[:_MOST_TOLD]]
     more = len(mistakes) - len(told)
     return SchemaError(
         "The warehouse model cannot be read.",
         "\n".join(told) + (f"\nAnd {more} more." if more else ""),
-        "docs/reference/warehouse-model.md lists all keys.",
+        _SEE,
     )
 
 
@@ -92,6 +113,43 @@ class _Reader:
             case inspect.LiteralType(values=values) if isinstance(node, Scalar):
                 return self._word(node, values, what)
         return self._refuse(node, f"{what} must be {_wanted(info)}, not {_found(node)}.")
+
+    def set_member(self, content: dict[str, Any], info: inspect.Type, name: str, text: str, what: str) -> None:
+        """Put the value that a text says in the place of a member, in plain values of a struct.
+
+        Args:
+            content: the plain values, which are changed.
+            info: the struct.
+            name: of the member, behind it what it leads to.
+            text: the value; empty for the default.
+            what: names the struct in a mistake.
+        """
+        fields = {field.encode_name: field for field in info.fields} if isinstance(info, inspect.StructType) else {}
+        first, _, rest = name.partition(".")
+        if any("\ud800" <= letter <= "\udfff" for letter in text):
+            self._refuse(_NOWHERE, f"the value of {shown(name)} is no text of UTF-8.")
+        elif first not in fields:
+            hint = near_names(first[:80], fields) or f"Its keys are {', '.join(fields)}."
+            self._refuse(_NOWHERE, f"{what} has no key {shown(first)}. {hint}")
+        elif rest:
+            self._set_item(content, fields[first], rest, text, what)
+        elif text:
+            is_text = isinstance(fields[first].type, inspect.StrType)  # which may well look like something else in YAML
+            content[first] = text if is_text else self.value(read_nodes(text), fields[first].type, f"{first} of {what}")
+        elif fields[first].required:
+            self._refuse(_NOWHERE, f"{what} lacks the key {first}.")
+        else:
+            content.pop(first, None)
+
+    def _set_item(self, content: dict[str, Any], field: inspect.Field, name: str, text: str, what: str) -> None:
+        items = content.get(field.encode_name)
+        structs = [one for one in _listed_structs(field.type) if isinstance(one, inspect.StructType)]
+        named, _, member = name.rpartition(".")
+        found = [one for one in items if _name_of(one) == named] if isinstance(items, list) and structs else []
+        if not found:
+            self._refuse(_NOWHERE, f"{what} has nothing called {shown(named or name)} in {field.encode_name}.")
+        else:
+            self.set_member(found[0], structs[0], member, text, f"{named} of {what}")
 
     def _choice(self, node: Node, types: tuple[inspect.Type, ...], what: str) -> Any:
         """Read a value of the one of several types that it looks like."""
@@ -193,6 +251,22 @@ class _Reader:
 
 
 _BOOLEANS = {"true": True, "yes": True, "false": False, "no": False}
+
+
+_NOWHERE = Scalar(0, "")
+"""In place of a node, for what was not read from a file."""
+
+
+def _listed_structs(info: inspect.Type) -> list[inspect.Type]:
+    """Return what the items of a member are, where it may be a list."""
+    types = info.types if isinstance(info, inspect.UnionType) else (info,)
+    return [one.item_type for one in types if isinstance(one, inspect.VarTupleType)]
+
+
+def _name_of(item: Any) -> str:
+    """Return what an item of a list is called: its name, or the role of a reference."""
+    found = item.get("name") or item.get("role") or item.get("dimension") if isinstance(item, dict) else ""
+    return str(found)
 
 
 def _is_pair(info: inspect.Type) -> bool:

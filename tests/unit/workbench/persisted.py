@@ -20,6 +20,7 @@ from metl_gui.workbench.review import decisions
 from metl_gui.workbench.runs import production, unfinished_runs
 from metl_gui.workbench.runs import unfinished_runs as killed_runs
 from metl_gui.workbench.samples import cache, kept_samples, preview
+from metl_gui.workbench.warehouse import models
 
 FILES: Mapping[str, Any] = {
     "what a production run is told": production.ProductionOrder,
@@ -67,6 +68,10 @@ RESULTS: Mapping[str, Any] = {
     "preview": preview.Preview,
     "profile": saved_profiles.Profile,
     "profile test": connection_test.ConnectionTestResult,
+    "warehouse, an edit": models.ModelEdit,
+    "warehouse, a check": models.ModelCheck,
+    "warehouse, a model": models.ModelContent,
+    "warehouse, an export": models.ModelExport,
 }
 """What commands print with ``--json``, as far as its members are those of a class."""
 

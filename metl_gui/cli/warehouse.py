@@ -1,0 +1,153 @@
+"""The command ``warehouse``: models of a warehouse brought in, written out, changed and checked."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from metl_gui.cli.commands import DONE, FOUND, Commands, Run, common_options, wrong_usage
+from metl_gui.cli.output import Output
+
+if TYPE_CHECKING:
+    from metl_gui.core.search.problems import Problem
+    from metl_gui.workbench.warehouse.models import ModelEdit
+
+_DRY_RUN = "only say what would be done"
+
+
+def register(commands: Commands) -> None:
+    """Add ``warehouse``."""
+    warehouse = commands.add(
+        "warehouse",
+        run_show,
+        "declare dimensions and facts that canonical messages become",
+        "A warehouse model is part of the project: edited, undone, published, compared and merged like the mapping. "
+        "It is brought in and written out as one YAML file.",
+    )
+    actions = warehouse.add_subparsers(dest="action", metavar="ACTION", required=True)
+    bring = _action(actions, "import", run_import, "read a model from a YAML file, in place of the one of its name")
+    bring.add_argument("file", metavar="FILE", type=Path, help="the model")
+    write = _action(actions, "export", run_export, "write a model to a YAML file")
+    write.add_argument("file", metavar="FILE", type=Path, help="the file, written whole or not at all")
+    propose = _action(actions, "propose", run_propose, "put a first model into the project, for a person to edit")
+    show = _action(actions, "show", run_show, "print a model as a file has it")
+    check = _action(actions, "check", run_check, "find what is wrong in models; ends with 3 at an error")
+    check.add_argument(
+        "--production", action="store_true", help="as for targets of production runs: all must be mapped and confirmed"
+    )
+    change = _action(actions, "set", run_set, "give members of a table other values")
+    change.add_argument("table", metavar="TABLE", help="name of the table")
+    change.add_argument(
+        "values",
+        metavar="NAME=VALUE",
+        nargs="+",
+        help="on_delete=flag, columns.country.history=2; an empty value takes the default",
+    )
+    remove = _action(actions, "remove", run_remove, "remove a model; what was loaded by it stays in its targets")
+    for parser in (write, propose, show, check, change, remove):
+        parser.add_argument("--model", default="", metavar="NAME", help="which model, where a project has several")
+    for parser in (bring, propose, change):
+        parser.add_argument("--dry-run", action="store_true", help=_DRY_RUN)
+
+
+def _action(
+    actions: argparse._SubParsersAction[argparse.ArgumentParser], name: str, run: Run, sentence: str
+) -> argparse.ArgumentParser:
+    parser = actions.add_parser(
+        name, help=sentence, description=f"{sentence[0].upper()}{sentence[1:]}.", allow_abbrev=False
+    )
+    parser.add_argument("project", metavar="PROJECT", help="the project file, NAME.metl")
+    common_options(parser, json=argparse.SUPPRESS, debug=argparse.SUPPRESS)
+    parser.set_defaults(run=run, parser=parser)
+    return parser
+
+
+def run_import(arguments: argparse.Namespace, out: Output) -> int:
+    """Bring a model in."""
+    from metl_gui.workbench.session import Workbench
+    from metl_gui.workbench.warehouse.models import import_model
+
+    with Workbench.open(Path(arguments.project), for_editing=not arguments.dry_run) as workbench:
+        done = import_model(workbench, arguments.file, dry_run=arguments.dry_run)
+    return _told(done, out)
+
+
+def run_export(arguments: argparse.Namespace, out: Output) -> int:
+    """Write a model out."""
+    from metl_gui.workbench.session import Workbench
+    from metl_gui.workbench.warehouse.models import export_model
+
+    with Workbench.open(Path(arguments.project), for_editing=False) as workbench:
+        done = export_model(workbench, arguments.file, arguments.model)
+    out.result(done.as_json(), [f"{done.path}: the warehouse model {done.model} of state {done.state}"])
+    return DONE
+
+
+def run_propose(arguments: argparse.Namespace, out: Output) -> int:
+    """Propose a first model."""
+    from metl_gui.workbench.session import Workbench
+    from metl_gui.workbench.warehouse.models import propose_model
+
+    with Workbench.open(Path(arguments.project), for_editing=not arguments.dry_run) as workbench:
+        done = propose_model(workbench, arguments.model, dry_run=arguments.dry_run)
+    return _told(done, out)
+
+
+def run_show(arguments: argparse.Namespace, out: Output) -> int:
+    """Print a model."""
+    from metl_gui.workbench.session import Workbench
+    from metl_gui.workbench.warehouse.models import model_content
+
+    with Workbench.open(Path(arguments.project), for_editing=False) as workbench:
+        found = model_content(workbench, arguments.model)
+    out.result(found.as_json(), found.text.splitlines())
+    return DONE
+
+
+def run_check(arguments: argparse.Namespace, out: Output) -> int:
+    """Check models."""
+    from metl_gui.workbench.session import Workbench
+    from metl_gui.workbench.warehouse.models import check_models
+
+    with Workbench.open(Path(arguments.project), for_editing=False) as workbench:
+        found = check_models(workbench.document, arguments.model, production=arguments.production)
+        state = workbench.document.state
+    out.result(found.as_json(), [*_problem_lines(found.problems), f"State {state}: {found.summary}."])
+    return FOUND if found.has_errors else DONE
+
+
+def run_set(arguments: argparse.Namespace, out: Output) -> int:
+    """Change a table."""
+    from metl_gui.workbench.session import Workbench
+    from metl_gui.workbench.warehouse.models import set_values
+
+    if unset := [text for text in arguments.values if "=" not in text]:
+        wrong_usage(arguments, f"{unset[0]} is not NAME=VALUE")
+    values = [(name, value) for name, _, value in (text.partition("=") for text in arguments.values)]
+    with Workbench.open(Path(arguments.project), for_editing=not arguments.dry_run) as workbench:
+        done = set_values(workbench, arguments.table, values, arguments.model, dry_run=arguments.dry_run)
+    return _told(done, out)
+
+
+def run_remove(arguments: argparse.Namespace, out: Output) -> int:
+    """Remove a model."""
+    from metl_gui.workbench.session import Workbench
+    from metl_gui.workbench.warehouse.models import remove_model
+
+    with Workbench.open(Path(arguments.project)) as workbench:
+        done = remove_model(workbench, arguments.model)
+    return _told(done, out)
+
+
+def _told(done: ModelEdit, out: Output) -> int:
+    title = done.title if done.is_changed else "Nothing to do."
+    tables = [f"Tables: {', '.join(done.tables)}"] if done.tables else []
+    out.result(done.as_json(), [title, *tables, *_problem_lines(done.problems), f"State {done.state}"])
+    return DONE
+
+
+def _problem_lines(problems: tuple[Problem, ...]) -> list[str]:
+    from metl_gui.cli.mappings import problem_line
+
+    return [problem_line(problem) for problem in problems]

@@ -14,19 +14,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from operator import attrgetter
-from typing import Any, Literal, TypeAlias
+from itertools import repeat
+from operator import attrgetter, is_not
+from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
 import numpy as np
 import pyarrow as pa
-from msgspec import Raw
+import pyarrow.compute as pc
+from msgspec import Meta, Raw
 from numpy.typing import NDArray
 
 from metl_gui.core.dimensional.histories import EntityHistory
 from metl_gui.core.runs.report import Tally
 from metl_gui.engine.kernel.message_layout import Nested, tree_of
-from metl_gui.engine.kernel.message_records import MessageRecords, RecordBatch
+from metl_gui.engine.kernel.message_records import MessageRecords, RecordBatch, distinct
 from metl_gui.engine.kernel.outcomes import SetAside, error_row
 from metl_gui.engine.kernel.plan import EntityPlan, Plan, version_name
 from metl_gui.engine.sinks.columns import Column
@@ -42,6 +44,7 @@ Array: TypeAlias = "pa.Array[Any]"
 OTHER_ENTITY = "other_entity"
 """What messages of an entity without a history are counted as."""
 
+_Number: TypeAlias = Annotated[int, Meta(ge=0, le=(1 << 63) - 1)]
 _NULL = Raw(NULL)
 _MISSING = Raw(NULL)
 """Stands for a member that a payload does not have."""
@@ -57,7 +60,7 @@ class CanonicalSource(msgspec.Struct, frozen=True, gc=False):
     committed_at_ms: Raw = _NULL
     snapshot: bool | None = None
     old_key: Raw = _NULL
-    publication: int | None = None
+    publication: _Number | None = None
 
 
 class CanonicalMessage(msgspec.Struct, frozen=True, gc=False):
@@ -65,7 +68,7 @@ class CanonicalMessage(msgspec.Struct, frozen=True, gc=False):
 
     entity: str
     version: str | None
-    state: int
+    state: _Number
     op: Literal["c", "r", "u", "d", "t"]
     source: CanonicalSource
     key: Raw = _NULL
@@ -116,6 +119,7 @@ class MessageStager:
         self._histories = {one.entity: one for one in histories}
         self._plans = {(one.entity, one.version): one for one in plan.entities}
         self._known = {one.entity for one in plan.entities}
+        self._staged = {place for place in self._plans if place[0] in self._histories}
         self._payloads: dict[tuple[str, str], _Payloads] = {}
 
     def stage(self, records: RecordBatch) -> StagedBatch:
@@ -161,20 +165,17 @@ class MessageStager:
             message = _message(text)
         except _UNREADABLE as error:
             raise malformed(f"no canonical message: {error}") from None
-        if message.entity not in self._histories:
-            if message.entity in self._known:
-                return OTHER_ENTITY
+        place = message.entity, message.version
+        if place in self._staged:
+            return message
+        if message.entity not in self._known:
             raise malformed(f"no entity is called {message.entity}")
-        if message.version is None and message.op != "t":
-            raise malformed("no canonical message: it names no version of its entity")
-        if message.version is not None and (message.entity, message.version) not in self._plans:
+        if message.entity not in self._histories:
+            return OTHER_ENTITY
+        if message.version is not None:
             raise malformed(f"no version is called {version_name(message.entity, message.version)}")
-        for name, value in (("key", message.key), ("old_key", message.source.old_key)):
-            if bytes(value)[:1] not in (b"{", b"n"):
-                raise malformed(f"no canonical message: its {name} is no object")
-        publication = message.source.publication
-        if not (-_INT64 <= message.state < _INT64 and (publication is None or 0 <= publication < _INT64)):
-            raise malformed("no canonical message: its state or publication is no number of 64 bits")
+        if message.op != "t":
+            raise malformed("no canonical message: it names no version of its entity")
         return message
 
     def _table(
@@ -193,6 +194,9 @@ class MessageStager:
         messages = [of_it.messages[row] for row in readable]
         columns, absent, misfits = reader.read(messages, payloads)
         heads, head_misfits = self._heads(messages, absent, reader.plan)
+        for name, keys in (("key", heads.key), ("old_key", heads.old_key)):
+            for row in np.flatnonzero(pc.invert(pc.starts_with(keys, "{")).fill_null(False).to_numpy(False)).tolist():
+                wrong[readable[row]] = malformed(f"no canonical message: its {name} is no object")
         for row, detail in {**head_misfits, **misfits}.items():
             wrong.setdefault(readable[row], RecordError("type_mismatch", detail))
         table = staged_rows(self._histories[entity], heads, columns)
@@ -274,9 +278,6 @@ class MessageStager:
         )
 
 
-_INT64 = 1 << 63
-
-
 class _Payloads:
     """Reads the payloads of one entity version."""
 
@@ -316,18 +317,20 @@ class _Payloads:
             The columns by name, the names of those that each message does not carry, and why some do not fit.
         """
         values = [list(map(getter, payloads)) for getter in self._getters]
-        is_carried = np.array([[value is not _MISSING for value in column] for column in values], np.bool_)
-        is_carried = is_carried.reshape(len(self.columns), len(payloads))
+        is_carried = np.empty((len(self.columns), len(payloads)), np.bool_)
+        for number, found in enumerate(values):
+            is_carried[number] = list(map(is_not, found, repeat(_MISSING)))
         for row, one in enumerate(messages):
             for path in one.unchanged:
-                number = self._number_of.get(path)
-                if number is not None:
-                    is_carried[number, row] = False
-                    values[number][row] = _MISSING
+                at = self._number_of.get(path)
+                if at is not None:
+                    is_carried[at, row] = False
+                    values[at][row] = _MISSING
         columns: dict[str, Array] = {}
         refused: dict[int, str] = {}
+        sources, source_of = distinct([(one.source.schema, one.source.version or "") for one in messages])
         for name, column, found in zip(self.names, self.columns, values, strict=True):
-            array, misfits = _read_column(column, found, messages)
+            array, misfits = _read_column(column, found, sources, source_of)
             columns[name] = array.cast(column.type)
             for misfit in misfits:
                 refused.setdefault(misfit.at, refusal(self.plan, column, misfit))
@@ -339,33 +342,41 @@ class _Payloads:
         if is_carried.all():
             everything = absent_columns(self.history, self.plan.version, paths)
             return pa.array([everything], ABSENT).take(np.zeros(is_carried.shape[1], np.int64))
-        patterns, which = np.unique(is_carried.T, axis=0, return_inverse=True)
+        packed = np.ascontiguousarray(np.packbits(is_carried, axis=0).T)
+        patterns, which = distinct(packed.view(f"V{packed.shape[1]}").ravel().tolist())
         lists = [
-            absent_columns(self.history, self.plan.version, [paths[at] for at in np.flatnonzero(pattern)])
-            for pattern in patterns
+            absent_columns(
+                self.history, self.plan.version, [path for path, bit in zip(paths, bits, strict=False) if bit]
+            )
+            for bits in (np.unpackbits(np.frombuffer(pattern, np.uint8)).tolist() for pattern in patterns)
         ]
-        return pa.array(lists, ABSENT).take(pa.array(which.reshape(-1), pa.int64()))
+        return pa.array(lists, ABSENT).take(which)
 
 
-def _read_column(column: Column, values: list[Raw], messages: Sequence[CanonicalMessage]) -> tuple[Array, list[Misfit]]:
-    """Read the values of one column, those of each source as that source declares them."""
-    if not column.by_source:
-        return read_each(column.read, list(values))
+def _read_column(
+    column: Column, values: list[Raw], sources: Sequence[tuple[str, str]], source_of: NDArray[np.int64]
+) -> tuple[Array, list[Misfit]]:
+    """Read the values of one column, those of each source as that source declares them.
+
+    Args:
+        column: the column.
+        values: one a message.
+        sources, source_of: schemas and versions, and which of them each message is from.
+    """
     by_read: dict[Reader, list[int]] = {}
-    for row, one in enumerate(messages):
-        read = column.by_source.get((one.source.schema, one.source.version or ""), column.read)
-        by_read.setdefault(read, []).append(row)
-    arrays: list[Array] = []
+    for number, source in enumerate(sources):
+        by_read.setdefault(column.by_source.get(source, column.read), []).append(number)
+    if len(by_read) == 1:
+        return read_each(next(iter(by_read)), list(values))
+    arrays: list[Array] = [pa.array([], column.type)]
     misfits: list[Misfit] = []
-    for read, rows in by_read.items():
+    order: list[int] = []
+    for read, numbers in by_read.items():
+        rows = np.flatnonzero(np.isin(source_of, numbers)).tolist()
         array, wrong = read_each(read, [values[row] for row in rows])
         arrays.append(array.cast(column.type))
         misfits.extend(one._replace(at=rows[one.at]) for one in wrong)
-    order = (
-        np.concatenate([np.array(rows, np.int64) for rows in by_read.values()]) if by_read else np.empty(0, np.int64)
-    )
-    if not arrays:
-        return pa.array([], column.type), []
+        order.extend(rows)
     return pa.concat_arrays(arrays).take(pa.array(np.argsort(order), pa.int64())), misfits
 
 

@@ -11,9 +11,9 @@ from metl_gui.core.dimensional.histories import EntityHistory
 from metl_gui.core.dimensional.staging import COLUMNS
 from metl_gui.engine.sinks.columns import Column
 from metl_gui.engine.staging.columns import INSTANTS_OF_MS, columns_of, stored_type
+from metl_gui.engine.staging.log_places import order_key_column, transport_columns
 from metl_gui.formats.canonical_keys import row_keys
 from metl_gui.formats.json_text import NULL
-from metl_gui.formats.source_positions import order_keys, transport_position
 
 Array: TypeAlias = "pa.Array[Any]"
 ENTITY = b"metl.entity"
@@ -63,21 +63,21 @@ def staged_rows(history: EntityHistory, heads: MessageHeads, payload: Mapping[st
         payload: columns of the history by name; those that are missing are null.
     """
     rows = len(heads.op)
-    positions = [text or "" for text in heads.position.to_pylist()]
-    places = [transport_position(text) for text in positions]
+    positions = heads.position.fill_null("")
+    place = transport_columns(positions)
     made: dict[str, Array] = {
         "schema": heads.schema,
         "row_key": _keys(heads.key),
-        "order_key": pa.array(order_keys(_json(heads.origin), positions), pa.string()),
+        "order_key": order_key_column(heads.origin, positions),
         "op": heads.op,
         "publication": heads.publication,
         "schema_version": heads.schema_version,
         "entity_version": heads.entity_version,
         "committed_at": heads.committed_at,
         "seen_at": heads.seen_at,
-        "position_log": pa.array([place.log for place in places], pa.string()),
-        "position_partition": pa.array([place.partition for place in places], pa.int64()),
-        "position_offset": pa.array([place.offset for place in places], pa.int64()),
+        "position_log": place.log,
+        "position_partition": place.partition,
+        "position_offset": place.offset,
         "snapshot": heads.snapshot,
         "old_key": _keys(heads.old_key),
         "absent": heads.absent,

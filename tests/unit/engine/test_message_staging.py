@@ -131,8 +131,8 @@ def test_what_is_unchanged_is_absent_whatever_the_payload_says() -> None:
         (message(old_key="x"), "its old_key is no object"),
         (message(payload=[1]), "its payload is no object of its attributes"),
         (message(payload={"id": 1, "money": 5}), "its payload is no object of its attributes"),
-        (message(publication=-1), "its state or publication is no number of 64 bits"),
-        (message(state=1 << 63), "its state or publication is no number of 64 bits"),
+        (message(publication=-1), "Expected `int` >= 0"),
+        (message(state=1 << 63), "Expected `int` <= 9223372036854775807"),
         (message(snapshot="first"), "Expected `bool | null`, got `str`"),
     ],
 )

@@ -1,0 +1,64 @@
+"""Places read as columns are those that are read one by one."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from metl_gui.engine.staging.log_places import order_key_column, transport_columns
+from metl_gui.formats.source_positions import order_keys, transport_position
+
+_POSITIONS = ["shop.orders/3/17", "a.jsonl@9", "", "x/y/1", "a@b/0/5", "d/1/2@7", "a\nb@5", "a/0/" + "9" * 19, "é/1/2"]
+_NUMBERS = st.sampled_from([0, 1, 10**17, 10**18 - 1, 10**18, (1 << 63) - 1, 1 << 63, (1 << 64) - 1, 1 << 64, -1])
+_POSTGRESQL = st.builds(
+    lambda commit, lsn, order: (
+        {
+            "sequence": json.dumps([commit if commit is None else str(commit), str(lsn)], separators=(",", ":")),
+            "lsn": lsn,
+        }
+        | ({} if order == "missing" else {"total_order": order})
+    ),
+    st.none() | _NUMBERS,
+    _NUMBERS,
+    st.just("missing") | st.none() | _NUMBERS,
+)
+_BINLOG = st.builds(
+    lambda sequence, gtid, file, pos, row: (
+        ({"sequence": None} if sequence else {})
+        | {"server_id": 1, "gtid": gtid, "file": f"mysql-bin.{file}", "pos": pos, "row": row}
+    ),
+    st.booleans(),
+    st.none() | st.just("a:1-5"),
+    _NUMBERS,
+    _NUMBERS,
+    _NUMBERS,
+)
+_OTHER: st.SearchStrategy[Any] = st.sampled_from(
+    [None, {}, {"lsn": 5}, {"scn": "7"}, {"ord": 1, "ts_ms": 5}, {"file": "a.1", "pos": 1}, [], "x"]
+)
+
+
+@given(st.lists(st.tuples(_POSTGRESQL | _BINLOG | _OTHER, st.sampled_from(_POSITIONS)), max_size=12))
+def test_columns_of_places_are_the_places_of_each_message(messages: list[tuple[Any, str]]) -> None:
+    origins = [None if origin is None else json.dumps(origin, separators=(",", ":")) for origin, _ in messages]
+    positions = [position for _, position in messages]
+    found = order_key_column(pa.array(origins, pa.string()), pa.array(positions, pa.string()))
+    assert found.to_pylist() == order_keys([(one or "null").encode() for one in origins], positions)
+
+
+@given(st.lists(st.sampled_from(_POSITIONS) | st.text(st.characters(exclude_categories=["Cs"])), max_size=12))
+def test_columns_of_positions_are_the_positions_of_each_message(positions: list[str]) -> None:
+    log, partition, offset = transport_columns(pa.array(positions, pa.string()))
+    rows = zip(log.to_pylist(), partition.to_pylist(), offset.to_pylist(), strict=True)
+    assert list(rows) == [tuple(transport_position(one)) for one in positions]
+
+
+@pytest.mark.parametrize("text", ["a/0/5\n", "a@5\n", "\na/0/5", "a\nb/0/5"])
+def test_line_feeds_are_letters_like_others(text: str) -> None:
+    (log,), (partition,), (offset,) = (column.to_pylist() for column in transport_columns(pa.array([text])))
+    assert (log, partition, offset) == tuple(transport_position(text))

@@ -1,8 +1,8 @@
 """A project made of a sample folder, as the sample projects of the program are laid out, and the main job on it.
 
 ``cdm/`` holds the canonical model, ``schemas/`` the extraction schemas, ``settings.csv`` their settings (where there is
-one), ``mapping.csv`` the mapping, ``waiting/`` schema versions that nobody has imported yet and ``cdc/`` messages to
-map.
+one), ``mapping.csv`` the mapping, ``warehouse.yaml`` dimensions and facts (where there is one), ``waiting/`` schema
+versions that nobody has imported yet and ``cdc/`` messages to map.
 
 The main job: add the version that waits, show what needs review, map its messages. The window's part (opening it, the
 screenshot) is done by the caller. Source: docs/reference/commands.md, "metl demo".
@@ -72,6 +72,11 @@ class SampleFolder:
         return self.path / "mapping.csv"
 
     @property
+    def warehouse(self) -> Path:
+        """The warehouse model."""
+        return self.path / "warehouse.yaml"
+
+    @property
     def waiting(self) -> Path:
         """Schema versions that nobody has imported yet."""
         return self.path / "waiting"
@@ -139,6 +144,12 @@ def build_project(folder: SampleFolder, watch: Watch = UNWATCHED) -> Workbench:
         if mapped.conflicts:
             first = mapped.conflicts[0]
             raise ProjectError("The mapping of the sample does not fit.", f"Line {first.line}: {first.reason}")
+        if folder.warehouse.exists():
+            from metl_gui.workbench.warehouse.models import (
+                import_model,
+            )  # reads YAML and SQL, which the window waits for
+
+            import_model(workbench, folder.warehouse)
         publish(workbench, name="The sample's mapping")
     except BaseException:
         workbench.close()

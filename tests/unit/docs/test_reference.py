@@ -21,7 +21,7 @@ REFERENCE = documents.PAGES / "reference"
 _ROW = re.compile(r"^\| (.+?) \| (.*) \|$", re.MULTILINE)
 _NAME = re.compile(r"`([^`]+)`")
 _CODE = re.compile(r"(?:cdm|export|extraction|lineage|mapping|project|publish|trial|warehouse)\.[a-z]+(?:-[a-z]+)*")
-_NO_CODES = {"mapping.css", "mapping.csv", "mapping.js", "mapping.metl"}
+_NO_CODES = {"mapping.css", "mapping.csv", "mapping.js", "mapping.metl", "warehouse.yaml"}
 _VARIABLE = re.compile(r"METL_[A-Z_]+")
 
 

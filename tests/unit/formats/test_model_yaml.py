@@ -24,6 +24,7 @@ from metl_gui.core.warehouse_model import (
     Periodic,
     Reference,
     Related,
+    Table,
     TimesOfDay,
     Unique,
     model_json,
@@ -31,7 +32,7 @@ from metl_gui.core.warehouse_model import (
     read_model_json,
 )
 from metl_gui.errors import SchemaError
-from metl_gui.formats.model_yaml import read_model, write_model
+from metl_gui.formats.model_yaml import read_model, with_values, write_model
 from tests.helpers.persisted import filled
 
 EXAMPLE = """\
@@ -240,3 +241,59 @@ def test_a_hostile_text_is_refused_with_its_line(text: str, told: str) -> None:
 def test_a_file_is_one_document(text: str, count: int) -> None:
     with pytest.raises(SchemaError, match=f"holds {count} documents"):
         read_model(text)
+
+
+def changed(table: str, *values: tuple[str, str]) -> Table:
+    found = read_model(EXAMPLE).table(table)
+    assert found is not None
+    return with_values(found, values)
+
+
+def test_single_values_of_a_table_are_set_as_a_file_would_say_them() -> None:
+    customer = changed(
+        "customer",
+        ("on_delete", "flag"),
+        ("prefer", "[a, b]"),
+        ("columns.family_name.history", "0"),
+        ("columns.segment.expression", "case when vip then 'a: b' end"),
+        ("unknown", "{family_name: nobody}"),
+        ("business_key", ""),
+    )
+    assert isinstance(customer, Dimension)
+    assert (customer.on_delete, customer.prefer, customer.business_key) == ("flag", ("a", "b"), ())
+    assert customer.unknown == (("family_name", "nobody"),)
+    assert isinstance(customer.columns, tuple)
+    assert [column.history for column in customer.columns] == [0, 1]
+    assert customer.columns[1].expression == "case when vip then 'a: b' end"
+
+
+def test_an_item_of_a_list_is_named_by_its_name_or_role() -> None:
+    payment = changed("payment", ("references.booked.time_zone", "UTC"), ("measures.amount.type", "decimal(9,2)"))
+    assert isinstance(payment, Fact)
+    assert payment.references[1].time_zone == "UTC"
+    assert payment.measures[0].type == "decimal(9,2)"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("on_delte", "flag", "dimension customer has no key on_delte. Did you mean on_delete?"),
+        ("on_delete", "drop", "on_delete of dimension customer cannot be drop; choose one of close, flag, remove."),
+        ("entity", "", "dimension customer lacks the key entity."),
+        ("columns.none.history", "1", "dimension customer has nothing called none in columns."),
+        ("columns.segment.histry", "1", "segment of dimension customer has no key histry. Did you mean history?"),
+        ("on_delete.x", "1", "dimension customer has nothing called x in on_delete."),
+        ("covers_past", "[", "did not find expected node content"),
+        ("leading", "\ud800", "the value of leading is no text of UTF-8."),
+    ],
+)
+def test_a_value_that_cannot_be_is_refused_with_what_could(name: str, value: str, told: str) -> None:
+    with pytest.raises(SchemaError) as refused:
+        changed("customer", (name, value))
+    assert told in refused.value.text
+
+
+def test_all_mistakes_of_values_are_told_at_once() -> None:
+    with pytest.raises(SchemaError) as refused:
+        changed("customer", ("a", "1"), ("b", "2"))
+    assert len(refused.value.text.splitlines()) == 2

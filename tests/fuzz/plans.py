@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, TypeAlias
 
+from msgspec import UNSET
+
 from metl_gui.core.trees.declarations import fingerprint
 from metl_gui.core.trees.paths import join
 from metl_gui.engine.kernel.plan import DEFAULT_PLACEHOLDER, BlockPlan, Plan, SchemaPlan, VersionPlan, WriterSchemaPlan
@@ -169,6 +171,7 @@ def _blocks(dice: Random, paths: list[str]) -> list[BlockPlan]:
                     is_held=is_held,
                     is_unreviewed=dice.random() < 0.2,
                     waits="a person" if is_held else "",
+                    is_unfiltered=True if dice.random() < 0.2 else UNSET,
                 )
             )
     return blocks

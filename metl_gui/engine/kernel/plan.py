@@ -20,6 +20,8 @@ class BlockPlan(msgspec.Struct, frozen=True):
         is_held: a production run sets its messages aside until somebody reviews it.
         is_unreviewed: nobody has confirmed it as it stands.
         waits: what a held block waits for, in words.
+        is_unfiltered: creates and reads are sent although all their values are null, as a warehouse counts rows that
+            have none; left out where they are not, so that such plans are what they were before there were warehouses.
     """
 
     entity: str
@@ -28,6 +30,7 @@ class BlockPlan(msgspec.Struct, frozen=True):
     is_held: bool = False
     is_unreviewed: bool = False
     waits: str = ""
+    is_unfiltered: bool | UnsetType = UNSET
 
 
 class VersionPlan(msgspec.Struct, frozen=True):

@@ -286,7 +286,7 @@ class _ChangeWriter:
         return _key_values(self.key_paths, given, {})
 
     def images(self, op: str, old_key: _KeyValues) -> list[Sent]:
-        """Write full images for c, r and u; a c or r without any value is not sent.
+        """Write full images for c, r and u; a c or r without any value is sent only where nothing is filtered.
 
         Args:
             op: their kind of change.
@@ -297,7 +297,8 @@ class _ChangeWriter:
         sent = []
         for block in self.blocks:
             members, unchanged = self._payload(block, row)
-            if op == "u" or unchanged or any(value != NULL for _, value in members):
+            is_sent = op == "u" or unchanged or block.is_unfiltered
+            if is_sent or any(value != NULL for _, value in members):
                 sent.append(self._write(op, block, (key, old_key), members, unchanged))
         return sent
 

@@ -178,7 +178,7 @@ class VersionResolver:
             if not (block.targets or self.is_production):
                 continue
             targets = frozenset(target for target in block.targets if target[0] in present)
-            if targets or is_always_sent:
+            if targets or is_always_sent or block.is_unfiltered:
                 is_held = self.is_production and block.is_held
                 blocks.append((block.entity, block.entity_version, is_held, targets))
         return frozenset(blocks), version.key

@@ -12,7 +12,7 @@ that are fed and their ones. Source: docs/architecture/model.md, "Algorithms" (A
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, MutableMapping
+from collections.abc import Collection, Iterable, Iterator, MutableMapping
 
 from msgspec import UNSET
 
@@ -22,6 +22,7 @@ from metl_gui.core.matrix.document import Document
 from metl_gui.core.project import writer_schemas
 from metl_gui.core.project.time_zones import zone_of
 from metl_gui.core.trees.nodes import Attribute, Schema, Version
+from metl_gui.core.warehouse_model import FROM_ENTITY, Bridge
 from metl_gui.engine.kernel.plan import (
     DEFAULT_PLACEHOLDER,
     BlockPlan,
@@ -178,9 +179,11 @@ def compile_schema(
     key = schema.setting("key")
     is_held = schema.setting("meanwhile", "hold") == "hold"
     compiled = {} if known is None else known
+    unfiltered = unfiltered_entities(document)
     for id_ in schema.version_ids:
         if id_ not in compiled:
-            compiled[id_] = _version(document, document.extraction.version(id_), key, is_held, include_unconfirmed)
+            version = document.extraction.version(id_)
+            compiled[id_] = _version(document, version, key, unfiltered, is_held, include_unconfirmed)
     return SchemaPlan(
         name=schema.name,
         versions=tuple(compiled[id_] for id_ in schema.version_ids),
@@ -192,11 +195,26 @@ def compile_schema(
     )
 
 
-def _version(document: Document, version: Version, key: str, is_held: bool, include_unconfirmed: bool) -> VersionPlan:
+def unfiltered_entities(document: Document) -> frozenset[str]:
+    """Return the entities that a table of a warehouse model uses: a row without values is one of its rows too."""
+    tables = (table for model in document.models for table in model.tables)
+    return frozenset(table.entity for table in tables if isinstance(table, (*FROM_ENTITY, Bridge)) and table.entity)
+
+
+def _version(
+    document: Document,
+    version: Version,
+    key: str,
+    unfiltered: Collection[str],
+    is_held: bool,
+    include_unconfirmed: bool,
+) -> VersionPlan:
     given = tuple(path.strip() for path in key.split(",") if path.strip())
     column_set = document.matrix.column_set(version.id)
     blocks = (
-        _block(document, version, b, is_held) for b in column_set if is_in_production(document, b, include_unconfirmed)
+        _block(document, version, b, unfiltered, is_held)
+        for b in column_set
+        if is_in_production(document, b, include_unconfirmed)
     )
     return VersionPlan(
         label=version.label,
@@ -210,18 +228,20 @@ def _version(document: Document, version: Version, key: str, is_held: bool, incl
     )
 
 
-def _block(document: Document, version: Version, block: Block, is_held: bool) -> BlockPlan:
+def _block(document: Document, version: Version, block: Block, unfiltered: Collection[str], is_held: bool) -> BlockPlan:
     entity_version = document.cdm.version(block.entity_version)
+    entity = document.cdm.schema(entity_version.schema_id).name
     source = {a.id: a.path for a in version.attributes}
     is_held = is_held and block.status is Status.NEEDS_REVIEW
     by_target = {element.q: source[element.p] for element in block.elements}
     return BlockPlan(
-        entity=document.cdm.schema(entity_version.schema_id).name,
+        entity=entity,
         entity_version=entity_version.label,
         targets=tuple((by_target[a.id], a.path) for a in entity_version.attributes if a.id in by_target),
         is_held=is_held,
         is_unreviewed=block.status is not Status.CONFIRMED,
         waits=_waits(block) if is_held else "",
+        is_unfiltered=True if entity in unfiltered else UNSET,
     )
 
 

@@ -127,7 +127,9 @@ class Previewer:
             self._decoding = None
         self._references.clear()
         same_trees = before.extraction is document.extraction and before.cdm is document.cdm
-        changed = changed_blocks(before.matrix, document.matrix) if same_trees else None
+        # What is filtered follows from the tables of warehouses.
+        is_alike = same_trees and before.models is document.models
+        changed = changed_blocks(before.matrix, document.matrix) if is_alike else None
         if changed is None:
             self._versions.clear()
             self._plans.clear()

@@ -16,6 +16,7 @@ from metl_gui.core.matrix.blocks import Status
 from metl_gui.core.matrix.canonical import matrix_content
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Side
+from metl_gui.core.warehouse_model import Bridge, Dates, Dimension, Fact, Model
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.kernel.plan import DEFAULT_PLACEHOLDER, BlockPlan, Plan, SchemaPlan, SourceType
 from metl_gui.engine.mapping.plan_compiler import compile_plan
@@ -153,6 +154,23 @@ def test_a_plan_without_zones_is_what_it_was_before_there_were_any() -> None:
     text = b'{"schema":"s","version":"1","path":"at","type":"int64","logical":"","scale":null}'
     assert msgspec.json.encode(SourceType("s", "1", "at", "int64")) == text
     assert msgspec.json.decode(text, type=SourceType) == SourceType("s", "1", "at", "int64")
+
+
+def test_blocks_of_entities_that_a_warehouse_uses_filter_nothing_and_all_others_are_as_before() -> None:
+    document = world().document
+    dates = Dates(name="day", first="2026-01-01", last="2026-12-31")
+    for tables, is_used in (
+        ((), False),
+        ((dates,), False),
+        ((dates, Fact(name="f", entity="other")), False),
+        ((Dimension(name="d", entity="e"), dates), True),
+        ((Fact(name="f", entity="e"),), True),
+        ((Bridge(name="b", entity="e"),), True),
+    ):
+        plan = compile_plan(replace(document, models=(Model(name="fx", tables=tables),)))
+        blocks = [block for version in schema(plan).versions for block in version.blocks]
+        assert {block.is_unfiltered for block in blocks} == {True if is_used else UNSET}
+        assert (b"is_unfiltered" in plans.encode(plan)) == is_used
 
 
 def test_a_plan_comes_back_from_its_text_as_it_was() -> None:

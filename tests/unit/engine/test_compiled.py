@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from metl_gui.core.runs.records import RecordOutcome
 from metl_gui.engine.kernel import machine_code
+from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.kernel.compiled import build
 from metl_gui.engine.kernel.compiled import driver as driving
 from metl_gui.engine.kernel.compiled import tables as tables_module
@@ -89,6 +90,18 @@ def assert_same(ours: MappedBatch, theirs: MappedBatch) -> None:
 )
 def test_a_record_of_any_kind_becomes_what_the_reference_makes_of_it(raw: bytes) -> None:
     assert_same(*both(plan(), [raw] * 3))
+
+
+@pytest.mark.parametrize("op", ["c", "r"])
+def test_rows_without_values_are_sent_where_nothing_is_filtered(op: str) -> None:
+    written = json.loads(plans.encode(plan()))
+    written["schemas"][0]["versions"][0]["blocks"][1]["is_unfiltered"] = True
+    nulls = [{"id": None, "sum": None, "who": None}, {"id": 1, "sum": None, "who": None}, ROW, {"id": None}]
+    ours, theirs = both(plan_of(written), [envelope(row, op) for row in nulls])
+    assert_same(ours, theirs)
+    assert ours.sent_to() == ["two", "one", "two", "one", "two", "two"]
+    assert (ours.counts()["mapped"], ours.counts()["filtered"]) == (4, 0)
+    assert ours.hits >= 3
 
 
 def test_what_was_taught_is_mapped_by_machine_code() -> None:

@@ -103,7 +103,7 @@ def _output(sent: Sent, sending: Sending, tables: Tables, output: BatchOutput) -
     counters = written[1 :: at.PIECE_BYTES // at.WORD]
     before = sum(counter < 0 for counter in counters)
     unreviewed = tables.counter("unreviewed", sent.block.entity) if sent.block.is_unreviewed else -1
-    is_image = kind.op in ("c", "r") and not paths.unchanged
+    is_image = kind.op in ("c", "r") and not paths.unchanged and not sent.block.is_unfiltered
     head = layout.fixed[0]
     return [
         0, sum(map(len, layout.fixed)), is_image, sending.wants_key, output.entity_number(sent.block.entity),

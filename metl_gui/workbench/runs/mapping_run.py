@@ -219,7 +219,8 @@ def prepare_run(workbench: Workbench, request: RunRequest) -> RunSpec:
         ),
         mapping=msgspec.structs.replace(
             mapping,
-            is_frozen=request.mapping.is_frozen or request.state is not None,
+            # Histories are those of one state.
+            is_frozen=request.mapping.is_frozen or request.state is not None or sink.format == "stage",
             wait_seconds=request.mapping.wait_seconds,
         ),
         policy=msgspec.structs.replace(

@@ -19,9 +19,9 @@ from metl_gui.engine.kernel.plan import BlockPlan, ColumnPlan, EntityPlan, Plan,
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.mapping.kernel import Kernel
 from metl_gui.engine.sinks import typed_rows
-from metl_gui.engine.staging.columns import history_column
 from metl_gui.engine.sinks.machine_code import column_code
 from metl_gui.engine.sinks.sink import RejectedRecord
+from metl_gui.engine.staging.columns import history_column
 from metl_gui.engine.staging.sink import StageSink, staged_parts
 
 
@@ -176,6 +176,16 @@ def test_what_a_message_does_not_carry_is_named_in_absent(tmp_path: Path) -> Non
     assert truncate["absent"] == list(ATTRIBUTES)
     assert [truncate[name] for name in ("op", "row_key", "entity_version", "schema_version")] == ["t", None, None, None]
     assert truncate["order_key"] == f"p{9:016x}{9:016x}{0:016x}"
+
+
+def test_a_changed_key_is_a_delete_and_a_create_that_names_the_row_before(tmp_path: Path) -> None:
+    change = record('{"id":2}', "u").replace(b'{"after"', b'{"before":{"id":1.0},"after"')
+    rows, _ = staged(tmp_path, [change])
+    assert [(row["op"], row["row_key"], row["old_key"]) for row in rows] == [
+        ("d", '{"id":1}', None),
+        ("c", '{"id":2}', '{"id":1}'),
+    ]
+    assert rows[0]["order_key"] == rows[1]["order_key"]
 
 
 def test_columns_of_other_versions_are_empty_and_absent(tmp_path: Path) -> None:

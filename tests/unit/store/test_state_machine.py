@@ -12,6 +12,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from metl_gui.core.changes.draft import Edit, Transition
 from metl_gui.core.edits.revert import Revert
+from metl_gui.core.edits.warehouse import RemoveModel, SetModel
+from metl_gui.core.warehouse_model import Model
 from metl_gui.errors import EditError
 from metl_gui.store.edit_log import COMMAND, WINDOW
 from metl_gui.store.project_file import ProjectFile
@@ -83,6 +85,16 @@ class StoreMachine(RuleBasedStateMachine):
     def command(self, kind: str, seed: int) -> None:
         self.world.door = COMMAND
         step(self.world, kind, seed)
+
+    @rule(name=st.sampled_from("ab"), entities=st.none() | st.lists(st.sampled_from("xyz"), max_size=2).map(tuple))
+    def declare(self, name: str, entities: tuple[str, ...] | None) -> None:
+        """Set a warehouse model, or remove the one that is just so."""
+        model = Model(name=name, entities=entities)
+        edit = RemoveModel(name) if self.world.document.model(name) == model else SetModel(model)
+        self.world.door = WINDOW
+        self.world.do(edit)
+        self.undos.append(self.world.last_group)
+        self.redos.clear()
 
     @precondition(lambda self: self.undos)
     @rule()

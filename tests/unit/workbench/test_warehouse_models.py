@@ -8,6 +8,9 @@ import pytest
 
 from metl_gui.core.warehouse_model import Dimension, Model
 from metl_gui.errors import EditError, SchemaError
+from metl_gui.registry.matrix_export import read_export
+from metl_gui.workbench.comparison.merge import merge_files
+from metl_gui.workbench.exports.matrix import json_text
 from metl_gui.workbench.publishing.checks import check_project
 from metl_gui.workbench.publishing.publication import difference_to_live, publish
 from metl_gui.workbench.session import Workbench
@@ -132,3 +135,41 @@ def test_a_model_is_published_with_its_state(mapped: Workbench, file: Path) -> N
     again = difference_to_live(mapped)
     assert again is not None
     assert again.is_empty
+
+
+def test_an_undo_that_a_later_model_stands_in_the_way_of_names_its_state(mapped: Workbench, file: Path) -> None:
+    first = import_model(mapped, file).state
+    later = set_values(mapped, "payment", [("on_delete", "flag")]).state
+    with pytest.raises(EditError, match="cannot be taken back any more") as refused:
+        mapped.undo_state(first)
+    assert "the warehouse model pay" in refused.value.text
+    assert f"That was state {later} (Change payment of the warehouse model pay)." in refused.value.text
+
+
+def test_exports_are_merged_with_their_models(mapped: Workbench, file: Path, tmp_path: Path) -> None:
+    paths = [tmp_path / f"{name}.json" for name in ("base", "theirs", "ours")]
+    import_model(mapped, file)
+    paths[0].write_text(json_text(mapped.document, True), encoding="utf-8")
+    set_values(mapped, "payment", [("on_delete", "flag")])
+    paths[1].write_text(json_text(mapped.document, True), encoding="utf-8")
+    mapped.undo()
+    set_model(mapped, Model(name="other"))
+    paths[2].write_text(json_text(mapped.document, True), encoding="utf-8")
+    found = merge_files(paths[0], paths[2], paths[1])
+    assert found.conflicts == ()
+    merged = read_export(paths[2])
+    assert merged.is_whole
+    assert [model.name for model in merged.document.models] == ["other", "pay"]
+    table = merged.document.models[1].table("payment")
+    assert isinstance(table, Dimension)
+    assert table.on_delete == "flag"
+
+
+def test_a_copy_of_what_is_left_of_an_overwritten_file_has_the_models(mapped: Workbench, file: Path) -> None:
+    import_model(mapped, file)
+    target, other = file.with_name("saved.metl"), file.with_name("other.metl")
+    Workbench.create(other).close()
+    mapped.path.write_bytes(other.read_bytes())
+    assert not mapped.save_copy(target)
+    with Workbench.open(target, for_editing=False) as copy:
+        assert copy.document.models == mapped.document.models

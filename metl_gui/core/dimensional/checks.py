@@ -7,14 +7,12 @@ Source: docs/reference/warehouse-model.md, "Checks".
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from datetime import date
 
-from metl_gui.core.dimensional.entity_facts import EntityFacts
 from metl_gui.core.dimensional.histories import DECIMAL_DIGITS, TYPES, HistoryColumn
+from metl_gui.core.dimensional.part_checks import KEY_SUFFIX, MOST_NAMED, AttributesOf, PartChecks, is_type, type_family
 from metl_gui.core.matrix.document import Document
-from metl_gui.core.project.time_zones import check_time_zone
 from metl_gui.core.search.problems import Problem, Severity
 from metl_gui.core.trees.paths import split
 from metl_gui.core.warehouse_model import (
@@ -34,17 +32,7 @@ from metl_gui.core.warehouse_model import (
     Table,
     TimesOfDay,
 )
-from metl_gui.errors import EditError, UserError, near_names
-
-AttributesOf = Callable[[str], tuple[str, ...]]
-"""Reads a row expression and returns the attributes that it names; raises ``UserError`` for what is none."""
-
-_TYPE = re.compile(r"decimal\(([0-9]{1,3}),([0-9]{1,3})\)|text\([1-9][0-9]{0,8}\)")
-_TIMES = ("date", "timestamp", "instant")
-_LONGEST_NAME = 63
-_OWN = "metl_"
-_SUFFIX = "_durable_key"
-_MOST_NAMED = 5
+from metl_gui.errors import near_names
 
 
 def check_model(
@@ -65,13 +53,8 @@ def check_model(
     return tuple(sorted(found, key=lambda p: (order.index(p.severity), p.place, p.code, p.message)))
 
 
-class _Checker:
-    """The checks of one model; each method yields what it finds."""
-
-    def __init__(self, document: Document, model: Model, attributes_of: AttributesOf, production: bool) -> None:
-        self.document, self.model, self.production = document, model, production
-        self.attributes_of = attributes_of
-        self.facts = EntityFacts(document)
+class _Checker(PartChecks):
+    """The checks of the tables of one model; each method yields what it finds."""
 
     def problems(self) -> Iterator[Problem]:
         yield from self.model_names()
@@ -81,36 +64,12 @@ class _Checker:
         for table in self.model.tables:
             yield from self.table(table)
 
-    def problem(
-        self, code: str, table: str, message: str, hint: str = "", severity: Severity = Severity.ERROR
-    ) -> Problem:
-        place = f"{self.model.name}: {table}" if table else self.model.name
-        return Problem(severity, code, place, message, hint)
-
     def model_names(self) -> Iterator[Problem]:
         names = [table.name for table in self.model.tables]
         for name in names:
-            yield from self.name(name, name, "table", len(_SUFFIX))
+            yield from self.name(name, name, "table", len(KEY_SUFFIX))
         for name in _twice(names):
             yield self.problem("warehouse.name-twice", name, f"Two tables are called {name}.", "Give one another name.")
-
-    def name(self, name: str, place: str, noun: str, suffix: int = 0) -> Iterator[Problem]:
-        """Check one name that becomes one in a database.
-
-        Args:
-            name: the name.
-            place: of what it names.
-            noun: what it names.
-            suffix: how many bytes more the longest name has that is made of it.
-        """
-        if not name.strip() or not name.isprintable():
-            yield self.problem("warehouse.name", place, f"The {noun} has no name that can be printed.", "Give it one.")
-        elif len(name.encode("utf-8", "surrogatepass")) + suffix > _LONGEST_NAME:
-            text = f"The name of the {noun} has more than {_LONGEST_NAME - suffix} bytes."
-            yield self.problem("warehouse.name-too-long", place, text, "Give it a shorter one; databases cut it off.")
-        elif name.lower().startswith(_OWN):
-            text = f"Names that begin with {_OWN} are those of the loader."
-            yield self.problem("warehouse.name-reserved", place, text, "Give it another name.")
 
     def listed_entities(self) -> Iterator[Problem]:
         listed = self.model.entities
@@ -123,11 +82,6 @@ class _Checker:
                 yield self.problem(
                     "warehouse.entity-not-kept", table.name, text, "Add it to entities, or leave that out."
                 )
-
-    def entity(self, name: str, place: str) -> Iterator[Problem]:
-        if self.facts.history(name) is None:
-            hint = near_names(name, self.facts.names()) or "See metl entity show."
-            yield self.problem("warehouse.unknown-entity", place, f"There is no entity {name}.", hint)
 
     def cycles(self) -> Iterator[Problem]:
         """Name the dimensions that refer to one another in a circle; one that refers to itself is a hierarchy."""
@@ -199,48 +153,6 @@ class _Checker:
             text = f"Two references have the role {name}."
             yield self.problem("warehouse.role-twice", f"{table.name}.{name}", text, "Give one of them another role.")
 
-    def attribute(self, table: str, entity: str, path: str, member: str) -> Iterator[Problem]:
-        """Check that an attribute is there, mapped, and not masked."""
-        if self.facts.history(entity) is None:
-            return
-        if self.facts.column(entity, path) is None:
-            known = self.facts.paths(entity)
-            below = [one for one in known if one.startswith(f"{path}.")]
-            hint = f"It has {', '.join(below[:_MOST_NAMED])}." if below else near_names(path, known)
-            text = f"The entity {entity} has no attribute {path}."
-            yield self.problem(
-                "warehouse.unknown-attribute", table, text, hint or f"See metl entity show PROJECT {entity}."
-            )
-            return
-        if not self.facts.is_mapped(entity, path, published=self.production):
-            word = "published block" if self.production else "block"
-            severity = Severity.ERROR if self.production else Severity.WARNING
-            text = f"No {word} maps to {path} of {entity}, so {member} is always null."
-            yield self.problem("warehouse.not-mapped", table, text, "Map it, or leave it out.", severity)
-        if self.facts.is_masked(entity, path):
-            text = f"{path} of {entity} is masked."
-            hint = (
-                "Targets leave it out unless they were made to hold it hashed or plain; or leave it out of the model."
-            )
-            yield self.problem("warehouse.masked", table, text, hint, Severity.WARNING)
-
-    def expression(self, place: str, entity: str, text: str, member: str) -> Iterator[Problem]:
-        """Check a row expression and the attributes that it names."""
-        try:
-            paths = self.attributes_of(text)
-        except UserError as error:
-            yield self.problem(
-                "warehouse.expression", place, f"{member}: {error.title} {error.text}".strip(), error.hint
-            )
-            return
-        for path in paths:
-            yield from self.attribute(place, entity, path, member)
-
-    def value(self, place: str, entity: str, text: str, member: str) -> Iterator[Problem]:
-        """Check what is an attribute or a row expression."""
-        is_path = self.facts.column(entity, text) is not None or re.fullmatch(r"[\w.]+", text)
-        yield from (self.attribute if is_path else self.expression)(place, entity, text, member)
-
     def column(self, table: Dimension | Fact, column: Column) -> Iterator[Problem]:
         place = f"{table.name}.{column.name}"
         yield from self.name(column.name, place, "column")
@@ -252,7 +164,7 @@ class _Checker:
         if column.expression:
             yield from self.expression(place, table.entity, column.expression, "it")
         yield from self.related(place, column)
-        if column.type and not _is_type(column.type):
+        if column.type and not is_type(column.type):
             text = f"{column.type} is no type."
             hint = f"Types are {', '.join(TYPES)}, decimal(p,s) of {DECIMAL_DIGITS} digits at most, text(n)."
             yield self.problem("warehouse.type", place, text, hint)
@@ -286,18 +198,12 @@ class _Checker:
         if columns or isinstance(table, Fact):
             yield from self.known_columns(table.name, listed, known)
 
-    def known_columns(self, table: str, listed: Iterable[str], known: set[str]) -> Iterator[Problem]:
-        for name in listed:
-            if name.lower() not in known:
-                hint = near_names(name, known) or f"Its columns are {', '.join(sorted(known)[:_MOST_NAMED])} and more."
-                yield self.problem("warehouse.unknown-column", table, f"There is no column {name}.", hint)
-
     def key_in_schemas(self, table: Dimension | Fact, key: tuple[str, ...]) -> Iterator[Problem]:
         """Name the schemas that feed the entity and do not map all of the key: their states make no row."""
         names = self.facts.schemas_without(table.entity, key)
         if names:
-            more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-            text = f"{', '.join(names[:_MOST_NAMED])}{more} feed {table.entity} and do not map all of its key."
+            more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+            text = f"{', '.join(names[:MOST_NAMED])}{more} feed {table.entity} and do not map all of its key."
             hint = "What they send makes no row here; map the key, or take another one."
             yield self.problem("warehouse.no-business-key", table.name, text, hint, Severity.WARNING)
 
@@ -333,23 +239,14 @@ class _Checker:
         for column in table.measures:
             found = self.facts.column(table.entity, column.path) if column.path else None
             type_ = column.type or (found.type if found else "")
-            if type_ and _is_type(type_) and _family(type_) != "number":
+            if type_ and is_type(type_) and type_family(type_) != "number":
                 text = f"The measure is {type_}, which cannot be added up."
                 hint = "State a type that is a number, or make it a degenerate dimension."
                 yield self.problem("warehouse.measure", f"{table.name}.{column.name}", text, hint, Severity.WARNING)
 
-    def time(self, place: str, entity: str, path: str, member: str) -> Iterator[Problem]:
-        yield from self.attribute(place, entity, path, member)
-        found = self.facts.column(entity, path)
-        if found is not None and found.type not in _TIMES:
-            text = f"{path} of {entity} is {found.type}, and {member} is a time."
-            yield self.problem(
-                "warehouse.no-time", place, text, f"Take an attribute that is one of {', '.join(_TIMES)}."
-            )
-
     def reference(self, table: str, entity: str, reference: Reference, is_fact: bool) -> Iterator[Problem]:
         place = f"{table}.{reference.name}"
-        yield from self.name(reference.name, place, "reference", len(_SUFFIX))
+        yield from self.name(reference.name, place, "reference", len(KEY_SUFFIX))
         if reference.time_zone:
             yield from self.zone(place, reference.time_zone)
         allowed = ("event", "current") if is_fact else ("durable", "current", "version")
@@ -420,17 +317,11 @@ class _Checker:
             yield from self.key_type(place, self.facts.column(entity, left), self.facts.column(target.entity, path))
 
     def key_type(self, place: str, left: HistoryColumn | None, right: HistoryColumn | None) -> Iterator[Problem]:
-        if left is None or right is None or _family(left.type) == _family(right.type):
+        if left is None or right is None or type_family(left.type) == type_family(right.type):
             return
         text = f"{left.path} is {left.type}, and {right.path} of the key is {right.type}."
         hint = f'Write an expression that makes it one, such as "cast({left.path} as {_cast_type(right.type)})".'
         yield self.problem("warehouse.key-type", place, text, hint)
-
-    def zone(self, place: str, name: str) -> Iterator[Problem]:
-        try:
-            check_time_zone(name)
-        except EditError as error:
-            yield self.problem("warehouse.time-zone", place, error.title, error.hint or error.text)
 
     def owner(self, table: str, of: str, kinds: tuple[type[Table], ...], noun: str) -> Iterator[Problem]:
         """Check the table that another one is of."""
@@ -515,10 +406,10 @@ def _columns_of(table: Dimension | Fact) -> tuple[Column, ...]:
 
 def _own_columns(table: Dimension | Fact) -> set[str]:
     """Return the names of the columns that a table has by itself, in small letters."""
-    own = {f"{one.name}{suffix}".lower() for one in table.references for suffix in ("_key", _SUFFIX)}
+    own = {f"{one.name}{suffix}".lower() for one in table.references for suffix in ("_key", KEY_SUFFIX)}
     if isinstance(table, Fact):
         return own | {"event_time", "is_deleted", "posted_at"}
-    keys = {f"{table.name}{suffix}".lower() for suffix in ("_key", _SUFFIX)}
+    keys = {f"{table.name}{suffix}".lower() for suffix in ("_key", KEY_SUFFIX)}
     return own | keys | _OF_DIMENSIONS
 
 
@@ -534,20 +425,6 @@ def _twice(names: Iterable[str]) -> list[str]:
             found[name] = None
         seen.add(name.lower())
     return list(found)
-
-
-def _is_type(type_: str) -> bool:
-    found = _TYPE.fullmatch(type_)
-    if found is None:
-        return type_ in TYPES
-    if found[1] is None:
-        return True
-    return 1 <= int(found[1]) <= DECIMAL_DIGITS and int(found[2]) <= int(found[1])
-
-
-def _family(type_: str) -> str:
-    name = type_.partition("(")[0]
-    return "number" if name in ("integer", "decimal", "float") else name
 
 
 def _cast_type(type_: str) -> str:

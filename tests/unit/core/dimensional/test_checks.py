@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from metl_gui.core.changes.draft import EditContext, perform
-from metl_gui.core.dimensional import checks
+from metl_gui.core.dimensional import checks, part_checks
 from metl_gui.core.dimensional.checks import check_model
 from metl_gui.core.edits.review import ConfirmBlock
 from metl_gui.core.edits.settings import SetSettings
@@ -168,7 +168,7 @@ ELSEWHERE = {"cycle", "masked", "not-mapped", "valid-at-differs", "no-business-k
 
 
 def test_every_code_of_the_checks_is_among_the_faults() -> None:
-    used = set(re.findall(r'"warehouse\.([a-z-]+)"', inspect.getsource(checks)))
+    used = set(re.findall(r'"warehouse\.([a-z-]+)"', "".join(map(inspect.getsource, (checks, part_checks)))))
     assert len(used) > 30
     assert {code for _, _, code, _ in FAULTS if code} | ELSEWHERE == used
 

@@ -13,12 +13,15 @@ from PySide6.QtTest import QAbstractItemModelTester, QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QMenu
 from pytestqt.qtbot import QtBot
 
+from metl_gui.core.differences.document_difference import compare
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.matrix.blocks import Block, Element
+from metl_gui.core.matrix.document import Document
 from metl_gui.core.project.comments import node_subject
 from metl_gui.core.trees.nodes import Side
+from metl_gui.core.warehouse_model import Dimension, Model
 from metl_gui.store.creation import copy_file
-from metl_gui.ui.history.difference import DifferenceModel
+from metl_gui.ui.history.difference import CAME, OTHER, WENT, DifferenceModel, groups_of, summary
 from metl_gui.ui.history.earlier_state import EarlierStateController
 from metl_gui.ui.history.state_list import PAGE, StateModel
 from metl_gui.ui.history.why_panel import WhyPanel
@@ -495,6 +498,22 @@ def test_the_model_of_a_difference_keeps_its_promises(window: Window) -> None:
         model.show_groups(pane.compared.groups)
         assert model.rowCount() == len(pane.compared.groups) > 0
     model.show_groups(())
+
+
+def test_what_differs_of_warehouse_models_has_a_group_for_each_model() -> None:
+    small = Document(models=(Model(name="fx", tables=(Dimension(name="payment", entity="payment"),)),))
+    larger = Document(models=(Model(name="audit"), Model(name="fx", entities=("payment",))))
+    found = compare(small, larger)
+    audit, fx = groups_of(found, small, larger)
+    assert (audit.name, [(row.sign, row.what) for row in audit.rows]) == (
+        "warehouse audit",
+        [(CAME, "warehouse model")],
+    )
+    assert [(row.sign, row.what, row.leads_somewhere) for row in fx.rows] == [
+        (OTHER, "entities", False),
+        (WENT, "dimension payment", False),
+    ]
+    assert summary(found) == "3 changes of warehouse models"
 
 
 def test_nothing_differs_between_a_state_and_itself_and_that_is_said(window: Window) -> None:

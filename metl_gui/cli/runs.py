@@ -149,7 +149,11 @@ def _register_run(commands: Commands) -> None:
         "--sink",
         required=True,
         metavar="T",
-        help="a new or empty folder, topics: kafka://host:port/metl.{entity}, or noop",
+        help="a new or empty folder, topics: kafka://host:port/metl.{entity}, a warehouse: "
+        "warehouse:duckdb:FILE.duckdb, or noop",
+    )
+    parser.add_argument(
+        "--model", default="", metavar="NAME", help="of a warehouse, where a project has several models"
     )
     _add_mapping(parser)
     parser.add_argument(
@@ -333,6 +337,8 @@ def run_run(arguments: argparse.Namespace, out: Output) -> int:
     with Workbench.open(Path(arguments.project), for_editing=False) as workbench:
         if arguments.create_topics:
             _create_topics(workbench, request, out)
+        if arguments.sink.startswith(WAREHOUSE):
+            return _into_warehouse(workbench, request, arguments, out)
         if is_process:
             return _in_process(workbench, request, arguments, out)
         with out.watching() as watch:
@@ -340,6 +346,29 @@ def run_run(arguments: argparse.Namespace, out: Output) -> int:
             is_interrupted = watch.is_cancelled and done.report.is_stopped
     code = _told(arguments, out, done)
     return CANCELLED if is_interrupted else code
+
+
+WAREHOUSE = "warehouse:"
+"""Begins a sink that is the target of a warehouse model."""
+
+
+def _into_warehouse(workbench: Workbench, request: RunRequest, arguments: argparse.Namespace, out: Output) -> int:
+    """Map and load, and print the report of the run with that of the load."""
+    from metl_gui.workbench.loads.warehouse_loads import load_lines, load_warehouse
+
+    if arguments.format != "jsonl" or arguments.by_date or arguments.detach:
+        wrong_usage(arguments, "--format, --by-date and --detach are not for a warehouse")
+    with out.watching() as watch:
+        done = load_warehouse(
+            workbench,
+            request,
+            arguments.sink,
+            arguments.model,
+            watch=watch,
+            keeps_session=_keeps_session(arguments),
+        )
+    out.result(done.as_json(), [*report_lines(done.run.report), *load_lines(done.load)])
+    return FOUND if arguments.strict and done.run.report.set_aside + done.load.set_aside else DONE
 
 
 def _keeps_session(arguments: argparse.Namespace) -> bool:

@@ -45,7 +45,20 @@ def register(commands: Commands) -> None:
         help="on_delete=flag, columns.country.history=2; an empty value takes the default",
     )
     remove = _action(actions, "remove", run_remove, "remove a model; what was loaded by it stays in its targets")
-    for parser in (write, propose, show, check, change, remove):
+    load = _action(actions, "load", run_load, "load canonical messages that exist into a target")
+    load.add_argument("--dry-run", action="store_true", help=_DRY_RUN)
+    plan = _action(actions, "plan", run_plan, "print the statements of a load")
+    plan.add_argument("--sql", choices=["duckdb", "postgres"], default="duckdb", help="dialect (default: duckdb)")
+    rebuild = _action(actions, "rebuild", run_rebuild, "make the tables of a target anew from its histories")
+    audit = _action(actions, "audit", run_audit, "prove that a target is right; ends with 3 where it is not")
+    load.add_argument("--source", required=True, metavar="S", help="a file, a folder or a pattern, or topics")
+    load.add_argument("--spark", default="local[*]", metavar="URL", help="where Spark runs (default: local[*])")
+    for parser in (load, rebuild, audit):
+        parser.add_argument("--target", required=True, metavar="T", help="duckdb:FILE.duckdb")
+        parser.add_argument(
+            "--mode", choices=["test", "production"], default="test", help="of the runs it takes (default: test)"
+        )
+    for parser in (write, propose, show, check, change, remove, load, plan, rebuild, audit):
         parser.add_argument("--model", default="", metavar="NAME", help="which model, where a project has several")
     for parser in (bring, propose, change):
         parser.add_argument("--dry-run", action="store_true", help=_DRY_RUN)
@@ -138,6 +151,61 @@ def run_remove(arguments: argparse.Namespace, out: Output) -> int:
     with Workbench.open(Path(arguments.project)) as workbench:
         done = remove_model(workbench, arguments.model)
     return _told(done, out)
+
+
+def run_load(arguments: argparse.Namespace, out: Output) -> int:
+    """Load messages."""
+    from metl_gui.core.runs.run_spec import RunPolicy, SourceSpec
+    from metl_gui.workbench.loads.warehouse_loads import load_lines, load_warehouse
+    from metl_gui.workbench.runs.mapping_run import RunRequest
+    from metl_gui.workbench.session import Workbench
+
+    request = RunRequest(
+        source=SourceSpec(address=arguments.source, holds="messages"),
+        policy=RunPolicy(mode=arguments.mode),
+        spark=arguments.spark,
+    )
+    project = Path(arguments.project)
+    with Workbench.open(project, for_editing=False) as workbench, out.watching() as watch:
+        done = load_warehouse(
+            workbench, request, arguments.target, arguments.model, watch=watch, is_dry=arguments.dry_run
+        )
+    out.result(done.load.as_json(), load_lines(done.load))
+    return DONE
+
+
+def run_plan(arguments: argparse.Namespace, out: Output) -> int:
+    """Print the statements of a load."""
+    from metl_gui.workbench.loads.warehouse_loads import plan_sql
+    from metl_gui.workbench.session import Workbench
+
+    with Workbench.open(Path(arguments.project), for_editing=False) as workbench:
+        lines = plan_sql(workbench.document, arguments.model, arguments.sql)
+    out.result({"sql": lines}, lines)
+    return DONE
+
+
+def run_rebuild(arguments: argparse.Namespace, out: Output) -> int:
+    """Make the tables anew."""
+    from metl_gui.workbench.loads.warehouse_loads import load_lines, rebuild_warehouse
+    from metl_gui.workbench.session import Workbench
+
+    with Workbench.open(Path(arguments.project), for_editing=False) as workbench, out.watching() as watch:
+        done = rebuild_warehouse(workbench, arguments.target, arguments.model, watch, arguments.mode)
+    out.result(done.as_json(), load_lines(done))
+    return DONE
+
+
+def run_audit(arguments: argparse.Namespace, out: Output) -> int:
+    """Prove that a target is right."""
+    from metl_gui.workbench.loads.warehouse_loads import audit_warehouse
+    from metl_gui.workbench.session import Workbench
+
+    with Workbench.open(Path(arguments.project), for_editing=False) as workbench:
+        found = audit_warehouse(workbench, arguments.target, arguments.model, arguments.mode)
+    lines = [f"{one.table}: {one.rows:,} rows break the rule: {one.rule}" for one in found.problems]
+    out.result(found.as_json(), lines or [f"{arguments.target} is right."])
+    return FOUND if found.problems else DONE
 
 
 def _told(done: ModelEdit, out: Output) -> int:

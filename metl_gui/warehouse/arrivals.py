@@ -5,7 +5,7 @@ Source: docs/reference/warehouse-model.md, "A load".
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from metl_gui.core.dimensional.histories import EntityHistory
 from metl_gui.warehouse.history_tables import IDENTITY, OWN_COLUMNS, history_table
@@ -35,6 +35,34 @@ def _known_by(one: str, other: str) -> str:
 
 def _content(history: EntityHistory) -> list[str]:
     return [*_CONTENT_OF_ITS_OWN, *(one.name for one in history.columns)]
+
+
+def set_aside_table(entity: str) -> str:
+    """Return the name of the table of messages that tables of the model cannot hold."""
+    return f"metl_set_aside_{entity}"
+
+
+def set_aside_plan(history: EntityHistory, unfit: Mapping[str, str], load: str) -> Iterator[Step]:
+    """Yield the steps that set aside staged messages of which a value does not fit a table; they are kept as they are.
+
+    Args:
+        history: of the entity.
+        unfit: by the column that cannot hold it, conditions over the columns of the history.
+        load: the name of the load.
+    """
+    staged, aside = name(staged_table(history.entity)), set_aside_table(history.entity)
+    columns = names([column for column, _ in OWN_COLUMNS if column != "batch"] + [one.name for one in history.columns])
+    if unfit:
+        cases = " ".join(f"WHEN {condition} THEN {text(column)}" for column, condition in unfit.items())
+        anyone = " OR ".join(unfit.values())
+        yield Step(
+            f"Set aside messages of {history.entity} that do not fit",
+            f"""INSERT INTO {name(aside)} ({columns}, batch, "_column")
+            SELECT {columns}, {text(load)}, CASE {cases} END FROM {staged} WHERE op NOT IN ('d', 't') AND ({anyone})""",
+            aside,
+            "insert",
+        )
+        yield Step("Leave them out", f"DELETE FROM {staged} WHERE op NOT IN ('d', 't') AND ({anyone})")
 
 
 def arrival_plan(history: EntityHistory, load: str) -> Iterator[Step]:
@@ -125,6 +153,14 @@ def _touched(entity: str, table: str) -> str:
             UNION
             SELECT p.schema, p.other FROM reached AS r JOIN pairs AS p ON p.schema = r.schema AND p.row_key = r.row_key)
         SELECT schema, row_key, TRUE AS is_new FROM reached"""
+
+
+def all_touched(entity: str) -> Step:
+    """Return the step that lists every row of an entity, as if all of it had just come."""
+    query = (
+        f"SELECT DISTINCT schema, row_key, TRUE AS is_new FROM {name(history_table(entity))} WHERE row_key IS NOT NULL"
+    )
+    return temporary(StateTables(entity).touched, query, f"Take all rows of {entity}")
 
 
 def contents_queries(entity: str) -> dict[str, str]:

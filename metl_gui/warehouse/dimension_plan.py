@@ -65,12 +65,17 @@ def create_dimension(shape: DimensionShape) -> Iterator[Step]:
     listed = ", ".join(f"{name(column)} {type_}" for column, type_ in columns_of(shape))
     typed = ", ".join(f"{name(key)} {part.type}" for key, part in zip(keys, shape.key, strict=True))
     yield Step(f"Make {table}", f"CREATE TABLE {name(table)} ({listed})")
-    yield Step(f"Make the keys of {table}", f"CREATE TABLE {name(members_table(table))} ({typed}, durable_key BIGINT)")
-    made = f"CREATE TABLE {name(versions_table(table))} (durable_key BIGINT, opened_by VARCHAR, version_key BIGINT)"
+    yield Step(
+        f"Make the keys of {table}",
+        f"CREATE TABLE IF NOT EXISTS {name(members_table(table))} ({typed}, durable_key BIGINT)",
+    )
+    columns = "durable_key BIGINT, opened_by VARCHAR, version_key BIGINT"
+    made = f"CREATE TABLE IF NOT EXISTS {name(versions_table(table))} ({columns})"
     yield Step(f"Make the keys of versions of {table}", made)
     owners = f'CREATE TABLE {name(MemberTables(table).owners)} ("_schema" VARCHAR, "_row" VARCHAR, {typed})'
     yield Step(f"Make the list of who owns {table}", owners)
-    yield Step(f"Number the keys of {table}", f"INSERT INTO metl_numbers VALUES ({text(table)}, 1, 1)")
+    known = f"NOT EXISTS (SELECT 1 FROM metl_numbers WHERE dimension = {text(table)})"
+    yield Step(f"Number the keys of {table}", f"INSERT INTO metl_numbers SELECT {text(table)}, 1, 1 WHERE {known}")
     for key, values in ((0, shape.unknown), (-1, shape.not_applicable)):
         yield _special(shape, key, dict(values))
     yield current_view(shape)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import duckdb
 
@@ -42,6 +42,14 @@ class DuckDb:
         self.run("SET TimeZone = 'UTC'")
         if memory:
             self.run(f"SET memory_limit = '{memory}'")
+
+    def __enter__(self) -> Self:
+        """Return itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Let go of the file."""
+        self.close()
 
     def close(self) -> None:
         """Let go of the file."""

@@ -179,6 +179,13 @@ def changed_members(shape: DimensionShape) -> Step:
     )
 
 
+def all_members(shape: DimensionShape) -> Step:
+    """Return the step that lists all members, as if each had changed."""
+    durable = name(shape.durable_key)
+    query = f"SELECT DISTINCT {durable} AS durable_key FROM {name(shape.table)} WHERE {name(shape.version_key)} > 0"
+    return temporary(f"_members_{shape.table}", query, f"Take all members of {shape.table}")
+
+
 def rekey_plan(
     table: str, columns: Sequence[str], time: str, reference: ReferenceShape, target: DimensionShape
 ) -> Iterator[Step]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from metl_gui.core.dimensional.histories import EntityHistory
-from metl_gui.warehouse.statements import name
+from metl_gui.warehouse.statements import name, text
 
 OWN_COLUMNS = (
     *(("schema", "VARCHAR"), ("row_key", "VARCHAR"), ("order_key", "VARCHAR"), ("op", "VARCHAR")),
@@ -46,8 +48,20 @@ _TYPES = {
 }
 
 
-def create_history(history: EntityHistory) -> str:
-    """Return the statement that makes the table."""
-    columns = [*OWN_COLUMNS, *((one.name, sql_type(one.type)) for one in history.columns)]
+def create_history(history: EntityHistory, table: str, more: Sequence[tuple[str, str]] = ()) -> str:
+    """Return the statement that makes a table with the columns of a history, and some of its own.
+
+    Args:
+        history: of the entity.
+        table: its name.
+        more: names and types of columns.
+    """
+    columns = [*OWN_COLUMNS, *((one.name, sql_type(one.type)) for one in history.columns), *more]
     listed = ", ".join(f"{name(column)} {type_}" for column, type_ in columns)
-    return f"CREATE TABLE IF NOT EXISTS {name(history_table(history.entity))} ({listed})"
+    return f"CREATE TABLE IF NOT EXISTS {name(table)} ({listed})"
+
+
+def add_column(table: str, column: str, type_: str) -> tuple[str, ...]:
+    """Return the statements that add the column of an attribute which earlier messages did not carry."""
+    absent = f"UPDATE {name(table)} SET absent = LIST_APPEND(COALESCE(absent, []), {text(column)})"
+    return f"ALTER TABLE {name(table)} ADD COLUMN {name(column)} {sql_type(type_)}", absent

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+from metl_gui.core.dimensional.histories import EntityHistory
+from metl_gui.core.warehouse_model import Dates, Dimension, Fact, Model, TimesOfDay
+from metl_gui.warehouse.arrivals import arrival_plan, set_aside_plan, set_aside_table
+from metl_gui.warehouse.calendar_plan import create_dates, create_times
 from metl_gui.warehouse.dimension_plan import create_dimension, dimension_plan, infer
 from metl_gui.warehouse.fact_plan import (
+    all_members,
     changed_members,
     create_fact,
     fact_plan,
@@ -13,8 +18,9 @@ from metl_gui.warehouse.fact_plan import (
     member_references,
     rekey_plan,
 )
-from metl_gui.warehouse.history_tables import create_history
-from metl_gui.warehouse.member_plan import keep_owners, owner_plan, widen_plan
+from metl_gui.warehouse.history_tables import create_history, history_table
+from metl_gui.warehouse.member_plan import MemberTables, keep_owners, owner_plan, widen_plan
+from metl_gui.warehouse.periodic_plan import create_periodic, periodic_plan, watermark_plan
 from metl_gui.warehouse.state_plan import Contents, state_plan
 from metl_gui.warehouse.statements import Step, name
 from metl_gui.warehouse.table_shapes import DimensionShape, Shapes
@@ -25,19 +31,64 @@ OWN_TABLES = (
     "CREATE TABLE metl_numbers (dimension VARCHAR, next_durable BIGINT, next_version BIGINT)",
     """CREATE TABLE metl_replays (publication BIGINT, position_log VARCHAR, position_partition BIGINT,
     first_offset BIGINT, behind_offset BIGINT)""",
+    "CREATE TABLE metl_watermarks (entity VARCHAR, schema VARCHAR, latest TIMESTAMPTZ)",
+    "CREATE TABLE metl_periods (periodic VARCHAR, closed_to TIMESTAMPTZ)",
 )
 
 
-def create_plan(shapes: Shapes) -> Iterator[Step]:
-    """Yield the steps that make an empty warehouse."""
+def create_own() -> Iterator[Step]:
+    """Yield the steps that make the tables of the loader's own."""
     for statement in OWN_TABLES:
         yield Step("Make a table of the loader's own", statement)
-    for history in shapes.histories.values():
-        yield Step(f"Make the history of {history.entity}", create_history(history))
+
+
+def create_histories(histories: Iterable[EntityHistory]) -> Iterator[Step]:
+    """Yield the steps that make the histories which are missing, and keep what does not fit the model beside them."""
+    for history in histories:
+        entity = history.entity
+        yield Step(f"Make the history of {entity}", create_history(history, history_table(entity)))
+        aside = create_history(history, set_aside_table(entity), [("_column", "VARCHAR")])
+        yield Step(f"Make the place for what is set aside of {entity}", aside)
+
+
+def create_tables(shapes: Shapes) -> Iterator[Step]:
+    """Yield the steps that make the tables of the model, empty but for what is generated."""
+    for table in shapes.model.tables:
+        if isinstance(table, Dates):
+            yield from create_dates(table)
+        if isinstance(table, TimesOfDay):
+            yield from create_times(table)
     for dimension in shapes.dimensions:
         yield from create_dimension(dimension)
     for fact in shapes.facts:
         yield from create_fact(fact)
+    for periodic in shapes.periodics:
+        yield from create_periodic(periodic)
+
+
+def drop_tables(model: Model) -> Iterator[Step]:
+    """Yield the steps that drop the tables of a model; histories and the keys that were given stay."""
+    for table in model.tables:
+        if isinstance(table, Dimension):
+            yield Step("Drop a view", f"DROP VIEW IF EXISTS {name(table.name + '_current')}")
+            yield Step("Drop a view", f"DROP VIEW IF EXISTS {name(table.name + '_now')}")
+        if isinstance(table, Dimension | Fact):
+            yield Step("Drop a list of owners", f"DROP TABLE IF EXISTS {name(MemberTables(table.name).owners)}")
+        yield Step(f"Drop {table.name}", f"DROP TABLE IF EXISTS {name(table.name)}")
+    yield Step("Forget up to when periodic facts went", "DELETE FROM metl_periods")
+
+
+def whole_plan(shapes: Shapes) -> Iterator[Step]:
+    """Yield all steps of a load, for messages that have everything in them that plans provide for."""
+    for history in shapes.histories.values():
+        yield from set_aside_plan(history, shapes.conversions(history.entity), "LOAD")
+        yield from arrival_plan(history, "LOAD")
+        yield from watermark_plan(history.entity)
+    for entity in shapes.entities:
+        partial = tuple(column.name for column in shapes.histories[entity].columns)
+        yield from states_of(shapes, entity, Contents(partial=partial))
+        yield from wider(shapes, entity)
+    yield from tables_plan(shapes)
 
 
 def states_of(shapes: Shapes, entity: str, contents: Contents) -> Iterator[Step]:
@@ -52,17 +103,24 @@ def wider(shapes: Shapes, entity: str) -> Iterator[Step]:
     yield from widen_plan(shapes.of_entity(entity), entity)
 
 
-def tables_plan(shapes: Shapes) -> Iterator[Step]:
-    """Yield the steps that bring the tables of the model up to date, once the states of all entities are made."""
+def tables_plan(shapes: Shapes, *, is_whole: bool = False) -> Iterator[Step]:
+    """Yield the steps that bring the tables of the model up to date, once the states of all entities are made.
+
+    Args:
+        shapes: the tables of the model.
+        is_whole: look at what refers to members that did not change too.
+    """
     by_name = {one.table: one for one in shapes.dimensions}
     for shape in (*shapes.dimensions, *shapes.facts):
         yield from keep_owners(shape)
     for dimension in shapes.dimensions:
         yield from dimension_plan(dimension, by_name)
-        yield changed_members(dimension)
+        yield all_members(dimension) if is_whole else changed_members(dimension)
     for fact in shapes.facts:
         yield from fact_plan(fact, by_name)
     yield from _rekey(shapes)
+    for periodic in shapes.periodics:
+        yield from periodic_plan(periodic)
     for dimension in shapes.dimensions:
         if referring := referring_to(shapes, dimension):
             yield from forget_inferred(dimension, referring)

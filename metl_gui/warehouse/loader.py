@@ -4,80 +4,63 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
+from typing import TypeAlias
 
 import msgspec
 
+from metl_gui.core.dimensional.histories import EntityHistory
+from metl_gui.core.dimensional.load_report import LoadReport, TableCounts
 from metl_gui.core.dimensional.staging import StagedPart
-from metl_gui.warehouse.arrivals import arrival_plan, contents_queries, partial_columns, staged_table
-from metl_gui.warehouse.duckdb_target import DuckDb
-from metl_gui.warehouse.history_tables import OWN_COLUMNS, sql_type
-from metl_gui.warehouse.load_plan import create_plan, states_of, tables_plan, wider
+from metl_gui.core.warehouse_model import Model
+from metl_gui.warehouse.arrivals import (
+    all_touched,
+    arrival_plan,
+    contents_queries,
+    partial_columns,
+    set_aside_plan,
+    set_aside_table,
+    staged_table,
+)
+from metl_gui.warehouse.dimension_plan import members_table, versions_table
+from metl_gui.warehouse.duckdb_target import DuckDb, TargetError
+from metl_gui.warehouse.history_tables import OWN_COLUMNS, add_column, history_table, sql_type
+from metl_gui.warehouse.load_plan import (
+    create_histories,
+    create_own,
+    create_tables,
+    drop_tables,
+    states_of,
+    tables_plan,
+    wider,
+)
 from metl_gui.warehouse.member_plan import MemberTables
+from metl_gui.warehouse.periodic_plan import watermark_plan
 from metl_gui.warehouse.state_plan import Contents, StateTables
 from metl_gui.warehouse.statements import Step, name
 from metl_gui.warehouse.table_shapes import DimensionShape, Shapes
 
-EPOCH_DIGITS = 4
+FIRST_EPOCH = "0000"
+"""Begins the order keys of messages until somebody says that a source began its log anew."""
 
+FORMAT = 1
+"""Of what stands in a target beside the tables of the model."""
 
-class TableCounts(msgspec.Struct, kw_only=True):
-    """What a load did to a table, in rows.
-
-    Args:
-        inserted: new rows.
-        updated: rows of which a value differs.
-        removed: rows that are no longer.
-        closed: of the updated ones, versions that got an end.
-    """
-
-    inserted: int = 0
-    updated: int = 0
-    closed: int = 0
-    removed: int = 0
-
-
-class KeyCounts(msgspec.Struct, kw_only=True):
-    """Business keys and grains whose rows were made anew.
-
-    Args:
-        changed: some row differed.
-        same: none did.
-    """
-
-    changed: int = 0
-    same: int = 0
-
-
-class LoadReport(msgspec.Struct, kw_only=True):
-    """What a load did.
-
-    Args:
-        load: its name.
-        messages: staged.
-        appended: to the histories.
-        repeated: known before, or twice in the batch.
-        void: replaced by those of a later publication.
-        set_aside: could not be stored.
-        keys: made anew.
-        tables: by name.
-        waiting: facts that wait for their members.
-        is_repeated: the load was done before; these are the counts of then.
-    """
-
-    load: str
-    messages: int = 0
-    appended: int = 0
-    repeated: int = 0
-    void: int = 0
-    set_aside: int = 0
-    keys: KeyCounts = msgspec.field(default_factory=KeyCounts)
-    tables: dict[str, TableCounts] = {}
-    waiting: int = 0
-    is_repeated: bool = False
-
-
-OnStep = Callable[[Step, int], None]
+OnStep: TypeAlias = Callable[[Step, int], None]
 """Told of each step that was done and the rows it changed; raises to cancel."""
+
+
+class Owner(msgspec.Struct, frozen=True, kw_only=True):
+    """Whose a target is, fixed by its first load.
+
+    Args:
+        project: id of the project.
+        mode: ``test`` or ``production``: it takes runs of one kind alone.
+        format: see ``FORMAT``.
+    """
+
+    project: str
+    mode: str
+    format: int = FORMAT
 
 
 def _unheard(_step: Step, _rows: int) -> None:
@@ -85,7 +68,12 @@ def _unheard(_step: Step, _rows: int) -> None:
 
 
 def load_parts(
-    target: DuckDb, shapes: Shapes, parts: Iterable[StagedPart], load: str, on_step: OnStep = _unheard
+    target: DuckDb,
+    shapes: Shapes,
+    parts: Iterable[StagedPart],
+    load: str,
+    owner: Owner,
+    on_step: OnStep = _unheard,
 ) -> LoadReport:
     """Load staged parts, or say what the load did when it was done before.
 
@@ -94,93 +82,224 @@ def load_parts(
         shapes: the tables of the model.
         parts: staged.
         load: names the load; done again under its name it changes nothing.
+        owner: whose the target must be.
         on_step: called between steps.
 
     Raises:
-        TargetError: the target refused something; nothing of the load is kept.
+        TargetError: the target refused something, or is somebody else's; nothing of the load is kept.
     """
-    return _Load(target, shapes, load, on_step).run(tuple(parts))
+    return Loader(target, shapes, owner, on_step).load(tuple(parts), load)
 
 
-class _Load:
-    def __init__(self, target: DuckDb, shapes: Shapes, load: str, on_step: OnStep) -> None:
-        self.target, self.shapes, self.on_step = target, shapes, on_step
-        self.report = LoadReport(load=load)
+class Loader:
+    """Brings the tables of a target up to date.
 
-    def run(self, parts: Sequence[StagedPart]) -> LoadReport:
+    Args:
+        target: open for writing.
+        shapes: the tables of the model.
+        owner: whose the target must be.
+        on_step: called between steps.
+    """
+
+    def __init__(self, target: DuckDb, shapes: Shapes, owner: Owner, on_step: OnStep = _unheard) -> None:
+        self.target, self.shapes, self.owner, self.on_step = target, shapes, owner, on_step
+        self.report = LoadReport(load="")
+
+    def load(self, parts: Sequence[StagedPart], load: str) -> LoadReport:
+        """Load staged parts; see ``load_parts``."""
         with self.target.transaction():
-            if not self.target.has_table("metl_loads"):
-                self.steps(create_plan(self.shapes))
-            done = self.target.rows("SELECT report FROM metl_loads WHERE load = ?", [self.report.load])
-            if done:
-                known = msgspec.json.decode(done[0][0], type=LoadReport)
-                return msgspec.structs.replace(known, is_repeated=True)
-            self.target.run("INSERT INTO metl_loads VALUES (?, ?, NULL)", [self.report.load, datetime.now(UTC)])
-            for entity in self.shapes.histories:
-                self.append(entity, [one for one in parts if one.entity == entity])
-            for entity in self.shapes.entities:
-                self.states(entity)
-            self.tables()
-            text = msgspec.json.encode(self.report).decode()
-            self.target.run("UPDATE metl_loads SET report = ? WHERE load = ?", [text, self.report.load])
+            self._load(parts, load)
         return self.report
 
-    def steps(self, steps: Iterable[Step]) -> None:
+    def planned(self, parts: Sequence[StagedPart], load: str) -> LoadReport:
+        """Return what a load of staged parts would do; nothing is kept."""
+        try:
+            with self.target.transaction():
+                self._load(parts, load)
+                raise _LookedAtError
+        except _LookedAtError:
+            return self.report
+
+    def _load(self, parts: Sequence[StagedPart], load: str) -> None:
+        self._open()
+        known = self._known(load)
+        if known is not None:
+            self.report = known
+            return
+        self.report = LoadReport(load=load)
+        self.target.run("INSERT INTO metl_loads VALUES (?, ?, NULL)", [load, datetime.now(UTC)])
+        for entity in self.shapes.histories:
+            self._append(entity, [one for one in parts if one.entity == entity], load)
+        self._derive()
+        text = msgspec.json.encode(self.report).decode()
+        self.target.run("UPDATE metl_loads SET report = ? WHERE load = ?", [text, load])
+
+    def rebuild(self) -> LoadReport:
+        """Make all tables of the model anew from the histories; keys that were given stay."""
+        with self.target.transaction():
+            self._open(is_rebuilt=True)
+            for entity in self.shapes.histories:
+                self._take_up(entity)
+                self._steps([all_touched(entity)])
+            self._derive()
+        return self.report
+
+    def recomputed(self) -> LoadReport:
+        """Return what making every row anew would change, which is nothing where all is right; nothing is kept."""
+        try:
+            with self.target.transaction():
+                self._open()
+                for entity in self.shapes.histories:
+                    self._steps([all_touched(entity)])
+                self._derive(is_whole=True)
+                raise _LookedAtError
+        except _LookedAtError:
+            return self.report
+
+    def _open(self, *, is_rebuilt: bool = False) -> None:
+        """Make what is missing in the target, and refuse one that is somebody else's or made by another model."""
+        if not self.target.has_table("metl_loads"):
+            self._steps([*create_own(), *create_histories(self.shapes.histories.values()), *create_tables(self.shapes)])
+            self._remember()
+            return
+        known = dict(self.target.rows("SELECT name, value FROM metl_target"))
+        self._check_owner(known)
+        self._widen_histories()
+        model = msgspec.json.decode(known["model"], type=Model)
+        if is_rebuilt:
+            self._steps(drop_tables(model))
+            self._forget_other_keys()
+            self._steps(create_tables(self.shapes))
+            self.target.run("DELETE FROM metl_target")
+            self._remember()
+        elif model != self.shapes.model:
+            text = f"{self.target.path.name} was made by another state of the warehouse model {model.name}."
+            raise TargetError("The model has changed", text, "Run “metl warehouse rebuild” first.")
+
+    def _forget_other_keys(self) -> None:
+        """Drop the keys of business keys that have other columns now; their numbers are not given again."""
+        query = """SELECT data_type FROM information_schema.columns
+            WHERE table_name = ? AND column_name <> 'durable_key' ORDER BY ordinal_position"""
+        for shape in self.shapes.dimensions:
+            table = members_table(shape.table)
+            known = [type_.replace(" ", "") for (type_,) in self.target.rows(query, [table])]
+            if known and known != [part.type.replace(" ", "") for part in shape.key]:
+                for name_ in (table, versions_table(shape.table)):
+                    self.target.run(f"DROP TABLE {name(name_)}")
+
+    def _remember(self) -> None:
+        values = msgspec.to_builtins(self.owner) | {"model": msgspec.json.encode(self.shapes.model).decode()}
+        for key, value in values.items():
+            self.target.run("INSERT INTO metl_target VALUES (?, ?)", [key, str(value)])
+
+    def _check_owner(self, known: dict[str, str]) -> None:
+        if int(known["format"]) > FORMAT:
+            text = f"{self.target.path.name} has format {known['format']}; this program knows up to {FORMAT}."
+            raise TargetError("A newer program made this warehouse", text, "Use that program, or another target.")
+        if known["project"] != self.owner.project:
+            text = f"{self.target.path.name} is fed by another project."
+            raise TargetError("This warehouse is another project's", text, "Name another target.")
+        if known["mode"] != self.owner.mode:
+            text = f"{self.target.path.name} takes {known['mode']} runs, as its first load was one."
+            raise TargetError("A target takes test runs or production runs", text, "Name another target.")
+
+    def _widen_histories(self) -> None:
+        """Add the entities and attributes that the mapping got since the last load."""
+        query = "SELECT table_name, column_name FROM information_schema.columns WHERE table_name LIKE 'metl_%'"
+        stored = self.target.rows(query)
+        tables, columns = {table for table, _ in stored}, set(stored)
+        missing = [h for h in self.shapes.histories.values() if history_table(h.entity) not in tables]
+        self._steps(create_histories(missing))
+        for history in self.shapes.histories.values():
+            for table in (history_table(history.entity), set_aside_table(history.entity)):
+                for column in history.columns if table in tables else ():
+                    if (table, column.name) not in columns:
+                        for statement in add_column(table, column.name, column.type):
+                            self.target.run(statement)
+
+    def _known(self, load: str) -> LoadReport | None:
+        done = self.target.rows("SELECT report FROM metl_loads WHERE load = ?", [load])
+        if not done:
+            return None
+        return msgspec.structs.replace(msgspec.json.decode(done[0][0], type=LoadReport), is_repeated=True)
+
+    def _steps(self, steps: Iterable[Step]) -> None:
         for step in steps:
             rows = self.target.step(step)
             if step.table:
-                self.count(step, rows)
+                self._count(step, rows)
             self.on_step(step, rows)
 
-    def count(self, step: Step, rows: int) -> None:
+    def _count(self, step: Step, rows: int) -> None:
         if step.table.startswith("metl_history_"):
             self.report.appended += rows
-            return
-        counts = self.report.tables.setdefault(step.table, TableCounts())
-        match step.does:
-            case "insert":
-                counts.inserted += rows
-            case "update":
-                counts.updated += rows
-            case "remove":
-                counts.removed += rows
-            case _:
-                pass
+        elif step.table.startswith("metl_set_aside_"):
+            self.report.set_aside += rows
+        else:
+            counts = self.report.tables.setdefault(step.table, TableCounts())
+            match step.does:
+                case "insert":
+                    counts.inserted += rows
+                case "update":
+                    counts.updated += rows
+                case _:
+                    counts.removed += rows
 
-    def append(self, entity: str, parts: Sequence[StagedPart]) -> None:
+    def _append(self, entity: str, parts: Sequence[StagedPart], load: str) -> None:
         history = self.shapes.histories[entity]
-        columns = [(c, t) for c, t in OWN_COLUMNS if c != "batch"] + [
-            (c.name, sql_type(c.type)) for c in history.columns
-        ]
         staged = staged_table(entity)
-        self.target.read_parts(staged, [one.path for one in parts], columns)
-        self.target.run(f"UPDATE {name(staged)} SET order_key = '{'0' * EPOCH_DIGITS}' || order_key")
-        before = self.report.appended
-        self.steps(arrival_plan(history, self.report.load))
-        messages = self.target.rows(f"SELECT COUNT(*) FROM {name(staged)}")[0][0]
-        self.report.messages += messages
+        self.target.read_parts(staged, [one.path for one in parts], _part_columns(history))
+        self.target.run(f"UPDATE {name(staged)} SET order_key = '{FIRST_EPOCH}' || order_key")
+        self.report.messages += self._number_of(staged)
+        self._steps(set_aside_plan(history, self.shapes.conversions(entity), load))
+        messages, before = self._number_of(staged), self.report.appended
+        self._steps(arrival_plan(history, load))
+        self._steps(watermark_plan(entity))
         self.report.repeated += messages - (self.report.appended - before)
 
-    def states(self, entity: str) -> None:
-        touched, count = name(StateTables(entity).touched), -1
-        while (now := self.target.rows(f"SELECT COUNT(*) FROM {touched}")[0][0]) != count:
+    def _take_up(self, entity: str) -> None:
+        """Take what was set aside into the history where it fits now."""
+        history, aside = self.shapes.histories[entity], name(set_aside_table(entity))
+        unfit = " OR ".join(self.shapes.conversions(entity).values()) or "FALSE"
+        columns = ", ".join(name(column) for column, _ in (*_part_columns(history), ("batch", "")))
+        into = f"INSERT INTO {name(history_table(entity))} ({columns})"
+        self.target.run(f"{into} SELECT {columns} FROM {aside} WHERE NOT COALESCE({unfit}, FALSE)")
+        self.target.run(f"DELETE FROM {aside} WHERE NOT COALESCE({unfit}, FALSE)")
+
+    def _derive(self, *, is_whole: bool = False) -> None:
+        """Make the rows of touched keys anew."""
+        for entity in self.shapes.entities:
+            self._states(entity)
+        self._steps(tables_plan(self.shapes, is_whole=is_whole))
+        for shape in (*self.shapes.dimensions, *self.shapes.facts):
+            self.report.keys.changed += self._number_of(MemberTables(shape.table).affected)
+            counts = self.report.tables.setdefault(shape.table, TableCounts())
+            if isinstance(shape, DimensionShape):
+                counts.closed += self._number_of(f"_changed_{shape.table}", " WHERE valid_to IS NOT NULL")
+
+    def _states(self, entity: str) -> None:
+        touched, count = StateTables(entity).touched, -1
+        while (now := self._number_of(touched)) != count:
             # Rows that share a key with touched ones are taken in once, and bring no further keys.
             count = now
-            self.steps(states_of(self.shapes, entity, self.contents(entity)))
-            self.steps(wider(self.shapes, entity))
+            self._steps(states_of(self.shapes, entity, self._contents(entity)))
+            self._steps(wider(self.shapes, entity))
 
-    def contents(self, entity: str) -> Contents:
+    def _contents(self, entity: str) -> Contents:
         queries = contents_queries(entity)
         carried = self.target.rows(queries.pop("carried"))
         columns = [one.name for one in self.shapes.histories[entity].columns]
         flags = {flag: bool(self.target.rows(query)[0][0]) for flag, query in queries.items()}
         return Contents(partial=partial_columns(columns, [(s, a) for s, a in carried]), **flags)
 
-    def tables(self) -> None:
-        self.steps(tables_plan(self.shapes))
-        for shape in (*self.shapes.dimensions, *self.shapes.facts):
-            affected = self.target.rows(f"SELECT COUNT(*) FROM {name(MemberTables(shape.table).affected)}")[0][0]
-            self.report.keys.changed += affected
-            if isinstance(shape, DimensionShape):
-                closed = f"SELECT COUNT(*) FROM {name(f'_changed_{shape.table}')} WHERE valid_to IS NOT NULL"
-                self.report.tables.setdefault(shape.table, TableCounts()).closed += self.target.rows(closed)[0][0]
+    def _number_of(self, table: str, where: str = "") -> int:
+        return int(self.target.rows(f"SELECT COUNT(*) FROM {name(table)}{where}")[0][0])
+
+
+class _LookedAtError(Exception):
+    """Ends a transaction of which nothing is to be kept."""
+
+
+def _part_columns(history: EntityHistory) -> list[tuple[str, str]]:
+    own = [(column, type_) for column, type_ in OWN_COLUMNS if column != "batch"]
+    return [*own, *((column.name, sql_type(column.type)) for column in history.columns)]

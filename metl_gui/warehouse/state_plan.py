@@ -21,6 +21,10 @@ _SO_FAR = "ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"
 _BEFORE = "ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING"
 
 
+COMMIT = "CASE WHEN h.committed_at <= h.seen_at + INTERVAL '24' HOUR THEN h.committed_at ELSE h.seen_at END"
+"""The commit of a message as far as it can be right."""
+
+
 class Contents(msgspec.Struct, frozen=True):
     """What the messages of touched rows have in them.
 
@@ -112,10 +116,9 @@ def _holding(history: EntityHistory, contents: Contents, columns: list[str]) -> 
     table, touched = name(history_table(history.entity)), name(StateTables(history.entity).touched)
     carries = "".join(f", NOT LIST_CONTAINS(COALESCE(h.absent, []), {text(c)}) AS {name(carried(c))}" for c in columns)
     own = f'h.schema AS "_schema", h.row_key AS "_row", h.order_key AS "_order", {RANK} AS "_rank", h.op AS "_op"'
-    commit = "CASE WHEN h.committed_at <= h.seen_at + INTERVAL '24' HOUR THEN h.committed_at ELSE h.seen_at END"
     held, kept = _held(contents), f"op <> 't' AND (schema, row_key) IN (SELECT schema, row_key FROM {touched})"
     query = f"""
-        SELECT {own}, {commit} AS "_commit", h.old_key, {names(columns, "h")}{carries}
+        SELECT {own}, {COMMIT} AS "_commit", h.old_key, {names(columns, "h")}{carries}
         FROM ({held.format(table=table, where=kept)}) AS h"""
     if not contents.has_truncates:
         return query
@@ -126,7 +129,7 @@ def _holding(history: EntityHistory, contents: Contents, columns: list[str]) -> 
           first AS (SELECT {ROW}, MIN(("_order" || "_rank")) AS "_at" FROM own GROUP BY {ROW})
         SELECT * FROM own
         UNION ALL
-        SELECT h.schema, first."_row", h.order_key, 1, 't', {commit}, NULL{nothing}
+        SELECT h.schema, first."_row", h.order_key, 1, 't', {COMMIT}, NULL{nothing}
         FROM ({truncates}) AS h
         JOIN first ON first."_schema" = h.schema AND first."_at" < (h.order_key || '1')"""
 

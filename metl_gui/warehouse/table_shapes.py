@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
@@ -9,8 +10,18 @@ import msgspec
 from sqlglot import exp
 
 from metl_gui.core.dimensional.histories import EntityHistory, HistoryColumn
-from metl_gui.core.trees.paths import split
-from metl_gui.core.warehouse_model import EVENT_TIME, Column, Dates, Dimension, Fact, Model, Reference, TimesOfDay
+from metl_gui.core.trees.paths import join, split
+from metl_gui.core.warehouse_model import (
+    EVENT_TIME,
+    Column,
+    Dates,
+    Dimension,
+    Fact,
+    Model,
+    Periodic,
+    Reference,
+    TimesOfDay,
+)
 from metl_gui.errors import UserError
 from metl_gui.warehouse.history_tables import sql_type
 from metl_gui.warehouse.statements import WRITTEN_IN, name
@@ -32,6 +43,7 @@ class Value(msgspec.Struct, frozen=True):
         sql: expression over the columns of the history.
         type: of the target, in the dialect in which plans are written.
         uses: columns of the history in it.
+        unfit: condition that a message has a value which the type cannot hold exactly; empty where it holds all.
         history: of a column of a dimension, see ``core.warehouse_model.History``.
     """
 
@@ -40,6 +52,7 @@ class Value(msgspec.Struct, frozen=True):
     type: str
     uses: tuple[str, ...] = ()
     history: int = 1
+    unfit: str = ""
 
 
 class KeyColumn(msgspec.Struct, frozen=True):
@@ -48,12 +61,17 @@ class KeyColumn(msgspec.Struct, frozen=True):
     Args:
         name: of the column in the target.
         source: column of the history, or of the load's own tables.
-        type: of the target.
+        declared: type of the model or the history.
     """
 
     name: str
     source: str
-    type: str
+    declared: str
+
+    @property
+    def type(self) -> str:
+        """Return the type of the target."""
+        return sql_type(self.declared)
 
 
 class ReferenceShape(msgspec.Struct, frozen=True):
@@ -109,6 +127,7 @@ class MemberShape(msgspec.Struct, frozen=True, kw_only=True):
         key: business key or grain.
         prefer, leading: as declared.
         references: to dimensions.
+        columns: without the key; of a fact its measures and degenerate dimensions.
     """
 
     table: str
@@ -117,19 +136,18 @@ class MemberShape(msgspec.Struct, frozen=True, kw_only=True):
     prefer: tuple[str, ...] = ()
     leading: str = ""
     references: tuple[ReferenceShape, ...] = ()
+    columns: tuple[Value, ...] = ()
 
 
 class DimensionShape(MemberShape, frozen=True, kw_only=True):
     """A dimension.
 
     Args:
-        columns: without its key.
         covers_past: the first version covers the time before it.
         on_delete: what becomes of a member whose rows are deleted.
         unknown, not_applicable: values of the rows with the keys 0 and -1.
     """
 
-    columns: tuple[Value, ...]
     covers_past: bool = True
     on_delete: str = "close"
     unknown: tuple[tuple[str, str], ...] = ()
@@ -156,7 +174,6 @@ class FactShape(MemberShape, frozen=True, kw_only=True):
     """A fact.
 
     Args:
-        columns: measures and degenerate dimensions.
         where: expression over the columns of the history; empty for all.
         where_uses: columns in it.
         event_time: expression over the columns of the history; empty for the commit of the first message.
@@ -164,7 +181,6 @@ class FactShape(MemberShape, frozen=True, kw_only=True):
         on_correction, on_delete: as declared.
     """
 
-    columns: tuple[Value, ...]
     where: str = ""
     where_uses: tuple[str, ...] = ()
     event_time: str = ""
@@ -180,6 +196,24 @@ class FactShape(MemberShape, frozen=True, kw_only=True):
         return tuple(dict.fromkeys((*used, *self.where_uses, *self.event_time_uses)))
 
 
+class PeriodicShape(msgspec.Struct, frozen=True, kw_only=True):
+    """A periodic fact.
+
+    Args:
+        table: its name.
+        dimension: of whose members it holds the states.
+        every: ``day``, ``week`` or ``month``.
+        time_zone: in which days end.
+        columns: of the dimension.
+    """
+
+    table: str
+    dimension: DimensionShape
+    every: str
+    time_zone: str
+    columns: tuple[str, ...]
+
+
 class Shapes(msgspec.Struct, frozen=True):
     """The tables of a model, dimensions before what refers to them.
 
@@ -188,6 +222,7 @@ class Shapes(msgspec.Struct, frozen=True):
         histories: by entity.
         dimensions: those that others refer to first.
         facts: in the order of the model.
+        periodics: in the order of the model.
         valid_at: by entity, the expression for the time since when a state holds.
     """
 
@@ -195,12 +230,21 @@ class Shapes(msgspec.Struct, frozen=True):
     histories: dict[str, EntityHistory]
     dimensions: tuple[DimensionShape, ...]
     facts: tuple[FactShape, ...]
+    periodics: tuple[PeriodicShape, ...]
     valid_at: dict[str, str]
 
     @property
     def entities(self) -> tuple[str, ...]:
         """Return the entities that tables are made of."""
         return tuple(dict.fromkeys(one.entity for one in (*self.dimensions, *self.facts)))
+
+    def conversions(self, entity: str) -> dict[str, str]:
+        """Return, by table and column, the conditions that a message of an entity does not fit a table."""
+        found: dict[str, str] = {}
+        for shape in self.of_entity(entity):
+            values = [*shape.columns, *(value for one in shape.references for value in one.on if not one.date)]
+            found |= {f"{shape.table}.{value.name}": value.unfit for value in values if value.unfit}
+        return found
 
     def of_entity(self, entity: str) -> tuple[MemberShape, ...]:
         """Return the tables that are made of an entity."""
@@ -217,6 +261,7 @@ def shapes(model: Model, histories: Sequence[EntityHistory], parse: Parse) -> Sh
     Raises:
         ModelError: an attribute, a table or an entity does not exist.
     """
+    _check_supported(model)
     by_entity = {one.entity: one for one in histories}
     maker = _Maker(model, by_entity, parse)
     dimensions = [maker.dimension(one) for one in model.dimensions]
@@ -226,7 +271,48 @@ def shapes(model: Model, histories: Sequence[EntityHistory], parse: Parse) -> Sh
         if one.valid_at:
             value = maker.attribute(one.name, one.entity, one.valid_at)
             valid_at[one.entity] = f"CAST({value.sql} AS TIMESTAMPTZ)"
-    return Shapes(model, by_entity, tuple(_in_levels(dimensions)), facts, valid_at)
+    periodics = tuple(_periodic(one, dimensions) for one in model.tables if isinstance(one, Periodic))
+    return Shapes(model, by_entity, tuple(_in_levels(dimensions)), facts, periodics, valid_at)
+
+
+def _periodic(one: Periodic, dimensions: Sequence[DimensionShape]) -> PeriodicShape:
+    found = next((each for each in dimensions if each.table == one.of), None)
+    if found is None:
+        text = f"{one.name} is of {one.of}, which is no dimension."
+        raise ModelError("Loads do not carry this out yet", text, "Make it of a dimension.")
+    known = {part.name for part in found.key} | {column.name for column in found.columns}
+    if unknown := [column for column in one.columns if column not in known]:
+        text = f"{one.name} has the column {unknown[0]}, which {one.of} does not have."
+        raise ModelError("A column does not exist", text, _EDIT)
+    return PeriodicShape(table=one.name, dimension=found, every=one.every, time_zone=one.time_zone, columns=one.columns)
+
+
+def _check_supported(model: Model) -> None:
+    """Refuse what loads do not carry out, so that nothing declared is silently left undone.
+
+    Raises:
+        ModelError: the error names the table and what it declares.
+    """
+    for table in model.tables:
+        asked: list[str] = []
+        if not isinstance(table, Dimension | Fact | Periodic | Dates | TimesOfDay):
+            asked.append(f"kind {type(table).__name__.lower()}")
+        if isinstance(table, Dimension):
+            asked += ["covers_past: false"] * (not table.covers_past) + ["infinity: null"] * (table.infinity == "null")
+            asked += ["parent"] * bool(table.parent)
+        if isinstance(table, Fact):
+            asked += ["event_times"] * bool(table.event_times) + ["junk"] * bool(table.junk)
+            asked += ["on_correction: reverse"] * (table.on_correction == "reverse")
+            asked += ["on_delete: reverse"] * (table.on_delete == "reverse")
+        if isinstance(table, Dates):
+            asked += [f"locale: {table.locale}"] * (table.locale != "en")
+        if isinstance(table, Dimension | Fact):
+            asked += ["cascade: true"] * any(one.cascade for one in table.references)
+            asked += ["on_miss: wait"] * any(one.on_miss == "wait" for one in table.references)
+            asked += ["indexes"] * bool(table.indexes) + ["grants"] * bool(table.grants)
+        if asked:
+            text = f"The table {table.name} declares {', '.join(asked)}."
+            raise ModelError("Loads do not carry this out yet", text, "Leave it out, or load by a model without it.")
 
 
 def _in_levels(dimensions: Sequence[DimensionShape]) -> list[DimensionShape]:
@@ -274,8 +360,9 @@ class _Maker:
         self, table: str, entity: str, path: str, type_: str = "", label: str = "", history: int = 1
     ) -> Value:
         column = self.column(table, entity, path)
-        sql = converted(name(column.name), column.type, type_)
-        return Value(label, sql, sql_type(type_ or column.type), (column.name,), history)
+        type_ = type_ or column.type
+        sql, unfit = converted(name(column.name), column.type, type_)
+        return Value(label, sql, sql_type(type_), (column.name,), history, unfit)
 
     def expression(self, table: str, entity: str, text: str, type_: str, label: str = "", history: int = 1) -> Value:
         """Return the value of a row expression, or of a path."""
@@ -287,16 +374,13 @@ class _Maker:
         def in_columns(node: exp.Expr) -> exp.Expr:
             if not isinstance(node, exp.Column | exp.Dot):
                 return node
-            column = self.column(table, entity, ".".join(part.name for part in node.parts))
+            column = self.column(table, entity, join(part.name for part in node.parts))
             uses.append(column.name)
             return exp.column(column.name, quoted=True)
 
-        tree = self.parse(text).transform(in_columns)
-        sql = tree.sql(dialect=WRITTEN_IN)
-        type_ = type_ or "text"
-        return Value(
-            label, f"TRY_CAST({sql} AS {sql_type(type_)})", sql_type(type_), tuple(dict.fromkeys(uses)), history
-        )
+        sql = _tried(self.parse(text).transform(in_columns)).sql(dialect=WRITTEN_IN)
+        cast, unfit = converted(f"({sql})", "", type_ or "text")
+        return Value(label, cast, sql_type(type_ or "text"), tuple(dict.fromkeys(uses)), history, unfit)
 
     def value(self, table: str, entity: str, column: Column) -> Value:
         if column.expression:
@@ -308,8 +392,8 @@ class _Maker:
         if not found:
             text = f"{table} declares no business key, and the entity {entity} has none."
             raise ModelError("A table has no key", text, _EDIT)
-        own = [KeyColumn(last_part(one.path), one.name, sql_type(one.type)) for one in found]
-        return (KeyColumn("schema", "_schema", "VARCHAR"), *own) if with_schema else tuple(own)
+        own = [KeyColumn(last_part(one.path), one.name, one.type) for one in found]
+        return (KeyColumn("schema", "_schema", "text"), *own) if with_schema else tuple(own)
 
     def dimension(self, one: Dimension) -> DimensionShape:
         key = self.key(one.name, one.entity, one.business_key, one.key_includes_schema)
@@ -320,7 +404,7 @@ class _Maker:
             columns = tuple(Column(name=c.name, path=c.path) for c in listed)
         values = [self.value(one.name, one.entity, c) for c in columns]
         renamed = {v.uses[0]: v.name for c, v in zip(columns, values, strict=True) if c.path and not c.type}
-        key = tuple(KeyColumn(renamed.get(part.source, part.name), part.source, part.type) for part in key)
+        key = tuple(KeyColumn(renamed.get(part.source, part.name), part.source, part.declared) for part in key)
         kept = tuple(v for v in values if v.name not in {part.name for part in key})
         references = tuple(self.reference(one, reference, "durable") for reference in one.references)
         return DimensionShape(
@@ -340,8 +424,8 @@ class _Maker:
     def fact(self, one: Fact) -> FactShape:
         if one.grain == "row":
             key: tuple[KeyColumn, ...] = (
-                KeyColumn("schema", "_schema", "VARCHAR"),
-                KeyColumn("row_key", "_row", "VARCHAR"),
+                KeyColumn("schema", "_schema", "text"),
+                KeyColumn("row_key", "_row", "text"),
             )
         else:
             key = self.key(one.name, one.entity, one.grain, one.key_includes_schema)
@@ -385,10 +469,20 @@ class _Maker:
             if looked_up is None:
                 text = f"The reference {one.name} of {of.name} does not say what {part.name} of {target.name} is."
                 raise ModelError("A reference does not name the whole key", text, _EDIT)
-            value = self.expression(of.name, of.entity, looked_up, "text")
-            plain = value.sql.removeprefix("TRY_CAST(").removesuffix(f" AS {value.type})")
-            values.append(Value(part.name, f"TRY_CAST({plain} AS {part.type})", part.type, value.uses))
+            values.append(self.expression(of.name, of.entity, looked_up, part.declared, part.name))
         return ReferenceShape(one.name, one.dimension, tuple(values), one.as_of or default, one.on_miss)
+
+
+def _tried(tree: exp.Expr) -> exp.Expr:
+    """Return an expression in which what cannot be cast is null: one message must not end a load."""
+    for cast in reversed(list(tree.find_all(exp.Cast))):
+        if not isinstance(cast, exp.TryCast):
+            tried = exp.TryCast(this=cast.this, to=cast.args["to"])
+            if cast is tree:
+                tree = tried
+            else:
+                cast.replace(tried)
+    return tree
 
 
 def last_part(path: str) -> str:
@@ -396,8 +490,29 @@ def last_part(path: str) -> str:
     return split(path)[-1]
 
 
-def converted(sql: str, of: str, to: str) -> str:
-    """Return the expression that gives a value of one type as another, null where it cannot be."""
-    if not to or sql_type(of) == sql_type(to):
-        return sql
-    return f"TRY_CAST({sql} AS {sql_type(to)})"
+def converted(sql: str, of: str, to: str) -> tuple[str, str]:
+    """Return the expression that gives a value as another type, and the condition that it would not be the same value.
+
+    Args:
+        sql: the value.
+        of: its type; empty for one that is not known.
+        to: the type that it becomes.
+    """
+    if of and sql_type(of) == sql_type(to):
+        longest = _LENGTH.fullmatch(to)
+        return sql, f"LENGTH({sql}) > {longest[1]}" if longest else ""
+    cast = f"TRY_CAST({sql} AS {sql_type(to)})"
+    if to in ("text", "json"):
+        return cast, ""
+    unfit = f"({sql} IS NOT NULL AND {cast} IS NULL)"
+    decimal = _DECIMAL.fullmatch(to)
+    if decimal:
+        digits, scale = int(decimal[1]), int(decimal[2])
+        exact = f"TRY_CAST({sql} AS DECIMAL({_DIGITS}, {_DIGITS - digits + scale}))"
+        unfit = f"({unfit} OR {cast} <> {exact})"
+    return cast, unfit
+
+
+_DIGITS = 38
+_DECIMAL = re.compile(r"decimal\((\d+), *(\d+)\)")
+_LENGTH = re.compile(r"text\((\d+)\)")

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from metl_gui.core.dimensional import staging
+from metl_gui.core.dimensional import members, messages, row_states, staging
 from metl_gui.core.runs import kafka, run_spec, target
 from metl_gui.core.runs import lanes as lane_values
 from metl_gui.engine.kafka import inspection, offsets, topic_orders
@@ -32,6 +32,7 @@ from metl_gui.engine.streaming import file_states, planner
 from metl_gui.engine.tasks import task
 from metl_gui.registry import addresses as places
 from metl_gui.ui.messages import pairs
+from metl_gui.warehouse import audit, member_plan, state_plan, statements, table_shapes
 from metl_gui.workbench.runs import topics as shown_topics
 from tests.helpers import documents, killing
 from tests.helpers.killing import WORKER
@@ -92,6 +93,31 @@ INTERNAL: dict[str, tuple[type, ...]] = {
         kafka.Start,
         kafka.TopicPlan,
         staging.StagedPart,
+    ),
+    "within one load of a warehouse": (
+        audit.Finding,
+        audit._Rule,
+        member_plan.MemberTables,
+        members.FactState,
+        members.Member,
+        members.Ownership,
+        members.Segment,
+        members.Version,
+        messages.Message,
+        messages.Replay,
+        row_states.State,
+        row_states._Life,
+        state_plan.Contents,
+        state_plan.StateTables,
+        statements.Step,
+        table_shapes.DimensionShape,
+        table_shapes.FactShape,
+        table_shapes.KeyColumn,
+        table_shapes.MemberShape,
+        table_shapes.PeriodicShape,
+        table_shapes.ReferenceShape,
+        table_shapes.Shapes,
+        table_shapes.Value,
     ),
 }
 """Structs whose bytes, where they have any, are read by the same version of the program; no name of theirs counts."""

@@ -12,13 +12,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from metl_gui.core.dimensional.load_report import LoadReport
 from metl_gui.core.dimensional.messages import Message, Position
 from metl_gui.core.warehouse_model import Dimension, Fact
 from metl_gui.warehouse.duckdb_target import DuckDb
-from metl_gui.warehouse.loader import LoadReport, load_parts
+from metl_gui.warehouse.loader import Owner, load_parts
 from tests.unit.warehouse.worlds import (
     at,
+    day_rows,
     dimension_rows,
+    expected_days,
     expected_dimension,
     expected_visits,
     model_of,
@@ -28,6 +31,7 @@ from tests.unit.warehouse.worlds import (
     visit_rows,
 )
 
+OWNER = Owner(project="world", mode="test")
 KEYS = ("1", "2", "3")
 
 
@@ -120,7 +124,9 @@ def loaded(
     _, tables = model_of(dimension, fact)
     target = DuckDb(folder / f"{len(list(folder.glob('*.duckdb')))}.duckdb")
     for number, (persons, visits) in enumerate(batches):
-        load_parts(target, tables, [part(folder, "person", persons), part(folder, "visit", visits)], f"load {number}")
+        load_parts(
+            target, tables, [part(folder, "person", persons), part(folder, "visit", visits)], f"load {number}", OWNER
+        )
     return target
 
 
@@ -142,6 +148,8 @@ def test_any_order_batching_and_repetition_gives_what_the_oracle_gives(
     facts, needed = expected_visits(fact, dimension, visits, persons)
     assert visit_rows(target, flag=fact.on_delete == "flag") == facts
     assert dimension_rows(target) == expected_dimension(dimension, persons, needed)
+    days, over = day_rows(target)
+    assert days == expected_days(dimension, persons, over)
     target.close()
 
 
@@ -171,7 +179,7 @@ class Warehouse:
     def load(self, persons: Sequence[Message] = (), visits: Sequence[Message] = (), name: str = "") -> LoadReport:
         self.number += 1
         parts = [part(self.folder, "person", persons), part(self.folder, "visit", visits)]
-        return load_parts(self.target, self.tables, parts, name or f"load {self.number}")
+        return load_parts(self.target, self.tables, parts, name or f"load {self.number}", OWNER)
 
 
 def test_what_is_loaded_again_changes_no_row(tmp_path: Path) -> None:
@@ -240,10 +248,10 @@ def test_a_load_that_is_stopped_between_two_steps_leaves_nothing(tmp_path: Path)
 
         parts = [part(folder, "person", PERSONS), part(folder, "visit", VISITS)]
         try:
-            load_parts(warehouse.target, warehouse.tables, parts, "load", count)
+            load_parts(warehouse.target, warehouse.tables, parts, "load", OWNER, count)
         except StoppedError:
             assert not warehouse.target.has_table("metl_loads")
-            report = load_parts(warehouse.target, warehouse.tables, parts, "load")
+            report = load_parts(warehouse.target, warehouse.tables, parts, "load", OWNER)
             assert report.appended == 4
         else:
             assert stop > len(done) > 90

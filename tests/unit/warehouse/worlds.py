@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -17,7 +18,7 @@ from metl_gui.core.dimensional.members import FactState, Key, Ownership, Version
 from metl_gui.core.dimensional.messages import Message, held
 from metl_gui.core.dimensional.row_states import FOREVER, State, row_states
 from metl_gui.core.dimensional.staging import StagedPart
-from metl_gui.core.warehouse_model import Column, Dimension, Fact, Model, Reference
+from metl_gui.core.warehouse_model import Column, Dimension, Fact, Model, Periodic, Reference
 from metl_gui.warehouse.duckdb_target import DuckDb
 from metl_gui.warehouse.table_shapes import Shapes, shapes
 
@@ -44,6 +45,7 @@ VISIT = EntityHistory(
     ),
 )
 HISTORIES = {"person": PERSON, "visit": VISIT}
+BERLIN = ZoneInfo("Europe/Berlin")
 BEGINNING = datetime(1, 1, 1, tzinfo=UTC)
 
 
@@ -83,7 +85,8 @@ def parse(text: str) -> exp.Expr:
 
 def model_of(dimension: Dimension, fact: Fact | None = None) -> tuple[Model, Shapes]:
     """Return a model and its tables."""
-    tables = (dimension,) if fact is None else (dimension, fact)
+    days = Periodic(name="person_day", of="person", every="day", time_zone="Europe/Berlin", columns=("city",))
+    tables = (dimension, days) if fact is None else (dimension, fact, days)
     model = Model(name="world", tables=tables)
     return model, shapes(model, [PERSON, VISIT], parse)
 
@@ -200,16 +203,43 @@ def expected_visits(
     rows: list[tuple[Any, ...]] = []
     for key, state in expected_facts(one, visits).items():
         who = state.values.get("who")
-        time = (state.values.get("at") or state.committed_at) if one.event_time else state.began_at
+        event = (state.values.get("at") or state.committed_at) if one.event_time else state.began_at
         number: int | None = None
         if who is not None:
             needed.add((who,))
             of_member = found.get((who,), (True, ()))[1]
             starts = [BEGINNING, *(version.valid_from for version in of_member[1:])]
-            number = sum(1 for start in starts if start <= time)
+            number = sum(1 for start in starts if start <= event)
         flag = (not state.is_alive,) if one.on_delete == "flag" else ()
-        rows.append((*key, who, number, time, state.values.get("fee"), *flag))
+        rows.append((*key, who, number, event, state.values.get("fee"), *flag))
     return sorted(rows, key=repr), needed
+
+
+def expected_days(one: Dimension, messages: Iterable[Message], over: datetime | None) -> list[tuple[Any, ...]]:
+    """Return the rows of the periodic fact: day, business key, number of the version, city."""
+    rows: list[tuple[Any, ...]] = []
+    found = expected_members(one, messages)
+    starts = [version.valid_from for _, of_member in found.values() for version in of_member]
+    if over is None or not starts:
+        return rows
+    day = min(starts).astimezone(BERLIN).date()
+    while (end := datetime.combine(day + timedelta(days=1), time(), BERLIN)) <= over:
+        for key, (is_alive, of_member) in found.items():
+            for number, version in enumerate(of_member, 1):
+                is_flagged = number == len(of_member) and not is_alive and one.on_delete == "flag"
+                if version.valid_from < end and (is_flagged or version.valid_to >= end):
+                    rows.append((int(f"{day:%Y%m%d}"), *key, number, version.by_version["city"]))
+        day += timedelta(days=1)
+    return sorted(rows, key=repr)
+
+
+def day_rows(target: DuckDb) -> tuple[list[tuple[Any, ...]], datetime | None]:
+    """Return the rows of the periodic fact, and up to when all sources are."""
+    query = """SELECT d.date_key, p.id, p.version_number, d.city FROM person_day AS d
+        JOIN person AS p ON p.person_key = d.person_key"""
+    return plain(target.rows(query)), target.rows("SELECT MIN(latest) FROM metl_watermarks WHERE entity = 'person'")[0][
+        0
+    ]
 
 
 def plain(rows: Iterable[Sequence[Any]]) -> list[tuple[Any, ...]]:

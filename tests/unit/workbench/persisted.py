@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from metl_gui.core.dimensional import load_report
 from metl_gui.core.runs.lanes import LoadProgress, MemberFigures
+from metl_gui.warehouse import loader
 from metl_gui.workbench import addresses, settings, user_folders
 from metl_gui.workbench import settings as project_settings
 from metl_gui.workbench.exports import files
@@ -29,6 +31,8 @@ FILES: Mapping[str, Any] = {
     "where a run wrote": killed_runs._RunOutputs,
     "profiles": saved_profiles._File,
     "a sample": cache.KeptSample,
+    "a load of a warehouse": load_report.LoadReport,
+    "whose a warehouse is": loader.Owner,
 }
 """Run folders, the cache of samples and the settings of a user."""
 

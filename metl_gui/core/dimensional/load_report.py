@@ -1,0 +1,73 @@
+"""What a load into a warehouse did, in counts that add up.
+
+Messages = appended + repeated + void + set aside.
+
+Source: docs/reference/warehouse-model.md, "A load".
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+
+class TableCounts(msgspec.Struct, kw_only=True):
+    """What a load did to a table, in rows.
+
+    Args:
+        inserted: new rows.
+        updated: rows of which a value differs.
+        removed: rows that are no longer.
+        closed: of the updated ones, versions that got an end.
+    """
+
+    inserted: int = 0
+    updated: int = 0
+    closed: int = 0
+    removed: int = 0
+
+
+class KeyCounts(msgspec.Struct, kw_only=True):
+    """Business keys and grains whose rows were made anew.
+
+    Args:
+        changed: some row differed.
+        same: none did.
+    """
+
+    changed: int = 0
+    same: int = 0
+
+
+class LoadReport(msgspec.Struct, kw_only=True):
+    """What a load did.
+
+    Args:
+        load: its name.
+        messages: staged.
+        appended: to the histories.
+        repeated: known before, or twice in the batch.
+        void: replaced by those of a later publication.
+        set_aside: could not be stored.
+        keys: made anew.
+        tables: by name.
+        waiting: facts that wait for their members.
+        is_repeated: the load was done before; these are the counts of then.
+    """
+
+    load: str
+    messages: int = 0
+    appended: int = 0
+    repeated: int = 0
+    void: int = 0
+    set_aside: int = 0
+    keys: KeyCounts = msgspec.field(default_factory=KeyCounts)
+    tables: dict[str, TableCounts] = {}
+    waiting: int = 0
+    is_repeated: bool = False
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the document of ``metl warehouse load``."""
+        found: dict[str, Any] = msgspec.to_builtins(self)
+        return found

@@ -1,0 +1,162 @@
+"""Prove that the tables of a target are the function of its histories, and that declared tests hold.
+
+Source: docs/reference/warehouse-model.md, "The audit".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from metl_gui.core.warehouse_model import Accepted, Column, ColumnTest, Dimension, Fact, NotNull, Related, Unique
+from metl_gui.warehouse.arrivals import set_aside_table
+from metl_gui.warehouse.dimension_plan import versions_table
+from metl_gui.warehouse.duckdb_target import DuckDb
+from metl_gui.warehouse.fact_plan import member_references
+from metl_gui.warehouse.history_tables import history_table
+from metl_gui.warehouse.load_plan import referring_to
+from metl_gui.warehouse.loader import Loader, Owner
+from metl_gui.warehouse.member_plan import MemberTables, keys_of
+from metl_gui.warehouse.statements import name, text
+from metl_gui.warehouse.table_shapes import DimensionShape, MemberShape, Shapes
+
+_SHOWN = 5
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that is not as it must be.
+
+    Args:
+        table: where.
+        rule: which is broken.
+        rows: how many rows break it.
+        shown: some of them.
+    """
+
+    table: str
+    rule: str
+    rows: int
+    shown: tuple[str, ...] = ()
+
+
+class _Rule(msgspec.Struct, frozen=True):
+    """A rule, as the query for the rows that break it."""
+
+    table: str
+    rule: str
+    broken: str
+
+
+def audit(target: DuckDb, shapes: Shapes, owner: Owner) -> tuple[Finding, ...]:
+    """Return what is wrong in a target; nothing in it is changed.
+
+    Cost: every row is made anew once and compared, and each rule is one query.
+
+    Raises:
+        TargetError: the target is somebody else's, or made by another model.
+    """
+    findings = [_found(target, rule) for rule in _rules(shapes)]
+    report = Loader(target, shapes, owner).recomputed()
+    for table, counts in report.tables.items():
+        if differing := counts.inserted + counts.updated + counts.removed:
+            shown = (f"missing: {counts.inserted}", f"other values: {counts.updated}", f"too many: {counts.removed}")
+            findings.append(Finding(table=table, rule="follows from the histories", rows=differing, shown=shown))
+    return tuple(one for one in findings if one is not None)
+
+
+def _found(target: DuckDb, rule: _Rule) -> Finding | None:
+    count = target.rows(f"SELECT COUNT(*) FROM ({rule.broken}) AS q")[0][0]
+    if not count:
+        return None
+    rows = target.rows(f"SELECT * FROM ({rule.broken}) AS q LIMIT {_SHOWN}")
+    shown = tuple(", ".join(str(value) for value in row) for row in rows)
+    return Finding(table=rule.table, rule=rule.rule, rows=count, shown=shown)
+
+
+def _rules(shapes: Shapes) -> Iterator[_Rule]:
+    yield _ledger(shapes)
+    for dimension in shapes.dimensions:
+        yield from _dimension_rules(dimension)
+        for table, column in referring_to(shapes, dimension):
+            known = f"SELECT {name(dimension.durable_key)} FROM {name(dimension.table)}"
+            broken = f"SELECT * FROM {name(table)} WHERE {name(column)} NOT IN ({known})"
+            yield _Rule(table, f"{column} stands in {dimension.table}", broken)
+    for fact in shapes.facts:
+        yield _owned(fact)
+        for reference in member_references(fact):
+            target = shapes.dimension(reference.dimension)
+            pair = f"SELECT {name(target.version_key)}, {name(target.durable_key)} FROM {name(target.table)}"
+            broken = f"""SELECT * FROM {name(fact.table)}
+                WHERE ({name(reference.key)}, {name(reference.durable)}) NOT IN ({pair})"""
+            yield _Rule(fact.table, f"{reference.key} and {reference.durable} are one member", broken)
+    yield from _declared(shapes)
+
+
+def _ledger(shapes: Shapes) -> _Rule:
+    stored = " + ".join(f"(SELECT COUNT(*) FROM {name(history_table(entity))})" for entity in shapes.histories) or "0"
+    tables = (name(set_aside_table(entity)) for entity in shapes.histories)
+    aside = " + ".join(f"(SELECT COUNT(*) FROM {table})" for table in tables) or "0"
+    messages, repeated = (f"CAST(report ->> '$.{count}' AS BIGINT)" for count in ("messages", "repeated"))
+    counted = f"SELECT COALESCE(SUM({messages} - {repeated}), 0) AS loaded FROM metl_loads WHERE report IS NOT NULL"
+    broken = f"SELECT loaded, {stored} + {aside} AS stored FROM ({counted}) AS l WHERE loaded <> {stored} + {aside}"
+    return _Rule("metl_loads", "messages are those that are stored, repeated or set aside", broken)
+
+
+def _dimension_rules(shape: DimensionShape) -> Iterator[_Rule]:
+    table, key, member = name(shape.table), name(shape.version_key), name(shape.durable_key)
+    overlap = f"""SELECT a.{key}, b.{key} AS other FROM {table} AS a JOIN {table} AS b
+        ON a.{member} = b.{member} AND a.{key} <> b.{key} AND a.valid_from <= b.valid_from
+        AND (a.valid_to IS NULL OR a.valid_to > b.valid_from) WHERE a.{key} > 0"""
+    yield _Rule(shape.table, "versions of a member do not overlap", overlap)
+    several = f"SELECT {member} FROM {table} WHERE is_current AND {key} > 0 GROUP BY {member} HAVING COUNT(*) > 1"
+    yield _Rule(shape.table, "a member has one current version at most", several)
+    twice = f"SELECT {key} FROM {table} GROUP BY {key} HAVING COUNT(*) > 1"
+    yield _Rule(shape.table, "a key is given once", twice)
+    given = name(versions_table(shape.table))
+    strange = f"""SELECT t.{key} FROM {table} AS t WHERE t.{key} > 0 AND NOT EXISTS (
+        SELECT 1 FROM {given} AS v WHERE v.version_key = t.{key} AND v.durable_key = t.{member})"""
+    yield _Rule(shape.table, "keys are those that were given", strange)
+
+
+def _owned(shape: MemberShape) -> _Rule:
+    """Return the rule that rows have a grain that some message has: others were written by hand."""
+    keys = zip(shape.key, keys_of(shape), strict=True)
+    match = " AND ".join(f"o.{name(key)} = t.{name(part.name)}" for part, key in keys)
+    owners = name(MemberTables(shape.table).owners)
+    broken = f"SELECT * FROM {name(shape.table)} AS t WHERE NOT EXISTS (SELECT 1 FROM {owners} AS o WHERE {match})"
+    return _Rule(shape.table, "rows come from messages", broken)
+
+
+def _declared(shapes: Shapes) -> Iterator[_Rule]:
+    for table in shapes.model.tables:
+        if isinstance(table, Dimension):
+            columns = table.columns if table.columns != "all" else ()
+            key, where = f"{name(table.name + '_key')} > 0 AND NOT is_inferred", " AND is_current"
+        elif isinstance(table, Fact):
+            columns, key, where = (*table.measures, *table.degenerate), "TRUE", ""
+        else:
+            continue
+        for column in columns:
+            for test in column.tests:
+                yield _test(table.name, column, test, key, where)
+
+
+def _test(table: str, column: Column, test: ColumnTest, rows: str, current: str) -> _Rule:
+    t, c = name(table), name(column.name)
+    match test:
+        case NotNull():
+            return _Rule(table, f"{column.name} is not null", f"SELECT * FROM {t} WHERE {rows} AND {c} IS NULL")
+        case Unique():
+            broken = f"SELECT {c} FROM {t} WHERE {rows}{current} AND {c} IS NOT NULL GROUP BY {c} HAVING COUNT(*) > 1"
+            return _Rule(table, f"{column.name} is unique", broken)
+        case Accepted(values=values):
+            listed = ", ".join(text(value) for value in values)
+            broken = f"SELECT * FROM {t} WHERE {rows} AND CAST({c} AS VARCHAR) NOT IN ({listed})"
+            return _Rule(table, f"{column.name} is one of {', '.join(values)}", broken)
+        case Related(table=other, column=far):
+            known = f"SELECT {name(far)} FROM {name(other)} WHERE {name(far)} IS NOT NULL"
+            broken = f"SELECT * FROM {t} WHERE {rows} AND {c} IS NOT NULL AND {c} NOT IN ({known})"
+            return _Rule(table, f"{column.name} stands in {other}.{far}", broken)
+        case _:
+            return _Rule(table, "a test that is not known", "SELECT 1")

@@ -1,0 +1,205 @@
+"""Load a warehouse: changes mapped, or messages that exist, staged on Spark and merged into a target.
+
+Source: docs/guide/warehouse.md; docs/reference/warehouse-model.md, "A load".
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from metl_gui.core.dimensional.histories import EntityHistory, entity_histories
+from metl_gui.core.dimensional.load_report import LoadReport, TableCounts
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.progress import UNWATCHED, Watch
+from metl_gui.core.warehouse_model import Model
+from metl_gui.engine.execution.client import SparkProcess
+from metl_gui.engine.staging.sink import staged_parts
+from metl_gui.errors import EditError, RunError
+from metl_gui.formats.row_expressions import row_expression
+from metl_gui.warehouse.audit import Finding, audit
+from metl_gui.warehouse.duckdb_target import DuckDb
+from metl_gui.warehouse.load_plan import whole_plan
+from metl_gui.warehouse.loader import Loader, Owner
+from metl_gui.warehouse.statements import Step, readable
+from metl_gui.warehouse.table_shapes import Shapes, shapes
+from metl_gui.workbench.loads.targets import duckdb_path
+from metl_gui.workbench.publishing.publication import production_document
+from metl_gui.workbench.runs.mapping_run import PRODUCTION, RunRequest, RunResult, run_mapping
+from metl_gui.workbench.session import Workbench
+from metl_gui.workbench.warehouse.models import check_models, model_of
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedRun:
+    """A run of which the messages went into a warehouse.
+
+    Args:
+        run: the run; its outputs are gone, as the target has them.
+        load: what the load did.
+    """
+
+    run: RunResult
+    load: LoadReport
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the document of ``metl run`` with the load in it."""
+        return {**self.run.as_json(), "warehouse": self.load.as_json()}
+
+
+@dataclass(frozen=True, slots=True)
+class AuditReport:
+    """What an audit found.
+
+    Args:
+        target: what was audited.
+        problems: what is not as it must be.
+    """
+
+    target: str
+    problems: tuple[Finding, ...] = field(default=())
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the document of ``metl warehouse audit``."""
+        return {"target": self.target, "problems": [msgspec.to_builtins(one) for one in self.problems]}
+
+
+def load_warehouse(
+    workbench: Workbench,
+    request: RunRequest,
+    target: str,
+    model: str = "",
+    spark: SparkProcess | None = None,
+    watch: Watch = UNWATCHED,
+    *,
+    is_dry: bool = False,
+    keeps_session: bool = False,
+) -> LoadedRun:
+    """Map a source, or take messages that exist, and load what came of it into a target.
+
+    Args:
+        workbench: the opened project; read only is enough.
+        request: what to do; its sink is a folder of the run's own.
+        target: see ``duckdb_path``.
+        model: name of the warehouse model; the only one by default.
+        spark: see ``run_mapping``.
+        watch: progress, and cancel: between two steps of the load too.
+        is_dry: only find out what the load would do.
+        keeps_session: see ``run_mapping``.
+
+    Raises:
+        EditError: there is no such model, or it has errors.
+        RunError: the run cannot be done; nothing of it is in the target.
+        TargetError: the target refused the load; nothing of it is kept.
+    """
+    if request.in_batches:
+        raise RunError("A load into a warehouse has an end.", hint="Leave --follow and --checkpoint out.")
+    path = duckdb_path(target)
+    document = _document(workbench, request)
+    tables = model_shapes(document, model, production=request.mode == PRODUCTION)
+    if path.exists():  # who else holds it is told before minutes of mapping, not after
+        DuckDb(path).close()
+    sink = msgspec.structs.replace(request.sink, address="", format="stage", histories=tuple(tables.histories.values()))
+    run = run_mapping(workbench, replace(request, sink=sink), spark, watch=watch, keeps_session=keeps_session)
+    folder = Path(run.report.outputs)
+    owner = Owner(project=workbench.project_id, mode=request.mode)
+    watch.step("Loading the warehouse")
+    with DuckDb(path) as opened:
+        loader = Loader(opened, tables, owner, _heard(watch))
+        load = (loader.planned if is_dry else loader.load)(staged_parts(folder), run.report.run_id)
+    shutil.rmtree(folder, ignore_errors=True)
+    return LoadedRun(run, load)
+
+
+def rebuild_warehouse(
+    workbench: Workbench, target: str, model: str = "", watch: Watch = UNWATCHED, mode: str = "test"
+) -> LoadReport:
+    """Make the tables of a target anew from its histories, after its model was changed.
+
+    Raises:
+        EditError: there is no such model, or it has errors.
+        TargetError: the target refused it; it is as before.
+    """
+    tables = model_shapes(workbench.document, model)
+    with DuckDb(duckdb_path(target)) as opened:
+        return Loader(opened, tables, Owner(project=workbench.project_id, mode=mode), _heard(watch)).rebuild()
+
+
+def audit_warehouse(workbench: Workbench, target: str, model: str = "", mode: str = "test") -> AuditReport:
+    """Prove that a target is right.
+
+    Raises:
+        EditError: there is no such model, or it has errors.
+        TargetError: the target is somebody else's, or made by another model.
+    """
+    tables = model_shapes(workbench.document, model)
+    with DuckDb(duckdb_path(target)) as opened:
+        return AuditReport(target, audit(opened, tables, Owner(project=workbench.project_id, mode=mode)))
+
+
+def model_shapes(document: Document, name: str = "", *, production: bool = False) -> Shapes:
+    """Return the tables of a model of a document.
+
+    Raises:
+        EditError: there is no such model, or it has errors.
+    """
+    model = model_of(document, name)
+    found = check_models(document, model.name, production=production)
+    errors = [one for one in found.problems if one.severity == "error"]
+    if errors:
+        hint = "See “metl warehouse check”."
+        raise EditError(f"The warehouse model {model.name} has {len(errors)} errors: {errors[0].message}", hint=hint)
+    return shapes(model, _histories(document, model), row_expression)
+
+
+def _histories(document: Document, model: Model) -> tuple[EntityHistory, ...]:
+    return entity_histories(document, model.entities)
+
+
+def _document(workbench: Workbench, request: RunRequest) -> Document:
+    if request.mode == PRODUCTION:
+        return production_document(workbench, request.state)
+    return workbench.at_state(request.state)
+
+
+def _heard(watch: Watch) -> Callable[[Step, int], None]:
+    def hear(step: Step, _rows: int) -> None:
+        if step.table:
+            watch.step(f"Loading the warehouse: {step.title}")
+        elif watch.is_cancelled:
+            watch.step(step.title)
+
+    return hear
+
+
+def plan_sql(document: Document, model: str = "", dialect: str = "duckdb") -> list[str]:
+    """Return the statements of a load, as people read them, for messages that have everything in them.
+
+    Raises:
+        EditError: there is no such model, or it has errors.
+    """
+    tables = model_shapes(document, model)
+    found = []
+    for step in whole_plan(tables):
+        found += [f"-- {step.title}", *f"{readable(step.statement, dialect)};".splitlines(), ""]
+    return found
+
+
+def load_lines(load: LoadReport) -> list[str]:
+    """Return a load for people to read."""
+    if load.is_repeated:
+        return [f"Load {load.load} was done before."]
+    counts = f"{load.appended:,} new, {load.repeated:,} known, {load.void:,} void, {load.set_aside:,} set aside"
+    lines = [f"{load.messages:,} messages: {counts}."]
+    lines += [f"{table}: {_counts(counts)}" for table, counts in load.tables.items()]
+    return lines
+
+
+def _counts(counts: TableCounts) -> str:
+    closed = f" ({counts.closed:,} closed)" if counts.closed else ""
+    return f"{counts.inserted:,} inserted, {counts.updated:,} updated{closed}, {counts.removed:,} removed"

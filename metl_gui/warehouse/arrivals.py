@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+import msgspec
+
 from metl_gui.core.dimensional.histories import EntityHistory
 from metl_gui.warehouse.history_tables import IDENTITY, OWN_COLUMNS, history_table
 from metl_gui.warehouse.state_plan import StateTables
@@ -51,32 +53,87 @@ def set_aside_plan(history: EntityHistory, unfit: Mapping[str, str], load: str) 
         load: the name of the load.
     """
     staged, aside = name(staged_table(history.entity)), set_aside_table(history.entity)
-    columns = names([column for column, _ in OWN_COLUMNS if column != "batch"] + [one.name for one in history.columns])
+    columns = _columns(history)
     if unfit:
         cases = " ".join(f"WHEN {condition} THEN {text(column)}" for column, condition in unfit.items())
-        anyone = " OR ".join(unfit.values())
+        unfitting = f"op NOT IN ('d', 't') AND ({' OR '.join(unfit.values())})"
+        known = f"SELECT 1 FROM {name(aside)} AS h WHERE {_known_by('h', 's')} AND {_equal(history)}"
         yield Step(
             f"Set aside messages of {history.entity} that do not fit",
-            f"""INSERT INTO {name(aside)} ({columns}, batch, "_column")
-            SELECT {columns}, {text(load)}, CASE {cases} END FROM {staged} WHERE op NOT IN ('d', 't') AND ({anyone})""",
+            f"""INSERT INTO {name(aside)} ({names(columns)}, batch, "_column")
+            SELECT {names(columns, "s")}, {text(load)}, "_unfit" FROM (
+              SELECT *, CASE {cases} END AS "_unfit" FROM {staged} WHERE {unfitting}) AS s
+            WHERE NOT EXISTS ({known})""",
             aside,
             "insert",
         )
-        yield Step("Leave them out", f"DELETE FROM {staged} WHERE op NOT IN ('d', 't') AND ({anyone})")
+        yield Step("Leave them out", f"DELETE FROM {staged} WHERE {unfitting}")
 
 
-def arrival_plan(history: EntityHistory, load: str) -> Iterator[Step]:
+def doubled_query(entity: str) -> str:
+    """Return the query that says whether a message stands twice in the batch."""
+    identity = names([*IDENTITY, "publication"])
+    return f"SELECT EXISTS (SELECT 1 FROM {name(staged_table(entity))} GROUP BY {identity} HAVING COUNT(*) > 1)"
+
+
+class Batch(msgspec.Struct, frozen=True):
+    """What was staged of an entity.
+
+    Args:
+        entity: its name.
+        has_doubles: messages may stand in it twice.
+        is_first: the history is empty.
+    """
+
+    entity: str
+    has_doubles: bool = True
+    is_first: bool = False
+
+    @property
+    def once(self) -> str:
+        """Return the name of the table in which each message stands once."""
+        return f"_once_{self.entity}" if self.has_doubles else staged_table(self.entity)
+
+    @property
+    def came(self) -> str:
+        """Return the name of the table of messages that the history did not have."""
+        return self.once if self.is_first else f"_fresh_{self.entity}"
+
+
+def arrival_plan(history: EntityHistory, load: str, batch: Batch) -> Iterator[Step]:
     """Yield the steps that append what is new and list the rows that it touches.
 
     A message that stands in the history already changes nothing there but where and when it was first seen.
 
-    Cost: one hash of the identities of the batch, and a look-up of each in the history.
+    Args:
+        history: of the entity.
+        load: the name of the load.
+        batch: what was staged.
+
+    Cost: one look-up of each identity of the batch in the history; none where that is empty.
     """
+    entity, table, columns = history.entity, name(history_table(history.entity)), _columns(history)
+    if batch.has_doubles:
+        yield temporary(batch.once, _each_once(history, columns), f"Leave repeats of {entity} within the batch")
+    if not batch.is_first:
+        yield from _known_messages(history, batch)
+    came = batch.came
+    yield Step(
+        f"Append messages of {entity}",
+        f"INSERT INTO {table} ({names(columns)}, batch) SELECT {names(columns)}, {text(load)} FROM {name(came)}",
+        history_table(entity),
+        "insert",
+    )
+    touching = [came] if batch.is_first else [came, f"_earlier_{entity}"]
+    touched = _touched(table, touching)
+    yield temporary(StateTables(entity).touched, touched, f"Find the rows of {entity} that messages touch")
+
+
+def _known_messages(history: EntityHistory, batch: Batch) -> Iterator[Step]:
+    """Yield the steps that tell messages that are new from those that the history has."""
     entity, table = history.entity, name(history_table(history.entity))
-    columns = [column for column, _ in OWN_COLUMNS if column != "batch"] + [one.name for one in history.columns]
-    once, fresh, repeats = f"_once_{entity}", f"_fresh_{entity}", f"_repeats_{entity}"
-    yield temporary(once, _each_once(history, columns), f"Leave repeats of {entity} within the batch")
-    equal = " AND ".join(f"h.{name(c)} IS NOT DISTINCT FROM s.{name(c)}" for c in _content(history))
+    repeats, equal = f"_repeats_{entity}", _equal(history)
+    once, came = batch.once, batch.came
     yield temporary(
         repeats,
         f"SELECT {names([*IDENTITY, 'publication', *_content(history), *_SOURCE], 's')} FROM {name(once)} AS s "
@@ -84,7 +141,7 @@ def arrival_plan(history: EntityHistory, load: str) -> Iterator[Step]:
         f"Find messages of {entity} that are known",
     )
     yield temporary(
-        fresh,
+        came,
         f"""SELECT s.* FROM {name(once)} AS s
         WHERE NOT EXISTS (SELECT 1 FROM {name(repeats)} AS h WHERE {_known_by("h", "s")} AND {equal})""",
         f"Find messages of {entity} that are new",
@@ -101,15 +158,16 @@ def arrival_plan(history: EntityHistory, load: str) -> Iterator[Step]:
         f"UPDATE {table} AS h SET seen_at = LEAST(h.seen_at, s.seen_at), {position} "
         f"FROM {name(f'_earlier_{entity}')} AS s WHERE {_known_by('h', 's')} AND {equal}",
     )
-    yield Step(
-        f"Append messages of {entity}",
-        f"INSERT INTO {table} ({names(columns)}, batch) SELECT {names(columns)}, {text(load)} FROM {name(fresh)}",
-        history_table(entity),
-        "insert",
-    )
-    yield temporary(
-        StateTables(entity).touched, _touched(entity, table), f"Find the rows of {entity} that messages touch"
-    )
+
+
+def _columns(history: EntityHistory) -> list[str]:
+    """Return the columns of a staged message."""
+    return [*(column for column, _ in OWN_COLUMNS if column != "batch"), *(one.name for one in history.columns)]
+
+
+def _equal(history: EntityHistory) -> str:
+    """Return the condition that two messages have one content."""
+    return " AND ".join(f"h.{name(c)} IS NOT DISTINCT FROM s.{name(c)}" for c in _content(history))
 
 
 def _before(one: str, other: str) -> str:
@@ -134,13 +192,11 @@ def _each_once(history: EntityHistory, columns: Sequence[str]) -> str:
         SELECT {listed} FROM {staged} AS s WHERE {is_doubled} GROUP BY {names(grouped)}"""
 
 
-def _touched(entity: str, table: str) -> str:
+def _touched(table: str, touching: Sequence[str]) -> str:
     """Return the query for touched rows: of messages, under old and new keys, and all that a truncate found."""
-    fresh, earlier = name(f"_fresh_{entity}"), name(f"_earlier_{entity}")
+    came = " UNION ALL ".join(f"SELECT schema, row_key, op, order_key FROM {name(one)}" for one in touching)
     return f"""
-        WITH RECURSIVE came AS (
-            SELECT schema, row_key, op, order_key FROM {fresh}
-            UNION ALL SELECT schema, row_key, op, order_key FROM {earlier}),
+        WITH RECURSIVE came AS ({came}),
           linked AS (
             SELECT DISTINCT schema, row_key, old_key FROM {table} WHERE old_key IS NOT NULL AND row_key IS NOT NULL),
           pairs AS (

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from metl_gui.core.dimensional.histories import EntityHistory
 from metl_gui.core.warehouse_model import Dates, Dimension, Fact, Model, TimesOfDay
-from metl_gui.warehouse.arrivals import arrival_plan, set_aside_plan, set_aside_table
+from metl_gui.warehouse.arrivals import Batch, arrival_plan, set_aside_plan, set_aside_table
 from metl_gui.warehouse.calendar_plan import create_dates, create_times
 from metl_gui.warehouse.dimension_plan import create_dimension, dimension_plan, infer
 from metl_gui.warehouse.fact_plan import (
@@ -82,8 +82,9 @@ def whole_plan(shapes: Shapes) -> Iterator[Step]:
     """Yield all steps of a load, for messages that have everything in them that plans provide for."""
     for history in shapes.histories.values():
         yield from set_aside_plan(history, shapes.conversions(history.entity), "LOAD")
-        yield from arrival_plan(history, "LOAD")
-        yield from watermark_plan(history.entity)
+        batch = Batch(history.entity)
+        yield from arrival_plan(history, "LOAD", batch)
+        yield from watermark_plan(batch)
     for entity in shapes.entities:
         partial = tuple(column.name for column in shapes.histories[entity].columns)
         yield from states_of(shapes, entity, Contents(partial=partial))

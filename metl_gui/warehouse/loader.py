@@ -13,9 +13,11 @@ from metl_gui.core.dimensional.load_report import LoadReport, TableCounts
 from metl_gui.core.dimensional.staging import StagedPart
 from metl_gui.core.warehouse_model import Model
 from metl_gui.warehouse.arrivals import (
+    Batch,
     all_touched,
     arrival_plan,
     contents_queries,
+    doubled_query,
     partial_columns,
     set_aside_plan,
     set_aside_table,
@@ -250,12 +252,15 @@ class Loader:
         staged = staged_table(entity)
         self.target.read_parts(staged, [one.path for one in parts], _part_columns(history))
         self.target.run(f"UPDATE {name(staged)} SET order_key = '{FIRST_EPOCH}' || order_key")
-        self.report.messages += self._number_of(staged)
+        messages, before = self._number_of(staged), self.report.appended + self.report.set_aside
         self._steps(set_aside_plan(history, self.shapes.conversions(entity), load))
-        messages, before = self._number_of(staged), self.report.appended
-        self._steps(arrival_plan(history, load))
-        self._steps(watermark_plan(entity))
-        self.report.repeated += messages - (self.report.appended - before)
+        has_doubles = bool(self.target.rows(doubled_query(entity))[0][0])
+        is_first = not self.target.rows(f"SELECT 1 FROM {name(history_table(entity))} LIMIT 1")
+        batch = Batch(entity, has_doubles=has_doubles, is_first=is_first)
+        self._steps(arrival_plan(history, load, batch))
+        self._steps(watermark_plan(batch))
+        self.report.messages += messages
+        self.report.repeated += messages - (self.report.appended + self.report.set_aside - before)
 
     def _take_up(self, entity: str) -> None:
         """Take what was set aside into the history where it fits now."""

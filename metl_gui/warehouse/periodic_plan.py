@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from metl_gui.warehouse.arrivals import Batch
 from metl_gui.warehouse.dimension_plan import columns_of as dimension_columns
 from metl_gui.warehouse.dimension_plan import write_plan
 from metl_gui.warehouse.member_plan import MemberTables
@@ -40,9 +41,10 @@ def create_periodic(shape: PeriodicShape) -> Iterator[Step]:
     yield Step(f"Remember up to when {shape.table} goes", never)
 
 
-def watermark_plan(entity: str) -> Iterator[Step]:
+def watermark_plan(batch: Batch) -> Iterator[Step]:
     """Yield the steps that keep, for each schema of an entity, the latest commit that was ever stored."""
-    latest = f"SELECT h.schema, MAX({COMMIT}) AS latest FROM {name(f'_fresh_{entity}')} AS h GROUP BY h.schema"
+    entity = batch.entity
+    latest = f"SELECT h.schema, MAX({COMMIT}) AS latest FROM {name(batch.came)} AS h GROUP BY h.schema"
     yield temporary(f"_latest_commits_{entity}", latest, f"Find how far sources of {entity} are")
     found, of = name(f"_latest_commits_{entity}"), text(entity)
     yield Step(

@@ -32,7 +32,7 @@ from metl_gui.engine.streaming import file_states, planner
 from metl_gui.engine.tasks import task
 from metl_gui.registry import addresses as places
 from metl_gui.ui.messages import pairs
-from metl_gui.warehouse import audit, member_plan, state_plan, statements, table_shapes
+from metl_gui.warehouse import arrivals, audit, member_plan, state_plan, statements, table_shapes
 from metl_gui.workbench.runs import topics as shown_topics
 from tests.helpers import documents, killing
 from tests.helpers.killing import WORKER
@@ -95,6 +95,7 @@ INTERNAL: dict[str, tuple[type, ...]] = {
         staging.StagedPart,
     ),
     "within one load of a warehouse": (
+        arrivals.Batch,
         audit.Finding,
         audit._Rule,
         member_plan.MemberTables,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import signal
 import sys
 import time
@@ -92,6 +93,7 @@ def _shown_in_window(out: Output) -> bool:
 
 def _done_without_window(out: Output) -> int:
     from metl_gui.workbench.demo.sample import run_demo
+    from metl_gui.workbench.loads.warehouse_loads import load_lines
 
     with out.watching() as watch:
         done = run_demo(watch=watch)
@@ -101,6 +103,8 @@ def _done_without_window(out: Output) -> int:
         done = done.with_screenshot(picture)
     lines = [f"Project: {done.project}", *import_lines(done.imported, done.project), "", *review_lines(done.review), ""]
     lines += report_lines(done.run.report)
+    lines += ["", f"Warehouse: {done.warehouse}", *load_lines(done.load)]
+    lines.append(f"Open it with: duckdb {shlex.quote(str(done.warehouse))}, or what else reads DuckDB")
     lines.append(f"Screenshot: {picture or 'none'}")
     out.result(done.as_json(), lines)
     return DONE

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from metl_gui.core.dimensional.load_report import LoadReport
 from metl_gui.core.edits.composite import CompositeEdit
 from metl_gui.core.edits.settings import SetSettings
 from metl_gui.core.progress import UNWATCHED, Watch
@@ -251,6 +252,8 @@ class DemoResult:
         imported: the version that waited.
         review: what needs review since.
         run: the test run.
+        warehouse: the file that its messages were loaded into.
+        load: what that did.
         screenshot: picture of the window on the project, ``None`` when there is none.
     """
 
@@ -258,6 +261,8 @@ class DemoResult:
     imported: ImportResult
     review: ReviewList
     run: RunResult
+    warehouse: Path
+    load: LoadReport
     screenshot: Path | None = None
 
     def with_screenshot(self, path: Path) -> DemoResult:
@@ -271,6 +276,8 @@ class DemoResult:
             "import": self.imported.as_json(),
             "review": self.review.as_json(),
             "run": self.run.as_json(),
+            "warehouse": self.load.as_json(),
+            "warehouse_file": str(self.warehouse),
             "screenshot": str(self.screenshot) if self.screenshot else None,
         }
 
@@ -316,4 +323,16 @@ def run_demo(on_event: EventSink | None = None, watch: Watch = UNWATCHED) -> Dem
         prepared = prepare_demo(watch)
         with Workbench.open(prepared.folder.project, for_editing=False) as workbench:
             run = run_mapping(workbench, prepared.request, spark, on_event, watch)
-    return DemoResult(prepared.folder.project, prepared.imported, prepared.review, run)
+            warehouse = prepared.folder.project.with_suffix(".duckdb")
+            load = _loaded(workbench, run, warehouse, spark, watch)
+    return DemoResult(prepared.folder.project, prepared.imported, prepared.review, run, warehouse, load)
+
+
+def _loaded(workbench: Workbench, run: RunResult, warehouse: Path, spark: SparkProcess, watch: Watch) -> LoadReport:
+    """Load the messages of a run into a file, by the warehouse model of the sample."""
+    from metl_gui.workbench.loads.warehouse_loads import (
+        load_warehouse,
+    )  # reads SQL and opens DuckDB, which the window waits for
+
+    request = RunRequest(SourceSpec(address=run.report.outputs, holds="messages"))
+    return load_warehouse(workbench, request, f"duckdb:{warehouse}", spark=spark, watch=watch).load

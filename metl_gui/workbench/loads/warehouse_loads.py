@@ -112,6 +112,9 @@ def load_warehouse(
     with DuckDb(path) as opened:
         loader = Loader(opened, tables, owner, _heard(watch))
         load = (loader.planned if is_dry else loader.load)(staged_parts(folder), run.report.run_id)
+    if request.source.holds == "messages":
+        load.messages += run.report.set_aside
+        load.set_aside += run.report.set_aside
     shutil.rmtree(folder, ignore_errors=True)
     return LoadedRun(run, load)
 

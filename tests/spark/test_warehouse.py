@@ -1,0 +1,125 @@
+"""The sample in a warehouse: mapped and loaded in one run, loaded from messages that exist, and audited."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from metl_gui.core.runs.run_spec import SourceSpec
+from metl_gui.engine.execution.client import SparkProcess
+from metl_gui.errors import RunError
+from metl_gui.warehouse.duckdb_target import TargetError
+from metl_gui.workbench.demo.sample import SampleFolder, fresh_copy
+from metl_gui.workbench.loads.warehouse_loads import LoadedRun, audit_warehouse, load_warehouse, rebuild_warehouse
+from metl_gui.workbench.runs.mapping_run import RunRequest, run_mapping
+from metl_gui.workbench.session import Workbench
+from metl_gui.workbench.warehouse.models import set_values
+from tests.helpers.run_requests import run_request
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("home")
+
+
+@pytest.fixture(scope="module")
+def sample(home: Path) -> SampleFolder:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_DATA_HOME", str(home / "data"))
+        patch.setenv("XDG_CACHE_HOME", str(home / "cache"))
+        return fresh_copy()
+
+
+@pytest.fixture
+def workbench(sample: SampleFolder, home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Workbench]:
+    monkeypatch.setenv("XDG_DATA_HOME", str(home / "data"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(home / "cache"))
+    with Workbench.open(sample.project) as opened:
+        yield opened
+
+
+def load(
+    workbench: Workbench, spark: SparkProcess, source: Path, target: str, *, is_messages: bool = False
+) -> LoadedRun:
+    source_spec = SourceSpec(address=str(source), holds="messages") if is_messages else SourceSpec(address=str(source))
+    return load_warehouse(workbench, RunRequest(source_spec), target, spark=spark)
+
+
+def contents(path: Path) -> dict[str, list[tuple[object, ...]]]:
+    """Return what people read of the tables; keys are numbers that only count."""
+    queries = {
+        "customer": "SELECT * EXCLUDE (customer_key, customer_durable_key) FROM customer WHERE customer_key > 0",
+        "account": """SELECT a.* EXCLUDE (account_key, account_durable_key, owner_durable_key), c.customer_id
+            FROM account AS a LEFT JOIN customer_current AS c ON c.customer_durable_key = a.owner_durable_key
+            WHERE account_key > 0""",
+        "payment": """SELECT p.* EXCLUDE (payer_key, payer_durable_key), c.customer_id, c.version_number
+            FROM payment AS p LEFT JOIN customer AS c ON c.customer_key = p.payer_key""",
+    }
+    with duckdb.connect(str(path), read_only=True) as connection:
+        return {table: sorted(connection.execute(query).fetchall(), key=repr) for table, query in queries.items()}
+
+
+def test_the_sample_is_mapped_loaded_audited_and_loaded_again_without_a_change(
+    workbench: Workbench, sample: SampleFolder, spark: SparkProcess, tmp_path: Path
+) -> None:
+    path = tmp_path / "fx.duckdb"
+    target = f"duckdb:{path}"
+    done = load(workbench, spark, sample.messages, target)
+    report, entities = done.load, ("customer", "account", "payment")
+    assert report.messages == report.appended == sum(done.run.report.by_entity[entity] for entity in entities)
+    assert report.tables["payment"].inserted == len(contents(path)["payment"]) > 0
+    assert not Path(done.run.report.outputs).exists()
+    assert audit_warehouse(workbench, target).problems == ()
+
+    before = contents(path)
+    again = load(workbench, spark, sample.messages, target).load
+    assert (again.appended, again.repeated) == (0, report.messages)
+    assert all((t.inserted, t.updated, t.removed) == (0, 0, 0) for t in again.tables.values())
+    assert contents(path) == before
+
+    # What one run wrote as messages, loaded file by file in another order, is the same warehouse.
+    run = run_mapping(workbench, run_request(str(sample.messages), str(tmp_path / "messages")), spark)
+    other = tmp_path / "other.duckdb"
+    counted = 0
+    for entity in sorted(entities, reverse=True):
+        part = load(workbench, spark, Path(run.report.outputs) / entity, f"duckdb:{other}", is_messages=True).load
+        assert part.messages == part.appended + part.repeated + part.void + part.set_aside
+        counted += part.appended
+    assert counted == report.appended
+    assert contents(other) == before
+    assert audit_warehouse(workbench, f"duckdb:{other}").problems == ()
+
+
+def test_an_audit_finds_what_was_changed_by_hand_and_a_rebuild_mends_it(
+    workbench: Workbench, sample: SampleFolder, spark: SparkProcess, tmp_path: Path
+) -> None:
+    path = tmp_path / "fx.duckdb"
+    target = f"duckdb:{path}"
+    load(workbench, spark, sample.messages, target)
+    before = contents(path)
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("UPDATE customer SET country = 'XX' WHERE customer_key = 5")
+        connection.execute("DELETE FROM payment WHERE payment_id = (SELECT MIN(payment_id) FROM payment)")
+    found = {(one.table, one.rule): one.rows for one in audit_warehouse(workbench, target).problems}
+    assert found == {("customer", "follows from the histories"): 1, ("payment", "follows from the histories"): 1}
+    rebuild_warehouse(workbench, target)
+    assert contents(path) == before
+
+    set_values(workbench, "customer", [("columns.segment.history", "2")])
+    with pytest.raises(TargetError, match="rebuild"):
+        load(workbench, spark, sample.messages / "payments.jsonl", target)
+    keys = "SELECT customer_id, MIN(customer_key) FROM customer WHERE customer_key > 0 GROUP BY ALL ORDER BY ALL"
+    with duckdb.connect(str(path), read_only=True) as connection:
+        kept = connection.execute(keys).fetchall()
+    rebuild_warehouse(workbench, target)
+    with duckdb.connect(str(path), read_only=True) as connection:
+        assert connection.execute(keys).fetchall() == kept
+    assert audit_warehouse(workbench, target).problems == ()
+
+
+def test_what_is_no_target_is_refused_before_anything_runs(workbench: Workbench, sample: SampleFolder) -> None:
+    with pytest.raises(RunError, match="no target"):
+        load_warehouse(workbench, RunRequest(SourceSpec(address=str(sample.messages))), "sqlite:fx.db")

@@ -12,7 +12,6 @@ import msgspec
 from metl_gui.core.warehouse_model import Accepted, Column, ColumnTest, Dimension, Fact, NotNull, Related, Unique
 from metl_gui.warehouse.arrivals import set_aside_table
 from metl_gui.warehouse.dimension_plan import versions_table
-from metl_gui.warehouse.duckdb_target import DuckDb
 from metl_gui.warehouse.fact_plan import member_references
 from metl_gui.warehouse.history_tables import history_table
 from metl_gui.warehouse.load_plan import referring_to
@@ -20,6 +19,7 @@ from metl_gui.warehouse.loader import Loader, Owner
 from metl_gui.warehouse.member_plan import MemberTables, keys_of
 from metl_gui.warehouse.statements import name, text
 from metl_gui.warehouse.table_shapes import DimensionShape, MemberShape, Shapes
+from metl_gui.warehouse.target import Target
 
 _SHOWN = 5
 
@@ -48,7 +48,7 @@ class _Rule(msgspec.Struct, frozen=True):
     broken: str
 
 
-def audit(target: DuckDb, shapes: Shapes, owner: Owner) -> tuple[Finding, ...]:
+def audit(target: Target, shapes: Shapes, owner: Owner) -> tuple[Finding, ...]:
     """Return what is wrong in a target; nothing in it is changed.
 
     Cost: every row is made anew once and compared, and each rule is one query.
@@ -65,7 +65,7 @@ def audit(target: DuckDb, shapes: Shapes, owner: Owner) -> tuple[Finding, ...]:
     return tuple(one for one in findings if one is not None)
 
 
-def _found(target: DuckDb, rule: _Rule) -> Finding | None:
+def _found(target: Target, rule: _Rule) -> Finding | None:
     count = target.rows(f"SELECT COUNT(*) FROM ({rule.broken}) AS q")[0][0]
     if not count:
         return None

@@ -10,15 +10,12 @@ from typing import Any, Self
 
 import duckdb
 
-from metl_gui.errors import UserError
 from metl_gui.warehouse.statements import Step, name
+from metl_gui.warehouse.target import Index, TargetError
 
 DIALECT = "duckdb"
+_TYPES = {"TIMESTAMP WITH TIME ZONE": "TIMESTAMPTZ"}
 _HOLDER = re.compile(r"held in (.+?) \(PID (\d+)\)")
-
-
-class TargetError(UserError):
-    """A target cannot be opened or written."""
 
 
 class DuckDb:
@@ -34,14 +31,8 @@ class DuckDb:
     """
 
     def __init__(self, path: Path, memory: str = "", *, is_read_only: bool = False) -> None:
-        self.path = path
-        try:
-            self._connection = duckdb.connect(str(path), read_only=is_read_only)
-        except duckdb.Error as error:
-            raise _unopened(path, error) from error
-        self.run("SET TimeZone = 'UTC'")
-        if memory:
-            self.run(f"SET memory_limit = '{memory}'")
+        self.path, self.memory, self.is_read_only = path, memory, is_read_only
+        self._connection = self._connected()
 
     def __enter__(self) -> Self:
         """Return itself."""
@@ -51,9 +42,29 @@ class DuckDb:
         """Let go of the file."""
         self.close()
 
+    @property
+    def title(self) -> str:
+        """Return the name of the file."""
+        return self.path.name
+
     def close(self) -> None:
         """Let go of the file."""
         self._connection.close()
+
+    def reopen(self) -> None:
+        """Open the file again."""
+        self.close()
+        self._connection = self._connected()
+
+    def _connected(self) -> duckdb.DuckDBPyConnection:
+        try:
+            connection = duckdb.connect(str(self.path), read_only=self.is_read_only)
+        except duckdb.Error as error:
+            raise _unopened(self.path, error) from error
+        connection.execute("SET TimeZone = 'UTC'")
+        if self.memory:
+            connection.execute(f"SET memory_limit = '{self.memory}'")
+        return connection
 
     def run(self, statement: str, values: Sequence[object] = ()) -> int:
         """Run a statement and return how many rows it changed.
@@ -97,8 +108,20 @@ class DuckDb:
 
     def has_table(self, table: str) -> bool:
         """Return whether there is a table."""
-        found = self.rows("SELECT 1 FROM information_schema.tables WHERE table_name = ?", [table])
-        return bool(found)
+        return bool(self.columns(table))
+
+    def columns(self, table: str) -> dict[str, str]:
+        """Return the columns of a table in order, with their types as plans write them; none where there is none."""
+        query = """SELECT column_name, data_type FROM information_schema.columns
+            WHERE table_name = ? AND table_schema = 'main' ORDER BY ordinal_position"""
+        return {column: _TYPES.get(type_, type_) for column, type_ in self.rows(query, [table])}
+
+    def unfit(self, _columns: Sequence[str]) -> dict[str, str]:
+        """Return none: every text can be held."""
+        return {}
+
+    def index(self, _wanted: Sequence[Index]) -> None:
+        """Make none: scans of columns are faster here than indexes are kept."""
 
     def read_parts(self, table: str, paths: Sequence[str], columns: Sequence[tuple[str, str]]) -> None:
         """Make a temporary table of staged Parquet parts; columns that a part does not have are empty.

@@ -24,8 +24,8 @@ from metl_gui.warehouse.arrivals import (
     staged_table,
 )
 from metl_gui.warehouse.dimension_plan import members_table, versions_table
-from metl_gui.warehouse.duckdb_target import DuckDb, TargetError
 from metl_gui.warehouse.history_tables import OWN_COLUMNS, add_column, history_table, sql_type
+from metl_gui.warehouse.index_plan import indexes
 from metl_gui.warehouse.load_plan import (
     create_histories,
     create_own,
@@ -40,6 +40,7 @@ from metl_gui.warehouse.periodic_plan import watermark_plan
 from metl_gui.warehouse.state_plan import Contents, StateTables
 from metl_gui.warehouse.statements import Step, name
 from metl_gui.warehouse.table_shapes import DimensionShape, Shapes
+from metl_gui.warehouse.target import CommitUnknownError, Target, TargetError
 
 FIRST_EPOCH = "0000"
 """Begins the order keys of messages until somebody says that a source began its log anew."""
@@ -70,7 +71,7 @@ def _unheard(_step: Step, _rows: int) -> None:
 
 
 def load_parts(
-    target: DuckDb,
+    target: Target,
     shapes: Shapes,
     parts: Iterable[StagedPart],
     load: str,
@@ -103,15 +104,35 @@ class Loader:
         on_step: called between steps.
     """
 
-    def __init__(self, target: DuckDb, shapes: Shapes, owner: Owner, on_step: OnStep = _unheard) -> None:
+    def __init__(self, target: Target, shapes: Shapes, owner: Owner, on_step: OnStep = _unheard) -> None:
         self.target, self.shapes, self.owner, self.on_step = target, shapes, owner, on_step
         self.report = LoadReport(load="")
 
     def load(self, parts: Sequence[StagedPart], load: str) -> LoadReport:
         """Load staged parts; see ``load_parts``."""
-        with self.target.transaction():
-            self._load(parts, load)
+        try:
+            with self.target.transaction():
+                self._load(parts, load)
+                self.target.index(indexes(self.shapes))
+        except CommitUnknownError:
+            self._look_up(load)
         return self.report
+
+    def _look_up(self, load: str) -> None:
+        """Find out whether a load stands whose commit got no answer.
+
+        Raises:
+            CommitUnknownError: it does not.
+        """
+        self.target.reopen()
+        known = self._known(load) if self.target.has_table("metl_loads") else None
+        if known is None:
+            raise CommitUnknownError(
+                "The connection was lost at the end of a load",
+                f"{self.target.title} was asked again, and kept nothing of it.",
+                "Load again.",
+            )
+        self.report = msgspec.structs.replace(known, is_repeated=False)
 
     def planned(self, parts: Sequence[StagedPart], load: str) -> LoadReport:
         """Return what a load of staged parts would do; nothing is kept."""
@@ -144,6 +165,7 @@ class Loader:
                 self._take_up(entity)
                 self._steps([all_touched(entity)])
             self._derive()
+            self.target.index(indexes(self.shapes))
         return self.report
 
     def recomputed(self) -> LoadReport:
@@ -175,16 +197,14 @@ class Loader:
             self.target.run("DELETE FROM metl_target")
             self._remember()
         elif model != self.shapes.model:
-            text = f"{self.target.path.name} was made by another state of the warehouse model {model.name}."
+            text = f"{self.target.title} was made by another state of the warehouse model {model.name}."
             raise TargetError("The model has changed", text, "Run “metl warehouse rebuild” first.")
 
     def _forget_other_keys(self) -> None:
         """Drop the keys of business keys that have other columns now; their numbers are not given again."""
-        query = """SELECT data_type FROM information_schema.columns
-            WHERE table_name = ? AND column_name <> 'durable_key' ORDER BY ordinal_position"""
         for shape in self.shapes.dimensions:
-            table = members_table(shape.table)
-            known = [type_.replace(" ", "") for (type_,) in self.target.rows(query, [table])]
+            columns = self.target.columns(table := members_table(shape.table))
+            known = [type_.replace(" ", "") for column, type_ in columns.items() if column != "durable_key"]
             if known and known != [part.type.replace(" ", "") for part in shape.key]:
                 for name_ in (table, versions_table(shape.table)):
                     self.target.run(f"DROP TABLE {name(name_)}")
@@ -196,26 +216,24 @@ class Loader:
 
     def _check_owner(self, known: dict[str, str]) -> None:
         if int(known["format"]) > FORMAT:
-            text = f"{self.target.path.name} has format {known['format']}; this program knows up to {FORMAT}."
+            text = f"{self.target.title} has format {known['format']}; this program knows up to {FORMAT}."
             raise TargetError("A newer program made this warehouse", text, "Use that program, or another target.")
         if known["project"] != self.owner.project:
-            text = f"{self.target.path.name} is fed by another project."
+            text = f"{self.target.title} is fed by another project."
             raise TargetError("This warehouse is another project's", text, "Name another target.")
         if known["mode"] != self.owner.mode:
-            text = f"{self.target.path.name} takes {known['mode']} runs, as its first load was one."
+            text = f"{self.target.title} takes {known['mode']} runs, as its first load was one."
             raise TargetError("A target takes test runs or production runs", text, "Name another target.")
 
     def _widen_histories(self) -> None:
         """Add the entities and attributes that the mapping got since the last load."""
-        query = "SELECT table_name, column_name FROM information_schema.columns WHERE table_name LIKE 'metl_%'"
-        stored = self.target.rows(query)
-        tables, columns = {table for table, _ in stored}, set(stored)
-        missing = [h for h in self.shapes.histories.values() if history_table(h.entity) not in tables]
-        self._steps(create_histories(missing))
         for history in self.shapes.histories.values():
             for table in (history_table(history.entity), set_aside_table(history.entity)):
-                for column in history.columns if table in tables else ():
-                    if (table, column.name) not in columns:
+                stored = self.target.columns(table)
+                if not stored:
+                    self._steps(create_histories([history]))
+                for column in history.columns if stored else ():
+                    if column.name not in stored:
                         for statement in add_column(table, column.name, column.type):
                             self.target.run(statement)
 
@@ -253,7 +271,7 @@ class Loader:
         self.target.read_parts(staged, [one.path for one in parts], _part_columns(history))
         self.target.run(f"UPDATE {name(staged)} SET order_key = '{FIRST_EPOCH}' || order_key")
         messages, before = self._number_of(staged), self.report.appended + self.report.set_aside
-        self._steps(set_aside_plan(history, self.shapes.conversions(entity), load))
+        self._steps(set_aside_plan(history, self._unfit(history), load))
         has_doubles = bool(self.target.rows(doubled_query(entity))[0][0])
         is_first = not self.target.rows(f"SELECT 1 FROM {name(history_table(entity))} LIMIT 1")
         batch = Batch(entity, has_doubles=has_doubles, is_first=is_first)
@@ -262,10 +280,15 @@ class Loader:
         self.report.messages += messages
         self.report.repeated += messages - (self.report.appended + self.report.set_aside - before)
 
+    def _unfit(self, history: EntityHistory) -> dict[str, str]:
+        """Return, by column, the conditions that the tables or the database cannot hold a message."""
+        texts = [column.name for column in history.columns if sql_type(column.type) == "VARCHAR"]
+        return {**self.target.unfit(texts), **self.shapes.conversions(history.entity)}
+
     def _take_up(self, entity: str) -> None:
         """Take what was set aside into the history where it fits now."""
         history, aside = self.shapes.histories[entity], name(set_aside_table(entity))
-        unfit = " OR ".join(self.shapes.conversions(entity).values()) or "FALSE"
+        unfit = " OR ".join(self._unfit(history).values()) or "FALSE"
         columns = ", ".join(name(column) for column, _ in (*_part_columns(history), ("batch", "")))
         into = f"INSERT INTO {name(history_table(entity))} ({columns})"
         self.target.run(f"{into} SELECT {columns} FROM {aside} WHERE NOT COALESCE({unfit}, FALSE)")

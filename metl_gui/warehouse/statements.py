@@ -13,6 +13,8 @@ import msgspec
 import sqlglot
 from sqlglot import exp
 
+from metl_gui.warehouse.dialects import written
+
 WRITTEN_IN = "duckdb"
 """The dialect in which plans are written; they keep to what the dialects of all targets have a word for."""
 
@@ -42,7 +44,7 @@ class Step(msgspec.Struct, frozen=True):
 @lru_cache(maxsize=4096)
 def in_dialect(statement: str, dialect: str) -> str:
     """Return a statement in the dialect of a database."""
-    return parsed(statement).sql(dialect=dialect)
+    return written(parsed(statement), dialect)
 
 
 def parsed(statement: str) -> exp.Expr:
@@ -52,7 +54,7 @@ def parsed(statement: str) -> exp.Expr:
 
 def readable(statement: str, dialect: str) -> str:
     """Return a statement as people read it."""
-    return parsed(statement).sql(dialect=dialect, pretty=True)
+    return written(parsed(statement), dialect, is_pretty=True)
 
 
 def name(*parts: str) -> str:

@@ -1,0 +1,166 @@
+"""Plans in the dialects of databases: what sqlglot does not do on its own.
+
+Plans are written for DuckDB. PostgreSQL compares text by the rules of a language unless told otherwise, has no casts
+that give null, no lists, and shortens names without a word.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+
+from sqlglot import exp
+
+POSTGRES = "postgres"
+
+NAME_BYTES = 63
+"""PostgreSQL cuts longer names, so that two of them may become one."""
+
+UNHELD = "\ufdd0"
+"""Stands for the character of number 0, which PostgreSQL holds in no text; it is none of any language."""
+
+_DECIMAL_DEFAULT = (18, 3)
+"""Digits and scale of a decimal without any, in DuckDB."""
+
+_INTEGERS = {exp.DType.SMALLINT: 16, exp.DType.INT: 32, exp.DType.BIGINT: 64}
+_TRIED = {
+    exp.DType.DOUBLE: "metl_try_double",
+    exp.DType.FLOAT: "metl_try_double",
+    exp.DType.BOOLEAN: "metl_try_boolean",
+    exp.DType.DATE: "metl_try_date",
+    exp.DType.TIME: "metl_try_time",
+    exp.DType.TIMESTAMP: "metl_try_timestamp",
+    exp.DType.TIMESTAMPNTZ: "metl_try_timestamp",
+    exp.DType.TIMESTAMPTZ: "metl_try_instant",
+    exp.DType.TEXT: "metl_text",
+    exp.DType.VARCHAR: "metl_text",
+}
+"""Functions of ``postgres_functions``, by the type that they try to make."""
+
+
+def written(statement: exp.Expr, dialect: str, *, is_pretty: bool = False) -> str:
+    """Return a statement in the dialect of a database."""
+    if dialect != POSTGRES:
+        return statement.sql(dialect=dialect, pretty=is_pretty)
+    return _numbered(_for_postgres(statement)).sql(dialect=POSTGRES, pretty=is_pretty)
+
+
+def fitted(name: str) -> str:
+    """Return a name that PostgreSQL keeps as it is; of one that is too long, its beginning and a hash."""
+    encoded = name.encode()
+    if len(encoded) <= NAME_BYTES:
+        return name
+    mark = hashlib.sha256(encoded).hexdigest()[:10]
+    return f"{encoded[: NAME_BYTES - 11].decode(errors='ignore')}_{mark}"
+
+
+def _for_postgres(statement: exp.Expr) -> exp.Expr:
+    """Return a statement with what stands for its parts in PostgreSQL, inner parts first."""
+    statement = statement.copy()
+    for node in reversed(list(statement.walk(bfs=False))):
+        change = _CHANGES.get(type(node))
+        changed = change(node) if change else node
+        if changed is not node:
+            if node is statement:
+                statement = changed
+            else:
+                node.replace(changed)
+    return statement
+
+
+def _identifier(node: exp.Expr) -> exp.Expr:
+    shorter = fitted(node.name)
+    return node if shorter == node.name else exp.to_identifier(shorter, quoted=True)
+
+
+def _text_column(node: exp.Expr) -> exp.Expr:
+    """Compare the text of a column by its bytes, as every other target does."""
+    kind = node.args.get("kind")
+    if isinstance(kind, exp.DataType) and any(
+        one.this in exp.DataType.TEXT_TYPES for one in kind.find_all(exp.DataType)
+    ):
+        collation = exp.ColumnConstraint(kind=exp.CollateColumnConstraint(this=exp.to_identifier("C", quoted=True)))
+        node.set("constraints", [collation, *node.args.get("constraints", [])])
+    return node
+
+
+def _try_cast(node: exp.Expr) -> exp.Expr:
+    """Call a function that gives null for what cannot be cast: an error would end the load."""
+    to = node.args["to"]
+    kind = to.this
+    if kind in _INTEGERS:
+        return exp.cast(exp.func("metl_try_integer", node.this, exp.Literal.number(_INTEGERS[kind])), to)
+    if kind == exp.DType.DECIMAL:
+        given = [int(one.name) for one in to.expressions]
+        digits, scale = (*given, *_DECIMAL_DEFAULT[len(given) :]) if len(given) != 1 else (given[0], 0)
+        numbers = (exp.Literal.number(digits), exp.Literal.number(scale))
+        return exp.cast(exp.func("metl_try_decimal", node.this, *numbers), f"DECIMAL({digits}, {scale})")
+    tried = exp.func(_TRIED[kind], node.this)
+    return exp.cast(tried, to) if kind == exp.DType.FLOAT else tried
+
+
+def _cast(node: exp.Expr) -> exp.Expr:
+    """Write numbers and times as text in one way everywhere."""
+    is_text = node.args["to"].this in exp.DataType.TEXT_TYPES
+    return _try_cast(node) if is_text and not isinstance(node.this, exp.Literal) else node
+
+
+def _contains(node: exp.Expr) -> exp.Expr:
+    return exp.Paren(this=exp.EQ(this=node.expression, expression=exp.Any(this=exp.Paren(this=node.this))))
+
+
+def _array(node: exp.Expr) -> exp.Expr:
+    """Say of what an empty list is empty."""
+    return node if node.expressions or isinstance(node.parent, exp.Cast) else exp.cast(node, "TEXT[]", dialect=POSTGRES)
+
+
+def _json_text(node: exp.Expr) -> exp.Expr:
+    """Return the text of a member of an object that is kept as text."""
+    keys = [exp.Literal.string(part.name) for part in node.expression.find_all(exp.JSONPathKey)]
+    return exp.func("JSONB_EXTRACT_PATH_TEXT", exp.cast(node.this, "JSONB"), *keys)
+
+
+def _not_in(node: exp.Expr) -> exp.Expr:
+    """Ask for what is missing by a join: a list that does not fit into memory is searched again for each row.
+
+    Nulls: neither side has any.
+    """
+    within = node.this
+    if not isinstance(within, exp.In) or not within.args.get("query"):
+        return node
+    values = within.this.expressions if isinstance(within.this, exp.Tuple) else [within.this.unnest()]
+    query = within.args["query"].unnest()
+    columns = [f"c{number}" for number in range(len(values))]
+    listed = exp.TableAlias(this=exp.to_identifier("listed"), columns=[exp.to_identifier(one) for one in columns])
+    same = [
+        exp.EQ(this=exp.column(c, "listed"), expression=value.copy()) for c, value in zip(columns, values, strict=True)
+    ]
+    found = exp.select("1").from_(exp.Subquery(this=query, alias=listed)).where(*same)
+    return exp.Not(this=exp.Exists(this=found))
+
+
+def _cased(function: str) -> Callable[[exp.Expr], exp.Expr]:
+    """Return the change to a function that knows the case of all letters, not only of those of ASCII."""
+    return lambda node: exp.func(function, node.this)
+
+
+_CHANGES: dict[type[exp.Expr], Callable[[exp.Expr], exp.Expr]] = {
+    exp.Identifier: _identifier,
+    exp.ColumnDef: _text_column,
+    exp.TryCast: _try_cast,
+    exp.Cast: _cast,
+    exp.ArrayContains: _contains,
+    exp.Array: _array,
+    exp.JSONExtractScalar: _json_text,
+    exp.Not: _not_in,
+    exp.Upper: _cased("metl_upper"),
+    exp.Lower: _cased("metl_lower"),
+}
+
+
+def _numbered(statement: exp.Expr) -> exp.Expr:
+    """Number the places of values, in the order of the text."""
+    places = list(statement.find_all(exp.Placeholder, bfs=False))
+    for number, place in enumerate(places, 1):
+        place.replace(exp.Parameter(this=exp.Literal.number(number)))
+    return statement

@@ -1,0 +1,63 @@
+"""Indexes of a warehouse in a database that keeps rows in order of arrival: small loads find their rows by them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from metl_gui.warehouse.dimension_plan import members_table, versions_table
+from metl_gui.warehouse.fact_plan import member_references
+from metl_gui.warehouse.history_tables import history_table
+from metl_gui.warehouse.member_plan import MemberTables, keys_of
+from metl_gui.warehouse.table_shapes import DimensionShape, KeyColumn, MemberShape, PeriodicShape, Shapes
+from metl_gui.warehouse.target import Index
+
+
+def indexes(shapes: Shapes) -> tuple[Index, ...]:
+    """Return the indexes of a warehouse, each once."""
+    found: list[Index] = []
+    for entity in shapes.histories:
+        found += _of_history(history_table(entity))
+    for shape in (*shapes.dimensions, *shapes.facts):
+        found += _of_member(shape)
+    for periodic in shapes.periodics:
+        found += _of_periodic(periodic)
+    return tuple(dict.fromkeys(found))
+
+
+def _of_history(table: str) -> Iterator[Index]:
+    yield Index(table, ("row_key",), is_text=True)
+    yield Index(table, ("row_key",), is_text=True, part="filled", is_filled=True)
+    yield Index(table, ("schema",), part="moved", where="old_key IS NOT NULL")
+    yield Index(table, ("schema",), part="truncated", where="op = 't'")
+
+
+def _of_member(shape: MemberShape) -> Iterator[Index]:
+    owners, keys = MemberTables(shape.table).owners, keys_of(shape)
+    yield Index(owners, ("_row",), is_text=True)
+    yield from _of_key(owners, keys, shape.key)
+    yield from _of_key(shape.table, [part.name for part in shape.key], shape.key)
+    for reference in member_references(shape):
+        yield Index(shape.table, (reference.durable,))
+    if isinstance(shape, DimensionShape):
+        members, versions = members_table(shape.table), versions_table(shape.table)
+        yield Index(shape.table, (shape.version_key,))
+        yield Index(shape.table, (shape.durable_key, "valid_from"))
+        yield Index(members, ("durable_key",))
+        yield from _of_key(members, keys, shape.key)
+        yield Index(versions, ("durable_key",))
+        yield Index(versions, ("version_key",))
+
+
+def _of_key(table: str, columns: Sequence[str], parts: Sequence[KeyColumn]) -> Iterator[Index]:
+    """Yield an index of a key, or one each of its parts where one is text, but for that of the schema."""
+    if all(part.type != "VARCHAR" for part in parts):
+        yield Index(table, tuple(columns))
+        return
+    for column, part in zip(columns, parts, strict=True):
+        if part.source != "_schema":
+            yield Index(table, (column,), is_text=part.type == "VARCHAR")
+
+
+def _of_periodic(shape: PeriodicShape) -> Iterator[Index]:
+    yield Index(shape.table, (shape.dimension.durable_key,))
+    yield Index(shape.table, ("period_end",))

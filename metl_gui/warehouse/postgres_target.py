@@ -1,0 +1,356 @@
+"""PostgreSQL as a target: one schema of a database, written by one transaction a load.
+
+Source: docs/guide/warehouse.md, "PostgreSQL".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, Self
+
+from metl_gui.warehouse.dialects import POSTGRES, UNHELD, fitted
+from metl_gui.warehouse.postgres_functions import Function, functions
+from metl_gui.warehouse.statements import Step, in_dialect, name, names, text
+from metl_gui.warehouse.target import CommitUnknownError, Index, TargetError
+
+if TYPE_CHECKING:
+    import psycopg
+
+_TEMPORARY = re.compile(r'CREATE OR REPLACE TEMPORARY TABLE ("(?:[^"]|"")+") (AS|\()')
+_NEXT = '"metl_next"'
+"""A temporary table while the one before of its name may still be read."""
+
+_ANALYZED_FROM = 1_000
+"""Rows of a temporary table; below that, planning by what the size of its file says costs less than counting."""
+
+_SETTINGS = {
+    "TimeZone": "UTC",
+    "DateStyle": "ISO, YMD",
+    "work_mem": "64MB",
+    # Statements of a plan are wide, and run once: compiling them takes longer than they do.
+    "jit": "off",
+    "statement_timeout": "0",
+    "idle_in_transaction_session_timeout": "0",
+    "default_transaction_isolation": "read committed",
+    "client_min_messages": "warning",
+}
+_CONNECT = {
+    "connect_timeout": 10,
+    "client_encoding": "utf8",
+    "application_name": "metl",
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 60_000,
+}
+_LETTERS = ("pg_c_utf8", "C.utf8", "und-x-icu", "en_US.utf8")
+"""Collations that know the case of all letters, by how alike they are to what other targets do."""
+
+_TYPES = {
+    "text": "VARCHAR",
+    "text[]": "VARCHAR[]",
+    "double precision": "DOUBLE",
+    "time without time zone": "TIME",
+    "timestamp without time zone": "TIMESTAMP",
+    "timestamp with time zone": "TIMESTAMPTZ",
+}
+
+
+class PostgreSql:
+    """A connection to the schema of a warehouse.
+
+    Args:
+        login: words of libpq: host, port, database, user and whatever lets us in; never shown.
+        schema: made by the first load where there is none.
+        title: what people call the target.
+
+    Raises:
+        TargetError: the server does not answer, or does not let us in.
+    """
+
+    def __init__(self, login: Mapping[str, Any], schema: str, title: str) -> None:
+        self.title, self.schema = title, fitted(schema)
+        self._login = {**_CONNECT, **login}
+        self._temporary: set[str] = set()
+        self._connection = self._connected()
+
+    def __enter__(self) -> Self:
+        """Return itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Let go of the database."""
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the database; a transaction that is open leaves nothing."""
+        self._connection.close()
+
+    def reopen(self) -> None:
+        """Connect anew, and wait until a transaction that was lost on the way has ended."""
+        self.close()
+        self._connection = self._connected()
+        self._execute("BEGIN")
+        self._lock()
+        self._execute("COMMIT")
+
+    def _connected(self) -> psycopg.Connection[tuple[Any, ...]]:
+        import psycopg
+
+        try:
+            connection = psycopg.connect(
+                **self._login, autocommit=True, prepare_threshold=None, cursor_factory=psycopg.RawCursor
+            )
+            settings = {**_SETTINGS, "search_path": name(self.schema)}
+            for setting, value in settings.items():
+                connection.execute("SELECT set_config($1, $2, false)", [setting, value])
+        except psycopg.Error as error:
+            raise _unopened(self.title, error) from error
+        return connection
+
+    def run(self, statement: str, values: Sequence[object] = ()) -> int:
+        """Run a statement and return how many rows it changed.
+
+        Raises:
+            TargetError: the database refused it.
+        """
+        text = in_dialect(statement, POSTGRES)
+        made = _TEMPORARY.match(text)
+        if made:
+            return self._make_temporary(made[1], f"{made[2]}{text[made.end() :]}")
+        return max(self._execute(text, values).rowcount, 0)
+
+    def rows(self, query: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        """Return the rows of a query.
+
+        Raises:
+            TargetError: the database refused it.
+        """
+        return self._fetch(in_dialect(query, POSTGRES), values)
+
+    def step(self, step: Step) -> int:
+        """Run a step and return how many rows it changed."""
+        return self.run(step.statement)
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Run what follows as one, while no other load writes into the schema: all of it stands, or nothing.
+
+        Raises:
+            TargetError: a right is missing.
+            CommitUnknownError: the connection was lost on the way to the end.
+        """
+        self._execute("BEGIN")
+        try:
+            self._lock()
+            self._make_ready()
+            yield
+        except BaseException:
+            self._roll_back()
+            raise
+        self._commit()
+
+    def _roll_back(self) -> None:
+        import psycopg
+
+        self._temporary.clear()
+        with suppress(psycopg.Error):  # a connection that is lost has rolled back already
+            self._connection.execute("ROLLBACK")
+
+    def _commit(self) -> None:
+        import psycopg
+
+        self._temporary.clear()
+        try:
+            self._connection.execute("COMMIT")
+        except psycopg.Error as error:
+            if self._connection.broken or isinstance(error, psycopg.OperationalError):
+                raise CommitUnknownError(
+                    "The connection was lost at the end of a load",
+                    f"{self.title} did not say whether it kept the load.",
+                    "Load again: what was kept is not loaded twice.",
+                ) from error
+            raise _refused(self.title, error) from error
+
+    def _lock(self) -> None:
+        """Wait until no other load writes into the schema; the lock goes with the transaction."""
+        self._fetch("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [f"metl warehouse {self.schema}"])
+
+    def _make_ready(self) -> None:
+        """Make the schema and the functions that are missing."""
+        missing = [right for (right,) in self._fetch(_MISSING_RIGHTS, [self.schema])]
+        if missing:
+            text = f"{self.title} needs, for the login that was given: {'; '.join(missing)}."
+            raise TargetError("Rights are missing", text, "Ask the owner of the database for them (GRANT).")
+        if not self._fetch("SELECT 1 FROM pg_namespace WHERE nspname = $1", [self.schema]):
+            self._execute(f"CREATE SCHEMA {name(self.schema)}")
+        query = "SELECT proname, prosrc FROM pg_proc WHERE pronamespace = quote_ident($1)::regnamespace"
+        known = set(self._fetch(query, [self.schema]))
+        for one in self._functions():
+            if (one.name, one.body) not in known:
+                self._execute(one.statement)
+
+    def _functions(self) -> tuple[Function, ...]:
+        query = "SELECT collname FROM pg_collation WHERE collencoding IN (-1, pg_char_to_encoding('UTF8'))"
+        known = {collation for (collation,) in self._fetch(query)}
+        return functions(name(next((one for one in _LETTERS if one in known), "C")))
+
+    def has_table(self, table: str) -> bool:
+        """Return whether there is a table."""
+        return bool(self.columns(table))
+
+    def columns(self, table: str) -> dict[str, str]:
+        """Return the columns of a table in order, with their types as plans write them; none where there is none."""
+        found = self._fetch(_COLUMNS, [self.schema, fitted(table)])
+        return {column: _TYPES.get(type_, type_.upper().replace("NUMERIC", "DECIMAL")) for column, type_ in found}
+
+    def read_parts(self, table: str, paths: Sequence[str], columns: Sequence[tuple[str, str]]) -> None:
+        """Make a temporary table of staged Parquet parts; columns that a part does not have are empty.
+
+        Args:
+            table: its name.
+            paths: of the parts.
+            columns: names and types of the table.
+
+        Raises:
+            TargetError: the database refused a row.
+        """
+        import psycopg
+
+        from metl_gui.warehouse.postgres_copy import csv_of_part
+
+        listed = ", ".join(f"{name(column)} {type_}" for column, type_ in columns)
+        self.run(f"CREATE OR REPLACE TEMPORARY TABLE {name(table)} ({listed})")
+        known = [column for column, _ in columns]
+        try:
+            for path in paths:
+                carried, batches = csv_of_part(path, known)
+                into = f"COPY {name(fitted(table))} ({names(map(fitted, carried))}) FROM STDIN (FORMAT csv)"
+                with self._connection.cursor() as cursor, cursor.copy(into) as copy:
+                    for batch in batches:
+                        copy.write(batch)
+        except psycopg.Error as error:
+            raise _refused(self.title, error) from error
+        self._execute(f"ANALYZE {name(fitted(table))}")
+
+    def unfit(self, columns: Sequence[str]) -> dict[str, str]:
+        """Return conditions, by column of text, that a value has the character in it which PostgreSQL does not hold."""
+        return {column: f"{name(column)} LIKE {text(f'%{UNHELD}%')}" for column in columns}
+
+    def index(self, wanted: Sequence[Index]) -> None:
+        """Make the indexes that are missing, and count what the tables that get them hold.
+
+        The first load goes without: a table that is filled at once is indexed faster afterwards.
+        """
+        query = "SELECT indexname FROM pg_indexes WHERE schemaname = $1"
+        known = {found for (found,) in self._fetch(query, [self.schema])}
+        counted: set[str] = set()
+        for one in wanted:
+            label, text = _index(one)
+            if label not in known:
+                self._execute(text)
+                counted.add(one.table)
+        for table in sorted(counted):
+            self._execute(f"ANALYZE {name(fitted(table))}")
+
+    def _make_temporary(self, table: str, content: str) -> int:
+        """Make a temporary table, whose content may come from the one before of its name."""
+        is_query = content.startswith("AS")
+        text = f"ON COMMIT DROP {content}" if is_query else f"{content} ON COMMIT DROP"
+        if table in self._temporary:
+            count = self._execute(f"CREATE TEMPORARY TABLE {_NEXT} {text}").rowcount
+            self._execute(f"DROP TABLE pg_temp.{table}; ALTER TABLE pg_temp.{_NEXT} RENAME TO {table}")
+        else:
+            count = self._execute(f"CREATE TEMPORARY TABLE {table} {text}").rowcount
+            self._temporary.add(table)
+        if count >= _ANALYZED_FROM:
+            self._execute(f"ANALYZE pg_temp.{table}")
+        return max(count, 0)
+
+    def _fetch(self, query: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        import psycopg
+
+        try:
+            return self._execute(query, values).fetchall()
+        except psycopg.Error as error:
+            raise _refused(self.title, error) from error
+
+    def _execute(self, text: str, values: Sequence[object] = ()) -> psycopg.Cursor[tuple[Any, ...]]:
+        import psycopg
+
+        try:
+            return self._connection.execute(text.encode(), list(values) or None)
+        except psycopg.Error as error:
+            raise _refused(self.title, error) from error
+
+
+_COLUMNS = """SELECT a.attname, format_type(a.atttypid, a.atttypmod) FROM pg_attribute AS a
+    JOIN pg_class AS c ON c.oid = a.attrelid JOIN pg_namespace AS n ON n.oid = c.relnamespace
+    WHERE n.nspname = $1 AND c.relname = $2 AND c.relkind IN ('r', 'p') AND a.attnum > 0 AND NOT a.attisdropped
+    ORDER BY a.attnum"""
+
+_MISSING_RIGHTS = """
+    WITH asked AS (SELECT $1::text AS name, (SELECT oid FROM pg_namespace WHERE nspname = $1) AS oid),
+      here AS (SELECT current_database() AS name)
+    SELECT format('TEMPORARY on the database %I', here.name) FROM here
+      WHERE NOT has_database_privilege(here.name, 'TEMPORARY')
+    UNION ALL
+    SELECT format('CREATE on the database %I, or a schema %I', here.name, asked.name) FROM here, asked
+      WHERE asked.oid IS NULL AND NOT has_database_privilege(here.name, 'CREATE')
+    UNION ALL
+    SELECT format('%s on the schema %I', kind, asked.name) FROM asked, unnest(ARRAY['USAGE', 'CREATE']) AS kind
+      WHERE asked.oid IS NOT NULL AND NOT has_schema_privilege(asked.oid, kind)
+    UNION ALL
+    SELECT format('to be owner of the table %I', c.relname) FROM asked JOIN pg_class AS c ON c.relnamespace = asked.oid
+      WHERE c.relkind = 'r' AND c.relname LIKE 'metl\\_%' AND NOT pg_has_role(c.relowner, 'USAGE')"""
+
+
+def _index(one: Index) -> tuple[str, str]:
+    """Return the name of an index and the statement that makes it.
+
+    Text goes into an index of hashes, which takes values of any length.
+    """
+    columns = [name(fitted(column)) for column in one.columns]
+    listed = ", ".join(f"COALESCE({column}, '')" for column in columns) if one.is_filled else ", ".join(columns)
+    kind = "hash" if one.is_text else "btree"
+    label = fitted("_".join([one.table, *one.columns, *([one.part] if one.part else []), "index"]))
+    where = f" WHERE {in_dialect(one.where, POSTGRES)}" if one.where else ""
+    return label, f"CREATE INDEX {name(label)} ON {name(fitted(one.table))} USING {kind} ({listed}){where}"
+
+
+def _unopened(title: str, error: psycopg.Error) -> TargetError:
+    text = str(error)
+    said = _said(error)
+    if "password authentication failed" in text:
+        return TargetError("The database does not let us in", f"{title}: {said}", "Give the password again.")
+    if "no password supplied" in text:
+        hint = "Name a profile that has it (metl profile add), or set PGPASSWORD or ~/.pgpass."
+        return TargetError("The database asks for a password", f"{title}: {said}", hint)
+    if "does not exist" in text:
+        return TargetError("There is no such database", f"{title}: {said}", "Look at the address.")
+    return TargetError("The database does not answer", f"{title}: {said}", "Look at its address, and whether it runs.")
+
+
+def _refused(title: str, error: psycopg.Error) -> TargetError:
+    """Return the error that a statement was refused."""
+    state, text = error.sqlstate or "", f"{title}: {_said(error)}"
+    if state == "42501":
+        return TargetError("A right is missing", text, "Ask the owner of the database for it (GRANT).")
+    if state.startswith("53"):
+        return TargetError("The database has no room", text, "Make room on the server, then load again.")
+    if state == "2BP01":
+        return TargetError("Other objects depend on a table", text, "Drop them, and make them again afterwards.")
+    if state == "25006":
+        return TargetError("The database takes no changes", text, "Name the server that is no standby.")
+    if state.startswith(("08", "57")) or not state:
+        return TargetError("The connection was lost", text, "Load again: nothing of this load was kept.")
+    return TargetError("The warehouse refused a statement", text, "Nothing of this load was kept.")
+
+
+def _said(error: psycopg.Error) -> str:
+    """Return what the server said, in one line."""
+    lines = (error.diag.message_primary or str(error)).strip().splitlines()
+    said = lines[-1].rpartition("FATAL:")[2].strip() if lines else type(error).__name__
+    return f"{said[:300].rstrip('.')}."

@@ -1,0 +1,104 @@
+"""What loads and audits need of a database that holds a warehouse."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Protocol, Self
+
+import msgspec
+
+from metl_gui.errors import UserError
+from metl_gui.warehouse.statements import Step
+
+
+class TargetError(UserError):
+    """A target cannot be opened or written."""
+
+
+class CommitUnknownError(TargetError):
+    """The connection was lost while a transaction was committed: whether it stands must be looked up."""
+
+
+class Index(msgspec.Struct, frozen=True):
+    """An index that keeps small loads from reading whole tables.
+
+    Args:
+        table: its table.
+        columns: names.
+        is_text: values may be of any length.
+        part: tells it from others of the same columns.
+        where: condition for rows that are in it, in the dialect in which plans are written; empty for all.
+        is_filled: null is looked up as the empty text.
+    """
+
+    table: str
+    columns: tuple[str, ...]
+    is_text: bool = False
+    part: str = ""
+    where: str = ""
+    is_filled: bool = False
+
+
+class Target(Protocol):
+    """A connection to a database that holds a warehouse.
+
+    Statements are given in the dialect in which plans are written, with ``?`` for values.
+    """
+
+    @property
+    def title(self) -> str:
+        """Return what people call it."""
+        ...
+
+    def __enter__(self) -> Self:
+        """Return itself."""
+        ...
+
+    def __exit__(self, *_: object) -> None:
+        """Let go of the database."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the database."""
+        ...
+
+    def reopen(self) -> None:
+        """Connect anew, and wait until a transaction that was lost on the way has ended."""
+        ...
+
+    def run(self, statement: str, values: Sequence[object] = ()) -> int:
+        """Run a statement and return how many rows it changed."""
+        ...
+
+    def rows(self, query: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        """Return the rows of a query."""
+        ...
+
+    def step(self, step: Step) -> int:
+        """Run a step and return how many rows it changed."""
+        ...
+
+    def transaction(self) -> AbstractContextManager[None]:
+        """Run what follows as one, while no other load writes: all of it stands, or nothing."""
+        ...
+
+    def has_table(self, table: str) -> bool:
+        """Return whether there is a table."""
+        ...
+
+    def columns(self, table: str) -> dict[str, str]:
+        """Return the columns of a table in order, with their types as plans write them; none where there is none."""
+        ...
+
+    def read_parts(self, table: str, paths: Sequence[str], columns: Sequence[tuple[str, str]]) -> None:
+        """Make a temporary table of staged Parquet parts; columns that a part does not have are empty."""
+        ...
+
+    def unfit(self, columns: Sequence[str]) -> dict[str, str]:
+        """Return conditions, by column of text, that a value has something in it which the database cannot hold."""
+        ...
+
+    def index(self, wanted: Sequence[Index]) -> None:
+        """Make the indexes that are missing, where the database gains by them."""
+        ...

@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 from msgspec import inspect
 
-from metl_gui.core.warehouse_model import ColumnTest, Model, Table, plain
+from metl_gui.core.warehouse_model import ColumnTest, Model, Table, Test, plain
 from metl_gui.errors import SchemaError, near_names
 from metl_gui.formats.yaml_nodes import Mapping, Node, Scalar, Sequence, read_nodes, shown
 
@@ -75,6 +75,18 @@ def with_values(table: Table, values: Iterable[tuple[str, str]]) -> Table:
         told = "\n".join(mistake for _, mistake in reader.mistakes)
         raise SchemaError(f"{table.name} cannot be changed so.", told, _SEE)
     return msgspec.convert(content, type(table))
+
+
+def tests_text(tests: tuple[Test, ...]) -> str:
+    """Write the tests of a column as they stand between the brackets of a file."""
+    return ", ".join(_test(one) for one in plain(tests))
+
+
+def member_text(table: Table, member: str) -> str:
+    """Write what a member of a table is, its default too, as ``with_values`` takes it."""
+    fields = {field.encode_name: field.name for field in msgspec.structs.fields(table)}
+    value = plain(getattr(table, fields[member]))
+    return value if isinstance(value, str) else _flow(value, member) if value not in (None, []) else ""
 
 
 def _refusal(mistakes: list[tuple[int, str]]) -> SchemaError:

@@ -136,11 +136,19 @@ def import_model(workbench: Workbench, path: Path, *, dry_run: bool = False) -> 
         SchemaError: the file cannot be read; every mistake is told with its line.
         EditError: its name is none.
     """
+    return set_model(workbench, model_in(path), dry_run=dry_run)
+
+
+def model_in(path: Path) -> Model:
+    """Read a model from a file.
+
+    Raises:
+        SchemaError: it cannot be read; every mistake is told with its line.
+    """
     try:
-        model = read_model(decode(read_bytes(path, MAX_BYTES)))
+        return read_model(decode(read_bytes(path, MAX_BYTES)))
     except SchemaError as error:
         raise SchemaError(f"{path.name}: {error.title}", error.text, error.hint) from error
-    return set_model(workbench, model, dry_run=dry_run)
 
 
 def export_model(workbench: Workbench, path: Path, name: str = "") -> ModelExport:

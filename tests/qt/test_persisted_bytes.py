@@ -71,6 +71,7 @@ def _keep(settings: ViewSettings) -> None:
     settings.folded = [[1, 300], [0, 200]]
     settings.save_visit("project", {"page": 1})
     settings.save_bookmarks("project", {"here": _PLACE.as_json()})
+    settings.save_diagram("project", {"table:payment": [12.0, -24.0]})
     settings.save_watched("project", [_WATCHED.as_json()])
     settings.save_layout("window", QByteArray(b"geometry"))
 
@@ -82,6 +83,7 @@ def _kept(settings: ViewSettings) -> list[object]:
         settings.theme, settings.scale, settings.keys, settings.recent_actions, settings.recent, settings.last_open,
         settings.last_export, settings.shows_time, settings.shows_values, settings.folds_settled, settings.targets,
         settings.who, settings.folded, settings.visit("project"), settings.bookmarks("project"),
+        settings.diagram("project"),
         settings.watched("project"), layout.data() if layout is not None else None,
     ]  # fmt: skip
 
@@ -91,7 +93,7 @@ def _ini(path: Path) -> QSettings:
 
 
 def _docks(window: Window) -> dict[str, list[str]]:
-    pages: tuple[QMainWindow, ...] = (window.map, window.review, window.run_page)
+    pages: tuple[QMainWindow, ...] = (window.map, window.review, window.run_page, window.warehouse.page)
     return {page.objectName(): sorted(dock.objectName() for dock in page.findChildren(QDockWidget)) for page in pages}
 
 

@@ -41,6 +41,9 @@ PANELS = {
     "figures": lambda w: w.run_page.figures,
     "chart": lambda w: w.run_page.chart,
     "messages": lambda w: w.run_page.messages,
+    "star diagram": lambda w: w.warehouse.page.star,
+    "columns of a table": lambda w: w.warehouse.page.table,
+    "loads of a warehouse": lambda w: w.warehouse.page.load,
     "head bar": lambda w: w.head,
     "status bar": lambda w: w.status,
     "start page": lambda w: w.start,
@@ -52,7 +55,11 @@ PANELS = {
     "dropped files": lambda w: DropSheet(dropped(w), ["x.bin: It is empty."], w),
     "notice": noticed,
 }
-PAGES = {"review list": 1, "before": 1, "after": 1, "card": 1, "run setup": 2, "figures": 2, "chart": 2, "messages": 2}
+PAGES = {
+    **dict.fromkeys(("review list", "before", "after", "card"), 1),
+    **dict.fromkeys(("run setup", "figures", "chart", "messages"), 2),
+    **dict.fromkeys(("star diagram", "columns of a table", "loads of a warehouse"), 3),
+}
 
 
 def colours(image: QImage) -> set[int]:
@@ -74,7 +81,7 @@ def test_every_panel_paints_something_and_can_be_grabbed(window: Window, tmp_pat
         assert len(colours(QImage(str(path)))) > 3, name
 
 
-@pytest.mark.parametrize("page", [0, 1, 2])
+@pytest.mark.parametrize("page", [0, 1, 2, 3])
 def test_the_window_keeps_its_smallest_size_on_every_page(window: Window, page: int) -> None:
     window.show_page(page)
     for size in ((1600, 1000), (1280, 800), (1100, 700)):

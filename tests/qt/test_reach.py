@@ -81,7 +81,7 @@ def choose_block(window: Window) -> None:
     window.selection.choose(Selected(source, place_of_version(document, Side.CDM, item.key[1])))
 
 
-@pytest.mark.parametrize("page", [0, 1, 2])
+@pytest.mark.parametrize("page", [0, 1, 2, 3])
 def test_tab_reaches_everything_on_a_page_and_everything_has_a_name(window: Window, page: int) -> None:
     activate(window)
     choose_block(window)

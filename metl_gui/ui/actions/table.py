@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 from PySide6.QtWidgets import QMainWindow
 
 MENUS = ("File", "Edit", "View", "Schema", "Mapping", "Run", "Tools", "Help")
-SCOPES = ("window", "matrix", "review list", "block editor", "trees")
+SCOPES = ("window", "matrix", "review list", "block editor", "trees", "star diagram")
 
 W = TypeVar("W", bound=QMainWindow)
 """The window that the actions act on."""

@@ -15,7 +15,7 @@ from metl_gui.ui.project.selection import Selection
 from metl_gui.ui.project.settings import ViewSettings
 from metl_gui.workbench.profiles.kinds import ProfileKind
 
-PAGES = ("Map", "Review", "Run")
+PAGES = ("Map", "Review", "Run", "Warehouse")
 """The pages by their numbers."""
 
 

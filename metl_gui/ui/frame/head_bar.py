@@ -159,7 +159,7 @@ class HeadBar(QWidget):
         segments.setSpacing(0)
         for at, button in enumerate(self.pages):
             button.setCheckable(True)
-            button.setProperty("edge", ("first", "middle", "last")[at])
+            button.setProperty("edge", "first" if at == 0 else "last" if at == len(self.pages) - 1 else "middle")
             self._group.addButton(button, at)
             segments.addWidget(button)
         row.addLayout(segments)

@@ -126,7 +126,7 @@ class EmptyMap(QWidget):
 
 
 class MapPage(QMainWindow):
-    """One of the three pages.
+    """One of the four pages.
 
     Signals:
         import_wanted: the ``Side`` that schemas are asked for, while there is nothing to map.

@@ -201,6 +201,14 @@ class ViewSettings:
         """Keep the named places of a project."""
         self._store.setValue(f"bookmarks/{project_id}", json.dumps(dict(places)))
 
+    def diagram(self, project_id: str) -> dict[str, Any]:
+        """Return where the boxes of a project's star diagram were put, by their keys."""
+        return self._mapping(f"diagrams/{project_id}")
+
+    def save_diagram(self, project_id: str, places: Mapping[str, Any]) -> None:
+        """Keep where the boxes of a project's star diagram are."""
+        self._store.setValue(f"diagrams/{project_id}", json.dumps(dict(places)))
+
     def watched(self, project_id: str) -> list[dict[str, Any]]:
         """What is watched for a project: registries and databases, each as it was begun."""
         found = self._mapping(f"watched/{project_id}").get("watched", [])

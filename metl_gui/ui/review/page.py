@@ -127,7 +127,7 @@ Told = Callable[[str, str, Callable[[], object] | None], object]
 
 
 class ReviewPage(QMainWindow):
-    """One of the three pages.
+    """One of the four pages.
 
     Signals:
         seen: the page has come to the front.

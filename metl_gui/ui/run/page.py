@@ -60,7 +60,7 @@ _NOT_OF_A_LANE = "A lane keeps no messages of its own: they are in its topics."
 
 
 class RunPage(QMainWindow):
-    """One of the three pages.
+    """One of the four pages.
 
     Signals:
         shown: another run is shown, or what is known of it changed.

@@ -8,7 +8,7 @@ stops following them. Source: docs/guide/running.md, "Production over a folder".
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -29,6 +29,10 @@ from metl_gui.workbench.runs.production import (
 from metl_gui.workbench.runs.replay import replay
 from metl_gui.workbench.session import Workbench
 
+if TYPE_CHECKING:
+    from metl_gui.workbench.loads.warehouse_loads import LoadedRun
+
+T = TypeVar("T")
 _READY = "ready"
 _NOT_STARTED = "not started"
 _STARTING = "starting"
@@ -42,6 +46,7 @@ class SparkRuns(QObject):
         stated: the state alone.
         told: an ``EngineEvent`` of the run that is going on.
         ended: an ``Outcome`` with a ``RunResult``.
+        loaded: an ``Outcome`` with a ``LoadedRun``.
         busy: whether a run is going on.
     """
 
@@ -49,6 +54,7 @@ class SparkRuns(QObject):
     stated = Signal(object)
     told = Signal(object)
     ended = Signal(object)
+    loaded = Signal(object)
     busy = Signal(object)
     _came = Signal(object)
 
@@ -89,7 +95,7 @@ class SparkRuns(QObject):
         def task(watch: Watch) -> RunResult:
             return run_mapping(workbench, request, self.process, self._came.emit, watch, aside)
 
-        self._start(f"{request.mode.capitalize()} run", request.spark, task)
+        self._start(f"{request.mode.capitalize()} run", request.spark, task, self._ended)
 
     def replay(self, workbench: Workbench, request: RunRequest) -> None:
         """Map again what was set aside; does nothing while a run is going on."""
@@ -98,7 +104,18 @@ class SparkRuns(QObject):
         def task(watch: Watch) -> RunResult:
             return replay(workbench, request, self.process, self._came.emit, watch, aside)
 
-        self._start("Replay", request.spark, task)
+        self._start("Replay", request.spark, task, self._ended)
+
+    def load(self, workbench: Workbench, request: RunRequest, target: str, model: str) -> Job | None:
+        """Load a warehouse by a run; does nothing, and returns none, while one is going on."""
+
+        def task(watch: Watch) -> LoadedRun:
+            # Only who loads a warehouse waits for its database to be imported.
+            from metl_gui.workbench.loads.warehouse_loads import load_warehouse
+
+            return load_warehouse(workbench, request, target, model, self.process, watch)
+
+        return self._start("Load of the warehouse", request.spark, task, self._loaded)
 
     def stop(self) -> None:
         """Stop the run that is going on; it answers within a second."""
@@ -110,13 +127,15 @@ class SparkRuns(QObject):
         self.stop()
         self.process.stop()
 
-    def _start(self, title: str, target: str, task: Callable[[Watch], RunResult]) -> None:
+    def _start(self, title: str, target: str, task: Task[T], done: Callable[[JobOutcome[T]], None]) -> Job | None:
         if self._job is not None:
-            return
+            return None
         self._choosing.cancel()
         self._chosen = target  # the run itself goes there
         self.busy.emit(True)
-        self._job = self._jobs.start(title, task, self._ended)
+        job = self._jobs.start(title, task, done)
+        self._job = job if job in self._jobs.running else None
+        return job
 
     def _take(self, event: EngineEvent) -> None:
         match event:
@@ -138,12 +157,20 @@ class SparkRuns(QObject):
         self.said.emit(f"{self.process.target} · {state}")
         self.stated.emit(state)
 
-    def _ended(self, outcome: JobOutcome[Any]) -> None:
+    def _ended(self, outcome: JobOutcome[RunResult]) -> None:
+        self._finish()
+        self.ended.emit(outcome)
+
+    def _loaded(self, outcome: JobOutcome[LoadedRun]) -> None:
+        self._finish()
+        self.loaded.emit(outcome)
+
+    def _finish(self) -> None:
+        """Be ready for the next run."""
         self._job = None
         if not self.process.is_ready and self.state == _READY:
             self._say(_NOT_STARTED)
         self.busy.emit(False)
-        self.ended.emit(outcome)
 
 
 _LOOK_MS = 2_000

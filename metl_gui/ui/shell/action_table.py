@@ -13,8 +13,8 @@ How to add one. A row says all of it: where it stands, what people read, its key
     )
 
 - A row stands in the tuple of its subject: in ``map_actions``, ``map_dock_actions``, ``review_actions``,
-  ``run_actions`` or ``window_actions``. ``ROOMS`` below lists all tuples, ``ORDER`` says where a row stands within its
-  menu.
+  ``run_actions``, ``warehouse_actions`` or ``window_actions``. ``ROOMS`` below lists all tuples, ``ORDER`` says where a
+  row stands within its menu.
 - ``does`` gets the window. It is one call of a method; work that can take 50 ms is a job (``window.jobs``).
 - ``when`` is a condition of ``conditions``, or one of your own: a cheap question about the window. It is asked again
   after every change of project, document, selection or page. When your own state changes, call
@@ -35,7 +35,14 @@ How to add one. A row says all of it: where it stands, what people read, its key
 
 from __future__ import annotations
 
-from metl_gui.ui.shell import map_actions, map_dock_actions, review_actions, run_actions, window_actions
+from metl_gui.ui.shell import (
+    map_actions,
+    map_dock_actions,
+    review_actions,
+    run_actions,
+    warehouse_actions,
+    window_actions,
+)
 from metl_gui.ui.shell.conditions import WindowRow
 
 ROOMS: tuple[tuple[WindowRow, ...], ...] = (
@@ -49,6 +56,7 @@ ROOMS: tuple[tuple[WindowRow, ...], ...] = (
     map_dock_actions.PREVIEW_ROWS,
     review_actions.REVIEW_ROWS,
     run_actions.RUN_ROWS,
+    warehouse_actions.WAREHOUSE_ROWS,
     review_actions.HISTORY_ROWS,
     window_actions.SETTING_ROWS,
 )
@@ -73,7 +81,7 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
         ("find", "filter_sources", "filter_targets"),
     ),
     "View": (
-        ("map_page", "review_page", "run_page"),
+        ("map_page", "review_page", "run_page", "warehouse_page"),
         ("fit", "fit_selection", "up_a_level", "> Go"),
         ("next_waiting", "next_difference", "review_in_matrix"),
         ("relevance", "show_everything", "> Order of rows and columns", "> Overlay"),
@@ -113,6 +121,12 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
         ("live_run", "run_lane", "> Lane", "run_details", "run_speed", "compare_runs", "pause_chart", "copy_chart"),
         ("run.profiles",),
         ("publish",),
+    ),
+    "Tools": (("palette", "change_keys"), ("> Warehouse",)),
+    "Tools > Warehouse": (
+        ("propose_model", "import_model", "export_model"),
+        ("load_warehouse", "audit_warehouse", "rebuild_warehouse"),
+        ("warehouse_sql",),
     ),
 }
 """Sections of ids by the path of their menu."""

@@ -1,4 +1,4 @@
-"""The one window: menus, head bar, the stack of start page and three pages, status bar."""
+"""The one window: menus, head bar, the stack of start page and four pages, status bar."""
 
 from __future__ import annotations
 
@@ -51,6 +51,7 @@ from metl_gui.ui.shell.shutdown import QUITTING, ShutdownController
 from metl_gui.ui.suggest.panel import SuggestionController
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.theming.controller import ThemeController
+from metl_gui.ui.warehouse.commands import WarehouseController
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.dock import FocusRing
 from metl_gui.ui.widgets.notice import Notice, NoticeStrip
@@ -100,6 +101,7 @@ class Window(QMainWindow):
     second_matrix: SecondMatrix
     run_page: RunPage
     run_commands: RunCommands
+    warehouse: WarehouseController
     leaving: ShutdownController
     stack: QStackedWidget
     dressing: ThemeController
@@ -148,7 +150,8 @@ class Window(QMainWindow):
         self.stack = QStackedWidget()
         self.is_busy = False
         self.history = HistoryController(self.context, self.map)
-        self.spark.ended.connect(self.history.read_runs)
+        for ended in (self.spark.ended, self.spark.loaded):
+            ended.connect(self.history.read_runs)
         self.configuring = SettingCommands(self)
         self.second = SecondPerson(self.project, self.selection, self)
         self.registries = RegistryController(self.context, self.imports)
@@ -157,6 +160,7 @@ class Window(QMainWindow):
         self.run_commands = RunCommands(
             self.context, self.run_page, self.review_commands, self.history.live, self.map.matrix
         )
+        self.warehouse = WarehouseController(self.context, self.spark, lambda: self.run_page.setup.target.text)
         self.leaving = ShutdownController(self)
         self.review.take_keys(self.actions_table[id_] for id_ in CARD_KEYS)
         self._warms_up = warms_up
@@ -235,7 +239,8 @@ class Window(QMainWindow):
             self.drops.look_at(paths)
 
     def _at_hand(self, number: int) -> QWidget:
-        return (self.map.matrix, self.review.list.view, self.run_page.setup.at_hand)[number]
+        run, warehouse = self.run_page.setup, self.warehouse.page
+        return (self.map.matrix, self.review.list.view, run.at_hand, warehouse.at_hand)[number]
 
     # building
 
@@ -251,7 +256,7 @@ class Window(QMainWindow):
         watch = self.actions_table.add_live_menu("Schema > Watch for new versions", self.registries.fill_watch_menu)
         watch.triggered.connect(self.registries.choose_watched)
         self.actions_table.add_live_menu("View > Go > Bookmarks", self.map.going.fill_bookmarks)
-        for page in (self.map, self.review, self.run_page, self.start, self.opening_page):
+        for page in (self.map, self.review, self.run_page, self.warehouse.page, self.start, self.opening_page):
             self.stack.addWidget(page)
         central = QWidget()
         layout = QVBoxLayout(central)

@@ -92,6 +92,7 @@ TABLE = (
     WindowRow("map_page", "View", "Map", "Ctrl+1", lambda w: w.show_page(0)),
     WindowRow("review_page", "View", "Review", "Ctrl+2", lambda w: w.show_page(1)),
     WindowRow("run_page", "View", "Run", "Ctrl+3", lambda w: w.show_page(2)),
+    WindowRow("warehouse_page", "View", "Warehouse", "Ctrl+4", lambda w: w.show_page(3)),
     WindowRow("fit", "View", "Fit the whole matrix", "F", lambda w: w.map.matrix.fit(), scope="matrix"),
     WindowRow(
         "fit_selection", "View", "Fit the selection", "Z", lambda w: w.map.matrix.fit_selection(), scope="matrix"

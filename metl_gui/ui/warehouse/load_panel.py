@@ -1,0 +1,282 @@
+"""What is loaded into which target, how far a load is, and what it and an audit found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import (
+    QFileDialog,
+    QHBoxLayout,
+    QLineEdit,
+    QProgressBar,
+    QStackedWidget,
+    QTableView,
+    QVBoxLayout,
+    QWidget,
+)
+
+from metl_gui.core.dimensional.load_report import LoadReport
+from metl_gui.core.progress import Progress
+from metl_gui.core.runs.run_spec import RunPolicy, SinkSpec, SourceSpec
+from metl_gui.ui.run.head import show_share
+from metl_gui.ui.widgets.choice import ThemedComboBox
+from metl_gui.ui.widgets.dock import Surface
+from metl_gui.ui.widgets.labels import Elided
+from metl_gui.ui.widgets.pill import KeyButton, Pill
+from metl_gui.ui.widgets.plain_text import plain_label
+from metl_gui.ui.widgets.table import TableCell, TableModel, make_table
+from metl_gui.workbench.runs.mapping_run import RunRequest
+
+if TYPE_CHECKING:
+    from metl_gui.workbench.loads.warehouse_loads import AuditReport
+
+_COUNTS = ("Table", "Inserted", "Updated", "Closed", "Removed")
+_FINDINGS = ("Table", "Rule that is broken", "Rows")
+_HOLDS = ("Captured changes", "Canonical messages")
+_MESSAGES = 1
+
+
+class LoadPanel(Surface):
+    """Fields, buttons and results.
+
+    Signals:
+        load_wanted, stop_wanted, audit_wanted, rebuild_wanted: a button was pressed.
+        offered: other buttons can be pressed than before.
+    """
+
+    load_wanted = Signal()
+    stop_wanted = Signal()
+    audit_wanted = Signal()
+    rebuild_wanted = Signal()
+    offered = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("panel", (330, 600), parent, share=(0.3, 1.0))
+        self.source, self.target = QLineEdit(), QLineEdit()
+        self.source.setPlaceholderText("A file, a folder, or topics")
+        self.target.setPlaceholderText("duckdb:FILE")
+        self.holds = ThemedComboBox()
+        self.holds.addItems(list(_HOLDS))
+        self.holds.setAccessibleName("What the source holds")
+        self.file = KeyButton("File…", kind="link")
+        self.folder = KeyButton("Folder…", kind="link")
+        self.into = KeyButton("File…", kind="link")
+        for button, name in ((self.file, "Choose a file"), (self.folder, "Choose a folder"), (self.into, "Choose")):
+            button.setAccessibleName(f"{name} to load" if button is not self.into else "Choose the file of the target")
+        self.load = KeyButton("Load", kind="primary")
+        self.stop = KeyButton("Stop")
+        self.audit = KeyButton("Audit")
+        self.rebuild = KeyButton("Rebuild")
+        self.rebuild.setToolTip("Make the tables anew from the histories, after the model was changed")
+        self.pill, self.words = Pill(), plain_label("", "small")
+        self.words.setWordWrap(True)
+        self.bar = QProgressBar()
+        self.bar.setTextVisible(False)
+        self.bar.setAccessibleName("Progress of the load")
+        self.counts, self.findings = _table("Rows by table", _COUNTS), _table("What an audit found", _FINDINGS)
+        self.results = QStackedWidget()
+        self._is_busy = self._has_model = False
+        self._build()
+        self.file.clicked.connect(self._choose_file)
+        self.folder.clicked.connect(self._choose_folder)
+        self.into.clicked.connect(self._choose_target)
+        self.load.clicked.connect(self.load_wanted)
+        self.stop.clicked.connect(self.stop_wanted)
+        self.audit.clicked.connect(self.audit_wanted)
+        self.rebuild.clicked.connect(self.rebuild_wanted)
+        for line in (self.source, self.target):
+            line.textChanged.connect(self._offer)
+        self.clear()
+
+    def request(self, spark: str, state: int | None) -> RunRequest:
+        """Return the run that the fields ask for.
+
+        Args:
+            spark: where Spark is.
+            state: an earlier one that is looked at; ``None`` for now.
+        """
+        address = self.source.text().strip()
+        if self.holds.currentIndex() == _MESSAGES:
+            source = SourceSpec(address=address, holds="messages")
+        else:
+            source = SourceSpec(address=address)
+        return RunRequest(source, SinkSpec(), policy=RunPolicy(), spark=spark, state=state)
+
+    @property
+    def target_text(self) -> str:
+        """The target as it is written; a path alone is a file of DuckDB."""
+        text = self.target.text().strip()
+        return text if not text or text.startswith(("duckdb:", "postgresql:", "delta:", "@")) else f"duckdb:{text}"
+
+    # what is shown
+
+    def show_model(self, *, has_model: bool) -> None:
+        """Offer loads where there is a model."""
+        self._has_model = has_model
+        self._offer()
+
+    def show_busy(self, is_busy: bool) -> None:
+        """Offer to stop while a run goes on, else to load."""
+        had_focus = self.load.hasFocus() or self.stop.hasFocus()
+        self._is_busy = is_busy
+        self.load.setVisible(not is_busy)
+        self.stop.setVisible(is_busy)
+        self.bar.setVisible(False)
+        self._offer()
+        if had_focus:
+            (self.stop if is_busy else self.load).setFocus()
+
+    def show_progress(self, progress: Progress) -> None:
+        """Say how far a load or an audit is."""
+        self.say("loading", "accent", progress.text)
+        self.bar.setVisible(True)
+        show_share(self.bar, progress.done / progress.total if progress.total else -1.0)
+
+    def say(self, state: str, kind: str, words: str) -> None:
+        """Say how things are, in a pill and in words."""
+        self.pill.say(state, kind)
+        self.words.setText(words)
+        self.bar.setVisible(False)
+
+    def show_load(self, load: LoadReport) -> None:
+        """Show what a load did."""
+        if load.is_repeated:
+            self.say("done before", "plain", f"Nothing was changed. {_message_words(load)}")
+        elif load.messages:
+            self.say("loaded", "good", _message_words(load))
+        else:
+            self.say("rebuilt", "good", "The tables are those of the model.")
+        rows = []
+        for name, count in load.tables.items():
+            numbers = (count.inserted, count.updated, count.closed, count.removed)
+            rows.append((TableCell(name, tip=name), *(TableCell(f"{n:,}", is_number=True) for n in numbers)))
+        self._show_results(self.counts, rows)
+
+    def show_audit(self, report: AuditReport) -> None:
+        """Show what an audit found."""
+        if not report.problems:
+            self.say("is right", "good", "Every row follows from the histories, and every rule holds.")
+            self._show_results(self.findings, ())
+            return
+        count = len(report.problems)
+        self.say(f"{count:,} problem{'' if count == 1 else 's'}", "bad", "Point at a rule to see some of its rows.")
+        rows = [
+            (
+                TableCell(one.table, tip=one.table),
+                TableCell(one.rule, tip="\n".join((one.rule, *one.shown))),
+                TableCell(f"{one.rows:,}", is_number=True),
+            )
+            for one in report.problems
+        ]
+        self._show_results(self.findings, rows)
+
+    def clear(self) -> None:
+        """Forget what was found."""
+        self.say("", "plain", "Nothing was loaded yet." if self._has_model else "")
+        self.results.setVisible(False)
+        self.show_busy(self._is_busy)
+
+    def _show_results(self, view: QTableView, rows: Sequence[tuple[TableCell, ...]]) -> None:
+        model = view.model()
+        if isinstance(model, TableModel):
+            model.show_rows(rows)
+        self.results.setCurrentWidget(view)
+        self.results.setVisible(bool(rows))
+
+    def _offer(self) -> None:
+        can = self._has_model and bool(self.target.text().strip()) and not self._is_busy
+        before = self.load.isEnabled(), self.audit.isEnabled()
+        for button in (self.audit, self.rebuild):
+            button.setEnabled(can)
+        self.load.setEnabled(can and bool(self.source.text().strip()))
+        if before != (self.load.isEnabled(), self.audit.isEnabled()):
+            self.offered.emit()
+
+    # choosing
+
+    def _choose_file(self) -> None:
+        path, _ = QFileDialog.getOpenFileName(self, "Messages to load", self._start())
+        if path:
+            self.source.setText(path)
+
+    def _choose_folder(self) -> None:
+        path = QFileDialog.getExistingDirectory(self, "Folder of messages to load", self._start())
+        if path:
+            self.source.setText(path)
+
+    def _choose_target(self) -> None:
+        options = QFileDialog.Option.DontConfirmOverwrite
+        here = self.target_text.partition(":")[2]
+        path, _ = QFileDialog.getSaveFileName(self, "File of the warehouse", here, "DuckDB (*.duckdb)", options=options)
+        if path:
+            self.target.setText(f"duckdb:{path}")
+
+    def _start(self) -> str:
+        found = Path(self.source.text().strip() or ".").expanduser()
+        return str(found if found.is_dir() else found.parent)
+
+    # building
+
+    def _build(self) -> None:
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(12, 2, 12, 10)
+        layout.setSpacing(4)
+        layout.addLayout(_field("From", self.source, self.file, self.folder))
+        layout.addWidget(self.source)
+        layout.addWidget(self.holds)
+        layout.addSpacing(4)
+        layout.addLayout(_field("Target", self.target, self.into))
+        layout.addWidget(self.target)
+        layout.addSpacing(8)
+        buttons = QHBoxLayout()
+        buttons.setSpacing(8)
+        for button in (self.load, self.stop):
+            buttons.addWidget(button, 1)
+        for button in (self.audit, self.rebuild):
+            buttons.addWidget(button)
+        layout.addLayout(buttons)
+        layout.addSpacing(6)
+        state = QHBoxLayout()
+        state.setSpacing(8)
+        state.addWidget(self.pill)
+        state.addWidget(self.bar, 1)
+        state.addStretch(0)
+        layout.addLayout(state)
+        layout.addWidget(self.words)
+        for view in (self.counts, self.findings):
+            self.results.addWidget(view)
+        layout.addWidget(self.results, 1)
+        layout.addStretch(0)
+
+
+def _field(words: str, line: QLineEdit, *links: KeyButton) -> QHBoxLayout:
+    label = Elided(words, "small")
+    line.setAccessibleName(words)
+    row = QHBoxLayout()
+    row.setSpacing(6)
+    row.addWidget(label, 1)
+    for link in links:
+        link.set_height(20)
+        row.addWidget(link)
+    return row
+
+
+def _table(name: str, headers: Sequence[str]) -> QTableView:
+    is_number = {"Inserted", "Updated", "Closed", "Removed", "Rows"}
+    view = make_table(name, TableModel([TableCell(words, is_number=words in is_number) for words in headers]))
+    header = view.horizontalHeader()
+    for column, words in enumerate(headers):
+        mode = header.ResizeMode.ResizeToContents if words in is_number else header.ResizeMode.Stretch
+        header.setSectionResizeMode(column, mode)
+    return view
+
+
+def _message_words(load: LoadReport) -> str:
+    parts = [f"{load.appended:,} appended", f"{load.repeated:,} repeated", f"{load.set_aside:,} set aside"]
+    if load.void:
+        parts.insert(2, f"{load.void:,} void")
+    waiting = f" {load.waiting:,} facts wait for their members." if load.waiting else ""
+    return f"{load.messages:,} messages: {', '.join(parts)}.{waiting}"

@@ -1,0 +1,348 @@
+"""The Warehouse page: the star of a model, the columns of a table, what is proposed, and loads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QAbstractItemModel, QPoint, Qt
+from PySide6.QtTest import QAbstractItemModelTester, QTest
+from PySide6.QtWidgets import QComboBox, QFileDialog
+
+from metl_gui.core.dimensional.load_report import LoadReport, TableCounts
+from metl_gui.core.edits.warehouse import RemoveModel
+from metl_gui.core.warehouse_model import Dimension, Fact, Model, NotNull
+from metl_gui.errors import RunError
+from metl_gui.ui.shell.window import Window
+from metl_gui.ui.warehouse.columns import RowChange
+from metl_gui.ui.warehouse.sql_dialog import SqlDialog
+from metl_gui.ui.widgets.choice import Chooser
+from metl_gui.workbench.loads import warehouse_loads
+from metl_gui.workbench.warehouse.table_rows import RowMember
+from tests.qt.conftest import activate
+
+
+@pytest.fixture
+def shown(window: Window) -> Window:
+    """Return a window with the page in front, on the model of the sample."""
+    activate(window)
+    window.actions_table["warehouse_page"].trigger()
+    return window
+
+
+def model_of(window: Window) -> Model:
+    (model,) = window.project.value.models
+    return model
+
+
+def table_of(window: Window, name: str) -> Any:
+    found = model_of(window).table(name)
+    assert found is not None
+    return found
+
+
+def row(window: Window, name: str) -> int:
+    return [one.name for one in window.warehouse.page.table.model.rows].index(name)
+
+
+def cell(window: Window, name: str, column: int) -> str:
+    model = window.warehouse.page.table.model
+    return str(model.data(model.index(row(window, name), column)))
+
+
+# the star
+
+
+def test_the_star_has_entities_left_of_tables_and_says_as_of_when_references_hold(shown: Window) -> None:
+    star = shown.warehouse.page.star
+    assert star.hasFocus()
+    assert star.box_rect("entity:payment").right() < star.box_rect("table:customer").left()
+    words = {(line.start, line.end): line.words for line in star.star.lines}
+    assert words["table:payment", "table:customer"] == "payer · as of event"
+    assert words["table:account", "table:customer"] == "owner · durable key"
+    assert words["table:payment", "table:date"] == "booked · Europe/Berlin"
+
+
+def test_arrows_go_from_table_to_table_and_the_columns_follow(shown: Window) -> None:
+    page = shown.warehouse.page
+    page.show_table("customer")
+    QTest.keyClick(page.star, Qt.Key.Key_Down)
+    assert (page.star.current, page.shown) == ("table:account", "account")
+    assert cell(shown, "iban", 2) == "iban"
+    assert "dimension account" in page.star.accessibleDescription()
+
+
+def test_a_click_on_an_entity_shows_the_table_that_is_made_of_it(shown: Window) -> None:
+    page = shown.warehouse.page
+    at = page.star.box_rect("entity:payment").center().toPoint()
+    QTest.mouseClick(page.star, Qt.MouseButton.LeftButton, pos=at)
+    assert page.shown == "payment"
+
+
+def test_a_box_stays_where_it_was_put_when_the_project_is_shown_again(shown: Window) -> None:
+    star = shown.warehouse.page.star
+    start = star.box_rect("table:date").center().toPoint()
+    QTest.mousePress(star, Qt.MouseButton.LeftButton, pos=start)
+    QTest.mouseMove(star, start + QPoint(40, 60))
+    QTest.mouseMove(star, start + QPoint(80, 120))
+    QTest.mouseRelease(star, Qt.MouseButton.LeftButton, pos=start + QPoint(80, 120))
+    put = star.moved["table:date"]
+    QTest.keyClick(star, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
+    assert star.moved["table:date"] == (put[0] + 12, put[1])
+    workbench = shown.project.workbench
+    assert workbench is not None
+    kept = shown.settings.diagram(workbench.project_id)
+    assert kept == {"table:date": [put[0] + 12, put[1]]}
+    star.show_star(star.star, {})
+    shown.warehouse.refresh()
+    assert star.moved["table:date"] == (put[0] + 12, put[1])
+
+
+def test_keys_zoom_and_fit_the_star(shown: Window) -> None:
+    star = shown.warehouse.page.star
+    before = star.box_rect("table:payment").width()
+    QTest.keyClick(star, Qt.Key.Key_Plus)
+    assert star.box_rect("table:payment").width() > before
+    QTest.keyClick(star, Qt.Key.Key_F)
+    assert star.box_rect("table:payment").width() == pytest.approx(before)
+
+
+# no model
+
+
+@pytest.fixture
+def without(shown: Window) -> Window:
+    """Return the window after its model was removed."""
+    assert shown.project.do(RemoveModel("fx"))
+    return shown
+
+
+def test_without_a_model_the_page_offers_to_propose_one_and_undo_takes_it_back(without: Window) -> None:
+    panel = without.warehouse.page.panel
+    assert panel.currentWidget() is panel.empty
+    without.show_page(3)
+    assert panel.empty.propose.hasFocus()
+    panel.empty.propose.click()
+    assert {type(table) for table in model_of(without).tables} >= {Dimension, Fact}
+    assert panel.currentWidget() is not panel.empty
+    without.actions_table["undo"].trigger()
+    assert without.project.value.models == ()
+    assert panel.currentWidget() is panel.empty
+
+
+def test_a_model_goes_out_to_a_file_and_comes_back_from_it(
+    shown: Window, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, model = tmp_path / "out.yaml", model_of(shown)
+    for name in ("getSaveFileName", "getOpenFileName"):
+        monkeypatch.setattr(QFileDialog, name, lambda *_: (str(path), ""))
+    shown.warehouse.page.panel.line.export.click()
+    assert shown.project.do(RemoveModel("fx"))
+    shown.warehouse.page.panel.empty.bring.click()
+    assert model_of(shown) == model
+
+
+def test_a_file_with_mistakes_is_refused_in_words_and_changes_nothing(
+    shown: Window, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, before = tmp_path / "bad.yaml", shown.project.value
+    path.write_text("warehouse: fx\ntables: [{cube: x}]\n")
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(path), ""))
+    shown.actions_table["import_model"].trigger()
+    assert "Line 2" in shown.notice.words.text()
+    assert shown.project.value is before
+
+
+# columns
+
+
+def test_the_history_of_a_column_is_chosen_by_words_and_undone(shown: Window) -> None:
+    page = shown.warehouse.page
+    page.show_table("customer")
+    view, at = page.table.view, page.table.model.index(row(shown, "segment"), 4)
+    assert cell(shown, "segment", 4) == "1 · last value everywhere"
+    view.setFocus()
+    view.setCurrentIndex(at)
+    QTest.keyClick(view, Qt.Key.Key_Return)
+    box = view.findChild(QComboBox)
+    assert box is not None
+    box.setCurrentIndex(2)
+    box.activated.emit(2)
+    assert [one.history for one in table_of(shown, "customer").columns] == [2, 2, 2]
+    assert cell(shown, "segment", 4) == "2 · a version each"
+    shown.actions_table["undo"].trigger()
+    assert cell(shown, "segment", 4) == "1 · last value everywhere"
+
+
+@pytest.mark.parametrize(
+    ("column", "text", "member", "value"),
+    [
+        (0, "surname", "name", "surname"),
+        (2, "name.given", "path", "name.given"),
+        (2, "upper(name.family)", "expression", "upper(name.family)"),
+        (3, "text(40)", "type", "text(40)"),
+        (5, "not_null", "tests", (NotNull(),)),
+    ],
+)
+def test_what_is_written_into_a_cell_is_in_the_model(
+    shown: Window, column: int, text: str, member: str, value: object
+) -> None:
+    page = shown.warehouse.page
+    page.show_table("customer")
+    model: QAbstractItemModel = page.table.model
+    assert model.setData(model.index(1, column), text)
+    assert getattr(table_of(shown, "customer").columns[0], member) == value
+
+
+def test_a_test_that_is_none_is_refused_in_words(shown: Window) -> None:
+    page = shown.warehouse.page
+    page.show_table("customer")
+    before = shown.project.value
+    page.table.model.changed.emit(RowChange(page.table.model.rows[1], RowMember.TESTS, "positive"))
+    assert "no test" in shown.notice.words.text()
+    assert shown.project.value is before
+
+
+def test_a_problem_stands_in_the_row_that_it_is_about_and_at_its_box(shown: Window) -> None:
+    page = shown.warehouse.page
+    page.show_table("customer")
+    page.table.model.setData(page.table.model.index(row(shown, "country"), 2), "lower(nothing)")
+    assert "nothing" in cell(shown, "country", 6)
+    assert cell(shown, "family_name", 6) == ""
+    assert page.star.star.boxes["table:customer"].problem == "error"
+    page.show_table("date")
+    page.panel.line.problems.click()
+    assert page.shown == "customer"
+
+
+def test_columns_come_from_a_list_and_go_with_delete(shown: Window) -> None:
+    page = shown.warehouse.page
+    page.show_table("customer")
+    page.table.add.click()
+    chooser = next(each for each in shown.findChildren(Chooser) if each.isVisible())
+    QTest.keyClicks(chooser.box, "email")
+    QTest.keyClick(chooser.box, Qt.Key.Key_Return)
+    assert table_of(shown, "customer").columns[-1].path == "email"
+    page.table.view.setFocus()
+    page.table.view.setCurrentIndex(page.table.model.index(row(shown, "email"), 0))
+    QTest.keyClick(page.table.view, Qt.Key.Key_Delete)
+    assert [one.name for one in table_of(shown, "customer").columns] == ["family_name", "country", "segment"]
+
+
+def test_the_rows_of_a_table_keep_the_rules_of_item_models(shown: Window) -> None:
+    page = shown.warehouse.page
+    tester = QAbstractItemModelTester(page.table.model, QAbstractItemModelTester.FailureReportingMode.Fatal)
+    for name in ("customer", "payment", "date", "account_day", "rate"):
+        page.show_table(name)
+    page.show_table("payment")
+    page.table.remove_table.click()
+    shown.actions_table["undo"].trigger()
+    del tester
+
+
+# what is proposed
+
+
+def is_ghost(window: Window, name: str) -> bool:
+    return window.warehouse.page.star.star.boxes[f"table:{name}"].is_ghost
+
+
+def test_a_proposed_table_is_a_ghost_until_it_is_accepted(shown: Window) -> None:
+    page = shown.warehouse.page
+    assert is_ghost(shown, "refund")
+    page.star.choose("table:refund")
+    page.star.setFocus()
+    QTest.keyClick(page.star, Qt.Key.Key_Return)
+    assert isinstance(table_of(shown, "refund"), Fact)
+    assert not is_ghost(shown, "refund")
+    assert page.shown == "refund"
+    shown.actions_table["undo"].trigger()
+    assert is_ghost(shown, "refund")
+
+
+def test_a_proposed_table_brings_those_that_it_refers_to(shown: Window) -> None:
+    page = shown.warehouse.page
+    for name in ("account_day", "account", "payment"):
+        page.show_table(name)
+        page.table.remove_table.click()
+    page.show_table("payment")
+    assert page.table.accept.text().startswith("Accept payment")
+    page.table.accept.click()
+    assert model_of(shown).table("payment") is not None
+    references = {one.dimension for one in table_of(shown, "payment").references}
+    assert references <= {one.name for one in model_of(shown).tables}
+
+
+# loads
+
+
+Loads = Callable[..., Any]
+
+
+def loading(monkeypatch: pytest.MonkeyPatch, name: str, answer: Loads) -> list[tuple[Any, ...]]:
+    asked: list[tuple[Any, ...]] = []
+
+    def call(*arguments: Any) -> Any:
+        asked.append(arguments)
+        return answer()
+
+    monkeypatch.setattr(warehouse_loads, name, call)
+    return asked
+
+
+def test_a_load_says_what_became_of_each_table(shown: Window, monkeypatch: pytest.MonkeyPatch) -> None:
+    counts = {"customer": TableCounts(inserted=4, updated=3, closed=2, removed=1)}
+    report = LoadReport(load="l", messages=9, appended=6, repeated=2, set_aside=1, tables=counts)
+    asked = loading(monkeypatch, "load_warehouse", lambda: SimpleNamespace(load=report))
+    panel = shown.warehouse.page.load
+    panel.source.setText("cdc")
+    panel.target.setText("x.duckdb")
+    panel.load.click()
+    (_, request, target, model, *_), *_ = asked
+    assert (request.source.address, target, model) == ("cdc", "duckdb:x.duckdb", "fx")
+    assert panel.words.text() == "9 messages: 6 appended, 2 repeated, 1 set aside."
+    assert [str(panel.counts.model().index(0, at).data()) for at in range(5)] == ["customer", "4", "3", "2", "1"]
+    assert not shown.is_busy
+    assert panel.load.isEnabled()
+
+
+def test_a_load_that_fails_says_why_within_the_page(shown: Window, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail() -> None:
+        raise RunError("There is nothing to read.", hint="Name another folder.")
+
+    loading(monkeypatch, "load_warehouse", fail)
+    shown.actions_table["load_warehouse"].trigger()
+    panel = shown.warehouse.page.load
+    assert (panel.pill.text(), panel.words.text()) == ("failed", "There is nothing to read. Name another folder.")
+
+
+def test_messages_that_exist_are_loaded_as_such(shown: Window, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = loading(monkeypatch, "load_warehouse", lambda: SimpleNamespace(load=LoadReport(load="l")))
+    panel = shown.warehouse.page.load
+    panel.holds.setCurrentIndex(1)
+    panel.load.click()
+    assert asked[0][1].source.holds == "messages"
+
+
+def test_an_audit_shows_what_is_wrong_or_that_all_is_right(shown: Window, monkeypatch: pytest.MonkeyPatch) -> None:
+    panel = shown.warehouse.page.load
+    finding = SimpleNamespace(table="payment", rule="rows come from messages", rows=2, shown=("7",))
+    loading(monkeypatch, "audit_warehouse", lambda: SimpleNamespace(problems=(finding,)))
+    panel.audit.click()
+    assert panel.pill.text() == "1 problem"
+    assert panel.findings.model().index(0, 1).data() == "rows come from messages"
+    loading(monkeypatch, "audit_warehouse", lambda: SimpleNamespace(problems=()))
+    panel.audit.click()
+    assert panel.pill.text() == "is right"
+    assert not panel.results.isVisible()
+
+
+def test_the_sql_of_the_plan_can_be_read_and_not_changed(shown: Window) -> None:
+    shown.warehouse.page.panel.line.sql.click()
+    dialog = next(each for each in shown.findChildren(SqlDialog) if each.isVisible())
+    assert dialog.text.isReadOnly()
+    assert "INSERT" in dialog.text.toPlainText().upper()
+    dialog.close_button.click()

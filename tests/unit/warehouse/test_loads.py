@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from metl_gui.core.dimensional.load_report import LoadReport
@@ -17,6 +17,9 @@ from metl_gui.core.dimensional.messages import Message, Position
 from metl_gui.core.warehouse_model import Dimension, Fact
 from metl_gui.warehouse.duckdb_target import DuckDb
 from metl_gui.warehouse.loader import Owner, load_parts
+from metl_gui.warehouse.postgres_target import PostgreSql
+from metl_gui.warehouse.target import Target
+from tests.unit.warehouse.conftest import NewTarget, new_schema
 from tests.unit.warehouse.worlds import (
     at,
     day_rows,
@@ -116,23 +119,27 @@ def repeats(found: Sequence[Message], chance: random.Random) -> list[Message]:
     return [*found, *(one for one in again if chance.random() < 0.3 and one.committed_at is not None)]
 
 
-def loaded(
-    folder: Path, declared: tuple[Dimension, Fact], batches: Sequence[tuple[list[Message], list[Message]]]
-) -> DuckDb:
-    """Load batches one after the other into a new file."""
+def load_batches(
+    target: Target,
+    folder: Path,
+    declared: tuple[Dimension, Fact],
+    batches: Sequence[tuple[list[Message], list[Message]]],
+) -> None:
+    """Load batches one after the other into a new target."""
     dimension, fact = declared
     _, tables = model_of(dimension, fact)
-    target = DuckDb(folder / f"{len(list(folder.glob('*.duckdb')))}.duckdb")
     for number, (persons, visits) in enumerate(batches):
         load_parts(
             target, tables, [part(folder, "person", persons), part(folder, "visit", visits)], f"load {number}", OWNER
         )
-    return target
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(messages("person"), messages("visit"), declarations(), st.integers(1, 3), st.randoms(use_true_random=False))
-def test_any_order_batching_and_repetition_gives_what_the_oracle_gives(
+WORLDS = (messages("person"), messages("visit"), declarations(), st.integers(1, 3), st.randoms(use_true_random=False))
+TOGETHER = [HealthCheck.function_scoped_fixture]
+
+
+def check_against_the_oracle(
+    target: Target,
     folder: Path,
     persons: list[Message],
     visits: list[Message],
@@ -144,13 +151,43 @@ def test_any_order_batching_and_repetition_gives_what_the_oracle_gives(
     shuffled = repeats(persons, chance), repeats(visits, chance)
     for one in shuffled:
         chance.shuffle(one)
-    target = loaded(folder, declared, [(shuffled[0][n::count], shuffled[1][n::count]) for n in range(count)])
+    load_batches(target, folder, declared, [(shuffled[0][n::count], shuffled[1][n::count]) for n in range(count)])
     facts, needed = expected_visits(fact, dimension, visits, persons)
     assert visit_rows(target, flag=fact.on_delete == "flag") == facts
     assert dimension_rows(target) == expected_dimension(dimension, persons, needed)
     days, over = day_rows(target)
     assert days == expected_days(dimension, persons, over)
-    target.close()
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=TOGETHER)
+@given(*WORLDS)
+def test_any_order_batching_and_repetition_gives_what_the_oracle_gives(
+    folder: Path,
+    persons: list[Message],
+    visits: list[Message],
+    declared: tuple[Dimension, Fact],
+    count: int,
+    chance: random.Random,
+) -> None:
+    with DuckDb(folder / f"{len(list(folder.glob('*.duckdb')))}.duckdb") as target:
+        check_against_the_oracle(target, folder, persons, visits, declared, count, chance)
+
+
+@pytest.mark.live
+@pytest.mark.xdist_group("live")
+@settings(max_examples=12, deadline=None, suppress_health_check=TOGETHER, phases=set(Phase) - {Phase.shrink})
+@given(*WORLDS)
+def test_any_order_batching_and_repetition_gives_it_in_postgresql_too(
+    folder: Path,
+    login: dict[str, Any],
+    persons: list[Message],
+    visits: list[Message],
+    declared: tuple[Dimension, Fact],
+    count: int,
+    chance: random.Random,
+) -> None:
+    with PostgreSql(login, new_schema(), "the warehouse") as target:
+        check_against_the_oracle(target, folder, persons, visits, declared, count, chance)
 
 
 PERSONS = [
@@ -168,11 +205,13 @@ VISITS = [
 
 
 class Warehouse:
-    """A file that loads come into."""
+    """A target that loads come into."""
 
-    def __init__(self, folder: Path, dimension: Dimension | None = None, fact: Fact | None = None) -> None:
+    def __init__(
+        self, new_target: NewTarget, folder: Path, dimension: Dimension | None = None, fact: Fact | None = None
+    ) -> None:
         self.folder = folder
-        self.target = DuckDb(folder / "w.duckdb")
+        self.target = new_target(folder)
         _, self.tables = model_of(dimension or person_dimension(), fact or visit_fact())
         self.number = 0
 
@@ -182,8 +221,8 @@ class Warehouse:
         return load_parts(self.target, self.tables, parts, name or f"load {self.number}", OWNER)
 
 
-def test_what_is_loaded_again_changes_no_row(tmp_path: Path) -> None:
-    warehouse = Warehouse(tmp_path)
+def test_what_is_loaded_again_changes_no_row(new_target: NewTarget, tmp_path: Path) -> None:
+    warehouse = Warehouse(new_target, tmp_path)
     first = warehouse.load(PERSONS, VISITS)
     assert (first.messages, first.appended, first.repeated) == (4, 4, 0)
     again = warehouse.load(PERSONS, VISITS)
@@ -191,16 +230,16 @@ def test_what_is_loaded_again_changes_no_row(tmp_path: Path) -> None:
     assert not any(getattr(one, count) for one in again.tables.values() for count in ("inserted", "updated", "removed"))
 
 
-def test_a_load_of_a_known_name_says_what_it_did_then(tmp_path: Path) -> None:
-    warehouse = Warehouse(tmp_path)
+def test_a_load_of_a_known_name_says_what_it_did_then(new_target: NewTarget, tmp_path: Path) -> None:
+    warehouse = Warehouse(new_target, tmp_path)
     first = warehouse.load(PERSONS, name="run-1")
     again = warehouse.load(VISITS, name="run-1")
     assert again == msgspec.structs.replace(first, is_repeated=True)
     assert visit_rows(warehouse.target) == []
 
 
-def test_a_member_that_comes_late_takes_the_key_that_facts_know(tmp_path: Path) -> None:
-    warehouse = Warehouse(tmp_path)
+def test_a_member_that_comes_late_takes_the_key_that_facts_know(new_target: NewTarget, tmp_path: Path) -> None:
+    warehouse = Warehouse(new_target, tmp_path)
     warehouse.load((), VISITS)
     keys = warehouse.target.rows('SELECT "no", guest_key, guest_durable_key FROM visit ORDER BY "no"')
     assert warehouse.target.rows("SELECT COUNT(*) FROM person WHERE is_inferred") == [(2,)]
@@ -210,8 +249,10 @@ def test_a_member_that_comes_late_takes_the_key_that_facts_know(tmp_path: Path) 
     assert warehouse.target.rows("SELECT id FROM person WHERE is_inferred") == [(9,)]
 
 
-def test_a_change_that_comes_late_points_just_the_facts_of_its_time_elsewhere(tmp_path: Path) -> None:
-    warehouse = Warehouse(tmp_path)
+def test_a_change_that_comes_late_points_just_the_facts_of_its_time_elsewhere(
+    new_target: NewTarget, tmp_path: Path
+) -> None:
+    warehouse = Warehouse(new_target, tmp_path)
     early = Message(
         "a", row_key("6"), "0003", "c", {"no": 6, "who": 1, "at": at(2), "fee": 1}, committed_at=at(2), seen_at=at(2)
     )
@@ -231,14 +272,14 @@ def test_a_change_that_comes_late_points_just_the_facts_of_its_time_elsewhere(tm
     assert warehouse.target.rows(cities) == [(6, "Jena"), (7, "Bonn")]
 
 
-def test_a_load_that_is_stopped_between_two_steps_leaves_nothing(tmp_path: Path) -> None:
+def test_a_load_that_is_stopped_between_two_steps_leaves_nothing(new_target: NewTarget, tmp_path: Path) -> None:
     class StoppedError(Exception):
         pass
 
     for stop in range(1, 200, 7):
         folder = tmp_path / str(stop)
         folder.mkdir()
-        warehouse = Warehouse(folder)
+        warehouse = Warehouse(new_target, folder)
         done: list[int] = []
 
         def count(_step: object, _rows: int, done: list[int] = done, stop: int = stop) -> None:

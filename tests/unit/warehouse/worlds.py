@@ -19,8 +19,9 @@ from metl_gui.core.dimensional.messages import Message, held
 from metl_gui.core.dimensional.row_states import FOREVER, State, row_states
 from metl_gui.core.dimensional.staging import StagedPart
 from metl_gui.core.warehouse_model import Column, Dimension, Fact, Model, Periodic, Reference
-from metl_gui.warehouse.duckdb_target import DuckDb
+from metl_gui.warehouse.statements import names
 from metl_gui.warehouse.table_shapes import Shapes, shapes
+from metl_gui.warehouse.target import Target
 
 PERSON = EntityHistory(
     "person",
@@ -233,7 +234,7 @@ def expected_days(one: Dimension, messages: Iterable[Message], over: datetime | 
     return sorted(rows, key=repr)
 
 
-def day_rows(target: DuckDb) -> tuple[list[tuple[Any, ...]], datetime | None]:
+def day_rows(target: Target) -> tuple[list[tuple[Any, ...]], datetime | None]:
     """Return the rows of the periodic fact, and up to when all sources are."""
     query = """SELECT d.date_key, p.id, p.version_number, d.city FROM person_day AS d
         JOIN person AS p ON p.person_key = d.person_key"""
@@ -255,13 +256,13 @@ def _plain(value: Any) -> Any:
     return int(value)
 
 
-def dimension_rows(target: DuckDb) -> list[tuple[Any, ...]]:
+def dimension_rows(target: Target) -> list[tuple[Any, ...]]:
     """Return the rows of the dimension without their keys."""
-    skipped = "EXCLUDE (person_key, person_durable_key)"
-    return plain(target.rows(f"SELECT * {skipped} FROM person WHERE person_key > 0"))
+    columns = [one for one in target.columns("person") if one not in ("person_key", "person_durable_key")]
+    return plain(target.rows(f"SELECT {names(columns)} FROM person WHERE person_key > 0"))
 
 
-def visit_rows(target: DuckDb, flag: bool = False) -> list[tuple[Any, ...]]:
+def visit_rows(target: Target, flag: bool = False) -> list[tuple[Any, ...]]:
     """Return the rows of the fact with the business key and the number of the version that each refers to."""
     query = f"""SELECT f."no", p.id, CASE WHEN f.guest_key > 0 THEN p.version_number END, f.event_time, f.fee
         {", f.is_deleted" if flag else ""}

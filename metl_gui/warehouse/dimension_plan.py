@@ -15,6 +15,9 @@ from metl_gui.warehouse.table_shapes import DimensionShape, ReferenceShape, Valu
 BEGINNING = "CAST('0001-01-01 00:00:00+00' AS TIMESTAMPTZ)"
 """Since when the first version of a member holds that covers the time before it."""
 
+BEFORE = "before"
+"""What opened the version of a member that covers the time before the first, where that does not."""
+
 INFERRED = "inferred"
 """What opened the version of a member that no message has brought."""
 
@@ -264,7 +267,8 @@ def version_join(reference: ReferenceShape, target: DimensionShape, durable: str
     """
     alias, key, member = name(f"p_{reference.role}"), name(target.version_key), name(target.durable_key)
     newest = f"PARTITION BY {member} ORDER BY valid_from"
-    ranges = f"""SELECT {member} AS durable_key, {key} AS version_key, is_inferred, valid_from AS "_since",
+    ranges = f"""SELECT {member} AS durable_key, {key} AS version_key,
+        is_inferred AND version_number > 0 AS is_inferred, valid_from AS "_since",
         LEAD(valid_from) OVER ({newest}) AS "_next" FROM {name(target.table)} WHERE {key} > 0"""
     holds = f'{time} >= {alias}."_since" AND {time} < COALESCE({alias}."_next", {FOREVER})'
     if reference.as_of == "current":
@@ -381,13 +385,23 @@ def write_plan(table: str, key: Sequence[str], columns: Sequence[str], old: str)
     )
 
 
-def dimension_plan(shape: DimensionShape, dimensions: dict[str, DimensionShape]) -> Iterator[Step]:
-    """Yield the steps that bring the affected members of a dimension up to date."""
+def dimension_plan(
+    shape: DimensionShape, dimensions: dict[str, DimensionShape], facts: Sequence[tuple[str, str, str]] = ()
+) -> Iterator[Step]:
+    """Yield the steps that bring the affected members of a dimension up to date.
+
+    Args:
+        shape: of the dimension.
+        dimensions: all, by name.
+        facts: see ``needed_before``.
+    """
     tables, keys, table = MemberTables(shape.table), keys_of(shape), name(shape.table)
     steps = list(version_plan(shape, dimensions))
     yield from steps[:-1]
     yield from reference_keys(shape, dimensions)
     yield steps[-1]
+    if facts and not shape.covers_past:
+        yield from needed_before(shape, facts)
     member = " AND ".join(
         f"{name('t', part.name)} = {name('a', key)}" for part, key in zip(shape.key, keys, strict=True)
     )
@@ -396,6 +410,55 @@ def dimension_plan(shape: DimensionShape, dimensions: dict[str, DimensionShape])
     columns = [column for column, _ in columns_of(shape)]
     yield from write_plan(shape.table, [shape.version_key], columns, affected)
     yield from infer_for_versions(shape, dimensions)
+
+
+def needed_before(shape: DimensionShape, facts: Sequence[tuple[str, str, str]]) -> Iterator[Step]:
+    """Yield the steps that keep, among the wanted rows of members, the version before the first where facts need it.
+
+    Args:
+        shape: of a dimension whose first versions do not cover the past.
+        facts: tables that refer to it as of a time, with their columns for the member and the time.
+    """
+    firsts = name(f"_firsts_{shape.table}")
+    query = f"""SELECT {name(shape.durable_key)} AS durable_key, MIN(valid_from) AS first_time
+        FROM {name(MemberTables(shape.table).wanted)} GROUP BY {name(shape.durable_key)}"""
+    yield temporary(f"_firsts_{shape.table}", query, f"Find the first versions of {shape.table}")
+    needed = " UNION ".join(
+        f"""SELECT w.durable_key, w.first_time FROM {firsts} AS w JOIN {name(table)} AS f
+            ON f.{name(durable)} = w.durable_key AND f.{name(time)} < w.first_time"""
+        for table, durable, time in facts
+    )
+    yield from add_before(shape, needed, MemberTables(shape.table).wanted)
+
+
+def add_before(shape: DimensionShape, needed: str, into: str) -> Iterator[Step]:
+    """Yield the steps that add the version before the first to a table.
+
+    Args:
+        shape: of the dimension.
+        needed: query for members, ``durable_key``, and the starts of their first versions, ``first_time``.
+        into: the table.
+    """
+    table = shape.table
+    yield temporary(
+        f"_before_first_{table}", needed, f"Find members of {table} that are needed before their first versions"
+    )
+    found, given = name(f"_before_first_{table}"), name(versions_table(table))
+    missing = f"""SELECT durable_key, {text(BEFORE)} AS opened_by FROM {found} AS n WHERE NOT EXISTS (
+        SELECT 1 FROM {given} AS x WHERE x.durable_key = n.durable_key AND x.opened_by = {text(BEFORE)})"""
+    yield from number_versions(table, missing)
+    columns = [shape.version_key, shape.durable_key, *(part.name for part in shape.key)]
+    fixed = {"valid_from": BEGINNING, "valid_to": "n.first_time", "is_current": "FALSE", "is_deleted": "FALSE"}
+    fixed |= {"is_inferred": "TRUE", "version_number": "0"}
+    yield Step(
+        f"Cover the time before the first versions of {table}",
+        f"""INSERT INTO {name(into)} ({names([*columns, *fixed])})
+        SELECT v.version_key, n.durable_key, {names(keys_of(shape), "m")}, {", ".join(fixed.values())} FROM {found} AS n
+        JOIN {name(members_table(table))} AS m ON m.durable_key = n.durable_key
+        JOIN {given} AS v ON v.durable_key = n.durable_key AND v.opened_by = {text(BEFORE)}""",
+        table if into == table else "",
+        "insert",
+    )
 
 
 def infer_for_versions(shape: DimensionShape, dimensions: dict[str, DimensionShape]) -> Iterator[Step]:

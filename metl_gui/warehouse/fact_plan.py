@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from metl_gui.core.warehouse_model import Dates
 from metl_gui.warehouse.dimension_plan import (
+    add_before,
     infer,
     members_table,
     number_members,
@@ -17,6 +18,7 @@ from metl_gui.warehouse.dimension_plan import (
     write_plan,
 )
 from metl_gui.warehouse.member_plan import MemberTables, keys_of, latest_plan, shared_plan
+from metl_gui.warehouse.missed_plan import create_missed, keep_missed, missing_references
 from metl_gui.warehouse.statements import Step, name, names, temporary, text
 from metl_gui.warehouse.table_shapes import DimensionShape, FactShape, MemberShape, ReferenceShape
 
@@ -43,6 +45,7 @@ def create_fact(shape: FactShape) -> Iterator[Step]:
     typed = ", ".join(f"{name(key)} {part.type}" for key, part in zip(keys_of(shape), shape.key, strict=True))
     owners = f'CREATE TABLE {name(MemberTables(shape.table).owners)} ("_schema" VARCHAR, "_row" VARCHAR, {typed})'
     yield Step(f"Make the list of who owns {shape.table}", owners)
+    yield from create_missed(shape)
 
 
 def fact_plan(shape: FactShape, dimensions: Mapping[str, DimensionShape]) -> Iterator[Step]:
@@ -55,13 +58,18 @@ def fact_plan(shape: FactShape, dimensions: Mapping[str, DimensionShape]) -> Ite
     yield temporary(f"_facts_{shape.table}", _facts(shape), f"Make the facts of {shape.table}")
     for reference in member_references(shape):
         target = dimensions[reference.dimension]
-        if reference.on_miss == "infer":
-            yield from number_members(target, _looked_up(shape, reference, target), keys_of(target))
+        yield from number_members(target, _looked_up(shape, reference, target), keys_of(target))
     yield temporary(f"_met_{shape.table}", _met(shape, dimensions), f"Find the members that {shape.table} refers to")
     for reference in member_references(shape):
         if reference.on_miss == "infer":
             needed = f"SELECT DISTINCT {name(reference.durable)} AS durable_key FROM {name(f'_met_{shape.table}')}"
             yield from infer(dimensions[reference.dimension], needed)
+    for reference in member_references(shape):
+        target = dimensions[reference.dimension]
+        if reference.as_of == "event" and not target.covers_past:
+            yield from add_before(target, _too_early(shape, reference, target), target.table)
+    if missing_references(shape):
+        yield from keep_missed(shape, _version_joins(shape, dimensions), _misses(shape))
     yield temporary(MemberTables(shape.table).wanted, _wanted(shape, dimensions), f"Make the rows of {shape.table}")
     key = [part.name for part in shape.key]
     keys = zip(shape.key, keys_of(shape), strict=True)
@@ -123,20 +131,29 @@ def _met(shape: FactShape, dimensions: Mapping[str, DimensionShape]) -> str:
     return f"SELECT f.*{durables} FROM {name(f'_facts_{shape.table}')} AS f{joins}"
 
 
+def _too_early(shape: FactShape, reference: ReferenceShape, target: DimensionShape) -> str:
+    """Return the query for members that facts need before their first versions."""
+    key, durable = name(target.version_key), name(target.durable_key)
+    return f"""SELECT DISTINCT d.durable_key, d.first_time FROM {name(f"_met_{shape.table}")} AS f
+        JOIN (SELECT {durable} AS durable_key, MIN(valid_from) AS first_time FROM {name(target.table)}
+              WHERE {key} > 0 GROUP BY {durable}) AS d
+        ON d.durable_key = f.{name(reference.durable)} AND f."_time" < d.first_time"""
+
+
 def _wanted(shape: FactShape, dimensions: Mapping[str, DimensionShape]) -> str:
     """Return the query for rows as they are to be."""
     columns = [(part.name, f"f.{name(key)}") for part, key in zip(shape.key, keys_of(shape), strict=True)]
-    joins = ""
+    misses = _misses(shape)
+    waits = [misses[one.role] for one in missing_references(shape) if one.on_miss == "wait"]
     for reference in shape.references:
         if reference.date is not None:
             columns.append((reference.key, _date_key(reference)))
             continue
         alias, durable = name(f"p_{reference.role}"), f"f.{name(reference.durable)}"
-        joins += version_join(reference, dimensions[reference.dimension], durable, 'f."_time"')
         found = f"COALESCE({alias}.version_key, 0)"
         if reference.on_miss == "unknown":
-            found = f"CASE WHEN {alias}.is_inferred THEN 0 ELSE {found} END"
-            durable = f"CASE WHEN {durable} > 0 AND {found} = 0 THEN 0 ELSE {durable} END"
+            found = f"CASE WHEN {misses[reference.role]} THEN 0 ELSE {found} END"
+            durable = f"CASE WHEN {misses[reference.role]} THEN 0 ELSE {durable} END"
         columns.append(
             (
                 reference.key,
@@ -149,7 +166,24 @@ def _wanted(shape: FactShape, dimensions: Mapping[str, DimensionShape]) -> str:
     if shape.on_delete == "flag":
         columns.append(("is_deleted", 'f."_deleted"'))
     listed = ", ".join(f"{sql} AS {name(column)}" for column, sql in columns)
-    return f"SELECT {listed} FROM {name(f'_met_{shape.table}')} AS f{joins}"
+    ready = f" WHERE NOT ({' OR '.join(waits)})" if waits else ""
+    return f"SELECT {listed} FROM {name(f'_met_{shape.table}')} AS f{_version_joins(shape, dimensions)}{ready}"
+
+
+def _version_joins(shape: FactShape, dimensions: Mapping[str, DimensionShape]) -> str:
+    """Return the joins of facts, ``f``, to the versions that they refer to."""
+    return "".join(
+        version_join(one, dimensions[one.dimension], f"f.{name(one.durable)}", 'f."_time"')
+        for one in member_references(shape)
+    )
+
+
+def _misses(shape: FactShape) -> dict[str, str]:
+    """Return, by role, the condition that a reference which infers nothing leads nowhere."""
+    return {
+        one.role: f"(f.{name(one.durable)} > 0 AND COALESCE({name(f'p_{one.role}')}.is_inferred, TRUE))"
+        for one in missing_references(shape)
+    }
 
 
 def _date_key(reference: ReferenceShape) -> str:
@@ -220,6 +254,24 @@ def rekey_plan(
     )
 
 
+def _forget_before(shape: DimensionShape, referring: Sequence[tuple[str, str]]) -> Iterator[Step]:
+    """Yield the step that removes versions before the first which nothing needs any longer."""
+    if shape.covers_past:
+        return
+    keys = [(table, column.replace("_durable_key", "_key")) for table, column in referring]
+    key = name(shape.version_key)
+    used = "".join(
+        f" AND NOT EXISTS (SELECT 1 FROM {name(table)} AS f WHERE f.{name(column)} = known.{key})"
+        for table, column in keys
+    )
+    yield Step(
+        f"Remove what {shape.table} need not cover",
+        f"DELETE FROM {name(shape.table)} AS known WHERE known.is_inferred AND known.version_number = 0{used}",
+        shape.table,
+        "remove",
+    )
+
+
 def forget_inferred(shape: DimensionShape, referring: Sequence[tuple[str, str]]) -> Iterator[Step]:
     """Yield the step that removes inferred members to which nothing refers any longer.
 
@@ -228,13 +280,14 @@ def forget_inferred(shape: DimensionShape, referring: Sequence[tuple[str, str]])
         referring: tables and their columns for its members.
     """
     key = name(shape.durable_key)
+    yield from _forget_before(shape, referring)
     used = "".join(
         f" AND NOT EXISTS (SELECT 1 FROM {name(table)} AS f WHERE f.{name(column)} = known.{key})"
         for table, column in referring
     )
     yield Step(
         f"Remove members of {shape.table} that nothing needs",
-        f"DELETE FROM {name(shape.table)} AS known WHERE known.is_inferred{used}",
+        f"DELETE FROM {name(shape.table)} AS known WHERE known.is_inferred AND known.version_number > 0{used}",
         shape.table,
         "remove",
     )

@@ -20,10 +20,11 @@ from metl_gui.warehouse.fact_plan import (
 )
 from metl_gui.warehouse.history_tables import create_history, history_table
 from metl_gui.warehouse.member_plan import MemberTables, keep_owners, owner_plan, widen_plan
+from metl_gui.warehouse.missed_plan import again_plan, again_table, missed_table
 from metl_gui.warehouse.periodic_plan import create_periodic, periodic_plan, watermark_plan
 from metl_gui.warehouse.state_plan import Contents, state_plan
 from metl_gui.warehouse.statements import Step, name
-from metl_gui.warehouse.table_shapes import DimensionShape, Shapes
+from metl_gui.warehouse.table_shapes import DimensionShape, FactShape, Shapes
 
 OWN_TABLES = (
     "CREATE TABLE metl_loads (load VARCHAR PRIMARY KEY, loaded_at TIMESTAMPTZ, report VARCHAR)",
@@ -72,6 +73,8 @@ def drop_tables(model: Model) -> Iterator[Step]:
         if isinstance(table, Dimension):
             yield Step("Drop a view", f"DROP VIEW IF EXISTS {name(table.name + '_current')}")
             yield Step("Drop a view", f"DROP VIEW IF EXISTS {name(table.name + '_now')}")
+        if isinstance(table, Fact):
+            yield Step("Drop a list of what is missed", f"DROP TABLE IF EXISTS {name(missed_table(table.name))}")
         if isinstance(table, Dimension | Fact):
             yield Step("Drop a list of owners", f"DROP TABLE IF EXISTS {name(MemberTables(table.name).owners)}")
         yield Step(f"Drop {table.name}", f"DROP TABLE IF EXISTS {name(table.name)}")
@@ -89,14 +92,18 @@ def whole_plan(shapes: Shapes) -> Iterator[Step]:
         partial = tuple(column.name for column in shapes.histories[entity].columns)
         yield from states_of(shapes, entity, Contents(partial=partial))
         yield from wider(shapes, entity)
-    yield from tables_plan(shapes)
+    yield from dimensions_plan(shapes)
+    for fact in shapes.missing:
+        yield from members_came(shapes, fact)
+    yield from facts_plan(shapes)
 
 
 def states_of(shapes: Shapes, entity: str, contents: Contents) -> Iterator[Step]:
     """Yield the steps that make the states of an entity and find the keys that change."""
     yield from state_plan(shapes.histories[entity], contents, shapes.valid_at.get(entity, ""))
     for shape in shapes.of_entity(entity):
-        yield from owner_plan(shape, only_held=isinstance(shape, DimensionShape))
+        again = again_table(shape.table) if shape in shapes.missing else ""
+        yield from owner_plan(shape, only_held=isinstance(shape, DimensionShape), again=again)
 
 
 def wider(shapes: Shapes, entity: str) -> Iterator[Step]:
@@ -104,20 +111,40 @@ def wider(shapes: Shapes, entity: str) -> Iterator[Step]:
     yield from widen_plan(shapes.of_entity(entity), entity)
 
 
-def tables_plan(shapes: Shapes, *, is_whole: bool = False) -> Iterator[Step]:
-    """Yield the steps that bring the tables of the model up to date, once the states of all entities are made.
+def dimensions_plan(shapes: Shapes, *, is_whole: bool = False) -> Iterator[Step]:
+    """Yield the steps that bring dimensions up to date, once the states of all entities are made.
 
     Args:
         shapes: the tables of the model.
         is_whole: look at what refers to members that did not change too.
     """
     by_name = {one.table: one for one in shapes.dimensions}
-    for shape in (*shapes.dimensions, *shapes.facts):
-        yield from keep_owners(shape)
     for dimension in shapes.dimensions:
-        yield from dimension_plan(dimension, by_name)
+        yield from keep_owners(dimension)
+        yield from dimension_plan(dimension, by_name, _as_of_events(shapes, dimension))
         yield all_members(dimension) if is_whole else changed_members(dimension)
+
+
+def _as_of_events(shapes: Shapes, dimension: DimensionShape) -> list[tuple[str, str, str]]:
+    """Return the facts that refer to a dimension as of their event time, each with its columns for member and time."""
+    return [
+        (fact.table, reference.durable, "event_time")
+        for fact in shapes.facts
+        for reference in member_references(fact)
+        if reference.dimension == dimension.table and reference.as_of == "event"
+    ]
+
+
+def members_came(shapes: Shapes, fact: FactShape) -> Iterator[Step]:
+    """Yield the steps that list the facts whose members came or went, once dimensions are up to date."""
+    yield from again_plan(fact, {one.table: one for one in shapes.dimensions})
+
+
+def facts_plan(shapes: Shapes) -> Iterator[Step]:
+    """Yield the steps that bring facts up to date, and what refers to members that changed."""
+    by_name = {one.table: one for one in shapes.dimensions}
     for fact in shapes.facts:
+        yield from keep_owners(fact)
         yield from fact_plan(fact, by_name)
     yield from _rekey(shapes)
     for periodic in shapes.periodics:

@@ -30,12 +30,15 @@ from metl_gui.warehouse.load_plan import (
     create_histories,
     create_own,
     create_tables,
+    dimensions_plan,
     drop_tables,
+    facts_plan,
+    members_came,
     states_of,
-    tables_plan,
     wider,
 )
 from metl_gui.warehouse.member_plan import MemberTables
+from metl_gui.warehouse.missed_plan import again_table, nothing_again, waiting_query
 from metl_gui.warehouse.periodic_plan import watermark_plan
 from metl_gui.warehouse.state_plan import Contents, StateTables
 from metl_gui.warehouse.statements import Step, name
@@ -296,9 +299,16 @@ class Loader:
 
     def _derive(self, *, is_whole: bool = False) -> None:
         """Make the rows of touched keys anew."""
+        self._steps(nothing_again(fact) for fact in self.shapes.missing)
         for entity in self.shapes.entities:
             self._states(entity)
-        self._steps(tables_plan(self.shapes, is_whole=is_whole))
+        self._steps(dimensions_plan(self.shapes, is_whole=is_whole))
+        for fact in self.shapes.missing:
+            self._steps(members_came(self.shapes, fact))
+            if self._number_of(again_table(fact.table)):
+                self._states(fact.entity)
+        self._steps(facts_plan(self.shapes))
+        self.report.waiting = int(self.target.rows(waiting_query(self.shapes.facts))[0][0])
         for shape in (*self.shapes.dimensions, *self.shapes.facts):
             self.report.keys.changed += self._number_of(MemberTables(shape.table).affected)
             counts = self.report.tables.setdefault(shape.table, TableCounts())

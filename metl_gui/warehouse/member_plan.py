@@ -67,10 +67,15 @@ def keys_of(shape: MemberShape) -> list[str]:
     return [f"_k{number}" for number in range(len(shape.key))]
 
 
-def owner_plan(shape: MemberShape, *, only_held: bool) -> Iterator[Step]:
+def owner_plan(shape: MemberShape, *, only_held: bool, again: str = "") -> Iterator[Step]:
     """Yield the steps that find the keys of touched rows, and which keys they affect.
 
     The keys that a row had before are affected too: a state that came late may have moved it.
+
+    Args:
+        shape: the table.
+        only_held: states that never held have no owner.
+        again: table of keys that are affected for another reason.
     """
     tables, states = MemberTables(shape.table), StateTables(shape.entity)
     keys = keys_of(shape)
@@ -83,13 +88,15 @@ def owner_plan(shape: MemberShape, *, only_held: bool) -> Iterator[Step]:
         f"Find the keys of {shape.table} that states carry",
     )
     owners, touched = name(tables.owners), name(states.touched)
+    more = f" UNION SELECT {names(keys)} FROM {name(again)}" if again else ""
     yield temporary(
         tables.affected,
         f"""
         SELECT DISTINCT {names(keys)} FROM {name(tables.owned)}
         WHERE ({ROW}) IN (SELECT schema, row_key FROM {touched} WHERE is_new)
         UNION
-        SELECT {names(keys)} FROM {owners} WHERE ({ROW}) IN (SELECT schema, row_key FROM {touched} WHERE is_new)""",
+        SELECT {names(keys)} FROM {owners}
+        WHERE ({ROW}) IN (SELECT schema, row_key FROM {touched} WHERE is_new){more}""",
         f"Find the keys of {shape.table} that change",
     )
 

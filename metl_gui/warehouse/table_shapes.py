@@ -238,6 +238,11 @@ class Shapes(msgspec.Struct, frozen=True):
         """Return the entities that tables are made of."""
         return tuple(dict.fromkeys(one.entity for one in (*self.dimensions, *self.facts)))
 
+    @property
+    def missing(self) -> tuple[FactShape, ...]:
+        """Return the facts of which a reference does not infer what is not known."""
+        return tuple(one for one in self.facts if any(r.date is None and r.on_miss != "infer" for r in one.references))
+
     def conversions(self, entity: str) -> dict[str, str]:
         """Return, by table and column, the conditions that a message of an entity does not fit a table."""
         found: dict[str, str] = {}
@@ -298,7 +303,7 @@ def _check_supported(model: Model) -> None:
         if not isinstance(table, Dimension | Fact | Periodic | Dates | TimesOfDay):
             asked.append(f"kind {type(table).__name__.lower()}")
         if isinstance(table, Dimension):
-            asked += ["covers_past: false"] * (not table.covers_past) + ["infinity: null"] * (table.infinity == "null")
+            asked += ["infinity: null"] * (table.infinity == "null")
             asked += ["parent"] * bool(table.parent)
         if isinstance(table, Fact):
             asked += ["event_times"] * bool(table.event_times) + ["junk"] * bool(table.junk)
@@ -308,7 +313,6 @@ def _check_supported(model: Model) -> None:
             asked += [f"locale: {table.locale}"] * (table.locale != "en")
         if isinstance(table, Dimension | Fact):
             asked += ["cascade: true"] * any(one.cascade for one in table.references)
-            asked += ["on_miss: wait"] * any(one.on_miss == "wait" for one in table.references)
             asked += ["indexes"] * bool(table.indexes) + ["grants"] * bool(table.grants)
         if asked:
             text = f"The table {table.name} declares {', '.join(asked)}."

@@ -27,6 +27,7 @@ from tests.unit.warehouse.worlds import (
     expected_days,
     expected_dimension,
     expected_visits,
+    guest,
     model_of,
     part,
     person_dimension,
@@ -98,12 +99,14 @@ def declarations(draw: st.DrawFn) -> tuple[Dimension, Fact]:
         on_delete=draw(st.sampled_from(["close", "flag", "remove"])),
         valid_at=draw(st.sampled_from(["", "since"])),
         prefer=draw(st.sampled_from([(), ("b",)])),
+        covers_past=draw(st.booleans()),
         leading=draw(st.sampled_from(["", "", "a"])),
     )
     fact = visit_fact(
         on_delete=draw(st.sampled_from(["remove", "flag"])),
         event_time=draw(st.sampled_from(["at", ""])),
         leading=draw(st.sampled_from(["", "", "b"])),
+        references=(guest(draw(st.sampled_from(["infer", "infer", "wait", "unknown"]))),),
     )
     return dimension, fact
 
@@ -152,9 +155,9 @@ def check_against_the_oracle(
     for one in shuffled:
         chance.shuffle(one)
     load_batches(target, folder, declared, [(shuffled[0][n::count], shuffled[1][n::count]) for n in range(count)])
-    facts, needed = expected_visits(fact, dimension, visits, persons)
+    facts, needed, before = expected_visits(fact, dimension, visits, persons)
     assert visit_rows(target, flag=fact.on_delete == "flag") == facts
-    assert dimension_rows(target) == expected_dimension(dimension, persons, needed)
+    assert dimension_rows(target) == expected_dimension(dimension, persons, needed, before)
     days, over = day_rows(target)
     assert days == expected_days(dimension, persons, over)
 
@@ -298,3 +301,26 @@ def test_a_load_that_is_stopped_between_two_steps_leaves_nothing(new_target: New
             assert stop > len(done) > 90
             break
         warehouse.target.close()
+
+
+def test_a_fact_waits_for_its_member_and_goes_back_when_it_goes(new_target: NewTarget, tmp_path: Path) -> None:
+    warehouse = Warehouse(
+        new_target, tmp_path, person_dimension(on_delete="remove"), visit_fact(references=(guest("wait"),))
+    )
+    assert warehouse.load((), VISITS).waiting == 2
+    assert visit_rows(warehouse.target) == []
+    report = warehouse.load(PERSONS)
+    assert (report.waiting, report.tables["visit"].inserted) == (1, 1)
+    gone = Message("a", row_key("1"), "0003", "d", committed_at=at(9), seen_at=at(9))
+    report = warehouse.load([gone])
+    assert (report.waiting, report.tables["visit"].removed) == (2, 1)
+
+
+def test_a_reference_to_what_is_unknown_is_looked_up_again_when_it_comes(new_target: NewTarget, tmp_path: Path) -> None:
+    warehouse = Warehouse(new_target, tmp_path, fact=visit_fact(references=(guest("unknown"),)))
+    warehouse.load((), VISITS)
+    keys = 'SELECT "no", guest_key > 0, guest_durable_key > 0 FROM visit ORDER BY "no"'
+    assert warehouse.target.rows(keys) == [(7, False, False), (8, False, False)]
+    warehouse.load(PERSONS)
+    assert warehouse.target.rows(keys) == [(7, True, True), (8, False, False)]
+    assert warehouse.target.rows("SELECT COUNT(*) FROM person WHERE is_inferred") == [(0,)]

@@ -18,7 +18,7 @@ from metl_gui.core.dimensional.members import FactState, Key, Ownership, Version
 from metl_gui.core.dimensional.messages import Message, held
 from metl_gui.core.dimensional.row_states import FOREVER, State, row_states
 from metl_gui.core.dimensional.staging import StagedPart
-from metl_gui.core.warehouse_model import Column, Dimension, Fact, Model, Periodic, Reference
+from metl_gui.core.warehouse_model import Column, Dimension, Fact, Model, OnMiss, Periodic, Reference
 from metl_gui.warehouse.statements import names
 from metl_gui.warehouse.table_shapes import Shapes, shapes
 from metl_gui.warehouse.target import Target
@@ -67,13 +67,18 @@ def person_dimension(**changes: Any) -> Dimension:
     return Dimension(**{"name": "person", "entity": "person", "columns": columns, **changes})
 
 
+def guest(on_miss: OnMiss = "infer") -> Reference:
+    """Return the reference of visits to persons."""
+    return Reference(dimension="person", role="guest", on=(("who", "id"),), on_miss=on_miss)
+
+
 def visit_fact(**changes: Any) -> Fact:
     """Return the fact that refers to persons."""
     given: dict[str, Any] = {
         "name": "visit",
         "entity": "visit",
         "event_time": "at",
-        "references": (Reference(dimension="person", role="guest", on=(("who", "id"),)),),
+        "references": (guest(),),
         "measures": (Column(name="fee", path="fee", type="decimal(12,0)"),),
     }
     return Fact(**{**given, **changes})
@@ -157,7 +162,7 @@ def expected_members(one: Dimension, messages: Iterable[Message]) -> dict[Key, t
 
 
 def expected_dimension(
-    one: Dimension, messages: Iterable[Message], needed: Iterable[Key] = ()
+    one: Dimension, messages: Iterable[Message], needed: Iterable[Key] = (), before: Iterable[Key] = ()
 ) -> list[tuple[Any, ...]]:
     """Return the rows of a dimension without their keys, those inferred for needed business keys too."""
     assert one.columns != "all"
@@ -187,6 +192,9 @@ def expected_dimension(
     width = sum({3: 2, 6: 2}.get(column.history, 1) for column in one.columns)
     inferred = (*[None] * width, BEGINNING, None, True, False, True, 1, None)
     rows.extend((*key, *inferred) for key in needed if key not in found)
+    for key in before:
+        first = found[key][1][0].valid_from
+        rows.append((*key, *[None] * width, BEGINNING, first, False, False, True, 0, None))
     return sorted(rows, key=repr)
 
 
@@ -198,22 +206,31 @@ def expected_facts(one: Fact, messages: Iterable[Message]) -> dict[Key, FactStat
 
 def expected_visits(
     one: Fact, dimension: Dimension, visits: Iterable[Message], persons: Iterable[Message]
-) -> tuple[list[tuple[Any, ...]], set[Key]]:
-    """Return the rows of the fact with the version that each refers to, and the business keys that it needs."""
-    found, needed = expected_members(dimension, persons), set()
+) -> tuple[list[tuple[Any, ...]], set[Key], set[Key]]:
+    """Return the rows of the fact, each with the version it refers to, and the keys needed, and needed early."""
+    found = expected_members(dimension, persons)
+    needed: set[Key] = set()
+    before: set[Key] = set()
     rows: list[tuple[Any, ...]] = []
     for key, state in expected_facts(one, visits).items():
         who = state.values.get("who")
+        on_miss = one.references[0].on_miss
+        is_missed = who is not None and (who,) not in found and on_miss != "infer"
+        if is_missed and on_miss == "wait":
+            continue
         event = (state.values.get("at") or state.committed_at) if one.event_time else state.began_at
         number: int | None = None
-        if who is not None:
+        if who is not None and not is_missed:
             needed.add((who,))
             of_member = found.get((who,), (True, ()))[1]
-            starts = [BEGINNING, *(version.valid_from for version in of_member[1:])]
+            first = BEGINNING if dimension.covers_past or not of_member else of_member[0].valid_from
+            starts = [first, *(version.valid_from for version in of_member[1:])]
             number = sum(1 for start in starts if start <= event)
+            if not number:
+                before.add((who,))
         flag = (not state.is_alive,) if one.on_delete == "flag" else ()
-        rows.append((*key, who, number, event, state.values.get("fee"), *flag))
-    return sorted(rows, key=repr), needed
+        rows.append((*key, None if is_missed else who, number, event, state.values.get("fee"), *flag))
+    return sorted(rows, key=repr), needed, before
 
 
 def expected_days(one: Dimension, messages: Iterable[Message], over: datetime | None) -> list[tuple[Any, ...]]:

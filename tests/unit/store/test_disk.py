@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +11,7 @@ from metl_gui.errors import ProjectError
 from metl_gui.store.creation import copy_file
 from metl_gui.store.project_file import ProjectFile
 from metl_gui.store.sqlite.connection import is_on_network
+from tests.helpers.small_disks import fill, small_disk_in
 from tests.unit.store.contents import parts
 from tests.unit.store.editing import Editing
 
@@ -29,26 +28,8 @@ someone@host: /home/a/far fuse.sshfs rw 0 0
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A disk of one megabyte."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)]
-    if os.geteuid() != 0 or subprocess.run(command, check=False, capture_output=True).returncode != 0:
-        pytest.skip("only root may mount the small disk that this test fills")
-    yield folder
-    subprocess.run(["umount", str(folder)], check=True)
-
-
-def fill(folder: Path) -> Path:
-    """Leave no room on a disk."""
-    filler = folder / "filler"
-    with filler.open("wb", buffering=0) as file:
-        size = 1 << 16
-        while size:
-            try:
-                file.write(b"x" * size)
-            except OSError:
-                size //= 2
-    return filler
+    with small_disk_in(tmp_path / "disk", "1m") as folder:
+        yield folder
 
 
 def edit_until_full(editing: Editing) -> ProjectError:

@@ -286,3 +286,13 @@ def visit_rows(target: Target, flag: bool = False) -> list[tuple[Any, ...]]:
         FROM visit AS f
         LEFT JOIN person AS p ON p.person_key = f.guest_key AND p.person_durable_key = f.guest_durable_key"""
     return plain(target.rows(query))
+
+
+def endless_batch(number: int) -> tuple[list[Message], list[Message]]:
+    """Return the messages of a batch: each changes a person, and has him visit."""
+    time, who = at(number), number % 7
+    values = {"id": who, "city": ("Kiel", "Bonn", "Ulm")[number % 3], "mood": "x", "nick": "m", "since": None}
+    order = f"{number:06}"
+    person = Message("a", f'{{"id":{who}}}', order, "u", values, committed_at=time, seen_at=time)
+    visit = {"no": number, "who": who, "at": time, "fee": 1}
+    return [person], [Message("a", f'{{"id":{number}}}', order, "c", visit, committed_at=time, seen_at=time)]

@@ -150,7 +150,7 @@ def _register_run(commands: Commands) -> None:
         required=True,
         metavar="T",
         help="a new or empty folder, topics: kafka://host:port/metl.{entity}, a warehouse: "
-        "warehouse:duckdb:FILE.duckdb, or noop",
+        "warehouse:duckdb:FILE.duckdb, warehouse:postgresql://user@host:port/database?schema=NAME, or noop",
     )
     parser.add_argument(
         "--model", default="", metavar="NAME", help="of a warehouse, where a project has several models"

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from metl_gui.workbench.warehouse.models import ModelEdit
 
 _DRY_RUN = "only say what would be done"
+_TARGET_HELP = "duckdb:FILE.duckdb, postgresql://user@host:port/database?schema=NAME, or @PROFILE?schema=NAME"
 
 
 def register(commands: Commands) -> None:
@@ -53,12 +54,14 @@ def register(commands: Commands) -> None:
     audit = _action(actions, "audit", run_audit, "prove that a target is right; ends with 3 where it is not")
     load.add_argument("--source", required=True, metavar="S", help="a file, a folder or a pattern, or topics")
     load.add_argument("--spark", default="local[*]", metavar="URL", help="where Spark runs (default: local[*])")
+    status = _action(actions, "status", run_status, "print the loads of a target, its rows, and what is open in it")
+    status.add_argument("--target", required=True, metavar="T", help="as of load")
     for parser in (load, rebuild, audit):
-        parser.add_argument("--target", required=True, metavar="T", help="duckdb:FILE.duckdb")
+        parser.add_argument("--target", required=True, metavar="T", help=_TARGET_HELP)
         parser.add_argument(
             "--mode", choices=["test", "production"], default="test", help="of the runs it takes (default: test)"
         )
-    for parser in (write, propose, show, check, change, remove, load, plan, rebuild, audit):
+    for parser in (write, propose, show, check, change, remove, load, plan, rebuild, audit, status):
         parser.add_argument("--model", default="", metavar="NAME", help="which model, where a project has several")
     for parser in (bring, propose, change):
         parser.add_argument("--dry-run", action="store_true", help=_DRY_RUN)
@@ -193,6 +196,30 @@ def run_rebuild(arguments: argparse.Namespace, out: Output) -> int:
     with Workbench.open(Path(arguments.project), for_editing=False) as workbench, out.watching() as watch:
         done = rebuild_warehouse(workbench, arguments.target, arguments.model, watch, arguments.mode)
     out.result(done.as_json(), load_lines(done))
+    return DONE
+
+
+def run_status(arguments: argparse.Namespace, out: Output) -> int:
+    """Print what a target says of itself."""
+    from metl_gui.workbench.loads.warehouse_loads import load_lines, warehouse_status
+    from metl_gui.workbench.session import Workbench
+
+    with Workbench.open(Path(arguments.project), for_editing=False) as workbench:
+        found = warehouse_status(workbench, arguments.target, arguments.model)
+    lines = [f"{arguments.target}: the model {found.model}, {found.mode} runs"]
+    lines += [f"  {table}: {rows:,} rows" for table, rows in found.tables.items()]
+    lines += [
+        f"  {table}: {rows:,} members that no message has brought" for table, rows in found.inferred.items() if rows
+    ]
+    lines += [f"  {entity}: {rows:,} messages set aside" for entity, rows in found.set_aside.items() if rows]
+    lines += [f"  {found.waiting:,} facts wait for their members"] if found.waiting else []
+    for entry in found.loads:
+        lines += [
+            "",
+            f"{entry.loaded_at:%Y-%m-%d %H:%M:%S} {entry.load}",
+            *(f"  {line}" for line in load_lines(entry.report)),
+        ]
+    out.result(found.as_json(), lines)
     return DONE
 
 

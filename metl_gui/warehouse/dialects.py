@@ -139,6 +139,18 @@ def _not_in(node: exp.Expr) -> exp.Expr:
     return exp.Not(this=exp.Exists(this=found))
 
 
+def _extract(node: exp.Expr) -> exp.Expr:
+    """Return parts of times as whole numbers, but for seconds since 1970."""
+    if node.this.name.upper() == "EPOCH":
+        return exp.cast(node.copy(), "DOUBLE")
+    return exp.cast(exp.Floor(this=node.copy()), "BIGINT")
+
+
+def _truncated(node: exp.Expr) -> exp.Expr:
+    """Return the start of a period without a time zone where what lies in it has none."""
+    return exp.func("metl_date_trunc", exp.Literal.string(node.args["unit"].name.lower()), node.this)
+
+
 def _cased(function: str) -> Callable[[exp.Expr], exp.Expr]:
     """Return the change to a function that knows the case of all letters, not only of those of ASCII."""
     return lambda node: exp.func(function, node.this)
@@ -153,6 +165,9 @@ _CHANGES: dict[type[exp.Expr], Callable[[exp.Expr], exp.Expr]] = {
     exp.Array: _array,
     exp.JSONExtractScalar: _json_text,
     exp.Not: _not_in,
+    exp.Extract: _extract,
+    exp.TimestampTrunc: _truncated,
+    exp.DateTrunc: _truncated,
     exp.Upper: _cased("metl_upper"),
     exp.Lower: _cased("metl_lower"),
 }

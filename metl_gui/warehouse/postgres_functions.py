@@ -47,7 +47,7 @@ def functions(letters: str) -> tuple[Function, ...]:
         _guarded("metl_try_date", "text", "date", _DAY, "btrim($1)::date"),
         _guarded("metl_try_timestamp", "text", "timestamp", _DAY, f"{_MICROSECONDS}::timestamp"),
         _guarded("metl_try_instant", "text", "timestamptz", _DAY, f"{_MICROSECONDS}::timestamptz"),
-        _guarded("metl_try_time", "text", "time", _TIME, f"{_MICROSECONDS}::time"),
+        _guarded("metl_try_time", "text", "time", _TIME, _TIME_OF_DAY),
         Function("metl_try_integer", "text, integer", "numeric", "sql", _in_range("round(metl_number($1))")),
         Function("metl_try_decimal", "text, integer, integer", "numeric", "sql", _DECIMAL),
         Function("metl_try_boolean", "text", "boolean", "sql", _BOOLEAN),
@@ -62,11 +62,17 @@ def functions(letters: str) -> tuple[Function, ...]:
             Function(f"metl_try_{kind}", "anyelement", type_, "sql", f"SELECT metl_try_{kind}($1::text)")
             for kind, type_ in _TIMES.items()
         ),
-        Function("metl_upper", "text", "text", "sql", f'SELECT upper($1 COLLATE {letters}) COLLATE "C"'),
-        Function("metl_lower", "text", "text", "sql", f'SELECT lower($1 COLLATE {letters}) COLLATE "C"'),
+        Function(
+            "metl_upper", "text", "text", "sql", f"SELECT upper(replace($1, 'ß', 'ẞ') COLLATE {letters}) {_BYTES}"
+        ),
+        Function("metl_lower", "text", "text", "sql", f"SELECT lower($1 COLLATE {letters}) {_BYTES}"),
+        Function("metl_date_trunc", "text, date", "timestamp", "sql", "SELECT date_trunc($1, $2::timestamp)"),
+        Function("metl_date_trunc", "text, timestamp", "timestamp", "sql", "SELECT date_trunc($1, $2)"),
+        Function("metl_date_trunc", "text, timestamptz", "timestamptz", "sql", "SELECT date_trunc($1, $2, 'UTC')"),
     )
 
 
+_BYTES = 'COLLATE "C"'
 _TIMES = {"date": "date", "timestamp": "timestamp", "instant": "timestamptz", "time": "time"}
 _DIGITS = r"\d+(_\d+)*"
 _NUMBER = rf"^\s*[-+]?({_DIGITS}\.?({_DIGITS})?|\.{_DIGITS})([eE][-+]?\d{{1,4}})?\s*$"
@@ -74,6 +80,7 @@ _FLOAT = rf"{_NUMBER}|^\s*[-+]?([nN][aA][nN]|[iI][nN][fF]([iI][nN][iI][tT][yY])?
 _DAY = r"^\s*\d{4,6}[-/]\d{1,2}[-/]\d{1,2}|^-?infinity$|^epoch$"
 _TIME = rf"^\s*\d{{1,2}}:\d{{2}}|{_DAY}"
 _MICROSECONDS = r"regexp_replace(btrim($1), '(\.\d{6})\d+', '\1')"
+_TIME_OF_DAY = f"CASE WHEN $1 ~ '{_DAY}' THEN {_MICROSECONDS}::timestamp::time ELSE {_MICROSECONDS}::time END"
 _IS_FLOAT = "pg_typeof($1) = 'double precision'::regtype"
 _IS_BOOLEAN = "pg_typeof($1) = 'boolean'::regtype"
 _PLAIN = "replace(btrim($1), '_', '')"

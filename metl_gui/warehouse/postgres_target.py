@@ -67,7 +67,7 @@ class PostgreSql:
         title: what people call the target.
 
     Raises:
-        TargetError: the server does not answer, or does not let us in.
+        TargetError: the server does not answer, does not let us in, or gives too few rights.
     """
 
     def __init__(self, login: Mapping[str, Any], schema: str, title: str) -> None:
@@ -75,6 +75,7 @@ class PostgreSql:
         self._login = {**_CONNECT, **login}
         self._temporary: set[str] = set()
         self._connection = self._connected()
+        self._check_rights()
 
     def __enter__(self) -> Self:
         """Return itself."""
@@ -139,7 +140,6 @@ class PostgreSql:
         """Run what follows as one, while no other load writes into the schema: all of it stands, or nothing.
 
         Raises:
-            TargetError: a right is missing.
             CommitUnknownError: the connection was lost on the way to the end.
         """
         self._execute("BEGIN")
@@ -178,12 +178,20 @@ class PostgreSql:
         """Wait until no other load writes into the schema; the lock goes with the transaction."""
         self._fetch("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [f"metl warehouse {self.schema}"])
 
-    def _make_ready(self) -> None:
-        """Make the schema and the functions that are missing."""
+    def _check_rights(self) -> None:
+        """Refuse a login that lacks rights before anything is done, with all that it lacks.
+
+        Raises:
+            TargetError: the rights are named one by one.
+        """
         missing = [right for (right,) in self._fetch(_MISSING_RIGHTS, [self.schema])]
         if missing:
+            self.close()
             text = f"{self.title} needs, for the login that was given: {'; '.join(missing)}."
             raise TargetError("Rights are missing", text, "Ask the owner of the database for them (GRANT).")
+
+    def _make_ready(self) -> None:
+        """Make the schema and the functions that are missing."""
         if not self._fetch("SELECT 1 FROM pg_namespace WHERE nspname = $1", [self.schema]):
             self._execute(f"CREATE SCHEMA {name(self.schema)}")
         query = "SELECT proname, prosrc FROM pg_proc WHERE pronamespace = quote_ident($1)::regnamespace"

@@ -1,22 +1,99 @@
-"""Targets of a warehouse as people write them: ``duckdb:PATH``."""
+"""Targets of a warehouse as people write them.
+
+duckdb:PATH                                    a file
+postgresql://user@host:port/db?schema=NAME     a schema of a database; the model's name by default
+@profile?schema=NAME                           the same, with the secrets that a profile has
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import parse_qs
 
 from metl_gui.errors import RunError
+from metl_gui.registry.addresses import DatabasePlace, is_database
+from metl_gui.warehouse.duckdb_target import DuckDb
+from metl_gui.warehouse.postgres_target import PostgreSql
+from metl_gui.warehouse.target import Target
+from metl_gui.workbench.profiles.saved_profiles import SIGN, find_database
 
 SINK = "warehouse:"
 """Begins a sink that is a target."""
 
+_HINT = "Give duckdb:FILE.duckdb, postgresql://user@host:port/database?schema=NAME, or @PROFILE?schema=NAME."
+_SCHEMA_BYTES = 63
 
-def duckdb_path(target: str) -> Path:
-    """Return the file of a target.
+
+class TargetAddress(NamedTuple):
+    """Where a warehouse is.
+
+    Args:
+        path: the file; empty for a database.
+        place: the database.
+        schema: of the database.
+    """
+
+    path: Path
+    place: DatabasePlace | None = None
+    schema: str = ""
+
+    def open(self) -> Target:
+        """Open the target for writing.
+
+        Raises:
+            TargetError: it cannot be opened.
+        """
+        if self.place is None:
+            return DuckDb(self.path)
+        title = f"{self.place.shown}, schema {self.schema}"
+        return PostgreSql(_login(self.place), self.schema, title)
+
+    def check(self) -> None:
+        """Look whether a load can write it, before minutes of mapping and not after.
+
+        Raises:
+            TargetError: it cannot be opened, or rights are missing.
+        """
+        if self.place is not None or self.path.exists():
+            self.open().close()
+
+
+def find_target(text: str, model: str) -> TargetAddress:
+    """Return where a target is.
+
+    Args:
+        text: as people write it, with or without ``SINK``.
+        model: names the schema where the text does not.
 
     Raises:
-        RunError: it is no target, or of a kind that loads do not know.
+        UserError: it is no target, or holds a password; or there is no such profile.
     """
-    kind, _, path = target.removeprefix(SINK).partition(":")
+    address = text.strip().removeprefix(SINK)
+    kind, _, path = address.partition(":")
     if kind == "duckdb" and path:
-        return Path(path).expanduser()
-    raise RunError(f"{target} is no target of a warehouse.", hint="Give duckdb:FILE.duckdb.")
+        return TargetAddress(Path(path).expanduser())
+    if not address.startswith(SIGN) and not is_database(address):
+        # Not quoted: a person may have written a password into it.
+        raise RunError("This is no target of a warehouse.", hint=_HINT)
+    place, _, more = address.partition("?")
+    return TargetAddress(Path(), find_database(place), _schema(more) or model)
+
+
+def _schema(query: str) -> str:
+    """Return the schema that the end of an address names, empty for none."""
+    given = parse_qs(query, keep_blank_values=True)
+    names = given.pop("schema", [""])
+    name = names[0]
+    if given or len(names) > 1 or "\0" in name or len(name.encode()) > _SCHEMA_BYTES:
+        raise RunError("The end of the target cannot be read.", "Only ?schema=NAME may stand there.", _HINT)
+    if name.startswith("pg_") or name == "information_schema":
+        raise RunError(f"The schema {name} is PostgreSQL's own.", hint="Name another, or leave it out.")
+    return name
+
+
+def _login(place: DatabasePlace) -> dict[str, object]:
+    """Return the words of libpq for a database, secrets among them."""
+    own = {"host": place.host, "port": place.port, "dbname": place.database, "user": place.user}
+    words = {**dict(place.settings), **dict(place.secrets), **own, "password": place.password}
+    return {name: value for name, value in words.items() if value not in ("", None)}

@@ -23,12 +23,12 @@ from metl_gui.engine.staging.sink import staged_parts
 from metl_gui.errors import EditError, RunError
 from metl_gui.formats.row_expressions import row_expression
 from metl_gui.warehouse.audit import Finding, audit
-from metl_gui.warehouse.duckdb_target import DuckDb
 from metl_gui.warehouse.load_plan import whole_plan
 from metl_gui.warehouse.loader import Loader, Owner
 from metl_gui.warehouse.statements import Step, readable
+from metl_gui.warehouse.status import TargetStatus, target_status
 from metl_gui.warehouse.table_shapes import Shapes, shapes
-from metl_gui.workbench.loads.targets import duckdb_path
+from metl_gui.workbench.loads.targets import find_target
 from metl_gui.workbench.publishing.publication import production_document
 from metl_gui.workbench.runs.mapping_run import PRODUCTION, RunRequest, RunResult, run_mapping
 from metl_gui.workbench.session import Workbench
@@ -85,7 +85,7 @@ def load_warehouse(
     Args:
         workbench: the opened project; read only is enough.
         request: what to do; its sink is a folder of the run's own.
-        target: see ``duckdb_path``.
+        target: see ``find_target``.
         model: name of the warehouse model; the only one by default.
         spark: see ``run_mapping``.
         watch: progress, and cancel: between two steps of the load too.
@@ -99,17 +99,16 @@ def load_warehouse(
     """
     if request.in_batches:
         raise RunError("A load into a warehouse has an end.", hint="Leave --follow and --checkpoint out.")
-    path = duckdb_path(target)
     document = _document(workbench, request)
     tables = model_shapes(document, model, production=request.mode == PRODUCTION)
-    if path.exists():  # who else holds it is told before minutes of mapping, not after
-        DuckDb(path).close()
+    found = find_target(target, tables.model.name)
+    found.check()
     sink = msgspec.structs.replace(request.sink, address="", format="stage", histories=tuple(tables.histories.values()))
     run = run_mapping(workbench, replace(request, sink=sink), spark, watch=watch, keeps_session=keeps_session)
     folder = Path(run.report.outputs)
     owner = Owner(project=workbench.project_id, mode=request.mode)
     watch.step("Loading the warehouse")
-    with DuckDb(path) as opened:
+    with found.open() as opened:
         loader = Loader(opened, tables, owner, _heard(watch))
         load = (loader.planned if is_dry else loader.load)(staged_parts(folder), run.report.run_id)
     if request.source.holds == "messages":
@@ -129,7 +128,7 @@ def rebuild_warehouse(
         TargetError: the target refused it; it is as before.
     """
     tables = model_shapes(workbench.document, model)
-    with DuckDb(duckdb_path(target)) as opened:
+    with find_target(target, tables.model.name).open() as opened:
         return Loader(opened, tables, Owner(project=workbench.project_id, mode=mode), _heard(watch)).rebuild()
 
 
@@ -141,8 +140,24 @@ def audit_warehouse(workbench: Workbench, target: str, model: str = "", mode: st
         TargetError: the target is somebody else's, or made by another model.
     """
     tables = model_shapes(workbench.document, model)
-    with DuckDb(duckdb_path(target)) as opened:
+    with find_target(target, tables.model.name).open() as opened:
         return AuditReport(target, audit(opened, tables, Owner(project=workbench.project_id, mode=mode)))
+
+
+def warehouse_status(workbench: Workbench, target: str, model: str = "") -> TargetStatus:
+    """Return what a target says of itself.
+
+    Raises:
+        EditError: there is no such model, or it has errors.
+        RunError: nothing was loaded into it yet.
+        TargetError: it cannot be opened.
+    """
+    tables = model_shapes(workbench.document, model)
+    with find_target(target, tables.model.name).open() as opened:
+        found = target_status(opened, tables)
+    if found is None:
+        raise RunError(f"Nothing was loaded into {target} yet.", hint="Load it with metl run --sink warehouse:TARGET.")
+    return found
 
 
 def model_shapes(document: Document, name: str = "", *, production: bool = False) -> Shapes:

@@ -1,0 +1,64 @@
+"""Statements in the dialect of PostgreSQL."""
+
+from __future__ import annotations
+
+import pytest
+
+from metl_gui.warehouse.dialects import NAME_BYTES, fitted
+from metl_gui.warehouse.statements import in_dialect, readable
+
+
+def postgres(statement: str) -> str:
+    return in_dialect(statement, "postgres")
+
+
+def test_names_that_are_too_long_stay_apart() -> None:
+    one, other = (fitted("ä" * 40 + end) for end in "xy")
+    assert one != other
+    assert max(len(one.encode()), len(other.encode())) <= NAME_BYTES
+    assert fitted("a" * NAME_BYTES) == "a" * NAME_BYTES
+    assert f'"{one}"' in postgres(f'SELECT 1 FROM "{"ä" * 40}x"')
+
+
+def test_columns_of_text_compare_by_their_bytes() -> None:
+    made = postgres("CREATE TABLE t (a VARCHAR, b VARCHAR[], c BIGINT)")
+    assert made == 'CREATE TABLE t (a TEXT COLLATE "C", b TEXT[] COLLATE "C", c BIGINT)'
+    assert postgres("ALTER TABLE t ADD COLUMN a VARCHAR") == 'ALTER TABLE t ADD COLUMN a TEXT COLLATE "C"'
+
+
+def test_values_are_numbered_in_the_order_of_the_text() -> None:
+    assert postgres("UPDATE t SET a = ? WHERE b = ? AND c IN (?, ?)").endswith("a = $1 WHERE b = $2 AND c IN ($3, $4)")
+
+
+def test_what_is_not_in_a_list_is_asked_for_by_a_join() -> None:
+    found = postgres("SELECT 1 FROM t WHERE (a, b) NOT IN (SELECT c, d FROM u)")
+    assert "NOT EXISTS" in found
+    assert "listed.c0 = a AND listed.c1 = b" in found
+    assert postgres("SELECT 1 WHERE a NOT IN (1, 2)") == "SELECT 1 WHERE NOT a IN (1, 2)"
+
+
+@pytest.mark.parametrize(
+    ("cast", "called"),
+    [
+        ("TRY_CAST(a AS BIGINT)", "CAST(METL_TRY_INTEGER(a, 64) AS BIGINT)"),
+        ("TRY_CAST(a AS DECIMAL(12, 2))", "CAST(METL_TRY_DECIMAL(a, 12, 2) AS DECIMAL(12, 2))"),
+        ("TRY_CAST(TRY_CAST(a AS DATE) AS VARCHAR)", "METL_TEXT(METL_TRY_DATE(a))"),
+        ("CAST(a AS VARCHAR)", "METL_TEXT(a)"),
+        ("CAST('a' AS VARCHAR)", "CAST('a' AS TEXT)"),
+    ],
+)
+def test_casts_that_may_fail_are_calls(cast: str, called: str) -> None:
+    assert postgres(f"SELECT {cast}") == f"SELECT {called}"
+
+
+def test_lists_and_documents_are_those_of_postgresql() -> None:
+    contains = postgres("SELECT LIST_CONTAINS(COALESCE(absent, []), 'x')")
+    assert contains == "SELECT ('x' = ANY(COALESCE(absent, CAST(ARRAY[] AS TEXT[]))))"
+    assert (
+        postgres("SELECT report ->> '$.messages'")
+        == "SELECT JSONB_EXTRACT_PATH_TEXT(CAST(report AS JSONB), 'messages')"
+    )
+
+
+def test_people_read_what_runs() -> None:
+    assert "METL_UPPER" in readable("SELECT UPPER(a) FROM t", "postgres").upper()

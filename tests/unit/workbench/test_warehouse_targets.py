@@ -1,0 +1,53 @@
+"""Targets of warehouses as people write them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from metl_gui.errors import RunError, UserError
+from metl_gui.workbench.loads.targets import find_target
+
+
+def test_a_file_is_named_by_its_path() -> None:
+    assert find_target("warehouse:duckdb:some/fx.duckdb", "fx").path == Path("some/fx.duckdb")
+    assert find_target("duckdb:fx.duckdb", "fx").place is None
+
+
+def test_a_schema_of_a_database_is_named_behind_its_address_or_by_the_model() -> None:
+    found = find_target("postgresql://me@db.example.com:6432/shop?schema=Sales%20EU", "fx")
+    assert found.place is not None
+    assert (found.place.host, found.place.port, found.place.database) == ("db.example.com", 6432, "shop")
+    assert found.schema == "Sales EU"
+    assert find_target("warehouse:postgresql://me@db.example.com/shop", "fx").schema == "fx"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "fx.duckdb",
+        "duckdb:",
+        "mysql://me:secret@db/shop",
+        "postgresql://me:secret@db/shop",
+        "postgresql://db/shop?schema=a&schema=b",
+        "postgresql://db/shop?sslmode=disable",
+        "postgresql://db/shop?schema=pg_catalog",
+        f"postgresql://db/shop?schema={'ü' * 32}",
+        "@nobody?schema=fx",
+    ],
+)
+def test_what_is_no_target_is_refused_without_its_password(text: str) -> None:
+    with pytest.raises(UserError) as refused:
+        find_target(text, "fx")
+    assert "secret" not in str(refused.value)
+
+
+def test_a_target_in_a_file_that_is_not_there_is_not_made_by_looking(tmp_path: Path) -> None:
+    find_target(f"duckdb:{tmp_path}/new.duckdb", "fx").check()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_is_no_target() -> None:
+    with pytest.raises(RunError, match="no target"):
+        find_target("out", "fx")

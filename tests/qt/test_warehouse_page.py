@@ -304,7 +304,11 @@ def test_a_load_says_what_became_of_each_table(shown: Window, monkeypatch: pytes
     (_, request, target, model, *_), *_ = asked
     assert (request.source.address, target, model) == ("cdc", "duckdb:x.duckdb", "fx")
     assert panel.words.text() == "9 messages: 6 appended, 2 repeated, 1 set aside."
-    assert [str(panel.counts.model().index(0, at).data()) for at in range(5)] == ["customer", "4", "3", "2", "1"]
+    (row, _) = panel.found.rows[0]
+    assert (row.title, row.facts) == ("customer", "4 inserted, 3 updated (2 closed), 1 removed")
+    QTest.keyClick(panel.results, Qt.Key.Key_Down)
+    QTest.keyClick(panel.results, Qt.Key.Key_Return)
+    assert shown.warehouse.page.shown == "customer"
     assert not shown.is_busy
     assert panel.load.isEnabled()
 
@@ -333,7 +337,8 @@ def test_an_audit_shows_what_is_wrong_or_that_all_is_right(shown: Window, monkey
     loading(monkeypatch, "audit_warehouse", lambda: SimpleNamespace(problems=(finding,)))
     panel.audit.click()
     assert panel.pill.text() == "1 problem"
-    assert panel.findings.model().index(0, 1).data() == "rows come from messages"
+    (row, _) = panel.found.rows[0]
+    assert (row.title, row.facts, row.pill) == ("rows come from messages", "payment · 7", "2")
     loading(monkeypatch, "audit_warehouse", lambda: SimpleNamespace(problems=()))
     panel.audit.click()
     assert panel.pill.text() == "is right"

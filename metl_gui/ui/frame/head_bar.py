@@ -13,7 +13,7 @@ from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_tip
 
-_LONGEST_TITLE_PX, _TITLE_SHARE = 280, 0.15
+_LONGEST_TITLE_PX, _TITLE_SHARE = 280, 0.12
 _ROOM_FOR_SPARK_PX = 1_000
 _ROOM_FOR_TITLE_PX = 900
 _ROOM_FOR_LIVE_PX, _ROOM_FOR_CHANGES_PX = 1_450, 1_200

@@ -44,8 +44,15 @@ _PARTS = {
     ColumnPart.EVERY: "attribute",
 }
 _HEADERS = ("Column", "Is a", "From or expression", "Type", "History", "Tests", "Checks")
-_MEMBERS = {0: RowMember.NAME, 2: RowMember.SOURCE, 3: RowMember.TYPE, 4: RowMember.HISTORY, 5: RowMember.TESTS}
-_HISTORY, _CHECKS = 4, 6
+_SOURCE, _TYPE, _HISTORY, _TESTS, _CHECKS = 2, 3, 4, 5, 6
+_WIDTHS = {0: 130, 1: 96, _TYPE: 112, _HISTORY: 186, _TESTS: 110}
+_MEMBERS = {
+    0: RowMember.NAME,
+    _SOURCE: RowMember.SOURCE,
+    _TYPE: RowMember.TYPE,
+    _HISTORY: RowMember.HISTORY,
+    _TESTS: RowMember.TESTS,
+}
 _LONGEST = 10_000
 """Letters of a cell that are taken at most."""
 
@@ -105,7 +112,7 @@ class TableColumnsModel(ColumnsModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return words
         if role == Qt.ItemDataRole.EditRole:
-            return "" if column == 3 and words.startswith("(") else words
+            return "" if column == _TYPE and words.startswith("(") else words
         if role == Qt.ItemDataRole.ToolTipRole:
             problems = "\n".join(f"{one.message} {one.hint}".strip() for one in row.problems)
             return plain_tip(problems if column == _CHECKS else words)
@@ -231,16 +238,25 @@ class ColumnsView(QTableView):
         else:
             super().keyPressEvent(event)
 
+    def fit(self) -> None:
+        """Hide the columns that say nothing of any row."""
+        rows = self.rows.rows
+        self.setColumnHidden(_HISTORY, not any(row.history is not None for row in rows))
+        self.setColumnHidden(_TESTS, not any(row.can_change(RowMember.TESTS) for row in rows))
+        self.setColumnHidden(_TYPE, not any(row.type or row.can_change(RowMember.TYPE) for row in rows))
+        self.setColumnHidden(_CHECKS, not any(row.problems for row in rows))
+
     def _size(self) -> None:
         self.verticalHeader().setDefaultSectionSize(themes.px(28))
         header = self.horizontalHeader()
         header.setHighlightSections(False)
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        header.setMinimumSectionSize(themes.px(48))
-        for column, width in enumerate((124, 78, 204, 92, 184, 110)):
+        header.setMinimumSectionSize(themes.px(64))
+        for column, width in _WIDTHS.items():
+            header.setSectionResizeMode(column, QHeaderView.ResizeMode.Interactive)
             header.resizeSection(column, themes.px(width))
-        header.setStretchLastSection(True)
-        header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+        for column in (_SOURCE, _CHECKS):
+            header.setSectionResizeMode(column, QHeaderView.ResizeMode.Stretch)
 
 
 def _deletes(event: QKeyEvent) -> bool:

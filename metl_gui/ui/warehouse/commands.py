@@ -354,11 +354,16 @@ class WarehouseController(QObject):
         page.load.stop_wanted.connect(self._spark.stop)
         page.load.audit_wanted.connect(self.audit)
         page.load.rebuild_wanted.connect(self.rebuild)
+        page.load.followed.connect(self._follow)
         page.load.offered.connect(self._context.actions.refresh)
         self._spark.busy.connect(page.load.show_busy)
         self._spark.loaded.connect(self._loaded)
         self._project.opened.connect(self._opened)
         self._project.looked.connect(self._updater.schedule)
+
+    def _follow(self, table: str) -> None:
+        if self.page.model.table(table) is not None:
+            self.page.show_table(table)
 
     def _accept_box(self, key: str) -> None:
         self.pick(key)

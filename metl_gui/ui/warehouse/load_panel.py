@@ -6,19 +6,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QModelIndex, Signal
 from PySide6.QtWidgets import (
     QFileDialog,
     QHBoxLayout,
     QLineEdit,
     QProgressBar,
-    QStackedWidget,
-    QTableView,
     QVBoxLayout,
     QWidget,
 )
 
-from metl_gui.core.dimensional.load_report import LoadReport
+from metl_gui.core.dimensional.load_report import LoadReport, TableCounts
 from metl_gui.core.progress import Progress
 from metl_gui.core.runs.run_spec import RunPolicy, SinkSpec, SourceSpec
 from metl_gui.ui.run.head import show_share
@@ -27,14 +25,12 @@ from metl_gui.ui.widgets.dock import Surface
 from metl_gui.ui.widgets.labels import Elided
 from metl_gui.ui.widgets.pill import KeyButton, Pill
 from metl_gui.ui.widgets.plain_text import plain_label
-from metl_gui.ui.widgets.table import TableCell, TableModel, make_table
+from metl_gui.ui.widgets.two_line_list import LineModel, TwoLines, line_view
 from metl_gui.workbench.runs.mapping_run import RunRequest
 
 if TYPE_CHECKING:
     from metl_gui.workbench.loads.warehouse_loads import AuditReport
 
-_COUNTS = ("Table", "Inserted", "Updated", "Closed", "Removed")
-_FINDINGS = ("Table", "Rule that is broken", "Rows")
 _HOLDS = ("Captured changes", "Canonical messages")
 _MESSAGES = 1
 
@@ -44,6 +40,7 @@ class LoadPanel(Surface):
 
     Signals:
         load_wanted, stop_wanted, audit_wanted, rebuild_wanted: a button was pressed.
+        followed: the name of a table in what was found.
         offered: other buttons can be pressed than before.
     """
 
@@ -51,10 +48,11 @@ class LoadPanel(Surface):
     stop_wanted = Signal()
     audit_wanted = Signal()
     rebuild_wanted = Signal()
+    followed = Signal(object)
     offered = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("panel", (330, 600), parent, share=(0.3, 1.0))
+        super().__init__("panel", (340, 600), parent, share=(0.28, 1.0))
         self.source, self.target = QLineEdit(), QLineEdit()
         self.source.setPlaceholderText("A file, a folder, or topics")
         self.target.setPlaceholderText("duckdb:FILE")
@@ -76,8 +74,8 @@ class LoadPanel(Surface):
         self.bar = QProgressBar()
         self.bar.setTextVisible(False)
         self.bar.setAccessibleName("Progress of the load")
-        self.counts, self.findings = _table("Rows by table", _COUNTS), _table("What an audit found", _FINDINGS)
-        self.results = QStackedWidget()
+        self.found: LineModel[str] = LineModel(self)
+        self.results = line_view(self.found, "What was found, by table")
         self._is_busy = self._has_model = False
         self._build()
         self.file.clicked.connect(self._choose_file)
@@ -89,6 +87,8 @@ class LoadPanel(Surface):
         self.rebuild.clicked.connect(self.rebuild_wanted)
         for line in (self.source, self.target):
             line.textChanged.connect(self._offer)
+        self.results.activated.connect(self._follow)
+        self.results.clicked.connect(self._follow)
         self.clear()
 
     def request(self, spark: str, state: int | None) -> RunRequest:
@@ -149,29 +149,18 @@ class LoadPanel(Surface):
             self.say("loaded", "good", _message_words(load))
         else:
             self.say("rebuilt", "good", "The tables are those of the model.")
-        rows = []
-        for name, count in load.tables.items():
-            numbers = (count.inserted, count.updated, count.closed, count.removed)
-            rows.append((TableCell(name, tip=name), *(TableCell(f"{n:,}", is_number=True) for n in numbers)))
-        self._show_results(self.counts, rows)
+        self._show_results([(TwoLines(name, _count_words(count)), name) for name, count in load.tables.items()])
 
     def show_audit(self, report: AuditReport) -> None:
         """Show what an audit found."""
-        if not report.problems:
-            self.say("is right", "good", "Every row follows from the histories, and every rule holds.")
-            self._show_results(self.findings, ())
-            return
         count = len(report.problems)
-        self.say(f"{count:,} problem{'' if count == 1 else 's'}", "bad", "Point at a rule to see some of its rows.")
-        rows = [
-            (
-                TableCell(one.table, tip=one.table),
-                TableCell(one.rule, tip="\n".join((one.rule, *one.shown))),
-                TableCell(f"{one.rows:,}", is_number=True),
-            )
-            for one in report.problems
-        ]
-        self._show_results(self.findings, rows)
+        if count:
+            words = "Rules that are broken, and how often."
+            self.say(f"{count:,} problem{'' if count == 1 else 's'}", "bad", words)
+        else:
+            self.say("is right", "good", "Every row follows from the histories, and every rule holds.")
+        rows = ((one, " · ".join((one.table, *one.shown[:1]))) for one in report.problems)
+        self._show_results([(TwoLines(one.rule, facts, f"{one.rows:,}", "bad"), one.table) for one, facts in rows])
 
     def clear(self) -> None:
         """Forget what was found."""
@@ -179,12 +168,14 @@ class LoadPanel(Surface):
         self.results.setVisible(False)
         self.show_busy(self._is_busy)
 
-    def _show_results(self, view: QTableView, rows: Sequence[tuple[TableCell, ...]]) -> None:
-        model = view.model()
-        if isinstance(model, TableModel):
-            model.show_rows(rows)
-        self.results.setCurrentWidget(view)
+    def _show_results(self, rows: Sequence[tuple[TwoLines, str]]) -> None:
+        self.found.show_rows(rows)
         self.results.setVisible(bool(rows))
+
+    def _follow(self, index: QModelIndex) -> None:
+        table = self.found.at(index)
+        if table:
+            self.followed.emit(table)
 
     def _offer(self) -> None:
         can = self._has_model and bool(self.target.text().strip()) and not self._is_busy
@@ -246,8 +237,6 @@ class LoadPanel(Surface):
         state.addStretch(0)
         layout.addLayout(state)
         layout.addWidget(self.words)
-        for view in (self.counts, self.findings):
-            self.results.addWidget(view)
         layout.addWidget(self.results, 1)
         layout.addStretch(0)
 
@@ -264,14 +253,9 @@ def _field(words: str, line: QLineEdit, *links: KeyButton) -> QHBoxLayout:
     return row
 
 
-def _table(name: str, headers: Sequence[str]) -> QTableView:
-    is_number = {"Inserted", "Updated", "Closed", "Removed", "Rows"}
-    view = make_table(name, TableModel([TableCell(words, is_number=words in is_number) for words in headers]))
-    header = view.horizontalHeader()
-    for column, words in enumerate(headers):
-        mode = header.ResizeMode.ResizeToContents if words in is_number else header.ResizeMode.Stretch
-        header.setSectionResizeMode(column, mode)
-    return view
+def _count_words(count: TableCounts) -> str:
+    closed = f" ({count.closed:,} closed)" if count.closed else ""
+    return f"{count.inserted:,} inserted, {count.updated:,} updated{closed}, {count.removed:,} removed"
 
 
 def _message_words(load: LoadReport) -> str:

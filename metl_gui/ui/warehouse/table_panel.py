@@ -83,12 +83,15 @@ class TablePanel(Surface):
         """
         self.can_edit, self.can_add = can_edit and not accepts, can_add
         self.model.show_rows(rows, can_edit=self.can_edit)
+        self.view.fit()
         self.accept.setText(accepts or "Accept")
         self.accept.setVisible(bool(accepts))
         self.accept.setEnabled(can_edit)
         self.accept.updateGeometry()
         for button in (self.add, self.remove, self.remove_table):
-            button.setVisible(not accepts)
+            button.setVisible(not accepts and bool(rows))
+        for part in (self.tables, self.view):
+            part.setVisible(bool(rows))
         self._say(problems)
         self._offer()
 

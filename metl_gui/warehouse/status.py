@@ -1,0 +1,107 @@
+"""What a target says of itself: its loads, its rows, and what is open in it.
+
+Source: docs/reference/json.md, "Documents".
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from metl_gui.core.dimensional.load_report import LoadReport
+from metl_gui.warehouse.arrivals import set_aside_table
+from metl_gui.warehouse.history_tables import history_table
+from metl_gui.warehouse.missed_plan import waiting_query
+from metl_gui.warehouse.statements import name
+from metl_gui.warehouse.table_shapes import Shapes
+from metl_gui.warehouse.target import Target
+
+
+class LoadEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """One load of the ledger.
+
+    Args:
+        load: its name.
+        loaded_at: when it began, UTC.
+        report: what it did.
+    """
+
+    load: str
+    loaded_at: datetime
+    report: LoadReport
+
+
+class TargetStatus(msgspec.Struct, frozen=True, kw_only=True):
+    """A target.
+
+    Args:
+        model: name of the model.
+        project: id of the project that feeds it.
+        mode: of the runs that it takes.
+        loads: newest first.
+        tables: rows by table, without those for what is unknown.
+        messages: in histories, by entity.
+        set_aside: messages that no table could hold, by entity.
+        inferred: members that no message has brought, by dimension.
+        waiting: facts that wait for their members.
+        read_to: the latest commit stored, by entity and schema.
+    """
+
+    model: str
+    project: str
+    mode: str
+    loads: tuple[LoadEntry, ...]
+    tables: dict[str, int]
+    messages: dict[str, int]
+    set_aside: dict[str, int]
+    inferred: dict[str, int]
+    waiting: int
+    read_to: dict[str, dict[str, datetime]]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the document of ``metl warehouse status``."""
+        found: dict[str, Any] = msgspec.to_builtins(self)
+        return found
+
+
+def target_status(target: Target, shapes: Shapes, limit: int = 10) -> TargetStatus | None:
+    """Return what a target says of itself, ``None`` where nothing was loaded into it.
+
+    Args:
+        target: open.
+        shapes: the tables of the model.
+        limit: how many loads are listed.
+    """
+    if not target.has_table("metl_loads"):
+        return None
+    known = dict(target.rows("SELECT name, value FROM metl_target"))
+    query = f"SELECT load, loaded_at, report FROM metl_loads ORDER BY loaded_at DESC LIMIT {limit}"
+    loads = [
+        LoadEntry(load=load, loaded_at=when, report=msgspec.json.decode(report, type=LoadReport))
+        for load, when, report in target.rows(query)
+    ]
+    read_to: dict[str, dict[str, datetime]] = {}
+    for entity, schema, latest in target.rows("SELECT entity, schema, latest FROM metl_watermarks ORDER BY 1, 2"):
+        read_to.setdefault(entity, {})[schema] = latest
+
+    def number_of(table: str, where: str = "") -> int:
+        return int(target.rows(f"SELECT COUNT(*) FROM {name(table)}{where}")[0][0])
+
+    dimensions = {one.table: number_of(one.table, f" WHERE {name(one.version_key)} > 0") for one in shapes.dimensions}
+    rest = {
+        table: number_of(table) for table in (*(f.table for f in shapes.facts), *(p.table for p in shapes.periodics))
+    }
+    return TargetStatus(
+        model=shapes.model.name,
+        project=known["project"],
+        mode=known["mode"],
+        loads=tuple(loads),
+        tables=dimensions | rest,
+        messages={entity: number_of(history_table(entity)) for entity in shapes.histories},
+        set_aside={entity: number_of(set_aside_table(entity)) for entity in shapes.histories},
+        inferred={one.table: number_of(one.table, " WHERE is_inferred") for one in shapes.dimensions},
+        waiting=int(target.rows(waiting_query(shapes.facts))[0][0]),
+        read_to=read_to,
+    )

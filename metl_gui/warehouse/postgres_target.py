@@ -1,6 +1,6 @@
 """PostgreSQL as a target: one schema of a database, written by one transaction a load.
 
-Source: docs/guide/warehouse.md, "PostgreSQL".
+Source: docs/guide/warehouse.md, "In PostgreSQL".
 """
 
 from __future__ import annotations

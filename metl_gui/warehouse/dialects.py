@@ -123,7 +123,7 @@ def _json_text(node: exp.Expr) -> exp.Expr:
 def _not_in(node: exp.Expr) -> exp.Expr:
     """Ask for what is missing by a join: a list that does not fit into memory is searched again for each row.
 
-    Nulls: neither side has any.
+    Nulls: a row that asks with one is left out, as by a list with anything in it; a list has none.
     """
     within = node.this
     if not isinstance(within, exp.In) or not within.args.get("query"):
@@ -136,7 +136,8 @@ def _not_in(node: exp.Expr) -> exp.Expr:
         exp.EQ(this=exp.column(c, "listed"), expression=value.copy()) for c, value in zip(columns, values, strict=True)
     ]
     found = exp.select("1").from_(exp.Subquery(this=query, alias=listed)).where(*same)
-    return exp.Not(this=exp.Exists(this=found))
+    given = [exp.Not(this=exp.Is(this=value.copy(), expression=exp.Null())) for value in values]
+    return exp.Paren(this=exp.and_(exp.Not(this=exp.Exists(this=found)), *given))
 
 
 def _extract(node: exp.Expr) -> exp.Expr:

@@ -34,6 +34,7 @@ def test_what_is_not_in_a_list_is_asked_for_by_a_join() -> None:
     found = postgres("SELECT 1 FROM t WHERE (a, b) NOT IN (SELECT c, d FROM u)")
     assert "NOT EXISTS" in found
     assert "listed.c0 = a AND listed.c1 = b" in found
+    assert "NOT a IS NULL AND NOT b IS NULL" in found
     assert postgres("SELECT 1 WHERE a NOT IN (1, 2)") == "SELECT 1 WHERE NOT a IN (1, 2)"
 
 

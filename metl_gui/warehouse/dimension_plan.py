@@ -38,6 +38,11 @@ def versions_table(table: str) -> str:
     return f"metl_versions_{table}"
 
 
+def closed_table(table: str) -> str:
+    """Return the name of the load's own table of versions that were open and have an end now."""
+    return f"_closed_{table}"
+
+
 def columns_of(shape: DimensionShape) -> list[tuple[str, str]]:
     """Return the columns of a dimension and their types."""
     keys = [(shape.version_key, "BIGINT"), (shape.durable_key, "BIGINT")]
@@ -407,6 +412,13 @@ def dimension_plan(
     )
     affected = f"""SELECT t.* FROM {table} AS t JOIN {name(tables.affected)} AS a ON {member}
         WHERE t.{name(shape.version_key)} > 0"""
+    key, wanted = name(shape.version_key), name(tables.wanted)
+    yield temporary(
+        closed_table(shape.table),
+        f"""SELECT w.{key} FROM {wanted} AS w JOIN {table} AS t ON t.{key} = w.{key}
+        WHERE t.valid_to IS NULL AND w.valid_to IS NOT NULL""",
+        f"Find versions of {shape.table} that end",
+    )
     columns = [column for column, _ in columns_of(shape)]
     yield from write_plan(shape.table, [shape.version_key], columns, affected)
     yield from infer_for_versions(shape, dimensions)

@@ -23,7 +23,7 @@ from metl_gui.warehouse.arrivals import (
     set_aside_table,
     staged_table,
 )
-from metl_gui.warehouse.dimension_plan import members_table, versions_table
+from metl_gui.warehouse.dimension_plan import closed_table, members_table, versions_table
 from metl_gui.warehouse.history_tables import OWN_COLUMNS, add_column, history_table, sql_type
 from metl_gui.warehouse.index_plan import indexes
 from metl_gui.warehouse.load_plan import (
@@ -310,10 +310,15 @@ class Loader:
         self._steps(facts_plan(self.shapes))
         self.report.waiting = int(self.target.rows(waiting_query(self.shapes.facts))[0][0])
         for shape in (*self.shapes.dimensions, *self.shapes.facts):
-            self.report.keys.changed += self._number_of(MemberTables(shape.table).affected)
+            affected = self._number_of(MemberTables(shape.table).affected)
             counts = self.report.tables.setdefault(shape.table, TableCounts())
             if isinstance(shape, DimensionShape):
-                counts.closed += self._number_of(f"_changed_{shape.table}", " WHERE valid_to IS NOT NULL")
+                counts.closed += self._number_of(closed_table(shape.table))
+                changed = self._number_of(f"_members_{shape.table}")
+            else:
+                changed = sum(self._number_of(f"_{what}_{shape.table}") for what in ("gone", "changed", "new"))
+            self.report.keys.changed += min(changed, affected)
+            self.report.keys.same += max(affected - changed, 0)
 
     def _states(self, entity: str) -> None:
         touched, count = StateTables(entity).touched, -1

@@ -230,6 +230,7 @@ def test_what_is_loaded_again_changes_no_row(new_target: NewTarget, tmp_path: Pa
     assert (first.messages, first.appended, first.repeated) == (4, 4, 0)
     again = warehouse.load(PERSONS, VISITS)
     assert (again.messages, again.appended, again.repeated) == (4, 0, 4)
+    assert (first.keys.changed, first.keys.same, again.keys.changed) == (3, 0, 0)
     assert not any(getattr(one, count) for one in again.tables.values() for count in ("inserted", "updated", "removed"))
 
 

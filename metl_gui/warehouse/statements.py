@@ -59,7 +59,12 @@ def readable(statement: str, dialect: str) -> str:
 
 def name(*parts: str) -> str:
     """Return an identifier in quotes, qualified by the parts before the last."""
-    return ".".join(exp.to_identifier(part, quoted=True).sql(dialect=WRITTEN_IN) for part in parts)
+    return ".".join(map(_quoted, parts))
+
+
+@lru_cache(maxsize=4096)
+def _quoted(part: str) -> str:
+    return exp.to_identifier(part, quoted=True).sql(dialect=WRITTEN_IN)
 
 
 def names(columns: Iterable[str], of: str = "") -> str:

@@ -54,6 +54,14 @@ def functions(letters: str) -> tuple[Function, ...]:
         Function("metl_text", "text", "text", "sql", "SELECT $1"),
         Function("metl_float_text", "text", "text", "sql", _FLOAT_TEXT),
         Function("metl_text", "anyelement", "text", "sql", _TEXT),
+        *(
+            Function("metl_try_integer", f"{type_}, integer", "numeric", "sql", _in_range("round($1::numeric)"))
+            for type_ in _EXACT
+        ),
+        *(
+            Function("metl_try_decimal", f"{type_}, integer, integer", "numeric", "sql", _EXACT_DECIMAL)
+            for type_ in _EXACT
+        ),
         Function("metl_try_integer", "anyelement, integer", "numeric", "sql", _ANY_INTEGER),
         Function("metl_try_decimal", "anyelement, integer, integer", "numeric", "sql", _any("decimal", ", $2, $3")),
         Function("metl_try_double", "anyelement", "double precision", "sql", _any("double")),
@@ -72,6 +80,9 @@ def functions(letters: str) -> tuple[Function, ...]:
     )
 
 
+_EXACT = ("numeric", "bigint", "integer")
+"""Types that become other numbers without a way through text, as most do."""
+
 _BYTES = 'COLLATE "C"'
 _TIMES = {"date": "date", "timestamp": "timestamp", "instant": "timestamptz", "time": "time"}
 _DIGITS = r"\d+(_\d+)*"
@@ -86,6 +97,8 @@ _IS_BOOLEAN = "pg_typeof($1) = 'boolean'::regtype"
 _PLAIN = "replace(btrim($1), '_', '')"
 _DECIMAL = """SELECT CASE WHEN abs(n) < power(10::numeric, $2 - $3) THEN n END
     FROM (SELECT round(metl_number($1), $3) AS n) AS q"""
+_EXACT_DECIMAL = """SELECT CASE WHEN abs(round($1::numeric, $3)) < power(10::numeric, $2 - $3)
+    THEN round($1::numeric, $3) END"""
 _BOOLEAN = """SELECT CASE WHEN lower($1) IN ('true', 't', 'yes', 'y', '1') THEN true
     WHEN lower($1) IN ('false', 'f', 'no', 'n', '0') THEN false END"""
 _FLOAT_TEXT = """SELECT CASE WHEN $1 LIKE '%e+15' THEN $1::numeric::text || '.0'

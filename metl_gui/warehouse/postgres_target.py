@@ -109,6 +109,7 @@ class PostgreSql:
                 connection.execute("SELECT set_config($1, $2, false)", [setting, value])
         except psycopg.Error as error:
             raise _unopened(self.title, error) from error
+        _read_infinite_times(connection)
         return connection
 
     def run(self, statement: str, values: Sequence[object] = ()) -> int:
@@ -179,11 +180,16 @@ class PostgreSql:
         self._fetch("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [f"metl warehouse {self.schema}"])
 
     def _check_rights(self) -> None:
-        """Refuse a login that lacks rights before anything is done, with all that it lacks.
+        """Refuse a database that cannot hold text, and a login that lacks rights, before anything is done.
 
         Raises:
-            TargetError: the rights are named one by one.
+            TargetError: rights that are missing are named one by one.
         """
+        ((encoding,),) = self._fetch("SELECT current_setting('server_encoding')")
+        if encoding != "UTF8":
+            self.close()
+            text = f"{self.title} keeps text in {encoding}, which has not all letters."
+            raise TargetError("The database cannot hold every text", text, "Name a database of encoding UTF8.")
         missing = [right for (right,) in self._fetch(_MISSING_RIGHTS, [self.schema])]
         if missing:
             self.close()
@@ -294,6 +300,27 @@ class PostgreSql:
             raise _refused(self.title, error) from error
 
 
+def _read_infinite_times(connection: psycopg.Connection[tuple[Any, ...]]) -> None:
+    """Read times that Python does not know, such as infinite ones, as the text that the server sends."""
+    from psycopg import DataError
+    from psycopg.types import datetime as readers
+
+    for reader, type_ in (
+        (readers.TimestamptzLoader, "timestamptz"),
+        (readers.TimestampLoader, "timestamp"),
+        (readers.DateLoader, "date"),
+    ):
+
+        class TextLoader(reader):  # type: ignore[misc, valid-type]  # made of each class in turn
+            def load(self, data: Any) -> Any:
+                try:
+                    return super().load(data)
+                except DataError:
+                    return bytes(data).decode()
+
+        connection.adapters.register_loader(type_, TextLoader)
+
+
 _COLUMNS = """SELECT a.attname, format_type(a.atttypid, a.atttypmod) FROM pg_attribute AS a
     JOIN pg_class AS c ON c.oid = a.attrelid JOIN pg_namespace AS n ON n.oid = c.relnamespace
     WHERE n.nspname = $1 AND c.relname = $2 AND c.relkind IN ('r', 'p') AND a.attnum > 0 AND NOT a.attisdropped
@@ -349,6 +376,7 @@ def _refused(title: str, error: psycopg.Error) -> TargetError:
     if state.startswith("53"):
         return TargetError("The database has no room", text, "Make room on the server, then load again.")
     if state == "2BP01":
+        text = f"{text} {(error.diag.message_detail or '')[:1000]}".strip()
         return TargetError("Other objects depend on a table", text, "Drop them, and make them again afterwards.")
     if state == "25006":
         return TargetError("The database takes no changes", text, "Name the server that is no standby.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,6 +13,7 @@ from PySide6.QtCore import QAbstractItemModel, QPoint, Qt
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 from PySide6.QtWidgets import QComboBox, QFileDialog
 
+from metl_gui.core.dimensional.key_history import KeyHistory, KeyMessage
 from metl_gui.core.dimensional.load_report import LoadReport, TableCounts
 from metl_gui.core.edits.warehouse import RemoveModel
 from metl_gui.core.warehouse_model import Dimension, Fact, Model, NotNull
@@ -20,7 +22,7 @@ from metl_gui.ui.shell.window import Window
 from metl_gui.ui.warehouse.columns import RowChange
 from metl_gui.ui.warehouse.sql_dialog import SqlDialog
 from metl_gui.ui.widgets.choice import Chooser
-from metl_gui.workbench.loads import warehouse_loads
+from metl_gui.workbench.loads import key_histories, warehouse_loads
 from metl_gui.workbench.warehouse.table_rows import RowMember
 from tests.qt.conftest import activate
 
@@ -351,3 +353,52 @@ def test_the_sql_of_the_plan_can_be_read_and_not_changed(shown: Window) -> None:
     assert dialog.text.isReadOnly()
     assert "INSERT" in dialog.text.toPlainText().upper()
     dialog.close_button.click()
+
+
+# the timeline of a key
+
+
+def test_a_key_is_chosen_and_its_messages_and_versions_are_read_by_arrows(
+    shown: Window, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moments = [datetime(2026, 1, day, tzinfo=UTC) for day in (1, 3, 2)]
+    messages = tuple(
+        KeyMessage(schema="s", row="r", op="u", holds_from=moment, is_void=False, values=(("city", "Ulm"),))
+        for moment in moments
+    )
+    history = KeyHistory(table="customer", key=("7",), messages=messages)
+    monkeypatch.setattr(key_histories, "dimension_keys", lambda *_: (("6",), ("7",)))
+    asked: list[tuple[Any, ...]] = []
+
+    def read(*arguments: Any) -> KeyHistory:
+        asked.append(arguments)
+        return history
+
+    monkeypatch.setattr(key_histories, "dimension_key_history", read)
+    page = shown.warehouse.page
+    page.show_table("customer")
+    shown.actions_table["key_timeline"].trigger()
+    chooser = next(each for each in shown.findChildren(Chooser) if each.isVisible())
+    QTest.keyClicks(chooser.box, "7")
+    QTest.keyClick(chooser.box, Qt.Key.Key_Return)
+    assert asked[0][2:4] == ("customer", ("7",))
+    assert page.timeline.title.text() == "customer 7"
+    view = page.timeline.view
+    for _ in range(3):
+        QTest.keyClick(view, Qt.Key.Key_Right)
+    assert page.timeline.words.text() == "Message 3 of s: update, 2026-01-02 00:00:00. city Ulm"
+    assert view.item_rect(2).center().x() < view.item_rect(1).center().x()
+    QTest.mouseClick(view, Qt.MouseButton.LeftButton, pos=view.item_rect(0).center().toPoint())
+    assert page.timeline.words.text().startswith("Message 1")
+    assert not page.timeline.grab().toImage().isNull()
+
+
+def test_a_key_of_a_target_that_is_not_there_is_refused_and_makes_no_file(shown: Window, tmp_path: Path) -> None:
+    page = shown.warehouse.page
+    page.load.target.setText(f"duckdb:{tmp_path / 'none.duckdb'}")
+    page.show_table("customer")
+    page.timeline.choose.click()
+    assert "Nothing was loaded" in shown.notice.words.text()
+    assert not (tmp_path / "none.duckdb").exists()
+    page.show_table("payment")
+    assert not page.timeline.choose.isEnabled()

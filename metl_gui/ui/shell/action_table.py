@@ -126,7 +126,7 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
     "Tools > Warehouse": (
         ("propose_model", "import_model", "export_model"),
         ("load_warehouse", "audit_warehouse", "rebuild_warehouse"),
-        ("warehouse_sql",),
+        ("key_timeline", "warehouse_sql"),
     ),
 }
 """Sections of ids by the path of their menu."""

@@ -40,6 +40,17 @@ def _rebuild(window: Window) -> None:
     window.warehouse.rebuild()
 
 
+def _choose_key(window: Window) -> None:
+    window.show_page(PAGES.index("Warehouse"))
+    window.warehouse.page.timeline_dock.show()
+    window.warehouse.page.timeline_dock.raise_()
+    window.warehouse.choose_key()
+
+
+def _shows_dimension(window: Window) -> bool:
+    return _has_model(window) and window.warehouse.page.timeline.choose.isEnabled()
+
+
 WAREHOUSE_ROWS = (
     WindowRow("propose_model", _MENU, "Propose a warehouse model", does=lambda w: w.warehouse.propose(), when=can_edit),
     WindowRow("import_model", _MENU, "Import a warehouse model…", does=lambda w: w.warehouse.bring(), when=can_edit),
@@ -49,6 +60,7 @@ WAREHOUSE_ROWS = (
     WindowRow("load_warehouse", _MENU, "Load the warehouse", does=_load, when=all_of(can_run, _can_load)),
     WindowRow("audit_warehouse", _MENU, "Audit the warehouse", does=_audit, when=_can_audit),
     WindowRow("rebuild_warehouse", _MENU, "Rebuild the warehouse", does=_rebuild, when=_can_audit),
+    WindowRow("key_timeline", _MENU, "Timeline of a key…", does=_choose_key, when=_shows_dimension),
     WindowRow("warehouse_sql", _MENU, "SQL of the plan", does=lambda w: w.warehouse.show_sql(), when=_has_model),
     WindowRow("hint_star_go", "Tools", "Go from box to box of the star", "Arrows", scope="star diagram"),
     WindowRow("hint_star_move", "Tools", "Move a box of the star", "Shift+arrows, drag", scope="star diagram"),

@@ -8,9 +8,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QFileDialog
 
+from metl_gui.core.dimensional.key_history import KeyHistory
 from metl_gui.core.dimensional.load_report import LoadReport
 from metl_gui.core.dimensional.proposed_tables import proposed_tables, with_proposed
 from metl_gui.core.edits.warehouse import SetModel
@@ -112,6 +113,7 @@ class WarehouseController(QObject):
         self._reading.cancel()
         self._loading = None
         load.clear()
+        self.page.timeline.clear()
         captured = SampleFolder(workbench.path.parent).messages if workbench is not None else None
         load.source.setText(str(captured) if captured is not None and captured.is_dir() else "")
         load.target.setText(f"duckdb:{workbench.path.with_suffix('.duckdb')}" if workbench is not None else "")
@@ -323,6 +325,38 @@ class WarehouseController(QObject):
         elif outcome.error is not None:
             self.page.load.say("not rebuilt", "bad", " ".join(dialogs.words_of(outcome.error)))
 
+    # timelines
+
+    def choose_key(self) -> None:
+        """Ask for a key of the dimension that is shown."""
+        table = self.page.shown
+        if self._project.workbench is not None and self.page.timeline.choose.isEnabled():
+            task = partial(_keys, self._project.value, self.page.load.target_text, table, self.page.model.name)
+            self._opening.start(f"Reading keys of {table}", task, self._offer_keys)
+
+    def _offer_keys(self, outcome: JobOutcome[tuple[tuple[str, ...], ...]]) -> None:
+        if outcome.error is not None:
+            self._refuse(outcome.error)
+        if outcome.value is None:
+            return
+        choices = [ChoiceRow(TwoLines(", ".join(key), ""), key) for key in outcome.value]
+        chooser = Chooser(f"Key of {self.page.shown}", choices, self._context.window, typed="Show {}")
+        chooser.chosen.connect(self._show_key)
+        dialogs.show_about(self._project, chooser)
+
+    def _show_key(self, chosen: tuple[str, ...] | str) -> None:
+        key = tuple(part.strip() for part in chosen.split(",")) if isinstance(chosen, str) else chosen
+        table, model = self.page.shown, self.page.model.name
+        task = partial(_history, self._project.value, self.page.load.target_text, table, key, model)
+        self._opening.start(f"Reading the history of {table}", task, self._show_history)
+
+    def _show_history(self, outcome: JobOutcome[KeyHistory]) -> None:
+        if outcome.value is not None:
+            self.page.timeline.show_history(outcome.value)
+            self.page.timeline.view.setFocus(Qt.FocusReason.OtherFocusReason)
+        elif outcome.error is not None:
+            self._refuse(outcome.error)
+
     # all else
 
     def _refuse(self, error: Exception) -> None:
@@ -350,6 +384,7 @@ class WarehouseController(QObject):
         page.table.table_removal_wanted.connect(self.remove_table)
         page.table.removal_wanted.connect(self.remove)
         page.table.model.changed.connect(self.change)
+        page.timeline.key_wanted.connect(self.choose_key)
         page.load.load_wanted.connect(self.load)
         page.load.stop_wanted.connect(self._spark.stop)
         page.load.audit_wanted.connect(self.audit)
@@ -413,3 +448,17 @@ def _plan(document: Document, model: str, _watch: Watch) -> list[str]:
     from metl_gui.workbench.loads.warehouse_loads import plan_sql
 
     return plan_sql(document, model)
+
+
+def _keys(document: Document, target: str, table: str, model: str, _watch: Watch) -> tuple[tuple[str, ...], ...]:
+    from metl_gui.workbench.loads.key_histories import dimension_keys
+
+    return dimension_keys(document, target, table, model)
+
+
+def _history(
+    document: Document, target: str, table: str, key: tuple[str, ...], model: str, _watch: Watch
+) -> KeyHistory:
+    from metl_gui.workbench.loads.key_histories import dimension_key_history
+
+    return dimension_key_history(document, target, table, key, model)

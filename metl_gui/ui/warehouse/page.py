@@ -10,11 +10,12 @@ from PySide6.QtWidgets import QMainWindow, QWidget
 from metl_gui.core.dimensional.proposed_tables import accepted_with
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.search.problems import Problem
-from metl_gui.core.warehouse_model import Model, Table
+from metl_gui.core.warehouse_model import Dimension, Model, Table
 from metl_gui.ui.warehouse.load_panel import LoadPanel
 from metl_gui.ui.warehouse.model_panel import ModelPanel
 from metl_gui.ui.warehouse.star import Places, facts_of, star_of, table_key
 from metl_gui.ui.warehouse.table_panel import TablePanel
+from metl_gui.ui.warehouse.timeline_panel import TimelinePanel
 from metl_gui.ui.widgets.dock import Dock
 from metl_gui.workbench.warehouse.table_rows import free_paths, table_problems, table_rows
 
@@ -27,6 +28,7 @@ class WarehousePage(QMainWindow):
         self.setWindowFlags(Qt.WindowType.Widget)
         self.setObjectName("warehousePage")
         self.panel, self.table, self.load = ModelPanel(), TablePanel(), LoadPanel()
+        self.timeline = TimelinePanel()
         self.star = self.panel.star
         self.document, self.model, self.shown = Document(), Model(name=""), ""
         self.problems: Sequence[Problem] = ()
@@ -34,9 +36,13 @@ class WarehousePage(QMainWindow):
         self.can_edit = False
         self.table_dock = Dock("warehouseTableDock", "Table", self.table)
         self.load_dock = Dock("warehouseLoadDock", "Load", self.load)
+        self.timeline_dock = Dock("warehouseTimelineDock", "Timeline", self.timeline)
         self.setCentralWidget(self.panel)
         self.setCorner(Qt.Corner.BottomRightCorner, Qt.DockWidgetArea.RightDockWidgetArea)
         self.addDockWidget(Qt.DockWidgetArea.BottomDockWidgetArea, self.table_dock)
+        self.addDockWidget(Qt.DockWidgetArea.BottomDockWidgetArea, self.timeline_dock)
+        self.tabifyDockWidget(self.table_dock, self.timeline_dock)
+        self.table_dock.raise_()
         self.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, self.load_dock)
 
     @property
@@ -103,6 +109,8 @@ class WarehousePage(QMainWindow):
         tables = [(one.name, one.name) for one in self.model.tables]
         tables += [(one.name, f"{one.name} (proposed)") for one in self.proposed]
         self.table.show_tables(tables, self.shown)
+        is_dimension = isinstance(table, Dimension) and not self.is_proposed
+        self.timeline.show_dimension(self.shown if is_dimension else "")
         self.table_dock.say("Table", facts_of(table) if table is not None else "")
         if table is None:
             self.table.show_table((), (), can_edit=False, can_add=False, accepts="")

@@ -1,0 +1,103 @@
+"""Read one business key of a dimension from a target: its messages in log order, and its versions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from metl_gui.core.dimensional.key_history import KeyHistory, KeyMessage, KeyVersion
+from metl_gui.warehouse.history_tables import IDENTITY, RANK, history_table
+from metl_gui.warehouse.statements import name
+from metl_gui.warehouse.table_shapes import DimensionShape, Shapes
+from metl_gui.warehouse.target import Target
+
+MOST = 500
+"""Messages or versions of one key that are read at most, and keys that are offered."""
+
+_LONGEST = 200
+_STATES = ("c", "r", "u")
+_BEFORE_ALL = 2
+"""Years before this one stand for all the time before a first version."""
+
+
+def keys_of(target: Target, shape: DimensionShape) -> tuple[tuple[str, ...], ...]:
+    """Return business keys of a dimension, those with most versions first.
+
+    Args:
+        target: where it is.
+        shape: the dimension.
+    """
+    parts = ", ".join(_as_text(part.name) for part in shape.key)
+    query = f"""SELECT {parts} FROM {name(shape.table)} WHERE {name(shape.version_key)} > 0
+        GROUP BY {parts} ORDER BY COUNT(*) DESC, {parts} LIMIT {MOST}"""
+    return tuple(tuple(str(value) for value in row) for row in target.rows(query))
+
+
+def key_history(target: Target, shapes: Shapes, table: str, key: Sequence[str]) -> KeyHistory:
+    """Return the messages and versions of a business key.
+
+    Args:
+        target: where it is.
+        shapes: the tables of the model.
+        table: the dimension.
+        key: values of the business key, as texts.
+    """
+    shape = shapes.dimension(table)
+    messages = list(_messages(target, shape, shapes.valid_at.get(shape.entity, ""), key))
+    versions = list(_versions(target, shape, key))
+    is_cut = len(messages) > MOST or len(versions) > MOST
+    return KeyHistory(
+        table=table, key=tuple(key), messages=tuple(messages[:MOST]), versions=tuple(versions[:MOST]), is_cut=is_cut
+    )
+
+
+def _messages(target: Target, shape: DimensionShape, valid_at: str, key: Sequence[str]) -> Iterator[KeyMessage]:
+    """Yield all messages of the source rows that ever carried the key, those without it too."""
+    history = name(history_table(shape.entity))
+    carried = " AND ".join(f"{_as_text(part.source)} = ?" for part in shape.key)
+    parts = (part.source for part in shape.key if part.source != "schema")
+    columns = tuple(dict.fromkeys((*parts, *shape.uses)))
+    values = "".join(f", {_as_text(column)}" for column in columns)
+    since = f"{valid_at}, " if valid_at else ""
+    query = f"""SELECT schema, row_key, op, COALESCE({since}committed_at, seen_at), absent,
+            publication < MAX(publication) OVER (PARTITION BY {", ".join(map(name, IDENTITY))}) AS is_void{values}
+        FROM {history} WHERE (schema, row_key) IN (SELECT schema, row_key FROM {history} WHERE {carried})
+        ORDER BY schema, row_key, order_key, {RANK}, publication LIMIT {MOST + 1}"""
+    for schema, row, op, holds_from, absent, is_void, *found in target.rows(query, list(key)):
+        is_absent = set(absent or ())
+        carries = zip(columns, found, strict=True) if op in _STATES else ()
+        yield KeyMessage(
+            schema=schema,
+            row=row,
+            op=op,
+            holds_from=holds_from,
+            is_void=bool(is_void),
+            values=tuple((column, _text(value)) for column, value in carries if column not in is_absent),
+        )
+
+
+def _versions(target: Target, shape: DimensionShape, key: Sequence[str]) -> Iterator[KeyVersion]:
+    is_key = " AND ".join(f"{_as_text(part.name)} = ?" for part in shape.key)
+    names = [column.name for column in shape.columns]
+    values = "".join(f", {_as_text(column)}" for column in names)
+    query = f"""SELECT version_number, valid_from, valid_to, is_current, is_deleted, is_inferred{values}
+        FROM {name(shape.table)} WHERE {name(shape.version_key)} > 0 AND {is_key}
+        ORDER BY valid_from LIMIT {MOST + 1}"""
+    for number, since, until, is_current, is_deleted, is_inferred, *found in target.rows(query, list(key)):
+        yield KeyVersion(
+            number=int(number or 0),
+            since=since if since is not None and since.year >= _BEFORE_ALL else None,
+            until=until,
+            is_current=bool(is_current),
+            is_deleted=bool(is_deleted),
+            is_inferred=bool(is_inferred),
+            values=tuple((column, _text(value)) for column, value in zip(names, found, strict=True)),
+        )
+
+
+def _as_text(column: str) -> str:
+    return f"CAST({name(column)} AS VARCHAR)"
+
+
+def _text(value: Any) -> str:
+    return "null" if value is None else str(value)[:_LONGEST]

@@ -1,0 +1,90 @@
+"""What a target knows of one business key of a dimension; masked values stay hidden."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from metl_gui.core.dimensional.key_history import KeyHistory
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.project.masks import hidden_targets
+from metl_gui.core.warehouse_model import Dimension
+from metl_gui.errors import RunError
+from metl_gui.warehouse.key_history import key_history, keys_of
+from metl_gui.warehouse.table_shapes import DimensionShape, Shapes
+from metl_gui.warehouse.target import Target
+from metl_gui.workbench.loads.targets import find_target
+from metl_gui.workbench.loads.warehouse_loads import model_shapes
+from metl_gui.workbench.masked_messages import HIDDEN
+
+
+def dimension_keys(document: Document, target: str, table: str, model: str = "") -> tuple[tuple[str, ...], ...]:
+    """Return business keys of a dimension, those with most versions first.
+
+    Raises:
+        EditError: there is no such model, or it has errors.
+        RunError: nothing was loaded yet, or the key is masked.
+        TargetError: the target cannot be opened.
+    """
+    with _opened(document, target, table, model) as (opened, shapes):
+        return keys_of(opened, shapes.dimension(table))
+
+
+def dimension_key_history(
+    document: Document, target: str, table: str, key: tuple[str, ...], model: str = ""
+) -> KeyHistory:
+    """Return the messages and versions of a business key.
+
+    Raises:
+        EditError: there is no such model, or it has errors.
+        RunError: nothing was loaded yet, the key is masked, or has other parts.
+        TargetError: the target cannot be opened.
+    """
+    with _opened(document, target, table, model) as (opened, shapes):
+        shape = shapes.dimension(table)
+        if len(key) != len(shape.key):
+            names = ", ".join(part.name for part in shape.key)
+            raise RunError(f"{', '.join(key)} is no key of {table}.", hint=f"Give {names}.")
+        found = key_history(opened, shapes, table, key)
+        return _shown(found, shape, _masked(document, shapes, shape))
+
+
+@contextmanager
+def _opened(document: Document, target: str, table: str, model: str) -> Iterator[tuple[Target, Shapes]]:
+    shapes = model_shapes(document, model)
+    if not isinstance(shapes.model.table(table), Dimension):
+        raise RunError(f"{table} is no dimension of the warehouse model {shapes.model.name}.")
+    shape = shapes.dimension(table)
+    if any(part.source in _masked(document, shapes, shape) for part in shape.key):
+        raise RunError(f"The business key of {table} is masked.", hint="Its values are shown to nobody here.")
+    found = find_target(target, shapes.model.name)
+    nothing = RunError("Nothing was loaded into the target yet.", hint="Load it first.")
+    if found.place is None and not found.path.exists():
+        raise nothing  # opening would make the file
+    with found.open() as opened:
+        if not opened.has_table(table):
+            raise nothing
+        yield opened, shapes
+
+
+def _masked(document: Document, shapes: Shapes, shape: DimensionShape) -> frozenset[str]:
+    """Return the columns of a history whose values are hidden, in whichever version of the entity."""
+    columns = shapes.histories[shape.entity].columns
+    labels = {label for one in columns for label in one.paths}
+    hidden = {label: hidden_targets(document, shape.entity, label) for label in labels}
+    return frozenset(one.name for one in columns if any(path in hidden[at] for at, path in one.paths.items()))
+
+
+def _shown(found: KeyHistory, shape: DimensionShape, masked: frozenset[str]) -> KeyHistory:
+    """Hide masked values, and those of columns that are made of such."""
+    made_of = {one.name for one in shape.columns if masked.intersection(one.uses)}
+    return replace(
+        found,
+        messages=tuple(replace(one, values=_hidden(one.values, masked)) for one in found.messages),
+        versions=tuple(replace(one, values=_hidden(one.values, made_of)) for one in found.versions),
+    )
+
+
+def _hidden(values: tuple[tuple[str, str], ...], hidden: frozenset[str] | set[str]) -> tuple[tuple[str, str], ...]:
+    return tuple((column, HIDDEN if column in hidden else value) for column, value in values)

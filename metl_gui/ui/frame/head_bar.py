@@ -45,7 +45,7 @@ class HeadBar(QWidget):
         self.search.setPlaceholderText("Search everywhere     Ctrl+F")
         self.search.setAccessibleName("Search everywhere")
         self.search.setClearButtonEnabled(True)
-        self.search.setMinimumWidth(210)
+        self.search.setMinimumWidth(170)
         self.search.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.live = KeyButton("", kind="number")
         self.live.setAccessibleDescription("Compare what is live with what is shown")

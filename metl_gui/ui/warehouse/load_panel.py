@@ -24,7 +24,7 @@ from metl_gui.ui.widgets.choice import ThemedComboBox
 from metl_gui.ui.widgets.dock import Surface
 from metl_gui.ui.widgets.labels import Elided
 from metl_gui.ui.widgets.pill import KeyButton, Pill
-from metl_gui.ui.widgets.plain_text import plain_label
+from metl_gui.ui.widgets.plain_text import plain_tip, wrapped_label
 from metl_gui.ui.widgets.two_line_list import LineModel, TwoLines, line_view
 from metl_gui.workbench.runs.mapping_run import RunRequest
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 _HOLDS = ("Captured changes", "Canonical messages")
 _MESSAGES = 1
+_MOST_LETTERS = 2_000
 
 
 class LoadPanel(Surface):
@@ -69,8 +70,7 @@ class LoadPanel(Surface):
         self.audit = KeyButton("Audit")
         self.rebuild = KeyButton("Rebuild")
         self.rebuild.setToolTip("Make the tables anew from the histories, after the model was changed")
-        self.pill, self.words = Pill(), plain_label("", "small")
-        self.words.setWordWrap(True)
+        self.pill, self.words = Pill(), wrapped_label("small")
         self.bar = QProgressBar()
         self.bar.setTextVisible(False)
         self.bar.setAccessibleName("Progress of the load")
@@ -138,7 +138,8 @@ class LoadPanel(Surface):
     def say(self, state: str, kind: str, words: str) -> None:
         """Say how things are, in a pill and in words."""
         self.pill.say(state, kind)
-        self.words.setText(words)
+        self.words.setText(words[:_MOST_LETTERS])
+        self.words.setToolTip(plain_tip(words[:_MOST_LETTERS]))
         self.bar.setVisible(False)
 
     def show_load(self, load: LoadReport) -> None:

@@ -30,6 +30,9 @@ from metl_gui.workbench.warehouse.table_rows import table_problems
 
 BOX_WIDTH, BOX_HEIGHT = 168.0, 46.0
 COLUMN_GAP, ROW_GAP = 104.0, 26.0
+_MOST_ROWS = 9
+"""Boxes that stand in one column."""
+
 _FARTHEST = 100_000.0
 """How far from the origin a box may be put."""
 
@@ -222,12 +225,15 @@ _COLUMNS = {
 
 
 def arranged(star: Star, moved: Places) -> dict[str, tuple[float, float]]:
-    """Return where each box lies: where a person put it, else in the column of its kind, columns centred."""
-    columns: dict[int, list[str]] = {}
+    """Return where each box lies: where a person put it, else in a column of its kind, columns centred."""
+    kinds: dict[int, list[str]] = {}
     for key, box in star.boxes.items():
-        columns.setdefault(_COLUMNS[box.kind], []).append(key)
+        kinds.setdefault(_COLUMNS[box.kind], []).append(key)
+    columns = [
+        keys[at : at + _MOST_ROWS] for _, keys in sorted(kinds.items()) for at in range(0, len(keys), _MOST_ROWS)
+    ]
     found = {}
-    for place, (_, keys) in enumerate(sorted(columns.items())):
+    for place, keys in enumerate(columns):
         top = -len(keys) * (BOX_HEIGHT + ROW_GAP) / 2
         for row, key in enumerate(keys):
             found[key] = moved.get(key) or (place * (BOX_WIDTH + COLUMN_GAP), top + row * (BOX_HEIGHT + ROW_GAP))

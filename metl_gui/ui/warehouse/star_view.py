@@ -45,6 +45,9 @@ _STEP = 1.2
 _GRID = 12.0
 _PORT_GAP = 11.0
 _ARROW = 5.0
+_MOST_WORDS = 24
+"""Where more lines have words, only those of the chosen box say them."""
+
 _DIRECTIONS = {
     Qt.Key.Key_Left: (-1, 0),
     Qt.Key.Key_Right: (1, 0),
@@ -283,8 +286,9 @@ class StarView(QWidget):
         for key, box in self.star.boxes.items():
             paint_box(painter, self._rect(key), box, theme, is_chosen=key == self.current, has_focus=self.hasFocus())
         taken: list[QRectF] = []
+        is_calm = sum(bool(line.words) for line in curves) <= _MOST_WORDS
         for line, curve in curves.items():
-            if line.words:
+            if line.words and (is_calm or self.current in (line.start, line.end)):
                 taken.append(self._paint_words(painter, line, curve, taken, theme))
         painter.end()
 

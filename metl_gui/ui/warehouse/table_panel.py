@@ -12,7 +12,7 @@ from metl_gui.ui.warehouse.columns import ColumnsView, TableColumnsModel
 from metl_gui.ui.widgets.choice import ThemedComboBox
 from metl_gui.ui.widgets.dock import Surface
 from metl_gui.ui.widgets.pill import KeyButton
-from metl_gui.ui.widgets.plain_text import plain_label, plain_tip
+from metl_gui.ui.widgets.plain_text import plain_tip, wrapped_label
 from metl_gui.workbench.warehouse.table_rows import ColumnPart, TableRow
 
 _FIXED = (ColumnPart.KEY, ColumnPart.EVERY, ColumnPart.SETTING)
@@ -43,8 +43,7 @@ class TablePanel(Surface):
         self.tables.setMinimumContentsLength(20)
         self.model = TableColumnsModel(self)
         self.view = ColumnsView(self.model)
-        self.problems = plain_label("", "small")
-        self.problems.setWordWrap(True)
+        self.problems = wrapped_label("small")
         self.accept = KeyButton("Accept", "Enter", "primary")
         self.add = KeyButton("Add column…")
         self.remove = KeyButton("Remove", "Del")

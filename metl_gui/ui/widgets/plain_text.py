@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from PySide6.QtGui import Qt
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 _TAG = re.compile(r"<[A-Za-z/!]")
 
@@ -21,6 +21,14 @@ def plain_label(words: str = "", kind: str = "", parent: QWidget | None = None) 
     label.setText(words)
     if kind:
         label.setProperty("kind", kind)
+    return label
+
+
+def wrapped_label(kind: str = "") -> QLabel:
+    """Make a label of several lines that never insists on width, however long a word is."""
+    label = plain_label(kind=kind)
+    label.setWordWrap(True)
+    label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
     return label
 
 

@@ -81,6 +81,14 @@ def test_boxes_lie_apart_and_those_that_were_moved_where_they_were_put() -> None
     assert places["entity:person"][0] < places["table:customer"][0] < places["table:payment"][0]
 
 
+def test_more_boxes_of_a_kind_than_a_screen_has_rows_stand_in_several_columns() -> None:
+    many = tuple(Dimension(name=f"d{number}", entity="person") for number in range(25))
+    places = arranged(star_of(Model(name="m", tables=(*many, PAYMENT))), {})
+    columns = {places[f"table:d{number}"][0] for number in range(25)}
+    assert len(columns) == 3
+    assert max(columns) < places["table:payment"][0]
+
+
 def test_arrows_reach_every_box_from_any_other() -> None:
     places = arranged(STAR, {})
     reached, waiting = set(), ["entity:person"]

@@ -265,16 +265,24 @@ def _advance(column: str, query: str, numbers: str) -> str:
     return f"UPDATE metl_numbers SET {column} = GREATEST({column}, ({query})) WHERE dimension = {numbers}"
 
 
-def version_join(reference: ReferenceShape, target: DimensionShape, durable: str, time: str) -> str:
+def version_join(reference: ReferenceShape, target: DimensionShape, durable: str, time: str, among: str = "") -> str:
     """Return the join to the version of a member that holds at a time, in a gap the last before, or to the newest.
 
     Its columns are ``version_key`` and ``is_inferred``, behind the alias ``p_ROLE``.
+
+    Args:
+        reference: to the dimension.
+        target: the dimension.
+        durable: expression for the key of the member.
+        time: expression for the time.
+        among: query for the keys of members that are looked up, so that no other version is read; empty for all.
     """
     alias, key, member = name(f"p_{reference.role}"), name(target.version_key), name(target.durable_key)
     newest = f"PARTITION BY {member} ORDER BY valid_from"
+    few = f" AND {member} IN ({among})" if among else ""
     ranges = f"""SELECT {member} AS durable_key, {key} AS version_key,
         is_inferred AND version_number > 0 AS is_inferred, valid_from AS "_since",
-        LEAD(valid_from) OVER ({newest}) AS "_next" FROM {name(target.table)} WHERE {key} > 0"""
+        LEAD(valid_from) OVER ({newest}) AS "_next" FROM {name(target.table)} WHERE {key} > 0{few}"""
     holds = f'{time} >= {alias}."_since" AND {time} < COALESCE({alias}."_next", {FOREVER})'
     if reference.as_of == "current":
         holds = f'{alias}."_next" IS NULL'

@@ -172,8 +172,15 @@ def _wanted(shape: FactShape, dimensions: Mapping[str, DimensionShape]) -> str:
 
 def _version_joins(shape: FactShape, dimensions: Mapping[str, DimensionShape]) -> str:
     """Return the joins of facts, ``f``, to the versions that they refer to."""
+    met = name(f"_met_{shape.table}")
     return "".join(
-        version_join(one, dimensions[one.dimension], f"f.{name(one.durable)}", 'f."_time"')
+        version_join(
+            one,
+            dimensions[one.dimension],
+            f"f.{name(one.durable)}",
+            'f."_time"',
+            f"SELECT {name(one.durable)} FROM {met}",
+        )
         for one in member_references(shape)
     )
 
@@ -236,12 +243,12 @@ def rekey_plan(
     """
     members, rekeyed = name(f"_members_{target.table}"), f"_rekeyed_{table}_{reference.role}"
     found = f"COALESCE({name(f'p_{reference.role}')}.version_key, 0)"
-    t = name(table)
+    t, changed = name(table), f"SELECT durable_key FROM {members}"
     yield temporary(
         rekeyed,
         f"""SELECT {names(columns, "f")}, {found} AS "_key" FROM {t} AS f
-        {version_join(reference, target, f"f.{name(reference.durable)}", f"f.{name(time)}")}
-        WHERE f.{name(reference.durable)} IN (SELECT durable_key FROM {members})
+        {version_join(reference, target, f"f.{name(reference.durable)}", f"f.{name(time)}", changed)}
+        WHERE f.{name(reference.durable)} IN ({changed})
           AND f.{name(reference.key)} IS DISTINCT FROM {found}""",
         f"Find rows of {table} whose {reference.role} changed",
     )

@@ -25,6 +25,9 @@ _NEXT = '"metl_next"'
 _ANALYZED_FROM = 1_000
 """Rows of a temporary table; below that, planning by what the size of its file says costs less than counting."""
 
+LOCK_WAIT = "30s"
+"""How long a load waits for somebody who reads or changes a table, before it gives up and leaves nothing."""
+
 _SETTINGS = {
     "TimeZone": "UTC",
     "DateStyle": "ISO, YMD",
@@ -34,6 +37,7 @@ _SETTINGS = {
     # Statements of a plan are wide, and run once: compiling them takes longer than they do.
     "jit": "off",
     "statement_timeout": "0",
+    "lock_timeout": "0",
     "idle_in_transaction_session_timeout": "0",
     "default_transaction_isolation": "read committed",
     "client_min_messages": "warning",
@@ -149,6 +153,8 @@ class PostgreSql:
         try:
             self._lock()
             self._make_ready()
+            # A table that is made anew waits for its readers, and all that come later wait behind it.
+            self._fetch("SELECT set_config('lock_timeout', $1, true)", [LOCK_WAIT])
             yield
         except BaseException:
             self._roll_back()
@@ -380,6 +386,8 @@ def _refused(title: str, error: psycopg.Error) -> TargetError:
     if state == "2BP01":
         text = f"{text} {(error.diag.message_detail or '')[:1000]}".strip()
         return TargetError("Other objects depend on a table", text, "Drop them, and make them again afterwards.")
+    if state == "55P03":
+        return TargetError("Somebody has a table open", text, "Wait until nobody reads or changes it, then try again.")
     if state == "25006":
         return TargetError("The database takes no changes", text, "Name the server that is no standby.")
     if state.startswith(("08", "57")) or not state:

@@ -17,6 +17,7 @@ import pytest
 
 from metl_gui.core.dimensional.load_report import LoadReport
 from metl_gui.core.dimensional.staging import INFINITE_TIMES
+from metl_gui.warehouse import postgres_target
 from metl_gui.warehouse.audit import audit
 from metl_gui.warehouse.duckdb_target import DuckDb
 from metl_gui.warehouse.loader import Loader, load_parts
@@ -175,6 +176,20 @@ def test_a_rebuild_that_would_break_what_others_made_says_what_it_is(visits: Vis
         target.run("CREATE VIEW dear AS SELECT * FROM visit")
         with pytest.raises(TargetError, match="view dear depends on table visit"):
             Loader(target, visits.shapes, OWNER).rebuild()
+        assert len(visit_rows(target)) == 2
+
+
+def test_a_rebuild_does_not_wait_for_ever_for_a_reader(visits: Visits, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(postgres_target, "LOCK_WAIT", "100ms")
+    with visits.open() as target, visits.open() as reader:
+        visits.load(target)
+        reader.run("BEGIN")
+        assert len(visit_rows(reader)) == 2
+        with pytest.raises(TargetError, match="has a table open"):
+            Loader(target, visits.shapes, OWNER).rebuild()
+        assert visits.load(target, "next").repeated == 4
+        reader.run("COMMIT")
+        Loader(target, visits.shapes, OWNER).rebuild()
         assert len(visit_rows(target)) == 2
 
 

@@ -65,7 +65,8 @@ _ALLOWED = frozenset((*FUNCTIONS.values(), *_OPERATORS, *_PARTS, exp.TimestampTr
 _TYPES = frozenset(
     (
         *(exp.DType.BIGINT, exp.DType.INT, exp.DType.SMALLINT, exp.DType.DECIMAL, exp.DType.DOUBLE, exp.DType.FLOAT),
-        *(exp.DType.BOOLEAN, exp.DType.DATE, exp.DType.TIME, exp.DType.TIMESTAMP, exp.DType.TIMESTAMPTZ),
+        *(exp.DType.BOOLEAN, exp.DType.DATE, exp.DType.TIME),
+        *(exp.DType.TIMESTAMP, exp.DType.TIMESTAMPNTZ, exp.DType.TIMESTAMPTZ),
         *(exp.DType.TEXT, exp.DType.VARCHAR),
     )
 )

@@ -47,6 +47,14 @@ CALLS = {
 }
 
 
+@pytest.mark.parametrize(
+    "type_",
+    ["bigint", "integer", "decimal(9, 2)", "double", "boolean", "date", "time", "timestamp", "timestamptz", "text"],
+)
+def test_every_type_of_the_models_can_be_cast_to(type_: str) -> None:
+    assert attributes_of(row_expression(f"cast(a as {type_})")) == ("a",)
+
+
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_every_listed_function_can_be_called(name: str) -> None:
     found = row_expression(CALLS.get(name, "{}(a)").format(name))

@@ -287,7 +287,7 @@ Loads = Callable[..., Any]
 def loading(monkeypatch: pytest.MonkeyPatch, name: str, answer: Loads) -> list[tuple[Any, ...]]:
     asked: list[tuple[Any, ...]] = []
 
-    def call(*arguments: Any) -> Any:
+    def call(*arguments: Any, **_named: Any) -> Any:
         asked.append(arguments)
         return answer()
 
@@ -323,6 +323,24 @@ def test_a_load_that_fails_says_why_within_the_page(shown: Window, monkeypatch: 
     shown.actions_table["load_warehouse"].trigger()
     panel = shown.warehouse.page.load
     assert (panel.pill.text(), panel.words.text()) == ("failed", "There is nothing to read. Name another folder.")
+
+
+def test_a_plan_says_what_a_load_would_do_and_loads_nothing(shown: Window, monkeypatch: pytest.MonkeyPatch) -> None:
+    report = LoadReport(load="l", messages=1, appended=1, tables={"customer": TableCounts(inserted=1)})
+    asked: list[dict[str, Any]] = []
+
+    def load(*_: Any, **named: Any) -> Any:
+        asked.append(named)
+        return SimpleNamespace(load=report)
+
+    monkeypatch.setattr(warehouse_loads, "load_warehouse", load)
+    panel = shown.warehouse.page.load
+    panel.plan.click()
+    panel.load.click()
+    assert [named["is_dry"] for named in asked] == [True, False]
+    shown.actions_table["plan_load"].trigger()
+    assert panel.words.text().startswith("Nothing was written. 1 message: 1 appended")
+    assert panel.pill.text() == "planned"
 
 
 def test_messages_that_exist_are_loaded_as_such(shown: Window, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,6 +18,7 @@ _ROOM_FOR_SPARK_PX = 1_000
 _ROOM_FOR_TITLE_PX = 900
 _ROOM_FOR_LIVE_PX, _ROOM_FOR_CHANGES_PX = 1_450, 1_200
 _LONGEST_LIVE_PX = 330
+_SEARCH_PX, _NARROW_SEARCH_PX = 210, 170
 
 
 class HeadBar(QWidget):
@@ -45,7 +46,7 @@ class HeadBar(QWidget):
         self.search.setPlaceholderText("Search everywhere     Ctrl+F")
         self.search.setAccessibleName("Search everywhere")
         self.search.setClearButtonEnabled(True)
-        self.search.setMinimumWidth(170)
+        self.search.setMinimumWidth(_SEARCH_PX)
         self.search.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.live = KeyButton("", kind="number")
         self.live.setAccessibleDescription("Compare what is live with what is shown")
@@ -104,6 +105,8 @@ class HeadBar(QWidget):
         """Leave out what can be read elsewhere when there is no room for it."""
         super().resizeEvent(event)
         self.spark.setVisible(self.width() >= themes.px(_ROOM_FOR_SPARK_PX))
+        is_wide = self.width() >= themes.px(_ROOM_FOR_CHANGES_PX)
+        self.search.setMinimumWidth(_SEARCH_PX if is_wide else _NARROW_SEARCH_PX)
         self.show_undo(self._undo_title, self._why_no_undo)
         self.show_live(*self._live_words)
 

@@ -106,16 +106,23 @@ class SparkRuns(QObject):
 
         self._start("Replay", request.spark, task, self._ended)
 
-    def load(self, workbench: Workbench, request: RunRequest, target: str, model: str) -> Job | None:
-        """Load a warehouse by a run; does nothing, and returns none, while one is going on."""
+    def load(
+        self, workbench: Workbench, request: RunRequest, target: str, model: str, *, is_dry: bool = False
+    ) -> Job | None:
+        """Load a warehouse by a run, or only find out what that would do.
+
+        Returns:
+            The job; none, and nothing is done, while another run is going on.
+        """
 
         def task(watch: Watch) -> LoadedRun:
             # Only who loads a warehouse waits for its database to be imported.
             from metl_gui.workbench.loads.warehouse_loads import load_warehouse
 
-            return load_warehouse(workbench, request, target, model, self.process, watch)
+            return load_warehouse(workbench, request, target, model, self.process, watch, is_dry=is_dry)
 
-        return self._start("Load of the warehouse", request.spark, task, self._loaded)
+        title = "Plan of a load" if is_dry else "Load of the warehouse"
+        return self._start(title, request.spark, task, self._loaded)
 
     def stop(self) -> None:
         """Stop the run that is going on; it answers within a second."""

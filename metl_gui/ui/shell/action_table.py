@@ -125,7 +125,7 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
     "Tools": (("palette", "change_keys"), ("> Warehouse",)),
     "Tools > Warehouse": (
         ("propose_model", "import_model", "export_model"),
-        ("load_warehouse", "audit_warehouse", "rebuild_warehouse"),
+        ("load_warehouse", "plan_load", "audit_warehouse", "rebuild_warehouse"),
         ("key_timeline", "warehouse_sql"),
     ),
 }

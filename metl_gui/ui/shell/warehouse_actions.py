@@ -30,6 +30,11 @@ def _load(window: Window) -> None:
     window.warehouse.load()
 
 
+def _plan(window: Window) -> None:
+    window.show_page(PAGES.index("Warehouse"))
+    window.warehouse.plan()
+
+
 def _audit(window: Window) -> None:
     window.show_page(PAGES.index("Warehouse"))
     window.warehouse.audit()
@@ -58,6 +63,7 @@ WAREHOUSE_ROWS = (
         "export_model", _MENU, "Export the warehouse model…", does=lambda w: w.warehouse.export(), when=_has_model
     ),
     WindowRow("load_warehouse", _MENU, "Load the warehouse", does=_load, when=all_of(can_run, _can_load)),
+    WindowRow("plan_load", _MENU, "Plan a load", does=_plan, when=all_of(can_run, _can_load)),
     WindowRow("audit_warehouse", _MENU, "Audit the warehouse", does=_audit, when=_can_audit),
     WindowRow("rebuild_warehouse", _MENU, "Rebuild the warehouse", does=_rebuild, when=_can_audit),
     WindowRow("key_timeline", _MENU, "Timeline of a key…", does=_choose_key, when=_shows_dimension),

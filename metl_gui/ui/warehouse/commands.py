@@ -79,6 +79,7 @@ class WarehouseController(QObject):
         self._looking, self._opening = NewestJob(context.jobs, self), NewestJob(context.jobs, self)
         self._reading = NewestJob(context.jobs, self)
         self._loading: Workbench | None = None
+        self._is_dry = False
         self._updater = PanelUpdater(context.project, self.page, self.refresh)
         self._connect()
 
@@ -257,17 +258,21 @@ class WarehouseController(QObject):
 
     # loads
 
-    def load(self) -> None:
-        """Load what the fields say."""
+    def load(self, *, is_dry: bool = False) -> None:
+        """Load what the fields say, or only find out what that would do."""
         workbench, panel = self._project.workbench, self.page.load
         if workbench is None or self._spark.is_running or not panel.load.isEnabled():
             return
         request = panel.request(self._spark_target(), self._project.looks_back)
-        self._loading = workbench
-        panel.say("loading", "accent", "")
-        job = self._spark.load(workbench, request, panel.target_text, self.page.model.name)
+        self._loading, self._is_dry = workbench, is_dry
+        panel.say("planning" if is_dry else "loading", "accent", "")
+        job = self._spark.load(workbench, request, panel.target_text, self.page.model.name, is_dry=is_dry)
         if job is not None:
             job.progressed.connect(panel.show_progress)
+
+    def plan(self) -> None:
+        """Find out what a load of what the fields say would do."""
+        self.load(is_dry=True)
 
     def audit(self) -> None:
         """Prove that the target is right, off the window's thread."""
@@ -301,12 +306,12 @@ class WarehouseController(QObject):
             self._refuse(outcome.error)
 
     def _loaded(self, outcome: JobOutcome[LoadedRun]) -> None:
-        is_mine, self._loading = self._loading is self._project.workbench, None
+        workbench, self._loading = self._loading, None
         panel = self.page.load
-        if not is_mine:
+        if workbench is None or workbench is not self._project.workbench:
             return
         if outcome.value is not None:
-            panel.show_load(outcome.value.load)
+            panel.show_load(outcome.value.load, is_dry=self._is_dry)
         elif outcome.error is not None:
             panel.say("failed", "bad", " ".join(dialogs.words_of(outcome.error)))
         else:
@@ -386,6 +391,7 @@ class WarehouseController(QObject):
         page.table.model.changed.connect(self.change)
         page.timeline.key_wanted.connect(self.choose_key)
         page.load.load_wanted.connect(self.load)
+        page.load.plan_wanted.connect(self.plan)
         page.load.stop_wanted.connect(self._spark.stop)
         page.load.audit_wanted.connect(self.audit)
         page.load.rebuild_wanted.connect(self.rebuild)

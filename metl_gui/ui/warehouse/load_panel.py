@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 from metl_gui.core.dimensional.load_report import LoadReport, TableCounts
 from metl_gui.core.progress import Progress
 from metl_gui.core.runs.run_spec import RunPolicy, SinkSpec, SourceSpec
+from metl_gui.ui.project.text import number_of
 from metl_gui.ui.run.head import show_share
 from metl_gui.ui.widgets.choice import ThemedComboBox
 from metl_gui.ui.widgets.dock import Surface
@@ -40,12 +41,13 @@ class LoadPanel(Surface):
     """Fields, buttons and results.
 
     Signals:
-        load_wanted, stop_wanted, audit_wanted, rebuild_wanted: a button was pressed.
+        load_wanted, plan_wanted, stop_wanted, audit_wanted, rebuild_wanted: a button was pressed.
         followed: the name of a table in what was found.
         offered: other buttons can be pressed than before.
     """
 
     load_wanted = Signal()
+    plan_wanted = Signal()
     stop_wanted = Signal()
     audit_wanted = Signal()
     rebuild_wanted = Signal()
@@ -66,6 +68,8 @@ class LoadPanel(Surface):
         for button, name in ((self.file, "Choose a file"), (self.folder, "Choose a folder"), (self.into, "Choose")):
             button.setAccessibleName(f"{name} to load" if button is not self.into else "Choose the file of the target")
         self.load = KeyButton("Load", kind="primary")
+        self.plan = KeyButton("Plan")
+        self.plan.setToolTip("Find out what a load would do; nothing is written")
         self.stop = KeyButton("Stop")
         self.audit = KeyButton("Audit")
         self.rebuild = KeyButton("Rebuild")
@@ -82,6 +86,7 @@ class LoadPanel(Surface):
         self.folder.clicked.connect(self._choose_folder)
         self.into.clicked.connect(self._choose_target)
         self.load.clicked.connect(self.load_wanted)
+        self.plan.clicked.connect(self.plan_wanted)
         self.stop.clicked.connect(self.stop_wanted)
         self.audit.clicked.connect(self.audit_wanted)
         self.rebuild.clicked.connect(self.rebuild_wanted)
@@ -131,7 +136,7 @@ class LoadPanel(Surface):
 
     def show_progress(self, progress: Progress) -> None:
         """Say how far a load or an audit is."""
-        self.say("loading", "accent", progress.text)
+        self.say(self.pill.text() or "loading", "accent", progress.text)
         self.bar.setVisible(True)
         show_share(self.bar, progress.done / progress.total if progress.total else -1.0)
 
@@ -142,9 +147,11 @@ class LoadPanel(Surface):
         self.words.setToolTip(plain_tip(words[:_MOST_LETTERS]))
         self.bar.setVisible(False)
 
-    def show_load(self, load: LoadReport) -> None:
-        """Show what a load did."""
-        if load.is_repeated:
+    def show_load(self, load: LoadReport, *, is_dry: bool = False) -> None:
+        """Show what a load did, or would do."""
+        if is_dry:
+            self.say("planned", "accent", f"Nothing was written. {_message_words(load)}")
+        elif load.is_repeated:
             self.say("done before", "plain", f"Nothing was changed. {_message_words(load)}")
         elif load.messages:
             self.say("loaded", "good", _message_words(load))
@@ -157,7 +164,7 @@ class LoadPanel(Surface):
         count = len(report.problems)
         if count:
             words = "Rules that are broken, and how often."
-            self.say(f"{count:,} problem{'' if count == 1 else 's'}", "bad", words)
+            self.say(number_of(count, "problem"), "bad", words)
         else:
             self.say("is right", "good", "Every row follows from the histories, and every rule holds.")
         rows = ((one, " · ".join((one.table, *one.shown[:1]))) for one in report.problems)
@@ -183,7 +190,8 @@ class LoadPanel(Surface):
         before = self.load.isEnabled(), self.audit.isEnabled()
         for button in (self.audit, self.rebuild):
             button.setEnabled(can)
-        self.load.setEnabled(can and bool(self.source.text().strip()))
+        for button in (self.load, self.plan):
+            button.setEnabled(can and bool(self.source.text().strip()))
         if before != (self.load.isEnabled(), self.audit.isEnabled()):
             self.offered.emit()
 
@@ -227,9 +235,13 @@ class LoadPanel(Surface):
         buttons.setSpacing(8)
         for button in (self.load, self.stop):
             buttons.addWidget(button, 1)
-        for button in (self.audit, self.rebuild):
-            buttons.addWidget(button)
+        others = QHBoxLayout()
+        others.setSpacing(8)
+        for button in (self.plan, self.audit, self.rebuild):
+            others.addWidget(button, 1)
         layout.addLayout(buttons)
+        layout.addSpacing(2)
+        layout.addLayout(others)
         layout.addSpacing(6)
         state = QHBoxLayout()
         state.setSpacing(8)
@@ -263,5 +275,5 @@ def _message_words(load: LoadReport) -> str:
     parts = [f"{load.appended:,} appended", f"{load.repeated:,} repeated", f"{load.set_aside:,} set aside"]
     if load.void:
         parts.insert(2, f"{load.void:,} void")
-    waiting = f" {load.waiting:,} facts wait for their members." if load.waiting else ""
-    return f"{load.messages:,} messages: {', '.join(parts)}.{waiting}"
+    waiting = f" Facts that wait for their members: {load.waiting:,}." if load.waiting else ""
+    return f"{number_of(load.messages, 'message')}: {', '.join(parts)}.{waiting}"

@@ -15,7 +15,7 @@ from metl_gui.warehouse.dimension_plan import versions_table
 from metl_gui.warehouse.fact_plan import member_references
 from metl_gui.warehouse.history_tables import history_table
 from metl_gui.warehouse.load_plan import referring_to
-from metl_gui.warehouse.loader import Loader, Owner
+from metl_gui.warehouse.loader import Loader, Owner, check_loaded
 from metl_gui.warehouse.member_plan import MemberTables, keys_of
 from metl_gui.warehouse.statements import name, text
 from metl_gui.warehouse.table_shapes import DimensionShape, MemberShape, Shapes
@@ -54,8 +54,9 @@ def audit(target: Target, shapes: Shapes, owner: Owner) -> tuple[Finding, ...]:
     Cost: every row is made anew once and compared, and each rule is one query.
 
     Raises:
-        TargetError: the target is somebody else's, or made by another model.
+        TargetError: nothing was loaded into the target, or it is somebody else's, or made by another model.
     """
+    check_loaded(target)
     findings = [_found(target, rule) for rule in _rules(shapes)]
     report = Loader(target, shapes, owner).recomputed()
     for table, counts in report.tables.items():

@@ -7,6 +7,7 @@ that give null, no lists, and shortens names without a word.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable
 
 from sqlglot import exp
@@ -42,7 +43,12 @@ def written(statement: exp.Expr, dialect: str, *, is_pretty: bool = False) -> st
     """Return a statement in the dialect of a database."""
     if dialect != POSTGRES:
         return statement.sql(dialect=dialect, pretty=is_pretty)
-    return _numbered(_for_postgres(statement)).sql(dialect=POSTGRES, pretty=is_pretty)
+    text = _numbered(_for_postgres(statement)).sql(dialect=POSTGRES, pretty=is_pretty)
+    return _TEMPORARY.sub(r"CREATE TEMPORARY TABLE \1 ON COMMIT DROP AS", text) if is_pretty else text
+
+
+_TEMPORARY = re.compile(r'\ACREATE OR REPLACE TEMPORARY TABLE ("(?:[^"]|"")+") AS')
+"""What a target does in more than one statement; people read the one that matters."""
 
 
 def fitted(name: str) -> str:

@@ -40,6 +40,7 @@ from metl_gui.warehouse.load_plan import (
 from metl_gui.warehouse.member_plan import MemberTables
 from metl_gui.warehouse.missed_plan import again_table, nothing_again, waiting_query
 from metl_gui.warehouse.periodic_plan import watermark_plan
+from metl_gui.warehouse.snapshot_plan import absent_plan
 from metl_gui.warehouse.state_plan import Contents, StateTables
 from metl_gui.warehouse.statements import Step, name
 from metl_gui.warehouse.table_shapes import DimensionShape, Shapes
@@ -95,6 +96,17 @@ def load_parts(
         TargetError: the target refused something, or is somebody else's; nothing of the load is kept.
     """
     return Loader(target, shapes, owner, on_step).load(tuple(parts), load)
+
+
+def check_loaded(target: Target) -> None:
+    """Refuse a target that no load made: a name that is mistyped is none of a warehouse.
+
+    Raises:
+        TargetError: it is so.
+    """
+    if not target.has_table("metl_loads"):
+        text = f"{target.title} has no ledger of loads."
+        raise TargetError("Nothing was loaded into this target yet", text, "Look at its name, or load it first.")
 
 
 class Loader:
@@ -162,6 +174,7 @@ class Loader:
 
     def rebuild(self) -> LoadReport:
         """Make all tables of the model anew from the histories; keys that were given stay."""
+        check_loaded(self.target)
         with self.target.transaction():
             self._open(is_rebuilt=True)
             for entity in self.shapes.histories:
@@ -169,6 +182,21 @@ class Loader:
                 self._steps([all_touched(entity)])
             self._derive()
             self.target.index(indexes(self.shapes))
+        return self.report
+
+    def close_snapshot(self, schema: str) -> LoadReport:
+        """Delete the rows of a schema that its last snapshot does not have; done again it changes nothing."""
+        with self.target.transaction():
+            self._open()
+            load = f"closed snapshot of {schema}, {datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%f}"
+            self.report = LoadReport(load=load)
+            self.target.run("INSERT INTO metl_loads VALUES (?, ?, NULL)", [load, datetime.now(UTC)])
+            for history in self.shapes.histories.values():
+                self._steps(absent_plan(history, schema, load))
+            self.report.messages = self.report.appended
+            self._derive()
+            text = msgspec.json.encode(self.report).decode()
+            self.target.run("UPDATE metl_loads SET report = ? WHERE load = ?", [text, load])
         return self.report
 
     def recomputed(self) -> LoadReport:

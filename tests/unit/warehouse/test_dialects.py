@@ -62,4 +62,6 @@ def test_lists_and_documents_are_those_of_postgresql() -> None:
 
 
 def test_people_read_what_runs() -> None:
+    made = readable('CREATE OR REPLACE TEMPORARY TABLE "t" AS SELECT 1', "postgres")
+    assert " ".join(made.split()) == 'CREATE TEMPORARY TABLE "t" ON COMMIT DROP AS SELECT 1'
     assert "METL_UPPER" in readable("SELECT UPPER(a) FROM t", "postgres").upper()

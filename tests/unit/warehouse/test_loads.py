@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 from metl_gui.core.dimensional.load_report import LoadReport
 from metl_gui.core.dimensional.messages import Message, Position
 from metl_gui.core.warehouse_model import Dimension, Fact
+from metl_gui.warehouse.audit import audit
 from metl_gui.warehouse.duckdb_target import DuckDb
-from metl_gui.warehouse.loader import Owner, load_parts
+from metl_gui.warehouse.loader import Loader, Owner, load_parts
 from metl_gui.warehouse.postgres_target import PostgreSql
-from metl_gui.warehouse.target import Target
+from metl_gui.warehouse.target import Target, TargetError
 from tests.unit.warehouse.conftest import NewTarget, new_schema
 from tests.unit.warehouse.worlds import (
     at,
@@ -234,6 +235,19 @@ def test_what_is_loaded_again_changes_no_row(new_target: NewTarget, tmp_path: Pa
     assert not any(getattr(one, count) for one in again.tables.values() for count in ("inserted", "updated", "removed"))
 
 
+def test_a_target_that_nothing_was_loaded_into_is_neither_audited_nor_made(
+    new_target: NewTarget, tmp_path: Path
+) -> None:
+    warehouse = Warehouse(new_target, tmp_path)
+    for ask in (
+        Loader(warehouse.target, warehouse.tables, OWNER).rebuild,
+        lambda: audit(warehouse.target, warehouse.tables, OWNER),
+    ):
+        with pytest.raises(TargetError, match="Nothing was loaded"):
+            ask()
+    assert not warehouse.target.has_table("person")
+
+
 def test_a_load_of_a_known_name_says_what_it_did_then(new_target: NewTarget, tmp_path: Path) -> None:
     warehouse = Warehouse(new_target, tmp_path)
     first = warehouse.load(PERSONS, name="run-1")
@@ -325,3 +339,28 @@ def test_a_reference_to_what_is_unknown_is_looked_up_again_when_it_comes(new_tar
     warehouse.load(PERSONS)
     assert warehouse.target.rows(keys) == [(7, True, True), (8, False, False)]
     assert warehouse.target.rows("SELECT COUNT(*) FROM person WHERE is_inferred") == [(0,)]
+
+
+def test_rows_that_a_snapshot_taken_again_lacks_are_deleted_as_of_its_place(
+    tmp_path: Path, new_target: NewTarget
+) -> None:
+    warehouse = Warehouse(new_target(tmp_path), tmp_path)
+
+    def person(key: str, place: int, op: str, hours: float) -> Message:
+        carried = {"id": int(key), "city": "Kiel"} if op != "d" else {}
+        return Message("a", row_key(key), f"{place:04}", op, carried, committed_at=at(hours), seen_at=at(hours))
+
+    # 2 and 3 are gone when the snapshot is taken, 3 comes again, 4 was deleted before; of b there is no snapshot.
+    first = [person(key, place, "r", 1) for place, key in enumerate("1234", 1)]
+    other = msgspec.structs.replace(person("9", 1, "c", 1), schema="b")
+    later = [person("4", 6, "d", 6), person("1", 10, "r", 10), person("3", 12, "c", 12)]
+    warehouse.load([*first, other, *later])
+    loader = Loader(warehouse.target, warehouse.tables, OWNER)
+    assert loader.close_snapshot("a").appended == 2
+    ends = "SELECT id, valid_to, is_current FROM person WHERE person_key > 0 ORDER BY id, version_number"
+    found = [(int(key), end, is_current) for key, end, is_current in warehouse.target.rows(ends)]
+    assert found == [
+        (1, None, True), (2, at(10), False), (3, at(10), False), (3, None, True), (4, at(6), False), (9, None, True),
+    ]  # fmt: skip
+    assert loader.close_snapshot("a").appended == 0
+    assert audit(warehouse.target, warehouse.tables, OWNER) == ()

@@ -56,12 +56,14 @@ def register(commands: Commands) -> None:
     load.add_argument("--spark", default="local[*]", metavar="URL", help="where Spark runs (default: local[*])")
     status = _action(actions, "status", run_status, "print the loads of a target, its rows, and what is open in it")
     status.add_argument("--target", required=True, metavar="T", help="as of load")
-    for parser in (load, rebuild, audit):
+    close = _action(actions, "close-snapshot", run_close, "delete the rows that the last snapshot of a schema lacks")
+    close.add_argument("schema", metavar="SCHEMA", help="name of the schema whose snapshot is over")
+    for parser in (load, rebuild, audit, close):
         parser.add_argument("--target", required=True, metavar="T", help=_TARGET_HELP)
         parser.add_argument(
             "--mode", choices=["test", "production"], default="test", help="of the runs it takes (default: test)"
         )
-    for parser in (write, propose, show, check, change, remove, load, plan, rebuild, audit, status):
+    for parser in (write, propose, show, check, change, remove, load, plan, rebuild, audit, status, close):
         parser.add_argument("--model", default="", metavar="NAME", help="which model, where a project has several")
     for parser in (bring, propose, change):
         parser.add_argument("--dry-run", action="store_true", help=_DRY_RUN)
@@ -195,6 +197,19 @@ def run_rebuild(arguments: argparse.Namespace, out: Output) -> int:
 
     with Workbench.open(Path(arguments.project), for_editing=False) as workbench, out.watching() as watch:
         done = rebuild_warehouse(workbench, arguments.target, arguments.model, watch, arguments.mode)
+    out.result(done.as_json(), load_lines(done))
+    return DONE
+
+
+def run_close(arguments: argparse.Namespace, out: Output) -> int:
+    """Delete what a snapshot lacks."""
+    from metl_gui.workbench.loads.warehouse_loads import close_snapshot, load_lines
+    from metl_gui.workbench.session import Workbench
+
+    with Workbench.open(Path(arguments.project), for_editing=False) as workbench, out.watching() as watch:
+        done = close_snapshot(
+            workbench, arguments.target, arguments.schema, arguments.model, arguments.mode, watch=watch
+        )
     out.result(done.as_json(), load_lines(done))
     return DONE
 

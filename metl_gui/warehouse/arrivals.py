@@ -211,6 +211,11 @@ def _touched(table: str, touching: Sequence[str]) -> str:
         SELECT schema, row_key, TRUE AS is_new FROM reached"""
 
 
+def touched_by(history: EntityHistory, came: str) -> str:
+    """Return the query for the rows that messages in a table touch."""
+    return _touched(name(history_table(history.entity)), [came])
+
+
 def all_touched(entity: str) -> Step:
     """Return the step that lists every row of an entity, as if all of it had just come."""
     query = (

@@ -20,7 +20,7 @@ from metl_gui.core.progress import UNWATCHED, Watch
 from metl_gui.core.warehouse_model import Model
 from metl_gui.engine.execution.client import SparkProcess
 from metl_gui.engine.staging.sink import staged_parts
-from metl_gui.errors import EditError, RunError
+from metl_gui.errors import EditError, RunError, near_names
 from metl_gui.formats.row_expressions import row_expression
 from metl_gui.warehouse.audit import Finding, audit
 from metl_gui.warehouse.load_plan import whole_plan
@@ -130,6 +130,24 @@ def rebuild_warehouse(
     tables = model_shapes(workbench.document, model)
     with find_target(target, tables.model.name).open() as opened:
         return Loader(opened, tables, Owner(project=workbench.project_id, mode=mode), _heard(watch)).rebuild()
+
+
+def close_snapshot(
+    workbench: Workbench, target: str, schema: str, model: str = "", mode: str = "test", watch: Watch = UNWATCHED
+) -> LoadReport:
+    """Delete the rows of a schema that its last snapshot does not have.
+
+    Raises:
+        EditError: there is no such model or schema, or the model has errors.
+        TargetError: the target refused it; it is as before.
+    """
+    known = [one.name for one in workbench.document.extraction.schemas()]
+    if schema not in known:
+        raise EditError(f"There is no schema {schema} in the project.", hint=near_names(schema, known))
+    tables = model_shapes(workbench.document, model)
+    with find_target(target, tables.model.name).open() as opened:
+        owner = Owner(project=workbench.project_id, mode=mode)
+        return Loader(opened, tables, owner, _heard(watch)).close_snapshot(schema)
 
 
 def audit_warehouse(workbench: Workbench, target: str, model: str = "", mode: str = "test") -> AuditReport:

@@ -344,7 +344,7 @@ def test_a_reference_to_what_is_unknown_is_looked_up_again_when_it_comes(new_tar
 def test_rows_that_a_snapshot_taken_again_lacks_are_deleted_as_of_its_place(
     tmp_path: Path, new_target: NewTarget
 ) -> None:
-    warehouse = Warehouse(new_target(tmp_path), tmp_path)
+    warehouse = Warehouse(new_target, tmp_path)
 
     def person(key: str, place: int, op: str, hours: float) -> Message:
         carried = {"id": int(key), "city": "Kiel"} if op != "d" else {}

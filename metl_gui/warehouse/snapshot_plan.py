@@ -45,8 +45,8 @@ def absent_plan(history: EntityHistory, schema: str, load: str) -> Iterator[Step
             FROM {table} AS h JOIN snapshot AS s ON h.order_key < s.at
             WHERE h.schema = {of} AND h.row_key IS NOT NULL)
         SELECT {of} AS schema, b.row_key, s.at AS order_key, 'd' AS op, t.publication, b.schema_version,
-          b.entity_version, t.committed_at, t.seen_at, {text(CLOSED)} AS position_log, 0 AS position_partition, 0 AS position_offset,
-          TRUE AS snapshot
+          b.entity_version, t.committed_at, t.seen_at, {text(CLOSED)} AS position_log,
+          0 AS position_partition, 0 AS position_offset, TRUE AS snapshot
         FROM before AS b CROSS JOIN snapshot AS s CROSS JOIN taken AS t
         WHERE b."_place" = 1 AND b.op <> 'd' AND NOT EXISTS (
             SELECT 1 FROM {table} AS r WHERE r.schema = {of} AND r.row_key = b.row_key AND r.order_key = s.at)

@@ -16,7 +16,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from metl_gui.core.dimensional.load_report import LoadReport
+from metl_gui.core.dimensional.messages import Message
 from metl_gui.core.dimensional.staging import INFINITE_TIMES
+from metl_gui.core.warehouse_model import Column, Dimension, Model
 from metl_gui.warehouse import postgres_target
 from metl_gui.warehouse.audit import audit
 from metl_gui.warehouse.duckdb_target import DuckDb
@@ -24,10 +26,21 @@ from metl_gui.warehouse.loader import Loader, load_parts
 from metl_gui.warehouse.postgres_target import PostgreSql
 from metl_gui.warehouse.statements import name
 from metl_gui.warehouse.status import target_status
+from metl_gui.warehouse.table_shapes import shapes
 from metl_gui.warehouse.target import CommitUnknownError, TargetError
 from tests.unit.warehouse.conftest import SERVER, new_schema
 from tests.unit.warehouse.test_loads import OWNER, PERSONS, VISITS
-from tests.unit.warehouse.worlds import model_of, part, person_dimension, visit_fact, visit_rows
+from tests.unit.warehouse.worlds import (
+    PERSON,
+    VISIT,
+    at,
+    model_of,
+    parse,
+    part,
+    person_dimension,
+    visit_fact,
+    visit_rows,
+)
 
 pytestmark = list(SERVER)
 TITLE = "the warehouse"
@@ -191,6 +204,33 @@ def test_a_rebuild_does_not_wait_for_ever_for_a_reader(visits: Visits, monkeypat
         reader.run("COMMIT")
         Loader(target, visits.shapes, OWNER).rebuild()
         assert len(visit_rows(target)) == 2
+
+
+def test_keys_and_texts_of_any_length_are_loaded(visits: Visits, tmp_path: Path) -> None:
+    long = Message(
+        "a", "k" * 30_000, "1" * 5_000, "c", {"id": 1, "city": "ü" * 30_000}, committed_at=at(1), seen_at=at(1)
+    )
+    with visits.open() as target:
+        visits.load(target)  # which makes the indexes
+        visits.parts = [part(tmp_path, "person", [long])]
+        assert visits.load(target, "long").appended == 1
+        assert visits.load(target, "again").repeated == 1
+
+
+def test_names_that_the_database_would_cut_stay_apart(visits: Visits) -> None:
+    tables = ["d" * 61 + end for end in "ab"]
+    columns = tuple(Column(name="c" * 62 + end, path=path, history=2) for end, path in (("a", "city"), ("b", "mood")))
+    dimensions = tuple(Dimension(name=one, entity="person", columns=columns) for one in tables)
+    visits.shapes = shapes(Model(name="long", tables=dimensions), [PERSON, VISIT], parse)
+    with visits.open() as target:
+        visits.load(target)
+        for one in tables:
+            assert target.rows(f'SELECT "{columns[0].name}" FROM {one} WHERE is_current AND {one}_key > 0') == [
+                ("Bonn",)
+            ]
+        assert audit(target, visits.shapes, OWNER) == ()
+        Loader(target, visits.shapes, OWNER).rebuild()
+        assert audit(target, visits.shapes, OWNER) == ()
 
 
 def test_a_target_says_what_is_in_it(visits: Visits) -> None:

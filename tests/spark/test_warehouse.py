@@ -120,6 +120,15 @@ def test_an_audit_finds_what_was_changed_by_hand_and_a_rebuild_mends_it(
     assert audit_warehouse(workbench, target).problems == ()
 
 
+def test_a_plan_says_what_a_load_would_do_and_leaves_nothing(
+    workbench: Workbench, sample: SampleFolder, spark: SparkProcess, tmp_path: Path
+) -> None:
+    request = RunRequest(SourceSpec(address=str(sample.messages / "payments.jsonl")))
+    planned = load_warehouse(workbench, request, f"duckdb:{tmp_path / 'fx.duckdb'}", spark=spark, is_dry=True).load
+    assert planned.tables["payment"].inserted > 0
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_what_is_no_target_is_refused_before_anything_runs(workbench: Workbench, sample: SampleFolder) -> None:
     with pytest.raises(RunError, match="no target"):
         load_warehouse(workbench, RunRequest(SourceSpec(address=str(sample.messages))), "sqlite:fx.db")

@@ -38,6 +38,11 @@ class TargetAddress(NamedTuple):
     place: DatabasePlace | None = None
     schema: str = ""
 
+    @property
+    def is_new(self) -> bool:
+        """Return whether it is a file that is not there yet."""
+        return self.place is None and not self.path.exists()
+
     def open(self) -> Target:
         """Open the target for writing.
 

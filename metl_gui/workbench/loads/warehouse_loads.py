@@ -108,9 +108,12 @@ def load_warehouse(
     folder = Path(run.report.outputs)
     owner = Owner(project=workbench.project_id, mode=request.mode)
     watch.step("Loading the warehouse")
+    is_left_out = is_dry and found.is_new
     with found.open() as opened:
         loader = Loader(opened, tables, owner, _heard(watch))
         load = (loader.planned if is_dry else loader.load)(staged_parts(folder), run.report.run_id)
+    if is_left_out:
+        found.path.unlink(missing_ok=True)
     if request.source.holds == "messages":
         load.messages += run.report.set_aside
         load.set_aside += run.report.set_aside

@@ -14,11 +14,11 @@ from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_tip
 
 _LONGEST_TITLE_PX, _TITLE_SHARE = 280, 0.12
-_ROOM_FOR_SPARK_PX = 1_000
+_ROOM_FOR_SPARK_PX = 1_120
 _ROOM_FOR_TITLE_PX = 900
 _ROOM_FOR_LIVE_PX, _ROOM_FOR_CHANGES_PX = 1_450, 1_200
 _LONGEST_LIVE_PX = 330
-_SEARCH_PX, _NARROW_SEARCH_PX = 210, 170
+_SEARCH_PX = 210
 
 
 class HeadBar(QWidget):
@@ -105,8 +105,6 @@ class HeadBar(QWidget):
         """Leave out what can be read elsewhere when there is no room for it."""
         super().resizeEvent(event)
         self.spark.setVisible(self.width() >= themes.px(_ROOM_FOR_SPARK_PX))
-        is_wide = self.width() >= themes.px(_ROOM_FOR_CHANGES_PX)
-        self.search.setMinimumWidth(_SEARCH_PX if is_wide else _NARROW_SEARCH_PX)
         self.show_undo(self._undo_title, self._why_no_undo)
         self.show_live(*self._live_words)
 

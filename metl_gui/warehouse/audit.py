@@ -79,7 +79,8 @@ def _rules(shapes: Shapes) -> Iterator[_Rule]:
     yield _ledger(shapes)
     for dimension in shapes.dimensions:
         yield from _dimension_rules(dimension)
-        for table, column in referring_to(shapes, dimension):
+        for table, reference in referring_to(shapes, dimension):
+            column = reference.durable
             known = f"SELECT {name(dimension.durable_key)} FROM {name(dimension.table)}"
             broken = f"SELECT * FROM {name(table)} WHERE {name(column)} NOT IN ({known})"
             yield _Rule(table, f"{column} stands in {dimension.table}", broken)

@@ -5,7 +5,7 @@ Source: docs/reference/warehouse-model.md, "Keys, misses, re-keying".
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from metl_gui.core.warehouse_model import Dates
 from metl_gui.warehouse.dimension_plan import (
@@ -261,16 +261,19 @@ def rekey_plan(
     )
 
 
-def _forget_before(shape: DimensionShape, referring: Sequence[tuple[str, str]]) -> Iterator[Step]:
+def _unused(key: str, columns: Iterable[tuple[str, str]]) -> str:
+    """Return the condition that a key of ``known`` stands in no column of some tables."""
+    return "".join(
+        f" AND NOT EXISTS (SELECT 1 FROM {name(table)} AS f WHERE f.{name(column)} = known.{name(key)})"
+        for table, column in columns
+    )
+
+
+def _forget_before(shape: DimensionShape, referring: Sequence[tuple[str, ReferenceShape]]) -> Iterator[Step]:
     """Yield the step that removes versions before the first which nothing needs any longer."""
     if shape.covers_past:
         return
-    keys = [(table, column.replace("_durable_key", "_key")) for table, column in referring]
-    key = name(shape.version_key)
-    used = "".join(
-        f" AND NOT EXISTS (SELECT 1 FROM {name(table)} AS f WHERE f.{name(column)} = known.{key})"
-        for table, column in keys
-    )
+    used = _unused(shape.version_key, ((table, one.key) for table, one in referring if one.has_key))
     yield Step(
         f"Remove what {shape.table} need not cover",
         f"DELETE FROM {name(shape.table)} AS known WHERE known.is_inferred AND known.version_number = 0{used}",
@@ -279,19 +282,15 @@ def _forget_before(shape: DimensionShape, referring: Sequence[tuple[str, str]]) 
     )
 
 
-def forget_inferred(shape: DimensionShape, referring: Sequence[tuple[str, str]]) -> Iterator[Step]:
+def forget_inferred(shape: DimensionShape, referring: Sequence[tuple[str, ReferenceShape]]) -> Iterator[Step]:
     """Yield the step that removes inferred members to which nothing refers any longer.
 
     Args:
         shape: of the dimension.
-        referring: tables and their columns for its members.
+        referring: tables and their references to it.
     """
-    key = name(shape.durable_key)
     yield from _forget_before(shape, referring)
-    used = "".join(
-        f" AND NOT EXISTS (SELECT 1 FROM {name(table)} AS f WHERE f.{name(column)} = known.{key})"
-        for table, column in referring
-    )
+    used = _unused(shape.durable_key, ((table, one.durable) for table, one in referring))
     yield Step(
         f"Remove members of {shape.table} that nothing needs",
         f"DELETE FROM {name(shape.table)} AS known WHERE known.is_inferred AND known.version_number > 0{used}",

@@ -24,7 +24,7 @@ from metl_gui.warehouse.missed_plan import again_plan, again_table, missed_table
 from metl_gui.warehouse.periodic_plan import create_periodic, periodic_plan, watermark_plan
 from metl_gui.warehouse.state_plan import Contents, state_plan
 from metl_gui.warehouse.statements import Step, name
-from metl_gui.warehouse.table_shapes import DimensionShape, FactShape, Shapes
+from metl_gui.warehouse.table_shapes import DimensionShape, FactShape, ReferenceShape, Shapes
 
 OWN_TABLES = (
     "CREATE TABLE metl_loads (load VARCHAR PRIMARY KEY, loaded_at TIMESTAMPTZ, report VARCHAR)",
@@ -154,18 +154,18 @@ def facts_plan(shapes: Shapes) -> Iterator[Step]:
             yield from forget_inferred(dimension, referring)
 
 
-def referring_to(shapes: Shapes, dimension: DimensionShape) -> list[tuple[str, str]]:
-    """Return the tables that refer to a dimension, each with its column for the member."""
+def referring_to(shapes: Shapes, dimension: DimensionShape) -> list[tuple[str, ReferenceShape]]:
+    """Return the tables that refer to a dimension, each with its reference."""
     members = (*shapes.dimensions, *shapes.facts)
-    return [(s.table, r.durable) for s in members for r in member_references(s) if r.dimension == dimension.table]
+    return [(s.table, r) for s in members for r in member_references(s) if r.dimension == dimension.table]
 
 
 def _rekey(shapes: Shapes) -> Iterator[Step]:
     """Yield the steps that point rows to the right version of members that changed, or went away."""
     for dimension in shapes.dimensions:
-        for table, durable in referring_to(shapes, dimension):
+        for table, reference in referring_to(shapes, dimension):
             changed = f"SELECT durable_key FROM {name(f'_members_{dimension.table}')}"
-            member = name(durable)
+            member = name(reference.durable)
             needed = f"SELECT DISTINCT {member} AS durable_key FROM {name(table)} WHERE {member} IN ({changed})"
             yield from infer(dimension, needed)
         for child in shapes.dimensions:

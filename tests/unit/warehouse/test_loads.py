@@ -14,14 +14,17 @@ from hypothesis import strategies as st
 
 from metl_gui.core.dimensional.load_report import LoadReport
 from metl_gui.core.dimensional.messages import Message, Position
-from metl_gui.core.warehouse_model import Dimension, Fact
+from metl_gui.core.warehouse_model import Column, Dimension, Fact, Model
 from metl_gui.warehouse.audit import audit
 from metl_gui.warehouse.duckdb_target import DuckDb
 from metl_gui.warehouse.loader import Loader, Owner, load_parts
 from metl_gui.warehouse.postgres_target import PostgreSql
+from metl_gui.warehouse.table_shapes import shapes
 from metl_gui.warehouse.target import Target, TargetError
 from tests.unit.warehouse.conftest import NewTarget, new_schema
 from tests.unit.warehouse.worlds import (
+    PERSON,
+    VISIT,
     at,
     day_rows,
     dimension_rows,
@@ -30,6 +33,7 @@ from tests.unit.warehouse.worlds import (
     expected_visits,
     guest,
     model_of,
+    parse,
     part,
     person_dimension,
     visit_fact,
@@ -364,3 +368,24 @@ def test_rows_that_a_snapshot_taken_again_lacks_are_deleted_as_of_its_place(
     ]  # fmt: skip
     assert loader.close_snapshot("a").appended == 0
     assert audit(warehouse.target, warehouse.tables, OWNER) == ()
+
+
+def test_a_dimension_that_is_referred_to_by_member_alone_need_not_cover_the_past(
+    tmp_path: Path, new_target: NewTarget
+) -> None:
+    """A child dimension has no key of a version; the fact beside it needs the time before the first one covered."""
+    child = Dimension(name="stay", entity="visit", references=(guest(),), columns=(Column(name="fee", path="fee"),))
+    model = Model(name="world", tables=(person_dimension(covers_past=False), child, visit_fact()))
+    tables = shapes(model, [PERSON, VISIT], parse)
+    early = Message(
+        "a", row_key("6"), "0003", "c", {"no": 6, "who": 1, "at": at(0.5), "fee": 1}, committed_at=at(2), seen_at=at(2)
+    )
+    versions = "SELECT version_number, is_inferred FROM person WHERE id = 1 ORDER BY version_number"
+    target = new_target(tmp_path)
+    load_parts(target, tables, [part(tmp_path, "person", PERSONS), part(tmp_path, "visit", [early])], "1", OWNER)
+    assert target.rows(versions) == [(0, True), (1, False), (2, False)]
+    assert audit(target, tables, OWNER) == ()
+    gone = Message("a", row_key("6"), "0004", "d", committed_at=at(3), seen_at=at(3))
+    load_parts(target, tables, [part(tmp_path, "visit", [gone])], "2", OWNER)
+    assert target.rows(versions) == [(1, False), (2, False)]
+    assert audit(target, tables, OWNER) == ()

@@ -303,7 +303,7 @@ def _add_mapping(parser: argparse.ArgumentParser) -> None:
 
 def run_run(arguments: argparse.Namespace, out: Output) -> int:
     """Map a source and print the report."""
-    from metl_gui.core.runs.run_spec import BATCH_BYTES, MappingSpec, RunPolicy, SinkSpec, SourceSpec
+    from metl_gui.core.runs.run_spec import BATCH_BYTES, WAREHOUSE, MappingSpec, RunPolicy, SinkSpec, SourceSpec
     from metl_gui.workbench.runs.mapping_run import PRODUCTION, RunRequest, run_mapping
     from metl_gui.workbench.session import Workbench
 
@@ -346,10 +346,6 @@ def run_run(arguments: argparse.Namespace, out: Output) -> int:
             is_interrupted = watch.is_cancelled and done.report.is_stopped
     code = _told(arguments, out, done)
     return CANCELLED if is_interrupted else code
-
-
-WAREHOUSE = "warehouse:"
-"""Begins a sink that is the target of a warehouse model."""
 
 
 def _into_warehouse(workbench: Workbench, request: RunRequest, arguments: argparse.Namespace, out: Output) -> int:

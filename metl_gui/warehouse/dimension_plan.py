@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from metl_gui.warehouse.member_plan import MemberTables, keys_of, latest_plan, segment_plan, shared_plan
 from metl_gui.warehouse.state_plan import FOREVER
-from metl_gui.warehouse.statements import Step, differ, first_of, name, names, temporary, text
+from metl_gui.warehouse.statements import SO_FAR, Step, differ, first_of, joined, name, names, temporary, text
 from metl_gui.warehouse.table_shapes import DimensionShape, ReferenceShape, Value
 
 BEGINNING = "CAST('0001-01-01 00:00:00+00' AS TIMESTAMPTZ)"
@@ -162,7 +162,7 @@ def _versions(shape: DimensionShape, keys: Sequence[str]) -> str:
         WITH valued AS (SELECT {k}, "_from", "_to", "_opened"{valued} FROM {segments}),
           marked AS (SELECT *, CASE WHEN {touches}{equal} THEN 0 ELSE 1 END AS "_new"
                        {"".join(one.differed(k) for one in befores)} FROM valued),
-          numbered AS (SELECT *, SUM("_new") OVER ({by_time} {_SO_FAR}) AS "_number"
+          numbered AS (SELECT *, SUM("_new") OVER ({by_time} {SO_FAR}) AS "_number"
                          {"".join(one.found(k) for one in befores)} FROM marked),
           closed AS (SELECT *, MAX(COALESCE("_to", {FOREVER})) OVER (PARTITION BY {k}, "_number") AS "_until",
                        MAX("_number") OVER (PARTITION BY {k}) AS "_count" FROM numbered)
@@ -171,7 +171,6 @@ def _versions(shape: DimensionShape, keys: Sequence[str]) -> str:
         FROM closed WHERE "_new" = 1"""
 
 
-_SO_FAR = "ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"
 _WHOLE = "ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING"
 
 
@@ -212,7 +211,7 @@ def _new_keys(shape: DimensionShape, keys: Sequence[str]) -> Iterator[Step]:
     known, taken = name(versions_table(table)), name(f"_taken_{table}")
     earliest = f"""
         SELECT m.durable_key, {first_of('v."_opened"', 'v."_from"')} AS opened_by FROM {versions} AS v
-        JOIN {name(members_table(table))} AS m ON {_joined(keys, "m", "v")}
+        JOIN {name(members_table(table))} AS m ON {joined(keys, "m", "v")}
         JOIN {known} AS i ON i.durable_key = m.durable_key AND i.opened_by = {text(INFERRED)}
         GROUP BY m.durable_key"""
     yield temporary(f"_taken_{table}", earliest, "Find members that were inferred")
@@ -227,21 +226,17 @@ def _new_keys(shape: DimensionShape, keys: Sequence[str]) -> Iterator[Step]:
     )
     missing = f"""
         SELECT m.durable_key, v."_opened" AS opened_by FROM {versions} AS v
-        JOIN {name(members_table(table))} AS m ON {_joined(keys, "m", "v")}
+        JOIN {name(members_table(table))} AS m ON {joined(keys, "m", "v")}
         WHERE NOT EXISTS (
           SELECT 1 FROM {known} AS x WHERE x.durable_key = m.durable_key AND x.opened_by = v."_opened")"""
     yield from number_versions(table, missing)
-
-
-def _joined(keys: Sequence[str], one: str, other: str) -> str:
-    return " AND ".join(f"{name(one, key)} = {name(other, key)}" for key in keys)
 
 
 def number_members(shape: DimensionShape, query: str, keys: Sequence[str]) -> Iterator[Step]:
     """Yield the steps that number the business keys of a query that have no number."""
     members, k, numbers = name(members_table(shape.table)), names(keys), text(shape.table)
     fresh = (
-        f"SELECT * FROM ({query}) AS q WHERE NOT EXISTS (SELECT 1 FROM {members} AS x WHERE {_joined(keys, 'x', 'q')})"
+        f"SELECT * FROM ({query}) AS q WHERE NOT EXISTS (SELECT 1 FROM {members} AS x WHERE {joined(keys, 'x', 'q')})"
     )
     next_ = f"(SELECT next_durable FROM metl_numbers WHERE dimension = {numbers})"
     numbered = f"SELECT {k}, {next_} - 1 + ROW_NUMBER() OVER (ORDER BY {k}) FROM ({fresh}) AS f"
@@ -337,10 +332,10 @@ def _wanted(shape: DimensionShape, keys: Sequence[str], dimensions: dict[str, Di
     alive = ' WHERE NOT v."_is_dead"' if shape.on_delete == "remove" else ""
     return f"""
         SELECT {listed} FROM {name(f"_versions_{table}")} AS v
-        JOIN {name(members_table(table))} AS m ON {_joined(keys, "m", "v")}
+        JOIN {name(members_table(table))} AS m ON {joined(keys, "m", "v")}
         JOIN {name(versions_table(table))} AS n ON n.durable_key = m.durable_key AND n.opened_by = v."_opened"
         JOIN (SELECT {names(keys)}{latest} FROM {name(MemberTables(table).latest)}) AS l
-          ON {_joined(keys, "l", "v")}{joins}{alive}"""
+          ON {joined(keys, "l", "v")}{joins}{alive}"""
 
 
 def reference_keys(shape: DimensionShape, dimensions: dict[str, DimensionShape]) -> Iterator[Step]:
@@ -460,10 +455,8 @@ def add_before(shape: DimensionShape, needed: str, into: str) -> Iterator[Step]:
         into: the table.
     """
     table = shape.table
-    yield temporary(
-        f"_before_first_{table}", needed, f"Find members of {table} that are needed before their first versions"
-    )
-    found, given = name(f"_before_first_{table}"), name(versions_table(table))
+    yield temporary(f"_early_{table}", needed, f"Find members of {table} that are needed before their first versions")
+    found, given = name(f"_early_{table}"), name(versions_table(table))
     missing = f"""SELECT durable_key, {text(BEFORE)} AS opened_by FROM {found} AS n WHERE NOT EXISTS (
         SELECT 1 FROM {given} AS x WHERE x.durable_key = n.durable_key AND x.opened_by = {text(BEFORE)})"""
     yield from number_versions(table, missing)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TypeAlias
 
@@ -164,11 +165,17 @@ class Loader:
         if known is not None:
             self.report = known
             return
+        with self._entry(load):
+            for entity in self.shapes.histories:
+                self._append(entity, [one for one in parts if one.entity == entity], load)
+            self._derive()
+
+    @contextmanager
+    def _entry(self, load: str) -> Iterator[None]:
+        """Enter a load into the ledger before anything else, and at the end what it did."""
         self.report = LoadReport(load=load)
         self.target.run("INSERT INTO metl_loads VALUES (?, ?, NULL)", [load, datetime.now(UTC)])
-        for entity in self.shapes.histories:
-            self._append(entity, [one for one in parts if one.entity == entity], load)
-        self._derive()
+        yield
         text = msgspec.json.encode(self.report).decode()
         self.target.run("UPDATE metl_loads SET report = ? WHERE load = ?", [text, load])
 
@@ -186,17 +193,15 @@ class Loader:
 
     def close_snapshot(self, schema: str) -> LoadReport:
         """Delete the rows of a schema that its last snapshot does not have; done again it changes nothing."""
+        check_loaded(self.target)
+        load = f"closed snapshot of {schema}, {datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%f}"
         with self.target.transaction():
             self._open()
-            load = f"closed snapshot of {schema}, {datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%f}"
-            self.report = LoadReport(load=load)
-            self.target.run("INSERT INTO metl_loads VALUES (?, ?, NULL)", [load, datetime.now(UTC)])
-            for history in self.shapes.histories.values():
-                self._steps(absent_plan(history, schema, load))
-            self.report.messages = self.report.appended
-            self._derive()
-            text = msgspec.json.encode(self.report).decode()
-            self.target.run("UPDATE metl_loads SET report = ? WHERE load = ?", [text, load])
+            with self._entry(load):
+                for history in self.shapes.histories.values():
+                    self._steps(absent_plan(history, schema, load))
+                self.report.messages = self.report.appended
+                self._derive()
         return self.report
 
     def recomputed(self) -> LoadReport:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from metl_gui.warehouse.state_plan import FOREVER, ROW, StateTables, carried
-from metl_gui.warehouse.statements import Step, first_of, name, names, temporary, text
+from metl_gui.warehouse.statements import Step, first_of, joined, name, names, temporary, text
 from metl_gui.warehouse.table_shapes import MemberShape
 
 OPENED_BY = """"_schema" || CHR(31) || "_row" || CHR(31) || "_order" || CHR(31) || "_op\""""
@@ -110,13 +110,9 @@ def widen_plan(shapes: Sequence[MemberShape], entity: str) -> Iterator[Step]:
             f"Take in rows that share keys of {shape.table}",
             f"""INSERT INTO {touched}
             SELECT DISTINCT {names(["_schema", "_row"], "o")}, FALSE FROM {name(tables.owners)} AS o
-            JOIN {name(tables.affected)} AS a ON {_joined(keys_of(shape), "o", "a")}
+            JOIN {name(tables.affected)} AS a ON {joined(keys_of(shape), "o", "a")}
             WHERE (o."_schema", o."_row") NOT IN (SELECT schema, row_key FROM {touched})""",
         )
-
-
-def _joined(keys: Sequence[str], one: str, other: str) -> str:
-    return " AND ".join(f"{name(one, key)} = {name(other, key)}" for key in keys)
 
 
 def keep_owners(shape: MemberShape) -> Iterator[Step]:
@@ -226,7 +222,7 @@ def _shared_segments(shape: MemberShape, uses: Sequence[str], in_shared: str) ->
             SELECT {k}, "_at", LEAD("_at") OVER (PARTITION BY {k} ORDER BY "_at") AS "_until"
             FROM (SELECT {k}, "_from" AS "_at" FROM {owned} WHERE {in_shared}
                   UNION SELECT {k}, COALESCE("_to", {FOREVER}) FROM {owned} WHERE {in_shared}) AS u) AS b
-          JOIN {owned} AS o ON {_joined(keys, "o", "b")} AND o."_from" <= b."_at" AND {until} > b."_at"
+          JOIN {owned} AS o ON {joined(keys, "o", "b")} AND o."_from" <= b."_at" AND {until} > b."_at"
           JOIN (SELECT "_schema", "_row", "_order", "_rank"{since}
                 FROM (SELECT *{differs} FROM {states}
                       WHERE "_held" AND ({ROW}) IN (SELECT {ROW} FROM {owned} WHERE {in_shared})) AS d) AS t
@@ -238,8 +234,8 @@ def _shared_segments(shape: MemberShape, uses: Sequence[str], in_shared: str) ->
           SELECT {names(keys, "b")}, b."_at", {last} AS "_opened"
           FROM (SELECT {k}, "_from" AS "_at" FROM {owned} WHERE {in_shared}
                 UNION SELECT {k}, COALESCE("_to", {FOREVER}) FROM {owned} WHERE {in_shared}) AS b
-          JOIN {owned} AS o ON {_joined(keys, "o", "b")} AND (o."_from" = b."_at" OR {until} = b."_at")
-          GROUP BY {names(keys, "b")}, b."_at") AS e ON {_joined(keys, "c", "e")} AND c."_at" = e."_at\""""
+          JOIN {owned} AS o ON {joined(keys, "o", "b")} AND (o."_from" = b."_at" OR {until} = b."_at")
+          GROUP BY {names(keys, "b")}, b."_at") AS e ON {joined(keys, "c", "e")} AND c."_at" = e."_at\""""
 
 
 def latest_plan(shape: MemberShape, uses: Sequence[str]) -> Iterator[Step]:

@@ -45,8 +45,8 @@ def watermark_plan(batch: Batch) -> Iterator[Step]:
     """Yield the steps that keep, for each schema of an entity, the latest commit that was ever stored."""
     entity = batch.entity
     latest = f"SELECT h.schema, MAX({COMMIT}) AS latest FROM {name(batch.came)} AS h GROUP BY h.schema"
-    yield temporary(f"_latest_commits_{entity}", latest, f"Find how far sources of {entity} are")
-    found, of = name(f"_latest_commits_{entity}"), text(entity)
+    yield temporary(f"_commits_{entity}", latest, f"Find how far sources of {entity} are")
+    found, of = name(f"_commits_{entity}"), text(entity)
     yield Step(
         "Keep how far they are",
         f"""UPDATE metl_watermarks AS w SET latest = GREATEST(w.latest, f.latest) FROM {found} AS f

@@ -13,11 +13,10 @@ import msgspec
 
 from metl_gui.core.dimensional.histories import EntityHistory
 from metl_gui.warehouse.history_tables import RANK, history_table
-from metl_gui.warehouse.statements import Step, first_of, name, names, temporary, text
+from metl_gui.warehouse.statements import SO_FAR, Step, first_of, name, names, temporary, text
 
 ROW = '"_schema", "_row"'
 _BY_LOG = f'PARTITION BY {ROW} ORDER BY "_order", "_rank"'
-_SO_FAR = "ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"
 _BEFORE = "ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING"
 
 
@@ -105,8 +104,8 @@ def _logged(history: EntityHistory, contents: Contents, columns: list[str]) -> s
         SELECT *,
           COALESCE(SUM(CASE WHEN {ended} THEN 1 ELSE 0 END) OVER ({_BY_LOG} {_BEFORE}), 0) AS "_life",
           COALESCE(SUM(CASE WHEN {ended} THEN 1 ELSE 0 END) OVER ({_BY_LOG} {_BEFORE}), 0)
-            + SUM(CASE WHEN {moved} THEN 1 ELSE 0 END) OVER ({_BY_LOG} {_SO_FAR}) AS "_run",
-          MAX("_commit") OVER ({_BY_LOG} {_SO_FAR}) AS "_committed",
+            + SUM(CASE WHEN {moved} THEN 1 ELSE 0 END) OVER ({_BY_LOG} {SO_FAR}) AS "_run",
+          MAX("_commit") OVER ({_BY_LOG} {SO_FAR}) AS "_committed",
           LEAD("_rank") OVER ({_BY_LOG}) IS NULL AND "_rank" >= 2 AS "_is_last"
         FROM holding"""
 
@@ -217,7 +216,7 @@ def _own_columns(of: str) -> str:
 def _filled(logged: str, partial: tuple[str, ...], columns: list[str]) -> str:
     """Return the query in which a message has the values that it did not carry from the one before that did."""
     run = f'PARTITION BY {ROW}, "_run"'
-    in_order = f'{run} ORDER BY "_order", "_rank" {_SO_FAR}'
+    in_order = f'{run} ORDER BY "_order", "_rank" {SO_FAR}'
     counted = "".join(
         f", COUNT(*) FILTER (WHERE {name(carried(c))}) OVER ({in_order}) AS {name('_n_' + c)}" for c in partial
     )

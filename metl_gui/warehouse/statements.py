@@ -18,7 +18,7 @@ from metl_gui.warehouse.dialects import written
 WRITTEN_IN = "duckdb"
 """The dialect in which plans are written; they keep to what the dialects of all targets have a word for."""
 
-Does: TypeAlias = Literal["prepare", "insert", "update", "close", "remove"]
+Does: TypeAlias = Literal["prepare", "insert", "update", "remove"]
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -57,6 +57,10 @@ def readable(statement: str, dialect: str) -> str:
     return written(parsed(statement), dialect, is_pretty=True)
 
 
+SO_FAR = "ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"
+"""The rows of a window up to the one that is looked at."""
+
+
 def name(*parts: str) -> str:
     """Return an identifier in quotes, qualified by the parts before the last."""
     return ".".join(map(_quoted, parts))
@@ -81,6 +85,11 @@ def first_of(value: str, order: str, where: str = "") -> str:
     """Return the aggregate for the first value in an order."""
     condition = f" FILTER (WHERE {where})" if where else ""
     return f"(ARRAY_AGG({value} ORDER BY {order}){condition})[1]"
+
+
+def joined(columns: Sequence[str], one: str, other: str) -> str:
+    """Return the condition that two tables agree in columns that hold no null."""
+    return " AND ".join(f"{name(one, column)} = {name(other, column)}" for column in columns)
 
 
 def differ(columns: Sequence[str], one: str, other: str) -> str:

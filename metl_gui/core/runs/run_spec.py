@@ -18,6 +18,8 @@ from metl_gui.core.runs.kafka import KafkaServers, is_kafka
 from metl_gui.core.runs.limits import LIMIT_BYTES
 
 NOOP = "noop"
+WAREHOUSE = "warehouse:"
+"""Begins a sink that is the target of a warehouse model."""
 BATCH_BYTES = 256 << 20
 """What a batch reads at most: some seconds of work, so that little is done again after a kill."""
 Format: TypeAlias = Literal["jsonl", "parquet", "stage"]

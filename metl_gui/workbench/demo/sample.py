@@ -146,9 +146,8 @@ def build_project(folder: SampleFolder, watch: Watch = UNWATCHED) -> Workbench:
             first = mapped.conflicts[0]
             raise ProjectError("The mapping of the sample does not fit.", f"Line {first.line}: {first.reason}")
         if folder.warehouse.exists():
-            from metl_gui.workbench.warehouse.models import (
-                import_model,
-            )  # reads YAML and SQL, which the window waits for
+            # Here, as it reads YAML and SQL, for which the window would wait.
+            from metl_gui.workbench.warehouse.models import import_model
 
             import_model(workbench, folder.warehouse)
         publish(workbench, name="The sample's mapping")
@@ -330,9 +329,8 @@ def run_demo(on_event: EventSink | None = None, watch: Watch = UNWATCHED) -> Dem
 
 def _loaded(workbench: Workbench, run: RunResult, warehouse: Path, spark: SparkProcess, watch: Watch) -> LoadReport:
     """Load the messages of a run into a file, by the warehouse model of the sample."""
-    from metl_gui.workbench.loads.warehouse_loads import (
-        load_warehouse,
-    )  # reads SQL and opens DuckDB, which the window waits for
+    # Here, as it reads SQL and opens DuckDB, for which the window would wait.
+    from metl_gui.workbench.loads.warehouse_loads import load_warehouse
 
     request = RunRequest(SourceSpec(address=run.report.outputs, holds="messages"))
     return load_warehouse(workbench, request, f"duckdb:{warehouse}", spark=spark, watch=watch).load

@@ -11,15 +11,13 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import parse_qs
 
+from metl_gui.core.runs.run_spec import WAREHOUSE
 from metl_gui.errors import RunError
 from metl_gui.registry.addresses import DatabasePlace, is_database
 from metl_gui.warehouse.duckdb_target import DuckDb
 from metl_gui.warehouse.postgres_target import PostgreSql
 from metl_gui.warehouse.target import Target
 from metl_gui.workbench.profiles.saved_profiles import SIGN, find_database
-
-SINK = "warehouse:"
-"""Begins a sink that is a target."""
 
 _HINT = "Give duckdb:FILE.duckdb, postgresql://user@host:port/database?schema=NAME, or @PROFILE?schema=NAME."
 _SCHEMA_BYTES = 63
@@ -68,13 +66,13 @@ def find_target(text: str, model: str) -> TargetAddress:
     """Return where a target is.
 
     Args:
-        text: as people write it, with or without ``SINK``.
+        text: as people write it, with or without ``WAREHOUSE``.
         model: names the schema where the text does not.
 
     Raises:
         UserError: it is no target, or holds a password; or there is no such profile.
     """
-    address = text.strip().removeprefix(SINK)
+    address = text.strip().removeprefix(WAREHOUSE)
     kind, _, path = address.partition(":")
     if kind == "duckdb" and path:
         return TargetAddress(Path(path).expanduser())

@@ -11,7 +11,7 @@ import msgspec
 
 from metl_gui.core.dimensional.histories import EntityHistory
 from metl_gui.core.dimensional.load_report import LoadReport, TableCounts
-from metl_gui.core.dimensional.staging import StagedPart
+from metl_gui.core.dimensional.staged_parts import StagedPart
 from metl_gui.core.warehouse_model import Model
 from metl_gui.warehouse.arrivals import (
     Batch,

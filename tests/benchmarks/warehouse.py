@@ -26,7 +26,7 @@ from pygrametl.tables import SlowlyChangingDimension
 from metl_gui.core.dimensional.members import Ownership, members, versions
 from metl_gui.core.dimensional.messages import Message, held
 from metl_gui.core.dimensional.row_states import FOREVER, row_states
-from metl_gui.core.dimensional.staging import StagedPart
+from metl_gui.core.dimensional.staged_parts import StagedPart
 from metl_gui.core.warehouse_model import Column, Model
 from metl_gui.stack.postgres import OWNER, PostgresServer
 from metl_gui.warehouse.duckdb_target import DuckDb

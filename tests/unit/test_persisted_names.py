@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from metl_gui.core.dimensional import members, messages, row_states, staging
+from metl_gui.core.dimensional import members, messages, row_states, staged_parts
 from metl_gui.core.runs import kafka, run_spec, target
 from metl_gui.core.runs import lanes as lane_values
 from metl_gui.engine.kafka import inspection, offsets, topic_orders
@@ -93,7 +93,7 @@ INTERNAL: dict[str, tuple[type, ...]] = {
         shown_topics.TopicInfo,
         kafka.Start,
         kafka.TopicPlan,
-        staging.StagedPart,
+        staged_parts.StagedPart,
     ),
     "within one load of a warehouse": (
         arrivals.Batch,

@@ -1,4 +1,4 @@
-"""Messages of an entity as rows of its history, in the columns of a part (``core.dimensional.staging``)."""
+"""Messages of an entity as rows of its history, in the columns of a part (``core.dimensional.staged_parts``)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 import pyarrow as pa
 
 from metl_gui.core.dimensional.histories import EntityHistory
-from metl_gui.core.dimensional.staging import COLUMNS
+from metl_gui.core.dimensional.staged_parts import COLUMNS
 from metl_gui.engine.sinks.columns import Column
 from metl_gui.engine.staging.columns import INSTANTS_OF_MS, columns_of, stored_type
 from metl_gui.engine.staging.log_places import order_key_column, transport_columns

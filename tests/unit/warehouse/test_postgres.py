@@ -17,7 +17,7 @@ import pytest
 
 from metl_gui.core.dimensional.load_report import LoadReport
 from metl_gui.core.dimensional.messages import Message
-from metl_gui.core.dimensional.staging import INFINITE_TIMES
+from metl_gui.core.dimensional.staged_parts import INFINITE_TIMES
 from metl_gui.core.warehouse_model import Column, Dimension, Model
 from metl_gui.warehouse import postgres_target
 from metl_gui.warehouse.audit import audit

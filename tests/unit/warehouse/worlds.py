@@ -17,7 +17,7 @@ from metl_gui.core.dimensional.histories import EntityHistory, HistoryColumn
 from metl_gui.core.dimensional.members import FactState, Key, Ownership, Version, fact_states, members, versions
 from metl_gui.core.dimensional.messages import Message, held
 from metl_gui.core.dimensional.row_states import FOREVER, State, row_states
-from metl_gui.core.dimensional.staging import StagedPart
+from metl_gui.core.dimensional.staged_parts import StagedPart
 from metl_gui.core.warehouse_model import Column, Dimension, Fact, Model, OnMiss, Periodic, Reference
 from metl_gui.warehouse.statements import names
 from metl_gui.warehouse.table_shapes import Shapes, shapes

@@ -1,6 +1,5 @@
-"""Targets of a warehouse model: the statements that derive its tables, and the databases that run them.
+"""Targets of a warehouse model: how their tables follow from messages, and loads that bring them up to date.
 
-Lowest first: ``statements`` (steps of a plan), ``history_tables``, ``state_plan`` (states of source rows),
-``member_plan`` (versions of business keys), ``dimension_plan``, ``fact_plan``, ``load_plan`` (all of them in order);
-then databases and loads.
+Lowest first: ``plans`` (statements), ``databases`` (what runs them), then what is done with a target: ``loader``,
+``audit``, ``status`` and ``key_history``.
 """

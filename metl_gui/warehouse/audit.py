@@ -10,16 +10,16 @@ from collections.abc import Iterator
 import msgspec
 
 from metl_gui.core.warehouse_model import Accepted, Column, ColumnTest, Dimension, Fact, NotNull, Related, Unique
-from metl_gui.warehouse.arrivals import set_aside_table
-from metl_gui.warehouse.dimension_plan import versions_table
-from metl_gui.warehouse.fact_plan import member_references
-from metl_gui.warehouse.history_tables import history_table
-from metl_gui.warehouse.load_plan import referring_to
+from metl_gui.warehouse.databases.target import Target
 from metl_gui.warehouse.loader import Loader, Owner, check_loaded
-from metl_gui.warehouse.member_plan import MemberTables, keys_of
-from metl_gui.warehouse.statements import name, text
-from metl_gui.warehouse.table_shapes import DimensionShape, MemberShape, Shapes
-from metl_gui.warehouse.target import Target
+from metl_gui.warehouse.plans.arrivals import set_aside_table
+from metl_gui.warehouse.plans.dimension_plan import versions_table
+from metl_gui.warehouse.plans.fact_plan import member_references
+from metl_gui.warehouse.plans.history_tables import history_table
+from metl_gui.warehouse.plans.load_plan import referring_to
+from metl_gui.warehouse.plans.member_plan import MemberTables, keys_of
+from metl_gui.warehouse.plans.statements import name, text
+from metl_gui.warehouse.plans.table_shapes import DimensionShape, MemberShape, Shapes
 
 _SHOWN = 5
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from metl_gui.core.dimensional.key_history import KeyHistory, KeyMessage, KeyVersion
-from metl_gui.warehouse.history_tables import IDENTITY, RANK, history_table
-from metl_gui.warehouse.statements import name
-from metl_gui.warehouse.table_shapes import DimensionShape, Shapes
-from metl_gui.warehouse.target import Target
+from metl_gui.warehouse.databases.target import Target
+from metl_gui.warehouse.plans.history_tables import IDENTITY, RANK, history_table
+from metl_gui.warehouse.plans.statements import name
+from metl_gui.warehouse.plans.table_shapes import DimensionShape, Shapes
 
 MOST = 500
 """Messages or versions of one key that are read at most, and keys that are offered."""

@@ -13,7 +13,8 @@ from metl_gui.core.dimensional.histories import EntityHistory
 from metl_gui.core.dimensional.load_report import LoadReport, TableCounts
 from metl_gui.core.dimensional.staged_parts import StagedPart
 from metl_gui.core.warehouse_model import Model
-from metl_gui.warehouse.arrivals import (
+from metl_gui.warehouse.databases.target import CommitUnknownError, Target, TargetError
+from metl_gui.warehouse.plans.arrivals import (
     Batch,
     all_touched,
     arrival_plan,
@@ -24,10 +25,10 @@ from metl_gui.warehouse.arrivals import (
     set_aside_table,
     staged_table,
 )
-from metl_gui.warehouse.dimension_plan import closed_table, members_table, versions_table
-from metl_gui.warehouse.history_tables import OWN_COLUMNS, add_column, history_table, sql_type
-from metl_gui.warehouse.index_plan import indexes
-from metl_gui.warehouse.load_plan import (
+from metl_gui.warehouse.plans.dimension_plan import closed_table, members_table, versions_table
+from metl_gui.warehouse.plans.history_tables import OWN_COLUMNS, add_column, history_table, sql_type
+from metl_gui.warehouse.plans.index_plan import indexes
+from metl_gui.warehouse.plans.load_plan import (
     create_histories,
     create_own,
     create_tables,
@@ -38,14 +39,13 @@ from metl_gui.warehouse.load_plan import (
     states_of,
     wider,
 )
-from metl_gui.warehouse.member_plan import MemberTables
-from metl_gui.warehouse.missed_plan import again_table, nothing_again, waiting_query
-from metl_gui.warehouse.periodic_plan import watermark_plan
-from metl_gui.warehouse.snapshot_plan import absent_plan
-from metl_gui.warehouse.state_plan import Contents, StateTables
-from metl_gui.warehouse.statements import Step, name
-from metl_gui.warehouse.table_shapes import DimensionShape, Shapes
-from metl_gui.warehouse.target import CommitUnknownError, Target, TargetError
+from metl_gui.warehouse.plans.member_plan import MemberTables
+from metl_gui.warehouse.plans.missed_plan import again_table, nothing_again, waiting_query
+from metl_gui.warehouse.plans.periodic_plan import watermark_plan
+from metl_gui.warehouse.plans.snapshot_plan import absent_plan
+from metl_gui.warehouse.plans.state_plan import Contents, StateTables
+from metl_gui.warehouse.plans.statements import Step, name
+from metl_gui.warehouse.plans.table_shapes import DimensionShape, Shapes
 
 FIRST_EPOCH = "0000"
 """Begins the order keys of messages until somebody says that a source began its log anew."""

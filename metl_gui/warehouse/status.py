@@ -11,12 +11,12 @@ from typing import Any
 import msgspec
 
 from metl_gui.core.dimensional.load_report import LoadReport
-from metl_gui.warehouse.arrivals import set_aside_table
-from metl_gui.warehouse.history_tables import history_table
-from metl_gui.warehouse.missed_plan import waiting_query
-from metl_gui.warehouse.statements import name
-from metl_gui.warehouse.table_shapes import Shapes
-from metl_gui.warehouse.target import Target
+from metl_gui.warehouse.databases.target import Target
+from metl_gui.warehouse.plans.arrivals import set_aside_table
+from metl_gui.warehouse.plans.history_tables import history_table
+from metl_gui.warehouse.plans.missed_plan import waiting_query
+from metl_gui.warehouse.plans.statements import name
+from metl_gui.warehouse.plans.table_shapes import Shapes
 
 
 class LoadEntry(msgspec.Struct, frozen=True, kw_only=True):

@@ -29,11 +29,11 @@ from metl_gui.core.dimensional.row_states import FOREVER, row_states
 from metl_gui.core.dimensional.staged_parts import StagedPart
 from metl_gui.core.warehouse_model import Column, Model
 from metl_gui.stack.postgres import OWNER, PostgresServer
-from metl_gui.warehouse.duckdb_target import DuckDb
+from metl_gui.warehouse.databases.duckdb_target import DuckDb
+from metl_gui.warehouse.databases.postgres_target import PostgreSql
+from metl_gui.warehouse.databases.target import Target
 from metl_gui.warehouse.loader import Owner, load_parts
-from metl_gui.warehouse.postgres_target import PostgreSql
-from metl_gui.warehouse.table_shapes import Shapes, shapes
-from metl_gui.warehouse.target import Target
+from metl_gui.warehouse.plans.table_shapes import Shapes, shapes
 from tests.benchmarks.harness import Case, compared, figure, seconds
 from tests.unit.warehouse.worlds import PERSON, parse, person_dimension
 

@@ -10,8 +10,8 @@ import pytest
 from metl_gui.core.runs.run_spec import SourceSpec
 from metl_gui.engine.execution.client import SparkProcess
 from metl_gui.stack.postgres import PostgresServer
-from metl_gui.warehouse.statements import name, names
-from metl_gui.warehouse.target import Target
+from metl_gui.warehouse.databases.target import Target
+from metl_gui.warehouse.plans.statements import name, names
 from metl_gui.workbench.demo.sample import fresh_copy
 from metl_gui.workbench.loads.targets import find_target
 from metl_gui.workbench.loads.warehouse_loads import audit_warehouse, load_warehouse, model_shapes, rebuild_warehouse

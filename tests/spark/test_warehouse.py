@@ -11,7 +11,7 @@ import pytest
 from metl_gui.core.runs.run_spec import SourceSpec
 from metl_gui.engine.execution.client import SparkProcess
 from metl_gui.errors import RunError
-from metl_gui.warehouse.target import TargetError
+from metl_gui.warehouse.databases.target import TargetError
 from metl_gui.workbench.demo.sample import SampleFolder, fresh_copy
 from metl_gui.workbench.loads.warehouse_loads import LoadedRun, audit_warehouse, load_warehouse, rebuild_warehouse
 from metl_gui.workbench.runs.mapping_run import RunRequest, run_mapping

@@ -32,8 +32,8 @@ from metl_gui.engine.streaming import file_states, planner
 from metl_gui.engine.tasks import task
 from metl_gui.registry import addresses as places
 from metl_gui.ui.messages import pairs
-from metl_gui.warehouse import arrivals, audit, member_plan, state_plan, statements, status, table_shapes
-from metl_gui.warehouse import target as warehouse_target
+from metl_gui.warehouse import audit, status
+from metl_gui.warehouse.plans import arrivals, index_plan, member_plan, state_plan, statements, table_shapes
 from metl_gui.workbench.runs import topics as shown_topics
 from tests.helpers import documents, killing
 from tests.helpers.killing import WORKER
@@ -112,7 +112,7 @@ INTERNAL: dict[str, tuple[type, ...]] = {
         state_plan.Contents,
         state_plan.StateTables,
         statements.Step,
-        warehouse_target.Index,
+        index_plan.Index,
         status.LoadEntry,
         status.TargetStatus,
         table_shapes.DimensionShape,

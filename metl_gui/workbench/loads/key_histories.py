@@ -11,9 +11,9 @@ from metl_gui.core.matrix.document import Document
 from metl_gui.core.project.masks import hidden_targets
 from metl_gui.core.warehouse_model import Dimension
 from metl_gui.errors import RunError
+from metl_gui.warehouse.databases.target import Target
 from metl_gui.warehouse.key_history import key_history, keys_of
-from metl_gui.warehouse.table_shapes import DimensionShape, Shapes
-from metl_gui.warehouse.target import Target
+from metl_gui.warehouse.plans.table_shapes import DimensionShape, Shapes
 from metl_gui.workbench.loads.targets import find_target
 from metl_gui.workbench.loads.warehouse_loads import model_shapes
 from metl_gui.workbench.masked_messages import HIDDEN

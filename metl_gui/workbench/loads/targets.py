@@ -14,9 +14,9 @@ from urllib.parse import parse_qs
 from metl_gui.core.runs.run_spec import WAREHOUSE
 from metl_gui.errors import RunError
 from metl_gui.registry.addresses import DatabasePlace, is_database
-from metl_gui.warehouse.duckdb_target import DuckDb
-from metl_gui.warehouse.postgres_target import PostgreSql
-from metl_gui.warehouse.target import Target
+from metl_gui.warehouse.databases.duckdb_target import DuckDb
+from metl_gui.warehouse.databases.postgres_target import PostgreSql
+from metl_gui.warehouse.databases.target import Target
 from metl_gui.workbench.profiles.saved_profiles import SIGN, find_database
 
 _HINT = "Give duckdb:FILE.duckdb, postgresql://user@host:port/database?schema=NAME, or @PROFILE?schema=NAME."

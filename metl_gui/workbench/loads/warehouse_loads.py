@@ -23,11 +23,11 @@ from metl_gui.engine.staging.sink import staged_parts
 from metl_gui.errors import EditError, RunError, near_names
 from metl_gui.formats.row_expressions import row_expression
 from metl_gui.warehouse.audit import Finding, audit
-from metl_gui.warehouse.load_plan import whole_plan
 from metl_gui.warehouse.loader import Loader, Owner
-from metl_gui.warehouse.statements import Step, readable
+from metl_gui.warehouse.plans.load_plan import whole_plan
+from metl_gui.warehouse.plans.statements import Step, readable
+from metl_gui.warehouse.plans.table_shapes import Shapes, shapes
 from metl_gui.warehouse.status import TargetStatus, target_status
-from metl_gui.warehouse.table_shapes import Shapes, shapes
 from metl_gui.workbench.loads.targets import find_target
 from metl_gui.workbench.publishing.publication import production_document
 from metl_gui.workbench.runs.mapping_run import PRODUCTION, RunRequest, RunResult, run_mapping

@@ -12,9 +12,9 @@ import pytest
 
 from metl_gui.errors import SetupError
 from metl_gui.stack.postgres import OWNER, PostgresServer, find_programs
-from metl_gui.warehouse.duckdb_target import DuckDb
-from metl_gui.warehouse.postgres_target import PostgreSql
-from metl_gui.warehouse.target import Target
+from metl_gui.warehouse.databases.duckdb_target import DuckDb
+from metl_gui.warehouse.databases.postgres_target import PostgreSql
+from metl_gui.warehouse.databases.target import Target
 
 NewTarget = Callable[[Path], Target]
 """Opens a target that nothing was loaded into, by a folder that it may write in; it is closed with the test."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from metl_gui.warehouse.duckdb_target import DuckDb
+from metl_gui.warehouse.databases.duckdb_target import DuckDb
 from metl_gui.warehouse.loader import Owner, load_parts
-from metl_gui.warehouse.statements import Step
+from metl_gui.warehouse.plans.statements import Step
 from tests.unit.warehouse.worlds import endless_batch, model_of, part, person_dimension, visit_fact
 
 

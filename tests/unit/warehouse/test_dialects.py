@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from metl_gui.warehouse.dialects import NAME_BYTES, fitted
-from metl_gui.warehouse.statements import in_dialect, readable
+from metl_gui.warehouse.plans.dialects import NAME_BYTES, fitted
+from metl_gui.warehouse.plans.statements import in_dialect, readable
 
 
 def postgres(statement: str) -> str:

@@ -11,7 +11,7 @@ import pytest
 
 from metl_gui.core.dimensional.messages import Message
 from metl_gui.core.warehouse_model import Column
-from metl_gui.warehouse.duckdb_target import DuckDb
+from metl_gui.warehouse.databases.duckdb_target import DuckDb
 from metl_gui.warehouse.loader import Owner, load_parts
 from tests.unit.warehouse.worlds import (
     at,

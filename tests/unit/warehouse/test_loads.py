@@ -16,11 +16,11 @@ from metl_gui.core.dimensional.load_report import LoadReport
 from metl_gui.core.dimensional.messages import Message, Position
 from metl_gui.core.warehouse_model import Column, Dimension, Fact, Model
 from metl_gui.warehouse.audit import audit
-from metl_gui.warehouse.duckdb_target import DuckDb
+from metl_gui.warehouse.databases.duckdb_target import DuckDb
+from metl_gui.warehouse.databases.postgres_target import PostgreSql
+from metl_gui.warehouse.databases.target import Target, TargetError
 from metl_gui.warehouse.loader import Loader, Owner, load_parts
-from metl_gui.warehouse.postgres_target import PostgreSql
-from metl_gui.warehouse.table_shapes import shapes
-from metl_gui.warehouse.target import Target, TargetError
+from metl_gui.warehouse.plans.table_shapes import shapes
 from tests.unit.warehouse.conftest import NewTarget, new_schema
 from tests.unit.warehouse.worlds import (
     PERSON,

@@ -19,15 +19,15 @@ from metl_gui.core.dimensional.load_report import LoadReport
 from metl_gui.core.dimensional.messages import Message
 from metl_gui.core.dimensional.staged_parts import INFINITE_TIMES
 from metl_gui.core.warehouse_model import Column, Dimension, Model
-from metl_gui.warehouse import postgres_target
 from metl_gui.warehouse.audit import audit
-from metl_gui.warehouse.duckdb_target import DuckDb
+from metl_gui.warehouse.databases import postgres_target
+from metl_gui.warehouse.databases.duckdb_target import DuckDb
+from metl_gui.warehouse.databases.postgres_target import PostgreSql
+from metl_gui.warehouse.databases.target import CommitUnknownError, TargetError
 from metl_gui.warehouse.loader import Loader, load_parts
-from metl_gui.warehouse.postgres_target import PostgreSql
-from metl_gui.warehouse.statements import name
+from metl_gui.warehouse.plans.statements import name
+from metl_gui.warehouse.plans.table_shapes import shapes
 from metl_gui.warehouse.status import target_status
-from metl_gui.warehouse.table_shapes import shapes
-from metl_gui.warehouse.target import CommitUnknownError, TargetError
 from tests.unit.warehouse.conftest import SERVER, new_schema
 from tests.unit.warehouse.test_loads import OWNER, PERSONS, VISITS
 from tests.unit.warehouse.worlds import (

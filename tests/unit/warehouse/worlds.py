@@ -19,9 +19,9 @@ from metl_gui.core.dimensional.messages import Message, held
 from metl_gui.core.dimensional.row_states import FOREVER, State, row_states
 from metl_gui.core.dimensional.staged_parts import StagedPart
 from metl_gui.core.warehouse_model import Column, Dimension, Fact, Model, OnMiss, Periodic, Reference
-from metl_gui.warehouse.statements import names
-from metl_gui.warehouse.table_shapes import Shapes, shapes
-from metl_gui.warehouse.target import Target
+from metl_gui.warehouse.databases.target import Target
+from metl_gui.warehouse.plans.statements import names
+from metl_gui.warehouse.plans.table_shapes import Shapes, shapes
 
 PERSON = EntityHistory(
     "person",

@@ -9,7 +9,7 @@ import pytest
 from metl_gui.core.dimensional.key_history import KeyHistory, KeyMessage, KeyVersion
 from metl_gui.core.warehouse_model import Column, Dimension, Model
 from metl_gui.errors import RunError
-from metl_gui.warehouse.duckdb_target import DuckDb
+from metl_gui.warehouse.databases.duckdb_target import DuckDb
 from metl_gui.workbench.loads import key_histories
 from metl_gui.workbench.loads.key_histories import dimension_key_history, dimension_keys
 from metl_gui.workbench.session import Workbench

@@ -10,8 +10,9 @@ from typing import Any, Self
 
 import duckdb
 
-from metl_gui.warehouse.statements import Step, name
-from metl_gui.warehouse.target import Index, TargetError
+from metl_gui.warehouse.databases.target import TargetError
+from metl_gui.warehouse.plans.index_plan import Index
+from metl_gui.warehouse.plans.statements import Step, name
 
 DIALECT = "duckdb"
 _TYPES = {"TIMESTAMP WITH TIME ZONE": "TIMESTAMPTZ"}

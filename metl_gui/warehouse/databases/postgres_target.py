@@ -10,10 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Self
 
-from metl_gui.warehouse.dialects import POSTGRES, UNHELD, fitted
-from metl_gui.warehouse.postgres_functions import Function, functions
-from metl_gui.warehouse.statements import Step, in_dialect, name, names, text
-from metl_gui.warehouse.target import CommitUnknownError, Index, TargetError
+from metl_gui.warehouse.databases.postgres_functions import Function, functions
+from metl_gui.warehouse.databases.target import CommitUnknownError, TargetError
+from metl_gui.warehouse.plans.dialects import POSTGRES, UNHELD, fitted
+from metl_gui.warehouse.plans.index_plan import Index
+from metl_gui.warehouse.plans.statements import Step, in_dialect, name, names, text
 
 if TYPE_CHECKING:
     import psycopg
@@ -241,7 +242,7 @@ class PostgreSql:
         """
         import psycopg
 
-        from metl_gui.warehouse.postgres_copy import csv_of_part
+        from metl_gui.warehouse.databases.postgres_copy import csv_of_part
 
         listed = ", ".join(f"{name(column)} {type_}" for column, type_ in columns)
         self.run(f"CREATE OR REPLACE TEMPORARY TABLE {name(table)} ({listed})")

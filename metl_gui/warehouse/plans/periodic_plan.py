@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from metl_gui.warehouse.arrivals import Batch
-from metl_gui.warehouse.dimension_plan import columns_of as dimension_columns
-from metl_gui.warehouse.dimension_plan import write_plan
-from metl_gui.warehouse.member_plan import MemberTables
-from metl_gui.warehouse.state_plan import COMMIT
-from metl_gui.warehouse.statements import Step, name, temporary, text
-from metl_gui.warehouse.table_shapes import PeriodicShape
+from metl_gui.warehouse.plans.arrivals import Batch
+from metl_gui.warehouse.plans.dimension_plan import columns_of as dimension_columns
+from metl_gui.warehouse.plans.dimension_plan import write_plan
+from metl_gui.warehouse.plans.member_plan import MemberTables
+from metl_gui.warehouse.plans.state_plan import COMMIT
+from metl_gui.warehouse.plans.statements import Step, name, temporary, text
+from metl_gui.warehouse.plans.table_shapes import PeriodicShape
 
 _LAST_DAY = {"day": "DAY", "week": "WEEK", "month": "MONTH"}
 

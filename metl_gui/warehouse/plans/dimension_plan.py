@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from metl_gui.warehouse.member_plan import MemberTables, keys_of, latest_plan, segment_plan, shared_plan
-from metl_gui.warehouse.state_plan import FOREVER
-from metl_gui.warehouse.statements import SO_FAR, Step, differ, first_of, joined, name, names, temporary, text
-from metl_gui.warehouse.table_shapes import DimensionShape, ReferenceShape, Value
+from metl_gui.warehouse.plans.member_plan import MemberTables, keys_of, latest_plan, segment_plan, shared_plan
+from metl_gui.warehouse.plans.state_plan import FOREVER
+from metl_gui.warehouse.plans.statements import SO_FAR, Step, differ, first_of, joined, name, names, temporary, text
+from metl_gui.warehouse.plans.table_shapes import DimensionShape, ReferenceShape, Value
 
 BEGINNING = "CAST('0001-01-01 00:00:00+00' AS TIMESTAMPTZ)"
 """Since when the first version of a member holds that covers the time before it."""

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from metl_gui.warehouse.state_plan import FOREVER, ROW, StateTables, carried
-from metl_gui.warehouse.statements import Step, first_of, joined, name, names, temporary, text
-from metl_gui.warehouse.table_shapes import MemberShape
+from metl_gui.warehouse.plans.state_plan import FOREVER, ROW, StateTables, carried
+from metl_gui.warehouse.plans.statements import Step, first_of, joined, name, names, temporary, text
+from metl_gui.warehouse.plans.table_shapes import MemberShape
 
 OPENED_BY = """"_schema" || CHR(31) || "_row" || CHR(31) || "_order" || CHR(31) || "_op\""""
 """What a version is known by, as text: the message that opened it."""

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from metl_gui.core.dimensional.histories import EntityHistory
-from metl_gui.warehouse.history_tables import IDENTITY, OWN_COLUMNS, history_table
-from metl_gui.warehouse.state_plan import StateTables
-from metl_gui.warehouse.statements import Step, first_of, name, names, temporary, text
+from metl_gui.warehouse.plans.history_tables import IDENTITY, OWN_COLUMNS, history_table
+from metl_gui.warehouse.plans.state_plan import StateTables
+from metl_gui.warehouse.plans.statements import Step, first_of, name, names, temporary, text
 
 _SOURCE = ("seen_at", "position_log", "position_partition", "position_offset")
 """Columns of which the smallest of all repeats is kept."""

@@ -4,12 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from metl_gui.warehouse.dimension_plan import members_table, versions_table
-from metl_gui.warehouse.fact_plan import member_references
-from metl_gui.warehouse.history_tables import history_table
-from metl_gui.warehouse.member_plan import MemberTables, keys_of
-from metl_gui.warehouse.table_shapes import DimensionShape, KeyColumn, MemberShape, PeriodicShape, Shapes
-from metl_gui.warehouse.target import Index
+import msgspec
+
+from metl_gui.warehouse.plans.dimension_plan import members_table, versions_table
+from metl_gui.warehouse.plans.fact_plan import member_references
+from metl_gui.warehouse.plans.history_tables import history_table
+from metl_gui.warehouse.plans.member_plan import MemberTables, keys_of
+from metl_gui.warehouse.plans.table_shapes import DimensionShape, KeyColumn, MemberShape, PeriodicShape, Shapes
+
+
+class Index(msgspec.Struct, frozen=True):
+    """An index that keeps small loads from reading whole tables.
+
+    Args:
+        table: its table.
+        columns: names.
+        is_text: values may be of any length.
+        part: tells it from others of the same columns.
+        where: condition for rows that are in it, in the dialect in which plans are written; empty for all.
+        is_filled: null is looked up as the empty text.
+    """
+
+    table: str
+    columns: tuple[str, ...]
+    is_text: bool = False
+    part: str = ""
+    where: str = ""
+    is_filled: bool = False
 
 
 def indexes(shapes: Shapes) -> tuple[Index, ...]:

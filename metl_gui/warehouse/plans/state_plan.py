@@ -12,8 +12,8 @@ from collections.abc import Iterator
 import msgspec
 
 from metl_gui.core.dimensional.histories import EntityHistory
-from metl_gui.warehouse.history_tables import RANK, history_table
-from metl_gui.warehouse.statements import SO_FAR, Step, first_of, name, names, temporary, text
+from metl_gui.warehouse.plans.history_tables import RANK, history_table
+from metl_gui.warehouse.plans.statements import SO_FAR, Step, first_of, name, names, temporary, text
 
 ROW = '"_schema", "_row"'
 _BY_LOG = f'PARTITION BY {ROW} ORDER BY "_order", "_rank"'

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from metl_gui.core.dimensional.histories import EntityHistory
-from metl_gui.warehouse.arrivals import Batch, touched_by
-from metl_gui.warehouse.history_tables import RANK, history_table
-from metl_gui.warehouse.state_plan import StateTables
-from metl_gui.warehouse.statements import Step, name, temporary, text
+from metl_gui.warehouse.plans.arrivals import Batch, touched_by
+from metl_gui.warehouse.plans.history_tables import RANK, history_table
+from metl_gui.warehouse.plans.state_plan import StateTables
+from metl_gui.warehouse.plans.statements import Step, name, temporary, text
 
 CLOSED = "closed snapshot"
 """Stands for the topic of deletes that were found missing in a snapshot."""

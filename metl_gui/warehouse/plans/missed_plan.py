@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from metl_gui.warehouse.member_plan import MemberTables, keys_of
-from metl_gui.warehouse.statements import Step, name, names, temporary, text
-from metl_gui.warehouse.table_shapes import DimensionShape, FactShape, ReferenceShape
+from metl_gui.warehouse.plans.member_plan import MemberTables, keys_of
+from metl_gui.warehouse.plans.statements import Step, name, names, temporary, text
+from metl_gui.warehouse.plans.table_shapes import DimensionShape, FactShape, ReferenceShape
 
 
 def missed_table(fact: str) -> str:

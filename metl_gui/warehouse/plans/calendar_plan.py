@@ -6,7 +6,7 @@ import calendar
 from collections.abc import Iterator, Sequence
 
 from metl_gui.core.warehouse_model import Dates, TimesOfDay
-from metl_gui.warehouse.statements import Step, name, text
+from metl_gui.warehouse.plans.statements import Step, name, text
 
 _LAST_MONTH = 12
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from metl_gui.core.dimensional.histories import EntityHistory
-from metl_gui.warehouse.statements import name, text
+from metl_gui.warehouse.plans.statements import name, text
 
 OWN_COLUMNS = (
     *(("schema", "VARCHAR"), ("row_key", "VARCHAR"), ("order_key", "VARCHAR"), ("op", "VARCHAR")),

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol, Self
 
-import msgspec
-
 from metl_gui.errors import UserError
-from metl_gui.warehouse.statements import Step
+from metl_gui.warehouse.plans.index_plan import Index
+from metl_gui.warehouse.plans.statements import Step
 
 
 class TargetError(UserError):
@@ -18,26 +17,6 @@ class TargetError(UserError):
 
 class CommitUnknownError(TargetError):
     """The connection was lost while a transaction was committed: whether it stands must be looked up."""
-
-
-class Index(msgspec.Struct, frozen=True):
-    """An index that keeps small loads from reading whole tables.
-
-    Args:
-        table: its table.
-        columns: names.
-        is_text: values may be of any length.
-        part: tells it from others of the same columns.
-        where: condition for rows that are in it, in the dialect in which plans are written; empty for all.
-        is_filled: null is looked up as the empty text.
-    """
-
-    table: str
-    columns: tuple[str, ...]
-    is_text: bool = False
-    part: str = ""
-    where: str = ""
-    is_filled: bool = False
 
 
 class Target(Protocol):

@@ -13,7 +13,7 @@ import msgspec
 import sqlglot
 from sqlglot import exp
 
-from metl_gui.warehouse.dialects import written
+from metl_gui.warehouse.plans.dialects import written
 
 WRITTEN_IN = "duckdb"
 """The dialect in which plans are written; they keep to what the dialects of all targets have a word for."""

@@ -23,8 +23,8 @@ from metl_gui.core.warehouse_model import (
     TimesOfDay,
 )
 from metl_gui.errors import UserError
-from metl_gui.warehouse.history_tables import sql_type
-from metl_gui.warehouse.statements import WRITTEN_IN, name
+from metl_gui.warehouse.plans.history_tables import sql_type
+from metl_gui.warehouse.plans.statements import WRITTEN_IN, name
 
 Histories: TypeAlias = Mapping[str, EntityHistory]
 Parse: TypeAlias = Callable[[str], exp.Expr]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from metl_gui.core.warehouse_model import Dates
-from metl_gui.warehouse.dimension_plan import (
+from metl_gui.warehouse.plans.dimension_plan import (
     add_before,
     infer,
     members_table,
@@ -17,10 +17,10 @@ from metl_gui.warehouse.dimension_plan import (
     versions_table,
     write_plan,
 )
-from metl_gui.warehouse.member_plan import MemberTables, keys_of, latest_plan, shared_plan
-from metl_gui.warehouse.missed_plan import create_missed, keep_missed, missing_references
-from metl_gui.warehouse.statements import Step, name, names, temporary, text
-from metl_gui.warehouse.table_shapes import DimensionShape, FactShape, MemberShape, ReferenceShape
+from metl_gui.warehouse.plans.member_plan import MemberTables, keys_of, latest_plan, shared_plan
+from metl_gui.warehouse.plans.missed_plan import create_missed, keep_missed, missing_references
+from metl_gui.warehouse.plans.statements import Step, name, names, temporary, text
+from metl_gui.warehouse.plans.table_shapes import DimensionShape, FactShape, MemberShape, ReferenceShape
 
 NOT_APPLICABLE = -1
 """The key of the row that a reference without a value points to."""

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 
 from metl_gui.core.dimensional.histories import EntityHistory
 from metl_gui.core.warehouse_model import Dates, Dimension, Fact, Model, TimesOfDay
-from metl_gui.warehouse.arrivals import Batch, arrival_plan, set_aside_plan, set_aside_table
-from metl_gui.warehouse.calendar_plan import create_dates, create_times
-from metl_gui.warehouse.dimension_plan import create_dimension, dimension_plan, infer
-from metl_gui.warehouse.fact_plan import (
+from metl_gui.warehouse.plans.arrivals import Batch, arrival_plan, set_aside_plan, set_aside_table
+from metl_gui.warehouse.plans.calendar_plan import create_dates, create_times
+from metl_gui.warehouse.plans.dimension_plan import create_dimension, dimension_plan, infer
+from metl_gui.warehouse.plans.fact_plan import (
     all_members,
     changed_members,
     create_fact,
@@ -18,13 +18,13 @@ from metl_gui.warehouse.fact_plan import (
     member_references,
     rekey_plan,
 )
-from metl_gui.warehouse.history_tables import create_history, history_table
-from metl_gui.warehouse.member_plan import MemberTables, keep_owners, owner_plan, widen_plan
-from metl_gui.warehouse.missed_plan import again_plan, again_table, missed_table
-from metl_gui.warehouse.periodic_plan import create_periodic, periodic_plan, watermark_plan
-from metl_gui.warehouse.state_plan import Contents, state_plan
-from metl_gui.warehouse.statements import Step, name
-from metl_gui.warehouse.table_shapes import DimensionShape, FactShape, ReferenceShape, Shapes
+from metl_gui.warehouse.plans.history_tables import create_history, history_table
+from metl_gui.warehouse.plans.member_plan import MemberTables, keep_owners, owner_plan, widen_plan
+from metl_gui.warehouse.plans.missed_plan import again_plan, again_table, missed_table
+from metl_gui.warehouse.plans.periodic_plan import create_periodic, periodic_plan, watermark_plan
+from metl_gui.warehouse.plans.state_plan import Contents, state_plan
+from metl_gui.warehouse.plans.statements import Step, name
+from metl_gui.warehouse.plans.table_shapes import DimensionShape, FactShape, ReferenceShape, Shapes
 
 OWN_TABLES = (
     "CREATE TABLE metl_loads (load VARCHAR PRIMARY KEY, loaded_at TIMESTAMPTZ, report VARCHAR)",

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import msgspec
 
 from metl_gui.core.warehouse_model import Accepted, Column, ColumnTest, Dimension, Fact, NotNull, Related, Unique
-from metl_gui.warehouse.databases.target import Target
+from metl_gui.warehouse.databases.target import WarehouseTarget
 from metl_gui.warehouse.loader import Loader, Owner, check_loaded
 from metl_gui.warehouse.plans.arrivals import set_aside_table
 from metl_gui.warehouse.plans.dimension_plan import versions_table
@@ -19,7 +19,7 @@ from metl_gui.warehouse.plans.history_tables import history_table
 from metl_gui.warehouse.plans.load_plan import referring_to
 from metl_gui.warehouse.plans.member_plan import MemberTables, keys_of
 from metl_gui.warehouse.plans.statements import name, text
-from metl_gui.warehouse.plans.table_shapes import DimensionShape, MemberShape, Shapes
+from metl_gui.warehouse.plans.table_shapes import DimensionShape, MemberShape, TableShapes
 
 _SHOWN = 5
 
@@ -48,7 +48,7 @@ class _Rule(msgspec.Struct, frozen=True):
     broken: str
 
 
-def audit(target: Target, shapes: Shapes, owner: Owner) -> tuple[Finding, ...]:
+def audit(target: WarehouseTarget, shapes: TableShapes, owner: Owner) -> tuple[Finding, ...]:
     """Return what is wrong in a target; nothing in it is changed.
 
     Cost: every row is made anew once and compared, and each rule is one query.
@@ -66,7 +66,7 @@ def audit(target: Target, shapes: Shapes, owner: Owner) -> tuple[Finding, ...]:
     return tuple(one for one in findings if one is not None)
 
 
-def _found(target: Target, rule: _Rule) -> Finding | None:
+def _found(target: WarehouseTarget, rule: _Rule) -> Finding | None:
     count = target.rows(f"SELECT COUNT(*) FROM ({rule.broken}) AS q")[0][0]
     if not count:
         return None
@@ -75,7 +75,7 @@ def _found(target: Target, rule: _Rule) -> Finding | None:
     return Finding(table=rule.table, rule=rule.rule, rows=count, shown=shown)
 
 
-def _rules(shapes: Shapes) -> Iterator[_Rule]:
+def _rules(shapes: TableShapes) -> Iterator[_Rule]:
     yield _ledger(shapes)
     for dimension in shapes.dimensions:
         yield from _dimension_rules(dimension)
@@ -95,7 +95,7 @@ def _rules(shapes: Shapes) -> Iterator[_Rule]:
     yield from _declared(shapes)
 
 
-def _ledger(shapes: Shapes) -> _Rule:
+def _ledger(shapes: TableShapes) -> _Rule:
     stored = " + ".join(f"(SELECT COUNT(*) FROM {name(history_table(entity))})" for entity in shapes.histories) or "0"
     tables = (name(set_aside_table(entity)) for entity in shapes.histories)
     aside = " + ".join(f"(SELECT COUNT(*) FROM {table})" for table in tables) or "0"
@@ -130,7 +130,7 @@ def _owned(shape: MemberShape) -> _Rule:
     return _Rule(shape.table, "rows come from messages", broken)
 
 
-def _declared(shapes: Shapes) -> Iterator[_Rule]:
+def _declared(shapes: TableShapes) -> Iterator[_Rule]:
     for table in shapes.model.tables:
         if isinstance(table, Dimension):
             columns = table.columns if table.columns != "all" else ()

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from metl_gui.core.dimensional.key_history import KeyHistory, KeyMessage, KeyVersion
-from metl_gui.warehouse.databases.target import Target
+from metl_gui.warehouse.databases.target import WarehouseTarget
 from metl_gui.warehouse.plans.history_tables import IDENTITY, RANK, history_table
 from metl_gui.warehouse.plans.statements import name
-from metl_gui.warehouse.plans.table_shapes import DimensionShape, Shapes
+from metl_gui.warehouse.plans.table_shapes import DimensionShape, TableShapes
 
 MOST = 500
 """Messages or versions of one key that are read at most, and keys that are offered."""
@@ -20,7 +20,7 @@ _BEFORE_ALL = 2
 """Years before this one stand for all the time before a first version."""
 
 
-def keys_of(target: Target, shape: DimensionShape) -> tuple[tuple[str, ...], ...]:
+def keys_of(target: WarehouseTarget, shape: DimensionShape) -> tuple[tuple[str, ...], ...]:
     """Return business keys of a dimension, those with most versions first.
 
     Args:
@@ -33,7 +33,7 @@ def keys_of(target: Target, shape: DimensionShape) -> tuple[tuple[str, ...], ...
     return tuple(tuple(str(value) for value in row) for row in target.rows(query))
 
 
-def key_history(target: Target, shapes: Shapes, table: str, key: Sequence[str]) -> KeyHistory:
+def key_history(target: WarehouseTarget, shapes: TableShapes, table: str, key: Sequence[str]) -> KeyHistory:
     """Return the messages and versions of a business key.
 
     Args:
@@ -51,7 +51,9 @@ def key_history(target: Target, shapes: Shapes, table: str, key: Sequence[str]) 
     )
 
 
-def _messages(target: Target, shape: DimensionShape, valid_at: str, key: Sequence[str]) -> Iterator[KeyMessage]:
+def _messages(
+    target: WarehouseTarget, shape: DimensionShape, valid_at: str, key: Sequence[str]
+) -> Iterator[KeyMessage]:
     """Yield all messages of the source rows that ever carried the key, those without it too."""
     history = name(history_table(shape.entity))
     carried = " AND ".join(f"{_as_text(part.source)} = ?" for part in shape.key)
@@ -76,7 +78,7 @@ def _messages(target: Target, shape: DimensionShape, valid_at: str, key: Sequenc
         )
 
 
-def _versions(target: Target, shape: DimensionShape, key: Sequence[str]) -> Iterator[KeyVersion]:
+def _versions(target: WarehouseTarget, shape: DimensionShape, key: Sequence[str]) -> Iterator[KeyVersion]:
     is_key = " AND ".join(f"{_as_text(part.name)} = ?" for part in shape.key)
     names = [column.name for column in shape.columns]
     values = "".join(f", {_as_text(column)}" for column in names)

@@ -13,7 +13,7 @@ from metl_gui.core.dimensional.histories import EntityHistory
 from metl_gui.core.dimensional.load_report import LoadReport, TableCounts
 from metl_gui.core.dimensional.staged_parts import StagedPart
 from metl_gui.core.warehouse_model import Model
-from metl_gui.warehouse.databases.target import CommitUnknownError, Target, TargetError
+from metl_gui.warehouse.databases.target import CommitUnknownError, TargetError, WarehouseTarget
 from metl_gui.warehouse.plans.arrivals import (
     Batch,
     all_touched,
@@ -45,7 +45,7 @@ from metl_gui.warehouse.plans.periodic_plan import watermark_plan
 from metl_gui.warehouse.plans.snapshot_plan import absent_plan
 from metl_gui.warehouse.plans.state_plan import Contents, StateTables
 from metl_gui.warehouse.plans.statements import Step, name
-from metl_gui.warehouse.plans.table_shapes import DimensionShape, Shapes
+from metl_gui.warehouse.plans.table_shapes import DimensionShape, TableShapes
 
 FIRST_EPOCH = "0000"
 """Begins the order keys of messages until somebody says that a source began its log anew."""
@@ -76,8 +76,8 @@ def _unheard(_step: Step, _rows: int) -> None:
 
 
 def load_parts(
-    target: Target,
-    shapes: Shapes,
+    target: WarehouseTarget,
+    shapes: TableShapes,
     parts: Iterable[StagedPart],
     load: str,
     owner: Owner,
@@ -99,7 +99,7 @@ def load_parts(
     return Loader(target, shapes, owner, on_step).load(tuple(parts), load)
 
 
-def check_loaded(target: Target) -> None:
+def check_loaded(target: WarehouseTarget) -> None:
     """Refuse a target that no load made: a name that is mistyped is none of a warehouse.
 
     Raises:
@@ -120,7 +120,7 @@ class Loader:
         on_step: called between steps.
     """
 
-    def __init__(self, target: Target, shapes: Shapes, owner: Owner, on_step: OnStep = _unheard) -> None:
+    def __init__(self, target: WarehouseTarget, shapes: TableShapes, owner: Owner, on_step: OnStep = _unheard) -> None:
         self.target, self.shapes, self.owner, self.on_step = target, shapes, owner, on_step
         self.report = LoadReport(load="")
 

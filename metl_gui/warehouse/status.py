@@ -11,12 +11,12 @@ from typing import Any
 import msgspec
 
 from metl_gui.core.dimensional.load_report import LoadReport
-from metl_gui.warehouse.databases.target import Target
+from metl_gui.warehouse.databases.target import WarehouseTarget
 from metl_gui.warehouse.plans.arrivals import set_aside_table
 from metl_gui.warehouse.plans.history_tables import history_table
 from metl_gui.warehouse.plans.missed_plan import waiting_query
 from metl_gui.warehouse.plans.statements import name
-from metl_gui.warehouse.plans.table_shapes import Shapes
+from metl_gui.warehouse.plans.table_shapes import TableShapes
 
 
 class LoadEntry(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,7 +66,7 @@ class TargetStatus(msgspec.Struct, frozen=True, kw_only=True):
         return found
 
 
-def target_status(target: Target, shapes: Shapes, limit: int = 10) -> TargetStatus | None:
+def target_status(target: WarehouseTarget, shapes: TableShapes, limit: int = 10) -> TargetStatus | None:
     """Return what a target says of itself, ``None`` where nothing was loaded into it.
 
     Args:

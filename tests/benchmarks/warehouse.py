@@ -31,9 +31,9 @@ from metl_gui.core.warehouse_model import Column, Model
 from metl_gui.stack.postgres import OWNER, PostgresServer
 from metl_gui.warehouse.databases.duckdb_target import DuckDb
 from metl_gui.warehouse.databases.postgres_target import PostgreSql
-from metl_gui.warehouse.databases.target import Target
+from metl_gui.warehouse.databases.target import WarehouseTarget
 from metl_gui.warehouse.loader import Owner, load_parts
-from metl_gui.warehouse.plans.table_shapes import Shapes, shapes
+from metl_gui.warehouse.plans.table_shapes import TableShapes, shapes
 from tests.benchmarks.harness import Case, compared, figure, seconds
 from tests.unit.warehouse.worlds import PERSON, parse, person_dimension
 
@@ -128,13 +128,13 @@ def expected(changes: Sequence[Change]) -> set[tuple[Any, ...]]:
     return found
 
 
-def shapes_of_person() -> Shapes:
+def shapes_of_person() -> TableShapes:
     """Return the tables of the benchmark's model."""
     columns = (Column(name="city", path="city", history=2), Column(name="mood", path="mood"))
     return shapes(Model(name="benchmark", tables=(person_dimension(columns=columns),)), [PERSON], parse)
 
 
-def ours(target: Target, parts: Sequence[StagedPart], name: str) -> None:
+def ours(target: WarehouseTarget, parts: Sequence[StagedPart], name: str) -> None:
     """Load parts."""
     load_parts(target, shapes_of_person(), parts, name, _BULK)
 

@@ -10,7 +10,7 @@ import pytest
 from metl_gui.core.runs.run_spec import SourceSpec
 from metl_gui.engine.execution.client import SparkProcess
 from metl_gui.stack.postgres import PostgresServer
-from metl_gui.warehouse.databases.target import Target
+from metl_gui.warehouse.databases.target import WarehouseTarget
 from metl_gui.warehouse.plans.statements import name, names
 from metl_gui.workbench.demo.sample import fresh_copy
 from metl_gui.workbench.loads.targets import find_target
@@ -26,7 +26,7 @@ def password(postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch) -> str:
     return postgres.password
 
 
-def contents(target: Target, tables: list[str]) -> dict[str, list[str]]:
+def contents(target: WarehouseTarget, tables: list[str]) -> dict[str, list[str]]:
     """Return the rows of tables, as text, without the keys that only count."""
     found = {}
     for table in tables:

@@ -19,7 +19,7 @@ from metl_gui.core.edits.warehouse import RemoveModel
 from metl_gui.core.warehouse_model import Dimension, Fact, Model, NotNull
 from metl_gui.errors import RunError
 from metl_gui.ui.shell.window import Window
-from metl_gui.ui.warehouse.columns import RowChange
+from metl_gui.ui.warehouse.columns import TableRowChange
 from metl_gui.ui.warehouse.sql_dialog import SqlDialog
 from metl_gui.ui.widgets.choice import Chooser
 from metl_gui.workbench.loads import key_histories, warehouse_loads
@@ -203,7 +203,7 @@ def test_a_test_that_is_none_is_refused_in_words(shown: Window) -> None:
     page = shown.warehouse.page
     page.show_table("customer")
     before = shown.project.value
-    page.table.model.changed.emit(RowChange(page.table.model.rows[1], RowMember.TESTS, "positive"))
+    page.table.model.changed.emit(TableRowChange(page.table.model.rows[1], RowMember.TESTS, "positive"))
     assert "no test" in shown.notice.words.text()
     assert shown.project.value is before
 

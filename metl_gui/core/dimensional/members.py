@@ -75,7 +75,7 @@ class Segment(msgspec.Struct, frozen=True):
     values: Values
 
 
-class Member(msgspec.Struct, frozen=True):
+class MemberTimes(msgspec.Struct, frozen=True):
     """A business key in all its time.
 
     Args:
@@ -89,7 +89,7 @@ class Member(msgspec.Struct, frozen=True):
     is_alive: bool
 
 
-class Version(msgspec.Struct, frozen=True):
+class MemberVersion(msgspec.Struct, frozen=True):
     """A version of a member: what it was over a time.
 
     Args:
@@ -110,7 +110,7 @@ class Version(msgspec.Struct, frozen=True):
     previous: Values
 
 
-def members(states: Iterable[State], ownership: Ownership) -> dict[Key, Member]:
+def members(states: Iterable[State], ownership: Ownership) -> dict[Key, MemberTimes]:
     """Return the members that states make, those that never held left out.
 
     Cost: rows of a member times its states.
@@ -126,7 +126,7 @@ def members(states: Iterable[State], ownership: Ownership) -> dict[Key, Member]:
         segments = tuple(_segments(of_key, ownership, changes))
         if segments:
             is_alive = any(one.valid_to == FOREVER and ownership.leads(one.row) for one in of_key)
-            found[key] = Member(segments, latest_values(of_key, ownership), is_alive)
+            found[key] = MemberTimes(segments, latest_values(of_key, ownership), is_alive)
     return found
 
 
@@ -201,7 +201,7 @@ def _changed_in_log(states: Sequence[State]) -> Mapping[str, datetime]:
     return since
 
 
-def versions(member: Member, by_version: Sequence[str]) -> tuple[Version, ...]:
+def versions(member: MemberTimes, by_version: Sequence[str]) -> tuple[MemberVersion, ...]:
     """Return the versions of a member: touching segments that are equal in some columns are one.
 
     Args:
@@ -220,7 +220,7 @@ def versions(member: Member, by_version: Sequence[str]) -> tuple[Version, ...]:
     previous = {name: _previous(member.segments, name) for name in names}
     first = member.segments[0].values
     return tuple(
-        Version(one.valid_from, one.valid_to, one.opened_by, one.values, first, member.latest, current, previous)
+        MemberVersion(one.valid_from, one.valid_to, one.opened_by, one.values, first, member.latest, current, previous)
         for one in merged
     )
 

@@ -58,7 +58,7 @@ _LONGEST = 10_000
 
 
 @dataclass(frozen=True)
-class RowChange:
+class TableRowChange:
     """What a person wrote into a cell."""
 
     row: TableRow
@@ -70,7 +70,7 @@ class TableColumnsModel(ColumnsModel):
     """The rows of a table.
 
     Signals:
-        changed: a ``RowChange`` that is asked for; nothing is changed here.
+        changed: a ``TableRowChange`` that is asked for; nothing is changed here.
     """
 
     changed = Signal(object)
@@ -128,7 +128,7 @@ class TableColumnsModel(ColumnsModel):
             return False
         if text == index.data(Qt.ItemDataRole.EditRole):
             return False
-        self.changed.emit(RowChange(self.rows[index.row()], member, text))
+        self.changed.emit(TableRowChange(self.rows[index.row()], member, text))
         return True
 
     def _colour(self, row: TableRow, column: int) -> Any:

@@ -24,7 +24,7 @@ from metl_gui.ui.context.app_context import PAGES, AppContext
 from metl_gui.ui.jobs.jobs import JobOutcome, NewestJob
 from metl_gui.ui.project.panel_updater import PanelUpdater
 from metl_gui.ui.run.processes import SparkRuns
-from metl_gui.ui.warehouse.columns import RowChange
+from metl_gui.ui.warehouse.columns import TableRowChange
 from metl_gui.ui.warehouse.page import WarehousePage
 from metl_gui.ui.warehouse.sql_dialog import SqlDialog
 from metl_gui.ui.warehouse.star import read_places
@@ -202,7 +202,7 @@ class WarehouseController(QObject):
         if page.is_proposed and not self._project.refuses_now():
             self._project.do(SetModel(with_proposed(page.model, page.proposed, page.shown)))
 
-    def change(self, changed: RowChange) -> None:
+    def change(self, changed: TableRowChange) -> None:
         """Change a member of a row."""
         table = self.page.shown_table
         if table is None:

@@ -19,7 +19,7 @@ class CommitUnknownError(TargetError):
     """The connection was lost while a transaction was committed: whether it stands must be looked up."""
 
 
-class Target(Protocol):
+class WarehouseTarget(Protocol):
     """A connection to a database that holds a warehouse.
 
     Statements are given in the dialect in which plans are written, with ``?`` for values.

@@ -10,7 +10,7 @@ from metl_gui.warehouse.plans.dimension_plan import members_table, versions_tabl
 from metl_gui.warehouse.plans.fact_plan import member_references
 from metl_gui.warehouse.plans.history_tables import history_table
 from metl_gui.warehouse.plans.member_plan import MemberTables, keys_of
-from metl_gui.warehouse.plans.table_shapes import DimensionShape, KeyColumn, MemberShape, PeriodicShape, Shapes
+from metl_gui.warehouse.plans.table_shapes import DimensionShape, KeyColumn, MemberShape, PeriodicShape, TableShapes
 
 
 class Index(msgspec.Struct, frozen=True):
@@ -33,7 +33,7 @@ class Index(msgspec.Struct, frozen=True):
     is_filled: bool = False
 
 
-def indexes(shapes: Shapes) -> tuple[Index, ...]:
+def indexes(shapes: TableShapes) -> tuple[Index, ...]:
     """Return the indexes of a warehouse, each once."""
     found: list[Index] = []
     for entity in shapes.histories:

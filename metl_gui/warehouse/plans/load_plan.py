@@ -24,7 +24,7 @@ from metl_gui.warehouse.plans.missed_plan import again_plan, again_table, missed
 from metl_gui.warehouse.plans.periodic_plan import create_periodic, periodic_plan, watermark_plan
 from metl_gui.warehouse.plans.state_plan import Contents, state_plan
 from metl_gui.warehouse.plans.statements import Step, name
-from metl_gui.warehouse.plans.table_shapes import DimensionShape, FactShape, ReferenceShape, Shapes
+from metl_gui.warehouse.plans.table_shapes import DimensionShape, FactShape, ReferenceShape, TableShapes
 
 OWN_TABLES = (
     "CREATE TABLE metl_loads (load VARCHAR PRIMARY KEY, loaded_at TIMESTAMPTZ, report VARCHAR)",
@@ -52,7 +52,7 @@ def create_histories(histories: Iterable[EntityHistory]) -> Iterator[Step]:
         yield Step(f"Make the place for what is set aside of {entity}", aside)
 
 
-def create_tables(shapes: Shapes) -> Iterator[Step]:
+def create_tables(shapes: TableShapes) -> Iterator[Step]:
     """Yield the steps that make the tables of the model, empty but for what is generated."""
     for table in shapes.model.tables:
         if isinstance(table, Dates):
@@ -81,7 +81,7 @@ def drop_tables(model: Model) -> Iterator[Step]:
     yield Step("Forget up to when periodic facts went", "DELETE FROM metl_periods")
 
 
-def whole_plan(shapes: Shapes) -> Iterator[Step]:
+def whole_plan(shapes: TableShapes) -> Iterator[Step]:
     """Yield all steps of a load, for messages that have everything in them that plans provide for."""
     for history in shapes.histories.values():
         yield from set_aside_plan(history, shapes.conversions(history.entity), "LOAD")
@@ -98,7 +98,7 @@ def whole_plan(shapes: Shapes) -> Iterator[Step]:
     yield from facts_plan(shapes)
 
 
-def states_of(shapes: Shapes, entity: str, contents: Contents) -> Iterator[Step]:
+def states_of(shapes: TableShapes, entity: str, contents: Contents) -> Iterator[Step]:
     """Yield the steps that make the states of an entity and find the keys that change."""
     yield from state_plan(shapes.histories[entity], contents, shapes.valid_at.get(entity, ""))
     for shape in shapes.of_entity(entity):
@@ -106,12 +106,12 @@ def states_of(shapes: Shapes, entity: str, contents: Contents) -> Iterator[Step]
         yield from owner_plan(shape, only_held=isinstance(shape, DimensionShape), again=again)
 
 
-def wider(shapes: Shapes, entity: str) -> Iterator[Step]:
+def wider(shapes: TableShapes, entity: str) -> Iterator[Step]:
     """Yield the steps that take in rows which share a key with touched rows."""
     yield from widen_plan(shapes.of_entity(entity), entity)
 
 
-def dimensions_plan(shapes: Shapes, *, is_whole: bool = False) -> Iterator[Step]:
+def dimensions_plan(shapes: TableShapes, *, is_whole: bool = False) -> Iterator[Step]:
     """Yield the steps that bring dimensions up to date, once the states of all entities are made.
 
     Args:
@@ -125,7 +125,7 @@ def dimensions_plan(shapes: Shapes, *, is_whole: bool = False) -> Iterator[Step]
         yield all_members(dimension) if is_whole else changed_members(dimension)
 
 
-def _as_of_events(shapes: Shapes, dimension: DimensionShape) -> list[tuple[str, str, str]]:
+def _as_of_events(shapes: TableShapes, dimension: DimensionShape) -> list[tuple[str, str, str]]:
     """Return the facts that refer to a dimension as of their event time, each with its columns for member and time."""
     return [
         (fact.table, reference.durable, "event_time")
@@ -135,12 +135,12 @@ def _as_of_events(shapes: Shapes, dimension: DimensionShape) -> list[tuple[str, 
     ]
 
 
-def members_came(shapes: Shapes, fact: FactShape) -> Iterator[Step]:
+def members_came(shapes: TableShapes, fact: FactShape) -> Iterator[Step]:
     """Yield the steps that list the facts whose members came or went, once dimensions are up to date."""
     yield from again_plan(fact, {one.table: one for one in shapes.dimensions})
 
 
-def facts_plan(shapes: Shapes) -> Iterator[Step]:
+def facts_plan(shapes: TableShapes) -> Iterator[Step]:
     """Yield the steps that bring facts up to date, and what refers to members that changed."""
     by_name = {one.table: one for one in shapes.dimensions}
     for fact in shapes.facts:
@@ -154,13 +154,13 @@ def facts_plan(shapes: Shapes) -> Iterator[Step]:
             yield from forget_inferred(dimension, referring)
 
 
-def referring_to(shapes: Shapes, dimension: DimensionShape) -> list[tuple[str, ReferenceShape]]:
+def referring_to(shapes: TableShapes, dimension: DimensionShape) -> list[tuple[str, ReferenceShape]]:
     """Return the tables that refer to a dimension, each with its reference."""
     members = (*shapes.dimensions, *shapes.facts)
     return [(s.table, r) for s in members for r in member_references(s) if r.dimension == dimension.table]
 
 
-def _rekey(shapes: Shapes) -> Iterator[Step]:
+def _rekey(shapes: TableShapes) -> Iterator[Step]:
     """Yield the steps that point rows to the right version of members that changed, or went away."""
     for dimension in shapes.dimensions:
         for table, reference in referring_to(shapes, dimension):

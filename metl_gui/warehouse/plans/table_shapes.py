@@ -214,7 +214,7 @@ class PeriodicShape(msgspec.Struct, frozen=True, kw_only=True):
     columns: tuple[str, ...]
 
 
-class Shapes(msgspec.Struct, frozen=True):
+class TableShapes(msgspec.Struct, frozen=True):
     """The tables of a model, dimensions before what refers to them.
 
     Args:
@@ -260,7 +260,7 @@ class Shapes(msgspec.Struct, frozen=True):
         return next(one for one in self.dimensions if one.table == table)
 
 
-def shapes(model: Model, histories: Sequence[EntityHistory], parse: Parse) -> Shapes:
+def shapes(model: Model, histories: Sequence[EntityHistory], parse: Parse) -> TableShapes:
     """Return the tables of a model over histories.
 
     Raises:
@@ -277,7 +277,7 @@ def shapes(model: Model, histories: Sequence[EntityHistory], parse: Parse) -> Sh
             value = maker.attribute(one.name, one.entity, one.valid_at)
             valid_at[one.entity] = f"CAST({value.sql} AS TIMESTAMPTZ)"
     periodics = tuple(_periodic(one, dimensions) for one in model.tables if isinstance(one, Periodic))
-    return Shapes(model, by_entity, tuple(_in_levels(dimensions)), facts, periodics, valid_at)
+    return TableShapes(model, by_entity, tuple(_in_levels(dimensions)), facts, periodics, valid_at)
 
 
 def _periodic(one: Periodic, dimensions: Sequence[DimensionShape]) -> PeriodicShape:

@@ -11,9 +11,9 @@ from metl_gui.core.matrix.document import Document
 from metl_gui.core.project.masks import hidden_targets
 from metl_gui.core.warehouse_model import Dimension
 from metl_gui.errors import RunError
-from metl_gui.warehouse.databases.target import Target
+from metl_gui.warehouse.databases.target import WarehouseTarget
 from metl_gui.warehouse.key_history import key_history, keys_of
-from metl_gui.warehouse.plans.table_shapes import DimensionShape, Shapes
+from metl_gui.warehouse.plans.table_shapes import DimensionShape, TableShapes
 from metl_gui.workbench.loads.targets import find_target
 from metl_gui.workbench.loads.warehouse_loads import model_shapes
 from metl_gui.workbench.masked_messages import HIDDEN
@@ -51,7 +51,7 @@ def dimension_key_history(
 
 
 @contextmanager
-def _opened(document: Document, target: str, table: str, model: str) -> Iterator[tuple[Target, Shapes]]:
+def _opened(document: Document, target: str, table: str, model: str) -> Iterator[tuple[WarehouseTarget, TableShapes]]:
     shapes = model_shapes(document, model)
     if not isinstance(shapes.model.table(table), Dimension):
         raise RunError(f"{table} is no dimension of the warehouse model {shapes.model.name}.")
@@ -68,7 +68,7 @@ def _opened(document: Document, target: str, table: str, model: str) -> Iterator
         yield opened, shapes
 
 
-def _masked(document: Document, shapes: Shapes, shape: DimensionShape) -> frozenset[str]:
+def _masked(document: Document, shapes: TableShapes, shape: DimensionShape) -> frozenset[str]:
     """Return the columns of a history whose values are hidden, in whichever version of the entity."""
     columns = shapes.histories[shape.entity].columns
     labels = {label for one in columns for label in one.paths}

@@ -16,7 +16,7 @@ from metl_gui.errors import RunError
 from metl_gui.registry.addresses import DatabasePlace, is_database
 from metl_gui.warehouse.databases.duckdb_target import DuckDb
 from metl_gui.warehouse.databases.postgres_target import PostgreSql
-from metl_gui.warehouse.databases.target import Target
+from metl_gui.warehouse.databases.target import WarehouseTarget
 from metl_gui.workbench.profiles.saved_profiles import SIGN, find_database
 
 _HINT = "Give duckdb:FILE.duckdb, postgresql://user@host:port/database?schema=NAME, or @PROFILE?schema=NAME."
@@ -41,7 +41,7 @@ class TargetAddress(NamedTuple):
         """Return whether it is a file that is not there yet."""
         return self.place is None and not self.path.exists()
 
-    def open(self) -> Target:
+    def open(self) -> WarehouseTarget:
         """Open the target for writing.
 
         Raises:

@@ -26,7 +26,7 @@ from metl_gui.warehouse.audit import Finding, audit
 from metl_gui.warehouse.loader import Loader, Owner
 from metl_gui.warehouse.plans.load_plan import whole_plan
 from metl_gui.warehouse.plans.statements import Step, readable
-from metl_gui.warehouse.plans.table_shapes import Shapes, shapes
+from metl_gui.warehouse.plans.table_shapes import TableShapes, shapes
 from metl_gui.warehouse.status import TargetStatus, target_status
 from metl_gui.workbench.loads.targets import find_target
 from metl_gui.workbench.publishing.publication import production_document
@@ -181,7 +181,7 @@ def warehouse_status(workbench: Workbench, target: str, model: str = "") -> Targ
     return found
 
 
-def model_shapes(document: Document, name: str = "", *, production: bool = False) -> Shapes:
+def model_shapes(document: Document, name: str = "", *, production: bool = False) -> TableShapes:
     """Return the tables of a model of a document.
 
     Raises:

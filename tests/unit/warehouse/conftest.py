@@ -14,9 +14,9 @@ from metl_gui.errors import SetupError
 from metl_gui.stack.postgres import OWNER, PostgresServer, find_programs
 from metl_gui.warehouse.databases.duckdb_target import DuckDb
 from metl_gui.warehouse.databases.postgres_target import PostgreSql
-from metl_gui.warehouse.databases.target import Target
+from metl_gui.warehouse.databases.target import WarehouseTarget
 
-NewTarget = Callable[[Path], Target]
+NewTarget = Callable[[Path], WarehouseTarget]
 """Opens a target that nothing was loaded into, by a folder that it may write in; it is closed with the test."""
 
 SERVER = (pytest.mark.live, pytest.mark.xdist_group("live"))

@@ -11,7 +11,7 @@ import pytest
 from metl_gui.core.dimensional.key_history import KeyHistory
 from metl_gui.core.dimensional.messages import Message
 from metl_gui.warehouse import key_history as module
-from metl_gui.warehouse.databases.target import Target
+from metl_gui.warehouse.databases.target import WarehouseTarget
 from metl_gui.warehouse.key_history import key_history, keys_of
 from metl_gui.warehouse.loader import Owner, load_parts
 from tests.unit.warehouse.conftest import NewTarget
@@ -33,7 +33,7 @@ def message(order: int, op: str, values: dict[str, Any], key: int = 1, publicati
     )
 
 
-def load(target: Target, folder: Path, messages: Sequence[Message], name: str = "load") -> None:
+def load(target: WarehouseTarget, folder: Path, messages: Sequence[Message], name: str = "load") -> None:
     load_parts(target, SHAPES, [part(folder, "person", messages)], name, Owner(project="p", mode="test"))
 
 

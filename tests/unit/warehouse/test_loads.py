@@ -18,7 +18,7 @@ from metl_gui.core.warehouse_model import Column, Dimension, Fact, Model
 from metl_gui.warehouse.audit import audit
 from metl_gui.warehouse.databases.duckdb_target import DuckDb
 from metl_gui.warehouse.databases.postgres_target import PostgreSql
-from metl_gui.warehouse.databases.target import Target, TargetError
+from metl_gui.warehouse.databases.target import TargetError, WarehouseTarget
 from metl_gui.warehouse.loader import Loader, Owner, load_parts
 from metl_gui.warehouse.plans.table_shapes import shapes
 from tests.unit.warehouse.conftest import NewTarget, new_schema
@@ -128,7 +128,7 @@ def repeats(found: Sequence[Message], chance: random.Random) -> list[Message]:
 
 
 def load_batches(
-    target: Target,
+    target: WarehouseTarget,
     folder: Path,
     declared: tuple[Dimension, Fact],
     batches: Sequence[tuple[list[Message], list[Message]]],
@@ -147,7 +147,7 @@ TOGETHER = [HealthCheck.function_scoped_fixture]
 
 
 def check_against_the_oracle(
-    target: Target,
+    target: WarehouseTarget,
     folder: Path,
     persons: list[Message],
     visits: list[Message],

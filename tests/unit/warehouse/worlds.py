@@ -14,14 +14,14 @@ import sqlglot
 from sqlglot import exp
 
 from metl_gui.core.dimensional.histories import EntityHistory, HistoryColumn
-from metl_gui.core.dimensional.members import FactState, Key, Ownership, Version, fact_states, members, versions
+from metl_gui.core.dimensional.members import FactState, Key, MemberVersion, Ownership, fact_states, members, versions
 from metl_gui.core.dimensional.messages import Message, held
 from metl_gui.core.dimensional.row_states import FOREVER, State, row_states
 from metl_gui.core.dimensional.staged_parts import StagedPart
 from metl_gui.core.warehouse_model import Column, Dimension, Fact, Model, OnMiss, Periodic, Reference
-from metl_gui.warehouse.databases.target import Target
+from metl_gui.warehouse.databases.target import WarehouseTarget
 from metl_gui.warehouse.plans.statements import names
-from metl_gui.warehouse.plans.table_shapes import Shapes, shapes
+from metl_gui.warehouse.plans.table_shapes import TableShapes, shapes
 
 PERSON = EntityHistory(
     "person",
@@ -89,7 +89,7 @@ def parse(text: str) -> exp.Expr:
     return sqlglot.parse_one(text, read="duckdb")
 
 
-def model_of(dimension: Dimension, fact: Fact | None = None) -> tuple[Model, Shapes]:
+def model_of(dimension: Dimension, fact: Fact | None = None) -> tuple[Model, TableShapes]:
     """Return a model and its tables."""
     days = Periodic(name="person_day", of="person", every="day", time_zone="Europe/Berlin", columns=("city",))
     tables = (dimension, days) if fact is None else (dimension, fact, days)
@@ -149,7 +149,7 @@ def ownership(one: Dimension | Fact) -> Ownership:
     return Ownership(key, one.key_includes_schema, one.prefer, one.leading)
 
 
-def expected_members(one: Dimension, messages: Iterable[Message]) -> dict[Key, tuple[bool, tuple[Version, ...]]]:
+def expected_members(one: Dimension, messages: Iterable[Message]) -> dict[Key, tuple[bool, tuple[MemberVersion, ...]]]:
     """Return the versions of each member, and whether it lives."""
     assert one.columns != "all"
     by_version = list(dict.fromkeys(column.path for column in one.columns if column.history in (2, 6)))
@@ -251,7 +251,7 @@ def expected_days(one: Dimension, messages: Iterable[Message], over: datetime | 
     return sorted(rows, key=repr)
 
 
-def day_rows(target: Target) -> tuple[list[tuple[Any, ...]], datetime | None]:
+def day_rows(target: WarehouseTarget) -> tuple[list[tuple[Any, ...]], datetime | None]:
     """Return the rows of the periodic fact, and up to when all sources are."""
     query = """SELECT d.date_key, p.id, p.version_number, d.city FROM person_day AS d
         JOIN person AS p ON p.person_key = d.person_key"""
@@ -273,13 +273,13 @@ def _plain(value: Any) -> Any:
     return int(value)
 
 
-def dimension_rows(target: Target) -> list[tuple[Any, ...]]:
+def dimension_rows(target: WarehouseTarget) -> list[tuple[Any, ...]]:
     """Return the rows of the dimension without their keys."""
     columns = [one for one in target.columns("person") if one not in ("person_key", "person_durable_key")]
     return plain(target.rows(f"SELECT {names(columns)} FROM person WHERE person_key > 0"))
 
 
-def visit_rows(target: Target, flag: bool = False) -> list[tuple[Any, ...]]:
+def visit_rows(target: WarehouseTarget, flag: bool = False) -> list[tuple[Any, ...]]:
     """Return the rows of the fact with the business key and the number of the version that each refers to."""
     query = f"""SELECT f."no", p.id, CASE WHEN f.guest_key > 0 THEN p.version_number END, f.event_time, f.fee
         {", f.is_deleted" if flag else ""}

@@ -114,17 +114,20 @@ def _readable(raw: bytes | Raw) -> LogPosition | None:
 
 
 def _key(origin: LogPosition | None, position: str) -> str:
-    if origin is not None:
-        try:
-            for key_of in _KINDS:
-                key = key_of(origin)
-                if key:
-                    return key
-        except ValueError:
-            # Half a place in a log is none: compared with whole ones it would be wrong.
-            pass
+    key = "" if origin is None else _place_in_log(origin)
+    if key:
+        return key
     log, partition, offset = transport_position(position)
     return f"t{partition:08x}{offset:016x}{_log_hash(log)}"
+
+
+def _place_in_log(origin: LogPosition) -> str:
+    """Return the key of a place in the log of a database, empty for none."""
+    try:
+        return next((key for key_of in _KINDS if (key := key_of(origin))), "")
+    except ValueError:
+        # Half a place in a log is none: compared with whole ones it would be wrong.
+        return ""
 
 
 @lru_cache(maxsize=4096)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from PySide6.QtCore import QRect, Qt, Signal
-from PySide6.QtWidgets import QApplication, QHBoxLayout, QLabel, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
 from metl_gui.core.matrix.blocks import BlockKey, Element
 from metl_gui.core.matrix.document import Document
@@ -42,11 +42,12 @@ from metl_gui.ui.project.settings import ViewSettings
 from metl_gui.ui.trees.panel import TreePanel
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.dock import Dock
+from metl_gui.ui.widgets.empty_place import EmptyPlace
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.workbench.session import Workbench
 
 
-class EmptyMap(QWidget):
+class EmptyMap(EmptyPlace):
     """Says what the place is for and offers what fills it.
 
     Signals:
@@ -59,37 +60,14 @@ class EmptyMap(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setObjectName("page")
-        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.is_needed = True
-        self.title, self.text = QLabel(), QLabel()
-        self.title.setProperty("kind", "title")
-        self.text.setProperty("kind", "dim")
-        for label in (self.title, self.text):
-            label.setAlignment(Qt.AlignmentFlag.AlignCenter)
-            label.setWordWrap(True)
         self.sources = KeyButton("Import extraction schemas…", kind="primary")
         self.targets = KeyButton("Import the canonical model…", kind="primary")
         self.by_hand = KeyButton("New entity…")
         self.by_hand.clicked.connect(self.entity_wanted)
         self.sources.clicked.connect(self._sources_pressed)
         self.targets.clicked.connect(self._targets_pressed)
-        buttons = QHBoxLayout()
-        buttons.setSpacing(10)
-        buttons.addStretch(1)
-        buttons.addWidget(self.sources)
-        buttons.addWidget(self.targets)
-        buttons.addStretch(1)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(20, 20, 20, 20)
-        layout.setSpacing(10)
-        layout.addStretch(1)
-        layout.addWidget(self.title)
-        layout.addWidget(self.text)
-        layout.addSpacing(6)
-        layout.addLayout(buttons)
-        layout.addWidget(self.by_hand, 0, Qt.AlignmentFlag.AlignHCenter)
-        layout.addStretch(1)
+        self.lay_out([self.sources, self.targets], [self.by_hand])
 
     def show_document(self, document: Document, looks_back: bool = False) -> None:
         """Offer what a document still lacks; an earlier state lacks it for ever."""

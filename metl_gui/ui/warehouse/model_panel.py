@@ -14,15 +14,15 @@ from metl_gui.core.search.problems import Problem, Severity
 from metl_gui.ui.warehouse.star_view import StarView
 from metl_gui.ui.widgets.choice import ThemedComboBox
 from metl_gui.ui.widgets.dock import FocusRing
+from metl_gui.ui.widgets.empty_place import EmptyPlace
 from metl_gui.ui.widgets.labels import Elided
 from metl_gui.ui.widgets.pill import KeyButton, Pill
-from metl_gui.ui.widgets.plain_text import plain_label
 
 _LONGEST_NAME = 24
 """Letters for which the box of models makes room."""
 
 
-class EmptyWarehouse(QWidget):
+class EmptyWarehouse(EmptyPlace):
     """Says what the page is for and offers what fills it.
 
     Signals:
@@ -33,33 +33,13 @@ class EmptyWarehouse(QWidget):
     import_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setObjectName("page")
-        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.title = plain_label("No warehouse model yet", "title")
-        self.text = plain_label("It says which dimensions and facts the messages of each entity become.", "dim")
-        for label in (self.title, self.text):
-            label.setAlignment(Qt.AlignmentFlag.AlignCenter)
-            label.setWordWrap(True)
+        text = "It says which dimensions and facts the messages of each entity become."
+        super().__init__(parent, "No warehouse model yet", text)
         self.propose = KeyButton("Propose a model", kind="primary")
         self.bring = KeyButton("Import YAML…")
         self.propose.clicked.connect(self.propose_wanted)
         self.bring.clicked.connect(self.import_wanted)
-        buttons = QHBoxLayout()
-        buttons.setSpacing(10)
-        buttons.addStretch(1)
-        buttons.addWidget(self.propose)
-        buttons.addWidget(self.bring)
-        buttons.addStretch(1)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(20, 20, 20, 20)
-        layout.setSpacing(10)
-        layout.addStretch(1)
-        layout.addWidget(self.title)
-        layout.addWidget(self.text)
-        layout.addSpacing(6)
-        layout.addLayout(buttons)
-        layout.addStretch(1)
+        self.lay_out([self.propose, self.bring])
 
     def show_can_edit(self, can_edit: bool) -> None:
         """Offer the buttons where something can be made."""

@@ -104,7 +104,9 @@ def load_warehouse(
     found = find_target(target, tables.model.name)
     found.check()
     sink = msgspec.structs.replace(request.sink, address="", format="stage", histories=tuple(tables.histories.values()))
-    run = run_mapping(workbench, replace(request, sink=sink), spark, watch=watch, keeps_session=keeps_session)
+    # By the state whose tables are loaded, whatever is published or edited meanwhile.
+    pinned = replace(request, sink=sink, state=document.state)
+    run = run_mapping(workbench, pinned, spark, watch=watch, keeps_session=keeps_session)
     folder = Path(run.report.outputs)
     owner = Owner(project=workbench.project_id, mode=request.mode)
     watch.step("Loading the warehouse")

@@ -13,7 +13,7 @@ from metl_gui.core.warehouse_model import Accepted, Column, ColumnTest, Dimensio
 from metl_gui.warehouse.databases.target import WarehouseTarget
 from metl_gui.warehouse.loader import Loader, Owner, check_loaded
 from metl_gui.warehouse.plans.arrivals import set_aside_table
-from metl_gui.warehouse.plans.dimension_plan import versions_table
+from metl_gui.warehouse.plans.dimension_tables import versions_table
 from metl_gui.warehouse.plans.fact_plan import member_references
 from metl_gui.warehouse.plans.history_tables import history_table
 from metl_gui.warehouse.plans.load_plan import referring_to

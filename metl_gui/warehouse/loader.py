@@ -25,7 +25,7 @@ from metl_gui.warehouse.plans.arrivals import (
     set_aside_table,
     staged_table,
 )
-from metl_gui.warehouse.plans.dimension_plan import closed_table, members_table, versions_table
+from metl_gui.warehouse.plans.dimension_tables import closed_table, members_table, versions_table
 from metl_gui.warehouse.plans.history_tables import OWN_COLUMNS, add_column, history_table, sql_type
 from metl_gui.warehouse.plans.index_plan import indexes
 from metl_gui.warehouse.plans.load_plan import (

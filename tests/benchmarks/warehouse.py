@@ -33,7 +33,8 @@ from metl_gui.warehouse.databases.duckdb_target import DuckDb
 from metl_gui.warehouse.databases.postgres_target import PostgreSql
 from metl_gui.warehouse.databases.target import WarehouseTarget
 from metl_gui.warehouse.loader import Owner, load_parts
-from metl_gui.warehouse.plans.table_shapes import TableShapes, shapes
+from metl_gui.warehouse.plans.shape_maker import shapes
+from metl_gui.warehouse.plans.table_shapes import TableShapes
 from tests.benchmarks.harness import Case, compared, figure, seconds
 from tests.unit.warehouse.worlds import PERSON, parse, person_dimension
 

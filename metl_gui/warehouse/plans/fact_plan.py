@@ -5,22 +5,18 @@ Source: docs/reference/warehouse-model.md, "Keys, misses, re-keying".
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from metl_gui.core.warehouse_model import Dates
-from metl_gui.warehouse.plans.dimension_plan import (
-    add_before,
-    infer,
-    members_table,
-    number_members,
-    version_join,
-    versions_table,
-    write_plan,
-)
+from metl_gui.warehouse.plans.dimension_plan import version_join
+from metl_gui.warehouse.plans.dimension_tables import members_table, versions_table
+from metl_gui.warehouse.plans.inferred_plan import add_before, infer
 from metl_gui.warehouse.plans.member_plan import MemberTables, keys_of, latest_plan, shared_plan
 from metl_gui.warehouse.plans.missed_plan import create_missed, keep_missed, missing_references
 from metl_gui.warehouse.plans.statements import Step, name, names, temporary, text
+from metl_gui.warehouse.plans.surrogate_keys import number_members
 from metl_gui.warehouse.plans.table_shapes import DimensionShape, FactShape, MemberShape, ReferenceShape
+from metl_gui.warehouse.plans.write_plan import write_plan
 
 NOT_APPLICABLE = -1
 """The key of the row that a reference without a value points to."""
@@ -258,42 +254,4 @@ def rekey_plan(
         f"""UPDATE {t} AS known SET {name(reference.key)} = r."_key" FROM {name(rekeyed)} AS r WHERE {match}""",
         table,
         "update",
-    )
-
-
-def _unused(key: str, columns: Iterable[tuple[str, str]]) -> str:
-    """Return the condition that a key of ``known`` stands in no column of some tables."""
-    return "".join(
-        f" AND NOT EXISTS (SELECT 1 FROM {name(table)} AS f WHERE f.{name(column)} = known.{name(key)})"
-        for table, column in columns
-    )
-
-
-def _forget_before(shape: DimensionShape, referring: Sequence[tuple[str, ReferenceShape]]) -> Iterator[Step]:
-    """Yield the step that removes versions before the first which nothing needs any longer."""
-    if shape.covers_past:
-        return
-    used = _unused(shape.version_key, ((table, one.key) for table, one in referring if one.has_key))
-    yield Step(
-        f"Remove what {shape.table} need not cover",
-        f"DELETE FROM {name(shape.table)} AS known WHERE known.is_inferred AND known.version_number = 0{used}",
-        shape.table,
-        "remove",
-    )
-
-
-def forget_inferred(shape: DimensionShape, referring: Sequence[tuple[str, ReferenceShape]]) -> Iterator[Step]:
-    """Yield the step that removes inferred members to which nothing refers any longer.
-
-    Args:
-        shape: of the dimension.
-        referring: tables and their references to it.
-    """
-    yield from _forget_before(shape, referring)
-    used = _unused(shape.durable_key, ((table, one.durable) for table, one in referring))
-    yield Step(
-        f"Remove members of {shape.table} that nothing needs",
-        f"DELETE FROM {name(shape.table)} AS known WHERE known.is_inferred AND known.version_number > 0{used}",
-        shape.table,
-        "remove",
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from metl_gui.warehouse.plans.dimension_plan import members_table, versions_table
+from metl_gui.warehouse.plans.dimension_tables import members_table, versions_table
 from metl_gui.warehouse.plans.fact_plan import member_references
 from metl_gui.warehouse.plans.history_tables import history_table
 from metl_gui.warehouse.plans.member_plan import MemberTables, keys_of

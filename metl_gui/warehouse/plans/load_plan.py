@@ -8,17 +8,18 @@ from metl_gui.core.dimensional.histories import EntityHistory
 from metl_gui.core.warehouse_model import Dates, Dimension, Fact, Model, TimesOfDay
 from metl_gui.warehouse.plans.arrivals import Batch, arrival_plan, set_aside_plan, set_aside_table
 from metl_gui.warehouse.plans.calendar_plan import create_dates, create_times
-from metl_gui.warehouse.plans.dimension_plan import create_dimension, dimension_plan, infer
+from metl_gui.warehouse.plans.dimension_plan import dimension_plan
+from metl_gui.warehouse.plans.dimension_tables import create_dimension
 from metl_gui.warehouse.plans.fact_plan import (
     all_members,
     changed_members,
     create_fact,
     fact_plan,
-    forget_inferred,
     member_references,
     rekey_plan,
 )
 from metl_gui.warehouse.plans.history_tables import create_history, history_table
+from metl_gui.warehouse.plans.inferred_plan import forget_inferred, infer
 from metl_gui.warehouse.plans.member_plan import MemberTables, keep_owners, owner_plan, widen_plan
 from metl_gui.warehouse.plans.missed_plan import again_plan, again_table, missed_table
 from metl_gui.warehouse.plans.periodic_plan import create_periodic, periodic_plan, watermark_plan

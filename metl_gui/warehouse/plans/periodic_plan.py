@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from metl_gui.warehouse.plans.arrivals import Batch
-from metl_gui.warehouse.plans.dimension_plan import columns_of as dimension_columns
-from metl_gui.warehouse.plans.dimension_plan import write_plan
+from metl_gui.warehouse.plans.dimension_tables import columns_of as dimension_columns
 from metl_gui.warehouse.plans.member_plan import MemberTables
 from metl_gui.warehouse.plans.state_plan import COMMIT
 from metl_gui.warehouse.plans.statements import Step, name, temporary, text
 from metl_gui.warehouse.plans.table_shapes import PeriodicShape
+from metl_gui.warehouse.plans.write_plan import write_plan
 
 _LAST_DAY = {"day": "DAY", "week": "WEEK", "month": "MONTH"}
 

@@ -25,8 +25,9 @@ from metl_gui.formats.row_expressions import row_expression
 from metl_gui.warehouse.audit import Finding, audit
 from metl_gui.warehouse.loader import Loader, Owner
 from metl_gui.warehouse.plans.load_plan import whole_plan
+from metl_gui.warehouse.plans.shape_maker import shapes
 from metl_gui.warehouse.plans.statements import Step, readable
-from metl_gui.warehouse.plans.table_shapes import TableShapes, shapes
+from metl_gui.warehouse.plans.table_shapes import TableShapes
 from metl_gui.warehouse.status import TargetStatus, target_status
 from metl_gui.workbench.loads.targets import find_target
 from metl_gui.workbench.publishing.publication import production_document

@@ -20,7 +20,7 @@ from metl_gui.warehouse.databases.duckdb_target import DuckDb
 from metl_gui.warehouse.databases.postgres_target import PostgreSql
 from metl_gui.warehouse.databases.target import TargetError, WarehouseTarget
 from metl_gui.warehouse.loader import Loader, Owner, load_parts
-from metl_gui.warehouse.plans.table_shapes import shapes
+from metl_gui.warehouse.plans.shape_maker import shapes
 from tests.unit.warehouse.conftest import NewTarget, new_schema
 from tests.unit.warehouse.worlds import (
     PERSON,

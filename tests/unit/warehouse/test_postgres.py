@@ -25,8 +25,8 @@ from metl_gui.warehouse.databases.duckdb_target import DuckDb
 from metl_gui.warehouse.databases.postgres_target import PostgreSql
 from metl_gui.warehouse.databases.target import CommitUnknownError, TargetError
 from metl_gui.warehouse.loader import Loader, load_parts
+from metl_gui.warehouse.plans.shape_maker import shapes
 from metl_gui.warehouse.plans.statements import name
-from metl_gui.warehouse.plans.table_shapes import shapes
 from metl_gui.warehouse.status import target_status
 from tests.unit.warehouse.conftest import SERVER, new_schema
 from tests.unit.warehouse.test_loads import OWNER, PERSONS, VISITS

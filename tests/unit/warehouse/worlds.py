@@ -20,8 +20,9 @@ from metl_gui.core.dimensional.row_states import FOREVER, State, row_states
 from metl_gui.core.dimensional.staged_parts import StagedPart
 from metl_gui.core.warehouse_model import Column, Dimension, Fact, Model, OnMiss, Periodic, Reference
 from metl_gui.warehouse.databases.target import WarehouseTarget
+from metl_gui.warehouse.plans.shape_maker import shapes
 from metl_gui.warehouse.plans.statements import names
-from metl_gui.warehouse.plans.table_shapes import TableShapes, shapes
+from metl_gui.warehouse.plans.table_shapes import TableShapes
 
 PERSON = EntityHistory(
     "person",

@@ -1,0 +1,263 @@
+"""Make the tables of a target of a model and histories, and refuse what loads do not carry out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
+
+from sqlglot import exp
+
+from metl_gui.core.dimensional.histories import EntityHistory, HistoryColumn
+from metl_gui.core.trees.paths import join, split
+from metl_gui.core.warehouse_model import (
+    EVENT_TIME,
+    Column,
+    Dates,
+    Dimension,
+    Fact,
+    Model,
+    Periodic,
+    Reference,
+    TimesOfDay,
+)
+from metl_gui.warehouse.plans.conversions import converted, tried
+from metl_gui.warehouse.plans.history_tables import sql_type
+from metl_gui.warehouse.plans.statements import WRITTEN_IN, name
+from metl_gui.warehouse.plans.table_shapes import (
+    DimensionShape,
+    FactShape,
+    KeyColumn,
+    ModelError,
+    PeriodicShape,
+    ReferenceShape,
+    TableShapes,
+    Value,
+)
+
+Histories: TypeAlias = Mapping[str, EntityHistory]
+
+
+Parse: TypeAlias = Callable[[str], exp.Expr]
+"""Reads a row expression, in which dotted names are attributes, and refuses what is none."""
+
+
+_EDIT = "Change the model with “metl warehouse import” or “set”."
+
+
+def shapes(model: Model, histories: Sequence[EntityHistory], parse: Parse) -> TableShapes:
+    """Return the tables of a model over histories.
+
+    Raises:
+        ModelError: an attribute, a table or an entity does not exist.
+    """
+    _check_supported(model)
+    by_entity = {one.entity: one for one in histories}
+    maker = _Maker(model, by_entity, parse)
+    dimensions = [maker.dimension(one) for one in model.dimensions]
+    facts = tuple(maker.fact(one) for one in model.facts)
+    valid_at: dict[str, str] = {}
+    for one in model.dimensions:
+        if one.valid_at:
+            value = maker.attribute(one.name, one.entity, one.valid_at)
+            valid_at[one.entity] = f"CAST({value.sql} AS TIMESTAMPTZ)"
+    periodics = tuple(_periodic(one, dimensions) for one in model.tables if isinstance(one, Periodic))
+    return TableShapes(model, by_entity, tuple(_in_levels(dimensions)), facts, periodics, valid_at)
+
+
+def _check_supported(model: Model) -> None:
+    """Refuse what loads do not carry out, so that nothing declared is silently left undone.
+
+    Raises:
+        ModelError: the error names the table and what it declares.
+    """
+    for table in model.tables:
+        asked: list[str] = []
+        if not isinstance(table, Dimension | Fact | Periodic | Dates | TimesOfDay):
+            asked.append(f"kind {type(table).__name__.lower()}")
+        if isinstance(table, Dimension):
+            asked += ["infinity: null"] * (table.infinity == "null")
+            asked += ["parent"] * bool(table.parent)
+        if isinstance(table, Fact):
+            asked += ["event_times"] * bool(table.event_times) + ["junk"] * bool(table.junk)
+            asked += ["on_correction: reverse"] * (table.on_correction == "reverse")
+            asked += ["on_delete: reverse"] * (table.on_delete == "reverse")
+        if isinstance(table, Dates):
+            asked += [f"locale: {table.locale}"] * (table.locale != "en")
+        if isinstance(table, Dimension | Fact):
+            asked += ["cascade: true"] * any(one.cascade for one in table.references)
+            asked += ["indexes"] * bool(table.indexes) + ["grants"] * bool(table.grants)
+        if asked:
+            text = f"The table {table.name} declares {', '.join(asked)}."
+            raise ModelError("Loads do not carry this out yet", text, "Leave it out, or load by a model without it.")
+
+
+def _periodic(one: Periodic, dimensions: Sequence[DimensionShape]) -> PeriodicShape:
+    found = next((each for each in dimensions if each.table == one.of), None)
+    if found is None:
+        text = f"{one.name} is of {one.of}, which is no dimension."
+        raise ModelError("Loads do not carry this out yet", text, "Make it of a dimension.")
+    known = {part.name for part in found.key} | {column.name for column in found.columns}
+    if unknown := [column for column in one.columns if column not in known]:
+        text = f"{one.name} has the column {unknown[0]}, which {one.of} does not have."
+        raise ModelError("A column does not exist", text, _EDIT)
+    return PeriodicShape(table=one.name, dimension=found, every=one.every, time_zone=one.time_zone, columns=one.columns)
+
+
+def _in_levels(dimensions: Sequence[DimensionShape]) -> list[DimensionShape]:
+    """Return dimensions so that each comes behind those that it refers to."""
+    placed: list[DimensionShape] = []
+    left = list(dimensions)
+    while left:
+        known = {one.table for one in placed}
+        ready = [one for one in left if all(r.date or r.dimension in {*known, one.table} for r in one.references)]
+        if not ready:
+            tables = ", ".join(one.table for one in left)
+            raise ModelError("References form a circle", f"The dimensions {tables} refer to one another.", _EDIT)
+        placed += ready
+        left = [one for one in left if one not in ready]
+    return placed
+
+
+class _Maker:
+    """Makes shapes of declarations."""
+
+    def __init__(self, model: Model, histories: Histories, parse: Parse) -> None:
+        self.model, self.histories, self.parse = model, histories, parse
+        self.dates = {one.name: one for one in model.tables if isinstance(one, Dates | TimesOfDay)}
+        self.declared = {one.name: one for one in model.dimensions}
+
+    def history(self, table: str, entity: str) -> EntityHistory:
+        found = self.histories.get(entity)
+        if found is None:
+            text = f"The table {table} is made of the entity {entity}, to which nothing is mapped."
+            raise ModelError("An entity has no history", text, _EDIT)
+        return found
+
+    def column(self, table: str, entity: str, path: str) -> HistoryColumn:
+        found = self.history(table, entity).at_path(path)
+        if found is None:
+            raise ModelError(
+                "An attribute does not exist", f"{table} uses {path}, which {entity} does not have.", _EDIT
+            )
+        return found
+
+    def attribute(
+        self, table: str, entity: str, path: str, type_: str = "", label: str = "", history: int = 1
+    ) -> Value:
+        column = self.column(table, entity, path)
+        type_ = type_ or column.type
+        sql, unfit = converted(name(column.name), column.type, type_)
+        return Value(label, sql, sql_type(type_), (column.name,), history, unfit)
+
+    def expression(self, table: str, entity: str, text: str, type_: str, label: str = "", history: int = 1) -> Value:
+        """Return the value of a row expression, or of a path."""
+        history_of = self.history(table, entity)
+        if history_of.at_path(text) is not None:
+            return self.attribute(table, entity, text, type_, label, history)
+        uses: list[str] = []
+
+        def in_columns(node: exp.Expr) -> exp.Expr:
+            if not isinstance(node, exp.Column | exp.Dot):
+                return node
+            column = self.column(table, entity, join(part.name for part in node.parts))
+            uses.append(column.name)
+            return exp.column(column.name, quoted=True)
+
+        sql = tried(self.parse(text).transform(in_columns)).sql(dialect=WRITTEN_IN)
+        cast, unfit = converted(f"({sql})", "", type_ or "text")
+        return Value(label, cast, sql_type(type_ or "text"), tuple(dict.fromkeys(uses)), history, unfit)
+
+    def value(self, table: str, entity: str, column: Column) -> Value:
+        if column.expression:
+            return self.expression(table, entity, column.expression, column.type, column.name, column.history)
+        return self.attribute(table, entity, column.path, column.type, column.name, column.history)
+
+    def key(self, table: str, entity: str, paths: Sequence[str], with_schema: bool) -> tuple[KeyColumn, ...]:
+        found = [self.column(table, entity, path) for path in paths or self.history(table, entity).key]
+        if not found:
+            text = f"{table} declares no business key, and the entity {entity} has none."
+            raise ModelError("A table has no key", text, _EDIT)
+        own = [KeyColumn(last_part(one.path), one.name, one.type) for one in found]
+        return (KeyColumn("schema", "_schema", "text"), *own) if with_schema else tuple(own)
+
+    def dimension(self, one: Dimension) -> DimensionShape:
+        key = self.key(one.name, one.entity, one.business_key, one.key_includes_schema)
+        columns = one.columns
+        if columns == "all":
+            taken = {part.source for part in key}
+            listed = [c for c in self.history(one.name, one.entity).columns if c.name not in taken]
+            columns = tuple(Column(name=c.name, path=c.path) for c in listed)
+        values = [self.value(one.name, one.entity, c) for c in columns]
+        renamed = {v.uses[0]: v.name for c, v in zip(columns, values, strict=True) if c.path and not c.type}
+        key = tuple(KeyColumn(renamed.get(part.source, part.name), part.source, part.declared) for part in key)
+        kept = tuple(v for v in values if v.name not in {part.name for part in key})
+        references = tuple(self.reference(one, reference, "durable") for reference in one.references)
+        return DimensionShape(
+            table=one.name,
+            entity=one.entity,
+            key=key,
+            prefer=one.prefer,
+            leading=one.leading,
+            references=references,
+            columns=kept,
+            covers_past=one.covers_past,
+            on_delete=one.on_delete,
+            unknown=one.unknown,
+            not_applicable=one.not_applicable,
+        )
+
+    def fact(self, one: Fact) -> FactShape:
+        if one.grain == "row":
+            key: tuple[KeyColumn, ...] = (
+                KeyColumn("schema", "_schema", "text"),
+                KeyColumn("row_key", "_row", "text"),
+            )
+        else:
+            key = self.key(one.name, one.entity, one.grain, one.key_includes_schema)
+        taken = {part.name for part in key}
+        values = [self.value(one.name, one.entity, column) for column in (*one.measures, *one.degenerate)]
+        where = self.expression(one.name, one.entity, one.where, "boolean") if one.where else None
+        event = self.attribute(one.name, one.entity, one.event_time) if one.event_time else None
+        return FactShape(
+            table=one.name,
+            entity=one.entity,
+            key=key,
+            prefer=one.prefer,
+            leading=one.leading,
+            references=tuple(self.reference(one, reference, "event") for reference in one.references),
+            columns=tuple(value for value in values if value.name not in taken),
+            where=where.sql if where else "",
+            where_uses=where.uses if where else (),
+            event_time=f"CAST({event.sql} AS TIMESTAMPTZ)" if event else "",
+            event_time_uses=event.uses if event else (),
+            on_correction=one.on_correction,
+            on_delete=one.on_delete,
+        )
+
+    def reference(self, of: Dimension | Fact, one: Reference, default: str) -> ReferenceShape:
+        zone = one.time_zone or "UTC"
+        if one.dimension in self.dates:
+            date = self.dates[one.dimension]
+            if one.on == EVENT_TIME:
+                return ReferenceShape(one.name, one.dimension, (), "event", "unknown", date, zone, is_event_time=True)
+            path = one.on if isinstance(one.on, str) else one.on[0][0]
+            value = self.attribute(of.name, of.entity, path)
+            return ReferenceShape(one.name, one.dimension, (value,), "event", "unknown", date, zone)
+        target = self.declared.get(one.dimension)
+        if target is None:
+            raise ModelError("A dimension does not exist", f"{of.name} refers to {one.dimension}.", _EDIT)
+        key = self.key(target.name, target.entity, target.business_key, target.key_includes_schema)
+        on = {right: left for left, right in one.on} if not isinstance(one.on, str) else {}
+        values = []
+        for part in key:
+            looked_up = next((left for right, left in on.items() if part.name == last_part(right)), None)
+            if looked_up is None:
+                text = f"The reference {one.name} of {of.name} does not say what {part.name} of {target.name} is."
+                raise ModelError("A reference does not name the whole key", text, _EDIT)
+            values.append(self.expression(of.name, of.entity, looked_up, part.declared, part.name))
+        return ReferenceShape(one.name, one.dimension, tuple(values), one.as_of or default, one.on_miss)
+
+
+def last_part(path: str) -> str:
+    """Return the last name of a path."""
+    return split(path)[-1]

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from datetime import date
 
+from metl_gui.core.dimensional.fact_checks import FactChecks
 from metl_gui.core.dimensional.histories import DECIMAL_DIGITS, TYPES, HistoryColumn
-from metl_gui.core.dimensional.part_checks import KEY_SUFFIX, MOST_NAMED, AttributesOf, PartChecks, is_type, type_family
+from metl_gui.core.dimensional.part_checks import KEY_SUFFIX, MOST_NAMED, AttributesOf, is_type, type_family
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.search.problems import Problem, Severity
 from metl_gui.core.trees.paths import split
@@ -53,7 +54,7 @@ def check_model(
     return tuple(sorted(found, key=lambda p: (order.index(p.severity), p.place, p.code, p.message)))
 
 
-class _Checker(PartChecks):
+class _Checker(FactChecks):
     """The checks of the tables of one model; each method yields what it finds."""
 
     def problems(self) -> Iterator[Problem]:
@@ -149,7 +150,9 @@ class _Checker(PartChecks):
         yield from self.schemas(table)
         for reference in table.references:
             yield from self.reference(table.name, table.entity, reference, isinstance(table, Fact))
-        for name in _twice(reference.name for reference in table.references):
+        roles = [reference.name for reference in table.references]
+        roles += [one.role or one.name for one in table.event_times] if isinstance(table, Fact) else []
+        for name in _twice(roles):
             text = f"Two references have the role {name}."
             yield self.problem("warehouse.role-twice", f"{table.name}.{name}", text, "Give one of them another role.")
 
@@ -184,6 +187,7 @@ class _Checker(PartChecks):
         of_columns = {column.path for column in columns}
         names = [column.name for column in columns]
         names += [split(path)[-1] for path in key if path not in of_columns]
+        names += [one.name for one in table.event_times] if isinstance(table, Fact) else []
         own = _own_columns(table)
         for name in {name for name in names if name.lower() in own}:
             text = f"{table.name} has a column {name} by itself."
@@ -228,21 +232,6 @@ class _Checker(PartChecks):
             )
         for path in table.parent:
             yield from self.attribute(table.name, table.entity, path, "parent")
-
-    def fact(self, table: Fact) -> Iterator[Problem]:
-        if table.where:
-            yield from self.value(table.name, table.entity, table.where, "where")
-        if table.event_time:
-            yield from self.time(table.name, table.entity, table.event_time, "event_time")
-        for event in table.event_times:
-            yield from self.time(f"{table.name}.{event.name}", table.entity, event.path, "it")
-        for column in table.measures:
-            found = self.facts.column(table.entity, column.path) if column.path else None
-            type_ = column.type or (found.type if found else "")
-            if type_ and is_type(type_) and type_family(type_) != "number":
-                text = f"The measure is {type_}, which cannot be added up."
-                hint = "State a type that is a number, or make it a degenerate dimension."
-                yield self.problem("warehouse.measure", f"{table.name}.{column.name}", text, hint, Severity.WARNING)
 
     def reference(self, table: str, entity: str, reference: Reference, is_fact: bool) -> Iterator[Problem]:
         place = f"{table}.{reference.name}"
@@ -408,7 +397,8 @@ def _own_columns(table: Dimension | Fact) -> set[str]:
     """Return the names of the columns that a table has by itself, in small letters."""
     own = {f"{one.name}{suffix}".lower() for one in table.references for suffix in ("_key", KEY_SUFFIX)}
     if isinstance(table, Fact):
-        return own | {"event_time", "is_deleted", "posted_at"}
+        days = {f"{one.role or one.name}_key".lower() for one in table.event_times}
+        return own | days | {"event_time", "is_deleted", "posted_at"}
     keys = {f"{table.name}{suffix}".lower() for suffix in ("_key", KEY_SUFFIX)}
     return own | keys | _OF_DIMENSIONS
 

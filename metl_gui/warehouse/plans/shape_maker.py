@@ -78,7 +78,7 @@ def _check_supported(model: Model) -> None:
             asked += ["infinity: null"] * (table.infinity == "null")
             asked += ["parent"] * bool(table.parent)
         if isinstance(table, Fact):
-            asked += ["event_times"] * bool(table.event_times) + ["junk"] * bool(table.junk)
+            asked += ["junk"] * bool(table.junk)
             asked += ["on_correction: reverse"] * (table.on_correction == "reverse")
             asked += ["on_delete: reverse"] * (table.on_delete == "reverse")
         if isinstance(table, Dates):
@@ -218,14 +218,16 @@ class _Maker:
         values = [self.value(one.name, one.entity, column) for column in (*one.measures, *one.degenerate)]
         where = self.expression(one.name, one.entity, one.where, "boolean") if one.where else None
         event = self.attribute(one.name, one.entity, one.event_time) if one.event_time else None
+        times, days = self.milestones(one)
+        references = [self.reference(one, reference, "event") for reference in one.references]
         return FactShape(
             table=one.name,
             entity=one.entity,
             key=key,
             prefer=one.prefer,
             leading=one.leading,
-            references=tuple(self.reference(one, reference, "event") for reference in one.references),
-            columns=tuple(value for value in values if value.name not in taken),
+            references=(*references, *days),
+            columns=(*times, *(value for value in values if value.name not in taken)),
             where=where.sql if where else "",
             where_uses=where.uses if where else (),
             event_time=f"CAST({event.sql} AS TIMESTAMPTZ)" if event else "",
@@ -233,6 +235,30 @@ class _Maker:
             on_correction=one.on_correction,
             on_delete=one.on_delete,
         )
+
+    def milestones(self, one: Fact) -> tuple[list[Value], list[ReferenceShape]]:
+        """Return the times of an accumulating snapshot as columns, and their days as references.
+
+        Days are those of the first table of days; without one, a time has none unless it states a role.
+        """
+        calendar = next((each for each in self.dates.values() if isinstance(each, Dates)), None)
+        times = [self.instant(one, each.path, each.name) for each in one.event_times]
+        days = []
+        for each, value in zip(one.event_times, times, strict=True):
+            role = each.role or each.name
+            if calendar is not None:
+                days.append(ReferenceShape(role, calendar.name, (value,), "event", "unknown", calendar))
+            elif each.role:
+                text = f"The time {each.name} of {one.name} has the role {each.role}."
+                raise ModelError("There is no table of days", text, "Add one: {date: NAME, from: DAY, to: DAY}.")
+        return times, days
+
+    def instant(self, one: Fact, path: str, label: str) -> Value:
+        """Return an attribute as a point in time; days begin, and local times are, in UTC."""
+        value = self.attribute(one.name, one.entity, path, label=label)
+        if value.type not in ("DATE", "TIMESTAMP"):
+            return self.attribute(one.name, one.entity, path, "instant", label)
+        return Value(label, f"CAST({value.sql} AS TIMESTAMPTZ)", "TIMESTAMPTZ", value.uses)
 
     def reference(self, of: Dimension | Fact, one: Reference, default: str) -> ReferenceShape:
         zone = one.time_zone or "UTC"

@@ -46,7 +46,18 @@ VISIT = EntityHistory(
         for name, type_ in (("no", "integer"), ("who", "integer"), ("at", "instant"), ("fee", "integer"))
     ),
 )
-HISTORIES = {"person": PERSON, "visit": VISIT}
+ORDER = EntityHistory(
+    "order",
+    ("no",),
+    tuple(
+        HistoryColumn(name, name, type_)
+        for name, type_ in (
+            *(("no", "integer"), ("who", "integer"), ("at", "instant"), ("sent", "instant"), ("paid", "instant")),
+            *(("fee", "integer"), ("rate", "integer"), ("status", "text"), ("rush", "text")),
+        )
+    ),
+)
+HISTORIES = {"person": PERSON, "visit": VISIT, "order": ORDER}
 BERLIN = ZoneInfo("Europe/Berlin")
 BEGINNING = datetime(1, 1, 1, tzinfo=UTC)
 

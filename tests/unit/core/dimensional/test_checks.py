@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from metl_gui.core.changes.draft import EditContext, perform
-from metl_gui.core.dimensional import checks, part_checks
+from metl_gui.core.dimensional import checks, fact_checks, part_checks
 from metl_gui.core.dimensional.checks import check_model
 from metl_gui.core.edits.review import ConfirmBlock
 from metl_gui.core.edits.settings import SetSettings
@@ -164,11 +164,13 @@ def test_a_fault_has_its_code_and_its_place(good: str, bad: str, code: str | Non
     assert code is None or code in found
 
 
-ELSEWHERE = {"cycle", "masked", "not-mapped", "valid-at-differs", "no-business-key"}
+ELSEWHERE = {"cycle", "no-days", "masked", "not-mapped", "valid-at-differs", "no-business-key"}
 
 
 def test_every_code_of_the_checks_is_among_the_faults() -> None:
-    used = set(re.findall(r'"warehouse\.([a-z-]+)"', "".join(map(inspect.getsource, (checks, part_checks)))))
+    used = set(
+        re.findall(r'"warehouse\.([a-z-]+)"', "".join(map(inspect.getsource, (checks, fact_checks, part_checks))))
+    )
     assert len(used) > 30
     assert {code for _, _, code, _ in FAULTS if code} | ELSEWHERE == used
 

@@ -1,0 +1,36 @@
+"""Checks of facts: their times, and what else they alone declare."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.unit.core.dimensional.test_checks import GOOD, checked, codes
+
+TIMES = GOOD.replace(
+    "    event_time: at\n", "    event_time: at\n    event_times: [{name: sent_at, from: at, role: sent}]\n"
+)
+
+
+def test_times_with_roles_have_no_fault() -> None:
+    assert checked(TIMES) == ()
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "code", "place"),
+    [
+        ("from: at, role", "from: status, role", "no-time", "w: payment.sent_at"),
+        ("name: sent_at, from", "name: status, from", "name-twice", "w: payment.status"),
+        ("name: sent_at, from", "name: payer_key, from", "name-twice", "w: payment.payer_key"),
+        ("role: sent}", "role: payer}", "role-twice", "w: payment.payer"),
+        ("role: sent}", f"role: {'r' * 60}}}", "name-too-long", "w: payment.sent_at"),
+    ],
+)
+def test_a_time_of_a_fact_has_its_fault_at_its_place(good: str, bad: str, code: str, place: str) -> None:
+    assert good in TIMES
+    assert codes(TIMES.replace(good, bad, 1)).get(code) == place
+
+
+def test_a_role_of_a_time_needs_a_table_of_days() -> None:
+    lines = [line for line in TIMES.splitlines() if "{date: date" not in line and "dimension: date" not in line]
+    assert codes("\n".join(lines)) == {"no-days": "w: payment.sent_at"}
+    assert codes("\n".join(lines).replace(", role: sent", "")) == {}

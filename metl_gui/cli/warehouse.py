@@ -31,6 +31,8 @@ def register(commands: Commands) -> None:
     bring.add_argument("file", metavar="FILE", type=Path, help="the model")
     write = _action(actions, "export", run_export, "write a model to a YAML file")
     write.add_argument("file", metavar="FILE", type=Path, help="the file, written whole or not at all")
+    docs = _action(actions, "docs", run_docs, "write the star diagram and the data dictionary as one HTML page")
+    docs.add_argument("file", metavar="FILE.html", type=Path, help="the page, written whole or not at all")
     propose = _action(actions, "propose", run_propose, "put a first model into the project, for a person to edit")
     show = _action(actions, "show", run_show, "print a model as a file has it")
     check = _action(actions, "check", run_check, "find what is wrong in models; ends with 3 at an error")
@@ -63,7 +65,7 @@ def register(commands: Commands) -> None:
         parser.add_argument(
             "--mode", choices=["test", "production"], default="test", help="of the runs it takes (default: test)"
         )
-    for parser in (write, propose, show, check, change, remove, load, plan, rebuild, audit, status, close):
+    for parser in (write, docs, propose, show, check, change, remove, load, plan, rebuild, audit, status, close):
         parser.add_argument("--model", default="", metavar="NAME", help="which model, where a project has several")
     for parser in (bring, propose, change):
         parser.add_argument("--dry-run", action="store_true", help=_DRY_RUN)
@@ -99,6 +101,18 @@ def run_export(arguments: argparse.Namespace, out: Output) -> int:
     with Workbench.open(Path(arguments.project), for_editing=False) as workbench:
         done = export_model(workbench, arguments.file, arguments.model)
     out.result(done.as_json(), [f"{done.path}: the warehouse model {done.model} of state {done.state}"])
+    return DONE
+
+
+def run_docs(arguments: argparse.Namespace, out: Output) -> int:
+    """Write the page of a model."""
+    from metl_gui.workbench.exports.warehouse_page import write_warehouse_page
+    from metl_gui.workbench.session import Workbench
+
+    with Workbench.open(Path(arguments.project), for_editing=False) as workbench, out.watching() as watch:
+        done = write_warehouse_page(workbench.document, arguments.file, arguments.model, watch=watch)
+    tables = f"{done.tables} table{'' if done.tables == 1 else 's'}"
+    out.result(done.as_json(), [f"{done.path}: {tables} of the warehouse model {done.model}, state {done.state}"])
     return DONE
 
 

@@ -56,6 +56,7 @@ CALLS = {
     "warehouse show PROJECT": "warehouse show fx.metl",
     "warehouse check PROJECT": "warehouse check fx.metl",
     "warehouse export": "warehouse export fx.metl fx.yaml",
+    "warehouse docs": "warehouse docs fx.metl fx.html",
     "warehouse load": "warehouse load fx.metl --source out --target duckdb:fx.duckdb",
     "warehouse audit": "warehouse audit fx.metl --target duckdb:fx.duckdb",
     "warehouse status": "warehouse status fx.metl --target duckdb:fx.duckdb",

@@ -54,6 +54,20 @@ class EntityFacts:
         found = self._attribute(entity, path)
         return found is not None and is_masked(self._document, Side.CDM, found[0].id, found[1].id)
 
+    def doc(self, entity: str, path: str) -> str:
+        """Return what is written of an attribute in the newest version that has it."""
+        found = self._attribute(entity, path)
+        return found[1].doc if found is not None else ""
+
+    def fed_by(self, entity: str, path: str) -> tuple[str, ...]:
+        """Name the schemas of which a version maps to an attribute, by name."""
+        found = self._attribute(entity, path)
+        if found is None:
+            return ()
+        blocks = [block for block in self._blocks(entity) if found[1].lineage in self._lineages_of(block)]
+        ids = {self._document.extraction.version(block.version).schema_id for block in blocks}
+        return tuple(sorted(self._document.extraction.schema(id_).name for id_ in ids))
+
     def schemas_without(self, entity: str, paths: tuple[str, ...]) -> list[str]:
         """Name the schemas whose newest block to an entity maps to some attribute, but not to all of these."""
         wanted = {found[1].lineage for path in paths if (found := self._attribute(entity, path)) is not None}

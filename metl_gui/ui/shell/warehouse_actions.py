@@ -67,6 +67,13 @@ WAREHOUSE_ROWS = (
     WindowRow("audit_warehouse", _MENU, "Audit the warehouse", does=_audit, when=_can_audit),
     WindowRow("rebuild_warehouse", _MENU, "Rebuild the warehouse", does=_rebuild, when=_can_audit),
     WindowRow("key_timeline", _MENU, "Timeline of a key…", does=_choose_key, when=_shows_dimension),
+    WindowRow(
+        "warehouse_dictionary",
+        _MENU,
+        "Write the dictionary of the warehouse…",
+        does=lambda w: w.warehouse.write_dictionary(),
+        when=_has_model,
+    ),
     WindowRow("warehouse_sql", _MENU, "SQL of the plan", does=lambda w: w.warehouse.show_sql(), when=_has_model),
     WindowRow("hint_star_go", "Tools", "Go from box to box of the star", "Arrows", scope="star diagram"),
     WindowRow("hint_star_move", "Tools", "Move a box of the star", "Shift+arrows, drag", scope="star diagram"),

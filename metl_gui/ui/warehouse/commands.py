@@ -27,13 +27,13 @@ from metl_gui.ui.run.processes import SparkRuns
 from metl_gui.ui.warehouse.columns import TableRowChange
 from metl_gui.ui.warehouse.page import WarehousePage
 from metl_gui.ui.warehouse.sql_dialog import SqlDialog
-from metl_gui.ui.warehouse.star import read_places
 from metl_gui.ui.warehouse.star_view import places_json
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.choice import ChoiceRow, Chooser
 from metl_gui.ui.widgets.two_line_list import TwoLines
 from metl_gui.workbench.demo.sample import SampleFolder
 from metl_gui.workbench.session import Workbench
+from metl_gui.workbench.warehouse.star import Places, read_places
 from metl_gui.workbench.warehouse.table_rows import (
     TableRow,
     changed_table,
@@ -44,9 +44,11 @@ from metl_gui.workbench.warehouse.table_rows import (
 )
 
 if TYPE_CHECKING:
+    from metl_gui.workbench.exports.warehouse_page import WarehouseDocs
     from metl_gui.workbench.loads.warehouse_loads import AuditReport, LoadedRun
     from metl_gui.workbench.warehouse.models import ModelExport
 
+_HTML = "Pages for a browser (*.html)"
 _YAML = "Warehouse models (*.yaml *.yml);;All files (*)"
 _MOST_PLACES = 2_000
 """Boxes of one project whose places are kept."""
@@ -157,6 +159,23 @@ class WarehouseController(QObject):
         if path:
             task = partial(_export, workbench, Path(path), name)
             self._context.jobs.start("Writing the warehouse model", task, self._exported)
+
+    def write_dictionary(self) -> None:
+        """Ask for a file and write the page of the model to it, boxes as they are arranged here."""
+        name = self.page.model.name
+        if self._project.workbench is None or not name:
+            return
+        start = str(Path(self._folder()) / f"{name}.html")
+        path, _ = QFileDialog.getSaveFileName(self._context.window, "Page for the warehouse model", start, _HTML)
+        if path:
+            task = partial(_describe, self._project.value, Path(path), name, dict(self.page.star.moved))
+            self._context.jobs.start("Writing the dictionary", task, self._described)
+
+    def _described(self, outcome: JobOutcome[WarehouseDocs]) -> None:
+        if outcome.value is not None:
+            self._context.notify(f"The dictionary of {outcome.value.model} is in {outcome.value.path}.")
+        elif outcome.error is not None:
+            self._refuse(outcome.error)
 
     def choose_model(self, name: str) -> None:
         """Show another model."""
@@ -377,6 +396,7 @@ class WarehouseController(QObject):
         panel.empty.import_wanted.connect(self.bring)
         panel.line.bring.clicked.connect(self.bring)
         panel.line.export.clicked.connect(self.export)
+        panel.line.dictionary.clicked.connect(self.write_dictionary)
         panel.line.sql.clicked.connect(self.show_sql)
         panel.line.model_chosen.connect(self.choose_model)
         panel.line.problems_wanted.connect(self.show_problem)
@@ -436,6 +456,12 @@ def _export(workbench: Workbench, path: Path, name: str, _watch: Watch) -> Model
     from metl_gui.workbench.warehouse.models import export_model
 
     return export_model(workbench, path, name)
+
+
+def _describe(document: Document, path: Path, name: str, moved: Places, watch: Watch) -> WarehouseDocs:
+    from metl_gui.workbench.exports.warehouse_page import write_warehouse_page
+
+    return write_warehouse_page(document, path, name, moved, watch)
 
 
 def _audit(workbench: Workbench, target: str, model: str, _watch: Watch) -> AuditReport:

@@ -71,6 +71,8 @@ class ModelLine(QWidget):
         self.right = Pill()
         self.bring = KeyButton("Import YAML…")
         self.export = KeyButton("Export YAML…")
+        self.dictionary = KeyButton("Dictionary…")
+        self.dictionary.setToolTip("Write the diagram and the data dictionary as one page for a browser")
         self.sql = KeyButton("SQL of the plan")
         self.models.activated.connect(self._choose)
         self.problems.clicked.connect(self.problems_wanted)
@@ -80,7 +82,7 @@ class ModelLine(QWidget):
         for widget in (self.title, self.models, self.right, self.problems):
             row.addWidget(widget)
         row.addStretch(1)
-        for button in (self.bring, self.export, self.sql):
+        for button in (self.bring, self.export, self.dictionary, self.sql):
             button.set_height(26)
             row.addWidget(button)
 

@@ -13,10 +13,10 @@ from metl_gui.core.search.problems import Problem
 from metl_gui.core.warehouse_model import Dimension, Model, Table
 from metl_gui.ui.warehouse.load_panel import LoadPanel
 from metl_gui.ui.warehouse.model_panel import ModelPanel
-from metl_gui.ui.warehouse.star import Places, facts_of, star_of, table_key
 from metl_gui.ui.warehouse.table_panel import TablePanel
 from metl_gui.ui.warehouse.timeline_panel import TimelinePanel
 from metl_gui.ui.widgets.dock import Dock
+from metl_gui.workbench.warehouse.star import Places, facts_of, star_of, table_key
 from metl_gui.workbench.warehouse.table_rows import free_paths, table_problems, table_rows
 
 

@@ -25,7 +25,8 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.theming.theme import Theme
-from metl_gui.ui.warehouse.star import (
+from metl_gui.ui.widgets.plain_text import plain_tip
+from metl_gui.workbench.warehouse.star import (
     BOX_HEIGHT,
     BOX_WIDTH,
     NO_STAR,
@@ -37,14 +38,12 @@ from metl_gui.ui.warehouse.star import (
     arranged,
     nearest,
 )
-from metl_gui.ui.widgets.plain_text import plain_tip
+from metl_gui.workbench.warehouse.star_lines import ARROW, Area, LineCourse, box_area, line_courses, words_area
 
 _MARGIN = 22.0
 _LEAST_SCALE, _MOST_SCALE = 0.15, 2.5
 _STEP = 1.2
 _GRID = 12.0
-_PORT_GAP = 11.0
-_ARROW = 5.0
 _MOST_WORDS = 24
 """Where more lines have words, only those of the chosen box say them."""
 
@@ -280,80 +279,47 @@ class StarView(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.translate(self._offset)
         painter.scale(self._scale, self._scale)
-        curves = self._curves()
+        curves = line_courses(self.star, self._places)
         for line, curve in curves.items():
             self._paint_line(painter, line, curve, theme)
         for key, box in self.star.boxes.items():
             paint_box(painter, self._rect(key), box, theme, is_chosen=key == self.current, has_focus=self.hasFocus())
-        taken: list[QRectF] = []
+        taken = [box_area(place) for place in self._places.values()]
         is_calm = sum(bool(line.words) for line in curves) <= _MOST_WORDS
         for line, curve in curves.items():
             if line.words and (is_calm or self.current in (line.start, line.end)):
                 taken.append(self._paint_words(painter, line, curve, taken, theme))
         painter.end()
 
-    def _curves(self) -> dict[StarLine, QPainterPath]:
-        """Return the course of each line; lines that meet at one side of a box end beside each other."""
-        sides = {line: self._sides(line) for line in self.star.lines}
-        ports: dict[tuple[str, int], list[StarLine]] = {}
-        for line, (start, end) in sides.items():
-            ports.setdefault((line.start, start), []).append(line)
-            ports.setdefault((line.end, end), []).append(line)
-        for (key, _), lines in ports.items():
-            lines.sort(key=lambda line: self._rect(line.end if line.start == key else line.start).center().y())
-        found = {}
-        for line, (start, end) in sides.items():
-            first = self._port(line.start, start, ports[line.start, start].index(line), len(ports[line.start, start]))
-            last = self._port(line.end, end, ports[line.end, end].index(line), len(ports[line.end, end]))
-            found[line] = _curve(first, last, start, end)
-        return found
-
-    def _sides(self, line: StarLine) -> tuple[int, int]:
-        """Return at which sides a line leaves and ends: -1 left, 1 right; boxes above each other by their right."""
-        start, end = self._rect(line.start), self._rect(line.end)
-        if start.right() < end.left():
-            return 1, -1
-        return (-1, 1) if end.right() < start.left() else (1, 1)
-
-    def _port(self, key: str, side: int, number: int, count: int) -> QPointF:
-        box = self._rect(key)
-        gap = min(_PORT_GAP, (BOX_HEIGHT - 10) / max(count, 1))
-        y = box.center().y() + (number - (count - 1) / 2) * gap
-        return QPointF(box.right() if side > 0 else box.left(), y)
-
-    def _paint_line(self, painter: QPainter, line: StarLine, curve: QPainterPath, theme: Theme) -> None:
+    def _paint_line(self, painter: QPainter, line: StarLine, curve: LineCourse, theme: Theme) -> None:
         is_near = self.current in (line.start, line.end)
         colour = theme.accent if is_near else theme.dim if line.words else theme.line
         pen = QPen(colour, 1.8 if is_near else 1.2)
         if line.is_ghost:
             pen.setDashPattern([3.0, 3.0])
+        path = QPainterPath(QPointF(*curve.first))
+        path.cubicTo(QPointF(*curve.leaves), QPointF(*curve.arrives), QPointF(*curve.last))
         painter.setPen(pen)
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.drawPath(curve)
+        painter.drawPath(path)
         _paint_arrow(painter, curve, colour)
 
     def _paint_words(
-        self, painter: QPainter, line: StarLine, curve: QPainterPath, taken: list[QRectF], theme: Theme
-    ) -> QRectF:
+        self, painter: QPainter, line: StarLine, curve: LineCourse, taken: list[Area], theme: Theme
+    ) -> Area:
         """Paint what a line says where no words stand yet, on a ground of their own; return where."""
         font = _font(0.8)
         metrics = QFontMetricsF(font)
         words = metrics.elidedText(line.words, Qt.TextElideMode.ElideMiddle, BOX_WIDTH)
-        size = QSize(round(metrics.horizontalAdvance(words)) + 8, round(metrics.height()) + 2)
-        blocked = [*taken, *(self._rect(key) for key in self._places)]
-        box = QRectF()
-        for share in (0.5, 0.38, 0.62, 0.28, 0.72, 0.18, 0.82):
-            middle = curve.pointAtPercent(share)
-            box = QRectF(middle.x() - size.width() / 2, middle.y() - size.height() / 2, size.width(), size.height())
-            if not any(box.intersects(other) for other in blocked):
-                break
+        area = words_area(curve, (round(metrics.horizontalAdvance(words)) + 8, round(metrics.height()) + 2), taken)
+        box = QRectF(*area)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(themes.faded(theme.panel, 0.92))
         painter.drawRoundedRect(box, 3, 3)
         painter.setFont(font)
         painter.setPen(theme.accent if self.current in (line.start, line.end) else theme.dim)
         painter.drawText(box, Qt.AlignmentFlag.AlignCenter, words)
-        return box
+        return area
 
 
 def paint_box(
@@ -428,19 +394,11 @@ def _paint_problem(painter: QPainter, box: QRectF, severity: str, theme: Theme) 
     painter.drawText(box, Qt.AlignmentFlag.AlignCenter, "!")
 
 
-def _curve(first: QPointF, last: QPointF, start: int, end: int) -> QPainterPath:
-    reach = max(36.0, abs(last.x() - first.x()) * 0.45)
-    path = QPainterPath(first)
-    path.cubicTo(QPointF(first.x() + start * reach, first.y()), QPointF(last.x() + end * reach, last.y()), last)
-    return path
-
-
-def _paint_arrow(painter: QPainter, curve: QPainterPath, colour: QColor) -> None:
-    tip, before = curve.pointAtPercent(1.0), curve.pointAtPercent(0.97)
-    side = 1.0 if before.x() < tip.x() else -1.0
+def _paint_arrow(painter: QPainter, curve: LineCourse, colour: QColor) -> None:
+    tip, back = QPointF(*curve.last), curve.comes_from * ARROW * 1.5
     head = QPainterPath(tip)
-    head.lineTo(tip.x() - side * _ARROW * 1.5, tip.y() - _ARROW)
-    head.lineTo(tip.x() - side * _ARROW * 1.5, tip.y() + _ARROW)
+    head.lineTo(tip.x() - back, tip.y() - ARROW)
+    head.lineTo(tip.x() - back, tip.y() + ARROW)
     head.closeSubpath()
     painter.fillPath(head, colour)
 

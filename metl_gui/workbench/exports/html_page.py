@@ -8,15 +8,11 @@ Source: docs/guide/exports.md; docs/guide/mapping.md, "Look" (colours, marks).
 
 from __future__ import annotations
 
-import re
-import tomllib
-from base64 import b64encode
 from collections.abc import Iterator, Sequence
-from functools import cache, partial
-from hashlib import sha256
+from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from metl_gui.core.glossary import WORDS
 from metl_gui.core.matrix.canonical import state_hash
@@ -27,8 +23,7 @@ from metl_gui.core.project.masks import hidden_targets
 from metl_gui.core.search.gaps import gaps, problems_of
 from metl_gui.core.trees.nodes import Attribute
 from metl_gui.core.trees.types import is_readable
-from metl_gui.packaged import resources
-from metl_gui.workbench.exports.blocks import ExportedBlock, carried, counted, day_of, spot_words
+from metl_gui.workbench.exports.blocks import ExportedBlock, carried, day_of, spot_words
 from metl_gui.workbench.exports.format_spec import Choices, Export
 from metl_gui.workbench.exports.html_parts import (
     MOST_ATTRIBUTES,
@@ -37,11 +32,8 @@ from metl_gui.workbench.exports.html_parts import (
     entity_parts,
     near,
     overview,
-    text,
 )
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
+from metl_gui.workbench.exports.page_templates import page_resource, page_style, templates
 
 _MOST_GAPS = 5_000
 _FED_BY = 12
@@ -59,12 +51,12 @@ def page(document: Document, choices: Choices, watch: Watch) -> Iterator[str]:
     found = problems_of(gaps(document))
     shown_gaps = list(islice(found, _MOST_GAPS))
     yield from (
-        _templates()
+        templates()
         .get_template("mapping.html.jinja")
         .generate(
             title=choices.beside.project or "Mapping",
-            style=_colours() + _resource("mapping.css"),
-            script=_resource("mapping.js"),
+            style=page_style("mapping.css"),
+            script=page_resource("mapping.js"),
             state=document.state,
             day=day_of(choices.beside.when_ms),
             hash=state_hash(document),
@@ -86,26 +78,6 @@ def page(document: Document, choices: Choices, watch: Watch) -> Iterator[str]:
             limits=(*_LIMITS, *_says(parts, blocks)),
         )
     )
-
-
-@cache
-def _templates() -> Environment:
-    """Set up the templates; their library is loaded when a page is written."""
-    from jinja2 import Environment, FunctionLoader, StrictUndefined
-
-    made = Environment(
-        autoescape=True,
-        finalize=lambda value: value if not isinstance(value, str) or hasattr(value, "__html__") else text(value),
-        loader=FunctionLoader(_template),
-        undefined=StrictUndefined,
-    )
-    made.filters.update(comma="{:,}".format, counted=counted, px="{:g}".format, sha256=_digest)
-    return made
-
-
-def _template(file: str) -> str:
-    """Read a template; its line ends and indentation are for those who read it, the page has none of them."""
-    return re.sub(r"\s*\n\s*", "", _resource(file))
 
 
 def _watched(watch: Watch, parts: Sequence[EntityPart]) -> Iterator[EntityPart]:
@@ -173,28 +145,6 @@ def _comments(document: Document, choices: Choices) -> list[_CommentRow]:
         _CommentRow(spot_words(document, comment), comment.text, comment.who, day_of(comment.when_ms))
         for comment in Comments(document, choices.comments).all
     ]
-
-
-def _colours() -> str:
-    """Write the colours of the themes as the variables that the style uses; paper is light."""
-    light, dark = (_variables(kind) for kind in ("light", "dark"))
-    by_system = f"@media (prefers-color-scheme: dark) {{ :root:not([data-look=light]) {{ {dark} }} }}"
-    on_paper = f"@media print {{ :root, :root[data-look=dark], :root:not([data-look=light]) {{ {light} }} }}"
-    return f":root {{ {light} }}\n{by_system}\n:root[data-look=dark] {{ {dark} }}\n{on_paper}\n"
-
-
-def _variables(kind: str) -> str:
-    values = tomllib.loads((resources() / "themes" / f"{kind}.toml").read_text("utf-8"))
-    colours = " ".join(f"--{key}: {value};" for key, value in values.items() if str(value).startswith("#"))
-    return f"color-scheme: {kind}; --ramp: {values['ramp_end']}; {colours}"
-
-
-def _resource(file: str) -> str:
-    return (resources() / "pages" / file).read_text("utf-8")
-
-
-def _digest(content: str) -> str:
-    return b64encode(sha256(content.encode()).digest()).decode()
 
 
 def _says(parts: Sequence[EntityPart], blocks: Sequence[ExportedBlock]) -> Iterator[str]:

@@ -110,3 +110,12 @@ def test_a_value_without_its_name_is_wrong_usage(mapped: Path, capsys: pytest.Ca
     with pytest.raises(SystemExit, match="2"):
         main(["warehouse", "set", str(mapped), "customer", "flag"])
     assert "flag is not NAME=VALUE" in capsys.readouterr().err
+
+
+def test_docs_writes_a_page_of_all_tables(metl: Metl, mapped: Path, tmp_path: Path) -> None:
+    metl("warehouse", "import", mapped, SAMPLE)
+    code, document, _ = metl("warehouse", "docs", mapped, tmp_path / "fx.html")
+    assert (code, document["model"], document["tables"]) == (0, "fx", 5)
+    page = (tmp_path / "fx.html").read_text("utf-8")
+    assert "fx.customers.person" in page
+    assert "end of each day" in page

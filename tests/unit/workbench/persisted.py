@@ -10,7 +10,7 @@ from metl_gui.core.runs.lanes import LoadProgress, MemberFigures
 from metl_gui.warehouse import loader
 from metl_gui.workbench import addresses, settings, user_folders
 from metl_gui.workbench import settings as project_settings
-from metl_gui.workbench.exports import files
+from metl_gui.workbench.exports import files, warehouse_page
 from metl_gui.workbench.history import blame, states
 from metl_gui.workbench.importing import dry_run, schema_import, source_watch
 from metl_gui.workbench.lanes import control, initial_load
@@ -76,6 +76,7 @@ RESULTS: Mapping[str, Any] = {
     "warehouse, a check": models.ModelCheck,
     "warehouse, a model": models.ModelContent,
     "warehouse, an export": models.ModelExport,
+    "warehouse, a page": warehouse_page.WarehouseDocs,
 }
 """What commands print with ``--json``, as far as its members are those of a class."""
 

@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Any
 
 from metl_gui.core.search.problems import Problem, Severity
@@ -109,6 +110,8 @@ class Star:
 NO_STAR = Star({})
 Places = Mapping[str, tuple[float, float]]
 """Where the left upper corners of boxes lie, by their keys."""
+
+NO_PLACES: Places = MappingProxyType({})
 
 
 def table_key(name: str) -> str:

@@ -16,7 +16,7 @@ from metl_gui.core.warehouse_model import (
     Reference,
     TimesOfDay,
 )
-from metl_gui.ui.warehouse.star import NO_STAR, BoxKind, arranged, nearest, read_places, star_of
+from metl_gui.workbench.warehouse.star import NO_STAR, BoxKind, arranged, nearest, read_places, star_of
 
 CUSTOMER = Dimension(name="customer", entity="person", columns=(Column(name="a", path="a"),))
 PAYMENT = Fact(

@@ -198,10 +198,16 @@ class _Maker:
             yield from self.keys(one, one.grain, {})
         for reference in one.references:
             yield from self.keys_of_reference(reference, "event")
+        calendar = next((each.name for each in self.model.tables if isinstance(each, Dates)), "")
+        for milestone in one.event_times if calendar else ():
+            words = f"key of the row of {calendar} for {milestone.name}, in UTC"
+            yield _own(f"{milestone.role or milestone.name}_key", "integer", words)
         if one.event_time:
             yield self.column(one.entity, Column(name="event_time", path=one.event_time, type="instant"))
         else:
             yield _own("event_time", "instant", "the commit of the first message of its life")
+        for milestone in one.event_times:
+            yield self.column(one.entity, Column(name=milestone.name, path=milestone.path, type="instant"))
         taken = set(self.grain(one))
         for measure in one.measures:
             if measure.name not in taken:

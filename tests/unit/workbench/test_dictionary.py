@@ -13,9 +13,9 @@ from metl_gui.core.trees.nodes import Side
 from metl_gui.core.warehouse_model import Dates, TimesOfDay
 from metl_gui.formats.model_yaml import read_model
 from metl_gui.formats.row_expressions import row_expression
-from metl_gui.warehouse.plans import dimension_plan, fact_plan, periodic_plan
+from metl_gui.warehouse.plans import dimension_tables, fact_plan, periodic_plan
 from metl_gui.warehouse.plans.calendar_plan import create_dates, create_times
-from metl_gui.warehouse.plans.table_shapes import shapes
+from metl_gui.warehouse.plans.shape_maker import shapes
 from metl_gui.workbench.session import Workbench
 from metl_gui.workbench.warehouse.dictionary import DictionaryColumn, DictionaryTable, dictionary
 
@@ -42,6 +42,7 @@ tables:
       - {dimension: payer, on: {payer_id: payer_id, "'fx'": schema}}
       - {dimension: day, role: booked, on: event_time}
       - {dimension: time, role: at, on: event_time}
+    event_times: [{name: paid_at, from: legacy_code, role: paid}, {name: sent_at, from: amount}]
     measures: [{name: amount, from: amount, type: "decimal(12,2)", additivity: additive}]
     degenerate: [{name: payment_id, from: payment_id}, {name: legacy, from: legacy_code}]
     on_delete: flag
@@ -65,7 +66,7 @@ def test_the_columns_are_those_of_the_tables_that_a_load_makes(
     mapped: Workbench, found: dict[str, DictionaryTable], tmp_path: Path
 ) -> None:
     made = shapes(MODEL, entity_histories(mapped.document), row_expression)
-    tables = {one.table: dimension_plan.columns_of(one) for one in made.dimensions}
+    tables = {one.table: dimension_tables.columns_of(one) for one in made.dimensions}
     tables |= {one.table: fact_plan.columns_of(one) for one in made.facts}
     tables |= {one.table: periodic_plan.periodic_columns(one) for one in made.periodics}
     with duckdb.connect(str(tmp_path / "days.duckdb")) as database:

@@ -10,9 +10,11 @@ from typing import TypeAlias
 import msgspec
 
 from metl_gui.core.dimensional.histories import EntityHistory
-from metl_gui.core.dimensional.load_report import LoadReport, TableCounts
+from metl_gui.core.dimensional.load_report import LoadReport, TableCounts, check_balance
+from metl_gui.core.dimensional.replays import Coverage
 from metl_gui.core.dimensional.staged_parts import StagedPart
 from metl_gui.core.warehouse_model import Model
+from metl_gui.warehouse.coverage import cover
 from metl_gui.warehouse.databases.target import CommitUnknownError, TargetError, WarehouseTarget
 from metl_gui.warehouse.plans.arrivals import (
     Batch,
@@ -39,9 +41,11 @@ from metl_gui.warehouse.plans.load_plan import (
     states_of,
     wider,
 )
+from metl_gui.warehouse.plans.log_plan import relog_plan
 from metl_gui.warehouse.plans.member_plan import MemberTables
 from metl_gui.warehouse.plans.missed_plan import again_table, nothing_again, waiting_query
 from metl_gui.warehouse.plans.periodic_plan import watermark_plan
+from metl_gui.warehouse.plans.replay_plan import may_void_query, void_query
 from metl_gui.warehouse.plans.snapshot_plan import absent_plan
 from metl_gui.warehouse.plans.state_plan import Contents, StateTables
 from metl_gui.warehouse.plans.statements import Step, name
@@ -52,6 +56,9 @@ FIRST_EPOCH = "0000"
 
 FORMAT = 1
 """Of what stands in a target beside the tables of the model."""
+
+NOTHING = Coverage()
+"""What a load covers whose source is not known as a whole."""
 
 OnStep: TypeAlias = Callable[[Step, int], None]
 """Told of each step that was done and the rows it changed; raises to cancel."""
@@ -82,6 +89,7 @@ def load_parts(
     load: str,
     owner: Owner,
     on_step: OnStep = _unheard,
+    coverage: Coverage = NOTHING,
 ) -> LoadReport:
     """Load staged parts, or say what the load did when it was done before.
 
@@ -92,11 +100,12 @@ def load_parts(
         load: names the load; done again under its name it changes nothing.
         owner: whose the target must be.
         on_step: called between steps.
+        coverage: what of its source was read whole.
 
     Raises:
         TargetError: the target refused something, or is somebody else's; nothing of the load is kept.
     """
-    return Loader(target, shapes, owner, on_step).load(tuple(parts), load)
+    return Loader(target, shapes, owner, on_step).load(tuple(parts), load, coverage)
 
 
 def check_loaded(target: WarehouseTarget) -> None:
@@ -124,11 +133,11 @@ class Loader:
         self.target, self.shapes, self.owner, self.on_step = target, shapes, owner, on_step
         self.report = LoadReport(load="")
 
-    def load(self, parts: Sequence[StagedPart], load: str) -> LoadReport:
+    def load(self, parts: Sequence[StagedPart], load: str, coverage: Coverage = NOTHING) -> LoadReport:
         """Load staged parts; see ``load_parts``."""
         try:
             with self.target.transaction():
-                self._load(parts, load)
+                self._load(parts, load, coverage)
                 self.target.index(indexes(self.shapes))
         except CommitUnknownError:
             self._look_up(load)
@@ -150,24 +159,25 @@ class Loader:
             )
         self.report = msgspec.structs.replace(known, is_repeated=False)
 
-    def planned(self, parts: Sequence[StagedPart], load: str) -> LoadReport:
+    def planned(self, parts: Sequence[StagedPart], load: str, coverage: Coverage = NOTHING) -> LoadReport:
         """Return what a load of staged parts would do; nothing is kept."""
         try:
             with self.target.transaction():
-                self._load(parts, load)
+                self._load(parts, load, coverage)
                 raise _LookedAtError
         except _LookedAtError:
             return self.report
 
-    def _load(self, parts: Sequence[StagedPart], load: str) -> None:
+    def _load(self, parts: Sequence[StagedPart], load: str, coverage: Coverage) -> None:
         self._open()
         known = self._known(load)
         if known is not None:
             self.report = known
             return
         with self._entry(load):
+            is_replay = cover(self.target, coverage)
             for entity in self.shapes.histories:
-                self._append(entity, [one for one in parts if one.entity == entity], load)
+                self._append(entity, [one for one in parts if one.entity == entity], load, is_replay=is_replay)
             self._derive()
 
     @contextmanager
@@ -176,6 +186,7 @@ class Loader:
         self.report = LoadReport(load=load)
         self.target.run("INSERT INTO metl_loads VALUES (?, ?, NULL)", [load, datetime.now(UTC)])
         yield
+        check_balance(self.report)
         text = msgspec.json.encode(self.report).decode()
         self.target.run("UPDATE metl_loads SET report = ? WHERE load = ?", [text, load])
 
@@ -186,7 +197,7 @@ class Loader:
             self._open(is_rebuilt=True)
             for entity in self.shapes.histories:
                 self._take_up(entity)
-                self._steps([all_touched(entity)])
+                self._steps([*relog_plan(entity), all_touched(entity)])
             self._derive()
             self.target.index(indexes(self.shapes))
         return self.report
@@ -301,20 +312,30 @@ class Loader:
                 case _:
                     counts.removed += rows
 
-    def _append(self, entity: str, parts: Sequence[StagedPart], load: str) -> None:
+    def _append(self, entity: str, parts: Sequence[StagedPart], load: str, *, is_replay: bool) -> None:
         history = self.shapes.histories[entity]
         staged = staged_table(entity)
         self.target.read_parts(staged, [one.path for one in parts], _part_columns(history))
         self.target.run(f"UPDATE {name(staged)} SET order_key = '{FIRST_EPOCH}' || order_key")
-        messages, before = self._number_of(staged), self.report.appended + self.report.set_aside
+        messages, before = self._number_of(staged), self.report.set_aside
         self._steps(set_aside_plan(history, self._unfit(history), load))
+        unfit = messages - self._number_of(staged)
         has_doubles = bool(self.target.rows(doubled_query(entity))[0][0])
         is_first = not self.target.rows(f"SELECT 1 FROM {name(history_table(entity))} LIMIT 1")
-        batch = Batch(entity, has_doubles=has_doubles, is_first=is_first)
+        is_replay = is_replay and bool(self.target.rows(may_void_query(entity))[0][0])
+        batch = Batch(entity, has_doubles=has_doubles, is_first=is_first, is_replay=is_replay)
         self._steps(arrival_plan(history, load, batch))
         self._steps(watermark_plan(batch))
+        void = int(self.target.rows(void_query(batch.came))[0][0])
         self.report.messages += messages
-        self.report.repeated += messages - (self.report.appended + self.report.set_aside - before)
+        self.report.appended -= void
+        self.report.void += void
+        self.report.repeated += self._repeated(batch) + unfit - (self.report.set_aside - before)
+
+    def _repeated(self, batch: Batch) -> int:
+        """Return how many messages of a batch stood in the history, or stand in the batch again."""
+        doubled = self._number_of(staged_table(batch.entity)) - self._number_of(batch.once) if batch.has_doubles else 0
+        return doubled + (0 if batch.is_first else self._number_of(batch.repeats))
 
     def _unfit(self, history: EntityHistory) -> dict[str, str]:
         """Return, by column, the conditions that the tables or the database cannot hold a message."""

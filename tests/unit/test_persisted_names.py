@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from metl_gui.core.dimensional import members, messages, row_states, staged_parts
+from metl_gui.core.dimensional import members, messages, replays, row_states, staged_parts
 from metl_gui.core.runs import kafka, run_spec, target
 from metl_gui.core.runs import lanes as lane_values
 from metl_gui.engine.kafka import inspection, offsets, topic_orders
@@ -28,6 +28,7 @@ from metl_gui.engine.runs import commands, progress
 from metl_gui.engine.sources import files
 from metl_gui.engine.sources import source as reading
 from metl_gui.engine.spark import worker_check
+from metl_gui.engine.staging import read_places
 from metl_gui.engine.streaming import file_states, planner
 from metl_gui.engine.tasks import task
 from metl_gui.registry import addresses as places
@@ -48,6 +49,8 @@ INTERNAL: dict[str, tuple[type, ...]] = {
         commands.CancelRun,
         commands.StartRun,
         commands.StartSession,
+        replays.Coverage,
+        replays.CoveredRange,
         run_spec.MappingSpec,
         run_spec.RunPolicy,
         run_spec.RunSpec,
@@ -96,6 +99,7 @@ INTERNAL: dict[str, tuple[type, ...]] = {
         staged_parts.StagedPart,
     ),
     "within one load of a warehouse": (
+        read_places._Place,
         arrivals.Batch,
         audit.Finding,
         audit._Rule,

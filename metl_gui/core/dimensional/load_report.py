@@ -11,6 +11,8 @@ from typing import Any
 
 import msgspec
 
+from metl_gui.errors import BugError
+
 
 class TableCounts(msgspec.Struct, kw_only=True):
     """What a load did to a table, in rows.
@@ -48,7 +50,7 @@ class LoadReport(msgspec.Struct, kw_only=True):
         messages: staged.
         appended: to the histories.
         repeated: known before, or twice in the batch.
-        void: replaced by those of a later publication.
+        void: appended, but of no account, as a later publication covered where they lie.
         set_aside: could not be stored.
         keys: made anew.
         tables: by name.
@@ -71,3 +73,16 @@ class LoadReport(msgspec.Struct, kw_only=True):
         """Return the document of ``metl warehouse load``."""
         found: dict[str, Any] = msgspec.to_builtins(self)
         return found
+
+
+def check_balance(report: LoadReport) -> None:
+    """Prove that each message is counted once, and each key that was looked at.
+
+    Raises:
+        BugError: a sum is off; then nothing of the load is kept.
+    """
+    parts = {count: getattr(report, count) for count in ("appended", "repeated", "void", "set_aside")}
+    counts = {**parts, "changed": report.keys.changed, "same": report.keys.same}
+    if sum(parts.values()) != report.messages or min(counts.values()) < 0:
+        listed = ", ".join(f"{count}: {number}" for count, number in counts.items())
+        raise BugError(f"the counts of the load do not add up: messages: {report.messages}, {listed}")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import TypeVar
 
 import msgspec
 
+from metl_gui.core.dimensional.replays import Coverage, CoveredRange
 from metl_gui.core.runs.events import RunProgressed, RunStarted
 from metl_gui.core.runs.kafka import is_kafka
 from metl_gui.core.runs.report import RunReport, Tally, Unit, check_sums, report_of
@@ -25,6 +26,8 @@ from metl_gui.engine.sources.files import list_files
 from metl_gui.engine.sources.source import FileSource, ReadPlan, Source
 from metl_gui.engine.spark.cancellation import LOOK_SECONDS, Background, unless_cancelled
 from metl_gui.engine.spark.task_errors import run_error
+from metl_gui.engine.staging.read_places import MOST_RANGES, joined
+from metl_gui.engine.staging.sink import keep_coverage
 from metl_gui.engine.tasks.task import TaskOrder, with_topics
 from metl_gui.errors import RunError, UserError
 
@@ -105,7 +108,8 @@ class OnceStrategy:
             *filter(None, [slow]),
         )
         self.source.before_commit(self.staging)
-        self.staging.commit(self.places.bring_home(path for outcome in outcomes for path in outcome.written))
+        written = self.places.bring_home(path for outcome in outcomes for path in outcome.written)
+        self.staging.commit([*written, *self._covered(one for outcome in outcomes for one in outcome.covered)])
         self.source.after_commit()
         report = report_of(self.spec, self.run.runtime.target.shown, tally, self.run.seconds, problems)
         return msgspec.structs.replace(
@@ -113,6 +117,24 @@ class OnceStrategy:
             outputs=report.outputs or str(self.staging.out or ""),
             errors=report.errors or (str(self.staging.errors) if tally.set_aside else ""),
         )
+
+    def _covered(self, placed: Iterable[CoveredRange]) -> list[str]:
+        """Write down what was read whole, where a warehouse will ask for it.
+
+        Args:
+            placed: what records said of where they stood.
+        """
+        folder = self.staging.messages_partial
+        if folder is None or not self.is_staged or self.spec.source.limit is not None:
+            return []
+        ranges, mapping = joined(placed), self.spec.mapping
+        read = (*self.source.covered(), *(ranges if len(ranges) <= MOST_RANGES else ()))
+        return [keep_coverage(folder, Coverage(mapping.publication or mapping.state, read))]
+
+    @property
+    def is_staged(self) -> bool:
+        """Whether changes become rows of histories."""
+        return self.spec.sink.format == "stage" and self.spec.source.holds != "messages"
 
     @property
     def unit(self) -> Unit:
@@ -136,6 +158,7 @@ class OnceStrategy:
             samples=str(places.samples),
             has_samples=places.has_samples,
             progress=str(places.progress),
+            logs=self.source.log_names() if self.is_staged else {},
         )
         with self._in_words():
             return with_topics(order, self.spec)

@@ -23,6 +23,7 @@ from pathlib import Path
 
 import msgspec
 
+from metl_gui.core.dimensional.replays import CoveredRange
 from metl_gui.core.runs.limits import LIMIT_BYTES
 from metl_gui.engine.runs.staged_outputs import Staging
 from metl_gui.engine.sources.files import FileRange, SourceFile, range_bytes
@@ -260,6 +261,14 @@ class ReplaySource:
         if not self.store.has_large():
             return ()
         return (f"Records that were {TOO_LARGE} go on waiting: replay them with a larger --max-record-bytes.",)
+
+    def log_names(self) -> dict[str, str]:
+        """Return nothing: records have the positions that they had."""
+        return {}
+
+    def covered(self) -> tuple[CoveredRange, ...]:
+        """Return nothing: single records of many ranges wait in an error store."""
+        return ()
 
     def before_commit(self, staging: Staging) -> None:
         """Write the mark.

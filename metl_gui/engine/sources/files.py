@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import difflib
 import glob
+import hashlib
 import io
 import os
 import zlib
@@ -135,6 +136,10 @@ def chunks_of(stream: IO[bytes]) -> Iterator[bytes]:
 MIN_RANGE_BYTES = 1 << 20
 MAX_RANGE_BYTES = 32 << 20
 """A task costs about as much as reading 1 MB of records; a range this long still gives each core its share."""
+LOG_HEAD_BYTES = 64 << 10
+"""Records with their schema in them begin alike for some thousand bytes."""
+
+_MARK_DIGITS = 16
 _BOM = b"\xef\xbb\xbf"
 _NOT_RECORDS = frozenset({".md", ".py", ".sql", ".csv", ".tsv", ".html", ".xlsx", ".parquet", ".yaml", ".yml", ".metl"})
 
@@ -154,6 +159,22 @@ class SourceFile(msgspec.Struct, frozen=True):
     size_bytes: int
     codec: Codec
     framing: Framing | None = None
+
+    def log_name(self) -> str:
+        """Return how positions in a warehouse call it: by its beginning too, as many files have one name.
+
+        A file that grows keeps its name once it is longer than that. It sorts before the name alone, so that of a
+        message which was read from both, this is kept.
+
+        Raises:
+            RunError: it cannot be read.
+        """
+        try:
+            with Path(self.path).open("rb") as file:
+                mark = hashlib.sha256(file.read(min(self.size_bytes, LOG_HEAD_BYTES))).hexdigest()[:_MARK_DIGITS]
+        except OSError as error:
+            raise unreadable(self.path, error) from error
+        return f"#{mark} {self.name}"
 
 
 class FileRange(msgspec.Struct, frozen=True):

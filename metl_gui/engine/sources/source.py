@@ -9,6 +9,7 @@ from typing import Protocol
 
 import msgspec
 
+from metl_gui.core.dimensional.replays import WHOLE, CoveredRange
 from metl_gui.engine.kafka.topic_orders import TopicReading
 from metl_gui.engine.runs.staged_outputs import Staging
 from metl_gui.engine.sources.files import FileListing, FileRange, SourceFile, cut_ranges, growth_problems
@@ -45,6 +46,14 @@ class Source(Protocol):
 
     def problems(self, files: list[SourceFile]) -> tuple[str, ...]:
         """Describe what a person should know of the source after it was read."""
+        ...
+
+    def log_names(self) -> dict[str, str]:
+        """Return how positions in a warehouse call the files that are not called by their names."""
+        ...
+
+    def covered(self) -> tuple[CoveredRange, ...]:
+        """Return what a run reads whole; an error store has single records of many ranges."""
         ...
 
     def before_commit(self, staging: Staging) -> None:
@@ -95,6 +104,26 @@ class FileSource:
         """
         left_out = (f"{name} was left out: it is not a file of records." for name in self.listing.left_out)
         return (*left_out, *growth_problems(files))
+
+    def log_names(self) -> dict[str, str]:
+        """Return how positions in a warehouse call the files.
+
+        Raises:
+            RunError: a file cannot be read.
+        """
+        return {file.name: file.log_name() for file in self.listing.files}
+
+    def covered(self) -> tuple[CoveredRange, ...]:
+        """Return the files, packed ones to their ends, up to which they were listed.
+
+        Raises:
+            RunError: a file cannot be read.
+        """
+        logs = self.log_names()
+        return tuple(
+            CoveredRange(logs[file.name], 0, 0, file.size_bytes if file.codec is Codec.PLAIN else WHOLE)
+            for file in self.listing.files
+        )
 
     def before_commit(self, staging: Staging) -> None:
         """Do nothing: files stay as they are."""

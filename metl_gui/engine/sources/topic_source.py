@@ -13,6 +13,7 @@ from typing import Final
 
 from confluent_kafka import Consumer, TopicPartition
 
+from metl_gui.core.dimensional.replays import CoveredRange
 from metl_gui.core.runs.kafka import KafkaServers, is_kafka, parse_address, parse_start
 from metl_gui.core.runs.limits import LIMIT_BYTES
 from metl_gui.core.runs.run_spec import RunSpec
@@ -87,6 +88,14 @@ class TopicSource:
         del files
         return self.notes
 
+    def log_names(self) -> dict[str, str]:
+        """Return nothing: topics are called by their names."""
+        return {}
+
+    def covered(self) -> tuple[CoveredRange, ...]:
+        """Return the offsets of each partition."""
+        return tuple(CoveredRange(one.topic, one.partition, one.start, one.stop) for one in self.wanted)
+
     def before_commit(self, staging: Staging) -> None:
         """Do nothing: topics stay as they are."""
 
@@ -129,6 +138,10 @@ class ErrorTopicSource(TopicSource):
         """How they are read."""
         waiting = WaitingRecords(self.reasons, self.behind, self.is_again, self.is_with_large)
         return TopicReading(self.servers, waiting)
+
+    def covered(self) -> tuple[CoveredRange, ...]:
+        """Return nothing: single records of many ranges wait in an error topic."""
+        return ()
 
     def before_commit(self, staging: Staging) -> None:
         """Do nothing: what is committed after the messages are acknowledged is enough."""

@@ -8,15 +8,18 @@ as the Parquet sink does it; what a part looks like says ``core.dimensional.stag
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from metl_gui.core.dimensional.histories import EntityHistory
+from metl_gui.core.dimensional.replays import Coverage
 from metl_gui.core.dimensional.staged_parts import StagedPart
 from metl_gui.engine.kernel.message_fields import AlikeMessages
 from metl_gui.engine.kernel.message_layout import Layout
@@ -29,7 +32,9 @@ from metl_gui.engine.sinks.sink import RejectedRecord, folder_name
 from metl_gui.engine.sinks.typed_rows import NAMED_COLUMNS, TypedRows
 from metl_gui.engine.staging.columns import history_columns
 from metl_gui.engine.staging.rows import ABSENT, ENTITY, TIME_COLUMNS, MessageHeads, absent_columns, staged_rows
+from metl_gui.own_files import write_file
 
+COVERED = "covered.json"
 _NAMED = tuple(TIME_COLUMNS.get(one.path, one) for one in NAMED_COLUMNS)
 """Messages as they say it of themselves, with times as times."""
 
@@ -48,12 +53,20 @@ class StageSink:
         plan: says what values are.
         histories: of the entities that are staged.
         held_bytes: as of ``ParquetParts``.
+        logs: by the name of a file, what positions in histories call it.
     """
 
     def __init__(
-        self, folder: Path, name: str, plan: Plan, histories: Iterable[EntityHistory], held_bytes: int = HELD_BYTES
+        self,
+        folder: Path,
+        name: str,
+        plan: Plan,
+        histories: Iterable[EntityHistory],
+        held_bytes: int = HELD_BYTES,
+        logs: Mapping[str, str] | None = None,
     ) -> None:
         self.folder = folder
+        self._logs = logs or {}
         self._parts = stage_parts(folder, name, held_bytes)
         self._histories = {one.entity: one for one in histories}
         self._plans: dict[str, list[EntityPlan]] = {}
@@ -72,7 +85,7 @@ class StageSink:
             records = outcome.records[numbers]
             for row, refusal in wrong.items():
                 refused.setdefault(int(records[row]), refusal)
-            made.append((entity, table, records))
+            made.append((entity, _with_logs(table, self._logs), records))
         for entity, table, records in made:
             self._parts.hold(entity, _without(table, records, refused))
         return refused
@@ -93,6 +106,16 @@ class StageSink:
 
 def _without(table: pa.Table, records: NDArray[np.int32], refused: Collection[int]) -> pa.Table:
     return table.filter(pa.array(~np.isin(records, list(refused)))) if refused else table
+
+
+def _with_logs(table: pa.Table, logs: Mapping[str, str]) -> pa.Table:
+    """Give files other names in the positions of rows."""
+    if not logs:
+        return table
+    at = table.schema.get_field_index("position_log")
+    found: Any = table.column(at).combine_chunks().dictionary_encode()
+    names = pa.array([logs.get(one, one) for one in found.dictionary.to_pylist()], pa.string())
+    return table.set_column(at, table.schema.field(at), names.take(found.indices))
 
 
 class _HistoryRows:
@@ -134,6 +157,23 @@ class _HistoryRows:
 def _publication(layout: Layout) -> int:
     """Return the number of the publication; test runs, which have none, go by the number of the state."""
     return layout.kind.state if layout.kind.publication is None else layout.kind.publication
+
+
+def keep_coverage(folder: Path, coverage: Coverage) -> str:
+    """Write what a run read whole beside its parts, and return the path."""
+    path = folder / COVERED
+    write_file(path, msgspec.json.encode(coverage))
+    return str(path)
+
+
+def staged_coverage(folder: Path | str) -> Coverage:
+    """Return what a run read whole; nothing where it did not say so.
+
+    Args:
+        folder: where it staged its parts.
+    """
+    path = Path(folder) / COVERED
+    return msgspec.json.decode(path.read_bytes(), type=Coverage) if path.exists() else Coverage()
 
 
 def staged_parts(folder: Path | str) -> tuple[StagedPart, ...]:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
+from metl_gui.core.dimensional.replays import CoveredRange
 from metl_gui.core.runs.kafka import parse_address
 from metl_gui.core.runs.records import MappedRecord, SentMessage
 from metl_gui.core.runs.report import KernelFigures, Tally
@@ -32,6 +33,7 @@ from metl_gui.engine.sinks.jsonl import JsonlParts, JsonlSink
 from metl_gui.engine.sinks.parquet import ParquetSink
 from metl_gui.engine.sinks.sink import Sink
 from metl_gui.engine.sources.large_records import TOO_LARGE, LargeRecords, write_row
+from metl_gui.engine.staging.read_places import ReadPlaces
 from metl_gui.engine.staging.sink import StageSink
 from metl_gui.engine.tasks.refused_records import counted, set_refused_aside
 
@@ -42,11 +44,12 @@ if TYPE_CHECKING:
 
 
 class TaskOutcome(msgspec.Struct, frozen=True):
-    """What one successful task attempt counted and wrote, and what a person should know of what it read."""
+    """What one successful task attempt counted, wrote and covered, and what a person should know of what it read."""
 
     tally: Tally
     written: list[str]
     notes: list[str] = []
+    covered: list[CoveredRange] = []
 
 
 class TaskOrder(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,6 +62,7 @@ class TaskOrder(msgspec.Struct, frozen=True, kw_only=True):
         has_samples: samples are kept.
         progress: the file for progress notes.
         topics, error_topic: where messages and set-aside records go instead of folders; they hold secrets.
+        logs: how positions in a warehouse call files, by their names.
     """
 
     run: RunSpec
@@ -70,6 +74,7 @@ class TaskOrder(msgspec.Struct, frozen=True, kw_only=True):
     progress: str
     topics: TopicOrder | None = None
     error_topic: TopicOrder | None = None
+    logs: dict[str, str] = {}
 
 
 _kernels: dict[str, Kernel] = {}
@@ -184,6 +189,7 @@ class TaskAttempt:
         self.notes = ProgressNotes(order.progress, number, attempt)
         self.sampler = Sampler(order.run.policy.samples if order.has_samples else 0)
         self.evictions = kernel.evictions - _dropped.pop(_key_of(order), 0)
+        self.places = ReadPlaces() if isinstance(self.sink, StageSink) and not order.run.is_replay else None
 
     def map(
         self, records: RecordBatch, large: LargeRecords | None = None, messages: Sequence[Message | None] = ()
@@ -207,6 +213,8 @@ class TaskAttempt:
             self._sample(outcome, records, refused)
         for row in set_refused_aside(tally, refused, self.kernel, records):
             self.errors.put(row, records, None, messages)
+        if self.places is not None:
+            self.places.note(records)
         self.tally.add(tally)
         self.notes.note(self.tally)
 
@@ -215,7 +223,7 @@ class TaskAttempt:
         errors = self.errors.close()
         written = [*(self.sink.close() if self.sink else ()), *errors, *self.samples.close()]
         self.notes.note(self.tally, is_done=True)
-        return TaskOutcome(self.tally, written, list(notes))
+        return TaskOutcome(self.tally, written, list(notes), self.places.ranges() if self.places is not None else [])
 
     def _note_figures(self, figures: KernelFigures, outcome: MappedBatch, nanoseconds: int) -> None:
         kernel, records = self.kernel, len(outcome.fates)
@@ -257,7 +265,7 @@ def _sink(order: TaskOrder, plan: Plan, name: str) -> Sink | None:
     if how.format == "parquet":
         return ParquetSink(folder, name, plan, by_date=how.by_date)
     if how.format == "stage":
-        return StageSink(folder, name, plan, how.histories or ())
+        return StageSink(folder, name, plan, how.histories or (), logs=order.logs)
     return JsonlSink(folder, name, by_date=how.by_date)
 
 

@@ -11,6 +11,8 @@ import msgspec
 
 from metl_gui.core.dimensional.histories import EntityHistory
 from metl_gui.warehouse.plans.history_tables import IDENTITY, OWN_COLUMNS, history_table
+from metl_gui.warehouse.plans.log_plan import log_plan
+from metl_gui.warehouse.plans.replay_plan import is_void, void_plan, voided_table
 from metl_gui.warehouse.plans.state_plan import StateTables
 from metl_gui.warehouse.plans.statements import Step, first_of, name, names, temporary, text
 
@@ -83,11 +85,13 @@ class Batch(msgspec.Struct, frozen=True):
         entity: its name.
         has_doubles: messages may stand in it twice.
         is_first: the history is empty.
+        is_replay: what the load covered may void messages of the history.
     """
 
     entity: str
     has_doubles: bool = True
     is_first: bool = False
+    is_replay: bool = False
 
     @property
     def once(self) -> str:
@@ -98,6 +102,21 @@ class Batch(msgspec.Struct, frozen=True):
     def came(self) -> str:
         """Return the name of the table of messages that the history did not have."""
         return self.once if self.is_first else f"_fresh_{self.entity}"
+
+    @property
+    def repeats(self) -> str:
+        """Return the name of the table of messages that the history had."""
+        return f"_repeats_{self.entity}"
+
+    @property
+    def placed(self) -> tuple[str, ...]:
+        """Return the names of the tables of messages that are new, or were seen earlier than was known."""
+        return (self.came,) if self.is_first else (self.came, f"_earlier_{self.entity}")
+
+    @property
+    def touching(self) -> tuple[str, ...]:
+        """Return the names of the tables of messages whose rows are made anew."""
+        return (*self.placed, voided_table(self.entity)) if self.is_replay else self.placed
 
 
 def arrival_plan(history: EntityHistory, load: str, batch: Batch) -> Iterator[Step]:
@@ -124,15 +143,17 @@ def arrival_plan(history: EntityHistory, load: str, batch: Batch) -> Iterator[St
         history_table(entity),
         "insert",
     )
-    touching = [came] if batch.is_first else [came, f"_earlier_{entity}"]
-    touched = _touched(table, touching)
+    yield from log_plan(entity, batch.placed)
+    if batch.is_replay:
+        yield from void_plan(entity)
+    touched = _touched(table, batch.touching)
     yield temporary(StateTables(entity).touched, touched, f"Find the rows of {entity} that messages touch")
 
 
 def _known_messages(history: EntityHistory, batch: Batch) -> Iterator[Step]:
     """Yield the steps that tell messages that are new from those that the history has."""
     entity, table = history.entity, name(history_table(history.entity))
-    repeats, equal = f"_repeats_{entity}", _equal(history)
+    repeats, equal = batch.repeats, _equal(history)
     once, came = batch.once, batch.came
     yield temporary(
         repeats,
@@ -230,11 +251,12 @@ def contents_queries(entity: str) -> dict[str, str]:
     of_touched = f"FROM {table} AS h WHERE (h.schema, h.row_key) IN (SELECT schema, row_key FROM {touched})"
     identity = names([*IDENTITY], "h")
     truncated = f"SELECT 1 FROM {table} WHERE op = 't' GROUP BY schema, order_key HAVING COUNT(*) > 1"
+    voided_truncate = f"SELECT 1 FROM {table} AS h WHERE h.op = 't' AND {is_void('h')}"
     doubled = f"SELECT 1 {of_touched} GROUP BY {identity} HAVING COUNT(*) > 1"
     return {
         "carried": f"SELECT h.schema, h.absent {of_touched} AND h.op IN ('r', 'c', 'u') GROUP BY h.schema, h.absent",
         "has_repeats": f"SELECT EXISTS ({doubled}) OR EXISTS ({truncated})",
-        "has_replays": "SELECT EXISTS (SELECT 1 FROM metl_replays)",
+        "has_replays": f"SELECT EXISTS (SELECT 1 {of_touched} AND {is_void('h')}) OR EXISTS ({voided_truncate})",
         "has_moves": f"SELECT EXISTS (SELECT 1 {of_touched} AND h.old_key IS NOT NULL)",
         "has_truncates": f"SELECT EXISTS (SELECT 1 FROM {table} WHERE op = 't')",
     }

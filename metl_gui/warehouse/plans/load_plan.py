@@ -20,9 +20,11 @@ from metl_gui.warehouse.plans.fact_plan import (
 )
 from metl_gui.warehouse.plans.history_tables import create_history, history_table
 from metl_gui.warehouse.plans.inferred_plan import forget_inferred, infer
+from metl_gui.warehouse.plans.log_plan import CREATE_LOGS
 from metl_gui.warehouse.plans.member_plan import MemberTables, keep_owners, owner_plan, widen_plan
 from metl_gui.warehouse.plans.missed_plan import again_plan, again_table, missed_table
 from metl_gui.warehouse.plans.periodic_plan import create_periodic, periodic_plan, watermark_plan
+from metl_gui.warehouse.plans.replay_plan import RANGE, REPLAYS
 from metl_gui.warehouse.plans.state_plan import Contents, state_plan
 from metl_gui.warehouse.plans.statements import Step, name
 from metl_gui.warehouse.plans.table_shapes import DimensionShape, FactShape, ReferenceShape, TableShapes
@@ -31,8 +33,8 @@ OWN_TABLES = (
     "CREATE TABLE metl_loads (load VARCHAR PRIMARY KEY, loaded_at TIMESTAMPTZ, report VARCHAR)",
     "CREATE TABLE metl_target (name VARCHAR, value VARCHAR)",
     "CREATE TABLE metl_numbers (dimension VARCHAR, next_durable BIGINT, next_version BIGINT)",
-    """CREATE TABLE metl_replays (publication BIGINT, position_log VARCHAR, position_partition BIGINT,
-    first_offset BIGINT, behind_offset BIGINT)""",
+    f"CREATE TABLE {REPLAYS} ({', '.join(' '.join(one) for one in RANGE)})",
+    CREATE_LOGS,
     "CREATE TABLE metl_watermarks (entity VARCHAR, schema VARCHAR, latest TIMESTAMPTZ)",
     "CREATE TABLE metl_periods (periodic VARCHAR, closed_to TIMESTAMPTZ)",
 )
@@ -86,7 +88,7 @@ def whole_plan(shapes: TableShapes) -> Iterator[Step]:
     """Yield all steps of a load, for messages that have everything in them that plans provide for."""
     for history in shapes.histories.values():
         yield from set_aside_plan(history, shapes.conversions(history.entity), "LOAD")
-        batch = Batch(history.entity)
+        batch = Batch(history.entity, is_replay=True)
         yield from arrival_plan(history, "LOAD", batch)
         yield from watermark_plan(batch)
     for entity in shapes.entities:

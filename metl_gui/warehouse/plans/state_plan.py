@@ -13,6 +13,7 @@ import msgspec
 
 from metl_gui.core.dimensional.histories import EntityHistory
 from metl_gui.warehouse.plans.history_tables import RANK, history_table
+from metl_gui.warehouse.plans.replay_plan import is_void
 from metl_gui.warehouse.plans.statements import SO_FAR, Step, first_of, name, names, temporary, text
 
 ROW = '"_schema", "_row"'
@@ -30,7 +31,7 @@ class Contents(msgspec.Struct, frozen=True):
     Args:
         partial: columns that some messages of a schema carry and others do not.
         has_repeats: an identity stands in the history more than once.
-        has_replays: messages were mapped again under a later publication.
+        has_replays: messages are void, as a later publication covered where they lie.
         has_moves: a key changed.
         has_truncates: a whole table was emptied.
     """
@@ -135,10 +136,7 @@ def _holding(history: EntityHistory, contents: Contents, columns: list[str]) -> 
 
 def _held(contents: Contents) -> str:
     """Return the pattern of the query for messages of which each identity is there once."""
-    void = """ AND NOT EXISTS (SELECT 1 FROM metl_replays AS v WHERE v.position_log = m.position_log
-        AND v.position_partition = m.position_partition AND m.position_offset >= v.first_offset
-        AND m.position_offset < v.behind_offset AND m.publication < v.publication)"""
-    query = "SELECT * FROM {table} AS m WHERE {where}" + (void if contents.has_replays else "")
+    query = "SELECT * FROM {table} AS m WHERE {where}" + (f" AND NOT {is_void('m')}" if contents.has_replays else "")
     if not contents.has_repeats:
         return query
     best = "publication DESC, position_log DESC, position_partition DESC, position_offset DESC"

@@ -19,7 +19,7 @@ from metl_gui.core.matrix.document import Document
 from metl_gui.core.progress import UNWATCHED, Watch
 from metl_gui.core.warehouse_model import Model
 from metl_gui.engine.execution.client import SparkProcess
-from metl_gui.engine.staging.sink import staged_parts
+from metl_gui.engine.staging.sink import staged_coverage, staged_parts
 from metl_gui.errors import EditError, RunError, near_names
 from metl_gui.formats.row_expressions import row_expression
 from metl_gui.warehouse.audit import Finding, audit
@@ -114,7 +114,8 @@ def load_warehouse(
     is_left_out = is_dry and found.is_new
     with found.open() as opened:
         loader = Loader(opened, tables, owner, _heard(watch))
-        load = (loader.planned if is_dry else loader.load)(staged_parts(folder), run.report.run_id)
+        put = loader.planned if is_dry else loader.load
+        load = put(staged_parts(folder), run.report.run_id, staged_coverage(folder))
     if is_left_out:
         found.path.unlink(missing_ok=True)
     if request.source.holds == "messages":

@@ -48,7 +48,7 @@ def check_project(workbench: Workbench) -> CheckResult:
     Cost: linear in the document; the file is read once more.
     """
     found = check_document(workbench.document, seen_in_runs(workbench))
-    found = CheckResult(found.state, (*_unfinished(workbench), *found.problems, *_of_models(workbench.document)))
+    found = CheckResult(found.state, (*_unfinished(workbench), *found.problems, *model_problems(workbench.document)))
     stored = workbench.read_again()
     if stored.state != found.state or state_hash(stored) == state_hash(workbench.document):
         return found
@@ -62,7 +62,7 @@ def check_project(workbench: Workbench) -> CheckResult:
     return CheckResult(found.state, (problem, *found.problems))
 
 
-def _of_models(document: Document) -> tuple[Problem, ...]:
+def model_problems(document: Document) -> tuple[Problem, ...]:
     """Check the warehouse models of a state, where it has any."""
     if not document.models:
         return ()

@@ -23,7 +23,7 @@ from metl_gui.core.search.problems import Problem, Severity
 from metl_gui.errors import ProjectError, UserError
 from metl_gui.workbench.history.difference_text import difference_json
 from metl_gui.workbench.json_results import JsonResult
-from metl_gui.workbench.publishing.checks import check_document
+from metl_gui.workbench.publishing.checks import check_document, model_problems
 from metl_gui.workbench.review.assignments import checked_name
 from metl_gui.workbench.session import Workbench
 
@@ -79,7 +79,9 @@ def judged(document: Document, live: Document | None = None, watch: Watch = UNWA
         live: what production uses today; ``None`` where it is not to be held against it.
         watch: progress and cancel.
     """
-    problems = (*(_left_out(document, live) if live is not None else ()), *check_document(document).problems)
+    left_out = _left_out(document, live) if live is not None else ()
+    found = (*left_out, *check_document(document).problems, *model_problems(document))
+    problems = tuple(sorted(found, key=lambda problem: list(Severity).index(problem.severity)))
     watch.step("Checking the state")
     blocks = elements = held = unconfirmed = 0
     for block in document.matrix.blocks():  # one at a time: there may be ten million

@@ -40,8 +40,8 @@ def register(commands: Commands) -> None:
         "find what is wrong or doubtful in a project or an export",
         "PROJECT may be an export too (metl export --format json or dusb): then it is checked that nobody changed it. "
         "Ends with 3 at an error or a warning; notes alone do not count. With --against nothing is written either: it "
-        "says what schemas that are not live yet would do to the mapping, and ends with 3 if a confirmed block would "
-        "lose something, with 1 when every source was refused.",
+        "says what schemas that are not live yet would do to the mapping and to the tables of its warehouse, and ends "
+        "with 3 if a confirmed block or a table would lose something, with 1 when every source was refused.",
     )
     add_project(check)
     check.add_argument("--against", nargs="+", metavar="SOURCE", help="try these schemas: files, folders or patterns")
@@ -227,6 +227,8 @@ def trial_lines(found: SourceDryRun) -> Iterator[str]:
         yield problem_line(problem)
     known = f", {len(found.unchanged)} known already" if found.unchanged else ""
     sources = f", {len(found.sources_lost)} attributes would lose their last source" if found.sources_lost else ""
+    parts = len(found.warehouse)
+    sources += f", {parts} part{'' if parts == 1 else 's'} of warehouse tables would change" if parts else ""
     blocks = len(found.blocks)
     would = f"{blocks} block{'' if blocks == 1 else 's'} would need a decision" if blocks else "nothing would be lost"
     yield f"{len(found.added)} new{known}: {would}{sources}. Nothing was written."

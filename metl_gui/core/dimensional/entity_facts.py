@@ -9,6 +9,7 @@ from metl_gui.core.matrix.blocks import Block
 from metl_gui.core.matrix.canonical import is_in_production
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.project.masks import is_masked
+from metl_gui.core.review.feeders import newest_blocks
 from metl_gui.core.trees.nodes import Attribute, Schema, Side, Version
 
 
@@ -18,6 +19,7 @@ class EntityFacts:
     def __init__(self, document: Document) -> None:
         self._document = document
         self._histories: dict[str, EntityHistory | None] = {}
+        self._newest: dict[str, list[tuple[int, Block]]] = {}
         self._mapped: dict[tuple[str, bool], frozenset[int]] = {}
 
     @cached_property
@@ -67,6 +69,26 @@ class EntityFacts:
         blocks = [block for block in self._blocks(entity) if found[1].lineage in self._lineages_of(block)]
         ids = {self._document.extraction.version(block.version).schema_id for block in blocks}
         return tuple(sorted(self._document.extraction.schema(id_).name for id_ in ids))
+
+    def feeds(self, entity: str, path: str) -> dict[str, Attribute]:
+        """Return what feeds an attribute of the newest version of an entity, by name of the schema.
+
+        A schema feeds it by its newest version: once that is live, older ones send nothing more.
+        """
+        found = self._entities.get(entity)
+        attribute = self._attribute(entity, path)
+        if found is None or attribute is None:
+            return {}
+        if entity not in self._newest:
+            self._newest[entity] = list(newest_blocks(self._document, found.version_ids[-1]))
+        target = self._document.cdm.version(found.version_ids[-1]).of_lineage(attribute[1].lineage)
+        feeding: dict[str, Attribute] = {}
+        for schema, block in self._newest[entity] if target is not None else ():
+            source = next((p for q, p in block.elements if target is not None and q == target.id), None)
+            own = self._document.extraction.version(block.version).attribute(source) if source is not None else None
+            if own is not None:
+                feeding[self._document.extraction.schema(schema).name] = own
+        return dict(sorted(feeding.items()))
 
     def schemas_without(self, entity: str, paths: tuple[str, ...]) -> list[str]:
         """Name the schemas whose newest block to an entity maps to some attribute, but not to all of these."""

@@ -31,8 +31,9 @@ from metl_gui.ui.widgets.two_line_list import LineModel, TwoLines, line_view
 from metl_gui.workbench.importing.dropped_files import RecognizedFiles, likely_side
 from metl_gui.workbench.importing.dry_run import LostSource, SourceDryRun, TriedBlock, try_reading
 from metl_gui.workbench.importing.schema_import import read_sources
+from metl_gui.workbench.importing.warehouse_effects import BrokenPart
 
-Finding: TypeAlias = "LostSource | TriedBlock"
+Finding: TypeAlias = "LostSource | TriedBlock | BrokenPart"
 _NAMED = 3
 
 
@@ -43,7 +44,8 @@ def heading_of(trial: SourceDryRun) -> str:
     if not trial.added:
         return "The project has all of these versions already"
     if not trial.blocks:
-        return "Nothing would be lost"
+        parts = len(trial.warehouse)
+        return f"{number_of(parts, 'part')} of warehouse tables would change" if parts else "Nothing would be lost"
     required = sum(lost.required for lost in trial.sources_lost)
     words = f"{number_of(len(trial.blocks), 'block')} would need a decision"
     if required:
@@ -62,10 +64,11 @@ def sentence_of(trial: SourceDryRun) -> str:
 
 
 def rows_of(trial: SourceDryRun) -> tuple[tuple[TwoLines, Finding], ...]:
-    """List what would be lost: sources first, required ones before the others, then blocks."""
+    """List what would be lost: sources first, required ones before the others, then blocks, then parts of tables."""
     return (
         *((_source_row(each), each) for each in trial.sources_lost),
         *((_block_row(each), each) for each in trial.blocks),
+        *((_part_row(each), each) for each in trial.warehouse),
     )
 
 
@@ -78,6 +81,8 @@ def details_of(found: Finding) -> str:
             f"{found.attribute} of {found.entity} {found.entity_version} {need} would have no source any more.\n"
             f"{', '.join(found.fed_by)} {feeds} today, with its newest version."
         )
+    if isinstance(found, BrokenPart):
+        return f"{found.part} {found.name} of the table {found.table}, warehouse model {found.model}\n{found.words}"
     return "\n".join(_block_details(found))
 
 
@@ -95,6 +100,11 @@ def _source_row(lost: LostSource) -> TwoLines:
     title = f"{lost.entity} {lost.entity_version} · {lost.attribute}"
     facts = f"would lose its last source, {', '.join(lost.fed_by[:_NAMED])}"
     return TwoLines(title, facts, "required" if lost.required else "optional", "bad" if lost.required else "review")
+
+
+def _part_row(part: BrokenPart) -> TwoLines:
+    said = "no more rows" if part.breaks_table else part.part
+    return TwoLines(f"{part.table} · {part.name}", part.words, said, "bad" if part.breaks_table else "review")
 
 
 def _block_row(tried: TriedBlock) -> TwoLines:
@@ -186,7 +196,7 @@ class DryRunSheet(QDialog):
         layout.setSpacing(10)
         layout.addWidget(self.heading)
         layout.addWidget(self.sentence)
-        has_rows = bool(self._trial.blocks or self._trial.sources_lost)
+        has_rows = bool(self._trial.blocks or self._trial.sources_lost or self._trial.warehouse)
         if has_rows:
             area.setMinimumHeight(themes.px(_DETAILS_PX))
             layout.addWidget(self.view, 4)

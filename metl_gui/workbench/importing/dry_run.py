@@ -31,6 +31,7 @@ from metl_gui.workbench.importing.schema_import import (
     with_free_label,
 )
 from metl_gui.workbench.importing.source_names import continued, traced
+from metl_gui.workbench.importing.warehouse_effects import BrokenPart, broken_parts, warehouse_problems
 from metl_gui.workbench.json_results import JsonResult
 from metl_gui.workbench.review.decisions import Refused, ReviewEntry, entry
 
@@ -84,6 +85,7 @@ class SourceDryRun(JsonResult):
         sources_lost: CDM attributes without a source, required ones first.
         blocks: blocks that would shrink, be emptied, or need another look.
         problems: the same as a check would say it.
+        warehouse: parts of tables of warehouse models that would not be what they are.
     """
 
     state: int
@@ -93,6 +95,7 @@ class SourceDryRun(JsonResult):
     sources_lost: tuple[LostSource, ...]
     blocks: tuple[TriedBlock, ...]
     problems: tuple[Problem, ...]
+    warehouse: tuple[BrokenPart, ...] = ()
 
     @property
     def is_all_refused(self) -> bool:
@@ -161,8 +164,11 @@ def try_reading(
     found = compare_with(document, transitions)
     starved = tuple(_lost_source(at, document, each) for each in found.starved)
     blocks = tuple(TriedBlock(entry(at, hurt.item, refused), hurt.was_confirmed) for hurt in found.hurt)
-    problems = (*_source_problems(starved), *_block_problems(blocks))
-    return SourceDryRun(document.state, tuple(added), tuple(unchanged), tuple(not_tried), starved, blocks, problems)
+    broken = broken_parts(document, at)
+    problems = (*_source_problems(starved), *_block_problems(blocks), *warehouse_problems(broken))
+    return SourceDryRun(
+        document.state, tuple(added), tuple(unchanged), tuple(not_tried), starved, blocks, problems, broken
+    )
 
 
 def _tried(document: Document, edits: tuple[Edit, ...]) -> list[Transition]:

@@ -119,3 +119,24 @@ def test_docs_writes_a_page_of_all_tables(metl: Metl, mapped: Path, tmp_path: Pa
     page = (tmp_path / "fx.html").read_text("utf-8")
     assert "fx.customers.person" in page
     assert "end of each day" in page
+
+
+def test_a_schema_that_is_not_live_yet_says_which_parts_of_tables_it_would_break(
+    metl: Metl, mapped: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    metl("warehouse", "import", mapped, SAMPLE)
+    waiting = packaged.sample_projects() / "fx" / "waiting"
+    code, document, _ = metl("check", mapped, "--against", waiting)
+    assert code == 3
+    (broken,) = document["warehouse"]
+    assert (broken["table"], broken["part"], broken["name"], broken["attribute"]) == (
+        "payment",
+        "reference",
+        "payer",
+        "payer_id",
+    )
+    assert broken["schemas"] == ["fx.payments.orders"]
+    assert main(["check", str(mapped), "--against", str(waiting)]) == 3
+    said = capsys.readouterr().out
+    assert "warning trial.warehouse-column fx: payment.payer: " in said
+    assert "1 part of warehouse tables would change" in said

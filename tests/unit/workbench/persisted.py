@@ -12,7 +12,7 @@ from metl_gui.workbench import addresses, settings, user_folders
 from metl_gui.workbench import settings as project_settings
 from metl_gui.workbench.exports import files, warehouse_page
 from metl_gui.workbench.history import blame, states
-from metl_gui.workbench.importing import dry_run, schema_import, source_watch
+from metl_gui.workbench.importing import dry_run, schema_import, source_watch, warehouse_effects
 from metl_gui.workbench.lanes import control, initial_load
 from metl_gui.workbench.mapping import search, suggestions, table
 from metl_gui.workbench.model import entities
@@ -63,6 +63,7 @@ RESULTS: Mapping[str, Any] = {
     "check": checks.CheckResult,
     "check against a source": dry_run.SourceDryRun,
     "check, a source that would be lost": dry_run.LostSource,
+    "check, a part of a table": warehouse_effects.BrokenPart,
     "export": files.ExportResult,
     "entity": entities.EntityContent,
     "entity, an attribute": entities.EntityAttribute,

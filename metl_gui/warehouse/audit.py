@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import msgspec
 
+from metl_gui.core.dimensional.junk import junk_of
 from metl_gui.core.warehouse_model import Accepted, Column, ColumnTest, Dimension, Fact, NotNull, Related, Unique
 from metl_gui.warehouse.databases.target import WarehouseTarget
 from metl_gui.warehouse.loader import Loader, Owner, check_loaded
@@ -19,7 +20,7 @@ from metl_gui.warehouse.plans.history_tables import history_table
 from metl_gui.warehouse.plans.load_plan import referring_to
 from metl_gui.warehouse.plans.member_plan import MemberTables, keys_of
 from metl_gui.warehouse.plans.statements import name, text
-from metl_gui.warehouse.plans.table_shapes import DimensionShape, MemberShape, TableShapes
+from metl_gui.warehouse.plans.table_shapes import DimensionShape, FactShape, JunkShape, MemberShape, TableShapes
 
 _SHOWN = 5
 
@@ -86,6 +87,8 @@ def _rules(shapes: TableShapes) -> Iterator[_Rule]:
             yield _Rule(table, f"{column} stands in {dimension.table}", broken)
     for fact in shapes.facts:
         yield _owned(fact)
+        for junk in fact.junk:
+            yield from _junk_rules(fact, junk)
         for reference in member_references(fact):
             target = shapes.dimension(reference.dimension)
             pair = f"SELECT {name(target.version_key)}, {name(target.durable_key)} FROM {name(target.table)}"
@@ -130,6 +133,13 @@ def _owned(shape: MemberShape) -> _Rule:
     return _Rule(shape.table, "rows come from messages", broken)
 
 
+def _junk_rules(fact: FactShape, junk: JunkShape) -> Iterator[_Rule]:
+    key = name(junk.key)
+    for table, other in ((fact.table, junk.table), (junk.table, fact.table)):
+        known = f"SELECT {key} FROM {name(other)}"
+        yield _Rule(table, f"{junk.key} stands in {other}", f"SELECT * FROM {name(table)} WHERE {key} NOT IN ({known})")
+
+
 def _declared(shapes: TableShapes) -> Iterator[_Rule]:
     for table in shapes.model.tables:
         if isinstance(table, Dimension):
@@ -139,9 +149,10 @@ def _declared(shapes: TableShapes) -> Iterator[_Rule]:
             columns, key, where = (*table.measures, *table.degenerate), "TRUE", ""
         else:
             continue
+        taken = {column: one.name for one in junk_of(shapes.model, table.name) for column in one.columns}
         for column in columns:
             for test in column.tests:
-                yield _test(table.name, column, test, key, where)
+                yield _test(taken.get(column.name, table.name), column, test, key, where)
 
 
 def _test(table: str, column: Column, test: ColumnTest, rows: str, current: str) -> _Rule:

@@ -90,9 +90,8 @@ def target_status(target: WarehouseTarget, shapes: TableShapes, limit: int = 10)
         return int(target.rows(f"SELECT COUNT(*) FROM {name(table)}{where}")[0][0])
 
     dimensions = {one.table: number_of(one.table, f" WHERE {name(one.version_key)} > 0") for one in shapes.dimensions}
-    rest = {
-        table: number_of(table) for table in (*(f.table for f in shapes.facts), *(p.table for p in shapes.periodics))
-    }
+    facts = [table for one in shapes.facts for table in (one.table, *(junk.table for junk in one.junk))]
+    rest = {table: number_of(table) for table in (*facts, *(one.table for one in shapes.periodics))}
     return TargetStatus(
         model=shapes.model.name,
         project=known["project"],

@@ -12,6 +12,7 @@ from datetime import date
 
 from metl_gui.core.dimensional.fact_checks import FactChecks
 from metl_gui.core.dimensional.histories import DECIMAL_DIGITS, TYPES, HistoryColumn
+from metl_gui.core.dimensional.junk import junk_of
 from metl_gui.core.dimensional.part_checks import KEY_SUFFIX, MOST_NAMED, AttributesOf, is_type, type_family
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.search.problems import Problem, Severity
@@ -189,6 +190,8 @@ class _Checker(FactChecks):
         names += [split(path)[-1] for path in key if path not in of_columns]
         names += [one.name for one in table.event_times] if isinstance(table, Fact) else []
         own = _own_columns(table)
+        if isinstance(table, Fact):
+            own |= {f"{one.name}_key".lower() for one in junk_of(self.model, table.name)}
         for name in {name for name in names if name.lower() in own}:
             text = f"{table.name} has a column {name} by itself."
             yield self.problem("warehouse.name-twice", f"{table.name}.{name}", text, "Give the column another name.")
@@ -198,7 +201,6 @@ class _Checker(FactChecks):
         known = {name.lower() for name in names} | own
         listed = [name for index in table.indexes for name in index]
         listed += [name for name, _ in (*table.unknown, *table.not_applicable)] if isinstance(table, Dimension) else []
-        listed += table.junk if isinstance(table, Fact) else ()
         if columns or isinstance(table, Fact):
             yield from self.known_columns(table.name, listed, known)
 
@@ -370,7 +372,7 @@ class _Checker(FactChecks):
         yield from self.owner(table.name, table.of, (Fact,), "fact")
         of = self.model.table(table.of)
         if isinstance(of, Fact):
-            yield from self.known_columns(table.name, table.columns, {one.name.lower() for one in _columns_of(of)})
+            yield from self.junk_columns(of, table)
 
     def dates(self, table: Dates) -> Iterator[Problem]:
         try:
@@ -398,7 +400,8 @@ def _own_columns(table: Dimension | Fact) -> set[str]:
     own = {f"{one.name}{suffix}".lower() for one in table.references for suffix in ("_key", KEY_SUFFIX)}
     if isinstance(table, Fact):
         days = {f"{one.role or one.name}_key".lower() for one in table.event_times}
-        return own | days | {"event_time", "is_deleted", "posted_at"}
+        reversals = {"posting", "is_reversal"} if "reverse" in (table.on_correction, table.on_delete) else set()
+        return own | days | reversals | {"event_time", "is_deleted", "posted_at"}
     keys = {f"{table.name}{suffix}".lower() for suffix in ("_key", KEY_SUFFIX)}
     return own | keys | _OF_DIMENSIONS
 

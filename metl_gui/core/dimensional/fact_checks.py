@@ -1,12 +1,13 @@
-"""Checks of what facts alone declare: times and measures."""
+"""Checks of what facts alone declare: times, measures, junk dimensions."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from metl_gui.core.dimensional.junk import junk_of
 from metl_gui.core.dimensional.part_checks import KEY_SUFFIX, PartChecks, is_type, type_family
 from metl_gui.core.search.problems import Problem, Severity
-from metl_gui.core.warehouse_model import Dates, Fact
+from metl_gui.core.warehouse_model import Dates, Fact, Junk
 
 
 class FactChecks(PartChecks):
@@ -19,6 +20,7 @@ class FactChecks(PartChecks):
         if table.event_time:
             yield from self.time(table.name, table.entity, table.event_time, "event_time")
         yield from self.event_times(table)
+        yield from self.listed_junk(table)
         for column in table.measures:
             found = self.facts.column(table.entity, column.path) if column.path else None
             type_ = column.type or (found.type if found else "")
@@ -39,3 +41,26 @@ class FactChecks(PartChecks):
             if one.role and not has_days:
                 text = f"The time has the role {one.role}, and there is no table of days."
                 yield self.problem("warehouse.no-days", place, text, "Add one: {date: NAME, from: DAY, to: DAY}.")
+
+    def listed_junk(self, table: Fact) -> Iterator[Problem]:
+        """Check the junk dimension that a fact lists itself, and that none takes what another one does."""
+        taken: set[str] = set()
+        for one in junk_of(self.model, table.name):
+            is_declared = one in self.model.tables
+            if not is_declared:
+                yield from self.name(one.name, table.name, "junk dimension", len(KEY_SUFFIX))
+                yield from self.junk_columns(table, one)
+            if not is_declared and self.model.table(one.name) is not None:
+                text = f"The junk dimension of {table.name} is called {one.name}, as another table is."
+                yield self.problem("warehouse.name-twice", table.name, text, "Give that another name.")
+            for column in one.columns:
+                if column in taken:
+                    text = f"Another junk dimension takes {column} of {table.name} too."
+                    yield self.problem("warehouse.junk", one.name, text, "Leave it out of one of them.")
+            taken |= set(one.columns)
+
+    def junk_columns(self, table: Fact, junk: Junk) -> Iterator[Problem]:
+        """Check that a junk dimension takes degenerate dimensions of its fact."""
+        known = {column.name.lower() for column in table.degenerate}
+        place = junk.name if junk in self.model.tables else table.name
+        yield from self.known_columns(place, junk.columns, known)

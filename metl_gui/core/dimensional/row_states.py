@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -27,6 +27,18 @@ FOREVER = datetime.max.replace(tzinfo=UTC)
 """The end of what has not ended."""
 
 
+class Happening(NamedTuple):
+    """A message of a row, as it lies in time.
+
+    Args:
+        at: its commit, never earlier than that of the message before.
+        order: its place in the log.
+    """
+
+    at: datetime
+    order: LogOrder
+
+
 class State(msgspec.Struct, frozen=True):
     """What a source row was after one message.
 
@@ -41,6 +53,7 @@ class State(msgspec.Struct, frozen=True):
         valid_from: since when it holds.
         valid_to: until when, ``FOREVER`` for no end; equal to ``valid_from`` where it never held.
         is_last: it is the last message of its row, which lives.
+        followed: the next message of its row, a delete too; ``None`` where there is none.
     """
 
     row: Row
@@ -53,6 +66,12 @@ class State(msgspec.Struct, frozen=True):
     valid_from: datetime
     valid_to: datetime = FOREVER
     is_last: bool = False
+    followed: Happening | None = None
+
+    @property
+    def happening(self) -> Happening:
+        """Return its message."""
+        return Happening(self.committed_at, self.order)
 
     @property
     def ever_held(self) -> bool:
@@ -119,6 +138,9 @@ def _lives(row: Row, log: Sequence[Message], filled: Mapping[LogOrder, Values], 
     lives, latest = [_Life([])], NEVER
     for message in log:
         latest = max(latest, message.commit)
+        if lives[-1].states:
+            followed = Happening(latest, message.order)
+            lives[-1].states[-1] = msgspec.structs.replace(lives[-1].states[-1], followed=followed)
         if message.is_delete:
             lives[-1].end = latest
             lives.append(_Life([]))

@@ -10,9 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from metl_gui.core.warehouse_model import Dates
 from metl_gui.warehouse.plans.dimension_plan import version_join
 from metl_gui.warehouse.plans.dimension_tables import members_table, versions_table
+from metl_gui.warehouse.plans.fact_values import POSTED, latest_facts, looked_up, row_columns
 from metl_gui.warehouse.plans.inferred_plan import add_before, infer
+from metl_gui.warehouse.plans.junk_plan import combination_join, create_junk, junk_plan, number_combinations
 from metl_gui.warehouse.plans.member_plan import MemberTables, keys_of, latest_plan, shared_plan
 from metl_gui.warehouse.plans.missed_plan import create_missed, keep_missed, missing_references
+from metl_gui.warehouse.plans.posting_plan import posting_plan
 from metl_gui.warehouse.plans.statements import Step, name, names, temporary, text
 from metl_gui.warehouse.plans.surrogate_keys import number_members
 from metl_gui.warehouse.plans.table_shapes import DimensionShape, FactShape, MemberShape, ReferenceShape
@@ -29,9 +32,14 @@ def columns_of(shape: FactShape) -> list[tuple[str, str]]:
         columns.append((one.key, "BIGINT"))
         if one.has_durable:
             columns.append((one.durable, "BIGINT"))
+    columns += [(one.key, "BIGINT") for one in shape.junk]
     columns.append(("event_time", "TIMESTAMPTZ"))
-    columns += [(one.name, one.type) for one in shape.columns]
-    return [*columns, ("is_deleted", "BOOLEAN")] if shape.on_delete == "flag" else columns
+    columns += [(one.name, one.type) for one in shape.own_columns]
+    if shape.on_delete == "flag":
+        columns.append(("is_deleted", "BOOLEAN"))
+    if shape.reverses:
+        columns += zip(POSTED, ("TIMESTAMPTZ", "INTEGER", "BOOLEAN"), strict=True)
+    return columns
 
 
 def create_fact(shape: FactShape) -> Iterator[Step]:
@@ -42,6 +50,8 @@ def create_fact(shape: FactShape) -> Iterator[Step]:
     owners = f'CREATE TABLE {name(MemberTables(shape.table).owners)} ("_schema" VARCHAR, "_row" VARCHAR, {typed})'
     yield Step(f"Make the list of who owns {shape.table}", owners)
     yield from create_missed(shape)
+    for junk in shape.junk:
+        yield from create_junk(junk)
 
 
 def fact_plan(shape: FactShape, dimensions: Mapping[str, DimensionShape]) -> Iterator[Step]:
@@ -50,8 +60,11 @@ def fact_plan(shape: FactShape, dimensions: Mapping[str, DimensionShape]) -> Ite
     Cost: sorts the states of affected rows; looks each of their references up once.
     """
     yield from shared_plan(shape)
-    yield from latest_plan(shape, shape.uses)
-    yield temporary(f"_facts_{shape.table}", _facts(shape), f"Make the facts of {shape.table}")
+    if shape.reverses:
+        yield from posting_plan(shape)
+    else:
+        yield from latest_plan(shape, shape.uses)
+        yield temporary(f"_facts_{shape.table}", latest_facts(shape), f"Make the facts of {shape.table}")
     for reference in member_references(shape):
         target = dimensions[reference.dimension]
         yield from number_members(target, _looked_up(shape, reference, target), keys_of(target))
@@ -66,8 +79,9 @@ def fact_plan(shape: FactShape, dimensions: Mapping[str, DimensionShape]) -> Ite
             yield from add_before(target, _too_early(shape, reference, target), target.table)
     if missing_references(shape):
         yield from keep_missed(shape, _version_joins(shape, dimensions), _misses(shape))
+    for junk in shape.junk:
+        yield from number_combinations(shape, junk)
     yield temporary(MemberTables(shape.table).wanted, _wanted(shape, dimensions), f"Make the rows of {shape.table}")
-    key = [part.name for part in shape.key]
     keys = zip(shape.key, keys_of(shape), strict=True)
     match = " AND ".join(f"{name('t', part.name)} = {name('a', k)}" for part, k in keys)
     affected = (
@@ -75,7 +89,9 @@ def fact_plan(shape: FactShape, dimensions: Mapping[str, DimensionShape]) -> Ite
     )
     yield temporary(f"_before_{shape.table}", affected, f"Find the rows of {shape.table} as they were")
     before = f"SELECT * FROM {name(f'_before_{shape.table}')}"
-    yield from write_plan(shape.table, key, [column for column, _ in columns_of(shape)], before)
+    yield from write_plan(shape.table, row_columns(shape), [column for column, _ in columns_of(shape)], before)
+    for junk in shape.junk:
+        yield from junk_plan(shape, junk)
 
 
 def member_references(shape: MemberShape) -> list[ReferenceShape]:
@@ -83,30 +99,9 @@ def member_references(shape: MemberShape) -> list[ReferenceShape]:
     return [one for one in shape.references if one.date is None]
 
 
-def _on(reference: ReferenceShape) -> list[str]:
-    return [f"_r_{reference.role}_{number}" for number in range(len(reference.on))]
-
-
-def _facts(shape: FactShape) -> str:
-    """Return the query for facts with what their references look up."""
-    keys = keys_of(shape)
-    fallback = '"_committed"' if shape.event_time else '"_began"'
-    event_time = f"COALESCE({shape.event_time}, {fallback})" if shape.event_time else fallback
-    columns = "".join(f", {one.sql} AS {name(one.name)}" for one in shape.columns)
-    looked_up = "".join(
-        f", {value.sql} AS {name(column)}"
-        for reference in shape.references
-        for column, value in zip(_on(reference), reference.on, strict=True)
-    )
-    conditions = [*([f"({shape.where})"] if shape.where else []), *([] if shape.on_delete == "flag" else ['"_lives"'])]
-    where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
-    return f"""SELECT {names(keys)}, {event_time} AS "_time", NOT "_lives" AS "_deleted"{columns}{looked_up}
-        FROM {name(MemberTables(shape.table).latest)}{where}"""
-
-
 def _looked_up(shape: FactShape, reference: ReferenceShape, target: DimensionShape) -> str:
     """Return the query for the business keys that facts look up."""
-    pairs = list(zip(keys_of(target), _on(reference), strict=True))
+    pairs = list(zip(keys_of(target), looked_up(reference), strict=True))
     listed = ", ".join(f"{name(column)} AS {name(key)}" for key, column in pairs)
     whole = " AND ".join(f"{name(column)} IS NOT NULL" for _, column in pairs)
     return f"SELECT DISTINCT {listed} FROM {name(f'_facts_{shape.table}')} WHERE {whole}"
@@ -117,7 +112,7 @@ def _met(shape: FactShape, dimensions: Mapping[str, DimensionShape]) -> str:
     durables = joins = ""
     for reference in member_references(shape):
         alias, target = name(f"m_{reference.role}"), dimensions[reference.dimension]
-        on = _on(reference)
+        on = looked_up(reference)
         pairs = zip(keys_of(target), on, strict=True)
         whole = " AND ".join(f"f.{name(column)} IS NOT NULL" for column in on)
         joined = " AND ".join(f"{alias}.{name(key)} = f.{name(column)}" for key, column in pairs)
@@ -157,13 +152,17 @@ def _wanted(shape: FactShape, dimensions: Mapping[str, DimensionShape]) -> str:
             )
         )
         columns.append((reference.durable, durable))
+    columns += [(one.key, f"{name(f'j_{one.table}')}.junk_key") for one in shape.junk]
     columns.append(("event_time", 'f."_time"'))
-    columns += [(one.name, f"f.{name(one.name)}") for one in shape.columns]
+    columns += [(one.name, f"f.{name(one.name)}") for one in shape.own_columns]
     if shape.on_delete == "flag":
         columns.append(("is_deleted", 'f."_deleted"'))
+    if shape.reverses:
+        columns += zip(POSTED, ('f."_posted_at"', 'f."_posting"', 'f."_reversal"'), strict=True)
     listed = ", ".join(f"{sql} AS {name(column)}" for column, sql in columns)
     ready = f" WHERE NOT ({' OR '.join(waits)})" if waits else ""
-    return f"SELECT {listed} FROM {name(f'_met_{shape.table}')} AS f{_version_joins(shape, dimensions)}{ready}"
+    joins = _version_joins(shape, dimensions) + "".join(map(combination_join, shape.junk))
+    return f"SELECT {listed} FROM {name(f'_met_{shape.table}')} AS f{joins}{ready}"
 
 
 def _version_joins(shape: FactShape, dimensions: Mapping[str, DimensionShape]) -> str:
@@ -191,7 +190,7 @@ def _misses(shape: FactShape) -> dict[str, str]:
 
 def _date_key(reference: ReferenceShape) -> str:
     """Return the expression for the day of a time as yyyymmdd, or for its second of the day."""
-    value = 'f."_time"' if reference.is_event_time else f"f.{name(_on(reference)[0])}"
+    value = 'f."_time"' if reference.is_event_time else f"f.{name(looked_up(reference)[0])}"
     is_instant = reference.is_event_time or reference.on[0].type == "TIMESTAMPTZ"
     local = f"({value} AT TIME ZONE {text(reference.time_zone)})" if is_instant else value
     if not isinstance(reference.date, Dates):

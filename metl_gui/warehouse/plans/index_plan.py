@@ -9,8 +9,16 @@ import msgspec
 from metl_gui.warehouse.plans.dimension_tables import members_table, versions_table
 from metl_gui.warehouse.plans.fact_plan import member_references
 from metl_gui.warehouse.plans.history_tables import history_table
+from metl_gui.warehouse.plans.junk_plan import combinations_table
 from metl_gui.warehouse.plans.member_plan import MemberTables, keys_of
-from metl_gui.warehouse.plans.table_shapes import DimensionShape, KeyColumn, MemberShape, PeriodicShape, TableShapes
+from metl_gui.warehouse.plans.table_shapes import (
+    DimensionShape,
+    FactShape,
+    KeyColumn,
+    MemberShape,
+    PeriodicShape,
+    TableShapes,
+)
 
 
 class Index(msgspec.Struct, frozen=True):
@@ -59,6 +67,11 @@ def _of_member(shape: MemberShape) -> Iterator[Index]:
     yield from _of_key(shape.table, [part.name for part in shape.key], shape.key)
     for reference in member_references(shape):
         yield Index(shape.table, (reference.durable,))
+    if isinstance(shape, FactShape):
+        for junk in shape.junk:
+            yield Index(shape.table, (junk.key,))
+            yield Index(junk.table, (junk.key,))
+            yield Index(combinations_table(junk.table), ("combination",), is_text=True)
     if isinstance(shape, DimensionShape):
         members, versions = members_table(shape.table), versions_table(shape.table)
         yield Index(shape.table, (shape.version_key,))

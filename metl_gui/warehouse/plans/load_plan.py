@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from metl_gui.core.dimensional.histories import EntityHistory
+from metl_gui.core.dimensional.junk import junk_tables
 from metl_gui.core.warehouse_model import Dates, Dimension, Fact, Model, TimesOfDay
 from metl_gui.warehouse.plans.arrivals import Batch, arrival_plan, set_aside_plan, set_aside_table
 from metl_gui.warehouse.plans.calendar_plan import create_dates, create_times
@@ -18,6 +19,7 @@ from metl_gui.warehouse.plans.fact_plan import (
     member_references,
     rekey_plan,
 )
+from metl_gui.warehouse.plans.fact_values import row_columns
 from metl_gui.warehouse.plans.history_tables import create_history, history_table
 from metl_gui.warehouse.plans.inferred_plan import forget_inferred, infer
 from metl_gui.warehouse.plans.log_plan import CREATE_LOGS
@@ -72,7 +74,7 @@ def create_tables(shapes: TableShapes) -> Iterator[Step]:
 
 def drop_tables(model: Model) -> Iterator[Step]:
     """Yield the steps that drop the tables of a model; histories and the keys that were given stay."""
-    for table in model.tables:
+    for table in (*model.tables, *junk_tables(model)):
         if isinstance(table, Dimension):
             yield Step("Drop a view", f"DROP VIEW IF EXISTS {name(table.name + '_current')}")
             yield Step("Drop a view", f"DROP VIEW IF EXISTS {name(table.name + '_now')}")
@@ -178,5 +180,4 @@ def _rekey(shapes: TableShapes) -> Iterator[Step]:
         for fact in shapes.facts:
             for reference in member_references(fact):
                 if reference.dimension == dimension.table:
-                    key = [part.name for part in fact.key]
-                    yield from rekey_plan(fact.table, key, "event_time", reference, dimension)
+                    yield from rekey_plan(fact.table, row_columns(fact), "event_time", reference, dimension)

@@ -141,7 +141,8 @@ def _precedence(shape: MemberShape, of: str) -> str:
     return f"{preferred}{schema}, {row}"
 
 
-def _leads(shape: MemberShape, of: str) -> str:
+def leads(shape: MemberShape, of: str) -> str:
+    """Return the condition that a member lives while a row does."""
     return f"{name(of, '_schema')} = {text(shape.leading)}" if shape.leading else "TRUE"
 
 
@@ -178,7 +179,7 @@ def segment_plan(shape: MemberShape, uses: Sequence[str]) -> Iterator[Step]:
     )
 
 
-def _changes(uses: Sequence[str], life: str, time: str) -> tuple[str, str]:
+def changes(uses: Sequence[str], life: str, time: str) -> tuple[str, str]:
     """Return the columns for the times at which attributes differ from before, and for the last of these so far."""
     differs = since = ""
     for column in uses:
@@ -194,7 +195,7 @@ def _since(column: str) -> str:
     return f"_t_{column}"
 
 
-def _resolved(shape: MemberShape, column: str, states: str, times: str) -> str:
+def resolved(shape: MemberShape, column: str, states: str, times: str) -> str:
     """Return the column for the value of the row in which an attribute changed last."""
     order = f"{name(times, _since(column))} DESC NULLS LAST, {_precedence(shape, states)}"
     return f", {first_of(name(states, column), order, name(states, carried(column)))} AS {name(column)}"
@@ -204,8 +205,8 @@ def _shared_segments(shape: MemberShape, uses: Sequence[str], in_shared: str) ->
     tables, keys = MemberTables(shape.table), keys_of(shape)
     k, owned, states = names(keys), name(tables.owned), name(StateTables(shape.entity).states)
     life = f'PARTITION BY {ROW}, "_life" ORDER BY "_from", "_order", "_rank"'
-    differs, since = _changes(uses, life, "_from")
-    resolved = "".join(_resolved(shape, column, "o", "t") for column in uses)
+    differs, since = changes(uses, life, "_from")
+    values_of = "".join(resolved(shape, column, "o", "t") for column in uses)
     order = 'o."_order" DESC, o."_rank" DESC, o."_schema" DESC, o."_row" DESC'
     opened = OPENED_BY.replace('"_', 'o."_')
     until = f'COALESCE(o."_to", {FOREVER})'
@@ -217,7 +218,7 @@ def _shared_segments(shape: MemberShape, uses: Sequence[str], in_shared: str) ->
     return f"""
         SELECT {names(keys, "c")}, c."_at", NULLIF(c."_until", {FOREVER}), e."_opened"{values}
         FROM (
-          SELECT {names(keys, "b")}, b."_at", b."_until"{resolved}
+          SELECT {names(keys, "b")}, b."_at", b."_until"{values_of}
           FROM (
             SELECT {k}, "_at", LEAD("_at") OVER (PARTITION BY {k} ORDER BY "_at") AS "_until"
             FROM (SELECT {k}, "_from" AS "_at" FROM {owned} WHERE {in_shared}
@@ -229,7 +230,7 @@ def _shared_segments(shape: MemberShape, uses: Sequence[str], in_shared: str) ->
             ON {same}
           WHERE b."_until" IS NOT NULL
           GROUP BY {names(keys, "b")}, b."_at", b."_until"
-          HAVING BOOL_OR({_leads(shape, "o")})) AS c
+          HAVING BOOL_OR({leads(shape, "o")})) AS c
         JOIN (
           SELECT {names(keys, "b")}, b."_at", {last} AS "_opened"
           FROM (SELECT {k}, "_from" AS "_at" FROM {owned} WHERE {in_shared}
@@ -248,9 +249,8 @@ def latest_plan(shape: MemberShape, uses: Sequence[str]) -> Iterator[Step]:
     values = "".join(f", {name(c)}" for c in uses)
     in_shared = f"({k}) IN (SELECT {k} FROM {name(tables.shared)})"
     life = f'PARTITION BY {k}, {ROW}, "_life" ORDER BY "_order", "_rank"'
-    differs, since = _changes(uses, life, "_committed")
-    resolved = "".join(_resolved(shape, column, "s", "s") for column in uses)
-    leads = _leads(shape, "s")
+    differs, since = changes(uses, life, "_committed")
+    values_of = "".join(resolved(shape, column, "s", "s") for column in uses)
     yield temporary(
         tables.latest,
         f"""
@@ -258,7 +258,7 @@ def latest_plan(shape: MemberShape, uses: Sequence[str]) -> Iterator[Step]:
         FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY {k} ORDER BY "_order" DESC, "_rank" DESC) AS "_place"
               FROM {owned} WHERE NOT {in_shared}) AS o WHERE "_place" = 1
         UNION ALL
-        SELECT {k}, BOOL_OR(s."_is_last" AND {leads}), MAX(s."_committed"), MIN(s."_began"){resolved}
+        SELECT {k}, BOOL_OR(s."_is_last" AND {leads(shape, "s")}), MAX(s."_committed"), MIN(s."_began"){values_of}
         FROM (SELECT *, BOOL_OR("_is_last") OVER (PARTITION BY {k}) AS "_any"
               FROM (SELECT *{since},
                       ROW_NUMBER() OVER (PARTITION BY {k}, {ROW} ORDER BY "_order" DESC, "_rank" DESC) AS "_place"

@@ -8,6 +8,7 @@ from typing import TypeAlias
 from sqlglot import exp
 
 from metl_gui.core.dimensional.histories import EntityHistory, HistoryColumn
+from metl_gui.core.dimensional.junk import junk_of
 from metl_gui.core.trees.paths import join, split
 from metl_gui.core.warehouse_model import (
     EVENT_TIME,
@@ -15,6 +16,7 @@ from metl_gui.core.warehouse_model import (
     Dates,
     Dimension,
     Fact,
+    Junk,
     Model,
     Periodic,
     Reference,
@@ -26,6 +28,7 @@ from metl_gui.warehouse.plans.statements import WRITTEN_IN, name
 from metl_gui.warehouse.plans.table_shapes import (
     DimensionShape,
     FactShape,
+    JunkShape,
     KeyColumn,
     ModelError,
     PeriodicShape,
@@ -72,15 +75,11 @@ def _check_supported(model: Model) -> None:
     """
     for table in model.tables:
         asked: list[str] = []
-        if not isinstance(table, Dimension | Fact | Periodic | Dates | TimesOfDay):
+        if not isinstance(table, Dimension | Fact | Periodic | Junk | Dates | TimesOfDay):
             asked.append(f"kind {type(table).__name__.lower()}")
         if isinstance(table, Dimension):
             asked += ["infinity: null"] * (table.infinity == "null")
             asked += ["parent"] * bool(table.parent)
-        if isinstance(table, Fact):
-            asked += ["junk"] * bool(table.junk)
-            asked += ["on_correction: reverse"] * (table.on_correction == "reverse")
-            asked += ["on_delete: reverse"] * (table.on_delete == "reverse")
         if isinstance(table, Dates):
             asked += [f"locale: {table.locale}"] * (table.locale != "en")
         if isinstance(table, Dimension | Fact):
@@ -216,6 +215,7 @@ class _Maker:
             key = self.key(one.name, one.entity, one.grain, one.key_includes_schema)
         taken = {part.name for part in key}
         values = [self.value(one.name, one.entity, column) for column in (*one.measures, *one.degenerate)]
+        kept = [value for value in values if value.name not in taken]
         where = self.expression(one.name, one.entity, one.where, "boolean") if one.where else None
         event = self.attribute(one.name, one.entity, one.event_time) if one.event_time else None
         times, days = self.milestones(one)
@@ -227,13 +227,15 @@ class _Maker:
             prefer=one.prefer,
             leading=one.leading,
             references=(*references, *days),
-            columns=(*times, *(value for value in values if value.name not in taken)),
+            columns=(*times, *kept),
             where=where.sql if where else "",
             where_uses=where.uses if where else (),
             event_time=f"CAST({event.sql} AS TIMESTAMPTZ)" if event else "",
             event_time_uses=event.uses if event else (),
             on_correction=one.on_correction,
             on_delete=one.on_delete,
+            junk=_junk(self.model, one, kept),
+            negated=_negated(one, kept) if "reverse" in (one.on_correction, one.on_delete) else (),
         )
 
     def milestones(self, one: Fact) -> tuple[list[Value], list[ReferenceShape]]:
@@ -282,6 +284,28 @@ class _Maker:
                 raise ModelError("A reference does not name the whole key", text, _EDIT)
             values.append(self.expression(of.name, of.entity, looked_up, part.declared, part.name))
         return ReferenceShape(one.name, one.dimension, tuple(values), one.as_of or default, one.on_miss)
+
+
+def _junk(model: Model, fact: Fact, values: Sequence[Value]) -> tuple[JunkShape, ...]:
+    """Return the junk dimensions of a fact.
+
+    Raises:
+        ModelError: one takes what is no degenerate dimension of the fact, or what another one takes.
+    """
+    found = junk_of(model, fact.name)
+    free = {column.name for column in fact.degenerate} & {value.name for value in values}
+    for one in found:
+        if strange := [column for column in one.columns if column not in free]:
+            text = f"{one.name} takes {strange[0]} of {fact.name}."
+            raise ModelError("A junk dimension takes degenerate dimensions, each of them once", text, _EDIT)
+        free -= set(one.columns)
+    return tuple(JunkShape(table=one.name, columns=tuple(v for v in values if v.name in one.columns)) for one in found)
+
+
+def _negated(one: Fact, values: Sequence[Value]) -> tuple[str, ...]:
+    """Return the measures that add up: their sums are right once those of a reversal are negative."""
+    adding = {measure.name for measure in one.measures if measure.additivity != "non-additive"}
+    return tuple(v.name for v in values if v.name in adding and v.type.startswith(("DECIMAL", "DOUBLE")))
 
 
 def last_part(path: str) -> str:

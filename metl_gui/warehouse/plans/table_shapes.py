@@ -149,6 +149,23 @@ class DimensionShape(MemberShape, frozen=True, kw_only=True):
         return tuple(dict.fromkeys(used for value in values for used in value.uses))
 
 
+class JunkShape(msgspec.Struct, frozen=True, kw_only=True):
+    """A junk dimension.
+
+    Args:
+        table: its name.
+        columns: that it takes from its fact.
+    """
+
+    table: str
+    columns: tuple[Value, ...]
+
+    @property
+    def key(self) -> str:
+        """Return the name of the column for its key, in it and in the fact."""
+        return f"{self.table}_key"
+
+
 class FactShape(MemberShape, frozen=True, kw_only=True):
     """A fact.
 
@@ -158,6 +175,8 @@ class FactShape(MemberShape, frozen=True, kw_only=True):
         event_time: expression over the columns of the history; empty for the commit of the first message.
         event_time_uses: columns in it.
         on_correction, on_delete: as declared.
+        negated: columns of which a reversal has the negative.
+        junk: dimensions that take some of its columns.
     """
 
     where: str = ""
@@ -166,6 +185,19 @@ class FactShape(MemberShape, frozen=True, kw_only=True):
     event_time_uses: tuple[str, ...] = ()
     on_correction: str = "overwrite"
     on_delete: str = "remove"
+    negated: tuple[str, ...] = ()
+    junk: tuple[JunkShape, ...] = ()
+
+    @property
+    def own_columns(self) -> tuple[Value, ...]:
+        """Return its columns without those that junk dimensions take."""
+        taken = {column.name for one in self.junk for column in one.columns}
+        return tuple(one for one in self.columns if one.name not in taken)
+
+    @property
+    def reverses(self) -> bool:
+        """Return whether its rows are postings, of which none is overwritten."""
+        return "reverse" in (self.on_correction, self.on_delete)
 
     @property
     def uses(self) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from metl_gui.core.dimensional.entity_facts import EntityFacts
+from metl_gui.core.dimensional.junk import junk_of, junk_tables
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.paths import split
 from metl_gui.core.warehouse_model import (
@@ -19,6 +20,7 @@ from metl_gui.core.warehouse_model import (
     Dates,
     Dimension,
     Fact,
+    Junk,
     Model,
     Periodic,
     Reference,
@@ -111,9 +113,9 @@ class DictionaryTable:
 
 
 def dictionary(document: Document, model: Model) -> tuple[DictionaryTable, ...]:
-    """Return the tables of a model in its order."""
+    """Return the tables of a model in its order, behind them the junk dimensions that facts list themselves."""
     maker = _Maker(EntityFacts(document), model)
-    return tuple(maker.table(one) for one in model.tables)
+    return tuple(maker.table(one) for one in dict.fromkeys((*model.tables, *junk_tables(model))))
 
 
 _DECLARED: dict[type, tuple[str, ...]] = {
@@ -130,6 +132,11 @@ _OF_VERSIONS = (
     ("is_inferred", "boolean", "whether it is known by a reference only"),
     ("version_number", "integer", "which version of the member it is"),
     ("first_known", "instant", "when the member was first there"),
+)
+_OF_POSTINGS = (
+    ("posted_at", "instant", "the commit of the change"),
+    ("posting", "integer", "which change of the fact it is, of those with one commit"),
+    ("is_reversal", "boolean", "whether it takes the row before back"),
 )
 _OF_DAYS = (
     *(("date", "date", "the day"), ("year", "integer", "of the calendar"), ("quarter", "integer", "1 to 4")),
@@ -158,6 +165,8 @@ class _Maker:
             case Fact():
                 columns, grain = tuple(self.of_fact(one)), f"a value of {', '.join(self.grain(one)) or 'the grain'}"
                 references = tuple(_told(each, "event") for each in one.references)
+            case Junk():
+                columns, grain = tuple(self.of_junk(one)), f"a combination that occurs in {one.of}"
             case Periodic():
                 columns = tuple(self.of_periodic(one))
                 grain = f"the state of a row of {one.of} at the end of a {one.every}"
@@ -202,13 +211,15 @@ class _Maker:
         for milestone in one.event_times if calendar else ():
             words = f"key of the row of {calendar} for {milestone.name}, in UTC"
             yield _own(f"{milestone.role or milestone.name}_key", "integer", words)
+        junk = junk_of(self.model, one.name)
+        yield from (_own(f"{each.name}_key", "integer", f"key of the combination in {each.name}") for each in junk)
         if one.event_time:
             yield self.column(one.entity, Column(name="event_time", path=one.event_time, type="instant"))
         else:
             yield _own("event_time", "instant", "the commit of the first message of its life")
         for milestone in one.event_times:
             yield self.column(one.entity, Column(name=milestone.name, path=milestone.path, type="instant"))
-        taken = set(self.grain(one))
+        taken = {*self.grain(one), *(column for each in junk for column in each.columns)}
         for measure in one.measures:
             if measure.name not in taken:
                 yield self.column(one.entity, measure, measure.additivity)
@@ -217,6 +228,15 @@ class _Maker:
                 yield self.column(one.entity, column)
         if one.on_delete == "flag":
             yield _own("is_deleted", "boolean", "whether it is deleted")
+        if "reverse" in (one.on_correction, one.on_delete):
+            yield from _generated(_OF_POSTINGS)
+
+    def of_junk(self, one: Junk) -> Iterator[DictionaryColumn]:
+        yield _own(f"{one.name}_key", "integer", "key of the combination")
+        of = self.model.table(one.of)
+        found = of.degenerate if isinstance(of, Fact) else ()
+        entity = getattr(of, "entity", "")
+        yield from (self.column(entity, column) for column in found if column.name in one.columns)
 
     def of_periodic(self, one: Periodic) -> Iterator[DictionaryColumn]:
         yield _own("date_key", "integer", f"the last day of the {one.every}, yyyymmdd")

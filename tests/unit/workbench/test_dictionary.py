@@ -46,7 +46,14 @@ tables:
     measures: [{name: amount, from: amount, type: "decimal(12,2)", additivity: additive}]
     degenerate: [{name: payment_id, from: payment_id}, {name: legacy, from: legacy_code}]
     on_delete: flag
-  - {fact: rows, entity: refund, grain: row, measures: [{name: amount, from: amount}]}
+  - fact: rows
+    entity: refund
+    grain: row
+    measures: [{name: amount, from: amount}]
+    degenerate: [{name: state, from: refund_id}, {name: kind, from: refund_id}, {name: rest, from: refund_id}]
+    junk: [kind]
+    on_correction: reverse
+  - {junk: states, of: rows, columns: [state]}
   - {periodic: payer_month, of: payer, every: month, columns: [code, size]}
   - {date: day, from: 2020-01-01, to: 2020-01-02}
   - {time: time}
@@ -68,6 +75,11 @@ def test_the_columns_are_those_of_the_tables_that_a_load_makes(
     made = shapes(MODEL, entity_histories(mapped.document), row_expression)
     tables = {one.table: dimension_tables.columns_of(one) for one in made.dimensions}
     tables |= {one.table: fact_plan.columns_of(one) for one in made.facts}
+    tables |= {
+        junk.table: [(column, "") for column in (junk.key, *(each.name for each in junk.columns))]
+        for one in made.facts
+        for junk in one.junk
+    }
     tables |= {one.table: periodic_plan.periodic_columns(one) for one in made.periodics}
     with duckdb.connect(str(tmp_path / "days.duckdb")) as database:
         for table in MODEL.tables:

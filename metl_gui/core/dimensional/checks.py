@@ -103,8 +103,9 @@ class _Checker(FactChecks):
         seen: dict[str, Dimension] = {}
         for table in self.model.dimensions:
             first = seen.setdefault(table.entity, table)
-            if first.valid_at != table.valid_at:
-                text = f"{first.name} and {table.name} are of the entity {table.entity} and differ in valid_at."
+            if _times_of(first) != _times_of(table):
+                member = "valid_at" if first.valid_at != table.valid_at else "infinity"
+                text = f"{first.name} and {table.name} are of the entity {table.entity} and differ in {member}."
                 yield self.problem(
                     "warehouse.valid-at-differs", table.name, text, "Give all tables of an entity the same."
                 )
@@ -387,6 +388,10 @@ class _Checker(FactChecks):
         if not 1 <= table.fiscal_year_starts <= 12:
             text = f"There is no month {table.fiscal_year_starts}."
             yield self.problem("warehouse.date-range", table.name, text, "fiscal_year_starts goes from 1 to 12.")
+
+
+def _times_of(table: Dimension) -> tuple[str, str]:
+    return table.valid_at, table.infinity if table.valid_at else ""
 
 
 def _columns_of(table: Dimension | Fact) -> tuple[Column, ...]:

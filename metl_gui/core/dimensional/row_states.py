@@ -79,6 +79,18 @@ class State(msgspec.Struct, frozen=True):
         return self.valid_from < self.valid_to
 
 
+def declared_time(values: Values, attribute: str, infinity: str) -> datetime | None:
+    """Return the declared time since when a state holds.
+
+    Args:
+        values: of the state; ``NEVER`` and ``FOREVER`` stand for the infinite ones.
+        attribute: that says it.
+        infinity: with ``open`` a state holds since ever, or never; with ``null`` an infinite time says nothing.
+    """
+    time: datetime | None = values.get(attribute)
+    return None if infinity == "null" and time in (NEVER, FOREVER) else time
+
+
 def row_states(messages: Sequence[Message], valid_at: ValidAt) -> tuple[State, ...]:
     """Return the states of all rows, those that never held too, by row in log order.
 

@@ -10,12 +10,20 @@ from typing import Any, Self
 
 import duckdb
 
+from metl_gui.core.dimensional.staged_parts import INFINITE_DATES
 from metl_gui.warehouse.databases.target import TargetError
 from metl_gui.warehouse.plans.index_plan import Index
 from metl_gui.warehouse.plans.statements import Step, name
 
 DIALECT = "duckdb"
 _TYPES = {"TIMESTAMP WITH TIME ZONE": "TIMESTAMPTZ"}
+_BOUNDS = {
+    "DATE": ("0001-01-01", "9999-12-31"),
+    "TIMESTAMP": ("0001-01-01", "9999-12-31 23:59:59.999999"),
+    "TIMESTAMPTZ": ("0001-01-01 00:00:00+00", "9999-12-31 23:59:59.999999+00"),
+}
+"""The first and the last time, by type."""
+
 _HOLDER = re.compile(r"held in (.+?) \(PID (\d+)\)")
 
 
@@ -137,6 +145,16 @@ class DuckDb:
         if paths:
             query = f"INSERT INTO {name(table)} BY NAME SELECT * FROM read_parquet(?, union_by_name = true)"
             self.run(query, [list(paths)])
+        for column, type_ in columns:
+            if type_ in _BOUNDS:
+                self._make_infinite(table, column, type_)
+
+    def _make_infinite(self, table: str, column: str, type_: str) -> None:
+        """Put infinite times in the place of those that stand for them; all others lie in the years 1 to 9999."""
+        c, (first, last) = name(column), (f"CAST('{bound}' AS {type_})" for bound in _BOUNDS[type_])
+        is_before = f"{c} = DATE '1970-01-01' + ({INFINITE_DATES[0]})" if type_ == "DATE" else f"{c} < {first}"
+        infinite = f"CASE WHEN {is_before} THEN CAST('-infinity' AS {type_}) ELSE CAST('infinity' AS {type_}) END"
+        self.run(f"UPDATE {name(table)} SET {c} = {infinite} WHERE {c} < {first} OR {c} > {last}")
 
 
 def _unopened(path: Path, error: duckdb.Error) -> TargetError:

@@ -9,7 +9,9 @@ import re
 
 from sqlglot import exp
 
+from metl_gui.warehouse.plans.dimension_tables import BEGINNING
 from metl_gui.warehouse.plans.history_tables import sql_type
+from metl_gui.warehouse.plans.state_plan import FOREVER
 
 
 def converted(sql: str, of: str, to: str) -> tuple[str, str]:
@@ -27,12 +29,36 @@ def converted(sql: str, of: str, to: str) -> tuple[str, str]:
     if to in ("text", "json"):
         return cast, ""
     unfit = f"({sql} IS NOT NULL AND {cast} IS NULL)"
+    if to in ("date", "timestamp", "instant"):
+        unfit = f"({unfit} OR (ISFINITE({cast}) AND NOT {_in_years(cast, sql_type(to))}))"
     decimal = _DECIMAL.fullmatch(to)
     if decimal:
         digits, scale = int(decimal[1]), int(decimal[2])
         exact = f"TRY_CAST({sql} AS DECIMAL({_DIGITS}, {_DIGITS - digits + scale}))"
         unfit = f"({unfit} OR {cast} <> {exact})"
     return cast, unfit
+
+
+def _in_years(sql: str, type_: str) -> str:
+    """Return the condition that a time lies in the years 1 to 9999."""
+    return f"{sql} BETWEEN CAST({BEGINNING} AS {type_}) AND CAST({FOREVER} AS {type_})"
+
+
+def finite(sql: str) -> str:
+    """Return an instant, or null where it is infinite."""
+    return f"CASE WHEN {_in_years(sql, 'TIMESTAMPTZ')} THEN {sql} END"
+
+
+def held_since(sql: str, infinity: str) -> str:
+    """Return the instant since which a state holds that declares one.
+
+    Args:
+        sql: what it declares.
+        infinity: of infinite ones ``open`` makes the first and the last, since ever and never, and ``null`` none.
+    """
+    if infinity == "null":
+        return finite(sql)
+    return f"CASE WHEN {sql} < {BEGINNING} THEN {BEGINNING} WHEN {sql} > {FOREVER} THEN {FOREVER} ELSE {sql} END"
 
 
 _DIGITS = 38

@@ -22,7 +22,7 @@ from metl_gui.core.warehouse_model import (
     Reference,
     TimesOfDay,
 )
-from metl_gui.warehouse.plans.conversions import converted, tried
+from metl_gui.warehouse.plans.conversions import converted, finite, held_since, tried
 from metl_gui.warehouse.plans.history_tables import sql_type
 from metl_gui.warehouse.plans.statements import WRITTEN_IN, name
 from metl_gui.warehouse.plans.table_shapes import (
@@ -62,7 +62,7 @@ def shapes(model: Model, histories: Sequence[EntityHistory], parse: Parse) -> Ta
     for one in model.dimensions:
         if one.valid_at:
             value = maker.attribute(one.name, one.entity, one.valid_at)
-            valid_at[one.entity] = f"CAST({value.sql} AS TIMESTAMPTZ)"
+            valid_at[one.entity] = held_since(f"CAST({value.sql} AS TIMESTAMPTZ)", one.infinity)
     periodics = tuple(_periodic(one, dimensions) for one in model.tables if isinstance(one, Periodic))
     return TableShapes(model, by_entity, tuple(_in_levels(dimensions)), facts, periodics, valid_at)
 
@@ -78,7 +78,6 @@ def _check_supported(model: Model) -> None:
         if not isinstance(table, Dimension | Fact | Periodic | Junk | Dates | TimesOfDay):
             asked.append(f"kind {type(table).__name__.lower()}")
         if isinstance(table, Dimension):
-            asked += ["infinity: null"] * (table.infinity == "null")
             asked += ["parent"] * bool(table.parent)
         if isinstance(table, Dates):
             asked += [f"locale: {table.locale}"] * (table.locale != "en")
@@ -230,7 +229,7 @@ class _Maker:
             columns=(*times, *kept),
             where=where.sql if where else "",
             where_uses=where.uses if where else (),
-            event_time=f"CAST({event.sql} AS TIMESTAMPTZ)" if event else "",
+            event_time=finite(f"CAST({event.sql} AS TIMESTAMPTZ)") if event else "",
             event_time_uses=event.uses if event else (),
             on_correction=one.on_correction,
             on_delete=one.on_delete,
@@ -256,11 +255,12 @@ class _Maker:
         return times, days
 
     def instant(self, one: Fact, path: str, label: str) -> Value:
-        """Return an attribute as a point in time; days begin, and local times are, in UTC."""
+        """Return an attribute as a point in time, null for an infinite one; days begin, and local times are, in UTC."""
         value = self.attribute(one.name, one.entity, path, label=label)
         if value.type not in ("DATE", "TIMESTAMP"):
-            return self.attribute(one.name, one.entity, path, "instant", label)
-        return Value(label, f"CAST({value.sql} AS TIMESTAMPTZ)", "TIMESTAMPTZ", value.uses)
+            value = self.attribute(one.name, one.entity, path, "instant", label)
+        sql = finite(f"CAST({value.sql} AS TIMESTAMPTZ)")
+        return Value(label, sql, "TIMESTAMPTZ", value.uses, unfit=value.unfit)
 
     def reference(self, of: Dimension | Fact, one: Reference, default: str) -> ReferenceShape:
         zone = one.time_zone or "UTC"

@@ -16,7 +16,7 @@ from sqlglot import exp
 from metl_gui.core.dimensional.histories import EntityHistory, HistoryColumn
 from metl_gui.core.dimensional.members import FactState, Key, MemberVersion, Ownership, fact_states, members, versions
 from metl_gui.core.dimensional.messages import Message, held
-from metl_gui.core.dimensional.row_states import FOREVER, State, row_states
+from metl_gui.core.dimensional.row_states import FOREVER, State, declared_time, row_states
 from metl_gui.core.dimensional.staged_parts import StagedPart
 from metl_gui.core.warehouse_model import Column, Dimension, Fact, Model, OnMiss, Periodic, Reference
 from metl_gui.warehouse.databases.target import WarehouseTarget
@@ -109,7 +109,12 @@ def model_of(dimension: Dimension, fact: Fact | None = None) -> tuple[Model, Tab
     return model, shapes(model, [PERSON, VISIT], parse)
 
 
-_TYPES: dict[str, Any] = {"integer": pa.decimal128(38, 0), "text": pa.string(), "instant": pa.timestamp("us", tz="UTC")}
+_TYPES: dict[str, Any] = {
+    "integer": pa.decimal128(38, 0),
+    "text": pa.string(),
+    "date": pa.date32(),
+    "instant": pa.timestamp("us", tz="UTC"),
+}
 _INSTANT = pa.timestamp("us", tz="UTC")
 _OWN: list[pa.Field[Any]] = [
     *(pa.field(n, pa.string()) for n in ("schema", "row_key", "order_key", "op")),
@@ -124,9 +129,9 @@ _OWN: list[pa.Field[Any]] = [
 ]
 
 
-def part(folder: Path, entity: str, messages: Sequence[Message]) -> StagedPart:
+def part(folder: Path, entity: str, messages: Sequence[Message], history: EntityHistory | None = None) -> StagedPart:
     """Write messages as a staged part."""
-    history = HISTORIES[entity]
+    history = history or HISTORIES[entity]
     rows = [
         {
             **{
@@ -149,9 +154,9 @@ def part(folder: Path, entity: str, messages: Sequence[Message]) -> StagedPart:
     return StagedPart(entity, str(path), len(rows))
 
 
-def states_of(messages: Iterable[Message], valid_at: str = "") -> tuple[State, ...]:
+def states_of(messages: Iterable[Message], valid_at: str = "", infinity: str = "open") -> tuple[State, ...]:
     """Return the states of rows by the oracle."""
-    return row_states(held(messages), lambda values: values.get(valid_at) if valid_at else None)
+    return row_states(held(messages), lambda values: declared_time(values, valid_at, infinity))
 
 
 def ownership(one: Dimension | Fact) -> Ownership:
@@ -165,7 +170,7 @@ def expected_members(one: Dimension, messages: Iterable[Message]) -> dict[Key, t
     """Return the versions of each member, and whether it lives."""
     assert one.columns != "all"
     by_version = list(dict.fromkeys(column.path for column in one.columns if column.history in (2, 6)))
-    found = members(states_of(messages, one.valid_at), ownership(one))
+    found = members(states_of(messages, one.valid_at, one.infinity), ownership(one))
     return {
         key: (m.is_alive, versions(m, by_version))
         for key, m in found.items()

@@ -16,6 +16,7 @@ from msgspec import field
 __all__ = [
     "EVENT_TIME",
     "FROM_ENTITY",
+    "PARENT",
     "Accepted",
     "Bridge",
     "Column",
@@ -47,6 +48,9 @@ stands beside, 6 as 2 with the current value beside."""
 OnMiss: TypeAlias = Literal["infer", "wait", "unknown"]
 On: TypeAlias = tuple[tuple[str, str], ...]
 """Pairs: left an attribute or a row expression of the entity, right a column of the business key."""
+
+PARENT = "parent"
+"""The role of the reference of a dimension to itself, which ``parent`` declares."""
 
 EVENT_TIME = "event_time"
 """What a reference to a date names in place of an attribute: the event time of the fact."""

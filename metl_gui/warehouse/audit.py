@@ -85,6 +85,12 @@ def _rules(shapes: TableShapes) -> Iterator[_Rule]:
             known = f"SELECT {name(dimension.durable_key)} FROM {name(dimension.table)}"
             broken = f"SELECT * FROM {name(table)} WHERE {name(column)} NOT IN ({known})"
             yield _Rule(table, f"{column} stands in {dimension.table}", broken)
+    for hierarchy in shapes.hierarchies:
+        of = hierarchy.dimension
+        known = f"SELECT {name(of.durable_key)} FROM {name(of.table)} WHERE is_current"
+        for column in ("ancestor_durable_key", "descendant_durable_key"):
+            broken = f"SELECT * FROM {name(hierarchy.table)} WHERE {column} NOT IN ({known})"
+            yield _Rule(hierarchy.table, f"{column} is a current member of {of.table}", broken)
     for fact in shapes.facts:
         yield _owned(fact)
         for junk in fact.junk:

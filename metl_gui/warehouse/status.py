@@ -90,8 +90,7 @@ def target_status(target: WarehouseTarget, shapes: TableShapes, limit: int = 10)
         return int(target.rows(f"SELECT COUNT(*) FROM {name(table)}{where}")[0][0])
 
     dimensions = {one.table: number_of(one.table, f" WHERE {name(one.version_key)} > 0") for one in shapes.dimensions}
-    facts = [table for one in shapes.facts for table in (one.table, *(junk.table for junk in one.junk))]
-    rest = {table: number_of(table) for table in (*facts, *(one.table for one in shapes.periodics))}
+    rest = {table: number_of(table) for table in shapes.derived}
     return TargetStatus(
         model=shapes.model.name,
         project=known["project"],

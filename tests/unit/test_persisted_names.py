@@ -121,6 +121,7 @@ INTERNAL: dict[str, tuple[type, ...]] = {
         status.TargetStatus,
         table_shapes.DimensionShape,
         table_shapes.FactShape,
+        table_shapes.HierarchyShape,
         table_shapes.KeyColumn,
         table_shapes.MemberShape,
         table_shapes.PeriodicShape,

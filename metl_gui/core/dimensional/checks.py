@@ -20,6 +20,7 @@ from metl_gui.core.trees.paths import split
 from metl_gui.core.warehouse_model import (
     EVENT_TIME,
     FROM_ENTITY,
+    PARENT,
     Bridge,
     Column,
     Dates,
@@ -154,6 +155,7 @@ class _Checker(FactChecks):
             yield from self.reference(table.name, table.entity, reference, isinstance(table, Fact))
         roles = [reference.name for reference in table.references]
         roles += [one.role or one.name for one in table.event_times] if isinstance(table, Fact) else []
+        roles += [PARENT] if isinstance(table, Dimension) and table.parent else []
         for name in _twice(roles):
             text = f"Two references have the role {name}."
             yield self.problem("warehouse.role-twice", f"{table.name}.{name}", text, "Give one of them another role.")
@@ -403,6 +405,8 @@ def _columns_of(table: Dimension | Fact) -> tuple[Column, ...]:
 def _own_columns(table: Dimension | Fact) -> set[str]:
     """Return the names of the columns that a table has by itself, in small letters."""
     own = {f"{one.name}{suffix}".lower() for one in table.references for suffix in ("_key", KEY_SUFFIX)}
+    if isinstance(table, Dimension) and table.parent:
+        own.add(f"{PARENT}{KEY_SUFFIX}")
     if isinstance(table, Fact):
         days = {f"{one.role or one.name}_key".lower() for one in table.event_times}
         reversals = {"posting", "is_reversal"} if "reverse" in (table.on_correction, table.on_delete) else set()

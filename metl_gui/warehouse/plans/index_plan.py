@@ -50,6 +50,9 @@ def indexes(shapes: TableShapes) -> tuple[Index, ...]:
         found += _of_member(shape)
     for periodic in shapes.periodics:
         found += _of_periodic(periodic)
+    for hierarchy in shapes.hierarchies:
+        columns = ("ancestor_durable_key", "descendant_durable_key")
+        found += (Index(hierarchy.table, columns), Index(hierarchy.table, columns[1:]))
     return tuple(dict.fromkeys(found))
 
 
@@ -76,6 +79,7 @@ def _of_member(shape: MemberShape) -> Iterator[Index]:
         members, versions = members_table(shape.table), versions_table(shape.table)
         yield Index(shape.table, (shape.version_key,))
         yield Index(shape.table, (shape.durable_key, "valid_from"))
+        yield Index(shape.table, (shape.durable_key,), part="inferred", where="is_inferred")
         yield Index(members, ("durable_key",))
         yield from _of_key(members, keys, shape.key)
         yield Index(versions, ("durable_key",))

@@ -127,8 +127,13 @@ def _forget_before(shape: DimensionShape, referring: Sequence[tuple[str, Referen
     )
 
 
+def forgotten_table(table: str) -> str:
+    """Return the name of the load's own table of inferred members that nothing needs any longer."""
+    return f"_forgotten_{table}"
+
+
 def forget_inferred(shape: DimensionShape, referring: Sequence[tuple[str, ReferenceShape]]) -> Iterator[Step]:
-    """Yield the step that removes inferred members to which nothing refers any longer.
+    """Yield the steps that remove inferred members to which nothing refers any longer.
 
     Args:
         shape: of the dimension.
@@ -136,9 +141,16 @@ def forget_inferred(shape: DimensionShape, referring: Sequence[tuple[str, Refere
     """
     yield from _forget_before(shape, referring)
     used = _unused(shape.durable_key, ((table, one.durable) for table, one in referring))
+    key, durable, forgotten = name(shape.version_key), name(shape.durable_key), forgotten_table(shape.table)
+    yield temporary(
+        forgotten,
+        f"""SELECT {key} AS version_key, {durable} AS durable_key FROM {name(shape.table)} AS known
+        WHERE known.is_inferred AND known.version_number > 0{used}""",
+        f"Find members of {shape.table} that nothing needs",
+    )
     yield Step(
         f"Remove members of {shape.table} that nothing needs",
-        f"DELETE FROM {name(shape.table)} AS known WHERE known.is_inferred AND known.version_number > 0{used}",
+        f"DELETE FROM {name(shape.table)} WHERE {key} IN (SELECT version_key FROM {name(forgotten)})",
         shape.table,
         "remove",
     )

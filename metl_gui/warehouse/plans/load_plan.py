@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from metl_gui.core.dimensional.histories import EntityHistory
 from metl_gui.core.dimensional.junk import junk_tables
-from metl_gui.core.warehouse_model import Dates, Dimension, Fact, Model, TimesOfDay
+from metl_gui.core.warehouse_model import Dates, Dimension, Fact, Hierarchy, Model, TimesOfDay
 from metl_gui.warehouse.plans.arrivals import Batch, arrival_plan, set_aside_plan, set_aside_table
 from metl_gui.warehouse.plans.calendar_plan import create_dates, create_times
 from metl_gui.warehouse.plans.dimension_plan import dimension_plan
@@ -20,6 +20,7 @@ from metl_gui.warehouse.plans.fact_plan import (
     rekey_plan,
 )
 from metl_gui.warehouse.plans.fact_values import row_columns
+from metl_gui.warehouse.plans.hierarchy_plan import create_hierarchy, cycles_table, hierarchy_plan
 from metl_gui.warehouse.plans.history_tables import create_history, history_table
 from metl_gui.warehouse.plans.inferred_plan import forget_inferred, infer
 from metl_gui.warehouse.plans.log_plan import CREATE_LOGS
@@ -70,6 +71,8 @@ def create_tables(shapes: TableShapes) -> Iterator[Step]:
         yield from create_fact(fact)
     for periodic in shapes.periodics:
         yield from create_periodic(periodic)
+    for hierarchy in shapes.hierarchies:
+        yield from create_hierarchy(hierarchy)
 
 
 def drop_tables(model: Model) -> Iterator[Step]:
@@ -82,6 +85,8 @@ def drop_tables(model: Model) -> Iterator[Step]:
             yield Step("Drop a list of what is missed", f"DROP TABLE IF EXISTS {name(missed_table(table.name))}")
         if isinstance(table, Dimension | Fact):
             yield Step("Drop a list of owners", f"DROP TABLE IF EXISTS {name(MemberTables(table.name).owners)}")
+        if isinstance(table, Hierarchy):
+            yield Step("Drop a list of cycles", f"DROP TABLE IF EXISTS {name(cycles_table(table.name))}")
         yield Step(f"Drop {table.name}", f"DROP TABLE IF EXISTS {name(table.name)}")
     yield Step("Forget up to when periodic facts went", "DELETE FROM metl_periods")
 
@@ -157,6 +162,8 @@ def facts_plan(shapes: TableShapes) -> Iterator[Step]:
     for dimension in shapes.dimensions:
         if referring := referring_to(shapes, dimension):
             yield from forget_inferred(dimension, referring)
+    for hierarchy in shapes.hierarchies:
+        yield from hierarchy_plan(hierarchy)
 
 
 def referring_to(shapes: TableShapes, dimension: DimensionShape) -> list[tuple[str, ReferenceShape]]:

@@ -12,10 +12,12 @@ from metl_gui.core.dimensional.junk import junk_of
 from metl_gui.core.trees.paths import join, split
 from metl_gui.core.warehouse_model import (
     EVENT_TIME,
+    PARENT,
     Column,
     Dates,
     Dimension,
     Fact,
+    Hierarchy,
     Junk,
     Model,
     Periodic,
@@ -28,6 +30,7 @@ from metl_gui.warehouse.plans.statements import WRITTEN_IN, name
 from metl_gui.warehouse.plans.table_shapes import (
     DimensionShape,
     FactShape,
+    HierarchyShape,
     JunkShape,
     KeyColumn,
     ModelError,
@@ -64,7 +67,8 @@ def shapes(model: Model, histories: Sequence[EntityHistory], parse: Parse) -> Ta
             value = maker.attribute(one.name, one.entity, one.valid_at)
             valid_at[one.entity] = held_since(f"CAST({value.sql} AS TIMESTAMPTZ)", one.infinity)
     periodics = tuple(_periodic(one, dimensions) for one in model.tables if isinstance(one, Periodic))
-    return TableShapes(model, by_entity, tuple(_in_levels(dimensions)), facts, periodics, valid_at)
+    hierarchies = tuple(_hierarchy(one, dimensions) for one in model.tables if isinstance(one, Hierarchy))
+    return TableShapes(model, by_entity, tuple(_in_levels(dimensions)), facts, periodics, hierarchies, valid_at)
 
 
 def _check_supported(model: Model) -> None:
@@ -75,10 +79,8 @@ def _check_supported(model: Model) -> None:
     """
     for table in model.tables:
         asked: list[str] = []
-        if not isinstance(table, Dimension | Fact | Periodic | Junk | Dates | TimesOfDay):
+        if not isinstance(table, Dimension | Fact | Periodic | Hierarchy | Junk | Dates | TimesOfDay):
             asked.append(f"kind {type(table).__name__.lower()}")
-        if isinstance(table, Dimension):
-            asked += ["parent"] * bool(table.parent)
         if isinstance(table, Dates):
             asked += [f"locale: {table.locale}"] * (table.locale != "en")
         if isinstance(table, Dimension | Fact):
@@ -99,6 +101,15 @@ def _periodic(one: Periodic, dimensions: Sequence[DimensionShape]) -> PeriodicSh
         text = f"{one.name} has the column {unknown[0]}, which {one.of} does not have."
         raise ModelError("A column does not exist", text, _EDIT)
     return PeriodicShape(table=one.name, dimension=found, every=one.every, time_zone=one.time_zone, columns=one.columns)
+
+
+def _hierarchy(one: Hierarchy, dimensions: Sequence[DimensionShape]) -> HierarchyShape:
+    of = next((each for each in dimensions if each.table == one.of), None)
+    parent = next((each for each in of.references if each.role == PARENT), None) if of else None
+    if of is None or parent is None:
+        text = f"{one.name} is of {one.of}, which is no dimension with a parent."
+        raise ModelError("A hierarchy needs parents", text, _EDIT)
+    return HierarchyShape(table=one.name, dimension=of, parent=parent)
 
 
 def _in_levels(dimensions: Sequence[DimensionShape]) -> list[DimensionShape]:
@@ -190,6 +201,8 @@ class _Maker:
         key = tuple(KeyColumn(renamed.get(part.source, part.name), part.source, part.declared) for part in key)
         kept = tuple(v for v in values if v.name not in {part.name for part in key})
         references = tuple(self.reference(one, reference, "durable") for reference in one.references)
+        if one.parent:
+            references += (self.parent(one, key),)
         return DimensionShape(
             table=one.name,
             entity=one.entity,
@@ -261,6 +274,19 @@ class _Maker:
             value = self.attribute(one.name, one.entity, path, "instant", label)
         sql = finite(f"CAST({value.sql} AS TIMESTAMPTZ)")
         return Value(label, sql, "TIMESTAMPTZ", value.uses, unfit=value.unfit)
+
+    def parent(self, one: Dimension, key: Sequence[KeyColumn]) -> ReferenceShape:
+        """Return the reference of a dimension to itself; a parent is of the schema of its child."""
+        own = [part for part in key if part.source != "_schema"]
+        if len(own) != len(one.parent):
+            text = f"parent of {one.name} names {len(one.parent)} attributes, its business key has {len(own)}."
+            raise ModelError("A reference does not name the whole key", text, _EDIT)
+        schema = [Value(part.name, name("_k0"), part.type) for part in key if part.source == "_schema"]
+        values = [
+            self.attribute(one.name, one.entity, path, part.declared, PARENT)
+            for path, part in zip(one.parent, own, strict=True)
+        ]
+        return ReferenceShape(PARENT, one.name, (*schema, *values), "durable")
 
     def reference(self, of: Dimension | Fact, one: Reference, default: str) -> ReferenceShape:
         zone = one.time_zone or "UTC"

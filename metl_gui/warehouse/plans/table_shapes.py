@@ -225,6 +225,20 @@ class PeriodicShape(msgspec.Struct, frozen=True, kw_only=True):
     columns: tuple[str, ...]
 
 
+class HierarchyShape(msgspec.Struct, frozen=True, kw_only=True):
+    """A hierarchy.
+
+    Args:
+        table: its name.
+        dimension: of whose members.
+        parent: the reference of a member to its parent.
+    """
+
+    table: str
+    dimension: DimensionShape
+    parent: ReferenceShape
+
+
 class TableShapes(msgspec.Struct, frozen=True):
     """The tables of a model, dimensions before what refers to them.
 
@@ -234,6 +248,7 @@ class TableShapes(msgspec.Struct, frozen=True):
         dimensions: those that others refer to first.
         facts: in the order of the model.
         periodics: in the order of the model.
+        hierarchies: in the order of the model.
         valid_at: by entity, the expression for the time since when a state holds.
     """
 
@@ -242,12 +257,19 @@ class TableShapes(msgspec.Struct, frozen=True):
     dimensions: tuple[DimensionShape, ...]
     facts: tuple[FactShape, ...]
     periodics: tuple[PeriodicShape, ...]
+    hierarchies: tuple[HierarchyShape, ...]
     valid_at: dict[str, str]
 
     @property
     def entities(self) -> tuple[str, ...]:
         """Return the entities that tables are made of."""
         return tuple(dict.fromkeys(one.entity for one in (*self.dimensions, *self.facts)))
+
+    @property
+    def derived(self) -> tuple[str, ...]:
+        """Return the names of all tables that follow from others or refer to them, so of all but dimensions."""
+        facts = [table for one in self.facts for table in (one.table, *(junk.table for junk in one.junk))]
+        return (*facts, *(one.table for one in self.periodics), *(one.table for one in self.hierarchies))
 
     @property
     def missing(self) -> tuple[FactShape, ...]:
@@ -259,7 +281,11 @@ class TableShapes(msgspec.Struct, frozen=True):
         found: dict[str, str] = {}
         for shape in self.of_entity(entity):
             values = [*shape.columns, *(value for one in shape.references for value in one.on if not one.date)]
-            found |= {f"{shape.table}.{value.name}": value.unfit for value in values if value.unfit}
+            for value in values:
+                column = f"{shape.table}.{value.name}"
+                if value.unfit:
+                    # Two references to one dimension look up columns of one name.
+                    found[column] = f"({found[column]} OR {value.unfit})" if column in found else value.unfit
         return found
 
     def of_entity(self, entity: str) -> tuple[MemberShape, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -49,8 +49,16 @@ def row_key(key: str) -> str:
 
 
 @st.composite
-def messages(draw: st.DrawFn, entity: str) -> list[Message]:
-    """Draw messages of few rows of two schemas, with all that makes their order matter."""
+def messages(
+    draw: st.DrawFn, entity: str, of: Callable[[str, str], st.SearchStrategy[dict[str, Any]]] | None = None
+) -> list[Message]:
+    """Draw messages of few rows of two schemas, with all that makes their order matter.
+
+    Args:
+        draw: of hypothesis.
+        entity: whose messages they are.
+        of: draws what a message carries, by entity and key.
+    """
     found = []
     for offset in range(draw(st.integers(0, 9))):
         op, key = draw(st.sampled_from("ccccuuuuuudddrt")), draw(st.sampled_from(KEYS))
@@ -62,7 +70,7 @@ def messages(draw: st.DrawFn, entity: str) -> list[Message]:
                 row_key=None if op == "t" else row_key(key),
                 order_key=f"{place:04}",
                 op=op,
-                values=draw(values(entity, key)) if op in "cur" else {},
+                values=draw((of or values)(entity, key)) if op in "cur" else {},
                 publication=draw(st.sampled_from([0, 0, 0, 1])),
                 position=Position("log", 0, offset),
                 committed_at=draw(st.sampled_from([None, at(place), at(place), at(place - 9), at(place + 90)])),

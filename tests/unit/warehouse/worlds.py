@@ -113,6 +113,7 @@ _TYPES: dict[str, Any] = {
     "integer": pa.decimal128(38, 0),
     "text": pa.string(),
     "date": pa.date32(),
+    "json": pa.string(),
     "instant": pa.timestamp("us", tz="UTC"),
 }
 _INSTANT = pa.timestamp("us", tz="UTC")

@@ -122,6 +122,7 @@ INTERNAL: dict[str, tuple[type, ...]] = {
         table_shapes.DimensionShape,
         table_shapes.FactShape,
         table_shapes.HierarchyShape,
+        table_shapes.JunkShape,
         table_shapes.KeyColumn,
         table_shapes.MemberShape,
         table_shapes.PeriodicShape,

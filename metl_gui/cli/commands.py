@@ -112,6 +112,18 @@ def seconds(text: str) -> float:
     return number
 
 
+_UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+
+
+def duration(text: str) -> float:
+    """Read a time like 30s, 5min or 2h, in seconds; a number alone is seconds."""
+    number = text.strip().rstrip("hmins")
+    unit = _UNITS.get(text.strip()[len(number) :])
+    if unit is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is no time like 30s, 5min or 2h")
+    return seconds(str(unit * seconds(number)))
+
+
 CANCELLED = 130
 _log = logging.getLogger(__name__)
 

@@ -6,7 +6,6 @@ A production run can be followed on the command line; at its end the report of a
 from __future__ import annotations
 
 import argparse
-import os
 import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -23,6 +22,7 @@ from metl_gui.cli.commands import (
     seconds,
     wrong_usage,
 )
+from metl_gui.cli.followed_loads import add_policy, followed, keeps_session, refuse_policy
 from metl_gui.cli.output import Output
 from metl_gui.core.runs.limits import LIMIT_BYTES
 from metl_gui.errors import BugError
@@ -155,6 +155,7 @@ def _register_run(commands: Commands) -> None:
     parser.add_argument(
         "--model", default="", metavar="NAME", help="of a warehouse, where a project has several models"
     )
+    add_policy(parser)
     _add_mapping(parser)
     parser.add_argument(
         "--errors",
@@ -339,10 +340,11 @@ def run_run(arguments: argparse.Namespace, out: Output) -> int:
             _create_topics(workbench, request, out)
         if arguments.sink.startswith(WAREHOUSE):
             return _into_warehouse(workbench, request, arguments, out)
+        refuse_policy(arguments)
         if is_process:
             return _in_process(workbench, request, arguments, out)
         with out.watching() as watch:
-            done = run_mapping(workbench, request, watch=watch, keeps_session=_keeps_session(arguments))
+            done = run_mapping(workbench, request, watch=watch, keeps_session=keeps_session(arguments))
             is_interrupted = watch.is_cancelled and done.report.is_stopped
     code = _told(arguments, out, done)
     return CANCELLED if is_interrupted else code
@@ -354,6 +356,11 @@ def _into_warehouse(workbench: Workbench, request: RunRequest, arguments: argpar
 
     if arguments.format != "jsonl" or arguments.by_date or arguments.detach:
         wrong_usage(arguments, "--format, --by-date and --detach are not for a warehouse")
+    if arguments.follow:
+        done, is_interrupted = followed(workbench, request, arguments.sink, arguments, out)
+        out.result(done.as_json(), [*report_lines(done.run.report), *load_lines(done.load)])
+        return CANCELLED if is_interrupted else DONE
+    refuse_policy(arguments)
     with out.watching() as watch:
         done = load_warehouse(
             workbench,
@@ -361,14 +368,10 @@ def _into_warehouse(workbench: Workbench, request: RunRequest, arguments: argpar
             arguments.sink,
             arguments.model,
             watch=watch,
-            keeps_session=_keeps_session(arguments),
+            keeps_session=keeps_session(arguments),
         )
     out.result(done.as_json(), [*report_lines(done.run.report), *load_lines(done.load)])
     return FOUND if arguments.strict and done.run.report.set_aside + done.load.set_aside else DONE
-
-
-def _keeps_session(arguments: argparse.Namespace) -> bool:
-    return bool(arguments.keep_session) or os.environ.get("METL_KEEP_SESSION", "") not in {"", "0"}
 
 
 def _create_topics(workbench: Workbench, request: RunRequest, out: Output) -> None:
@@ -425,7 +428,7 @@ def run_replay(arguments: argparse.Namespace, out: Output) -> int:
     with Workbench.open(Path(arguments.project), for_editing=False) as workbench, out.watching() as watch:
         if arguments.create_topics:
             make_topics(workbench, request, out.note)
-        done = replay(workbench, request, watch=watch, keeps_session=_keeps_session(arguments))
+        done = replay(workbench, request, watch=watch, keeps_session=keeps_session(arguments))
     return _told(arguments, out, done)
 
 

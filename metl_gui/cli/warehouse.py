@@ -6,7 +6,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from metl_gui.cli.commands import DONE, FOUND, Commands, Run, common_options, wrong_usage
+from metl_gui.cli.commands import CANCELLED, DONE, FOUND, Commands, Run, common_options, wrong_usage
+from metl_gui.cli.followed_loads import add_policy, followed, refuse_policy
 from metl_gui.cli.output import Output
 
 if TYPE_CHECKING:
@@ -56,6 +57,10 @@ def register(commands: Commands) -> None:
     audit = _action(actions, "audit", run_audit, "prove that a target is right; ends with 3 where it is not")
     load.add_argument("--source", required=True, metavar="S", help="a file, a folder or a pattern, or topics")
     load.add_argument("--spark", default="local[*]", metavar="URL", help="where Spark runs (default: local[*])")
+    load.add_argument("--follow", action="store_true", help="go on with what comes, until it is interrupted")
+    add_policy(load)
+    ask = _action(actions, "ask", run_ask, "have whoever follows into a target with --when-asked load now")
+    ask.add_argument("--target", required=True, metavar="T", help=_TARGET_HELP)
     status = _action(actions, "status", run_status, "print the loads of a target, its rows, and what is open in it")
     status.add_argument("--target", required=True, metavar="T", help="as of load")
     close = _action(actions, "close-snapshot", run_close, "delete the rows that the last snapshot of a schema lacks")
@@ -65,7 +70,7 @@ def register(commands: Commands) -> None:
         parser.add_argument(
             "--mode", choices=["test", "production"], default="test", help="of the runs it takes (default: test)"
         )
-    for parser in (write, docs, propose, show, check, change, remove, load, plan, rebuild, audit, status, close):
+    for parser in (write, docs, propose, show, check, change, remove, load, plan, rebuild, audit, status, close, ask):
         parser.add_argument("--model", default="", metavar="NAME", help="which model, where a project has several")
     for parser in (bring, propose, change):
         parser.add_argument("--dry-run", action="store_true", help=_DRY_RUN)
@@ -180,16 +185,37 @@ def run_load(arguments: argparse.Namespace, out: Output) -> int:
     from metl_gui.workbench.session import Workbench
 
     request = RunRequest(
-        source=SourceSpec(address=arguments.source, holds="messages"),
+        source=SourceSpec(address=arguments.source, holds="messages", follow=arguments.follow),
         policy=RunPolicy(mode=arguments.mode),
         spark=arguments.spark,
     )
     project = Path(arguments.project)
+    if arguments.follow:
+        if arguments.dry_run:
+            wrong_usage(arguments, "--dry-run is not for --follow")
+        with Workbench.open(project, for_editing=False) as workbench:
+            followed_load, is_interrupted = followed(workbench, request, arguments.target, arguments, out)
+        out.result(followed_load.load.as_json(), load_lines(followed_load.load))
+        return CANCELLED if is_interrupted else DONE
+    refuse_policy(arguments)
     with Workbench.open(project, for_editing=False) as workbench, out.watching() as watch:
         done = load_warehouse(
             workbench, request, arguments.target, arguments.model, watch=watch, is_dry=arguments.dry_run
         )
     out.result(done.load.as_json(), load_lines(done.load))
+    return DONE
+
+
+def run_ask(arguments: argparse.Namespace, out: Output) -> int:
+    """Ask for a load."""
+    from metl_gui.workbench.loads.load_requests import ask_for_load
+    from metl_gui.workbench.loads.targets import find_target
+    from metl_gui.workbench.session import Workbench
+    from metl_gui.workbench.warehouse.models import model_of
+
+    with Workbench.open(Path(arguments.project), for_editing=False) as workbench:
+        ask_for_load(find_target(arguments.target, model_of(workbench.document, arguments.model).name))
+    out.result({"target": arguments.target}, [f"Whoever follows into {arguments.target} loads within a second or two."])
     return DONE
 
 

@@ -11,6 +11,7 @@ import msgspec
 
 from metl_gui.core.dimensional.histories import EntityHistory
 from metl_gui.core.dimensional.load_report import LoadReport, TableCounts, check_balance
+from metl_gui.core.dimensional.read_progress import ReadProgress
 from metl_gui.core.dimensional.replays import Coverage
 from metl_gui.core.dimensional.staged_parts import StagedPart
 from metl_gui.core.warehouse_model import Model
@@ -50,6 +51,7 @@ from metl_gui.warehouse.plans.snapshot_plan import absent_plan
 from metl_gui.warehouse.plans.state_plan import Contents, StateTables
 from metl_gui.warehouse.plans.statements import Step, name
 from metl_gui.warehouse.plans.table_shapes import DimensionShape, TableShapes
+from metl_gui.warehouse.read_progress import keep_progress
 
 FIRST_EPOCH = "0000"
 """Begins the order keys of messages until somebody says that a source began its log anew."""
@@ -133,11 +135,28 @@ class Loader:
         self.target, self.shapes, self.owner, self.on_step = target, shapes, owner, on_step
         self.report = LoadReport(load="")
 
-    def load(self, parts: Sequence[StagedPart], load: str, coverage: Coverage = NOTHING) -> LoadReport:
-        """Load staged parts; see ``load_parts``."""
+    def load(
+        self,
+        parts: Sequence[StagedPart],
+        load: str,
+        coverage: Coverage = NOTHING,
+        *,
+        progress: ReadProgress | None = None,
+    ) -> LoadReport:
+        """Load staged parts; see ``load_parts``.
+
+        Args:
+            parts: staged.
+            load: its name.
+            coverage: as of ``load_parts``.
+            progress: of a source that is followed: the load to go on from, and how far this one gets.
+
+        Raises:
+            OvertakenError: another loader has gone on with that source.
+        """
         try:
             with self.target.transaction():
-                self._load(parts, load, coverage)
+                self._load(parts, load, coverage, progress)
                 self.target.index(indexes(self.shapes))
         except CommitUnknownError:
             self._look_up(load)
@@ -168,13 +187,17 @@ class Loader:
         except _LookedAtError:
             return self.report
 
-    def _load(self, parts: Sequence[StagedPart], load: str, coverage: Coverage) -> None:
+    def _load(
+        self, parts: Sequence[StagedPart], load: str, coverage: Coverage, progress: ReadProgress | None = None
+    ) -> None:
         self._open()
         known = self._known(load)
         if known is not None:
             self.report = known
             return
         with self._entry(load):
+            if progress is not None:
+                keep_progress(self.target, load, progress)
             is_replay = cover(self.target, coverage)
             for entity in self.shapes.histories:
                 self._append(entity, [one for one in parts if one.entity == entity], load, is_replay=is_replay)

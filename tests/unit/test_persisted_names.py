@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from metl_gui.core.dimensional import members, messages, replays, row_states, staged_parts
+from metl_gui.core.dimensional import members, messages, read_progress, replays, row_states, staged_parts
 from metl_gui.core.runs import kafka, run_spec, target
 from metl_gui.core.runs import lanes as lane_values
 from metl_gui.engine.kafka import inspection, offsets, topic_orders
@@ -29,7 +29,7 @@ from metl_gui.engine.sources import files
 from metl_gui.engine.sources import source as reading
 from metl_gui.engine.spark import worker_check
 from metl_gui.engine.staging import read_places
-from metl_gui.engine.streaming import file_states, planner
+from metl_gui.engine.streaming import file_states, planner, staged_batches
 from metl_gui.engine.tasks import task
 from metl_gui.registry import addresses as places
 from metl_gui.ui.messages import pairs
@@ -96,6 +96,7 @@ INTERNAL: dict[str, tuple[type, ...]] = {
         shown_topics.TopicInfo,
         kafka.Start,
         kafka.TopicPlan,
+        staged_batches.StagedBatchFile,
         staged_parts.StagedPart,
     ),
     "within one load of a warehouse": (
@@ -111,6 +112,7 @@ INTERNAL: dict[str, tuple[type, ...]] = {
         members.MemberVersion,
         messages.Message,
         messages.Replay,
+        read_progress.ReadProgress,
         row_states.State,
         row_states._Life,
         state_plan.Contents,

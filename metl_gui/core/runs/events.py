@@ -150,6 +150,28 @@ class BatchCommitted(Event, frozen=True, tag="BatchCommitted"):
     bytes_waiting: int
 
 
+class LoadCommitted(Event, frozen=True, tag="LoadCommitted"):
+    """What batches of a run staged is in a warehouse.
+
+    Args:
+        load: its name.
+        batch: the last of them.
+        seconds: how long it took.
+        messages, appended, repeated, void, set_aside, waiting: as of a ``LoadReport``.
+    """
+
+    run_id: str
+    load: str
+    batch: int
+    seconds: float
+    messages: int
+    appended: int
+    repeated: int
+    void: int
+    set_aside: int
+    waiting: int
+
+
 class StateChanged(Event, frozen=True, tag="StateChanged"):
     """A following run maps with a newly published state, from this batch on."""
 
@@ -244,6 +266,7 @@ EngineEvent: TypeAlias = (
     | RunStarted
     | RunProgressed
     | BatchCommitted
+    | LoadCommitted
     | StateChanged
     | SourceTroubled
     | LaneProgressed

@@ -24,6 +24,7 @@ from metl_gui.core.runs.events import (
     EngineEvent,
     LaneProgressed,
     LaneTroubled,
+    LoadCommitted,
     MembersChanged,
     RunFailed,
     RunFinished,
@@ -242,7 +243,7 @@ class SparkProcess:
                     case (
                         (SessionStarting() | SessionReady() | SessionFailed())
                         | (RunStarted() | RunProgressed() | BatchCommitted() | StateChanged() | SourceTroubled())
-                        | (LaneProgressed() | LaneTroubled() | MembersChanged())
+                        | (LoadCommitted() | LaneProgressed() | LaneTroubled() | MembersChanged())
                     ):
                         continue
 
@@ -340,7 +341,7 @@ class _Link:
                 self.decided.set()
             case SessionStarting() | RunStarted() | RunProgressed() | RunFinished() | RunFailed() | RunStopped():
                 pass
-            case BatchCommitted() | StateChanged() | SourceTroubled():
+            case BatchCommitted() | LoadCommitted() | StateChanged() | SourceTroubled():
                 pass
             case LaneProgressed() | LaneTroubled() | MembersChanged():
                 pass

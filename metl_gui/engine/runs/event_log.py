@@ -17,14 +17,21 @@ from typing import IO, TypeVar
 
 import msgspec
 
-from metl_gui.core.runs.events import BatchCommitted, EngineEvent, LaneProgressed, RunProgressed, decode_event
+from metl_gui.core.runs.events import (
+    BatchCommitted,
+    EngineEvent,
+    LaneProgressed,
+    LoadCommitted,
+    RunProgressed,
+    decode_event,
+)
 
 KEPT_POINTS = 1_000
 """Points of a chart that are kept with a project: more than a screen is wide."""
 
 _Item = TypeVar("_Item")
-_POINTS = (RunProgressed, BatchCommitted, LaneProgressed)
-_COURSE = re.compile(rb'^\{"event":"(?:RunProgressed|BatchCommitted|LaneProgressed)"')
+_POINTS = (RunProgressed, BatchCommitted, LoadCommitted, LaneProgressed)
+_COURSE = re.compile(rb'^\{"event":"(?:RunProgressed|BatchCommitted|LoadCommitted|LaneProgressed)"')
 
 
 def bounded(events: Sequence[EngineEvent], points: int = KEPT_POINTS) -> list[EngineEvent]:
@@ -32,9 +39,7 @@ def bounded(events: Sequence[EngineEvent], points: int = KEPT_POINTS) -> list[En
 
     How often each attribute was filled stays in the last of them only; the report has it too.
     """
-    kept = thinned(
-        events, [isinstance(event, RunProgressed | BatchCommitted | LaneProgressed) for event in events], points
-    )
+    kept = thinned(events, [isinstance(event, _POINTS) for event in events], points)
     last = max((at for at, event in enumerate(kept) if isinstance(event, RunProgressed)), default=-1)
     return [_brief(event) if at != last else event for at, event in enumerate(kept)]
 

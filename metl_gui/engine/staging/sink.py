@@ -182,8 +182,13 @@ def staged_parts(folder: Path | str) -> tuple[StagedPart, ...]:
     Args:
         folder: where it staged them.
     """
+    return parts_at(map(str, sorted(Path(folder).glob("*/*.parquet"))))
+
+
+def parts_at(paths: Iterable[str]) -> tuple[StagedPart, ...]:
+    """Return the parts at some paths."""
     found = []
-    for path in sorted(Path(folder).glob("*/*.parquet")):
+    for path in map(Path, paths):
         about = pq.read_schema(path).metadata or {}
         entity = about.get(ENTITY, path.parent.name.encode()).decode()
         found.append(StagedPart(entity, str(path), pq.read_metadata(path).num_rows))

@@ -139,6 +139,11 @@ class Ledger:
         self.partitions.update(partitions)
         self._gather(0)
 
+    def begin_files(self, known: dict[str, KnownFile]) -> None:
+        """Write down what is known of files before any batch: others read them up to there."""
+        self.known.update(known)
+        self._gather(0)
+
     def replace(self, plan: BatchPlan) -> None:
         """Change what a batch reads that is not in place yet."""
         atomic_write(_file(self.folder, plan.number), msgspec.json.encode(plan), durable=True)

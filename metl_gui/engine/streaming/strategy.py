@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 
+from metl_gui.core.dimensional.replays import Coverage
 from metl_gui.core.runs.events import BatchCommitted, RunStarted, SourceTroubled, StateChanged
 from metl_gui.core.runs.kafka import KafkaServers, is_kafka
 from metl_gui.core.runs.report import RunReport, Tally, Unit, check_sums
@@ -30,9 +31,10 @@ from metl_gui.engine.streaming.batch_records import (
 )
 from metl_gui.engine.streaming.batch_source import BatchPlanner, BatchSource
 from metl_gui.engine.streaming.checkpoint import Checkpoint, StreamHead, check_apart, claim, head_of, is_folder
-from metl_gui.engine.streaming.ledger import Ledger
+from metl_gui.engine.streaming.ledger import BatchPlan, Ledger
 from metl_gui.engine.streaming.planner import Planner, TopicSourceSpec, mend
 from metl_gui.engine.streaming.report import StreamProgress, stream_report
+from metl_gui.engine.streaming.staged_batches import StagedBatchFile, covered, keep_staged, known_places
 from metl_gui.engine.tasks.task import TaskOrder, TaskOutcome, with_topics
 from metl_gui.errors import BugError, RunCancelled, RunError, RunKilledError, UserError
 from metl_gui.own_files import make_folder
@@ -246,7 +248,32 @@ class BatchStrategy:
         )
         self.records.add(record)
         drop_batch_folders(record.moves)
+        if self.spec.sink.format == "stage":
+            self._keep_staged(record, plan)
         self._tell_batch(record, changed=changed)
+
+    def _keep_staged(self, record: BatchRecord, plan: BatchPlan) -> None:
+        """Have a warehouse load the batch, and keep how far it is read with it."""
+        tally, sink = record.tally, Path(self.head.sink)
+        is_loaded_as_it_is = self.spec.source.holds == "messages"
+        keep_staged(
+            self.checkpoint,
+            StagedBatchFile(
+                number=record.number,
+                parts=[move.place for move in record.moves if Path(move.place).is_relative_to(sink)],
+                messages=tally.messages_out,
+                set_aside=tally.set_aside,
+                places=self._places_after(record, plan),
+                coverage=Coverage() if is_loaded_as_it_is else covered(plan, plan.plan.publication or plan.plan.state),
+            ),
+        )
+
+    def _places_after(self, record: BatchRecord, plan: BatchPlan) -> dict[str, str]:
+        """Return how far a batch read; the first one says it of partitions without records too, which began then."""
+        if record.run_batches > 1:
+            return known_places(plan)
+        began = self.loop.source.planner.ledger.partitions
+        return known_places(msgspec.structs.replace(plan, partitions=began | plan.partitions))
 
     def _tell_batch(self, record: BatchRecord, *, changed: bool) -> None:
         if changed:

@@ -99,8 +99,8 @@ def load_warehouse(
         TargetError: the target refused the load; nothing of it is kept.
     """
     if request.in_batches:
-        raise RunError("A load into a warehouse has an end.", hint="Leave --follow and --checkpoint out.")
-    document = _document(workbench, request)
+        raise RunError("This load has an end.", hint="Leave --checkpoint out; a source is followed with --follow.")
+    document = request_document(workbench, request)
     tables = model_shapes(document, model, production=request.mode == PRODUCTION)
     found = find_target(target, tables.model.name)
     found.check()
@@ -113,7 +113,7 @@ def load_warehouse(
     watch.step("Loading the warehouse")
     is_left_out = is_dry and found.is_new
     with found.open() as opened:
-        loader = Loader(opened, tables, owner, _heard(watch))
+        loader = Loader(opened, tables, owner, told_steps(watch))
         put = loader.planned if is_dry else loader.load
         load = put(staged_parts(folder), run.report.run_id, staged_coverage(folder))
     if is_left_out:
@@ -136,7 +136,7 @@ def rebuild_warehouse(
     """
     tables = model_shapes(workbench.document, model)
     with find_target(target, tables.model.name).open() as opened:
-        return Loader(opened, tables, Owner(project=workbench.project_id, mode=mode), _heard(watch)).rebuild()
+        return Loader(opened, tables, Owner(project=workbench.project_id, mode=mode), told_steps(watch)).rebuild()
 
 
 def close_snapshot(
@@ -154,7 +154,7 @@ def close_snapshot(
     tables = model_shapes(workbench.document, model)
     with find_target(target, tables.model.name).open() as opened:
         owner = Owner(project=workbench.project_id, mode=mode)
-        return Loader(opened, tables, owner, _heard(watch)).close_snapshot(schema)
+        return Loader(opened, tables, owner, told_steps(watch)).close_snapshot(schema)
 
 
 def audit_warehouse(workbench: Workbench, target: str, model: str = "", mode: str = "test") -> AuditReport:
@@ -204,13 +204,16 @@ def _histories(document: Document, model: Model) -> tuple[EntityHistory, ...]:
     return entity_histories(document, model.entities)
 
 
-def _document(workbench: Workbench, request: RunRequest) -> Document:
+def request_document(workbench: Workbench, request: RunRequest) -> Document:
+    """Return the state that a run maps with."""
     if request.mode == PRODUCTION:
         return production_document(workbench, request.state)
     return workbench.at_state(request.state)
 
 
-def _heard(watch: Watch) -> Callable[[Step, int], None]:
+def told_steps(watch: Watch) -> Callable[[Step, int], None]:
+    """Return what tells of the steps of a load, and ends it between two of them."""
+
     def hear(step: Step, _rows: int) -> None:
         if step.table:
             watch.step(f"Loading the warehouse: {step.title}")

@@ -93,8 +93,12 @@ class PastRun:
 
     @property
     def can_go_on(self) -> bool:
-        """Whether it can be resumed: it ran in batches, and did not reach its end."""
-        return bool(self.report.checkpoint) and self.status in {RunStatus.STOPPED, RunStatus.FAILED, RunStatus.DIED}
+        """Whether it can be resumed: it ran in batches, and did not reach its end; a warehouse knows where to go on."""
+        return (
+            bool(self.report.checkpoint)
+            and self.report.format != "stage"
+            and self.status in {RunStatus.STOPPED, RunStatus.FAILED, RunStatus.DIED}
+        )
 
     def as_json(self) -> dict[str, Any]:
         """Return one row of ``metl runs --json``."""

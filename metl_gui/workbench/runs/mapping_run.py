@@ -9,7 +9,7 @@ pinned to one state and its hash); docs/architecture/model.md, "Algorithms" (A6,
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -55,6 +55,9 @@ from metl_gui.workbench.settings import FRAMING, project_settings
 from metl_gui.workbench.user_folders import KEPT_DAYS, forget_old_runs, run_folder
 
 EventSink = Callable[[EngineEvent], None]
+Reaction = Callable[[EngineEvent], Iterable[EngineEvent] | None]
+"""What is done on this side when an event of a run comes; may return events that are the run's too."""
+
 _LOOK_SECONDS = 0.05
 TEST: Final = "test"
 PRODUCTION: Final = "production"
@@ -326,7 +329,7 @@ def run_prepared(
     spec: RunSpec,
     target: str = LOCAL_TARGET,
     spark: SparkProcess | None = None,
-    on_event: EventSink | None = None,
+    on_event: Reaction | None = None,
     watch: Watch = UNWATCHED,
     aside: TaskRunner = run_inline,
     *,
@@ -347,8 +350,8 @@ def run_prepared(
         def take(event: EngineEvent) -> None:
             record.take(event)
             tell(watch, event)
-            if on_event is not None:
-                on_event(event)
+            for more in (on_event(event) if on_event is not None else None) or ():
+                take(more)
 
         watch.step("Waiting for Spark")
         with _process(spark, where, keeps_session) as process, _cancelling(process, watch):

@@ -29,6 +29,7 @@ EVENTS: Mapping[str, Any] = {
     "a run started": events.RunStarted,
     "a run progressed": events.RunProgressed,
     "a batch is in place": events.BatchCommitted,
+    "a load is in a warehouse": events.LoadCommitted,
     "the state changed": events.StateChanged,
     "trouble with the source": events.SourceTroubled,
     "a lane progressed": events.LaneProgressed,

@@ -1,0 +1,296 @@
+"""Follow a source into a warehouse: Spark stages batch after batch, and loads take up by a policy what is staged.
+
+Where the next load begins is kept in the target alone (``warehouse.read_progress``), so that a run that was stopped or
+killed is begun again without anything left of it.
+
+Source: docs/guide/warehouse.md, "Loading what comes".
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import msgspec
+
+from metl_gui.core.dimensional.load_policy import LoadPolicy
+from metl_gui.core.dimensional.load_report import KeyCounts, LoadReport, TableCounts
+from metl_gui.core.dimensional.read_progress import ReadProgress
+from metl_gui.core.dimensional.replays import Coverage
+from metl_gui.core.progress import UNWATCHED, Watch
+from metl_gui.core.runs.events import BatchCommitted, EngineEvent, LoadCommitted, RunProgressed, SourceTroubled
+from metl_gui.core.runs.kafka import is_kafka
+from metl_gui.core.runs.run_spec import RunSpec
+from metl_gui.engine.execution.client import SparkProcess
+from metl_gui.engine.staging.sink import parts_at
+from metl_gui.engine.streaming.checkpoint import Checkpoint, head_of
+from metl_gui.engine.streaming.staged_batches import StagedBatchFile, begin_after, drop_staged, staged_batches
+from metl_gui.errors import RunCancelled, RunError, UserError
+from metl_gui.warehouse.databases.target import TargetError
+from metl_gui.warehouse.loader import Loader, Owner
+from metl_gui.warehouse.plans.table_shapes import TableShapes
+from metl_gui.warehouse.read_progress import stored_progress
+from metl_gui.workbench.loads.load_requests import take_request
+from metl_gui.workbench.loads.targets import TargetAddress, find_target
+from metl_gui.workbench.loads.warehouse_loads import LoadedRun, model_shapes, request_document, told_steps
+from metl_gui.workbench.runs.mapping_run import PRODUCTION, RunRequest, prepare_run, run_prepared
+from metl_gui.workbench.session import Workbench
+
+OnLoad = Callable[[LoadReport], None]
+"""Told of each load."""
+
+_ASK_SECONDS = 1.0
+"""How often a target is asked whether somebody wants a load, and whether it can be opened after it could not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Following:
+    """How a source is followed.
+
+    Args:
+        policy: when a load is due.
+        on_load: told of each load.
+    """
+
+    policy: LoadPolicy = field(default_factory=LoadPolicy)
+    on_load: OnLoad | None = None
+
+
+_BY_DEFAULT = Following()
+
+
+def follow_warehouse(
+    workbench: Workbench,
+    request: RunRequest,
+    target: str,
+    model: str = "",
+    following: Following = _BY_DEFAULT,
+    spark: SparkProcess | None = None,
+    watch: Watch = UNWATCHED,
+    *,
+    keeps_session: bool = False,
+) -> LoadedRun:
+    """Load what a source has and what comes, until somebody stops it; then what was not loaded is read again next time.
+
+    Args:
+        workbench: the opened project; read only is enough.
+        request: what to do, with ``follow``; its sink is a folder of the run's own.
+        target: see ``find_target``.
+        model: name of the warehouse model; the only one by default.
+        following: how.
+        spark: see ``run_mapping``.
+        watch: progress and stop, between two steps of a load too.
+        keeps_session: see ``run_mapping``.
+
+    Raises:
+        EditError: there is no such model, or it has errors.
+        RunError: the run cannot be done or go on.
+        TargetError: the target refused a load, or another loader follows the source; what was loaded before stays.
+    """
+    if request.policy.checkpoint:
+        raise RunError("A warehouse knows how far it was loaded.", hint="Leave --checkpoint out.")
+    document = request_document(workbench, request)
+    tables = model_shapes(document, model, production=request.mode == PRODUCTION)
+    found = find_target(target, tables.model.name)
+    found.check()
+    sink = msgspec.structs.replace(request.sink, address="", format="stage", histories=tuple(tables.histories.values()))
+    spec = prepare_run(workbench, replace(request, sink=sink, state=document.state))
+    owner = Owner(project=workbench.project_id, mode=request.mode)
+    loads = BatchLoads(found, tables, owner, spec, following, watch)
+    loads.begin()
+    try:
+        run = run_prepared(
+            workbench,
+            spec,
+            request.spark,
+            spark,
+            loads.react,
+            loads.watch,
+            keeps_session=keeps_session,
+        )
+    except RunCancelled:
+        if loads.fault is not None:
+            raise loads.fault from None
+        raise
+    finally:
+        shutil.rmtree(spec.sink.address, ignore_errors=True)
+        shutil.rmtree(spec.policy.checkpoint, ignore_errors=True)
+    if loads.fault is not None:
+        raise loads.fault
+    # What was staged is in the target, or is read again.
+    report = msgspec.structs.replace(run.report, outputs="", checkpoint="")
+    return LoadedRun(replace(run, report=report), loads.sum)
+
+
+class BatchLoads:
+    """The loads of one run that follows.
+
+    Args:
+        target: where they go.
+        tables: of the model.
+        owner: whose the target must be.
+        spec: the run.
+        following: how the source is followed.
+        watch: of the run.
+        clock: seconds, ever growing.
+
+    ``sum`` is what all of them did, ``fault`` why the run has to end before its time.
+    """
+
+    def __init__(
+        self,
+        target: TargetAddress,
+        tables: TableShapes,
+        owner: Owner,
+        spec: RunSpec,
+        following: Following,
+        watch: Watch = UNWATCHED,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.target, self.tables, self.owner, self.spec = target, tables, owner, spec
+        self.policy, self.on_load = following.policy, following.on_load
+        self.sum = LoadReport(load=spec.run_id)
+        self.fault: UserError | None = None
+        # A run is stopped through its process, never from within an event.
+        self.watch = Watch(
+            lambda progress: watch.tell(progress.text, progress.done, progress.total),
+            lambda: self.fault is not None or watch.is_cancelled,
+        )
+        self._checkpoint = Checkpoint(Path(spec.policy.checkpoint).expanduser().absolute())
+        self._clock = clock
+        self._loaded_at = float("-inf")
+        self._looked_at = float("-inf")
+        self._progress = ReadProgress(head_of(spec).source)
+        self._was_asked = False
+        self._troubles: set[str] = set()
+
+    def begin(self) -> None:
+        """Go on where the target is.
+
+        Raises:
+            TargetError: it cannot be opened.
+            RunError: what it says of the source cannot be read.
+        """
+        if not self.target.is_new:
+            with self.target.open() as opened:
+                self._progress = stored_progress(opened, self._progress.source)
+        begin_after(self._checkpoint, self._progress.places, is_topics=is_kafka(self._progress.source))
+
+    def react(self, event: EngineEvent) -> Iterator[EngineEvent]:
+        """Load if it is time to, and return what the run is to tell of it."""
+        if isinstance(event, BatchCommitted | RunProgressed) and not self.watch.is_cancelled and self._may_look():
+            yield from self._load_if_due()
+
+    def _may_look(self) -> bool:
+        """Return whether it is not a moment since the last look, which costs one at the folder."""
+        now = self._clock()
+        if now - self._looked_at < _ASK_SECONDS:
+            return False
+        self._looked_at = now
+        return True
+
+    def _load_if_due(self) -> Iterator[EngineEvent]:
+        staged = staged_batches(self._checkpoint)
+        waiting = sum(batch.messages for batch in staged)
+        seconds = self._clock() - self._loaded_at
+        if not staged or not self.policy.is_due(waiting, seconds, is_asked=self._is_asked()):
+            return
+        try:
+            yield from self._load(staged)
+        except RunCancelled:
+            return  # what is staged is read again
+        except UserError as error:
+            self.fault = error
+
+    def _is_asked(self) -> bool:
+        """Return whether somebody asked since the last load; who asks while one goes on wants another."""
+        if self.policy.when_asked and not self._was_asked:
+            self._was_asked = take_request(self.target)
+        return self._was_asked
+
+    def _load(self, staged: list[StagedBatchFile]) -> Iterator[EngineEvent]:
+        began = self._clock()
+        try:
+            opened = self.target.open()
+        except TargetError as error:
+            yield from self._troubled(error)
+            return
+        self._troubles.clear()
+        places = {place: known for batch in staged for place, known in batch.places.items()}
+        progress = ReadProgress(self._progress.source, self._progress.after, places)
+        name = f"{self.spec.run_id}-{staged[-1].number:09d}"
+        with opened:
+            loader = Loader(opened, self.tables, self.owner, told_steps(self.watch))
+            parts = parts_at(part for batch in staged for part in batch.parts)
+            report = loader.load(parts, name, _coverage(staged), progress=progress)
+        self._progress = ReadProgress(self._progress.source, name)
+        for batch in staged:
+            drop_staged(self._checkpoint, batch)
+        self._loaded_at, self._was_asked = self._clock(), False
+        if self.spec.source.holds == "messages":
+            report = _with_set_aside(report, sum(batch.set_aside for batch in staged))
+        self.sum = added(self.sum, report)
+        if self.on_load is not None:
+            self.on_load(report)
+        yield _event(self.spec.run_id, staged[-1].number, report, self._loaded_at - began)
+
+    def _troubled(self, error: TargetError) -> Iterator[EngineEvent]:
+        """Say once that the target cannot be opened: who follows outlives servers, and readers of a file."""
+        text = f"{error} What is staged waits."
+        if text not in self._troubles:
+            self._troubles.add(text)
+            yield SourceTroubled(self.spec.run_id, text)
+        self.watch.tell(text)
+
+
+def _coverage(staged: list[StagedBatchFile]) -> Coverage:
+    """Return what batches read whole; they are of one state."""
+    return Coverage(staged[-1].coverage.publication, tuple(one for batch in staged for one in batch.coverage.ranges))
+
+
+def _with_set_aside(report: LoadReport, set_aside: int) -> LoadReport:
+    """Count messages that were set aside before they were staged."""
+    return msgspec.structs.replace(report, messages=report.messages + set_aside, set_aside=report.set_aside + set_aside)
+
+
+def _event(run_id: str, batch: int, report: LoadReport, seconds: float) -> LoadCommitted:
+    return LoadCommitted(
+        run_id=run_id,
+        load=report.load,
+        batch=batch,
+        seconds=round(seconds, 3),
+        messages=report.messages,
+        appended=report.appended,
+        repeated=report.repeated,
+        void=report.void,
+        set_aside=report.set_aside,
+        waiting=report.waiting,
+    )
+
+
+def added(one: LoadReport, other: LoadReport) -> LoadReport:
+    """Return what two loads did together, under the name of the first; what waits is what waits after the second."""
+    tables = {name: one.tables.get(name, TableCounts()) for name in {**one.tables, **other.tables}}
+    return LoadReport(
+        load=one.load,
+        messages=one.messages + other.messages,
+        appended=one.appended + other.appended,
+        repeated=one.repeated + other.repeated,
+        void=one.void + other.void,
+        set_aside=one.set_aside + other.set_aside,
+        keys=KeyCounts(changed=one.keys.changed + other.keys.changed, same=one.keys.same + other.keys.same),
+        tables={name: _both(counts, other.tables.get(name, TableCounts())) for name, counts in tables.items()},
+        waiting=other.waiting,
+    )
+
+
+def _both(one: TableCounts, other: TableCounts) -> TableCounts:
+    return TableCounts(
+        inserted=one.inserted + other.inserted,
+        updated=one.updated + other.updated,
+        closed=one.closed + other.closed,
+        removed=one.removed + other.removed,
+    )

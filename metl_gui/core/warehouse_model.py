@@ -8,6 +8,7 @@ Source: docs/reference/warehouse-model.md.
 
 from __future__ import annotations
 
+from functools import cache, lru_cache
 from typing import Any, Literal, TypeAlias
 
 import msgspec
@@ -323,6 +324,9 @@ class Model(_Value, frozen=True):
         return tuple(one for one in self.tables if isinstance(one, Fact))
 
 
+_MOST_TABLES = 2_000
+"""Tables whose texts are kept: an edit changes one of them, and the whole model is written."""
+
 _decoder = msgspec.json.Decoder(Model)
 
 
@@ -332,17 +336,24 @@ def plain(value: Any) -> Any:
     Members at their defaults are left out, by equality and not by identity, so that equal models have equal texts.
     """
     if isinstance(value, msgspec.Struct):
-        return _tag(value) | {
-            each.encode_name: plain(getattr(value, each.name))
-            for each in msgspec.structs.fields(value)
-            if each.required or getattr(value, each.name) != each.default
-        }
+        members = ((written, getattr(value, name), default) for name, written, default in _members(type(value)))
+        return _tag(value) | {written: plain(found) for written, found, default in members if found != default}
     return [plain(each) for each in value] if isinstance(value, tuple) else value
 
 
 def model_json(model: Model) -> str:
-    """Write a model as JSON; equal models have equal texts."""
-    return msgspec.json.encode(plain(model)).decode()
+    """Write a model as JSON; equal models have equal texts.
+
+    Cost: in proportion to the tables that were not written before, and to the text.
+    """
+    written = plain(msgspec.structs.replace(model, tables=()))
+    tables = {"tables": [_table_json(one) for one in model.tables]} if model.tables else {}
+    return msgspec.json.encode({"warehouse": written.pop("warehouse"), **tables, **written}).decode()
+
+
+@lru_cache(_MOST_TABLES)
+def _table_json(table: Table) -> msgspec.Raw:
+    return msgspec.Raw(msgspec.json.encode(plain(table)))
 
 
 def read_model_json(text: str) -> Model:
@@ -352,6 +363,12 @@ def read_model_json(text: str) -> Model:
         msgspec.MsgspecError: it is none.
     """
     return _decoder.decode(text)
+
+
+@cache
+def _members(kind: type[msgspec.Struct]) -> tuple[tuple[str, str, object], ...]:
+    """Return the members of a class: the name, the name that is written, and the default, ``NODEFAULT`` for none."""
+    return tuple((one.name, one.encode_name, one.default) for one in msgspec.structs.fields(kind))
 
 
 def _tag(value: msgspec.Struct) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from metl_gui.core.warehouse_model import Model, Table
 from metl_gui.errors import UserError
 from metl_gui.ui.context.app_context import PAGES, AppContext
 from metl_gui.ui.jobs.jobs import JobOutcome, NewestJob
+from metl_gui.ui.jobs.timers import pause
 from metl_gui.ui.project.panel_updater import PanelUpdater
 from metl_gui.ui.run.processes import SparkRuns
 from metl_gui.ui.warehouse.columns import TableRowChange
@@ -52,6 +53,8 @@ _HTML = "Pages for a browser (*.html)"
 _YAML = "Warehouse models (*.yaml *.yml);;All files (*)"
 _MOST_PLACES = 2_000
 """Boxes of one project whose places are kept."""
+_MANY_TABLES, _PAUSE_MS = 50, 250
+"""From so many tables on a model is checked when nothing was changed for a while: painting an edit comes first."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +86,7 @@ class WarehouseController(QObject):
         self._loading: Workbench | None = None
         self._is_dry = False
         self._updater = PanelUpdater(context.project, self.page, self.refresh)
+        self._pause = pause(self, _PAUSE_MS, self._look)
         self._connect()
 
     # following the project
@@ -92,7 +96,11 @@ class WarehouseController(QObject):
         project, page = self._project, self.page
         kept = self._context.settings.diagram(project.workbench.project_id) if project.workbench is not None else {}
         page.show_models(project.value, page.model.name, read_places(kept), can_edit=project.can_edit)
-        self._look()
+        self._looking.cancel()
+        if len(page.model.tables) > _MANY_TABLES:
+            self._pause.start()
+        else:
+            self._look()
 
     def _look(self) -> None:
         document, model = self._project.value, self.page.model

@@ -46,6 +46,10 @@ _STEP = 1.2
 _GRID = 12.0
 _MOST_WORDS = 24
 """Where more lines have words, only those of the chosen box say them."""
+_LEAST_LETTERS = 5.0
+"""Pixels in height from which letters can be told apart: below, boxes are painted without their words."""
+_EDGE = 6.0
+"""How far edges and arrows are painted outside of what they belong to."""
 
 _DIRECTIONS = {
     Qt.Key.Key_Left: (-1, 0),
@@ -279,11 +283,19 @@ class StarView(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.translate(self._offset)
         painter.scale(self._scale, self._scale)
+        whole = QRectF(event.rect()).translated(-self._offset)
+        shown = QRectF(whole.topLeft() / self._scale, whole.size() / self._scale)
+        has_words, has_focus = self._scale * QFontMetricsF(_font(1.0)).height() >= _LEAST_LETTERS, self.hasFocus()
         curves = line_courses(self.star, self._places)
         for line, curve in curves.items():
-            self._paint_line(painter, line, curve, theme)
+            self._paint_line(painter, line, curve, theme, shown, is_small=not has_words)
         for key, box in self.star.boxes.items():
-            paint_box(painter, self._rect(key), box, theme, is_chosen=key == self.current, has_focus=self.hasFocus())
+            rect = self._rect(key)
+            if not rect.adjusted(-_EDGE, -_EDGE, _EDGE, _EDGE).intersects(shown):
+                continue
+            paint_box(painter, rect, box, theme, is_chosen=key == self.current, has_focus=has_focus)
+            if has_words:
+                paint_box_words(painter, rect, box, theme)
         taken = [box_area(place) for place in self._places.values()]
         is_calm = sum(bool(line.words) for line in curves) <= _MOST_WORDS
         for line, curve in curves.items():
@@ -291,18 +303,25 @@ class StarView(QWidget):
                 taken.append(self._paint_words(painter, line, curve, taken, theme))
         painter.end()
 
-    def _paint_line(self, painter: QPainter, line: StarLine, curve: LineCourse, theme: Theme) -> None:
-        is_near = self.current in (line.start, line.end)
-        colour = theme.accent if is_near else theme.dim if line.words else theme.line
-        pen = QPen(colour, 1.8 if is_near else 1.2)
-        if line.is_ghost:
-            pen.setDashPattern([3.0, 3.0])
+    def _paint_line(
+        self, painter: QPainter, line: StarLine, curve: LineCourse, theme: Theme, shown: QRectF, *, is_small: bool
+    ) -> None:
         path = QPainterPath(QPointF(*curve.first))
         path.cubicTo(QPointF(*curve.leaves), QPointF(*curve.arrives), QPointF(*curve.last))
+        if not path.controlPointRect().adjusted(-_EDGE, -_EDGE, _EDGE, _EDGE).intersects(shown):
+            return
+        is_near = self.current in (line.start, line.end)
+        colour = theme.accent if is_near else theme.dim if line.words else theme.line
+        pen = QPen(colour, 1.0 if is_small else 1.8 if is_near else 1.2)
+        # A pen of one pixel of the screen is drawn, a wider one outlined first: that counts where lines are many.
+        pen.setCosmetic(is_small)
+        if line.is_ghost:
+            pen.setDashPattern([3.0, 3.0])
         painter.setPen(pen)
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawPath(path)
-        _paint_arrow(painter, curve, colour)
+        if not is_small:
+            _paint_arrow(painter, curve, colour)
 
     def _paint_words(
         self, painter: QPainter, line: StarLine, curve: LineCourse, taken: list[Area], theme: Theme
@@ -342,7 +361,6 @@ def paint_box(
     painter.drawRoundedRect(box, *_corners(content.kind))
     if content.kind is BoxKind.FACT and not content.is_ghost:
         painter.fillRect(QRectF(box.left() + 1, box.top() + 4, 4, box.height() - 8), theme.accent)
-    _paint_box_words(painter, box, content, theme)
 
 
 def _font(factor: float, bold: bool = False) -> QFont:
@@ -367,7 +385,8 @@ def _surface(content: StarBox, theme: Theme) -> tuple[QColor, QColor]:
             return theme.panel, theme.dim
 
 
-def _paint_box_words(painter: QPainter, box: QRectF, content: StarBox, theme: Theme) -> None:
+def paint_box_words(painter: QPainter, box: QRectF, content: StarBox, theme: Theme) -> None:
+    """Paint what a box is called, what it is, and that something is wrong with it."""
     pad = 18.0 if content.kind is BoxKind.DATE else 12.0
     inner = box.adjusted(pad, 6, -pad, -6)
     name_font, facts_font = _font(1.0, bold=content.is_table), _font(0.85)

@@ -31,8 +31,10 @@ from metl_gui.workbench.warehouse.table_rows import table_problems
 
 BOX_WIDTH, BOX_HEIGHT = 168.0, 46.0
 COLUMN_GAP, ROW_GAP = 104.0, 26.0
-_MOST_ROWS = 9
-"""Boxes that stand in one column."""
+_FEW_ROWS = 9
+"""Boxes that stand in one column, where there are not many."""
+_SHAPE = 2.0
+"""How many times as wide as high a diagram of many boxes is."""
 
 _FARTHEST = 100_000.0
 """How far from the origin a box may be put."""
@@ -232,14 +234,14 @@ def arranged(star: Star, moved: Places) -> dict[str, tuple[float, float]]:
     kinds: dict[int, list[str]] = {}
     for key, box in star.boxes.items():
         kinds.setdefault(_COLUMNS[box.kind], []).append(key)
-    columns = [
-        keys[at : at + _MOST_ROWS] for _, keys in sorted(kinds.items()) for at in range(0, len(keys), _MOST_ROWS)
-    ]
+    width, height = BOX_WIDTH + COLUMN_GAP, BOX_HEIGHT + ROW_GAP
+    rows = max(_FEW_ROWS, round(math.sqrt(len(star.boxes) * width / (height * _SHAPE))))
+    columns = [keys[at : at + rows] for _, keys in sorted(kinds.items()) for at in range(0, len(keys), rows)]
     found = {}
     for place, keys in enumerate(columns):
-        top = -len(keys) * (BOX_HEIGHT + ROW_GAP) / 2
+        top = -len(keys) * height / 2
         for row, key in enumerate(keys):
-            found[key] = moved.get(key) or (place * (BOX_WIDTH + COLUMN_GAP), top + row * (BOX_HEIGHT + ROW_GAP))
+            found[key] = moved.get(key) or (place * width, top + row * height)
     return found
 
 

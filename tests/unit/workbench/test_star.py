@@ -16,7 +16,16 @@ from metl_gui.core.warehouse_model import (
     Reference,
     TimesOfDay,
 )
-from metl_gui.workbench.warehouse.star import NO_STAR, BoxKind, arranged, nearest, read_places, star_of
+from metl_gui.workbench.warehouse.star import (
+    NO_STAR,
+    BoxKind,
+    Star,
+    StarBox,
+    arranged,
+    nearest,
+    read_places,
+    star_of,
+)
 
 CUSTOMER = Dimension(name="customer", entity="person", columns=(Column(name="a", path="a"),))
 PAYMENT = Fact(
@@ -105,3 +114,11 @@ def test_arrows_reach_every_box_from_any_other() -> None:
 def test_places_that_are_none_are_left_out() -> None:
     kept = {"a": [1, 2.5], "b": [1], "c": ["x", 1], "d": [float("inf"), 0], "e": [1e9, 0], "f": "no"}
     assert read_places(kept) == {"a": (1.0, 2.5)}
+
+
+def test_a_diagram_of_hundreds_of_boxes_is_no_ribbon() -> None:
+    boxes = [StarBox(f"entity:{at}", BoxKind.ENTITY, str(at), "") for at in range(300)]
+    places = arranged(Star({box.key: box for box in boxes}, ()), {})
+    assert len(set(places.values())) == 300
+    width, height = (max(p[axis] for p in places.values()) - min(p[axis] for p in places.values()) for axis in (0, 1))
+    assert 1 < width / height < 3

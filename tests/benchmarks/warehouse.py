@@ -17,12 +17,10 @@ from typing import Any
 
 import msgspec
 import numpy as np
-import psycopg
 import pyarrow as pa
 import pyarrow.parquet as pq
-import pygrametl
-from pygrametl.tables import SlowlyChangingDimension
 
+from metl_gui.core.dimensional.load_report import LoadReport
 from metl_gui.core.dimensional.members import Ownership, members, versions
 from metl_gui.core.dimensional.messages import Message, held
 from metl_gui.core.dimensional.row_states import FOREVER, row_states
@@ -36,7 +34,8 @@ from metl_gui.warehouse.loader import Owner, load_parts
 from metl_gui.warehouse.plans.shape_maker import shapes
 from metl_gui.warehouse.plans.table_shapes import TableShapes
 from tests.benchmarks.harness import Case, compared, figure, seconds
-from tests.unit.warehouse.worlds import PERSON, parse, person_dimension
+from tests.benchmarks.warehouse_baseline import Baseline
+from tests.unit.warehouse.worlds import PERSON, VISIT, parse, person_dimension, visit_fact
 
 _START = datetime(2026, 1, 1, tzinfo=UTC)
 _CITIES = ("Kiel", "Bonn", "Ulm", "Jena", "Hof", "Celle")
@@ -87,28 +86,63 @@ def history(count_members: int, batch: int) -> tuple[list[Change], list[Change]]
 
 def staged(folder: Path, name: str, changes: Sequence[Change]) -> StagedPart:
     """Write changes as a staged part."""
-    count = len(changes)
-    times = pa.array([one.time for one in changes], pa.timestamp("us", tz="UTC"))
+    payload = {
+        "id": _integers([one.member for one in changes]),
+        "city": pa.array([one.city for one in changes]),
+        "mood": pa.array([one.mood for one in changes]),
+    }
+    keys = [f'{{"id":{one.member}}}' for one in changes]
+    times = [one.time for one in changes]
+    return _part(folder / f"{name}.parquet", "person", keys, [one.number for one in changes], times, payload)
+
+
+def staged_visits(folder: Path, visits: Sequence[dict[str, Any]]) -> StagedPart:
+    """Write visits as a staged part."""
+    times = [one["at"] for one in visits]
+    payload = {
+        "no": _integers([one["no"] for one in visits]),
+        "who": _integers([one["id"] for one in visits]),
+        "at": pa.array(times, pa.timestamp("us", tz="UTC")),
+        "fee": _integers([one["fee"] for one in visits]),
+    }
+    keys = [f'{{"no":{one["no"]}}}' for one in visits]
+    return _part(folder / "visits.parquet", "visit", keys, [one["no"] for one in visits], times, payload)
+
+
+def _integers(values: Sequence[int]) -> Any:
+    return pa.array(values).cast(pa.decimal128(38, 0))
+
+
+def _part(
+    path: Path,
+    entity: str,
+    keys: Sequence[str],
+    numbers: Sequence[int],
+    at: Sequence[datetime],
+    payload: dict[str, Any],
+) -> StagedPart:
+    """Write messages as a staged part, by their keys, places in the log, commits and attributes."""
+    count, times = len(keys), pa.array(at, pa.timestamp("us", tz="UTC"))
     texts = {"schema": "s", "op": "u", "schema_version": "1", "entity_version": "1", "position_log": "log"}
+    absent = [
+        column.name for column in {"person": PERSON, "visit": VISIT}[entity].columns if column.name not in payload
+    ]
     columns: dict[str, Any] = {
-        "row_key": pa.array([f'{{"id":{one.member}}}' for one in changes]),
-        "order_key": pa.array([f"p{one.number:032x}" for one in changes]),
+        "row_key": pa.array(keys),
+        "order_key": pa.array([f"p{number:032x}" for number in numbers]),
         "publication": pa.array(np.zeros(count, np.int64)),
         "committed_at": times,
         "seen_at": times,
         "position_partition": pa.array(np.zeros(count, np.int64)),
-        "position_offset": pa.array([one.number for one in changes]),
+        "position_offset": pa.array(numbers),
         "snapshot": pa.array(np.zeros(count, bool)),
         "old_key": pa.nulls(count, pa.string()),
-        "absent": pa.array([["nick", "since"]] * count, pa.list_(pa.string())),
-        "id": pa.array([one.member for one in changes]).cast(pa.decimal128(38, 0)),
-        "city": pa.array([one.city for one in changes]),
-        "mood": pa.array([one.mood for one in changes]),
+        "absent": pa.array([absent] * count, pa.list_(pa.string())),
+        **payload,
         **{column: pa.array([value] * count) for column, value in texts.items()},
     }
-    path = folder / f"{name}.parquet"
     pq.write_table(pa.table(columns), path)
-    return StagedPart("person", str(path), count)
+    return StagedPart(entity, str(path), count)
 
 
 def expected(changes: Sequence[Change]) -> set[tuple[Any, ...]]:
@@ -135,54 +169,16 @@ def shapes_of_person() -> TableShapes:
     return shapes(Model(name="benchmark", tables=(person_dimension(columns=columns),)), [PERSON], parse)
 
 
-def ours(target: WarehouseTarget, parts: Sequence[StagedPart], name: str) -> None:
+def shapes_with_visits() -> TableShapes:
+    """Return the tables of the benchmark's model and a fact of visits."""
+    columns = (Column(name="city", path="city", history=2), Column(name="mood", path="mood"))
+    tables = (person_dimension(columns=columns), visit_fact())
+    return shapes(Model(name="benchmark", tables=tables), [PERSON, VISIT], parse)
+
+
+def ours(target: WarehouseTarget, parts: Sequence[StagedPart], name: str) -> LoadReport:
     """Load parts."""
-    load_parts(target, shapes_of_person(), parts, name, _BULK)
-
-
-class Baseline:
-    """A dimension of pygrametl in a schema of the same server, filled with the changes that stand already."""
-
-    def __init__(self, login: dict[str, Any], schema: str, first: Sequence[Change]) -> None:
-        self.connection = psycopg.connect(**login)
-        self.connection.execute(f'CREATE SCHEMA "{schema}"')
-        self.connection.execute(f'SET search_path TO "{schema}"')
-        self.connection.execute("SET TimeZone = 'UTC'")
-        self.connection.execute("""CREATE TABLE person (person_key BIGINT PRIMARY KEY, id BIGINT, city TEXT, mood TEXT,
-            valid_from TIMESTAMPTZ, valid_to TIMESTAMPTZ, version INTEGER)""")
-        with self.connection.cursor().copy("COPY person FROM STDIN") as copy:
-            for key, one in enumerate(first, 1):
-                copy.write_row((key, one.member, one.city, one.mood, one.time, None, 1))
-        self.connection.execute("CREATE INDEX ON person (id, version)")
-        self.connection.execute("ANALYZE person")
-        self.connection.commit()
-        wrapper = pygrametl.ConnectionWrapper(self.connection, paramstyle="pyformat")
-        wrapper.setasdefault()
-        self.wrapper = wrapper
-        self.dimension = SlowlyChangingDimension(
-            name="person",
-            key="person_key",
-            attributes=["id", "city", "mood", "valid_from", "valid_to", "version"],
-            lookupatts=["id"],
-            versionatt="version",
-            fromatt="valid_from",
-            fromfinder=lambda _connection, row, _names: row["at"],
-            toatt="valid_to",
-            type1atts=["mood"],
-            cachesize=len(first) * 2,
-            prefill=True,
-            targetconnection=wrapper,
-        )
-
-    def load(self, rows: Sequence[dict[str, Any]]) -> None:
-        """Load rows and commit."""
-        for row in rows:
-            self.dimension.scdensure(dict(row))
-        self.wrapper.commit()
-
-    def versions(self) -> set[tuple[Any, ...]]:
-        """Return what stands there."""
-        return set(self.connection.execute("SELECT id, city, valid_from, valid_to FROM person").fetchall())
+    return load_parts(target, shapes_of_person(), parts, name, _BULK)
 
 
 def cases(rounds: int, quick: bool) -> Iterator[Case]:
@@ -193,6 +189,8 @@ def cases(rounds: int, quick: bool) -> Iterator[Case]:
         login = {"host": "127.0.0.1", "port": server.port, "dbname": server.database}
         login |= {"user": OWNER, "password": server.password}
         yield slowly_changing(folder, login, count, batch, min(rounds, 3))
+        yield bulk_facts(folder, login, count, batch, min(rounds, 3))
+        yield longer_history(folder, login, count // 10, batch // 10, min(rounds, 3))
         yield first_load(folder, count)
 
 
@@ -217,11 +215,66 @@ def slowly_changing(folder: Path, login: dict[str, Any], count: int, batch: int,
         baseline.connection.close()
         pairs.append((batch / mine, batch / theirs))
     note = (
-        f"{count:,} members; wrong versions: ours {wrong['ours']:,}, pygrametl {wrong['pygrametl']:,}; fsync on, warm"
+        f"{count:,} members; wrong versions: ours {wrong['ours']:,}, pygrametl {wrong['pygrametl']:,}; fsync off, warm"
     )
     return compared(
         "PostgreSQL, a batch of changes, 5 % late", pairs, unit="changes/s", target=10, note=note, is_rate=True
     )
+
+
+def bulk_facts(folder: Path, login: dict[str, Any], count: int, batch: int, rounds: int) -> Case:
+    """Compare the load of a batch of facts that refer to members which stand already."""
+    first, _ = history(count, 0)
+    chance = np.random.default_rng(11)
+    visits = [
+        {"no": number, "id": member, "at": _START + timedelta(minutes=2000 + number), "fee": number % 90}
+        for number, member in enumerate(chance.integers(0, count, batch).tolist())
+    ]
+    base, more = staged(folder, "first", first), staged_visits(folder, visits)
+    right: set[tuple[int, int, int]] = {(one["no"], one["id"], one["fee"]) for one in visits}
+    query = "SELECT f.no, p.id, f.fee FROM visit AS f JOIN person AS p ON p.person_key = f.{key}"
+    pairs = []
+    for number in range(rounds):
+        with PostgreSql(login, f"our facts {number}", "the warehouse") as target:
+            load_parts(target, shapes_with_visits(), [base], "first", _BULK)
+            mine = seconds(partial(load_parts, target, shapes_with_visits(), [more], "more", _BULK))
+            check_facts(target.rows(query.format(key="guest_key")), right)
+        baseline = Baseline(login, f"their facts {number}", first)
+        theirs = seconds(partial(baseline.load_facts, baseline.facts(), visits))
+        check_facts(baseline.connection.execute(query.format(key="person_key")).fetchall(), right)
+        baseline.connection.close()
+        pairs.append((batch / mine, batch / theirs))
+    note = f"{batch:,} facts, {count:,} members; ours keeps the messages too; fsync off, warm"
+    return compared("PostgreSQL, a batch of facts", pairs, unit="facts/s", target=1, note=note, is_rate=True)
+
+
+def check_facts(found: Sequence[tuple[Any, ...]], right: set[tuple[int, int, int]]) -> None:
+    """Refuse facts that are not these, each with its member.
+
+    Raises:
+        AssertionError: they are others.
+    """
+    if {(int(number), int(member), int(fee)) for number, member, fee in found} != right or len(found) != len(right):
+        raise AssertionError("the facts are not those of the batch")
+
+
+def longer_history(folder: Path, login: dict[str, Any], count: int, batch: int, rounds: int) -> Case:
+    """Compare one batch of changes onto a history with the same onto one ten times as long."""
+    pairs, written = [], set()
+    for number in range(rounds):
+        taken = []
+        for times in (1, 10):
+            first, changes = history(count * times, batch)
+            base, more = staged(folder, "first", first), staged(folder, "more", changes)
+            with PostgreSql(login, f"long {number} {times}", "the warehouse") as target:
+                ours(target, [base], "first")
+                taken.append(seconds(partial(ours, target, [more], "more")))
+                counts = ours(target, [more], "more").tables["person"]  # what the load of that name did
+                written.add((times, counts.inserted, counts.updated))
+        pairs.append((taken[1], taken[0]))
+    rows = "; ".join(f"{times} x: {new:,} rows new, {other:,} changed" for times, new, other in sorted(written))
+    note = f"batches of {batch:,} onto {count:,} and {count * 10:,} messages; {rows}; at most 1.5 times as long"
+    return compared("PostgreSQL, a history ten times as long", pairs, unit="s", target=1 / 1.5, note=note)
 
 
 def first_load(folder: Path, count: int) -> Case:

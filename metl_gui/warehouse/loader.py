@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 import msgspec
 
+from metl_gui.core.dimensional.grants import granted_roles
 from metl_gui.core.dimensional.histories import EntityHistory
 from metl_gui.core.dimensional.load_report import LoadReport, TableCounts, check_balance
 from metl_gui.core.dimensional.read_progress import ReadProgress
@@ -17,6 +18,7 @@ from metl_gui.core.dimensional.staged_parts import StagedPart
 from metl_gui.core.warehouse_model import Model
 from metl_gui.warehouse.coverage import cover
 from metl_gui.warehouse.databases.target import CommitUnknownError, TargetError, WarehouseTarget
+from metl_gui.warehouse.plans.access_plan import declared
 from metl_gui.warehouse.plans.arrivals import (
     Batch,
     all_touched,
@@ -134,6 +136,7 @@ class Loader:
     def __init__(self, target: WarehouseTarget, shapes: TableShapes, owner: Owner, on_step: OnStep = _unheard) -> None:
         self.target, self.shapes, self.owner, self.on_step = target, shapes, owner, on_step
         self.report = LoadReport(load="")
+        self._additions: tuple[str, ...] = ()
 
     def load(
         self,
@@ -154,10 +157,12 @@ class Loader:
         Raises:
             OvertakenError: another loader has gone on with that source.
         """
+        wanted = indexes(self.shapes)
         try:
             with self.target.transaction():
                 self._load(parts, load, coverage, progress)
-                self.target.index(indexes(self.shapes))
+                self.target.index(wanted)
+                self.target.grant(declared(self.shapes.model).grants)
         except CommitUnknownError:
             self._look_up(load)
         return self.report
@@ -223,6 +228,8 @@ class Loader:
                 self._steps([*relog_plan(entity), all_touched(entity)])
             self._derive()
             self.target.index(indexes(self.shapes))
+            self.target.grant(declared(self.shapes.model).grants)
+            self.target.add_again(self._additions)
         return self.report
 
     def close_snapshot(self, schema: str) -> LoadReport:
@@ -252,6 +259,7 @@ class Loader:
 
     def _open(self, *, is_rebuilt: bool = False) -> None:
         """Make what is missing in the target, and refuse one that is somebody else's or made by another model."""
+        self.target.check_roles(granted_roles(self.shapes.model))
         if not self.target.has_table("metl_loads"):
             self._steps([*create_own(), *create_histories(self.shapes.histories.values()), *create_tables(self.shapes)])
             self._remember()
@@ -261,6 +269,7 @@ class Loader:
         self._widen_histories()
         model = msgspec.json.decode(known["model"], type=Model)
         if is_rebuilt:
+            self._additions = self.target.additions(declared(model))
             self._steps(drop_tables(model))
             self._forget_other_keys()
             self._steps(create_tables(self.shapes))

@@ -150,6 +150,7 @@ class _Checker(FactChecks):
         for column in columns:
             yield from self.column(table, column)
         yield from self.column_names(table, key or history.key)
+        yield from self.grants(table.name, table.grants)
         yield from self.schemas(table)
         for reference in table.references:
             yield from self.reference(table.name, table.entity, reference, isinstance(table, Fact))

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 
 from metl_gui.core.dimensional.entity_facts import EntityFacts
+from metl_gui.core.dimensional.grants import role_of
 from metl_gui.core.dimensional.histories import DECIMAL_DIGITS, TYPES
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.project.time_zones import check_time_zone
@@ -126,6 +127,13 @@ class PartChecks:
             yield self.problem(
                 "warehouse.no-time", place, text, f"Take an attribute that is one of {', '.join(_TIMES)}."
             )
+
+    def grants(self, table: str, grants: Iterable[str]) -> Iterator[Problem]:
+        """Check that what is granted is to read."""
+        for grant in grants:
+            if role_of(grant) is None:
+                text = f"{grant} grants nothing that a table gives."
+                yield self.problem("warehouse.grant", table, text, "Name a role that may read it: ROLE.")
 
     def known_columns(self, table: str, listed: Iterable[str], known: set[str]) -> Iterator[Problem]:
         """Check that columns are among those of a table, which are given in small letters."""

@@ -12,6 +12,7 @@ import duckdb
 
 from metl_gui.core.dimensional.staged_parts import INFINITE_DATES
 from metl_gui.warehouse.databases.target import TargetError
+from metl_gui.warehouse.plans.access_plan import Declared, Grant
 from metl_gui.warehouse.plans.index_plan import Index
 from metl_gui.warehouse.plans.statements import Step, name
 
@@ -131,6 +132,19 @@ class DuckDb:
 
     def index(self, _wanted: Sequence[Index]) -> None:
         """Make none: scans of columns are faster here than indexes are kept."""
+
+    def check_roles(self, _roles: Sequence[str]) -> None:
+        """Refuse none: who may read the file may read all of it."""
+
+    def grant(self, _wanted: Sequence[Grant]) -> None:
+        """Grant nothing: a file has no roles."""
+
+    def additions(self, _known: Declared) -> tuple[str, ...]:
+        """Return none: a file has nothing that goes beside its tables."""
+        return ()
+
+    def add_again(self, _statements: Sequence[str]) -> None:
+        """Add nothing: see ``additions``."""
 
     def read_parts(self, table: str, paths: Sequence[str], columns: Sequence[tuple[str, str]]) -> None:
         """Make a temporary table of staged Parquet parts; columns that a part does not have are empty.

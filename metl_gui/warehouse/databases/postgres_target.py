@@ -10,8 +10,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Self
 
+from metl_gui.warehouse.databases.postgres_access import (
+    GONE,
+    KEPT,
+    KEPT_INDEXES,
+    MISSING_ROLES,
+    READABLE,
+    declared_grants,
+    missing_grants,
+)
 from metl_gui.warehouse.databases.postgres_functions import Function, functions
 from metl_gui.warehouse.databases.target import CommitUnknownError, TargetError
+from metl_gui.warehouse.plans.access_plan import Declared, Grant
 from metl_gui.warehouse.plans.dialects import POSTGRES, UNHELD, fitted
 from metl_gui.warehouse.plans.index_plan import Index
 from metl_gui.warehouse.plans.statements import Step, in_dialect, name, names, text
@@ -285,6 +295,52 @@ class PostgreSql:
             self._execute("SET default_statistics_target TO DEFAULT")
             self._execute(f"ANALYZE {names(fitted(table) for table in sorted(counted))}")
             self._execute(f"SET default_statistics_target TO {_SAMPLED}")
+
+    def check_roles(self, roles: Sequence[str]) -> None:
+        """Refuse roles that the server does not have.
+
+        Raises:
+            TargetError: each is named.
+        """
+        missing = [role for (role,) in self._fetch(MISSING_ROLES, [list(roles)])] if roles else []
+        if missing:
+            text = f"{self.title} has no role {', '.join(missing)}, which the model grants tables to."
+            raise TargetError("Roles are missing", text, "Ask for them (CREATE ROLE), or leave them out of grants.")
+
+    def grant(self, wanted: Sequence[Grant]) -> None:
+        """Let roles read tables that they may not read yet, and find these in the schema."""
+        if wanted:
+            readable = self._fetch(READABLE, [self.schema, [fitted(one.table) for one in wanted]])
+            for statement in missing_grants(wanted, [(table, role) for table, role in readable], self.schema):
+                self._execute(statement)
+
+    def additions(self, known: Declared) -> tuple[str, ...]:
+        """Return the statements that make again the grants, comments and indexes that people added to tables."""
+        listed = [self.schema, [fitted(table) for table in known.tables]]
+        grants = declared_grants(known.grants)
+        ours = [_index(Index(table, columns))[0] for table, columns in known.indexes]
+        found = [row[0] for query in KEPT for row in self._fetch(query, [*listed, grants])]
+        return (*found, *(row[0] for row in self._fetch(KEPT_INDEXES, [*listed, ours])))
+
+    def add_again(self, statements: Sequence[str]) -> None:
+        """Make again what people added to tables; what has lost its column, table or role is left out.
+
+        Raises:
+            TargetError: a unique index does not fit what the tables hold now.
+        """
+        import psycopg
+
+        known = {row[0] for row in self._fetch("SELECT indexdef FROM pg_indexes WHERE schemaname = $1", [self.schema])}
+        for statement in statements:
+            if statement in known:
+                continue
+            self._execute("SAVEPOINT added")
+            try:
+                self._connection.execute(statement.encode())
+            except psycopg.Error as error:
+                if error.sqlstate not in GONE:
+                    raise _refused(self.title, error) from error
+                self._execute("ROLLBACK TO SAVEPOINT added")
 
     def _make_temporary(self, table: str, content: str) -> int:
         """Make a temporary table, whose content may come from the one before of its name."""

@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from typing import Any, Protocol, Self
 
 from metl_gui.errors import UserError
+from metl_gui.warehouse.plans.access_plan import Declared, Grant
 from metl_gui.warehouse.plans.index_plan import Index
 from metl_gui.warehouse.plans.statements import Step
 
@@ -80,4 +81,20 @@ class WarehouseTarget(Protocol):
 
     def index(self, wanted: Sequence[Index]) -> None:
         """Make the indexes that are missing, where the database gains by them."""
+        ...
+
+    def check_roles(self, roles: Sequence[str]) -> None:
+        """Refuse roles that there are none of, where the database has roles."""
+        ...
+
+    def grant(self, wanted: Sequence[Grant]) -> None:
+        """Let roles read tables that they may not read yet, where the database has roles."""
+        ...
+
+    def additions(self, known: Declared) -> tuple[str, ...]:
+        """Return the statements that make again what people added to tables, where the database can tell."""
+        ...
+
+    def add_again(self, statements: Sequence[str]) -> None:
+        """Make again what people added to tables, where its columns are still there."""
         ...

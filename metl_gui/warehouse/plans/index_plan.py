@@ -6,7 +6,10 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from metl_gui.core.warehouse_model import Dimension, Fact, Table
+from metl_gui.warehouse.plans.dimension_tables import columns_of as dimension_columns
 from metl_gui.warehouse.plans.dimension_tables import members_table, versions_table
+from metl_gui.warehouse.plans.fact_plan import columns_of as fact_columns
 from metl_gui.warehouse.plans.fact_plan import member_references
 from metl_gui.warehouse.plans.history_tables import history_table
 from metl_gui.warehouse.plans.junk_plan import combinations_table
@@ -16,6 +19,7 @@ from metl_gui.warehouse.plans.table_shapes import (
     FactShape,
     KeyColumn,
     MemberShape,
+    ModelError,
     PeriodicShape,
     TableShapes,
 )
@@ -53,6 +57,9 @@ def indexes(shapes: TableShapes) -> tuple[Index, ...]:
     for hierarchy in shapes.hierarchies:
         columns = ("ancestor_durable_key", "descendant_durable_key")
         found += (Index(hierarchy.table, columns), Index(hierarchy.table, columns[1:]))
+    members: tuple[DimensionShape | FactShape, ...] = (*shapes.dimensions, *shapes.facts)
+    for one in members:
+        found += _declared(one, shapes.model.table(one.table))
     return tuple(dict.fromkeys(found))
 
 
@@ -99,3 +106,24 @@ def _of_key(table: str, columns: Sequence[str], parts: Sequence[KeyColumn]) -> I
 def _of_periodic(shape: PeriodicShape) -> Iterator[Index]:
     yield Index(shape.table, (shape.dimension.durable_key,))
     yield Index(shape.table, ("period_end",))
+
+
+def _declared(shape: DimensionShape | FactShape, declared: Table | None) -> Iterator[Index]:
+    """Yield the indexes that a model declares of a table.
+
+    Text of any length goes into no index of several columns: where there is some, each column has one of its own.
+
+    Raises:
+        ModelError: the table has no such column.
+    """
+    columns = dimension_columns(shape) if isinstance(shape, DimensionShape) else fact_columns(shape)
+    known = {column.lower(): (column, type_) for column, type_ in columns}
+    for listed in declared.indexes if isinstance(declared, Dimension | Fact) else ():
+        if unknown := [column for column in listed if column.lower() not in known]:
+            text = f"{shape.table} declares an index of {unknown[0]}, which it does not have."
+            raise ModelError("A column does not exist", text, "Change the model with “metl warehouse import” or “set”.")
+        found = [known[column.lower()] for column in listed]
+        if any(type_ == "VARCHAR" for _, type_ in found):
+            yield from (Index(shape.table, (column,), is_text=type_ == "VARCHAR") for column, type_ in found)
+        elif found:
+            yield Index(shape.table, tuple(column for column, _ in found))

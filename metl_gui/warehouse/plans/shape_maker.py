@@ -85,7 +85,6 @@ def _check_supported(model: Model) -> None:
             asked += [f"locale: {table.locale}"] * (table.locale != "en")
         if isinstance(table, Dimension | Fact):
             asked += ["cascade: true"] * any(one.cascade for one in table.references)
-            asked += ["indexes"] * bool(table.indexes) + ["grants"] * bool(table.grants)
         if asked:
             text = f"The table {table.name} declares {', '.join(asked)}."
             raise ModelError("Loads do not carry this out yet", text, "Leave it out, or load by a model without it.")

@@ -7,6 +7,7 @@ postgresql://user@host:port/db?schema=NAME     a schema of a database; the model
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import parse_qs
@@ -52,14 +53,18 @@ class TargetAddress(NamedTuple):
         title = f"{self.place.shown}, schema {self.schema}"
         return PostgreSql(_login(self.place), self.schema, title)
 
-    def check(self) -> None:
+    def check(self, roles: Sequence[str] = ()) -> None:
         """Look whether a load can write it, before minutes of mapping and not after.
 
+        Args:
+            roles: that the model grants tables to.
+
         Raises:
-            TargetError: it cannot be opened, or rights are missing.
+            TargetError: it cannot be opened, or rights or roles are missing.
         """
         if self.place is not None or self.path.exists():
-            self.open().close()
+            with self.open() as opened:
+                opened.check_roles(roles)
 
 
 def find_target(text: str, model: str) -> TargetAddress:

@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from metl_gui.core.dimensional.grants import granted_roles
 from metl_gui.core.dimensional.histories import EntityHistory, entity_histories
 from metl_gui.core.dimensional.load_report import LoadReport, TableCounts
 from metl_gui.core.matrix.document import Document
@@ -103,7 +104,7 @@ def load_warehouse(
     document = request_document(workbench, request)
     tables = model_shapes(document, model, production=request.mode == PRODUCTION)
     found = find_target(target, tables.model.name)
-    found.check()
+    found.check(granted_roles(tables.model))
     sink = msgspec.structs.replace(request.sink, address="", format="stage", histories=tuple(tables.histories.values()))
     # By the state whose tables are loaded, whatever is published or edited meanwhile.
     pinned = replace(request, sink=sink, state=document.state)

@@ -164,7 +164,7 @@ def test_a_fault_has_its_code_and_its_place(good: str, bad: str, code: str | Non
     assert code is None or code in found
 
 
-ELSEWHERE = {"cycle", "junk", "no-days", "masked", "not-mapped", "valid-at-differs", "no-business-key"}
+ELSEWHERE = {"cycle", "grant", "junk", "no-days", "masked", "not-mapped", "valid-at-differs", "no-business-key"}
 
 
 def test_every_code_of_the_checks_is_among_the_faults() -> None:

@@ -1,0 +1,165 @@
+"""Indexes and grants: what a model declares of tables, and what people added to them, through rebuilds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from metl_gui.core.warehouse_model import Column, Junk, Model
+from metl_gui.warehouse.databases.duckdb_target import DuckDb
+from metl_gui.warehouse.databases.postgres_target import PostgreSql
+from metl_gui.warehouse.databases.target import TargetError
+from metl_gui.warehouse.loader import Loader
+from metl_gui.warehouse.plans.index_plan import indexes
+from metl_gui.warehouse.plans.shape_maker import shapes
+from metl_gui.warehouse.plans.statements import name
+from metl_gui.warehouse.plans.table_shapes import ModelError, TableShapes
+from tests.unit.warehouse.conftest import new_schema
+from tests.unit.warehouse.orders import OWNER, STATUS, load_orders, order, order_fact
+from tests.unit.warehouse.worlds import ORDER, PERSON, parse, person_dimension
+
+Login = dict[str, Any]
+Columns = tuple[tuple[str, ...], ...]
+FLAGS = Junk(name="flags", of="order", columns=("status",))
+RUSH = Column(name="rush", path="rush")
+MESSAGES = [order(1, "c", fee=1, status="new", rush="y"), order(2, "c", no=2, fee=1, status="done", rush="n")]
+
+
+def tables(role: str = "", of_person: Columns = (), of_order: Columns = ()) -> TableShapes:
+    """Return tables that a role may read, of which the dimension has indexes, and the fact others."""
+    granted = (f"select to {role}",) if role else ()
+    person = person_dimension(grants=granted, indexes=of_person)
+    fact = order_fact(grants=granted, indexes=of_order, degenerate=(STATUS, RUSH))
+    return shapes(Model(name="world", tables=(person, fact, FLAGS)), [PERSON, ORDER], parse)
+
+
+class Server:
+    """A schema of a server, and who looks at it."""
+
+    def __init__(self, login: Login) -> None:
+        self.login, self.schema = login, new_schema()
+        self.owner = psycopg.connect(**login, autocommit=True)
+
+    def open(self) -> PostgreSql:
+        return PostgreSql(self.login, self.schema, "the warehouse")
+
+    def rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
+        return self.owner.execute(query.encode(), values).fetchall()
+
+    def run(self, statement: str) -> None:
+        self.owner.execute(statement.replace("SCHEMA.", f"{name(self.schema)}.").encode())
+
+    def readable(self, role: str) -> set[str]:
+        """Return the tables and views that a role may read."""
+        query = """SELECT c.relname FROM pg_class c WHERE c.relnamespace = %s::regnamespace AND c.relkind IN ('r', 'v')
+            AND has_schema_privilege(%s, c.relnamespace, 'USAGE') AND has_table_privilege(%s, c.oid, 'SELECT')"""
+        return {table for (table,) in self.rows(query, name(self.schema), role, role)}
+
+    def indexes(self) -> set[str]:
+        return {found for (found,) in self.rows("SELECT indexname FROM pg_indexes WHERE schemaname = %s", self.schema)}
+
+
+@pytest.fixture
+def server(login: Login) -> Iterator[Server]:
+    found = Server(login)
+    with found.owner:
+        yield found
+
+
+@pytest.fixture
+def role(server: Server) -> Iterator[str]:
+    """A role that is there for one test."""
+    made = f"Reader of {server.schema}"
+    server.run(f"CREATE ROLE {name(made)}")
+    yield made
+    server.run(f"DROP OWNED BY {name(made)}")
+    server.run(f"DROP ROLE {name(made)}")
+
+
+MADE = {"person", "person_current", "person_now", "order", "flags"}
+
+
+@pytest.mark.live
+@pytest.mark.xdist_group("live")
+def test_a_declared_role_may_read_tables_and_their_views_before_and_after_a_rebuild(
+    server: Server, role: str, tmp_path: Path
+) -> None:
+    with server.open() as target:
+        load_orders(target, tmp_path, tables(role), [MESSAGES])
+        assert server.readable(role) == MADE
+        Loader(target, tables(role), OWNER).rebuild()
+        assert server.readable(role) == MADE
+        Loader(target, tables(), OWNER).rebuild()
+        assert server.readable(role) == set()
+
+
+@pytest.mark.live
+@pytest.mark.xdist_group("live")
+def test_a_role_that_is_missing_is_named_before_anything_is_loaded(server: Server, tmp_path: Path) -> None:
+    with server.open() as target:
+        with pytest.raises(TargetError, match="Nobody of"):
+            load_orders(target, tmp_path, tables(f"Nobody of {server.schema}"), [MESSAGES])
+        assert not target.has_table("metl_loads")
+        target.check_roles([])
+        load_orders(target, tmp_path, tables("public"), [MESSAGES])
+
+
+@pytest.mark.live
+@pytest.mark.xdist_group("live")
+def test_what_people_added_to_tables_outlives_a_rebuild(server: Server, role: str, tmp_path: Path) -> None:
+    with server.open() as target:
+        load_orders(target, tmp_path, tables(), [MESSAGES])
+        server.run(f'GRANT SELECT, UPDATE ON SCHEMA."order" TO {name(role)}')
+        server.run(f"GRANT SELECT (flags_key) ON SCHEMA.flags TO {name(role)}")
+        server.run(f"GRANT SELECT ON SCHEMA.person_now TO {name(role)}")
+        server.run("COMMENT ON COLUMN SCHEMA.person.city IS 'where she''s living'")
+        server.run("COMMENT ON TABLE SCHEMA.person IS 'guests'")
+        server.run('CREATE INDEX by_rush ON SCHEMA."order" (rush DESC) WHERE fee > 0')
+        server.run("CREATE INDEX by_mood ON SCHEMA.person (mood)")
+        server.run(f"GRANT USAGE ON SCHEMA {name(server.schema)} TO {name(role)}")
+        Loader(target, tables(), OWNER).rebuild()
+        assert server.readable(role) == {"order", "person_now"}
+        updates = "SELECT has_table_privilege(%s, %s, 'UPDATE'), has_column_privilege(%s, %s, 'flags_key', 'SELECT')"
+        flags, orders = name(server.schema, "flags"), name(server.schema, "order")
+        assert server.rows(updates, role, orders, role, flags) == [(True, True)]
+        comments = "SELECT description FROM pg_description WHERE objoid = %s::regclass ORDER BY objsubid"
+        assert server.rows(comments, name(server.schema, "person")) == [("guests",), ("where she's living",)]
+        assert {"by_rush", "by_mood"} <= server.indexes()
+        # A column that is gone takes along what was added to it.
+        city = (Column(name="city", path="city", history=2),)
+        person = person_dimension(columns=city)
+        fewer = shapes(Model(name="world", tables=(person, order_fact())), [PERSON, ORDER], parse)
+        Loader(target, fewer, OWNER).rebuild()
+        assert not {"by_rush", "by_mood"} & server.indexes()
+        assert server.rows(comments, name(server.schema, "person")) == [("guests",), ("where she's living",)]
+
+
+@pytest.mark.live
+@pytest.mark.xdist_group("live")
+def test_declared_indexes_are_made_and_go_with_their_declaration(server: Server, tmp_path: Path) -> None:
+    declared = tables(of_person=(("valid_from", "valid_to"), ("city", "first_known")), of_order=(("fee",),))
+    wanted = {"person_valid_from_valid_to_index", "person_city_index", "person_first_known_index", "order_fee_index"}
+    long = order(1, "c", fee=1, status="x" * 100_000, rush="y" * 100_000)
+    with server.open() as target:
+        load_orders(target, tmp_path, declared, [[long]])
+        assert wanted <= server.indexes()
+        Loader(target, declared, OWNER).rebuild()
+        assert wanted <= server.indexes()
+        Loader(target, tables(), OWNER).rebuild()
+        assert not wanted & server.indexes()
+
+
+def test_a_file_without_roles_is_loaded_by_a_model_that_has_some(tmp_path: Path) -> None:
+    with DuckDb(tmp_path / "w.duckdb") as target:
+        load_orders(target, tmp_path, tables("nobody", of_order=(("fee",),)), [MESSAGES])
+        Loader(target, tables("nobody"), OWNER).rebuild()
+
+
+def test_an_index_of_a_column_that_is_not_there_is_refused_whatever_its_capitals_are() -> None:
+    assert indexes(tables(of_order=(("FEE",),)))[-1].columns == ("fee",)
+    with pytest.raises(ModelError, match="rash"):
+        indexes(tables(of_order=(("rash",),)))

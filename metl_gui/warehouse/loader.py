@@ -47,7 +47,7 @@ from metl_gui.warehouse.plans.load_plan import (
 from metl_gui.warehouse.plans.log_plan import relog_plan
 from metl_gui.warehouse.plans.member_plan import MemberTables
 from metl_gui.warehouse.plans.missed_plan import again_table, nothing_again, waiting_query
-from metl_gui.warehouse.plans.periodic_plan import watermark_plan
+from metl_gui.warehouse.plans.periods import watermark_plan
 from metl_gui.warehouse.plans.replay_plan import may_void_query, void_query
 from metl_gui.warehouse.plans.snapshot_plan import absent_plan
 from metl_gui.warehouse.plans.state_plan import Contents, StateTables

@@ -34,7 +34,7 @@ from metl_gui.engine.tasks import task
 from metl_gui.registry import addresses as places
 from metl_gui.ui.messages import pairs
 from metl_gui.warehouse import audit, status
-from metl_gui.warehouse.plans import arrivals, index_plan, member_plan, state_plan, statements, table_shapes
+from metl_gui.warehouse.plans import access_plan, arrivals, index_plan, member_plan, state_plan, statements, table_shapes
 from metl_gui.workbench.runs import topics as shown_topics
 from tests.helpers import documents, killing
 from tests.helpers.killing import WORKER
@@ -101,6 +101,8 @@ INTERNAL: dict[str, tuple[type, ...]] = {
     ),
     "within one load of a warehouse": (
         read_places._Place,
+        access_plan.Declared,
+        access_plan.Grant,
         arrivals.Batch,
         audit.Finding,
         audit._Rule,
@@ -122,6 +124,7 @@ INTERNAL: dict[str, tuple[type, ...]] = {
         status.LoadEntry,
         status.TargetStatus,
         table_shapes.DimensionShape,
+        table_shapes.FactPeriodicShape,
         table_shapes.FactShape,
         table_shapes.HierarchyShape,
         table_shapes.JunkShape,

@@ -79,6 +79,19 @@ def _as_of(state: State, now: tuple[Happening, Row]) -> State:
     return msgspec.structs.replace(state, is_last=is_last)
 
 
+def row_before(moments: Sequence[FactMoment], row_of: RowOf, time: datetime, *, is_flagged: bool) -> FactRow | None:
+    """Return the row of a fact as it was right before a time, ``None`` where there was none.
+
+    Args:
+        moments: of the fact, in order.
+        row_of: its values.
+        time: by the clock of the source.
+        is_flagged: a fact that was deleted has a row too.
+    """
+    state = next((state for at, state in reversed(moments) if at < time), None)
+    return None if state is None or not (state.is_alive or is_flagged) else row_of(state)
+
+
 class _Change(NamedTuple):
     at: datetime
     row: FactRow | None

@@ -15,7 +15,7 @@ from metl_gui.warehouse.plans.inferred_plan import add_before, infer
 from metl_gui.warehouse.plans.junk_plan import combination_join, create_junk, junk_plan, number_combinations
 from metl_gui.warehouse.plans.member_plan import MemberTables, keys_of, latest_plan, shared_plan
 from metl_gui.warehouse.plans.missed_plan import create_missed, keep_missed, missing_references
-from metl_gui.warehouse.plans.posting_plan import posting_plan
+from metl_gui.warehouse.plans.posting_plan import create_runs, posting_plan, runs_plan
 from metl_gui.warehouse.plans.statements import Step, name, names, temporary, text
 from metl_gui.warehouse.plans.surrogate_keys import number_members
 from metl_gui.warehouse.plans.table_shapes import DimensionShape, FactShape, MemberShape, ReferenceShape
@@ -50,6 +50,7 @@ def create_fact(shape: FactShape) -> Iterator[Step]:
     owners = f'CREATE TABLE {name(MemberTables(shape.table).owners)} ("_schema" VARCHAR, "_row" VARCHAR, {typed})'
     yield Step(f"Make the list of who owns {shape.table}", owners)
     yield from create_missed(shape)
+    yield from create_runs(shape)
     for junk in shape.junk:
         yield from create_junk(junk)
 
@@ -65,6 +66,7 @@ def fact_plan(shape: FactShape, dimensions: Mapping[str, DimensionShape]) -> Ite
     else:
         yield from latest_plan(shape, shape.uses)
         yield temporary(f"_facts_{shape.table}", latest_facts(shape), f"Make the facts of {shape.table}")
+    yield from runs_plan(shape)
     for reference in member_references(shape):
         target = dimensions[reference.dimension]
         yield from number_members(target, _looked_up(shape, reference, target), keys_of(target))

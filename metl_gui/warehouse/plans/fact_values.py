@@ -37,3 +37,9 @@ def latest_facts(shape: FactShape) -> str:
 def row_columns(shape: FactShape) -> list[str]:
     """Return the columns by which the rows of a fact are known."""
     return [*(part.name for part in shape.key), *(POSTED if shape.reverses else ())]
+
+
+def fact_value_types(shape: FactShape) -> dict[str, str]:
+    """Return the columns of a fact that follow from its source rows alone, each with its type."""
+    types = {"event_time": "TIMESTAMPTZ", **{one.name: one.type for one in shape.columns}}
+    return {**types, "is_deleted": "BOOLEAN"} if shape.on_delete == "flag" else types

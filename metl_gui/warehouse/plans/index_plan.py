@@ -14,8 +14,10 @@ from metl_gui.warehouse.plans.fact_plan import member_references
 from metl_gui.warehouse.plans.history_tables import history_table
 from metl_gui.warehouse.plans.junk_plan import combinations_table
 from metl_gui.warehouse.plans.member_plan import MemberTables, keys_of
+from metl_gui.warehouse.plans.posting_plan import FROM, runs_table
 from metl_gui.warehouse.plans.table_shapes import (
     DimensionShape,
+    FactPeriodicShape,
     FactShape,
     KeyColumn,
     MemberShape,
@@ -103,9 +105,15 @@ def _of_key(table: str, columns: Sequence[str], parts: Sequence[KeyColumn]) -> I
             yield Index(table, (column,), is_text=part.type == "VARCHAR")
 
 
-def _of_periodic(shape: PeriodicShape) -> Iterator[Index]:
-    yield Index(shape.table, (shape.dimension.durable_key,))
+def _of_periodic(shape: PeriodicShape | FactPeriodicShape) -> Iterator[Index]:
     yield Index(shape.table, ("period_end",))
+    if isinstance(shape, PeriodicShape):
+        yield Index(shape.table, (shape.dimension.durable_key,))
+        return
+    fact, runs = shape.fact, runs_table(shape.fact.table)
+    yield from _of_key(shape.table, [part.name for part in fact.key], fact.key)
+    yield from _of_key(runs, keys_of(fact), fact.key)
+    yield Index(runs, (FROM,))
 
 
 def _declared(shape: DimensionShape | FactShape, declared: Table | None) -> Iterator[Index]:

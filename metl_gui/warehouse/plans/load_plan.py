@@ -26,11 +26,19 @@ from metl_gui.warehouse.plans.inferred_plan import forget_inferred, infer
 from metl_gui.warehouse.plans.log_plan import CREATE_LOGS
 from metl_gui.warehouse.plans.member_plan import MemberTables, keep_owners, owner_plan, widen_plan
 from metl_gui.warehouse.plans.missed_plan import again_plan, again_table, missed_table
-from metl_gui.warehouse.plans.periodic_plan import create_periodic, periodic_plan, watermark_plan
+from metl_gui.warehouse.plans.periodic_plan import create_periodic, fact_periodic_plan, periodic_plan
+from metl_gui.warehouse.plans.periods import watermark_plan
+from metl_gui.warehouse.plans.posting_plan import runs_table
 from metl_gui.warehouse.plans.replay_plan import RANGE, REPLAYS
 from metl_gui.warehouse.plans.state_plan import Contents, state_plan
 from metl_gui.warehouse.plans.statements import Step, name
-from metl_gui.warehouse.plans.table_shapes import DimensionShape, FactShape, ReferenceShape, TableShapes
+from metl_gui.warehouse.plans.table_shapes import (
+    DimensionShape,
+    FactPeriodicShape,
+    FactShape,
+    ReferenceShape,
+    TableShapes,
+)
 
 OWN_TABLES = (
     "CREATE TABLE metl_loads (load VARCHAR PRIMARY KEY, loaded_at TIMESTAMPTZ, report VARCHAR)",
@@ -38,8 +46,8 @@ OWN_TABLES = (
     "CREATE TABLE metl_numbers (dimension VARCHAR, next_durable BIGINT, next_version BIGINT)",
     f"CREATE TABLE {REPLAYS} ({', '.join(' '.join(one) for one in RANGE)})",
     CREATE_LOGS,
-    "CREATE TABLE metl_watermarks (entity VARCHAR, schema VARCHAR, latest TIMESTAMPTZ)",
-    "CREATE TABLE metl_periods (periodic VARCHAR, closed_to TIMESTAMPTZ)",
+    "CREATE TABLE metl_watermarks (entity VARCHAR, schema VARCHAR, latest TIMESTAMPTZ, earliest TIMESTAMPTZ)",
+    "CREATE TABLE metl_periods (periodic VARCHAR, closed_to TIMESTAMPTZ, opened_from TIMESTAMPTZ)",
 )
 
 
@@ -83,6 +91,7 @@ def drop_tables(model: Model) -> Iterator[Step]:
             yield Step("Drop a view", f"DROP VIEW IF EXISTS {name(table.name + '_now')}")
         if isinstance(table, Fact):
             yield Step("Drop a list of what is missed", f"DROP TABLE IF EXISTS {name(missed_table(table.name))}")
+            yield Step("Drop a list of what facts were", f"DROP TABLE IF EXISTS {name(runs_table(table.name))}")
         if isinstance(table, Dimension | Fact):
             yield Step("Drop a list of owners", f"DROP TABLE IF EXISTS {name(MemberTables(table.name).owners)}")
         if isinstance(table, Hierarchy):
@@ -158,7 +167,10 @@ def facts_plan(shapes: TableShapes) -> Iterator[Step]:
         yield from fact_plan(fact, by_name)
     yield from _rekey(shapes)
     for periodic in shapes.periodics:
-        yield from periodic_plan(periodic)
+        if isinstance(periodic, FactPeriodicShape):
+            yield from fact_periodic_plan(periodic)
+        else:
+            yield from periodic_plan(periodic)
     for dimension in shapes.dimensions:
         if referring := referring_to(shapes, dimension):
             yield from forget_inferred(dimension, referring)

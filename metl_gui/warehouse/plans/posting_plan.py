@@ -9,11 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from metl_gui.warehouse.plans.fact_values import valued
+import msgspec
+
+from metl_gui.warehouse.plans.fact_values import fact_value_types, valued
 from metl_gui.warehouse.plans.member_plan import MemberTables, changes, keys_of, leads, resolved
 from metl_gui.warehouse.plans.state_plan import ROW, StateTables
 from metl_gui.warehouse.plans.statements import Step, joined, name, names, temporary
 from metl_gui.warehouse.plans.table_shapes import FactShape
+from metl_gui.warehouse.plans.write_plan import write_plan
+
+FROM, TO = "_from", "_to"
+"""Columns of ``runs_table``: since when, and until when, a fact was as a row says."""
 
 _MESSAGE = ("_schema", "_row", "_order", "_rank")
 
@@ -21,6 +27,49 @@ _MESSAGE = ("_schema", "_row", "_order", "_rank")
 def moments_table(fact: str) -> str:
     """Return the name of the load's own table of what a fact was after each message."""
     return f"_moments_{fact}"
+
+
+def runs_table(fact: str) -> str:
+    """Return the name of the table, kept in the target, of what facts were from when to when."""
+    return f"metl_runs_{fact}"
+
+
+def create_runs(shape: FactShape) -> Iterator[Step]:
+    """Yield the step that makes the table of what facts were, where periodic facts ask for it."""
+    if shape.observed is not None:
+        typed = [f"{name(key)} {part.type}" for key, part in zip(keys_of(shape), shape.key, strict=True)]
+        types = fact_value_types(shape)
+        typed += [f"{name(FROM)} TIMESTAMPTZ", f"{name(TO)} TIMESTAMPTZ"]
+        typed += [f"{name(column)} {types[column]}" for column in shape.observed]
+        yield Step(
+            f"Make the list of what {shape.table} was",
+            f"CREATE TABLE {name(runs_table(shape.table))} ({', '.join(typed)})",
+        )
+
+
+def runs_plan(shape: FactShape) -> Iterator[Step]:
+    """Yield the steps that bring up to date what affected facts were, by the commits of their changes.
+
+    A fact was there until its delete, whatever becomes of its row; what was for no time at all is left out.
+    """
+    if shape.observed is None:
+        return
+    if not shape.reverses:
+        yield from moment_plan(shape)
+    keys, table = keys_of(shape), runs_table(shape.table)
+    every = msgspec.structs.replace(
+        shape, on_correction="reverse", on_delete="flag" if shape.on_delete == "flag" else "reverse"
+    )
+    own = {"event_time": "_time", "is_deleted": "_deleted"}
+    values = "".join(f", {name(own.get(column, column))} AS {name(column)}" for column in shape.observed)
+    wanted = f"""SELECT {names(keys)}, "_posted" AS {name(FROM)}, "_next_posted" AS {name(TO)}{values}
+        FROM ({_runs(every, _stated(every))}) AS r
+        WHERE "_is_row" AND ("_next_posted" IS NULL OR "_next_posted" > "_posted")"""
+    yield temporary(MemberTables(table).wanted, wanted, f"Find what {shape.table} was from when to when")
+    affected = name(MemberTables(shape.table).affected)
+    old = f"SELECT t.* FROM {name(table)} AS t JOIN {affected} AS a ON {joined(keys, 't', 'a')}"
+    for step in write_plan(table, [*keys, FROM], [*keys, FROM, TO, *shape.observed], old):
+        yield msgspec.structs.replace(step, table="")
 
 
 def posting_plan(shape: FactShape) -> Iterator[Step]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
+import msgspec
 from sqlglot import exp
 
 from metl_gui.core.dimensional.histories import EntityHistory, HistoryColumn
@@ -25,10 +26,12 @@ from metl_gui.core.warehouse_model import (
     TimesOfDay,
 )
 from metl_gui.warehouse.plans.conversions import converted, finite, held_since, tried
+from metl_gui.warehouse.plans.fact_values import fact_value_types
 from metl_gui.warehouse.plans.history_tables import sql_type
 from metl_gui.warehouse.plans.statements import WRITTEN_IN, name
 from metl_gui.warehouse.plans.table_shapes import (
     DimensionShape,
+    FactPeriodicShape,
     FactShape,
     HierarchyShape,
     JunkShape,
@@ -60,13 +63,13 @@ def shapes(model: Model, histories: Sequence[EntityHistory], parse: Parse) -> Ta
     by_entity = {one.entity: one for one in histories}
     maker = _Maker(model, by_entity, parse)
     dimensions = [maker.dimension(one) for one in model.dimensions]
-    facts = tuple(maker.fact(one) for one in model.facts)
+    facts = tuple(_observed(model, maker.fact(one)) for one in model.facts)
     valid_at: dict[str, str] = {}
     for one in model.dimensions:
         if one.valid_at:
             value = maker.attribute(one.name, one.entity, one.valid_at)
             valid_at[one.entity] = held_since(f"CAST({value.sql} AS TIMESTAMPTZ)", one.infinity)
-    periodics = tuple(_periodic(one, dimensions) for one in model.tables if isinstance(one, Periodic))
+    periodics = tuple(_periodic(one, dimensions, facts) for one in model.tables if isinstance(one, Periodic))
     hierarchies = tuple(_hierarchy(one, dimensions) for one in model.tables if isinstance(one, Hierarchy))
     return TableShapes(model, by_entity, tuple(_in_levels(dimensions)), facts, periodics, hierarchies, valid_at)
 
@@ -90,16 +93,38 @@ def _check_supported(model: Model) -> None:
             raise ModelError("Loads do not carry this out yet", text, "Leave it out, or load by a model without it.")
 
 
-def _periodic(one: Periodic, dimensions: Sequence[DimensionShape]) -> PeriodicShape:
-    found = next((each for each in dimensions if each.table == one.of), None)
+def _observed(model: Model, fact: FactShape) -> FactShape:
+    """Return a fact with the columns that periodic facts take of it."""
+    columns = [one.columns for one in model.tables if isinstance(one, Periodic) and one.of == fact.table]
+    observed = tuple(dict.fromkeys(column for listed in columns for column in listed))
+    return msgspec.structs.replace(fact, observed=observed) if columns else fact
+
+
+def _periodic(
+    one: Periodic, dimensions: Sequence[DimensionShape], facts: Sequence[FactShape]
+) -> PeriodicShape | FactPeriodicShape:
+    """Return a periodic fact.
+
+    Raises:
+        ModelError: what it is of is no dimension and no fact, or does not have a column.
+    """
+    members: tuple[DimensionShape | FactShape, ...] = (*dimensions, *facts)
+    found = next((each for each in members if each.table == one.of), None)
     if found is None:
-        text = f"{one.name} is of {one.of}, which is no dimension."
-        raise ModelError("Loads do not carry this out yet", text, "Make it of a dimension.")
-    known = {part.name for part in found.key} | {column.name for column in found.columns}
+        text = f"{one.name} is of {one.of}, which is no dimension and no fact."
+        raise ModelError("A table does not exist", text, _EDIT)
+    if isinstance(found, FactShape):
+        known = set(fact_value_types(found))
+    else:
+        known = {part.name for part in found.key} | {column.name for column in found.columns}
     if unknown := [column for column in one.columns if column not in known]:
-        text = f"{one.name} has the column {unknown[0]}, which {one.of} does not have."
+        text = f"{one.name} has the column {unknown[0]}, which is none of {one.of} itself."
         raise ModelError("A column does not exist", text, _EDIT)
-    return PeriodicShape(table=one.name, dimension=found, every=one.every, time_zone=one.time_zone, columns=one.columns)
+    declared: dict[str, Any] = {"table": one.name, "every": one.every, "time_zone": one.time_zone}
+    declared["columns"] = one.columns
+    if isinstance(found, FactShape):
+        return FactPeriodicShape(fact=found, **declared)
+    return PeriodicShape(dimension=found, **declared)
 
 
 def _hierarchy(one: Hierarchy, dimensions: Sequence[DimensionShape]) -> HierarchyShape:

@@ -177,6 +177,7 @@ class FactShape(MemberShape, frozen=True, kw_only=True):
         on_correction, on_delete: as declared.
         negated: columns of which a reversal has the negative.
         junk: dimensions that take some of its columns.
+        observed: columns that periodic facts take; ``None`` where there are no periodic facts of it.
     """
 
     where: str = ""
@@ -187,6 +188,7 @@ class FactShape(MemberShape, frozen=True, kw_only=True):
     on_delete: str = "remove"
     negated: tuple[str, ...] = ()
     junk: tuple[JunkShape, ...] = ()
+    observed: tuple[str, ...] | None = None
 
     @property
     def own_columns(self) -> tuple[Value, ...]:
@@ -239,6 +241,23 @@ class HierarchyShape(msgspec.Struct, frozen=True, kw_only=True):
     parent: ReferenceShape
 
 
+class FactPeriodicShape(msgspec.Struct, frozen=True, kw_only=True):
+    """A periodic fact of a fact.
+
+    Args:
+        table: its name.
+        fact: of which it holds the states.
+        every, time_zone: as of a dimension.
+        columns: of the fact.
+    """
+
+    table: str
+    fact: FactShape
+    every: str
+    time_zone: str
+    columns: tuple[str, ...]
+
+
 class TableShapes(msgspec.Struct, frozen=True):
     """The tables of a model, dimensions before what refers to them.
 
@@ -256,7 +275,7 @@ class TableShapes(msgspec.Struct, frozen=True):
     histories: dict[str, EntityHistory]
     dimensions: tuple[DimensionShape, ...]
     facts: tuple[FactShape, ...]
-    periodics: tuple[PeriodicShape, ...]
+    periodics: tuple[PeriodicShape | FactPeriodicShape, ...]
     hierarchies: tuple[HierarchyShape, ...]
     valid_at: dict[str, str]
 

@@ -200,11 +200,7 @@ class _Maker:
         yield from _generated(_OF_VERSIONS)
 
     def of_fact(self, one: Fact) -> Iterator[DictionaryColumn]:
-        if one.grain == "row":
-            yield _own("schema", "text", "the schema that sent the row")
-            yield _own("row_key", "text", "key of the row in its source")
-        else:
-            yield from self.keys(one, one.grain, {})
+        yield from self.keys_of_fact(one)
         for reference in one.references:
             yield from self.keys_of_reference(reference, "event")
         calendar = next((each.name for each in self.model.tables if isinstance(each, Dates)), "")
@@ -231,6 +227,13 @@ class _Maker:
         if "reverse" in (one.on_correction, one.on_delete):
             yield from _generated(_OF_POSTINGS)
 
+    def keys_of_fact(self, one: Fact) -> Iterator[DictionaryColumn]:
+        if one.grain == "row":
+            yield _own("schema", "text", "the schema that sent the row")
+            yield _own("row_key", "text", "key of the row in its source")
+        else:
+            yield from self.keys(one, one.grain, {})
+
     def of_junk(self, one: Junk) -> Iterator[DictionaryColumn]:
         yield _own(f"{one.name}_key", "integer", "key of the combination")
         of = self.model.table(one.of)
@@ -240,10 +243,13 @@ class _Maker:
 
     def of_periodic(self, one: Periodic) -> Iterator[DictionaryColumn]:
         yield _own("date_key", "integer", f"the last day of the {one.every}, yyyymmdd")
-        yield _own(f"{one.of}_durable_key", "integer", f"key of the member of {one.of}")
-        yield _own(f"{one.of}_key", "integer", f"key of its version of {one.of} then")
-        yield _own("period_end", "instant", f"when the {one.every} ended in {one.time_zone}")
         of = self.model.table(one.of)
+        if isinstance(of, Fact):
+            yield from self.keys_of_fact(of)
+        else:
+            yield _own(f"{one.of}_durable_key", "integer", f"key of the member of {one.of}")
+            yield _own(f"{one.of}_key", "integer", f"key of its version of {one.of} then")
+        yield _own("period_end", "instant", f"when the {one.every} ended in {one.time_zone}")
         columns = (
             self.of_dimension(of) if isinstance(of, Dimension) else self.of_fact(of) if isinstance(of, Fact) else ()
         )

@@ -251,14 +251,15 @@ def expected_visits(
     return sorted(rows, key=repr), needed, before
 
 
-def expected_days(one: Dimension, messages: Iterable[Message], over: datetime | None) -> list[tuple[Any, ...]]:
+def expected_days(one: Dimension, messages: Sequence[Message], over: datetime | None) -> list[tuple[Any, ...]]:
     """Return the rows of the periodic fact: day, business key, number of the version, city."""
     rows: list[tuple[Any, ...]] = []
     found = expected_members(one, messages)
     starts = [version.valid_from for _, of_member in found.values() for version in of_member]
     if over is None or not starts:
         return rows
-    day = min(starts).astimezone(BERLIN).date()
+    earliest = min(message.commit for message in messages)
+    day = max(min(starts), earliest).astimezone(BERLIN).date()
     while (end := datetime.combine(day + timedelta(days=1), time(), BERLIN)) <= over:
         for key, (is_alive, of_member) in found.items():
             for number, version in enumerate(of_member, 1):

@@ -55,6 +55,7 @@ tables:
     on_correction: reverse
   - {junk: states, of: rows, columns: [state]}
   - {periodic: payer_month, of: payer, every: month, columns: [code, size]}
+  - {periodic: rows_day, of: rows, every: day, columns: [amount, event_time]}
   - {date: day, from: 2020-01-01, to: 2020-01-02}
   - {time: time}
 """)

@@ -34,7 +34,15 @@ from metl_gui.engine.tasks import task
 from metl_gui.registry import addresses as places
 from metl_gui.ui.messages import pairs
 from metl_gui.warehouse import audit, status
-from metl_gui.warehouse.plans import access_plan, arrivals, index_plan, member_plan, state_plan, statements, table_shapes
+from metl_gui.warehouse.plans import (
+    access_plan,
+    arrivals,
+    index_plan,
+    member_plan,
+    state_plan,
+    statements,
+    table_shapes,
+)
 from metl_gui.workbench.runs import topics as shown_topics
 from tests.helpers import documents, killing
 from tests.helpers.killing import WORKER

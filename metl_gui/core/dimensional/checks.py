@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from datetime import date
 
+from metl_gui.core.dimensional.calendar_names import calendar_names
 from metl_gui.core.dimensional.fact_checks import FactChecks
 from metl_gui.core.dimensional.histories import DECIMAL_DIGITS, TYPES, HistoryColumn
 from metl_gui.core.dimensional.junk import junk_of
@@ -35,7 +36,7 @@ from metl_gui.core.warehouse_model import (
     Table,
     TimesOfDay,
 )
-from metl_gui.errors import near_names
+from metl_gui.errors import EditError, near_names
 
 
 def check_model(
@@ -391,6 +392,10 @@ class _Checker(FactChecks):
         if not 1 <= table.fiscal_year_starts <= 12:
             text = f"There is no month {table.fiscal_year_starts}."
             yield self.problem("warehouse.date-range", table.name, text, "fiscal_year_starts goes from 1 to 12.")
+        try:
+            calendar_names(table.locale)
+        except EditError as error:
+            yield self.problem("warehouse.locale", table.name, error.title, error.hint)
 
 
 def _times_of(table: Dimension) -> tuple[str, str]:

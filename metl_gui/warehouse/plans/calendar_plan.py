@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import calendar
 from collections.abc import Iterator, Sequence
 
+from metl_gui.core.dimensional.calendar_names import calendar_names
 from metl_gui.core.warehouse_model import Dates, TimesOfDay
 from metl_gui.warehouse.plans.statements import Step, name, text
 
@@ -13,7 +13,7 @@ _LAST_MONTH = 12
 
 def create_dates(table: Dates) -> Iterator[Step]:
     """Yield the steps that make a table of days; ``date_key`` is yyyymmdd, 0 a day outside of it, -1 none at all."""
-    day = '"date"'
+    day, words = '"date"', calendar_names(table.locale)
     first, last = (f"CAST({text(one)} AS TIMESTAMP)" for one in (table.first, table.last))
     month = f"EXTRACT(MONTH FROM {day})"
     fiscal = f"(({month} + {_LAST_MONTH} - {table.fiscal_year_starts}) % {_LAST_MONTH})"
@@ -25,10 +25,10 @@ def create_dates(table: Dates) -> Iterator[Step]:
         "year": f"EXTRACT(YEAR FROM {day})",
         "quarter": f"EXTRACT(QUARTER FROM {day})",
         "month": month,
-        "month_name": _named(month, calendar.month_name[1:]),
+        "month_name": _named(month, words.months),
         "day": f"EXTRACT(DAY FROM {day})",
         "day_of_week": of_week,
-        "day_name": _named(f"EXTRACT(ISODOW FROM {day})", list(calendar.day_name)),
+        "day_name": _named(f"EXTRACT(ISODOW FROM {day})", words.days),
         "is_weekend": f"EXTRACT(ISODOW FROM {day}) > 5",
         "iso_year": f"EXTRACT(ISOYEAR FROM {day})",
         "iso_week": f"EXTRACT(WEEK FROM {day})",

@@ -84,8 +84,6 @@ def _check_supported(model: Model) -> None:
         asked: list[str] = []
         if not isinstance(table, Dimension | Fact | Periodic | Hierarchy | Junk | Dates | TimesOfDay):
             asked.append(f"kind {type(table).__name__.lower()}")
-        if isinstance(table, Dates):
-            asked += [f"locale: {table.locale}"] * (table.locale != "en")
         if isinstance(table, Dimension | Fact):
             asked += ["cascade: true"] * any(one.cascade for one in table.references)
         if asked:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import msgspec
 
+from metl_gui.core.dimensional.grants import granted_roles
 from metl_gui.core.dimensional.load_policy import LoadPolicy
 from metl_gui.core.dimensional.load_report import KeyCounts, LoadReport, TableCounts
 from metl_gui.core.dimensional.read_progress import ReadProgress
@@ -95,7 +96,7 @@ def follow_warehouse(
     document = request_document(workbench, request)
     tables = model_shapes(document, model, production=request.mode == PRODUCTION)
     found = find_target(target, tables.model.name)
-    found.check()
+    found.check(granted_roles(tables.model))
     sink = msgspec.structs.replace(request.sink, address="", format="stage", histories=tuple(tables.histories.values()))
     spec = prepare_run(workbench, replace(request, sink=sink, state=document.state))
     owner = Owner(project=workbench.project_id, mode=request.mode)

@@ -143,6 +143,7 @@ FAULTS = [
     ("2026-01-01", "2027-01-01", "date-range", "w: date"),
     ("2026-01-01", "2026-13-01", "date-range", "w: date"),
     ("to: 2026-12-31", "to: 2026-12-31, fiscal_year_starts: 13", "date-range", "w: date"),
+    ("to: 2026-12-31", "to: 2026-12-31, locale: dee", "locale", "w: date"),
     ("{time: time}", "{hierarchy: tree, of: customer}", "no-parent", "w: tree"),
     ("{time: time}", "{bridge: b, of: account}", "bridge", "w: b"),
     ("{time: time}", "{bridge: b, of: account, list: tag, to: customer}", "unknown-attribute", "w: b"),

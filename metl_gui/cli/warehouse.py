@@ -65,6 +65,10 @@ def register(commands: Commands) -> None:
     status.add_argument("--target", required=True, metavar="T", help="as of load")
     close = _action(actions, "close-snapshot", run_close, "delete the rows that the last snapshot of a schema lacks")
     close.add_argument("schema", metavar="SCHEMA", help="name of the schema whose snapshot is over")
+    for parser in (load, rebuild, close):
+        parser.add_argument(
+            "--swap", action="store_true", help="write a copy of a DuckDB file beside it, and exchange the two"
+        )
     for parser in (load, rebuild, audit, close):
         parser.add_argument("--target", required=True, metavar="T", help=_TARGET_HELP)
         parser.add_argument(
@@ -194,13 +198,13 @@ def run_load(arguments: argparse.Namespace, out: Output) -> int:
         if arguments.dry_run:
             wrong_usage(arguments, "--dry-run is not for --follow")
         with Workbench.open(project, for_editing=False) as workbench:
-            followed_load, is_interrupted = followed(workbench, request, arguments.target, arguments, out)
+            followed_load, is_interrupted = followed(workbench, request, _target(arguments), arguments, out)
         out.result(followed_load.load.as_json(), load_lines(followed_load.load))
         return CANCELLED if is_interrupted else DONE
     refuse_policy(arguments)
     with Workbench.open(project, for_editing=False) as workbench, out.watching() as watch:
         done = load_warehouse(
-            workbench, request, arguments.target, arguments.model, watch=watch, is_dry=arguments.dry_run
+            workbench, request, _target(arguments), arguments.model, watch=watch, is_dry=arguments.dry_run
         )
     out.result(done.load.as_json(), load_lines(done.load))
     return DONE
@@ -236,7 +240,7 @@ def run_rebuild(arguments: argparse.Namespace, out: Output) -> int:
     from metl_gui.workbench.session import Workbench
 
     with Workbench.open(Path(arguments.project), for_editing=False) as workbench, out.watching() as watch:
-        done = rebuild_warehouse(workbench, arguments.target, arguments.model, watch, arguments.mode)
+        done = rebuild_warehouse(workbench, _target(arguments), arguments.model, watch, arguments.mode)
     out.result(done.as_json(), load_lines(done))
     return DONE
 
@@ -248,7 +252,7 @@ def run_close(arguments: argparse.Namespace, out: Output) -> int:
 
     with Workbench.open(Path(arguments.project), for_editing=False) as workbench, out.watching() as watch:
         done = close_snapshot(
-            workbench, arguments.target, arguments.schema, arguments.model, arguments.mode, watch=watch
+            workbench, _target(arguments), arguments.schema, arguments.model, arguments.mode, watch=watch
         )
     out.result(done.as_json(), load_lines(done))
     return DONE
@@ -288,6 +292,13 @@ def run_audit(arguments: argparse.Namespace, out: Output) -> int:
     lines = [f"{one.table}: {one.rows:,} rows break the rule: {one.rule}" for one in found.problems]
     out.result(found.as_json(), lines or [f"{arguments.target} is right."])
     return FOUND if found.problems else DONE
+
+
+def _target(arguments: argparse.Namespace) -> str:
+    """Return the target, as one that is exchanged where that was asked for."""
+    from metl_gui.workbench.loads.targets import swapped
+
+    return swapped(arguments.target) if arguments.swap else str(arguments.target)
 
 
 def _told(done: ModelEdit, out: Output) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,6 +26,7 @@ _BOUNDS = {
 }
 """The first and the last time, by type."""
 
+_LOOK_SECONDS = 0.2
 _HOLDER = re.compile(r"held in (.+?) \(PID (\d+)\)")
 
 
@@ -35,14 +37,15 @@ class DuckDb:
         path: of the file, made where there is none.
         memory: at most, as DuckDB writes it.
         is_read_only: nothing is written.
+        wait: seconds to wait for another process to let go of it.
 
     Raises:
         TargetError: the file is no DuckDB database, another process holds it, or it cannot be written.
     """
 
-    def __init__(self, path: Path, memory: str = "", *, is_read_only: bool = False) -> None:
+    def __init__(self, path: Path, memory: str = "", *, is_read_only: bool = False, wait: float = 0.0) -> None:
         self.path, self.memory, self.is_read_only = path, memory, is_read_only
-        self._connection = self._connected()
+        self._connection = self._connected(wait)
 
     def __enter__(self) -> Self:
         """Return itself."""
@@ -66,12 +69,8 @@ class DuckDb:
         self.close()
         self._connection = self._connected()
 
-    def _connected(self) -> duckdb.DuckDBPyConnection:
-        try:
-            connection = duckdb.connect(str(self.path), read_only=self.is_read_only)
-        except duckdb.Error as error:
-            raise _unopened(self.path, error) from error
-        connection.execute("SET TimeZone = 'UTC'")
+    def _connected(self, wait: float = 0.0) -> duckdb.DuckDBPyConnection:
+        connection = connected(self.path, is_read_only=self.is_read_only, wait=wait)
         if self.memory:
             connection.execute(f"SET memory_limit = '{self.memory}'")
         return connection
@@ -171,11 +170,36 @@ class DuckDb:
         self.run(f"UPDATE {name(table)} SET {c} = {infinite} WHERE {c} < {first} OR {c} > {last}")
 
 
+def connected(path: Path, *, is_read_only: bool = False, wait: float = 0.0) -> duckdb.DuckDBPyConnection:
+    """Return a connection to a file.
+
+    Args:
+        path: of the file.
+        is_read_only: nothing is written.
+        wait: seconds to wait for another process to let go of it.
+
+    Raises:
+        TargetError: it cannot be opened.
+    """
+    end = time.monotonic() + wait
+    while True:
+        try:
+            connection = duckdb.connect(str(path), read_only=is_read_only)
+        except duckdb.Error as error:
+            if time.monotonic() < end and _HOLDER.search(str(error)):
+                time.sleep(_LOOK_SECONDS)
+                continue
+            raise _unopened(path, error) from error
+        connection.execute("SET TimeZone = 'UTC'")
+        return connection
+
+
 def _unopened(path: Path, error: duckdb.Error) -> TargetError:
     holder = _HOLDER.search(str(error))
     if holder:
         text = f"{holder[1]} (process {holder[2]}) has {path} open."
-        return TargetError("The warehouse is open elsewhere", text, "Close it there, then load again.")
+        hint = "Close it there, then load again; or have a load exchange the file: duckdb:FILE?swap."
+        return TargetError("The warehouse is open elsewhere", text, hint)
     if not path.parent.is_dir():
         return TargetError(
             "A folder does not exist", f"{path.parent} is no folder.", "Create it, or name another file."

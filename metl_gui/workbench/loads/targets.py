@@ -1,6 +1,7 @@
 """Targets of a warehouse as people write them.
 
 duckdb:PATH                                    a file
+duckdb:PATH?swap                               the same, written beside and exchanged, while others read it
 postgresql://user@host:port/db?schema=NAME     a schema of a database; the model's name by default
 @profile?schema=NAME                           the same, with the secrets that a profile has
 """
@@ -15,13 +16,18 @@ from urllib.parse import parse_qs
 from metl_gui.core.runs.run_spec import WAREHOUSE
 from metl_gui.errors import RunError
 from metl_gui.registry.addresses import DatabasePlace, is_database
-from metl_gui.warehouse.databases.duckdb_target import DuckDb
+from metl_gui.warehouse.databases.duckdb_swap import SwappedDuckDb
+from metl_gui.warehouse.databases.duckdb_target import DuckDb, connected
 from metl_gui.warehouse.databases.postgres_target import PostgreSql
 from metl_gui.warehouse.databases.target import WarehouseTarget
 from metl_gui.workbench.profiles.saved_profiles import SIGN, find_database
 
 _HINT = "Give duckdb:FILE.duckdb, postgresql://user@host:port/database?schema=NAME, or @PROFILE?schema=NAME."
 _SCHEMA_BYTES = 63
+_SWAP = "?swap"
+
+OPEN_WAIT = 10.0
+"""Seconds for which a load waits for another process that has a file open."""
 
 
 class TargetAddress(NamedTuple):
@@ -31,11 +37,13 @@ class TargetAddress(NamedTuple):
         path: the file; empty for a database.
         place: the database.
         schema: of the database.
+        is_swapped: a load writes a copy of the file, which then takes its place.
     """
 
     path: Path
     place: DatabasePlace | None = None
     schema: str = ""
+    is_swapped: bool = False
 
     @property
     def is_new(self) -> bool:
@@ -49,7 +57,7 @@ class TargetAddress(NamedTuple):
             TargetError: it cannot be opened.
         """
         if self.place is None:
-            return DuckDb(self.path)
+            return SwappedDuckDb(self.path) if self.is_swapped else DuckDb(self.path, wait=OPEN_WAIT)
         title = f"{self.place.shown}, schema {self.schema}"
         return PostgreSql(_login(self.place), self.schema, title)
 
@@ -62,9 +70,22 @@ class TargetAddress(NamedTuple):
         Raises:
             TargetError: it cannot be opened, or rights or roles are missing.
         """
-        if self.place is not None or self.path.exists():
+        if self.is_swapped and self.path.exists():
+            connected(self.path, is_read_only=True).close()
+        elif self.place is not None or self.path.exists():
             with self.open() as opened:
                 opened.check_roles(roles)
+
+
+def swapped(text: str) -> str:
+    """Return a target, as people write it, whose file is exchanged.
+
+    Raises:
+        RunError: it is no file.
+    """
+    if not text.strip().removeprefix(WAREHOUSE).startswith("duckdb:"):
+        raise RunError("Only a DuckDB file is exchanged.", hint="Leave --swap out: nobody sees half a load there.")
+    return text if text.endswith(_SWAP) else f"{text}{_SWAP}"
 
 
 def find_target(text: str, model: str) -> TargetAddress:
@@ -80,7 +101,8 @@ def find_target(text: str, model: str) -> TargetAddress:
     address = text.strip().removeprefix(WAREHOUSE)
     kind, _, path = address.partition(":")
     if kind == "duckdb" and path:
-        return TargetAddress(Path(path).expanduser())
+        is_swapped = path.endswith(_SWAP)
+        return TargetAddress(Path(path.removesuffix(_SWAP)).expanduser(), is_swapped=is_swapped)
     if not address.startswith(SIGN) and not is_database(address):
         # Not quoted: a person may have written a password into it.
         raise RunError("This is no target of a warehouse.", hint=_HINT)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
+import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Literal, TypeAlias
@@ -21,6 +22,7 @@ APPLICATION = "metl-gui"
 _ROOT = 0
 _OTHERS = 0o077
 _MOST_LINKS = 40
+_CHUNK_BYTES = 1 << 20
 _PARTIAL = ".partial"
 
 How: TypeAlias = Literal["wb", "ab", "xb", "a+b"]
@@ -264,3 +266,16 @@ def close_all(folder: Path) -> None:
 
 def _is_open(found: os.stat_result) -> bool:
     return bool(found.st_mode & _OTHERS) and found.st_uid == os.getuid()
+
+
+def checksum_of(path: str | Path) -> int:
+    """Return the CRC-32 of the bytes of a file.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    found = 0
+    with Path(path).open("rb") as file:
+        while chunk := file.read(_CHUNK_BYTES):
+            found = zlib.crc32(chunk, found)
+    return found

@@ -244,7 +244,14 @@ def _register_replay(commands: Commands) -> None:
         "--sink",
         default="",
         metavar="T",
-        help="a new or empty folder, or topics: kafka://host:port/metl.{entity}; noop only tries it",
+        help="a new or empty folder, topics: kafka://host:port/metl.{entity}, or a warehouse: "
+        "warehouse:duckdb:FILE.duckdb; noop only tries it",
+    )
+    parser.add_argument(
+        "--model", default="", metavar="NAME", help="of a warehouse, where a project has several models"
+    )
+    parser.add_argument(
+        "--messages", action="store_true", help="what waits are messages that metl warehouse load set aside"
     )
     _add_mapping(parser)
     parser.add_argument(
@@ -402,7 +409,9 @@ def _in_process(workbench: Workbench, request: RunRequest, arguments: argparse.N
 
 def run_replay(arguments: argparse.Namespace, out: Output) -> int:
     """Map again what waits in an error store and print the report."""
-    from metl_gui.core.runs.run_spec import ReplayOrder, RunPolicy, SinkSpec, SourceSpec
+    from msgspec import UNSET
+
+    from metl_gui.core.runs.run_spec import WAREHOUSE, ReplayOrder, RunPolicy, SinkSpec, SourceSpec
     from metl_gui.workbench.runs.mapping_run import RunRequest
     from metl_gui.workbench.runs.replay import make_topics, replay
     from metl_gui.workbench.session import Workbench
@@ -412,6 +421,7 @@ def run_replay(arguments: argparse.Namespace, out: Output) -> int:
             address=arguments.errors,
             max_record_bytes=arguments.max_record_bytes,
             replay=ReplayOrder(tuple(arguments.reason), arguments.again),
+            holds="messages" if arguments.messages else UNSET,
         ),
         sink=SinkSpec(
             address=arguments.sink,
@@ -425,11 +435,31 @@ def run_replay(arguments: argparse.Namespace, out: Output) -> int:
         state=arguments.state,
         include_unconfirmed=arguments.include_unconfirmed,
     )
+    if arguments.sink.startswith(WAREHOUSE):
+        return _replay_into_warehouse(request, arguments, out)
+    if arguments.messages or arguments.model:
+        wrong_usage(arguments, "--messages and --model are for a warehouse")
     with Workbench.open(Path(arguments.project), for_editing=False) as workbench, out.watching() as watch:
         if arguments.create_topics:
             make_topics(workbench, request, out.note)
         done = replay(workbench, request, watch=watch, keeps_session=keeps_session(arguments))
     return _told(arguments, out, done)
+
+
+def _replay_into_warehouse(request: RunRequest, arguments: argparse.Namespace, out: Output) -> int:
+    """Map again and load, and print the report of the replay with that of the load."""
+    from metl_gui.workbench.loads.replayed_loads import replay_into_warehouse
+    from metl_gui.workbench.loads.warehouse_loads import load_lines
+    from metl_gui.workbench.session import Workbench
+
+    if arguments.format != "jsonl" or arguments.by_date or arguments.create_topics or arguments.tombstones:
+        wrong_usage(arguments, "--format, --by-date, --tombstones and --create-topics are not for a warehouse")
+    with Workbench.open(Path(arguments.project), for_editing=False) as workbench, out.watching() as watch:
+        done = replay_into_warehouse(
+            workbench, request, arguments.sink, arguments.model, watch=watch, keeps_session=keeps_session(arguments)
+        )
+    out.result(done.as_json(), [*report_lines(done.run.report), *load_lines(done.load)])
+    return FOUND if arguments.strict and done.run.report.set_aside + done.load.set_aside else DONE
 
 
 def _told(arguments: argparse.Namespace, out: Output, done: RunResult) -> int:

@@ -18,6 +18,7 @@ from metl_gui.core.dimensional.staged_parts import StagedPart
 from metl_gui.core.warehouse_model import Model
 from metl_gui.warehouse.coverage import cover
 from metl_gui.warehouse.databases.target import CommitUnknownError, TargetError, WarehouseTarget
+from metl_gui.warehouse.part_check import check_bytes, check_rows
 from metl_gui.warehouse.plans.access_plan import declared
 from metl_gui.warehouse.plans.arrivals import (
     Batch,
@@ -347,9 +348,11 @@ class Loader:
     def _append(self, entity: str, parts: Sequence[StagedPart], load: str, *, is_replay: bool) -> None:
         history = self.shapes.histories[entity]
         staged = staged_table(entity)
+        check_bytes(parts)
         self.target.read_parts(staged, [one.path for one in parts], _part_columns(history))
         self.target.run(f"UPDATE {name(staged)} SET order_key = '{FIRST_EPOCH}' || order_key")
         messages, before = self._number_of(staged), self.report.set_aside
+        check_rows(parts, messages)
         self._steps(set_aside_plan(history, self._unfit(history), load))
         unfit = messages - self._number_of(staged)
         has_doubles = bool(self.target.rows(doubled_query(entity))[0][0])

@@ -28,7 +28,7 @@ from metl_gui.engine.runs import commands, progress
 from metl_gui.engine.sources import files
 from metl_gui.engine.sources import source as reading
 from metl_gui.engine.spark import worker_check
-from metl_gui.engine.staging import read_places
+from metl_gui.engine.staging import part_marks, read_places
 from metl_gui.engine.streaming import file_states, planner, staged_batches
 from metl_gui.engine.tasks import task
 from metl_gui.registry import addresses as places
@@ -105,6 +105,7 @@ INTERNAL: dict[str, tuple[type, ...]] = {
         kafka.Start,
         kafka.TopicPlan,
         staged_batches.StagedBatchFile,
+        part_marks.PartMark,
         staged_parts.StagedPart,
     ),
     "within one load of a warehouse": (

@@ -30,9 +30,11 @@ class StagedPart(msgspec.Struct, frozen=True):
     Args:
         entity: whose messages it holds.
         path: the file.
-        rows: how many there are.
+        rows: how many its task wrote.
+        checksum: CRC-32 of the bytes that it wrote; ``None`` where nobody said.
     """
 
     entity: str
     path: str
     rows: int
+    checksum: int | None = None

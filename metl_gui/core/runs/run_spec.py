@@ -197,8 +197,11 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_marked(self) -> bool:
-        """Whether a replay takes what it has read out of the error store; one that sends nothing does not."""
-        return self.sink.address != NOOP
+        """Whether a replay takes what it has read out of the error store; one that sends nothing does not.
+
+        What is only staged is not sent yet: who loads it marks the store.
+        """
+        return self.sink.address != NOOP and self.sink.format != "stage"
 
     @property
     def is_lane(self) -> bool:

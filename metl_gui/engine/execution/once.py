@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TypeVar
 
 import msgspec
 
-from metl_gui.core.dimensional.replays import Coverage, CoveredRange
+from metl_gui.core.dimensional.replays import Coverage
 from metl_gui.core.runs.events import RunProgressed, RunStarted
 from metl_gui.core.runs.kafka import is_kafka
 from metl_gui.core.runs.report import RunReport, Tally, Unit, check_sums, report_of
-from metl_gui.core.runs.run_spec import RunSpec
 from metl_gui.engine.execution.work_folders import WorkPlaces, work_places
 from metl_gui.engine.kernel.compiled import build
 from metl_gui.engine.runs.progress import INTERVAL_SECONDS, ProgressSum, TimeLeft
@@ -21,14 +20,14 @@ from metl_gui.engine.runs.staged_outputs import Staging
 from metl_gui.engine.sessions.jobs import map_source
 from metl_gui.engine.sessions.run_context import RunContext
 from metl_gui.engine.sessions.runtime import ship
-from metl_gui.engine.sources.error_store import ErrorStore, ReplaySource, exclusive
-from metl_gui.engine.sources.files import list_files
-from metl_gui.engine.sources.source import FileSource, ReadPlan, Source
+from metl_gui.engine.sources.run_source import source_of
+from metl_gui.engine.sources.source import ReadPlan
 from metl_gui.engine.spark.cancellation import LOOK_SECONDS, Background, unless_cancelled
 from metl_gui.engine.spark.task_errors import run_error
+from metl_gui.engine.staging.part_marks import keep_marks
 from metl_gui.engine.staging.read_places import MOST_RANGES, joined
 from metl_gui.engine.staging.sink import keep_coverage
-from metl_gui.engine.tasks.task import TaskOrder, with_topics
+from metl_gui.engine.tasks.task import TaskOrder, TaskOutcome, with_topics
 from metl_gui.errors import RunError, UserError
 
 _Result = TypeVar("_Result")
@@ -57,7 +56,7 @@ class OnceStrategy:
             check_topics(self.spec)
         self.staging = Staging(self.spec)
         self.run.folder.create(self.spec)
-        with _source_of(self.spec) as self.source:
+        with source_of(self.spec, is_marked=self.spec.is_marked) as self.source:
             self.staging.prepare()
             try:
                 yield self._listed()
@@ -109,7 +108,7 @@ class OnceStrategy:
         )
         self.source.before_commit(self.staging)
         written = self.places.bring_home(path for outcome in outcomes for path in outcome.written)
-        self.staging.commit([*written, *self._covered(one for outcome in outcomes for one in outcome.covered)])
+        self.staging.commit([*written, *self._marked(outcomes), *self._covered(outcomes)])
         self.source.after_commit()
         report = report_of(self.spec, self.run.runtime.target.shown, tally, self.run.seconds, problems)
         return msgspec.structs.replace(
@@ -118,16 +117,18 @@ class OnceStrategy:
             errors=report.errors or (str(self.staging.errors) if tally.set_aside else ""),
         )
 
-    def _covered(self, placed: Iterable[CoveredRange]) -> list[str]:
-        """Write down what was read whole, where a warehouse will ask for it.
+    def _marked(self, outcomes: Sequence[TaskOutcome]) -> list[str]:
+        """Write down what tasks said of their parts, where a warehouse will look at it."""
+        folder, marks = self.staging.messages_partial, {path: m for one in outcomes for path, m in one.marks.items()}
+        return [keep_marks(folder, marks)] if folder is not None and marks else []
 
-        Args:
-            placed: what records said of where they stood.
-        """
+    def _covered(self, outcomes: Sequence[TaskOutcome]) -> list[str]:
+        """Write down what was read whole, where a warehouse will ask for it."""
         folder = self.staging.messages_partial
         if folder is None or not self.is_staged or self.spec.source.limit is not None:
             return []
-        ranges, mapping = joined(placed), self.spec.mapping
+        ranges = joined(one for outcome in outcomes for one in outcome.covered)
+        mapping = self.spec.mapping
         read = (*self.source.covered(), *(ranges if len(ranges) <= MOST_RANGES else ()))
         return [keep_coverage(folder, Coverage(mapping.publication or mapping.state, read))]
 
@@ -210,23 +211,3 @@ class OnceStrategy:
         stays = "What was sent stays in its topics, and is sent again by the next run."
         texts = (text.replace("Nothing was written.", stays) for text in (error.text, error.hint))
         return type(error)(error.title, *texts)
-
-
-@contextlib.contextmanager
-def _source_of(spec: RunSpec) -> Iterator[Source]:
-    """List what a run reads; an error store is held until the run is over.
-
-    Raises:
-        RunError: there is nothing to read, or another replay is at it.
-    """
-    if is_kafka(spec.source.address):
-        from metl_gui.engine.sources.topic_source import ErrorTopicSource, TopicSource
-
-        yield TopicSource(spec) if spec.source.replay is None else ErrorTopicSource(spec)
-        return
-    if spec.source.replay is None:
-        yield FileSource(list_files(spec.source.address))
-        return
-    store = ErrorStore.at(spec.source.address, spec.source.replay.reasons, spec.source.max_record_bytes)
-    with exclusive(store, spec.is_marked):
-        yield ReplaySource(store, spec.run_id, spec.policy.mode, spec.source.replay.is_again, spec.is_marked)

@@ -115,16 +115,17 @@ class ErrorTopicSource(TopicSource):
 
     Args:
         spec: the replay.
+        is_marked: it commits how far it is.
 
     Raises:
         RunError: servers do not answer or refuse, or the topic is not there.
     """
 
-    def __init__(self, spec: RunSpec) -> None:
+    def __init__(self, spec: RunSpec, *, is_marked: bool = False) -> None:
         super().__init__(spec)
         if spec.source.replay is None:
             raise ValueError("the run is no replay")
-        self.is_marked = spec.is_marked
+        self.is_marked = is_marked
         self.reasons = spec.source.replay.reasons
         self.is_again = spec.source.replay.is_again
         self.mode = spec.policy.mode

@@ -31,6 +31,7 @@ from metl_gui.engine.sinks.parquet_parts import HELD_BYTES, ParquetParts
 from metl_gui.engine.sinks.sink import RejectedRecord, folder_name
 from metl_gui.engine.sinks.typed_rows import NAMED_COLUMNS, TypedRows
 from metl_gui.engine.staging.columns import history_columns
+from metl_gui.engine.staging.part_marks import PartMark, kept_marks, place_of
 from metl_gui.engine.staging.rows import ABSENT, ENTITY, TIME_COLUMNS, MessageHeads, absent_columns, staged_rows
 from metl_gui.own_files import write_file
 
@@ -182,14 +183,15 @@ def staged_parts(folder: Path | str) -> tuple[StagedPart, ...]:
     Args:
         folder: where it staged them.
     """
-    return parts_at(map(str, sorted(Path(folder).glob("*/*.parquet"))))
+    marks = kept_marks(Path(folder))
+    paths = map(str, sorted(Path(folder).glob("*/*.parquet")))
+    return tuple(part_at(path, marks.get(place_of(path))) for path in paths)
 
 
-def parts_at(paths: Iterable[str]) -> tuple[StagedPart, ...]:
-    """Return the parts at some paths."""
-    found = []
-    for path in map(Path, paths):
-        about = pq.read_schema(path).metadata or {}
-        entity = about.get(ENTITY, path.parent.name.encode()).decode()
-        found.append(StagedPart(entity, str(path), pq.read_metadata(path).num_rows))
-    return tuple(found)
+def part_at(path: str, mark: PartMark | None = None) -> StagedPart:
+    """Return the part at a path, with what its task said of it."""
+    about = pq.read_metadata(path)
+    entity = (about.metadata or {}).get(ENTITY, Path(path).parent.name.encode()).decode()
+    if mark is None:
+        return StagedPart(entity, path, about.num_rows)
+    return StagedPart(entity, path, mark.rows, mark.checksum)

@@ -13,6 +13,7 @@ import msgspec
 
 from metl_gui.core.dimensional.replays import Coverage, CoveredRange
 from metl_gui.engine.sources.source import partition_of
+from metl_gui.engine.staging.part_marks import PartMark
 from metl_gui.engine.staging.read_places import joined
 from metl_gui.engine.streaming.checkpoint import Checkpoint, read_whole
 from metl_gui.engine.streaming.file_states import KnownFile
@@ -28,7 +29,7 @@ class StagedBatchFile(msgspec.Struct, frozen=True, kw_only=True):
 
     Args:
         number: of the batch.
-        parts: paths of what its tasks wrote whose results were received.
+        parts: what its tasks wrote whose results were received, by path.
         messages: in these.
         set_aside: records that became no message.
         places: what is known of the files or partitions that it read from, once it is loaded; JSON.
@@ -36,7 +37,7 @@ class StagedBatchFile(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     number: int
-    parts: list[str]
+    parts: dict[str, PartMark]
     messages: int
     set_aside: int
     places: dict[str, str]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import msgspec
@@ -20,6 +20,7 @@ from metl_gui.engine.runs.folder_lock import lock_paths, outermost
 from metl_gui.engine.sessions.run_context import RunContext
 from metl_gui.engine.spark.cancellation import LOOK_SECONDS
 from metl_gui.engine.spark.task_errors import DISK_FULL, folder_error, run_error
+from metl_gui.engine.staging.part_marks import PartMark
 from metl_gui.engine.streaming.batch_loop import BatchLoop
 from metl_gui.engine.streaming.batch_records import (
     BatchLog,
@@ -249,18 +250,18 @@ class BatchStrategy:
         self.records.add(record)
         drop_batch_folders(record.moves)
         if self.spec.sink.format == "stage":
-            self._keep_staged(record, plan)
+            self._keep_staged(record, plan, {path: m for one in outcomes for path, m in one.marks.items()})
         self._tell_batch(record, changed=changed)
 
-    def _keep_staged(self, record: BatchRecord, plan: BatchPlan) -> None:
+    def _keep_staged(self, record: BatchRecord, plan: BatchPlan, marks: Mapping[str, PartMark]) -> None:
         """Have a warehouse load the batch, and keep how far it is read with it."""
-        tally, sink = record.tally, Path(self.head.sink)
+        tally = record.tally
         is_loaded_as_it_is = self.spec.source.holds == "messages"
         keep_staged(
             self.checkpoint,
             StagedBatchFile(
                 number=record.number,
-                parts=[move.place for move in record.moves if Path(move.place).is_relative_to(sink)],
+                parts={move.place: marks[move.partial] for move in record.moves if move.partial in marks},
                 messages=tally.messages_out,
                 set_aside=tally.set_aside,
                 places=self._places_after(record, plan),

@@ -12,6 +12,7 @@ from metl_gui.engine.kernel.plan import Plan
 from metl_gui.engine.runs.progress import ProgressNotes
 from metl_gui.engine.sources.large_records import LargeRecords
 from metl_gui.engine.staging.messages import MessageStager
+from metl_gui.engine.staging.part_marks import marks_of
 from metl_gui.engine.staging.sink import stage_parts
 from metl_gui.engine.tasks.task import SetAsideOutput, TaskOrder, TaskOutcome
 
@@ -53,6 +54,6 @@ class StagingAttempt:
     def end(self, notes: Sequence[str] = ()) -> TaskOutcome:
         """Write what is left and return what was counted, with notes on what was read."""
         errors = self.errors.close()
-        written = [*(self.parts.close() if self.parts is not None else ()), *errors]
+        parts = self.parts.close() if self.parts is not None else []
         self.notes.note(self.tally, is_done=True)
-        return TaskOutcome(self.tally, written, list(notes))
+        return TaskOutcome(self.tally, [*parts, *errors], list(notes), marks=marks_of(parts))

@@ -33,6 +33,7 @@ from metl_gui.engine.sinks.jsonl import JsonlParts, JsonlSink
 from metl_gui.engine.sinks.parquet import ParquetSink
 from metl_gui.engine.sinks.sink import Sink
 from metl_gui.engine.sources.large_records import TOO_LARGE, LargeRecords, write_row
+from metl_gui.engine.staging.part_marks import PartMark, marks_of
 from metl_gui.engine.staging.read_places import ReadPlaces
 from metl_gui.engine.staging.sink import StageSink
 from metl_gui.engine.tasks.refused_records import counted, set_refused_aside
@@ -44,12 +45,16 @@ if TYPE_CHECKING:
 
 
 class TaskOutcome(msgspec.Struct, frozen=True):
-    """What one successful task attempt counted, wrote and covered, and what a person should know of what it read."""
+    """What one successful task attempt counted, wrote and covered, and what a person should know of what it read.
+
+    Parts that are staged have their marks.
+    """
 
     tally: Tally
     written: list[str]
     notes: list[str] = []
     covered: list[CoveredRange] = []
+    marks: dict[str, PartMark] = {}
 
 
 class TaskOrder(msgspec.Struct, frozen=True, kw_only=True):
@@ -221,9 +226,12 @@ class TaskAttempt:
     def end(self, notes: Sequence[str] = ()) -> TaskOutcome:
         """Write what is left and return what was counted, with notes on what was read."""
         errors = self.errors.close()
-        written = [*(self.sink.close() if self.sink else ()), *errors, *self.samples.close()]
+        parts = self.sink.close() if self.sink else []
+        written = [*parts, *errors, *self.samples.close()]
         self.notes.note(self.tally, is_done=True)
-        return TaskOutcome(self.tally, written, list(notes), self.places.ranges() if self.places is not None else [])
+        marks = marks_of(parts) if isinstance(self.sink, StageSink) else {}
+        covered = self.places.ranges() if self.places is not None else []
+        return TaskOutcome(self.tally, written, list(notes), covered, marks)
 
     def _note_figures(self, figures: KernelFigures, outcome: MappedBatch, nanoseconds: int) -> None:
         kernel, records = self.kernel, len(outcome.fates)

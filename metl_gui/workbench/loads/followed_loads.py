@@ -26,7 +26,7 @@ from metl_gui.core.runs.events import BatchCommitted, EngineEvent, LoadCommitted
 from metl_gui.core.runs.kafka import is_kafka
 from metl_gui.core.runs.run_spec import RunSpec
 from metl_gui.engine.execution.client import SparkProcess
-from metl_gui.engine.staging.sink import parts_at
+from metl_gui.engine.staging.sink import part_at
 from metl_gui.engine.streaming.checkpoint import Checkpoint, head_of
 from metl_gui.engine.streaming.staged_batches import StagedBatchFile, begin_after, drop_staged, staged_batches
 from metl_gui.errors import RunCancelled, RunError, UserError
@@ -36,7 +36,13 @@ from metl_gui.warehouse.plans.table_shapes import TableShapes
 from metl_gui.warehouse.read_progress import stored_progress
 from metl_gui.workbench.loads.load_requests import take_request
 from metl_gui.workbench.loads.targets import TargetAddress, find_target
-from metl_gui.workbench.loads.warehouse_loads import LoadedRun, model_shapes, request_document, told_steps
+from metl_gui.workbench.loads.warehouse_loads import (
+    LoadedRun,
+    model_shapes,
+    request_document,
+    told_steps,
+    with_set_aside,
+)
 from metl_gui.workbench.runs.mapping_run import PRODUCTION, RunRequest, prepare_run, run_prepared
 from metl_gui.workbench.session import Workbench
 
@@ -225,14 +231,14 @@ class BatchLoads:
         name = f"{self.spec.run_id}-{staged[-1].number:09d}"
         with opened:
             loader = Loader(opened, self.tables, self.owner, told_steps(self.watch))
-            parts = parts_at(part for batch in staged for part in batch.parts)
+            parts = [part_at(path, mark) for batch in staged for path, mark in batch.parts.items()]
             report = loader.load(parts, name, _coverage(staged), progress=progress)
         self._progress = ReadProgress(self._progress.source, name)
         for batch in staged:
             drop_staged(self._checkpoint, batch)
         self._loaded_at, self._was_asked = self._clock(), False
         if self.spec.source.holds == "messages":
-            report = _with_set_aside(report, sum(batch.set_aside for batch in staged))
+            report = with_set_aside(report, sum(batch.set_aside for batch in staged))
         self.sum = added(self.sum, report)
         if self.on_load is not None:
             self.on_load(report)
@@ -250,11 +256,6 @@ class BatchLoads:
 def _coverage(staged: list[StagedBatchFile]) -> Coverage:
     """Return what batches read whole; they are of one state."""
     return Coverage(staged[-1].coverage.publication, tuple(one for batch in staged for one in batch.coverage.ranges))
-
-
-def _with_set_aside(report: LoadReport, set_aside: int) -> LoadReport:
-    """Count messages that were set aside before they were staged."""
-    return msgspec.structs.replace(report, messages=report.messages + set_aside, set_aside=report.set_aside + set_aside)
 
 
 def _event(run_id: str, batch: int, report: LoadReport, seconds: float) -> LoadCommitted:

@@ -30,7 +30,7 @@ from metl_gui.warehouse.plans.shape_maker import shapes
 from metl_gui.warehouse.plans.statements import Step, readable
 from metl_gui.warehouse.plans.table_shapes import TableShapes
 from metl_gui.warehouse.status import TargetStatus, target_status
-from metl_gui.workbench.loads.targets import find_target
+from metl_gui.workbench.loads.targets import TargetAddress, find_target
 from metl_gui.workbench.publishing.publication import production_document
 from metl_gui.workbench.runs.mapping_run import PRODUCTION, RunRequest, RunResult, run_mapping
 from metl_gui.workbench.session import Workbench
@@ -109,21 +109,38 @@ def load_warehouse(
     # By the state whose tables are loaded, whatever is published or edited meanwhile.
     pinned = replace(request, sink=sink, state=document.state)
     run = run_mapping(workbench, pinned, spark, watch=watch, keeps_session=keeps_session)
-    folder = Path(run.report.outputs)
     owner = Owner(project=workbench.project_id, mode=request.mode)
-    watch.step("Loading the warehouse")
-    is_left_out = is_dry and found.is_new
-    with found.open() as opened:
-        loader = Loader(opened, tables, owner, told_steps(watch))
-        put = loader.planned if is_dry else loader.load
-        load = put(staged_parts(folder), run.report.run_id, staged_coverage(folder))
-    if is_left_out:
-        found.path.unlink(missing_ok=True)
+    load = load_staged(found, tables, owner, run, watch, is_dry=is_dry)
     if request.source.holds == "messages":
-        load.messages += run.report.set_aside
-        load.set_aside += run.report.set_aside
-    shutil.rmtree(folder, ignore_errors=True)
+        load = with_set_aside(load, run.report.set_aside)
     return LoadedRun(run, load)
+
+
+def load_staged(
+    found: TargetAddress, tables: TableShapes, owner: Owner, run: RunResult, watch: Watch, *, is_dry: bool = False
+) -> LoadReport:
+    """Load what a run has staged, which goes then, whatever became of the load.
+
+    Raises:
+        RunCancelled: it was cancelled; nothing of it is in the target.
+        TargetError: the target refused the load; nothing of it is kept.
+    """
+    folder, is_left_out = Path(run.report.outputs), is_dry and found.is_new
+    try:
+        watch.step("Loading the warehouse")
+        with found.open() as opened:
+            loader = Loader(opened, tables, owner, told_steps(watch))
+            put = loader.planned if is_dry else loader.load
+            return put(staged_parts(folder), run.report.run_id, staged_coverage(folder))
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        if is_left_out:
+            found.path.unlink(missing_ok=True)
+
+
+def with_set_aside(load: LoadReport, set_aside: int) -> LoadReport:
+    """Count messages too that were set aside before they were staged."""
+    return msgspec.structs.replace(load, messages=load.messages + set_aside, set_aside=load.set_aside + set_aside)
 
 
 def rebuild_warehouse(

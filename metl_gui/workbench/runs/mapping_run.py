@@ -206,9 +206,7 @@ def prepare_run(workbench: Workbench, request: RunRequest) -> RunSpec:
     asked, sink = request.policy.checkpoint, request.sink
     mapping = pinned.mapping
     if request.source.holds == "messages":
-        is_whole = request.include_unconfirmed or request.mode == TEST
-        plan = plans.encode(staging_plan(pinned.document, mapping.hash, is_whole))
-        mapping = msgspec.structs.replace(mapping, plan=plan)
+        mapping = with_staging_plan(pinned, request)
     histories = entity_histories(pinned.document) if sink.format == "stage" and not sink.histories else sink.histories
     checkpoint = asked or (str(folder / "checkpoint") if request.source.follow else "")
     return RunSpec(
@@ -234,6 +232,13 @@ def prepare_run(workbench: Workbench, request: RunRequest) -> RunSpec:
         ),
         servers=servers_of(request.source.address, sink.address, sink.errors),
     )
+
+
+def with_staging_plan(pinned: PinnedState, request: RunRequest) -> MappingSpec:
+    """Return a state with the plan by which messages that exist are staged."""
+    is_whole = request.include_unconfirmed or request.mode == TEST
+    plan = plans.encode(staging_plan(pinned.document, pinned.mapping.hash, is_whole))
+    return msgspec.structs.replace(pinned.mapping, plan=plan)
 
 
 def _check_topics(request: RunRequest) -> None:

@@ -32,6 +32,7 @@ from metl_gui.workbench.runs.mapping_run import (
     pin,
     run_prepared,
     servers_of,
+    with_staging_plan,
 )
 from metl_gui.workbench.session import Workbench
 from metl_gui.workbench.user_folders import run_folder
@@ -103,12 +104,15 @@ def prepare_replay(workbench: Workbench, request: RunRequest) -> RunSpec:
         own = str(store.again_folder(run_id)) if store is not None else address.strip()
     source = address.strip() if is_topic else str(Path(address).expanduser().resolve())
     sink, errors = request.sink.address or str(folder / "messages"), request.sink.errors or own
+    mapping = pinned.mapping
+    if request.source.holds == "messages":
+        mapping = with_staging_plan(pinned, request)
     return RunSpec(
         run_id=run_id,
         source=msgspec.structs.replace(request.source, address=source),
         sink=msgspec.structs.replace(request.sink, address=sink, errors=errors),
         # No lane has to agree with a replay.
-        mapping=msgspec.structs.replace(pinned.mapping, matrix=""),
+        mapping=msgspec.structs.replace(mapping, matrix=""),
         policy=msgspec.structs.replace(request.policy, folder=str(folder), notes=pinned.notes),
         servers=servers_of(source, sink, errors),
     )
@@ -149,8 +153,8 @@ def replay(
     """
     watch.step("Looking at what waits")
     spec = prepare_replay(workbench, request)
-    if not _waits(spec, request):
-        return _nothing(spec, request)
+    if not waits(spec, request):
+        return nothing_waits(spec, request)
     return run_prepared(workbench, spec, request.spark, spark, on_event, watch, aside, keeps_session=keeps_session)
 
 
@@ -174,7 +178,7 @@ def make_topics(workbench: Workbench, request: RunRequest, tell: Callable[[str],
             create_topics(servers, [plan for plan in missing if (plan.why == why_of(ERRORS)) is is_errors])
 
 
-def _waits(spec: RunSpec, request: RunRequest) -> bool:
+def waits(spec: RunSpec, request: RunRequest) -> bool:
     """Return whether anything may wait.
 
     Raises:
@@ -200,7 +204,7 @@ def _check(request: RunRequest) -> None:
             )
     if sink.has_tombstones and not is_kafka(sink.address):
         raise RunError("--tombstones is for a kafka:// sink.", hint="Leave --tombstones out, or give a kafka:// sink.")
-    if request.mode == PRODUCTION and not sink.address:
+    if request.mode == PRODUCTION and not sink.address and sink.format != "stage":
         raise RunError(
             "A replay in production needs to know where its messages go.",
             "No sink is given.",
@@ -214,7 +218,8 @@ def _check(request: RunRequest) -> None:
         )
 
 
-def _nothing(spec: RunSpec, request: RunRequest) -> RunResult:
+def nothing_waits(spec: RunSpec, request: RunRequest) -> RunResult:
+    """Return the result of a replay that had nothing to do."""
     nothing = "Nothing waits here: what was set aside has been replayed already, if there was anything."
     report = report_of(spec, find_target(request.spark).shown, Tally(), 0.0, (nothing,))
     report = msgspec.structs.replace(report, outputs="")

@@ -11,6 +11,7 @@ from metl_gui.core.dimensional.replays import Coverage, CoveredRange
 from metl_gui.core.runs.run_spec import PlanState, SourceSpec
 from metl_gui.engine.kafka.consumer import OffsetRange
 from metl_gui.engine.sources.topic_source import cut_partitions
+from metl_gui.engine.staging.part_marks import PartMark
 from metl_gui.engine.streaming.checkpoint import Checkpoint
 from metl_gui.engine.streaming.ledger import BatchPlan, KnownPartition
 from metl_gui.engine.streaming.planner import Planner
@@ -90,7 +91,10 @@ def test_batches_wait_in_order_until_they_are_dropped_with_their_parts(tmp_path:
     for number, path in ((12, parts[1]), (3, parts[0])):
         path.write_bytes(b"")
         keep_staged(
-            checkpoint, StagedBatchFile(number=number, parts=[str(path)], messages=1, set_aside=0, places={"a": "1"})
+            checkpoint,
+            StagedBatchFile(
+                number=number, parts={str(path): PartMark(1, 2)}, messages=1, set_aside=0, places={"a": "1"}
+            ),
         )
     waiting = staged_batches(checkpoint)
     assert [batch.number for batch in waiting] == [3, 12]
@@ -114,5 +118,5 @@ def test_a_batch_covers_what_it_reads_of_topics_and_nothing_of_files(tmp_path: P
 
 def staged_of(plan: BatchPlan) -> StagedBatchFile:
     return StagedBatchFile(
-        number=1, parts=[], messages=7, set_aside=0, places=known_places(plan), coverage=covered(plan, 4)
+        number=1, parts={}, messages=7, set_aside=0, places=known_places(plan), coverage=covered(plan, 4)
     )

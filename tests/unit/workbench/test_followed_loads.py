@@ -13,6 +13,7 @@ from metl_gui.core.dimensional.messages import Message, Position
 from metl_gui.core.progress import Watch
 from metl_gui.core.runs.events import BatchCommitted, EngineEvent, LoadCommitted, SourceTroubled
 from metl_gui.core.runs.run_spec import RunSpec
+from metl_gui.engine.staging.part_marks import marks_of
 from metl_gui.engine.streaming.checkpoint import Checkpoint
 from metl_gui.engine.streaming.staged_batches import StagedBatchFile, keep_staged, staged_batches
 from metl_gui.warehouse.databases.duckdb_target import DuckDb
@@ -76,7 +77,7 @@ class FollowedRun:
         staged = part(folder, "person", [person(number) for number in ids])
         batch = StagedBatchFile(
             number=self.number,
-            parts=[staged.path],
+            parts=marks_of([staged.path]),
             messages=len(ids),
             set_aside=set_aside,
             places={"a.jsonl": KNOWN.format(name="a.jsonl", to=100 * max(ids))},

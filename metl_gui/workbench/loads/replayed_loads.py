@@ -1,0 +1,95 @@
+"""Replay into a warehouse: what runs and loads set aside is mapped or staged again, and loaded.
+
+The error store is held until the load stands, and says only then what was replayed: a load that fails leaves all as it
+waits.
+
+Source: docs/guide/warehouse.md, "When more comes".
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+import msgspec
+
+from metl_gui.core.dimensional.load_report import LoadReport
+from metl_gui.core.progress import UNWATCHED, Watch
+from metl_gui.core.runs.kafka import is_kafka
+from metl_gui.core.runs.run_spec import RunSpec
+from metl_gui.engine.execution.client import SparkProcess
+from metl_gui.engine.runs.staged_outputs import Staging
+from metl_gui.engine.sources.run_source import source_of
+from metl_gui.warehouse.loader import Owner
+from metl_gui.workbench.loads.targets import find_target
+from metl_gui.workbench.loads.warehouse_loads import (
+    LoadedRun,
+    load_staged,
+    model_shapes,
+    request_document,
+    with_set_aside,
+)
+from metl_gui.workbench.runs.mapping_run import PRODUCTION, RunRequest, run_prepared
+from metl_gui.workbench.runs.replay import nothing_waits, prepare_replay, waits
+from metl_gui.workbench.session import Workbench
+
+
+def replay_into_warehouse(
+    workbench: Workbench,
+    request: RunRequest,
+    target: str,
+    model: str = "",
+    spark: SparkProcess | None = None,
+    watch: Watch = UNWATCHED,
+    *,
+    keeps_session: bool = False,
+) -> LoadedRun:
+    """Map again what waits in an error store, and load it.
+
+    Args:
+        workbench: the opened project; read only is enough.
+        request: a replay; its sink is a folder of its own. Where its source ``holds`` messages, which loads set aside,
+            these are staged as they are.
+        target: see ``find_target``.
+        model: name of the warehouse model; the only one by default.
+        spark: see ``run_mapping``.
+        watch: progress and cancel, between two steps of the load too.
+        keeps_session: see ``run_mapping``.
+
+    Raises:
+        EditError: there is no such model, or it has errors.
+        RunError: there is no such error store, another replay is at it, or the replay cannot go on.
+        TargetError: the target refused the load; nothing of it is kept, and all waits as before.
+    """
+    document = request_document(workbench, request)
+    tables = model_shapes(document, model, production=request.mode == PRODUCTION)
+    found = find_target(target, tables.model.name)
+    found.check()
+    sink = msgspec.structs.replace(request.sink, address="", format="stage", histories=tuple(tables.histories.values()))
+    request = replace(request, sink=sink, state=document.state)
+    watch.step("Looking at what waits")
+    spec = prepare_replay(workbench, request)
+    if not waits(spec, request):
+        return LoadedRun(nothing_waits(spec, request), LoadReport(load=spec.run_id))
+    with _marked_after(spec):
+        run = run_prepared(workbench, spec, request.spark, spark, watch=watch, keeps_session=keeps_session)
+        load = load_staged(found, tables, Owner(project=workbench.project_id, mode=request.mode), run, watch)
+    if request.source.holds == "messages":
+        load = with_set_aside(load, run.report.set_aside)
+    return LoadedRun(run, load)
+
+
+@contextmanager
+def _marked_after(spec: RunSpec) -> Iterator[None]:
+    """Hold the error store, and mark what waits in it now as replayed once all is well."""
+    with source_of(spec, is_marked=True) as source:
+        try:
+            yield
+        except BaseException:
+            if not is_kafka(spec.sink.errors):
+                shutil.rmtree(spec.errors_folder, ignore_errors=True)  # it waits where it was
+            raise
+        source.before_commit(Staging(spec))
+        source.after_commit()

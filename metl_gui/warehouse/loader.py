@@ -196,6 +196,7 @@ class Loader:
     def _load(
         self, parts: Sequence[StagedPart], load: str, coverage: Coverage, progress: ReadProgress | None = None
     ) -> None:
+        self.target.check_roles(granted_roles(self.shapes.model))
         self._open()
         known = self._known(load)
         if known is not None:
@@ -223,6 +224,7 @@ class Loader:
         """Make all tables of the model anew from the histories; keys that were given stay."""
         check_loaded(self.target)
         with self.target.transaction():
+            self.target.check_roles(granted_roles(self.shapes.model))
             self._open(is_rebuilt=True)
             for entity in self.shapes.histories:
                 self._take_up(entity)
@@ -260,7 +262,6 @@ class Loader:
 
     def _open(self, *, is_rebuilt: bool = False) -> None:
         """Make what is missing in the target, and refuse one that is somebody else's or made by another model."""
-        self.target.check_roles(granted_roles(self.shapes.model))
         if not self.target.has_table("metl_loads"):
             self._steps([*create_own(), *create_histories(self.shapes.histories.values()), *create_tables(self.shapes)])
             self._remember()

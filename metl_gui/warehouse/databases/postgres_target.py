@@ -289,6 +289,7 @@ class PostgreSql:
             label, text = _index(one)
             if label not in known:
                 self._execute(text)
+                known.add(label)
                 counted.add(one.table)
         if counted:
             # What stays is counted as the server does it.

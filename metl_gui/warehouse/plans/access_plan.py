@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import msgspec
 
 from metl_gui.core.dimensional.grants import role_of
-from metl_gui.core.dimensional.junk import junk_of
-from metl_gui.core.warehouse_model import Dimension, Fact, Model, Table
+from metl_gui.core.dimensional.junk import junk_tables
+from metl_gui.core.warehouse_model import Dates, Dimension, Fact, Model, Table, TimesOfDay
 
 
 class Grant(msgspec.Struct, frozen=True):
@@ -43,16 +43,20 @@ def declared(model: Model) -> Declared:
     grants = tuple(dict.fromkeys(grant for one in model.tables for grant in _grants(model, one)))
     found = [(one.name, index) for one in model.tables if isinstance(one, Dimension | Fact) for index in one.indexes]
     apart = [(table, (column,)) for table, columns in found for column in columns]
-    return Declared(tuple(tables), grants, tuple(dict.fromkeys((*found, *apart))))
+    return Declared(tuple(dict.fromkeys(tables)), grants, tuple(dict.fromkeys((*found, *apart))))
 
 
 def _readable(model: Model, table: Table) -> Iterator[str]:
-    """Yield a table and what is read together with it: its views, and its junk dimensions."""
+    """Yield a table and what is read together with it: its views, tables of it, days and times that it refers to."""
     yield table.name
     if isinstance(table, Dimension):
         yield from (f"{table.name}_current", f"{table.name}_now")
-    if isinstance(table, Fact):
-        yield from (one.name for one in junk_of(model, table.name))
+    yield from (one.name for one in (*model.tables, *junk_tables(model)) if getattr(one, "of", "") == table.name)
+    if isinstance(table, Dimension | Fact):
+        referred = {one.dimension for one in table.references}
+        if isinstance(table, Fact) and table.event_times:
+            referred |= {one.name for one in model.tables if isinstance(one, Dates)}
+        yield from (one.name for one in model.tables if isinstance(one, Dates | TimesOfDay) and one.name in referred)
 
 
 def _grants(model: Model, table: Table) -> Iterator[Grant]:

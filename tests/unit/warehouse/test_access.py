@@ -9,7 +9,8 @@ from typing import Any
 import psycopg
 import pytest
 
-from metl_gui.core.warehouse_model import Column, Junk, Model
+from metl_gui.core.warehouse_model import Column, Dates, Junk, Model, Periodic, Reference
+from metl_gui.warehouse.audit import audit
 from metl_gui.warehouse.databases.duckdb_target import DuckDb
 from metl_gui.warehouse.databases.postgres_target import PostgreSql
 from metl_gui.warehouse.databases.target import TargetError
@@ -19,13 +20,17 @@ from metl_gui.warehouse.plans.shape_maker import shapes
 from metl_gui.warehouse.plans.statements import name
 from metl_gui.warehouse.plans.table_shapes import ModelError, TableShapes
 from tests.unit.warehouse.conftest import new_schema
-from tests.unit.warehouse.orders import OWNER, STATUS, load_orders, order, order_fact
+from tests.unit.warehouse.orders import DAYS, OWNER, STATUS, load_orders, order, order_fact
 from tests.unit.warehouse.worlds import ORDER, PERSON, parse, person_dimension
 
 Login = dict[str, Any]
 Columns = tuple[tuple[str, ...], ...]
 FLAGS = Junk(name="flags", of="order", columns=("status",))
 RUSH = Column(name="rush", path="rush")
+DAILY = Periodic(name="order_day", of="order", every="day", columns=("fee",))
+ON_DAY = Reference(dimension="day", on="event_time")
+OTHER = Dates(name="other", first="2026-01-01", last="2026-01-02")
+"""Days that nothing refers to."""
 MESSAGES = [order(1, "c", fee=1, status="new", rush="y"), order(2, "c", no=2, fee=1, status="done", rush="n")]
 
 
@@ -33,8 +38,8 @@ def tables(role: str = "", of_person: Columns = (), of_order: Columns = ()) -> T
     """Return tables that a role may read, of which the dimension has indexes, and the fact others."""
     granted = (f"select to {role}",) if role else ()
     person = person_dimension(grants=granted, indexes=of_person)
-    fact = order_fact(grants=granted, indexes=of_order, degenerate=(STATUS, RUSH))
-    return shapes(Model(name="world", tables=(person, fact, FLAGS)), [PERSON, ORDER], parse)
+    fact = order_fact(grants=granted, indexes=of_order, degenerate=(STATUS, RUSH), references=(ON_DAY,))
+    return shapes(Model(name="world", tables=(person, fact, FLAGS, DAILY, DAYS, OTHER)), [PERSON, ORDER], parse)
 
 
 class Server:
@@ -80,7 +85,7 @@ def role(server: Server) -> Iterator[str]:
     server.run(f"DROP ROLE {name(made)}")
 
 
-MADE = {"person", "person_current", "person_now", "order", "flags"}
+MADE = {"person", "person_current", "person_now", "order", "flags", "order_day", "day"}
 
 
 @pytest.mark.live
@@ -95,6 +100,20 @@ def test_a_declared_role_may_read_tables_and_their_views_before_and_after_a_rebu
         assert server.readable(role) == MADE
         Loader(target, tables(), OWNER).rebuild()
         assert server.readable(role) == set()
+
+
+@pytest.mark.live
+@pytest.mark.xdist_group("live")
+def test_a_role_that_went_later_keeps_no_audit_from_being_made(server: Server, tmp_path: Path) -> None:
+    made = f"Leaver of {server.schema}"
+    server.run(f"CREATE ROLE {name(made)}")
+    with server.open() as target:
+        load_orders(target, tmp_path, tables(made), [MESSAGES])
+        server.run(f"DROP OWNED BY {name(made)}")
+        server.run(f"DROP ROLE {name(made)}")
+        assert audit(target, tables(made), OWNER) == ()
+        with pytest.raises(TargetError, match="Leaver of"):
+            load_orders(target, tmp_path, tables(made), [MESSAGES])
 
 
 @pytest.mark.live

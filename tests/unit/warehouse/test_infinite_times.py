@@ -159,16 +159,18 @@ def test_an_infinite_milestone_is_not_reached_and_an_infinite_event_time_is_none
     assert rows == [(1, at(1), None, -1, None, -1), (2, at(5), at(6), 20260101, None, -1)]
 
 
-def test_a_text_of_a_year_that_no_table_holds_is_set_aside(new_target: NewTarget, tmp_path: Path) -> None:
+@pytest.mark.parametrize("type_", ["instant", "timestamp", "date"])
+def test_a_text_of_a_year_that_no_table_holds_is_set_aside(new_target: NewTarget, tmp_path: Path, type_: str) -> None:
     target = new_target(tmp_path)
-    moved = Column(name="moved", path="city", type="instant")
+    moved = Column(name="moved", path="city", type=type_)
     tables = shapes(Model(name="w", tables=(person_dimension(columns=(moved,)),)), [PERSON], parse)
-    texts = ["2026-01-01 00:00:00+00", "12026-01-01 00:00:00+00", "infinity", "soon"]
+    clock = {"instant": " 00:00:00+00", "timestamp": " 00:00:00", "date": ""}[type_]
+    texts = [f"2026-01-01{clock}", f"12026-01-01{clock}", "infinity", "soon"]
     messages = [person(place, key=place, city=text) for place, text in enumerate(texts, 1)]
     report = load_parts(target, tables, [part(tmp_path, "person", messages)], "load", OWNER)
     assert (report.appended, report.set_aside) == (2, 2)
     aside = 'SELECT city, "_column" FROM metl_set_aside_person ORDER BY city'
-    assert target.rows(aside) == [("12026-01-01 00:00:00+00", "person.moved"), ("soon", "person.moved")]
+    assert target.rows(aside) == [(texts[1], "person.moved"), ("soon", "person.moved")]
 
 
 def test_dimensions_of_one_entity_agree_on_infinite_times() -> None:

@@ -9,17 +9,16 @@ from collections.abc import Iterator
 
 import msgspec
 
-from metl_gui.core.dimensional.junk import junk_of
-from metl_gui.core.warehouse_model import Accepted, Column, ColumnTest, Dimension, Fact, NotNull, Related, Unique
 from metl_gui.warehouse.databases.target import WarehouseTarget
 from metl_gui.warehouse.loader import Loader, Owner, check_loaded
 from metl_gui.warehouse.plans.arrivals import set_aside_table
+from metl_gui.warehouse.plans.declared_tests import Rule, declared_rules
 from metl_gui.warehouse.plans.dimension_tables import versions_table
 from metl_gui.warehouse.plans.fact_plan import member_references
 from metl_gui.warehouse.plans.history_tables import history_table
 from metl_gui.warehouse.plans.load_plan import referring_to
 from metl_gui.warehouse.plans.member_plan import MemberTables, keys_of
-from metl_gui.warehouse.plans.statements import name, text
+from metl_gui.warehouse.plans.statements import name
 from metl_gui.warehouse.plans.table_shapes import DimensionShape, FactShape, JunkShape, MemberShape, TableShapes
 
 _SHOWN = 5
@@ -41,14 +40,6 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     shown: tuple[str, ...] = ()
 
 
-class _Rule(msgspec.Struct, frozen=True):
-    """A rule, as the query for the rows that break it."""
-
-    table: str
-    rule: str
-    broken: str
-
-
 def audit(target: WarehouseTarget, shapes: TableShapes, owner: Owner) -> tuple[Finding, ...]:
     """Return what is wrong in a target; nothing in it is changed.
 
@@ -67,8 +58,8 @@ def audit(target: WarehouseTarget, shapes: TableShapes, owner: Owner) -> tuple[F
     return tuple(one for one in findings if one is not None)
 
 
-def _found(target: WarehouseTarget, rule: _Rule) -> Finding | None:
-    count = target.rows(f"SELECT COUNT(*) FROM ({rule.broken}) AS q")[0][0]
+def _found(target: WarehouseTarget, rule: Rule) -> Finding | None:
+    count = target.rows(rule.count)[0][0]
     if not count:
         return None
     rows = target.rows(f"SELECT * FROM ({rule.broken}) AS q LIMIT {_SHOWN}")
@@ -76,7 +67,7 @@ def _found(target: WarehouseTarget, rule: _Rule) -> Finding | None:
     return Finding(table=rule.table, rule=rule.rule, rows=count, shown=shown)
 
 
-def _rules(shapes: TableShapes) -> Iterator[_Rule]:
+def _rules(shapes: TableShapes) -> Iterator[Rule]:
     yield _ledger(shapes)
     for dimension in shapes.dimensions:
         yield from _dimension_rules(dimension)
@@ -84,13 +75,13 @@ def _rules(shapes: TableShapes) -> Iterator[_Rule]:
             column = reference.durable
             known = f"SELECT {name(dimension.durable_key)} FROM {name(dimension.table)}"
             broken = f"SELECT * FROM {name(table)} WHERE {name(column)} NOT IN ({known})"
-            yield _Rule(table, f"{column} stands in {dimension.table}", broken)
+            yield Rule(table, f"{column} stands in {dimension.table}", broken)
     for hierarchy in shapes.hierarchies:
         of = hierarchy.dimension
         known = f"SELECT {name(of.durable_key)} FROM {name(of.table)} WHERE is_current"
         for column in ("ancestor_durable_key", "descendant_durable_key"):
             broken = f"SELECT * FROM {name(hierarchy.table)} WHERE {column} NOT IN ({known})"
-            yield _Rule(hierarchy.table, f"{column} is a current member of {of.table}", broken)
+            yield Rule(hierarchy.table, f"{column} is a current member of {of.table}", broken)
     for fact in shapes.facts:
         yield _owned(fact)
         for junk in fact.junk:
@@ -100,82 +91,47 @@ def _rules(shapes: TableShapes) -> Iterator[_Rule]:
             pair = f"SELECT {name(target.version_key)}, {name(target.durable_key)} FROM {name(target.table)}"
             broken = f"""SELECT * FROM {name(fact.table)}
                 WHERE ({name(reference.key)}, {name(reference.durable)}) NOT IN ({pair})"""
-            yield _Rule(fact.table, f"{reference.key} and {reference.durable} are one member", broken)
-    yield from _declared(shapes)
+            yield Rule(fact.table, f"{reference.key} and {reference.durable} are one member", broken)
+    yield from declared_rules(shapes)
 
 
-def _ledger(shapes: TableShapes) -> _Rule:
+def _ledger(shapes: TableShapes) -> Rule:
     stored = " + ".join(f"(SELECT COUNT(*) FROM {name(history_table(entity))})" for entity in shapes.histories) or "0"
     tables = (name(set_aside_table(entity)) for entity in shapes.histories)
     aside = " + ".join(f"(SELECT COUNT(*) FROM {table})" for table in tables) or "0"
     messages, repeated = (f"CAST(report ->> '$.{count}' AS BIGINT)" for count in ("messages", "repeated"))
     counted = f"SELECT COALESCE(SUM({messages} - {repeated}), 0) AS loaded FROM metl_loads WHERE report IS NOT NULL"
     broken = f"SELECT loaded, {stored} + {aside} AS stored FROM ({counted}) AS l WHERE loaded <> {stored} + {aside}"
-    return _Rule("metl_loads", "messages are those that are stored, repeated or set aside", broken)
+    return Rule("metl_loads", "messages are those that are stored, repeated or set aside", broken)
 
 
-def _dimension_rules(shape: DimensionShape) -> Iterator[_Rule]:
+def _dimension_rules(shape: DimensionShape) -> Iterator[Rule]:
     table, key, member = name(shape.table), name(shape.version_key), name(shape.durable_key)
     overlap = f"""SELECT a.{key}, b.{key} AS other FROM {table} AS a JOIN {table} AS b
         ON a.{member} = b.{member} AND a.{key} <> b.{key} AND a.valid_from <= b.valid_from
         AND (a.valid_to IS NULL OR a.valid_to > b.valid_from) WHERE a.{key} > 0"""
-    yield _Rule(shape.table, "versions of a member do not overlap", overlap)
+    yield Rule(shape.table, "versions of a member do not overlap", overlap)
     several = f"SELECT {member} FROM {table} WHERE is_current AND {key} > 0 GROUP BY {member} HAVING COUNT(*) > 1"
-    yield _Rule(shape.table, "a member has one current version at most", several)
+    yield Rule(shape.table, "a member has one current version at most", several)
     twice = f"SELECT {key} FROM {table} GROUP BY {key} HAVING COUNT(*) > 1"
-    yield _Rule(shape.table, "a key is given once", twice)
+    yield Rule(shape.table, "a key is given once", twice)
     given = name(versions_table(shape.table))
     strange = f"""SELECT t.{key} FROM {table} AS t WHERE t.{key} > 0 AND NOT EXISTS (
         SELECT 1 FROM {given} AS v WHERE v.version_key = t.{key} AND v.durable_key = t.{member})"""
-    yield _Rule(shape.table, "keys are those that were given", strange)
+    yield Rule(shape.table, "keys are those that were given", strange)
 
 
-def _owned(shape: MemberShape) -> _Rule:
+def _owned(shape: MemberShape) -> Rule:
     """Return the rule that rows have a grain that some message has: others were written by hand."""
     keys = zip(shape.key, keys_of(shape), strict=True)
     match = " AND ".join(f"o.{name(key)} = t.{name(part.name)}" for part, key in keys)
     owners = name(MemberTables(shape.table).owners)
     broken = f"SELECT * FROM {name(shape.table)} AS t WHERE NOT EXISTS (SELECT 1 FROM {owners} AS o WHERE {match})"
-    return _Rule(shape.table, "rows come from messages", broken)
+    return Rule(shape.table, "rows come from messages", broken)
 
 
-def _junk_rules(fact: FactShape, junk: JunkShape) -> Iterator[_Rule]:
+def _junk_rules(fact: FactShape, junk: JunkShape) -> Iterator[Rule]:
     key = name(junk.key)
     for table, other in ((fact.table, junk.table), (junk.table, fact.table)):
         known = f"SELECT {key} FROM {name(other)}"
-        yield _Rule(table, f"{junk.key} stands in {other}", f"SELECT * FROM {name(table)} WHERE {key} NOT IN ({known})")
-
-
-def _declared(shapes: TableShapes) -> Iterator[_Rule]:
-    for table in shapes.model.tables:
-        if isinstance(table, Dimension):
-            columns = table.columns if table.columns != "all" else ()
-            key, where = f"{name(table.name + '_key')} > 0 AND NOT is_inferred", " AND is_current"
-        elif isinstance(table, Fact):
-            columns, key, where = (*table.measures, *table.degenerate), "TRUE", ""
-        else:
-            continue
-        taken = {column: one.name for one in junk_of(shapes.model, table.name) for column in one.columns}
-        for column in columns:
-            for test in column.tests:
-                yield _test(taken.get(column.name, table.name), column, test, key, where)
-
-
-def _test(table: str, column: Column, test: ColumnTest, rows: str, current: str) -> _Rule:
-    t, c = name(table), name(column.name)
-    match test:
-        case NotNull():
-            return _Rule(table, f"{column.name} is not null", f"SELECT * FROM {t} WHERE {rows} AND {c} IS NULL")
-        case Unique():
-            broken = f"SELECT {c} FROM {t} WHERE {rows}{current} AND {c} IS NOT NULL GROUP BY {c} HAVING COUNT(*) > 1"
-            return _Rule(table, f"{column.name} is unique", broken)
-        case Accepted(values=values):
-            listed = ", ".join(text(value) for value in values)
-            broken = f"SELECT * FROM {t} WHERE {rows} AND CAST({c} AS VARCHAR) NOT IN ({listed})"
-            return _Rule(table, f"{column.name} is one of {', '.join(values)}", broken)
-        case Related(table=other, column=far):
-            known = f"SELECT {name(far)} FROM {name(other)} WHERE {name(far)} IS NOT NULL"
-            broken = f"SELECT * FROM {t} WHERE {rows} AND {c} IS NOT NULL AND {c} NOT IN ({known})"
-            return _Rule(table, f"{column.name} stands in {other}.{far}", broken)
-        case _:
-            return _Rule(table, "a test that is not known", "SELECT 1")
+        yield Rule(table, f"{junk.key} stands in {other}", f"SELECT * FROM {name(table)} WHERE {key} NOT IN ({known})")

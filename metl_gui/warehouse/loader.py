@@ -31,6 +31,7 @@ from metl_gui.warehouse.plans.arrivals import (
     set_aside_table,
     staged_table,
 )
+from metl_gui.warehouse.plans.declared_tests import declared_rules
 from metl_gui.warehouse.plans.dimension_tables import closed_table, members_table, versions_table
 from metl_gui.warehouse.plans.history_tables import OWN_COLUMNS, add_column, history_table, sql_type
 from metl_gui.warehouse.plans.index_plan import indexes
@@ -216,9 +217,18 @@ class Loader:
         self.report = LoadReport(load=load)
         self.target.run("INSERT INTO metl_loads VALUES (?, ?, NULL)", [load, datetime.now(UTC)])
         yield
+        self._test()
         check_balance(self.report)
         text = msgspec.json.encode(self.report).decode()
         self.target.run("UPDATE metl_loads SET report = ? WHERE load = ?", [text, load])
+
+    def _test(self) -> None:
+        """Count the rows that break declared tests, in tables that the load changed: what comes in stays in."""
+        changed = {table for table, one in self.report.tables.items() if one.inserted or one.updated or one.removed}
+        for rule in declared_rules(self.shapes):
+            if changed.intersection((rule.table, rule.other)):
+                rows = self.target.rows(rule.count)[0][0]
+                self.report.tests |= {f"{rule.table}: {rule.rule}": rows} if rows else {}
 
     def rebuild(self) -> LoadReport:
         """Make all tables of the model anew from the histories; keys that were given stay."""
@@ -230,6 +240,7 @@ class Loader:
                 self._take_up(entity)
                 self._steps([*relog_plan(entity), all_touched(entity)])
             self._derive()
+            self._test()
             self.target.index(indexes(self.shapes))
             self.target.grant(declared(self.shapes.model).grants)
             self.target.add_again(self._additions)

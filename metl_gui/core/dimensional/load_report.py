@@ -55,6 +55,7 @@ class LoadReport(msgspec.Struct, kw_only=True):
         keys: made anew.
         tables: by name.
         waiting: facts that wait for their members.
+        tests: declared ones that rows broke, as “TABLE: RULE”, each with the number of rows after the load.
         is_repeated: the load was done before; these are the counts of then.
     """
 
@@ -67,6 +68,7 @@ class LoadReport(msgspec.Struct, kw_only=True):
     keys: KeyCounts = msgspec.field(default_factory=KeyCounts)
     tables: dict[str, TableCounts] = {}
     waiting: int = 0
+    tests: dict[str, int] = {}
     is_repeated: bool = False
 
     def as_json(self) -> dict[str, Any]:

@@ -276,4 +276,5 @@ def _message_words(load: LoadReport) -> str:
     if load.void:
         parts.insert(2, f"{load.void:,} void")
     waiting = f" Facts that wait for their members: {load.waiting:,}." if load.waiting else ""
-    return f"{number_of(load.messages, 'message')}: {', '.join(parts)}.{waiting}"
+    broken = f" Tests broken: {'; '.join(load.tests)}." if load.tests else ""
+    return f"{number_of(load.messages, 'message')}: {', '.join(parts)}.{waiting}{broken}"

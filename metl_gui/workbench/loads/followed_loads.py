@@ -286,6 +286,7 @@ def added(one: LoadReport, other: LoadReport) -> LoadReport:
         keys=KeyCounts(changed=one.keys.changed + other.keys.changed, same=one.keys.same + other.keys.same),
         tables={name: _both(counts, other.tables.get(name, TableCounts())) for name, counts in tables.items()},
         waiting=other.waiting,
+        tests={**one.tests, **other.tests},
     )
 
 

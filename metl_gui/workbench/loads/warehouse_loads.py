@@ -261,7 +261,12 @@ def load_lines(load: LoadReport) -> list[str]:
     counts = f"{load.appended:,} new, {load.repeated:,} known, {load.void:,} void, {load.set_aside:,} set aside"
     lines = [f"{load.messages:,} messages: {counts}."]
     lines += [f"{table}: {_counts(counts)}" for table, counts in load.tables.items()]
-    return lines
+    return [*lines, *broken_tests(load)]
+
+
+def broken_tests(load: LoadReport) -> list[str]:
+    """Return the declared tests that rows break after a load, for people to read."""
+    return [f"Test broken by {rows:,} row{'' if rows == 1 else 's'}: {test}" for test, rows in load.tests.items()]
 
 
 def _counts(counts: TableCounts) -> str:

@@ -5,7 +5,7 @@ Source: docs/reference/warehouse-model.md, "The audit".
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -18,7 +18,7 @@ from metl_gui.warehouse.plans.fact_plan import member_references
 from metl_gui.warehouse.plans.history_tables import history_table
 from metl_gui.warehouse.plans.load_plan import referring_to
 from metl_gui.warehouse.plans.member_plan import MemberTables, keys_of
-from metl_gui.warehouse.plans.statements import name
+from metl_gui.warehouse.plans.statements import name, names
 from metl_gui.warehouse.plans.table_shapes import DimensionShape, FactShape, JunkShape, MemberShape, TableShapes
 
 _SHOWN = 5
@@ -82,6 +82,10 @@ def _rules(shapes: TableShapes) -> Iterator[Rule]:
         for column in ("ancestor_durable_key", "descendant_durable_key"):
             broken = f"SELECT * FROM {name(hierarchy.table)} WHERE {column} NOT IN ({known})"
             yield Rule(hierarchy.table, f"{column} is a current member of {of.table}", broken)
+    for bridge in shapes.list_bridges:
+        yield _stands(bridge.table, bridge.owner_columns, bridge.owner.table)
+    for pairs in shapes.pair_bridges:
+        yield _stands(pairs.table, [*pairs.owner_columns, pairs.element_column], pairs.links.table)
     for fact in shapes.facts:
         yield _owned(fact)
         for junk in fact.junk:
@@ -93,6 +97,13 @@ def _rules(shapes: TableShapes) -> Iterator[Rule]:
                 WHERE ({name(reference.key)}, {name(reference.durable)}) NOT IN ({pair})"""
             yield Rule(fact.table, f"{reference.key} and {reference.durable} are one member", broken)
     yield from declared_rules(shapes)
+
+
+def _stands(table: str, columns: Sequence[tuple[str, str]], of: str) -> Rule:
+    """Return the rule that rows have what stands in another table under the same columns."""
+    k = names(column for column, _ in columns)
+    broken = f"SELECT * FROM {name(table)} WHERE ({k}) NOT IN (SELECT {k} FROM {name(of)})"
+    return Rule(table, f"owners stand in {of}", broken)
 
 
 def _ledger(shapes: TableShapes) -> Rule:

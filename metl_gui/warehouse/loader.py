@@ -347,7 +347,7 @@ class Loader:
             self.report.appended += rows
         elif step.table.startswith("metl_set_aside_"):
             self.report.set_aside += rows
-        else:
+        elif not step.table.startswith("metl_"):
             counts = self.report.tables.setdefault(step.table, TableCounts())
             match step.does:
                 case "insert":
@@ -410,7 +410,10 @@ class Loader:
                 self._states(fact.entity)
         self._steps(facts_plan(self.shapes))
         self.report.waiting = int(self.target.rows(waiting_query(self.shapes.facts))[0][0])
+        links = [one.links.table for one in self.shapes.pair_bridges]
         for shape in (*self.shapes.dimensions, *self.shapes.facts):
+            if shape.table in links:
+                continue
             affected = self._number_of(MemberTables(shape.table).affected)
             counts = self.report.tables.setdefault(shape.table, TableCounts())
             if isinstance(shape, DimensionShape):

@@ -353,6 +353,8 @@ class _Checker(FactChecks):
                 yield self.problem("warehouse.bridge", table.name, text, "State both.")
             for reference in table.references:
                 yield from self.reference(table.name, table.entity, reference, is_fact=False)
+            if table.weight not in ("", "equal"):
+                yield from self.attribute(table.name, table.entity, table.weight, "weight")
             return
         if not table.of or not table.list_path:
             text = "A bridge is of a table and its list, or of an entity with two references."

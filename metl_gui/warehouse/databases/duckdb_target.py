@@ -30,6 +30,13 @@ _LOOK_SECONDS = 0.2
 _HOLDER = re.compile(r"held in (.+?) \(PID (\d+)\)")
 
 
+_ELEMENTS = """CREATE TEMP MACRO metl_elements(listed) AS
+    CASE WHEN json_valid(listed) AND json_type(listed) = 'ARRAY'
+      AND NOT list_has_any(json_type(listed, '$[*]'), ['OBJECT', 'ARRAY'])
+    THEN json_extract_string(listed, '$[*]') END"""
+"""Takes a list of single values apart; of all else it makes null, as a text that is no JSON would end the load."""
+
+
 class DuckDb:
     """A connection to the file of a warehouse.
 
@@ -71,6 +78,7 @@ class DuckDb:
 
     def _connected(self, wait: float = 0.0) -> duckdb.DuckDBPyConnection:
         connection = connected(self.path, is_read_only=self.is_read_only, wait=wait)
+        connection.execute(_ELEMENTS)
         if self.memory:
             connection.execute(f"SET memory_limit = '{self.memory}'")
         return connection

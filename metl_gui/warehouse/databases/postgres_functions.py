@@ -74,6 +74,7 @@ def functions(letters: str) -> tuple[Function, ...]:
             "metl_upper", "text", "text", "sql", f"SELECT upper(replace($1, 'ß', 'ẞ') COLLATE {letters}) {_BYTES}"
         ),
         Function("metl_lower", "text", "text", "sql", f"SELECT lower($1 COLLATE {letters}) {_BYTES}"),
+        Function("metl_elements", "text", "text[]", "plpgsql", _ELEMENTS),
         Function("metl_date_trunc", "text, date", "timestamp", "sql", "SELECT date_trunc($1, $2::timestamp)"),
         Function("metl_date_trunc", "text, timestamp", "timestamp", "sql", "SELECT date_trunc($1, $2)"),
         Function("metl_date_trunc", "text, timestamptz", "timestamptz", "sql", "SELECT date_trunc($1, $2, 'UTC')"),
@@ -110,6 +111,19 @@ _ANY_INTEGER = f"""SELECT metl_try_integer(CASE WHEN {_IS_BOOLEAN} THEN {_ONE_OR
     WHEN {_IS_FLOAT} THEN round(metl_try_double($1::text))::text ELSE $1::text END, $2)"""
 _ANY_BOOLEAN = f"""SELECT CASE WHEN {_IS_BOOLEAN} THEN metl_try_boolean($1::text)
     ELSE metl_number($1::text) <> 0 END"""
+
+_ELEMENTS = """
+BEGIN
+    IF json_typeof($1::json) <> 'array' OR EXISTS (
+        SELECT 1 FROM json_array_elements($1::json) AS e(value) WHERE json_typeof(e.value) IN ('array', 'object'))
+    THEN RETURN NULL; END IF;
+    RETURN ARRAY(
+        SELECT CASE WHEN json_typeof(e.value) = 'number' AND e.value::text ~ '[.eE]'
+                 THEN COALESCE(metl_text(metl_try_double(e.value::text)), e.value #>> '{}')
+                 WHEN e.value::text = '-0' THEN '0' ELSE e.value #>> '{}' END
+        FROM json_array_elements($1::json) WITH ORDINALITY AS e(value, place) ORDER BY e.place);
+EXCEPTION WHEN data_exception OR statement_too_complex THEN RETURN NULL;
+END"""
 
 
 def _any(kind: str, more: str = "") -> str:

@@ -53,7 +53,8 @@ def _versions(shape: DimensionShape, keys: Sequence[str]) -> str:
     firsts = [one for one in shape.columns if one.history == 0]
     befores = [_Before(one) for one in shape.columns if one.history == 3]
     looked_up = [pair for _, pairs in _references(shape) for pair in pairs]
-    compared = [*((one.name, one.sql) for one in _by_version(shape)), *looked_up]
+    lists = [one for one in shape.lists if one.history == 2]
+    compared = [*((one.name, one.sql) for one in (*_by_version(shape), *lists)), *looked_up]
     by_time = f'PARTITION BY {k} ORDER BY "_from"'
     valued = "".join(f", {sql} AS {name(column)}" for column, sql in compared)
     valued += "".join(f", FIRST_VALUE({one.sql}) OVER ({by_time}) AS {name(one.name)}" for one in firsts)
@@ -161,7 +162,9 @@ def _wanted(shape: DimensionShape, keys: Sequence[str], dimensions: dict[str, Di
         'v."_from"',
     )
     columns += [(column, sql) for (column, _), sql in zip(FIXED, fixed, strict=True)]
-    latest = "".join(f", {one.sql} AS {name(one.name)}" for one in shape.columns if one.history in (1, 6))
+    latest = "".join(
+        f", {one.sql} AS {name(one.name)}" for one in (*shape.columns, *shape.lists) if one.history in (1, 6)
+    )
     joins = "".join(
         f" LEFT JOIN {name(members_table(reference.dimension))} AS {name('r_' + reference.role)} ON "
         + " AND ".join(f"{name('r_' + reference.role, f'_k{n}')} = v.{name(c)}" for n, (c, _) in enumerate(looked_up))
@@ -174,6 +177,7 @@ def _wanted(shape: DimensionShape, keys: Sequence[str], dimensions: dict[str, Di
         for reference, _ in _references(shape)
         if reference.has_key and reference.date is None
     )
+    columns += [(one.name, name("l" if one.history == 1 else "v", one.name)) for one in shape.lists]
     listed = ", ".join(f"{sql} AS {name(column)}" for column, sql in columns)
     alive = ' WHERE NOT v."_is_dead"' if shape.on_delete == "remove" else ""
     return f"""

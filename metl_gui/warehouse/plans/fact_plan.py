@@ -156,7 +156,7 @@ def _wanted(shape: FactShape, dimensions: Mapping[str, DimensionShape]) -> str:
         columns.append((reference.durable, durable))
     columns += [(one.key, f"{name(f'j_{one.table}')}.junk_key") for one in shape.junk]
     columns.append(("event_time", 'f."_time"'))
-    columns += [(one.name, f"f.{name(one.name)}") for one in shape.own_columns]
+    columns += [(one.name, f"f.{name(one.name)}") for one in (*shape.own_columns, *shape.lists)]
     if shape.on_delete == "flag":
         columns.append(("is_deleted", 'f."_deleted"'))
     if shape.reverses:

@@ -20,7 +20,7 @@ def valued(shape: FactShape) -> list[tuple[str, str]]:
     fallback = '"_committed"' if shape.event_time else '"_began"'
     event_time = f"COALESCE({shape.event_time}, {fallback})" if shape.event_time else fallback
     columns = [("_time", event_time), ("_deleted", 'NOT "_lives"')]
-    columns += [(one.name, one.sql) for one in shape.columns]
+    columns += [(one.name, one.sql) for one in (*shape.columns, *shape.lists)]
     for reference in shape.references:
         columns += zip(looked_up(reference), (value.sql for value in reference.on), strict=True)
     return columns

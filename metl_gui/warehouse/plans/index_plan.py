@@ -20,8 +20,10 @@ from metl_gui.warehouse.plans.table_shapes import (
     FactPeriodicShape,
     FactShape,
     KeyColumn,
+    ListBridgeShape,
     MemberShape,
     ModelError,
+    PairBridgeShape,
     PeriodicShape,
     TableShapes,
 )
@@ -56,6 +58,8 @@ def indexes(shapes: TableShapes) -> tuple[Index, ...]:
         found += _of_member(shape)
     for periodic in shapes.periodics:
         found += _of_periodic(periodic)
+    for bridge in shapes.bridges:
+        found += _of_bridge(bridge)
     for hierarchy in shapes.hierarchies:
         columns = ("ancestor_durable_key", "descendant_durable_key")
         found += (Index(hierarchy.table, columns), Index(hierarchy.table, columns[1:]))
@@ -93,6 +97,11 @@ def _of_member(shape: MemberShape) -> Iterator[Index]:
         yield from _of_key(members, keys, shape.key)
         yield Index(versions, ("durable_key",))
         yield Index(versions, ("version_key",))
+
+
+def _of_bridge(shape: ListBridgeShape | PairBridgeShape) -> Iterator[Index]:
+    for column, type_ in (*shape.owner_columns, shape.element_column):
+        yield Index(shape.table, (column,), is_text=type_ == "VARCHAR")
 
 
 def _of_key(table: str, columns: Sequence[str], parts: Sequence[KeyColumn]) -> Iterator[Index]:

@@ -6,8 +6,10 @@ from collections.abc import Iterable, Iterator
 
 from metl_gui.core.dimensional.histories import EntityHistory
 from metl_gui.core.dimensional.junk import junk_tables
-from metl_gui.core.warehouse_model import Dates, Dimension, Fact, Hierarchy, Model, TimesOfDay
+from metl_gui.core.warehouse_model import Bridge, Dates, Dimension, Fact, Hierarchy, Model, TimesOfDay
 from metl_gui.warehouse.plans.arrivals import Batch, arrival_plan, set_aside_plan, set_aside_table
+from metl_gui.warehouse.plans.bridge_plan import create_bridge, gather_plan, list_bridge_plan, pair_bridge_plan
+from metl_gui.warehouse.plans.bridge_shapes import links_table
 from metl_gui.warehouse.plans.calendar_plan import create_dates, create_times
 from metl_gui.warehouse.plans.dimension_plan import dimension_plan
 from metl_gui.warehouse.plans.dimension_tables import create_dimension
@@ -36,6 +38,7 @@ from metl_gui.warehouse.plans.table_shapes import (
     DimensionShape,
     FactPeriodicShape,
     FactShape,
+    MemberShape,
     ReferenceShape,
     TableShapes,
 )
@@ -81,6 +84,8 @@ def create_tables(shapes: TableShapes) -> Iterator[Step]:
         yield from create_periodic(periodic)
     for hierarchy in shapes.hierarchies:
         yield from create_hierarchy(hierarchy)
+    for bridge in shapes.bridges:
+        yield from create_bridge(bridge)
 
 
 def drop_tables(model: Model) -> Iterator[Step]:
@@ -96,6 +101,9 @@ def drop_tables(model: Model) -> Iterator[Step]:
             yield Step("Drop a list of owners", f"DROP TABLE IF EXISTS {name(MemberTables(table.name).owners)}")
         if isinstance(table, Hierarchy):
             yield Step("Drop a list of cycles", f"DROP TABLE IF EXISTS {name(cycles_table(table.name))}")
+        if isinstance(table, Bridge):
+            for links in (links_table(table.name), MemberTables(links_table(table.name)).owners):
+                yield Step("Drop a list of pairs", f"DROP TABLE IF EXISTS {name(links)}")
         yield Step(f"Drop {table.name}", f"DROP TABLE IF EXISTS {name(table.name)}")
     yield Step("Forget up to when periodic facts went", "DELETE FROM metl_periods")
 
@@ -142,6 +150,14 @@ def dimensions_plan(shapes: TableShapes, *, is_whole: bool = False) -> Iterator[
         yield from keep_owners(dimension)
         yield from dimension_plan(dimension, by_name, _as_of_events(shapes, dimension))
         yield all_members(dimension) if is_whole else changed_members(dimension)
+        yield from _gathered(shapes, dimension)
+
+
+def _gathered(shapes: TableShapes, owner: MemberShape) -> Iterator[Step]:
+    """Yield the steps that keep the lists of a table while the rows that it is to have are at hand."""
+    for bridge in shapes.list_bridges:
+        if bridge.owner.table == owner.table:
+            yield from gather_plan(bridge)
 
 
 def _as_of_events(shapes: TableShapes, dimension: DimensionShape) -> list[tuple[str, str, str]]:
@@ -165,6 +181,11 @@ def facts_plan(shapes: TableShapes) -> Iterator[Step]:
     for fact in shapes.facts:
         yield from keep_owners(fact)
         yield from fact_plan(fact, by_name)
+        yield from _gathered(shapes, fact)
+    for bridge in shapes.list_bridges:
+        yield from list_bridge_plan(bridge, by_name)
+    for pairs in shapes.pair_bridges:
+        yield from pair_bridge_plan(pairs)
     yield from _rekey(shapes)
     for periodic in shapes.periodics:
         if isinstance(periodic, FactPeriodicShape):
@@ -180,8 +201,9 @@ def facts_plan(shapes: TableShapes) -> Iterator[Step]:
 
 def referring_to(shapes: TableShapes, dimension: DimensionShape) -> list[tuple[str, ReferenceShape]]:
     """Return the tables that refer to a dimension, each with its reference."""
-    members = (*shapes.dimensions, *shapes.facts)
-    return [(s.table, r) for s in members for r in member_references(s) if r.dimension == dimension.table]
+    found = [(s.table, r) for s in (*shapes.dimensions, *shapes.facts) for r in member_references(s)]
+    found += [(bridge.table, bridge.to) for bridge in shapes.list_bridges if bridge.to is not None]
+    return [(table, reference) for table, reference in found if reference.dimension == dimension.table]
 
 
 def _rekey(shapes: TableShapes) -> Iterator[Step]:

@@ -14,16 +14,24 @@ from metl_gui.core.trees.paths import join, split
 from metl_gui.core.warehouse_model import (
     EVENT_TIME,
     PARENT,
+    Bridge,
     Column,
     Dates,
     Dimension,
     Fact,
     Hierarchy,
-    Junk,
     Model,
     Periodic,
     Reference,
     TimesOfDay,
+)
+from metl_gui.warehouse.plans.bridge_shapes import (
+    check_bridge,
+    links_of,
+    links_table,
+    list_bridge,
+    owned_lists,
+    pair_bridge,
 )
 from metl_gui.warehouse.plans.conversions import converted, finite, held_since, tried
 from metl_gui.warehouse.plans.fact_values import fact_value_types
@@ -63,7 +71,8 @@ def shapes(model: Model, histories: Sequence[EntityHistory], parse: Parse) -> Ta
     by_entity = {one.entity: one for one in histories}
     maker = _Maker(model, by_entity, parse)
     dimensions = [maker.dimension(one) for one in model.dimensions]
-    facts = tuple(_observed(model, maker.fact(one)) for one in model.facts)
+    links = {one.name: maker.fact(one) for one in links_of(model, maker.column)}
+    facts = (*(_observed(model, maker.fact(one)) for one in model.facts), *links.values())
     valid_at: dict[str, str] = {}
     for one in model.dimensions:
         if one.valid_at:
@@ -71,7 +80,26 @@ def shapes(model: Model, histories: Sequence[EntityHistory], parse: Parse) -> Ta
             valid_at[one.entity] = held_since(f"CAST({value.sql} AS TIMESTAMPTZ)", one.infinity)
     periodics = tuple(_periodic(one, dimensions, facts) for one in model.tables if isinstance(one, Periodic))
     hierarchies = tuple(_hierarchy(one, dimensions) for one in model.tables if isinstance(one, Hierarchy))
-    return TableShapes(model, by_entity, tuple(_in_levels(dimensions)), facts, periodics, hierarchies, valid_at)
+    owners: dict[str, DimensionShape | FactShape] = {one.table: one for one in dimensions}
+    owners |= {one.table: one for one in facts}
+    bridges = [one for one in model.tables if isinstance(one, Bridge)]
+    lists = [
+        list_bridge(one, owners[one.of], next((d for d in dimensions if d.table == one.to), None), maker.column)
+        for one in bridges
+        if not one.entity
+    ]
+    pairs = [pair_bridge(one, links[links_table(one.name)]) for one in bridges if one.entity]
+    return TableShapes(
+        model=model,
+        histories=by_entity,
+        dimensions=tuple(_in_levels(dimensions)),
+        facts=facts,
+        periodics=periodics,
+        hierarchies=hierarchies,
+        list_bridges=tuple(lists),
+        pair_bridges=tuple(pairs),
+        valid_at=valid_at,
+    )
 
 
 def _check_supported(model: Model) -> None:
@@ -82,8 +110,8 @@ def _check_supported(model: Model) -> None:
     """
     for table in model.tables:
         asked: list[str] = []
-        if not isinstance(table, Dimension | Fact | Periodic | Hierarchy | Junk | Dates | TimesOfDay):
-            asked.append(f"kind {type(table).__name__.lower()}")
+        if isinstance(table, Bridge):
+            check_bridge(table, model)
         if isinstance(table, Dimension | Fact):
             asked += ["cascade: true"] * any(one.cascade for one in table.references)
         if asked:
@@ -235,6 +263,7 @@ class _Maker:
             columns=kept,
             covers_past=one.covers_past,
             on_delete=one.on_delete,
+            lists=owned_lists(self.model, one, self.column),
             unknown=one.unknown,
             not_applicable=one.not_applicable,
         )
@@ -262,6 +291,7 @@ class _Maker:
             leading=one.leading,
             references=(*references, *days),
             columns=(*times, *kept),
+            lists=owned_lists(self.model, one, self.column),
             where=where.sql if where else "",
             where_uses=where.uses if where else (),
             event_time=finite(f"CAST({event.sql} AS TIMESTAMPTZ)") if event else "",

@@ -107,6 +107,7 @@ class MemberShape(msgspec.Struct, frozen=True, kw_only=True):
         prefer, leading: as declared.
         references: to dimensions.
         columns: without the key; of a fact its measures and degenerate dimensions.
+        lists: columns of a load alone, which bridges take apart.
     """
 
     table: str
@@ -116,6 +117,7 @@ class MemberShape(msgspec.Struct, frozen=True, kw_only=True):
     leading: str = ""
     references: tuple[ReferenceShape, ...] = ()
     columns: tuple[Value, ...] = ()
+    lists: tuple[Value, ...] = ()
 
 
 class DimensionShape(MemberShape, frozen=True, kw_only=True):
@@ -145,7 +147,7 @@ class DimensionShape(MemberShape, frozen=True, kw_only=True):
     @property
     def uses(self) -> tuple[str, ...]:
         """Return the columns of the history that it needs, without its key."""
-        values = (*self.columns, *(value for one in self.references for value in one.on))
+        values = (*self.columns, *self.lists, *(value for one in self.references for value in one.on))
         return tuple(dict.fromkeys(used for value in values for used in value.uses))
 
 
@@ -204,7 +206,7 @@ class FactShape(MemberShape, frozen=True, kw_only=True):
     @property
     def uses(self) -> tuple[str, ...]:
         """Return the columns of the history that it needs."""
-        values = (*self.columns, *(value for one in self.references for value in one.on))
+        values = (*self.columns, *self.lists, *(value for one in self.references for value in one.on))
         used = [column for value in values for column in value.uses]
         return tuple(dict.fromkeys((*used, *self.where_uses, *self.event_time_uses)))
 
@@ -258,6 +260,70 @@ class FactPeriodicShape(msgspec.Struct, frozen=True, kw_only=True):
     columns: tuple[str, ...]
 
 
+class ListBridgeShape(msgspec.Struct, frozen=True, kw_only=True):
+    """A bridge of a list attribute.
+
+    Args:
+        table: its name.
+        owner: the table whose rows own the lists.
+        role: names the column of the elements.
+        by_version: each version of a member has its own list.
+        to: the reference of an element, over ``e._element``, to its dimension; ``None`` for the elements themselves.
+        weight: empty for none, ``equal`` or ``declared``.
+        elements, weights: columns of the load for them; the latter empty where none are declared.
+        weights_are_a_list: one for each element, and not one for all.
+        unfit: condition that a message does not fit.
+    """
+
+    table: str
+    owner: DimensionShape | FactShape
+    role: str
+    by_version: bool
+    to: ReferenceShape | None
+    weight: str
+    elements: str
+    weights: str
+    weights_are_a_list: bool
+    unfit: str
+
+    @property
+    def owner_columns(self) -> list[tuple[str, str]]:
+        """Return the columns that name an owner, and their types."""
+        if isinstance(self.owner, FactShape):
+            return [(part.name, part.type) for part in self.owner.key]
+        version = [(self.owner.version_key, "BIGINT")] if self.by_version else []
+        return [*version, (self.owner.durable_key, "BIGINT")]
+
+    @property
+    def element_column(self) -> tuple[str, str]:
+        """Return the column that names an element, and its type."""
+        return (self.role, "VARCHAR") if self.to is None else (self.to.durable, "BIGINT")
+
+
+class PairBridgeShape(msgspec.Struct, frozen=True, kw_only=True):
+    """A bridge of an entity with two references.
+
+    Args:
+        table: its name.
+        links: the rows of the entity, as a fact of the loader's own; its first reference is to the owner.
+        weight: as of ``ListBridgeShape``.
+    """
+
+    table: str
+    links: FactShape
+    weight: str
+
+    @property
+    def owner_columns(self) -> list[tuple[str, str]]:
+        """Return the column that names an owner, and its type."""
+        return [(self.links.references[0].durable, "BIGINT")]
+
+    @property
+    def element_column(self) -> tuple[str, str]:
+        """Return the column that names an element, and its type."""
+        return self.links.references[1].durable, "BIGINT"
+
+
 class TableShapes(msgspec.Struct, frozen=True):
     """The tables of a model, dimensions before what refers to them.
 
@@ -268,6 +334,7 @@ class TableShapes(msgspec.Struct, frozen=True):
         facts: in the order of the model.
         periodics: in the order of the model.
         hierarchies: in the order of the model.
+        list_bridges, pair_bridges: in the order of the model.
         valid_at: by entity, the expression for the time since when a state holds.
     """
 
@@ -277,6 +344,8 @@ class TableShapes(msgspec.Struct, frozen=True):
     facts: tuple[FactShape, ...]
     periodics: tuple[PeriodicShape | FactPeriodicShape, ...]
     hierarchies: tuple[HierarchyShape, ...]
+    list_bridges: tuple[ListBridgeShape, ...]
+    pair_bridges: tuple[PairBridgeShape, ...]
     valid_at: dict[str, str]
 
     @property
@@ -287,8 +356,16 @@ class TableShapes(msgspec.Struct, frozen=True):
     @property
     def derived(self) -> tuple[str, ...]:
         """Return the names of all tables that follow from others or refer to them, so of all but dimensions."""
-        facts = [table for one in self.facts for table in (one.table, *(junk.table for junk in one.junk))]
-        return (*facts, *(one.table for one in self.periodics), *(one.table for one in self.hierarchies))
+        own = [one.links.table for one in self.pair_bridges]
+        facts = [one for one in self.facts if one.table not in own]
+        tables = [table for one in facts for table in (one.table, *(junk.table for junk in one.junk))]
+        tables += [one.table for one in self.periodics] + [one.table for one in self.hierarchies]
+        return (*tables, *(one.table for one in self.bridges))
+
+    @property
+    def bridges(self) -> tuple[ListBridgeShape | PairBridgeShape, ...]:
+        """Return the bridges of both kinds."""
+        return (*self.list_bridges, *self.pair_bridges)
 
     @property
     def missing(self) -> tuple[FactShape, ...]:
@@ -305,7 +382,8 @@ class TableShapes(msgspec.Struct, frozen=True):
                 if value.unfit:
                     # Two references to one dimension look up columns of one name.
                     found[column] = f"({found[column]} OR {value.unfit})" if column in found else value.unfit
-        return found
+        lists = (one for one in self.list_bridges if one.owner.entity == entity)
+        return found | {f"{one.table}.{one.role}": one.unfit for one in lists}
 
     def of_entity(self, entity: str) -> tuple[MemberShape, ...]:
         """Return the tables that are made of an entity."""

@@ -56,6 +56,7 @@ from metl_gui.warehouse.plans.state_plan import Contents, StateTables
 from metl_gui.warehouse.plans.statements import Step, name
 from metl_gui.warehouse.plans.table_shapes import DimensionShape, TableShapes
 from metl_gui.warehouse.read_progress import keep_progress
+from metl_gui.warehouse.target_masks import check_masks, remember_masks
 
 FIRST_EPOCH = "0000"
 """Begins the order keys of messages until somebody says that a source began its log anew."""
@@ -279,6 +280,7 @@ class Loader:
             return
         known = dict(self.target.rows("SELECT name, value FROM metl_target"))
         self._check_owner(known)
+        check_masks(self.target, self.shapes, known, is_rebuilt=is_rebuilt)
         self._widen_histories()
         model = msgspec.json.decode(known["model"], type=Model)
         if is_rebuilt:
@@ -305,6 +307,7 @@ class Loader:
         values = msgspec.to_builtins(self.owner) | {"model": msgspec.json.encode(self.shapes.model).decode()}
         for key, value in values.items():
             self.target.run("INSERT INTO metl_target VALUES (?, ?)", [key, str(value)])
+        remember_masks(self.target, self.shapes)
 
     def _check_owner(self, known: dict[str, str]) -> None:
         if int(known["format"]) > FORMAT:

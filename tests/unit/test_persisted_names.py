@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from metl_gui.core.dimensional import members, messages, read_progress, replays, row_states, staged_parts
+from metl_gui.core.dimensional import masked_models, members, messages, read_progress, replays, row_states, staged_parts
 from metl_gui.core.runs import kafka, run_spec, target
 from metl_gui.core.runs import lanes as lane_values
 from metl_gui.engine.kafka import inspection, offsets, topic_orders
@@ -145,6 +145,7 @@ INTERNAL: dict[str, tuple[type, ...]] = {
         table_shapes.ReferenceShape,
         table_shapes.TableShapes,
         table_shapes.Value,
+        masked_models.TargetMasks,
     ),
 }
 """Structs whose bytes, where they have any, are read by the same version of the program; no name of theirs counts."""

@@ -96,9 +96,7 @@ class PartChecks:
             yield self.problem("warehouse.not-mapped", table, text, "Map it, or leave it out.", severity)
         if self.facts.is_masked(entity, path):
             text = f"{path} of {entity} is masked."
-            hint = (
-                "Targets leave it out unless they were made to hold it hashed or plain; or leave it out of the model."
-            )
+            hint = "Targets leave it out unless they were made to hold it plain; or leave it out of the model."
             yield self.problem("warehouse.masked", table, text, hint, Severity.WARNING)
 
     def expression(self, place: str, entity: str, text: str, member: str) -> Iterator[Problem]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from metl_gui.core.dimensional.histories import EntityHistory
+from metl_gui.core.dimensional.masked_models import NO_MASKS, TargetMasks
 from metl_gui.core.warehouse_model import Dates, Model, TimesOfDay
 from metl_gui.errors import UserError
 from metl_gui.warehouse.plans.history_tables import sql_type
@@ -336,6 +337,7 @@ class TableShapes(msgspec.Struct, frozen=True):
         hierarchies: in the order of the model.
         list_bridges, pair_bridges: in the order of the model.
         valid_at: by entity, the expression for the time since when a state holds.
+        masks: what is masked, and what the target holds of it.
     """
 
     model: Model
@@ -347,6 +349,7 @@ class TableShapes(msgspec.Struct, frozen=True):
     list_bridges: tuple[ListBridgeShape, ...]
     pair_bridges: tuple[PairBridgeShape, ...]
     valid_at: dict[str, str]
+    masks: TargetMasks = NO_MASKS
 
     @property
     def entities(self) -> tuple[str, ...]:

@@ -35,11 +35,11 @@ from metl_gui.warehouse.loader import Loader, Owner
 from metl_gui.warehouse.plans.table_shapes import TableShapes
 from metl_gui.warehouse.read_progress import stored_progress
 from metl_gui.workbench.loads.load_requests import take_request
-from metl_gui.workbench.loads.targets import TargetAddress, find_target
+from metl_gui.workbench.loads.targets import TargetAddress
 from metl_gui.workbench.loads.warehouse_loads import (
     LoadedRun,
-    model_shapes,
     request_document,
+    target_tables,
     told_steps,
     with_set_aside,
 )
@@ -100,8 +100,7 @@ def follow_warehouse(
     if request.policy.checkpoint:
         raise RunError("A warehouse knows how far it was loaded.", hint="Leave --checkpoint out.")
     document = request_document(workbench, request)
-    tables = model_shapes(document, model, production=request.mode == PRODUCTION)
-    found = find_target(target, tables.model.name)
+    found, tables = target_tables(document, target, model, production=request.mode == PRODUCTION)
     found.check(granted_roles(tables.model))
     sink = msgspec.structs.replace(request.sink, address="", format="stage", histories=tuple(tables.histories.values()))
     spec = prepare_run(workbench, replace(request, sink=sink, state=document.state))

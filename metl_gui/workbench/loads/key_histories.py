@@ -14,8 +14,7 @@ from metl_gui.errors import RunError
 from metl_gui.warehouse.databases.target import WarehouseTarget
 from metl_gui.warehouse.key_history import key_history, keys_of
 from metl_gui.warehouse.plans.table_shapes import DimensionShape, TableShapes
-from metl_gui.workbench.loads.targets import find_target
-from metl_gui.workbench.loads.warehouse_loads import model_shapes
+from metl_gui.workbench.loads.warehouse_loads import target_tables
 from metl_gui.workbench.masked_messages import HIDDEN
 
 
@@ -52,13 +51,12 @@ def dimension_key_history(
 
 @contextmanager
 def _opened(document: Document, target: str, table: str, model: str) -> Iterator[tuple[WarehouseTarget, TableShapes]]:
-    shapes = model_shapes(document, model)
+    found, shapes = target_tables(document, target, model)
     if not isinstance(shapes.model.table(table), Dimension):
         raise RunError(f"{table} is no dimension of the warehouse model {shapes.model.name}.")
     shape = shapes.dimension(table)
     if any(part.source in _masked(document, shapes, shape) for part in shape.key):
         raise RunError(f"The business key of {table} is masked.", hint="Its values are shown to nobody here.")
-    found = find_target(target, shapes.model.name)
     nothing = RunError("Nothing was loaded into the target yet.", hint="Load it first.")
     if found.place is None and not found.path.exists():
         raise nothing  # opening would make the file

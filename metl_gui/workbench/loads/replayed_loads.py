@@ -23,12 +23,11 @@ from metl_gui.engine.execution.client import SparkProcess
 from metl_gui.engine.runs.staged_outputs import Staging
 from metl_gui.engine.sources.run_source import source_of
 from metl_gui.warehouse.loader import Owner
-from metl_gui.workbench.loads.targets import find_target
 from metl_gui.workbench.loads.warehouse_loads import (
     LoadedRun,
     load_staged,
-    model_shapes,
     request_document,
+    target_tables,
     with_set_aside,
 )
 from metl_gui.workbench.runs.mapping_run import PRODUCTION, RunRequest, run_prepared
@@ -64,8 +63,7 @@ def replay_into_warehouse(
         TargetError: the target refused the load; nothing of it is kept, and all waits as before.
     """
     document = request_document(workbench, request)
-    tables = model_shapes(document, model, production=request.mode == PRODUCTION)
-    found = find_target(target, tables.model.name)
+    found, tables = target_tables(document, target, model, production=request.mode == PRODUCTION)
     found.check()
     sink = msgspec.structs.replace(request.sink, address="", format="stage", histories=tuple(tables.histories.values()))
     request = replace(request, sink=sink, state=document.state)

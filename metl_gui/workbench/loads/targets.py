@@ -4,22 +4,27 @@ duckdb:PATH                                    a file
 duckdb:PATH?swap                               the same, written beside and exchanged, while others read it
 postgresql://user@host:port/db?schema=NAME     a schema of a database; the model's name by default
 @profile?schema=NAME                           the same, with the secrets that a profile has
+
+The end of each may be masked=omit (default) or masked=plain, behind ? or &: what a new target holds of masked
+attributes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 from urllib.parse import parse_qs
 
+from metl_gui.core.dimensional.masked_models import NAMED, Masking
 from metl_gui.core.runs.run_spec import WAREHOUSE
 from metl_gui.errors import RunError
 from metl_gui.registry.addresses import DatabasePlace, is_database
 from metl_gui.warehouse.databases.duckdb_swap import SwappedDuckDb
 from metl_gui.warehouse.databases.duckdb_target import DuckDb, connected
 from metl_gui.warehouse.databases.postgres_target import PostgreSql
-from metl_gui.warehouse.databases.target import WarehouseTarget
+from metl_gui.warehouse.databases.target import TargetError, WarehouseTarget
+from metl_gui.warehouse.target_masks import masking_of
 from metl_gui.workbench.profiles.saved_profiles import SIGN, find_database
 
 _HINT = "Give duckdb:FILE.duckdb, postgresql://user@host:port/database?schema=NAME, or @PROFILE?schema=NAME."
@@ -38,12 +43,14 @@ class TargetAddress(NamedTuple):
         place: the database.
         schema: of the database.
         is_swapped: a load writes a copy of the file, which then takes its place.
+        masked: what the end of the address says of masked attributes; empty for nothing.
     """
 
     path: Path
     place: DatabasePlace | None = None
     schema: str = ""
     is_swapped: bool = False
+    masked: Masking | Literal[""] = ""
 
     @property
     def is_new(self) -> bool:
@@ -60,6 +67,25 @@ class TargetAddress(NamedTuple):
             return SwappedDuckDb(self.path) if self.is_swapped else DuckDb(self.path, wait=OPEN_WAIT)
         title = f"{self.place.shown}, schema {self.schema}"
         return PostgreSql(_login(self.place), self.schema, title)
+
+    def _reader(self) -> WarehouseTarget:
+        """Open the target to read what it says of itself; a file that others read stays theirs too."""
+        return self.open() if self.place is not None else DuckDb(self.path, is_read_only=True, wait=OPEN_WAIT)
+
+    def masking(self) -> Masking:
+        """Return what the target holds of masked attributes: as it was made, else as the address says.
+
+        Raises:
+            TargetError: it cannot be opened, or was made otherwise than the address says.
+        """
+        if self.is_new:
+            return self.masked or "omit"
+        with self._reader() as opened:
+            stored = masking_of(opened)
+        if stored is not None and self.masked and stored != self.masked:
+            text = f"It says masked={self.masked}, and the target was made with masked={stored}."
+            raise TargetError("What a target does with masked values is fixed", text, "Name another target.")
+        return stored or self.masked or "omit"
 
     def check(self, roles: Sequence[str] = ()) -> None:
         """Look whether a load can write it, before minutes of mapping and not after.
@@ -98,16 +124,23 @@ def find_target(text: str, model: str) -> TargetAddress:
     Raises:
         UserError: it is no target, or holds a password; or there is no such profile.
     """
-    address = text.strip().removeprefix(WAREHOUSE)
+    address, masked = _without_masked(text.strip().removeprefix(WAREHOUSE).removesuffix(_SWAP))
     kind, _, path = address.partition(":")
     if kind == "duckdb" and path:
-        is_swapped = path.endswith(_SWAP)
-        return TargetAddress(Path(path.removesuffix(_SWAP)).expanduser(), is_swapped=is_swapped)
+        is_swapped = text.strip().endswith(_SWAP) or path.endswith(_SWAP)
+        return TargetAddress(Path(path.removesuffix(_SWAP)).expanduser(), is_swapped=is_swapped, masked=masked)
     if not address.startswith(SIGN) and not is_database(address):
         # Not quoted: a person may have written a password into it.
         raise RunError("This is no target of a warehouse.", hint=_HINT)
     place, _, more = address.partition("?")
-    return TargetAddress(Path(), find_database(place), _schema(more) or model)
+    return TargetAddress(Path(), find_database(place), _schema(more) or model, masked=masked)
+
+
+def _without_masked(address: str) -> tuple[str, Masking | Literal[""]]:
+    """Return an address without what its end says of masked attributes, and that."""
+    rest, _, end = address.rpartition("masked=")
+    masking = next((one for one in NAMED if one == end), None)
+    return (rest[:-1], masking) if masking is not None and rest.endswith(("?", "&")) else (address, "")
 
 
 def _schema(query: str) -> str:
@@ -116,7 +149,11 @@ def _schema(query: str) -> str:
     names = given.pop("schema", [""])
     name = names[0]
     if given or len(names) > 1 or "\0" in name or len(name.encode()) > _SCHEMA_BYTES:
-        raise RunError("The end of the target cannot be read.", "Only ?schema=NAME may stand there.", _HINT)
+        raise RunError(
+            "The end of the target cannot be read.",
+            "Only ?schema=NAME may stand there, and masked=omit or masked=plain last.",
+            _HINT,
+        )
     if name.startswith("pg_") or name == "information_schema":
         raise RunError(f"The schema {name} is PostgreSQL's own.", hint="Name another, or leave it out.")
     return name

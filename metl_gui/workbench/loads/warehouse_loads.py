@@ -14,15 +14,15 @@ from typing import Any
 import msgspec
 
 from metl_gui.core.dimensional.grants import granted_roles
-from metl_gui.core.dimensional.histories import EntityHistory, entity_histories
+from metl_gui.core.dimensional.histories import entity_histories
 from metl_gui.core.dimensional.load_report import LoadReport, TableCounts
+from metl_gui.core.dimensional.masked_models import Masking, masked_history, masked_model, target_masks
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.progress import UNWATCHED, Watch
-from metl_gui.core.warehouse_model import Model
 from metl_gui.engine.execution.client import SparkProcess
 from metl_gui.engine.staging.sink import staged_coverage, staged_parts
 from metl_gui.errors import EditError, RunError, near_names
-from metl_gui.formats.row_expressions import row_expression
+from metl_gui.formats.row_expressions import attributes_of, row_expression
 from metl_gui.warehouse.audit import Finding, audit
 from metl_gui.warehouse.loader import Loader, Owner
 from metl_gui.warehouse.plans.load_plan import whole_plan
@@ -102,8 +102,7 @@ def load_warehouse(
     if request.in_batches:
         raise RunError("This load has an end.", hint="Leave --checkpoint out; a source is followed with --follow.")
     document = request_document(workbench, request)
-    tables = model_shapes(document, model, production=request.mode == PRODUCTION)
-    found = find_target(target, tables.model.name)
+    found, tables = target_tables(document, target, model, production=request.mode == PRODUCTION)
     found.check(granted_roles(tables.model))
     sink = msgspec.structs.replace(request.sink, address="", format="stage", histories=tuple(tables.histories.values()))
     # By the state whose tables are loaded, whatever is published or edited meanwhile.
@@ -152,8 +151,8 @@ def rebuild_warehouse(
         EditError: there is no such model, or it has errors.
         TargetError: the target refused it; it is as before.
     """
-    tables = model_shapes(workbench.document, model)
-    with find_target(target, tables.model.name).open() as opened:
+    found, tables = target_tables(workbench.document, target, model)
+    with found.open() as opened:
         return Loader(opened, tables, Owner(project=workbench.project_id, mode=mode), told_steps(watch)).rebuild()
 
 
@@ -169,8 +168,8 @@ def close_snapshot(
     known = [one.name for one in workbench.document.extraction.schemas()]
     if schema not in known:
         raise EditError(f"There is no schema {schema} in the project.", hint=near_names(schema, known))
-    tables = model_shapes(workbench.document, model)
-    with find_target(target, tables.model.name).open() as opened:
+    found, tables = target_tables(workbench.document, target, model)
+    with found.open() as opened:
         owner = Owner(project=workbench.project_id, mode=mode)
         return Loader(opened, tables, owner, told_steps(watch)).close_snapshot(schema)
 
@@ -182,8 +181,8 @@ def audit_warehouse(workbench: Workbench, target: str, model: str = "", mode: st
         EditError: there is no such model, or it has errors.
         TargetError: the target is somebody else's, or made by another model.
     """
-    tables = model_shapes(workbench.document, model)
-    with find_target(target, tables.model.name).open() as opened:
+    found, tables = target_tables(workbench.document, target, model)
+    with found.open() as opened:
         return AuditReport(target, audit(opened, tables, Owner(project=workbench.project_id, mode=mode)))
 
 
@@ -195,16 +194,38 @@ def warehouse_status(workbench: Workbench, target: str, model: str = "") -> Targ
         RunError: nothing was loaded into it yet.
         TargetError: it cannot be opened.
     """
-    tables = model_shapes(workbench.document, model)
-    with find_target(target, tables.model.name).open() as opened:
+    place, tables = target_tables(workbench.document, target, model)
+    with place.open() as opened:
         found = target_status(opened, tables)
     if found is None:
         raise RunError(f"Nothing was loaded into {target} yet.", hint="Load it with metl run --sink warehouse:TARGET.")
     return found
 
 
-def model_shapes(document: Document, name: str = "", *, production: bool = False) -> TableShapes:
+def target_tables(
+    document: Document, target: str, model: str = "", *, production: bool = False
+) -> tuple[TargetAddress, TableShapes]:
+    """Return where a target is, and the tables of a model as it holds them; see ``model_shapes``.
+
+    Raises:
+        EditError: there is no such model, it has errors, or cannot do without what is masked.
+        UserError: it is no target.
+        TargetError: it cannot be opened.
+    """
+    found = find_target(target, model_of(document, model).name)
+    return found, model_shapes(document, model, found.masking(), production=production)
+
+
+def model_shapes(
+    document: Document, name: str = "", masking: Masking = "omit", *, production: bool = False
+) -> TableShapes:
     """Return the tables of a model of a document.
+
+    Args:
+        document: the state.
+        name: of the model; the only one by default.
+        masking: what the target holds of masked attributes.
+        production: what no published block maps is an error.
 
     Raises:
         EditError: there is no such model, or it has errors.
@@ -215,11 +236,11 @@ def model_shapes(document: Document, name: str = "", *, production: bool = False
     if errors:
         hint = "See “metl warehouse check”."
         raise EditError(f"The warehouse model {model.name} has {len(errors)} errors: {errors[0].message}", hint=hint)
-    return shapes(model, _histories(document, model), row_expression)
-
-
-def _histories(document: Document, model: Model) -> tuple[EntityHistory, ...]:
-    return entity_histories(document, model.entities)
+    histories = entity_histories(document, model.entities)
+    masks = target_masks(document, histories, masking)
+    kept = tuple(masked_history(one, masks) for one in histories)
+    masked = masked_model(document, model, masks, lambda text: attributes_of(row_expression(text)))
+    return msgspec.structs.replace(shapes(masked, kept, row_expression), masks=masks)
 
 
 def request_document(workbench: Workbench, request: RunRequest) -> Document:

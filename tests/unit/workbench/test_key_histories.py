@@ -52,6 +52,8 @@ def target(mapped: Workbench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     with DuckDb(path) as opened:
         opened.run("CREATE TABLE payment (payment_key BIGINT, payment_id VARCHAR)")
         opened.run("INSERT INTO payment VALUES (1, '7'), (0, NULL)")
+        opened.run("CREATE TABLE metl_target (name VARCHAR, value VARCHAR)")
+        opened.run("INSERT INTO metl_target VALUES ('masked', 'plain')")
     monkeypatch.setattr(key_histories, "key_history", lambda *_: FOUND)
     return f"duckdb:{path}"
 

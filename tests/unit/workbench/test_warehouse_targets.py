@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from metl_gui.errors import RunError, UserError
+from metl_gui.warehouse.databases.duckdb_target import DuckDb
+from metl_gui.warehouse.databases.target import TargetError
 from metl_gui.workbench.loads.targets import find_target
 
 
@@ -51,3 +53,23 @@ def test_a_target_in_a_file_that_is_not_there_is_not_made_by_looking(tmp_path: P
 def test_a_folder_is_no_target() -> None:
     with pytest.raises(RunError, match="no target"):
         find_target("out", "fx")
+
+
+def test_the_end_of_a_target_says_what_a_new_one_holds_of_masked_attributes(tmp_path: Path) -> None:
+    plain = find_target(f"duckdb:{tmp_path}/new.duckdb?masked=plain", "fx")
+    assert (plain.path, plain.masking()) == (tmp_path / "new.duckdb", "plain")
+    assert find_target(f"duckdb:{tmp_path}/new.duckdb", "fx").masking() == "omit"
+    both = find_target(f"duckdb:{tmp_path}/new.duckdb?masked=plain?swap", "fx")
+    assert (both.path, both.masked, both.is_swapped) == (tmp_path / "new.duckdb", "plain", True)
+    database = find_target("postgresql://me@db.example.com/shop?schema=eu&masked=plain", "fx")
+    assert (database.schema, database.masked) == ("eu", "plain")
+
+
+def test_a_target_that_was_made_otherwise_is_not_taken_for_what_its_name_says(tmp_path: Path) -> None:
+    path = tmp_path / "w.duckdb"
+    with DuckDb(path) as opened:
+        opened.run("CREATE TABLE metl_target (name VARCHAR, value VARCHAR)")
+        opened.run("INSERT INTO metl_target VALUES ('masked', 'plain')")
+    assert find_target(f"duckdb:{path}", "fx").masking() == "plain"
+    with pytest.raises(TargetError, match="was made with masked=plain"):
+        find_target(f"duckdb:{path}?masked=omit", "fx").masking()

@@ -1,0 +1,98 @@
+"""Targets that leave masked values out: fixed when they are made, and made right by a rebuild after a mask was set."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from metl_gui.core.dimensional.masked_models import TargetMasks, masked_history
+from metl_gui.core.dimensional.messages import Message
+from metl_gui.core.warehouse_model import Column
+from metl_gui.warehouse.audit import audit
+from metl_gui.warehouse.databases.target import TargetError, WarehouseTarget
+from metl_gui.warehouse.loader import Loader, Owner, load_parts
+from metl_gui.warehouse.plans.shape_maker import shapes
+from metl_gui.warehouse.plans.table_shapes import TableShapes
+from metl_gui.warehouse.target_masks import masking_of
+from tests.unit.warehouse.conftest import NewTarget
+from tests.unit.warehouse.worlds import PERSON, VISIT, at, model_of, parse, part, person_dimension
+
+OWNER = Owner(project="world", mode="test")
+COLUMNS = (Column(name="city", path="city", history=2), Column(name="mood", path="mood"))
+OMIT = TargetMasks("omit", {"person": frozenset({"mood"})})
+KEPT = masked_history(PERSON, OMIT)
+NOTHING_MASKED = TargetMasks("omit", {"person": frozenset()})
+
+
+def tables(masks: TargetMasks) -> TableShapes:
+    """Return the tables of a model of which ``mood`` is masked, as the target has them."""
+    columns = tuple(one for one in COLUMNS if one.name not in masks.of("person") or masks.masking == "hash")
+    model, _ = model_of(person_dimension(columns=columns))
+    kept = [masked_history(one, masks) for one in (PERSON, VISIT)]
+    return msgspec.structs.replace(shapes(model, kept, parse), masks=masks)
+
+
+def messages(*, mood: str = "glad") -> list[Message]:
+    return [
+        Message(
+            schema="s",
+            row_key=f'{{"id":{number}}}',
+            order_key=f"{number:04}",
+            op="c",
+            values={"id": number, "city": "Kiel", "mood": mood, "nick": None, "since": None},
+            committed_at=at(number),
+            seen_at=at(number),
+        )
+        for number in (1, 2)
+    ]
+
+
+def values_of(target: WarehouseTarget, table: str) -> set[str]:
+    """Return all values of a table as texts."""
+    return {str(value) for row in target.rows(f"SELECT * FROM {table}") for value in row}
+
+
+def test_masked_values_are_neither_in_the_history_nor_in_a_table(tmp_path: Path, new_target: NewTarget) -> None:
+    shape = tables(OMIT)
+    target = new_target(tmp_path)
+    load_parts(target, shape, [part(tmp_path, "person", messages(), KEPT)], "1", OWNER)
+    assert masking_of(target) == "omit"
+    assert "mood" not in target.columns("metl_history_person")
+    assert "mood" not in target.columns("person")
+    assert "glad" not in values_of(target, "metl_history_person") | values_of(target, "person")
+    assert {"Kiel"} <= values_of(target, "person")
+    assert audit(target, shape, OWNER) == ()
+
+
+def test_a_target_keeps_to_what_it_was_made_for(tmp_path: Path, new_target: NewTarget) -> None:
+    target = new_target(tmp_path)
+    load_parts(target, tables(OMIT), [part(tmp_path, "person", messages(), KEPT)], "1", OWNER)
+    with pytest.raises(TargetError, match=r"leaves masked values out, since it was made"):
+        load_parts(target, tables(TargetMasks()), [], "2", OWNER)
+    with pytest.raises(TargetError, match=r"leaves masked values out, since it was made"):
+        Loader(target, tables(TargetMasks()), OWNER).rebuild()
+
+
+def test_what_was_masked_since_is_refused_until_a_rebuild_takes_it_out(tmp_path: Path, new_target: NewTarget) -> None:
+    target = new_target(tmp_path)
+    load_parts(target, tables(NOTHING_MASKED), [part(tmp_path, "person", messages())], "1", OWNER)
+    assert "glad" in values_of(target, "person")
+    with pytest.raises(TargetError, match=r"holds values of mood of person, which is masked now"):
+        load_parts(target, tables(OMIT), [], "2", OWNER)
+    Loader(target, tables(OMIT), OWNER).rebuild()
+    assert "glad" not in values_of(target, "metl_history_person") | values_of(target, "person")
+    assert "mood" not in target.columns("metl_set_aside_person")
+    load_parts(target, tables(OMIT), [part(tmp_path, "person", messages(mood="sad"), KEPT)], "3", OWNER)
+    assert audit(target, tables(OMIT), OWNER) == ()
+
+
+def test_a_target_of_before_masks_holds_values_plain(tmp_path: Path, new_target: NewTarget) -> None:
+    target = new_target(tmp_path)
+    assert masking_of(target) is None
+    load_parts(target, tables(TargetMasks()), [part(tmp_path, "person", messages())], "1", OWNER)
+    target.run("DELETE FROM metl_target WHERE name = 'masked'")
+    assert masking_of(target) == "plain"
+    load_parts(target, tables(TargetMasks()), [part(tmp_path, "person", messages())], "2", OWNER)
+    assert "glad" in values_of(target, "person")

@@ -37,6 +37,7 @@ from metl_gui.warehouse import audit, status
 from metl_gui.warehouse.plans import (
     access_plan,
     arrivals,
+    declared_tests,
     index_plan,
     member_plan,
     state_plan,
@@ -114,7 +115,7 @@ INTERNAL: dict[str, tuple[type, ...]] = {
         access_plan.Grant,
         arrivals.Batch,
         audit.Finding,
-        audit._Rule,
+        declared_tests.Rule,
         member_plan.MemberTables,
         members.FactState,
         members.MemberTimes,

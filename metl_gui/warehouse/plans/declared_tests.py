@@ -6,13 +6,15 @@ Cost: each reads its table once; that values are unique or stand elsewhere, a jo
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import msgspec
 
 from metl_gui.core.dimensional.junk import junk_of
-from metl_gui.core.warehouse_model import Accepted, Column, ColumnTest, Dimension, Fact, NotNull, Related, Unique
+from metl_gui.core.warehouse_model import Accepted, Column, ColumnTest, Dimension, Fact, NotNull, Related, Table, Unique
+from metl_gui.warehouse.plans.fact_values import POSTED
 from metl_gui.warehouse.plans.statements import name, text
-from metl_gui.warehouse.plans.table_shapes import TableShapes
+from metl_gui.warehouse.plans.table_shapes import FactShape, TableShapes
 
 
 class Rule(msgspec.Struct, frozen=True):
@@ -36,37 +38,80 @@ class Rule(msgspec.Struct, frozen=True):
         return f"SELECT COUNT(*) FROM ({self.broken}) AS q"
 
 
+class _Tested(NamedTuple):
+    """The rows of a table that tests look at, as ``t``.
+
+    Args:
+        rows: the table, or a query for its columns and those that others took from it.
+        counting: condition for rows that are tested.
+        current: condition for those of which no two may be alike.
+    """
+
+    rows: str
+    counting: str
+    current: str
+
+
 def declared_rules(shapes: TableShapes) -> Iterator[Rule]:
     """Yield the rules of the tests that a model declares."""
     for table in shapes.model.tables:
-        if isinstance(table, Dimension):
-            columns = table.columns if table.columns != "all" else ()
-            key, where = f"{name(table.name + '_key')} > 0 AND NOT is_inferred", " AND is_current"
-        elif isinstance(table, Fact):
-            columns, key, where = (*table.measures, *table.degenerate), "TRUE", ""
-        else:
-            continue
-        taken = {column: one.name for one in junk_of(shapes.model, table.name) for column in one.columns}
-        for column in columns:
+        for column in _columns(table):
             for test in column.tests:
-                yield _test(taken.get(column.name, table.name), column, test, key, where)
+                yield _test(shapes, table.name, column, test)
 
 
-def _test(table: str, column: Column, test: ColumnTest, rows: str, current: str) -> Rule:
-    t, c = name(table), name(column.name)
+def _columns(table: Table) -> tuple[Column, ...]:
+    if isinstance(table, Fact):
+        return (*table.measures, *table.degenerate)
+    return table.columns if isinstance(table, Dimension) and table.columns != "all" else ()
+
+
+def _test(shapes: TableShapes, table: str, column: Column, test: ColumnTest) -> Rule:
+    rows, counting, current = _tested(shapes, table)
+    t, c = f"{rows} AS t WHERE {counting}", f"t.{name(column.name)}"
     match test:
         case NotNull():
-            return Rule(table, f"{column.name} is not null", f"SELECT * FROM {t} WHERE {rows} AND {c} IS NULL")
+            return Rule(table, f"{column.name} is not null", f"SELECT * FROM {t} AND {c} IS NULL")
         case Unique():
-            broken = f"SELECT {c} FROM {t} WHERE {rows}{current} AND {c} IS NOT NULL GROUP BY {c} HAVING COUNT(*) > 1"
-            return Rule(table, f"{column.name} is unique", broken)
+            twice = f"SELECT {c} FROM {t} AND {current} AND {c} IS NOT NULL GROUP BY {c} HAVING COUNT(*) > 1"
+            return Rule(table, f"{column.name} is unique", twice)
         case Accepted(values=values):
             listed = ", ".join(text(value) for value in values)
-            broken = f"SELECT * FROM {t} WHERE {rows} AND CAST({c} AS VARCHAR) NOT IN ({listed})"
-            return Rule(table, f"{column.name} is one of {', '.join(values)}", broken)
+            others = f"SELECT * FROM {t} AND CAST({c} AS VARCHAR) NOT IN ({listed})"
+            return Rule(table, f"{column.name} is one of {', '.join(values)}", others)
         case Related(table=other, column=far):
-            known = f"SELECT {name(far)} FROM {name(other)} WHERE {name(far)} IS NOT NULL"
-            broken = f"SELECT * FROM {t} WHERE {rows} AND {c} IS NOT NULL AND {c} NOT IN ({known})"
-            return Rule(table, f"{column.name} stands in {other}.{far}", broken, other)
+            known = f"SELECT o.{name(far)} FROM {_tested(shapes, other).rows} AS o WHERE o.{name(far)} IS NOT NULL"
+            missing = f"SELECT * FROM {t} AND {c} IS NOT NULL AND {c} NOT IN ({known})"
+            return Rule(table, f"{column.name} stands in {other}.{far}", missing, other)
         case _:
             return Rule(table, "a test that is not known", "SELECT 1")
+
+
+def _tested(shapes: TableShapes, table: str) -> _Tested:
+    fact = next((one for one in shapes.facts if one.table == table), None)
+    if fact is None:
+        counting = f"t.{name(f'{table}_key')} > 0 AND NOT t.is_inferred"
+        return _Tested(name(table), counting, "t.is_current")
+    if not fact.reverses:
+        return _Tested(_with_junk(shapes, fact), "TRUE", "TRUE")
+    return _Tested(_with_junk(shapes, fact), "NOT t.is_reversal", _standing(fact))
+
+
+def _with_junk(shapes: TableShapes, fact: FactShape) -> str:
+    """Return a fact together with the columns that its junk dimensions took."""
+    taken = junk_of(shapes.model, fact.table)
+    if not taken:
+        return name(fact.table)
+    columns = "".join(f", {name(one.name, column)}" for one in taken for column in one.columns)
+    joins = "".join(
+        f" JOIN {name(one.name)} ON {name(one.name, f'{one.name}_key')} = f.{name(f'{one.name}_key')}" for one in taken
+    )
+    return f"(SELECT f.*{columns} FROM {name(fact.table)} AS f{joins})"
+
+
+def _standing(fact: FactShape) -> str:
+    """Return the condition that a posting was not taken back: its row is what the fact is now."""
+    grain = " AND ".join(f"{name('r', part.name)} = {name('t', part.name)}" for part in fact.key)
+    posted, number, is_reversal = POSTED
+    later = f"r.{posted} > t.{posted} OR (r.{posted} = t.{posted} AND r.{number} > t.{number})"
+    return f"NOT EXISTS (SELECT 1 FROM {name(fact.table)} AS r WHERE {grain} AND r.{is_reversal} AND ({later}))"

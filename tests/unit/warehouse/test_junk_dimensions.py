@@ -171,7 +171,7 @@ def test_an_audit_finds_what_was_done_to_a_junk_dimension_by_hand(new_target: Ne
     target.run("INSERT INTO flags (flags_key, status) VALUES (99, 'new')")
     found = {(finding.table, finding.rule) for finding in audit(target, tables, OWNER)}
     assert found == {
-        ("flags", "status is one of new, done"),
+        ("order", "status is one of new, done"),
         ("flags", "flags_key stands in order"),
         ("flags", "follows from the histories"),
     }

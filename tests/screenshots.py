@@ -51,6 +51,8 @@ def main(folder: Path) -> None:
     for theme in ("light", "dark"):
         with posed_window(sample.project, theme, for_editing=True) as window:
             window.run_page.setup.source.setText("fx/cdc")
+            window.warehouse.page.load.source.setText("fx/cdc")
+            window.warehouse.page.load.target.setText("duckdb:fx/fx.duckdb")
             for number, page in enumerate(PAGES):
                 window.show_page(number)
                 save_picture(window, PICTURES / f"{page.lower()}-{theme}.png")

@@ -17,7 +17,7 @@ from metl_gui.warehouse.plans.statements import Step, name, names, temporary
 from metl_gui.warehouse.plans.table_shapes import DimensionShape, HierarchyShape
 from metl_gui.warehouse.plans.write_plan import write_plan
 
-_COLUMNS = (("ancestor_durable_key", "BIGINT"), ("descendant_durable_key", "BIGINT"), ("depth", "INTEGER"))
+COLUMNS = (("ancestor_durable_key", "BIGINT"), ("descendant_durable_key", "BIGINT"), ("depth", "INTEGER"))
 
 
 def cycles_table(hierarchy: str) -> str:
@@ -27,7 +27,7 @@ def cycles_table(hierarchy: str) -> str:
 
 def create_hierarchy(shape: HierarchyShape) -> Iterator[Step]:
     """Yield the steps that make an empty hierarchy."""
-    listed = ", ".join(f"{name(column)} {type_}" for column, type_ in _COLUMNS)
+    listed = ", ".join(f"{name(column)} {type_}" for column, type_ in COLUMNS)
     yield Step(f"Make {shape.table}", f"CREATE TABLE {name(shape.table)} ({listed})")
     columns = "member_durable_key BIGINT, parent_durable_key BIGINT"
     yield Step(
@@ -54,7 +54,7 @@ def hierarchy_plan(shape: HierarchyShape) -> Iterator[Step]:
     yield Step("Leave out what is cut", f"DELETE FROM {edges} WHERE member IN (SELECT member FROM {cut})")
     yield temporary(MemberTables(table).wanted, _wanted(shape), f"Make the rows of {table}")
     old = f"SELECT * FROM {name(table)} WHERE descendant_durable_key IN (SELECT durable_key FROM {below})"
-    columns = [column for column, _ in _COLUMNS]
+    columns = [column for column, _ in COLUMNS]
     yield from write_plan(table, columns[:2], columns, old)
 
 

@@ -16,10 +16,12 @@ from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.paths import split
 from metl_gui.core.warehouse_model import (
     FROM_ENTITY,
+    Bridge,
     Column,
     Dates,
     Dimension,
     Fact,
+    Hierarchy,
     Junk,
     Model,
     Periodic,
@@ -146,6 +148,11 @@ _OF_DAYS = (
     *(("iso_week", "integer", "1 to 53"), ("fiscal_year", "integer", "named by the year in which it ends")),
     *(("fiscal_quarter", "integer", "1 to 4"), ("fiscal_month", "integer", "1 to 12")),
 )
+_OF_HIERARCHIES = (
+    ("ancestor_durable_key", "integer", "key of the member above"),
+    ("descendant_durable_key", "integer", "key of the member below"),
+    ("depth", "integer", "how far below, 0 for itself"),
+)
 _OF_TIMES = (("hour", "integer", "0 to 23"), ("minute", "integer", "0 to 59"), ("second", "integer", "0 to 59"))
 
 
@@ -157,6 +164,7 @@ class _Maker:
 
     def table(self, one: Table) -> DictionaryTable:
         columns: Sequence[DictionaryColumn] = ()
+        grain = ""
         references: tuple[DictionaryReference, ...] = ()
         match one:
             case Dimension():
@@ -177,8 +185,12 @@ class _Maker:
                     _generated((_number(one.name, "seconds of the day"), *_OF_TIMES)),
                     "a second of the day",
                 )
-            case _:
-                grain = ""
+            case Bridge():
+                columns = tuple(self.of_bridge(one))
+                grain = "a pair of members" if one.entity else "an element of a list"
+                references = tuple(_told(each, "current") for each in one.references)
+            case Hierarchy():
+                columns, grain = _generated(_OF_HIERARCHIES), f"a member of {one.of} below another one, or itself"
         entity = getattr(one, "entity", "")
         return DictionaryTable(one.name, kind_name(one), entity, grain, tuple(columns), references, _declared(one))
 
@@ -197,6 +209,8 @@ class _Maker:
                 yield from self.with_history(one.entity, column)
         for reference in one.references:
             yield from self.keys_of_reference(reference, "durable")
+        if one.parent:
+            yield _own("parent_durable_key", "integer", f"key of the parent, a member of {one.name} too")
         yield from _generated(_OF_VERSIONS)
 
     def of_fact(self, one: Fact) -> Iterator[DictionaryColumn]:
@@ -240,6 +254,28 @@ class _Maker:
         found = of.degenerate if isinstance(of, Fact) else ()
         entity = getattr(of, "entity", "")
         yield from (self.column(entity, column) for column in found if column.name in one.columns)
+
+    def of_bridge(self, one: Bridge) -> Iterator[DictionaryColumn]:
+        if one.entity:
+            for reference in one.references:
+                yield _own(f"{reference.name}_durable_key", "integer", f"key of the member of {reference.dimension}")
+        else:
+            yield from self.of_list(one, self.model.table(one.of))
+        yield _own("count", "integer", "how often it occurs")
+        if one.weight:
+            yield _own("weight", "float", "its share of its owner" if one.weight == "equal" else f"by {one.weight}")
+
+    def of_list(self, one: Bridge, of: Table | None) -> Iterator[DictionaryColumn]:
+        """Yield the columns that name the owner of a list, and the one of its elements."""
+        if isinstance(of, Fact):
+            yield from self.keys_of_fact(of)
+        elif one.as_of == "version":
+            yield _own(f"{one.of}_key", "integer", f"key of the version of {one.of}")
+        if not isinstance(of, Fact):
+            yield _own(f"{one.of}_durable_key", "integer", f"key of the member of {one.of}")
+        role = split(one.list_path)[-1]
+        name, type_ = (f"{role}_durable_key", "integer") if one.to else (role, "text")
+        yield self.column(getattr(of, "entity", ""), Column(name=name, path=one.list_path, type=type_))
 
     def of_periodic(self, one: Periodic) -> Iterator[DictionaryColumn]:
         yield _own("date_key", "integer", f"the last day of the {one.every}, yyyymmdd")

@@ -9,15 +9,17 @@ import pytest
 
 from metl_gui.core.dimensional.histories import entity_histories
 from metl_gui.core.edits.settings import MaskAttribute
+from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.trees.nodes import Side
 from metl_gui.core.warehouse_model import Dates, TimesOfDay
 from metl_gui.formats.model_yaml import read_model
 from metl_gui.formats.row_expressions import row_expression
-from metl_gui.warehouse.plans import dimension_tables, fact_plan, periodic_plan
+from metl_gui.warehouse.plans import bridge_plan, dimension_tables, fact_plan, hierarchy_plan, periodic_plan
 from metl_gui.warehouse.plans.calendar_plan import create_dates, create_times
 from metl_gui.warehouse.plans.shape_maker import shapes
 from metl_gui.workbench.session import Workbench
 from metl_gui.workbench.warehouse.dictionary import DictionaryColumn, DictionaryTable, dictionary
+from tests.unit.workbench.conftest import declare
 
 MODEL = read_model("""\
 warehouse: pay
@@ -34,7 +36,16 @@ tables:
     references:
       - {dimension: refunded, on: {payment_id: refund_id}}
       - {dimension: refunded, role: last, on: {payment_id: refund_id}, as_of: version}
-  - {dimension: refunded, entity: refund, business_key: [refund_id]}
+  - {dimension: refunded, entity: refund, business_key: [refund_id], parent: [amount]}
+  - {hierarchy: tree, of: refunded}
+  - {bridge: tags, of: refunded, list: tags, weight: equal, as_of: version}
+  - {bridge: labels, of: plain, list: tags, to: refunded}
+  - {fact: plain, entity: refund, grain: [refund_id]}
+  - bridge: pairs
+    entity: refund
+    references:
+      - {dimension: refunded, role: one, on: {refund_id: refund_id}}
+      - {dimension: refunded, role: other, on: {amount: refund_id}}
   - fact: payment
     entity: payment
     grain: [payment_id]
@@ -62,8 +73,15 @@ tables:
 
 
 @pytest.fixture
-def found(mapped: Workbench) -> dict[str, DictionaryTable]:
-    return {table.name: table for table in dictionary(mapped.document, MODEL)}
+def listed(mapped: Workbench) -> Workbench:
+    """Return the project with an attribute that is a list."""
+    mapped.do(AddVersion(Side.CDM, declare("refund", "2", "refund_id", "amount", "tags:array", key=("refund_id",))))
+    return mapped
+
+
+@pytest.fixture
+def found(listed: Workbench) -> dict[str, DictionaryTable]:
+    return {table.name: table for table in dictionary(listed.document, MODEL)}
 
 
 def columns(table: DictionaryTable) -> dict[str, DictionaryColumn]:
@@ -71,25 +89,28 @@ def columns(table: DictionaryTable) -> dict[str, DictionaryColumn]:
 
 
 def test_the_columns_are_those_of_the_tables_that_a_load_makes(
-    mapped: Workbench, found: dict[str, DictionaryTable], tmp_path: Path
+    listed: Workbench, found: dict[str, DictionaryTable], tmp_path: Path
 ) -> None:
-    made = shapes(MODEL, entity_histories(mapped.document), row_expression)
+    made = shapes(MODEL, entity_histories(listed.document), row_expression)
     tables = {one.table: dimension_tables.columns_of(one) for one in made.dimensions}
-    tables |= {one.table: fact_plan.columns_of(one) for one in made.facts}
+    tables |= {one.table: fact_plan.columns_of(one) for one in made.facts if one.table in found}
     tables |= {
         junk.table: [(column, "") for column in (junk.key, *(each.name for each in junk.columns))]
         for one in made.facts
         for junk in one.junk
     }
     tables |= {one.table: periodic_plan.periodic_columns(one) for one in made.periodics}
+    tables |= {one.table: bridge_plan.bridge_columns(one) for one in made.list_bridges}
+    tables |= {one.table: bridge_plan.bridge_columns(one) for one in made.pair_bridges}
+    tables |= {one.table: list(hierarchy_plan.COLUMNS) for one in made.hierarchies}
     with duckdb.connect(str(tmp_path / "days.duckdb")) as database:
         for table in MODEL.tables:
             steps = create_dates(table) if isinstance(table, Dates) else ()
             for step in create_times(table) if isinstance(table, TimesOfDay) else steps:
                 database.execute(step.statement)
                 tables[table.name] = [(name, "") for name, *_ in database.execute(f"DESCRIBE {table.name}").fetchall()]
-    for name, listed in tables.items():
-        assert [column.name for column in found[name].columns] == [column for column, _ in listed], name
+    for name, those in tables.items():
+        assert [column.name for column in found[name].columns] == [column for column, _ in those], name
     assert set(tables) == set(found)
 
 

@@ -13,8 +13,11 @@ from metl_gui.core.warehouse_model import Fact, Junk, Model
 
 
 def junk_tables(model: Model) -> tuple[Junk, ...]:
-    """Return the junk dimensions of a model: those declared, and one for what a fact lists beside these."""
-    declared = tuple(one for one in model.tables if isinstance(one, Junk))
+    """Return the junk dimensions of a model: those declared, and one for what a fact lists beside these.
+
+    One that takes no column, as all of them are masked in a target, is none.
+    """
+    declared = tuple(one for one in model.tables if isinstance(one, Junk) and one.columns)
     return (*declared, *(made for fact in model.facts for made in _listed(fact, declared)))
 
 

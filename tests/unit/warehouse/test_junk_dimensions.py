@@ -177,6 +177,15 @@ def test_an_audit_finds_what_was_done_to_a_junk_dimension_by_hand(new_target: Ne
     }
 
 
+def test_a_junk_dimension_that_takes_no_column_is_none(new_target: NewTarget, tmp_path: Path) -> None:
+    target, tables = new_target(tmp_path), tables_of(flagged(junk=()), Junk(name="flags", of="order", columns=()))
+    load_orders(target, tmp_path, tables, [[one(1, "new")]])
+    assert not target.has_table("flags")
+    assert target.rows('SELECT status, rush FROM "order"') == [("new", "")]
+    Loader(target, tables, OWNER).rebuild()
+    assert audit(target, tables, OWNER) == ()
+
+
 @pytest.mark.parametrize(
     ("fact", "more"),
     [

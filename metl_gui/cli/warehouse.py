@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from metl_gui.cli import warehouse_inputs
 from metl_gui.cli.commands import CANCELLED, DONE, FOUND, Commands, Run, common_options, wrong_usage
 from metl_gui.cli.followed_loads import add_policy, followed, refuse_policy
 from metl_gui.cli.output import Output
@@ -69,12 +71,29 @@ def register(commands: Commands) -> None:
         parser.add_argument(
             "--swap", action="store_true", help="write a copy of a DuckDB file beside it, and exchange the two"
         )
-    for parser in (load, rebuild, audit, close):
+    inputs = warehouse_inputs.register(partial(_action, actions))
+    for parser in (load, rebuild, audit, close, *inputs):
         parser.add_argument("--target", required=True, metavar="T", help=_TARGET_HELP)
         parser.add_argument(
             "--mode", choices=["test", "production"], default="test", help="of the runs it takes (default: test)"
         )
-    for parser in (write, docs, propose, show, check, change, remove, load, plan, rebuild, audit, status, close, ask):
+    for parser in (
+        write,
+        docs,
+        propose,
+        show,
+        check,
+        change,
+        remove,
+        load,
+        plan,
+        rebuild,
+        audit,
+        status,
+        close,
+        ask,
+        *inputs,
+    ):
         parser.add_argument("--model", default="", metavar="NAME", help="which model, where a project has several")
     for parser in (bring, propose, change):
         parser.add_argument("--dry-run", action="store_true", help=_DRY_RUN)

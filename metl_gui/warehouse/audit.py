@@ -110,10 +110,11 @@ def _ledger(shapes: TableShapes) -> Rule:
     stored = " + ".join(f"(SELECT COUNT(*) FROM {name(history_table(entity))})" for entity in shapes.histories) or "0"
     tables = (name(set_aside_table(entity)) for entity in shapes.histories)
     aside = " + ".join(f"(SELECT COUNT(*) FROM {table})" for table in tables) or "0"
-    messages, repeated = (f"CAST(report ->> '$.{count}' AS BIGINT)" for count in ("messages", "repeated"))
-    counted = f"SELECT COALESCE(SUM({messages} - {repeated}), 0) AS loaded FROM metl_loads WHERE report IS NOT NULL"
+    counts = ("messages", "repeated", "forgotten", "purged")
+    kept = " - ".join(f"COALESCE(CAST(report ->> '$.{count}' AS BIGINT), 0)" for count in counts)
+    counted = f"SELECT COALESCE(SUM({kept}), 0) AS loaded FROM metl_loads WHERE report IS NOT NULL"
     broken = f"SELECT loaded, {stored} + {aside} AS stored FROM ({counted}) AS l WHERE loaded <> {stored} + {aside}"
-    return Rule("metl_loads", "messages are those that are stored, repeated or set aside", broken)
+    return Rule("metl_loads", "messages are those that are stored, repeated, set aside or taken out", broken)
 
 
 def _dimension_rules(shape: DimensionShape) -> Iterator[Rule]:

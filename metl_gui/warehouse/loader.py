@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -9,6 +10,7 @@ from typing import TypeAlias
 
 import msgspec
 
+from metl_gui.core.dimensional.epochs import head
 from metl_gui.core.dimensional.grants import granted_roles
 from metl_gui.core.dimensional.histories import EntityHistory
 from metl_gui.core.dimensional.load_report import LoadReport, TableCounts, check_balance
@@ -16,8 +18,11 @@ from metl_gui.core.dimensional.read_progress import ReadProgress
 from metl_gui.core.dimensional.replays import Coverage
 from metl_gui.core.dimensional.staged_parts import StagedPart
 from metl_gui.core.warehouse_model import Model
+from metl_gui.warehouse.compaction import compacted_before
 from metl_gui.warehouse.coverage import cover
 from metl_gui.warehouse.databases.target import CommitUnknownError, TargetError, WarehouseTarget
+from metl_gui.warehouse.epochs import check_falls, prepare_spans
+from metl_gui.warehouse.forgotten_keys import ForgottenKeys, Secret
 from metl_gui.warehouse.part_check import check_bytes, check_rows
 from metl_gui.warehouse.plans.access_plan import declared
 from metl_gui.warehouse.plans.arrivals import (
@@ -26,13 +31,17 @@ from metl_gui.warehouse.plans.arrivals import (
     arrival_plan,
     contents_queries,
     doubled_query,
+    once_plan,
     partial_columns,
     set_aside_plan,
     set_aside_table,
     staged_table,
 )
+from metl_gui.warehouse.plans.compact_plan import TOO_LATE, late_plan
+from metl_gui.warehouse.plans.count_plan import ambiguous_query, keyless_query
 from metl_gui.warehouse.plans.declared_tests import declared_rules
 from metl_gui.warehouse.plans.dimension_tables import closed_table, members_table, versions_table
+from metl_gui.warehouse.plans.epoch_plan import epoch_statement, falls_plan
 from metl_gui.warehouse.plans.history_tables import OWN_COLUMNS, add_column, history_table, sql_type
 from metl_gui.warehouse.plans.index_plan import indexes
 from metl_gui.warehouse.plans.load_plan import (
@@ -46,20 +55,17 @@ from metl_gui.warehouse.plans.load_plan import (
     states_of,
     wider,
 )
-from metl_gui.warehouse.plans.log_plan import relog_plan
+from metl_gui.warehouse.plans.log_plan import LOGS, relog_plan
 from metl_gui.warehouse.plans.member_plan import MemberTables
 from metl_gui.warehouse.plans.missed_plan import again_table, nothing_again, waiting_query
 from metl_gui.warehouse.plans.periods import watermark_plan
 from metl_gui.warehouse.plans.replay_plan import may_void_query, void_query
 from metl_gui.warehouse.plans.snapshot_plan import absent_plan
 from metl_gui.warehouse.plans.state_plan import Contents, StateTables
-from metl_gui.warehouse.plans.statements import Step, name
+from metl_gui.warehouse.plans.statements import Step, name, text
 from metl_gui.warehouse.plans.table_shapes import DimensionShape, TableShapes
 from metl_gui.warehouse.read_progress import keep_progress
 from metl_gui.warehouse.target_masks import check_masks, remember_masks
-
-FIRST_EPOCH = "0000"
-"""Begins the order keys of messages until somebody says that a source began its log anew."""
 
 FORMAT = 1
 """Of what stands in a target beside the tables of the model."""
@@ -134,10 +140,22 @@ class Loader:
         shapes: the tables of the model.
         owner: whose the target must be.
         on_step: called between steps.
+        secret: of the target, by which forgotten keys are told.
     """
 
-    def __init__(self, target: WarehouseTarget, shapes: TableShapes, owner: Owner, on_step: OnStep = _unheard) -> None:
+    def __init__(
+        self,
+        target: WarehouseTarget,
+        shapes: TableShapes,
+        owner: Owner,
+        on_step: OnStep = _unheard,
+        secret: Secret | None = None,
+    ) -> None:
         self.target, self.shapes, self.owner, self.on_step = target, shapes, owner, on_step
+        self.forgotten = ForgottenKeys(target, secret)
+        self._batches: dict[str, Batch] = {}
+        self._has_epochs = self._is_ordered = False
+        self._compacted: datetime | None = None
         self.report = LoadReport(load="")
         self._additions: tuple[str, ...] = ()
 
@@ -207,10 +225,12 @@ class Loader:
         with self._entry(load):
             if progress is not None:
                 keep_progress(self.target, load, progress)
+            self._is_ordered = coverage.is_ordered
             is_replay = cover(self.target, coverage)
             for entity in self.shapes.histories:
                 self._append(entity, [one for one in parts if one.entity == entity], load, is_replay=is_replay)
             self._derive()
+            self._count_oddities(load)
 
     @contextmanager
     def _entry(self, load: str) -> Iterator[None]:
@@ -274,6 +294,11 @@ class Loader:
 
     def _open(self, *, is_rebuilt: bool = False) -> None:
         """Make what is missing in the target, and refuse one that is somebody else's or made by another model."""
+        self._make_or_check(is_rebuilt=is_rebuilt)
+        self._has_epochs = prepare_spans(self.target)
+        self._compacted = compacted_before(self.target)
+
+    def _make_or_check(self, *, is_rebuilt: bool) -> None:
         if not self.target.has_table("metl_loads"):
             self._steps([*create_own(), *create_histories(self.shapes.histories.values()), *create_tables(self.shapes)])
             self._remember()
@@ -288,7 +313,6 @@ class Loader:
             self._steps(drop_tables(model))
             self._forget_other_keys()
             self._steps(create_tables(self.shapes))
-            self.target.run("DELETE FROM metl_target")
             self._remember()
         elif model != self.shapes.model:
             text = f"{self.target.title} was made by another state of the warehouse model {model.name}."
@@ -306,6 +330,7 @@ class Loader:
     def _remember(self) -> None:
         values = msgspec.to_builtins(self.owner) | {"model": msgspec.json.encode(self.shapes.model).decode()}
         for key, value in values.items():
+            self.target.run("DELETE FROM metl_target WHERE name = ?", [key])
             self.target.run("INSERT INTO metl_target VALUES (?, ?)", [key, str(value)])
         remember_masks(self.target, self.shapes)
 
@@ -364,28 +389,52 @@ class Loader:
         history = self.shapes.histories[entity]
         staged = staged_table(entity)
         check_bytes(parts)
-        self.target.read_parts(staged, [one.path for one in parts], _part_columns(history))
-        self.target.run(f"UPDATE {name(staged)} SET order_key = '{FIRST_EPOCH}' || order_key")
+        self.target.read_parts(staged, [one.path for one in parts], _part_columns(history), {"order_key": head(0)})
+        if self._has_epochs:
+            self.target.run(epoch_statement(staged))
         messages, before = self._number_of(staged), self.report.set_aside
         check_rows(parts, messages)
+        forgotten = self.forgotten.leave_out(entity)
+        if self._compacted is not None:
+            self._steps(late_plan(history, load, self._compacted))
         self._steps(set_aside_plan(history, self._unfit(history), load))
-        unfit = messages - self._number_of(staged)
+        unfit = messages - forgotten - self._number_of(staged)
         has_doubles = bool(self.target.rows(doubled_query(entity))[0][0])
         is_first = not self.target.rows(f"SELECT 1 FROM {name(history_table(entity))} LIMIT 1")
         is_replay = is_replay and bool(self.target.rows(may_void_query(entity))[0][0])
         batch = Batch(entity, has_doubles=has_doubles, is_first=is_first, is_replay=is_replay)
+        self._batches[entity] = batch
+        self._steps(once_plan(history, batch))
+        if self._is_ordered:
+            self._steps(falls_plan(entity, batch.once, batch.falls, LOGS))
+            check_falls(self.target, batch.falls)
         self._steps(arrival_plan(history, load, batch))
         self._steps(watermark_plan(batch))
         void = int(self.target.rows(void_query(batch.came))[0][0])
         self.report.messages += messages
         self.report.appended -= void
-        self.report.void += void
+        self.report.void += void + forgotten
+        self.report.forgotten += forgotten
         self.report.repeated += self._repeated(batch) + unfit - (self.report.set_aside - before)
 
     def _repeated(self, batch: Batch) -> int:
         """Return how many messages of a batch stood in the history, or stand in the batch again."""
         doubled = self._number_of(staged_table(batch.entity)) - self._number_of(batch.once) if batch.has_doubles else 0
         return doubled + (0 if batch.is_first else self._number_of(batch.repeats))
+
+    def _count_oddities(self, load: str) -> None:
+        """Count, once all states are made, what a person should look into."""
+        keyless: Counter[str] = Counter()
+        ambiguous: Counter[str] = Counter()
+        for entity, batch in self._batches.items():
+            if entity in self.shapes.entities:
+                keyless.update(dict(self._counted(keyless_query(batch, self.shapes.of_entity(entity)))))
+            if batch.has_doubles or not batch.is_first:
+                ambiguous.update(dict(self._counted(ambiguous_query(batch, load))))
+        self.report.no_business_key, self.report.ambiguous_order = dict(keyless), dict(ambiguous)
+
+    def _counted(self, query: str) -> list[tuple[str, int]]:
+        return [(schema, int(number)) for schema, number in self.target.rows(query)]
 
     def _unfit(self, history: EntityHistory) -> dict[str, str]:
         """Return, by column, the conditions that the tables or the database cannot hold a message."""
@@ -395,7 +444,9 @@ class Loader:
     def _take_up(self, entity: str) -> None:
         """Take what was set aside into the history where it fits now."""
         history, aside = self.shapes.histories[entity], name(set_aside_table(entity))
-        unfit = " OR ".join(self._unfit(history).values()) or "FALSE"
+        # What came too late stays where it is.
+        conditions = [f'"_column" = {text(TOO_LATE)}', *self._unfit(history).values()]
+        unfit = " OR ".join(conditions)
         columns = ", ".join(name(column) for column, _ in (*_part_columns(history), ("batch", "")))
         into = f"INSERT INTO {name(history_table(entity))} ({columns})"
         self.target.run(f"{into} SELECT {columns} FROM {aside} WHERE NOT COALESCE({unfit}, FALSE)")

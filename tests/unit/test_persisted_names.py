@@ -17,7 +17,17 @@ from pathlib import Path
 
 import pytest
 
-from metl_gui.core.dimensional import masked_models, members, messages, read_progress, replays, row_states, staged_parts
+from metl_gui.core.dimensional import (
+    epochs,
+    forgotten,
+    masked_models,
+    members,
+    messages,
+    read_progress,
+    replays,
+    row_states,
+    staged_parts,
+)
 from metl_gui.core.runs import kafka, run_spec, target
 from metl_gui.core.runs import lanes as lane_values
 from metl_gui.engine.kafka import inspection, offsets, topic_orders
@@ -33,7 +43,7 @@ from metl_gui.engine.streaming import file_states, planner, staged_batches
 from metl_gui.engine.tasks import task
 from metl_gui.registry import addresses as places
 from metl_gui.ui.messages import pairs
-from metl_gui.warehouse import audit, status
+from metl_gui.warehouse import audit, forgotten_keys, status
 from metl_gui.warehouse.plans import (
     access_plan,
     arrivals,
@@ -113,6 +123,10 @@ INTERNAL: dict[str, tuple[type, ...]] = {
         read_places._Place,
         access_plan.Declared,
         access_plan.Grant,
+        epochs.EpochStart,
+        epochs.Fall,
+        forgotten.ForgottenKey,
+        forgotten_keys.Purge,
         arrivals.Batch,
         audit.Finding,
         declared_tests.Rule,

@@ -1,6 +1,6 @@
 """What a load into a warehouse did, in counts that add up.
 
-Messages = appended + repeated + void + set aside.
+Messages = appended + repeated + void + set aside; keys = changed + same.
 
 Source: docs/reference/warehouse-model.md, "A load".
 """
@@ -50,13 +50,17 @@ class LoadReport(msgspec.Struct, kw_only=True):
         messages: staged.
         appended: to the histories.
         repeated: known before, or twice in the batch.
-        void: appended, but of no account, as a later publication covered where they lie.
+        void: of no account, as a later publication covered where they lie, or their key was forgotten.
         set_aside: could not be stored.
         keys: made anew.
         tables: by name.
         waiting: facts that wait for their members.
         tests: declared ones that rows broke, as “TABLE: RULE”, each with the number of rows after the load.
         is_repeated: the load was done before; these are the counts of then.
+        forgotten: of the void ones, those whose key was forgotten: nothing of them is kept. The others are appended.
+        purged: messages that were taken out of the target.
+        no_business_key: by schema, messages of which some table has no row, as a part of its key is null.
+        ambiguous_order: by schema, messages that say something else than others at their place in the log.
     """
 
     load: str
@@ -70,6 +74,19 @@ class LoadReport(msgspec.Struct, kw_only=True):
     waiting: int = 0
     tests: dict[str, int] = {}
     is_repeated: bool = False
+    forgotten: int = 0
+    purged: int = 0
+    no_business_key: dict[str, int] = {}
+    ambiguous_order: dict[str, int] = {}
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Return what a person should look into, a sentence each."""
+        keyless, places = self.no_business_key.items(), self.ambiguous_order.items()
+        return (
+            *(f"{schema}: messages with a null in their key, which make no row: {n:,}." for schema, n in keyless),
+            *(f"{schema}: messages that contradict others at one place of the log: {n:,}." for schema, n in places),
+        )
 
     def as_json(self) -> dict[str, Any]:
         """Return the document of ``metl warehouse load``."""

@@ -41,10 +41,12 @@ class Coverage(msgspec.Struct, frozen=True):
     Args:
         publication: 0 for none, which voids nothing.
         ranges: what it read.
+        is_ordered: its messages lie as in the logs of their sources, unless these went back.
     """
 
     publication: int = 0
     ranges: tuple[CoveredRange, ...] = ()
+    is_ordered: bool = False
 
     @property
     def replay(self) -> Replay:

@@ -105,7 +105,7 @@ def row_states(messages: Sequence[Message], valid_at: ValidAt) -> tuple[State, .
             filled[row].append((message.order, {**_base(message, messages, filled), **message.values}))
     states: list[State] = []
     for row, values in filled.items():
-        states.extend(_timelines(_lives(row, _log_of(row, messages), dict(values), valid_at)))
+        states.extend(_timelines(_lives(row, row_log(row, messages), dict(values), valid_at)))
     return tuple(states)
 
 
@@ -118,14 +118,14 @@ def _base(
             values for order, values in filled.get((message.schema, message.old_key), ()) if order < message.order
         ]
         return before[-1] if before else {}
-    log = _log_of((message.schema, message.row_key or ""), messages)
+    log = row_log((message.schema, message.row_key or ""), messages)
     at = next(place for place, one in enumerate(log) if one is message)
     if at == 0 or log[at - 1].is_delete:
         return {}
     return filled[(message.schema, message.row_key or "")][-1][1]
 
 
-def _log_of(row: Row, messages: Sequence[Message]) -> list[Message]:
+def row_log(row: Row, messages: Sequence[Message]) -> list[Message]:
     """Return the messages of one row in log order, with the truncates of its schema that come after its first."""
     log: list[Message] = []
     for message in messages:

@@ -125,12 +125,14 @@ class OnceStrategy:
     def _covered(self, outcomes: Sequence[TaskOutcome]) -> list[str]:
         """Write down what was read whole, where a warehouse will ask for it."""
         folder = self.staging.messages_partial
-        if folder is None or not self.is_staged or self.spec.source.limit is not None:
+        if folder is None or not self.is_staged:
             return []
         ranges = joined(one for outcome in outcomes for one in outcome.covered)
         mapping = self.spec.mapping
         read = (*self.source.covered(), *(ranges if len(ranges) <= MOST_RANGES else ()))
-        return [keep_coverage(folder, Coverage(mapping.publication or mapping.state, read))]
+        covered = read if self.spec.source.limit is None else ()
+        coverage = Coverage(mapping.publication or mapping.state, covered, is_ordered=not self.spec.is_replay)
+        return [keep_coverage(folder, coverage)]
 
     @property
     def is_staged(self) -> bool:

@@ -58,7 +58,7 @@ def covered(plan: BatchPlan, publication: int) -> Coverage:
         for task in plan.tasks
         for piece in task
     )
-    return Coverage(publication, tuple(joined(ranges)))
+    return Coverage(publication, tuple(joined(ranges)), is_ordered=True)
 
 
 def known_places(plan: BatchPlan) -> dict[str, str]:

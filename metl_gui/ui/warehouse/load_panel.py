@@ -277,4 +277,5 @@ def _message_words(load: LoadReport) -> str:
         parts.insert(2, f"{load.void:,} void")
     waiting = f" Facts that wait for their members: {load.waiting:,}." if load.waiting else ""
     broken = f" Tests broken: {'; '.join(load.tests)}." if load.tests else ""
-    return f"{number_of(load.messages, 'message')}: {', '.join(parts)}.{waiting}{broken}"
+    notes = "".join(f" {note}" for note in load.notes)
+    return f"{number_of(load.messages, 'message')}: {', '.join(parts)}.{waiting}{broken}{notes}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
@@ -15,7 +15,7 @@ from metl_gui.core.dimensional.staged_parts import INFINITE_DATES
 from metl_gui.warehouse.databases.target import TargetError
 from metl_gui.warehouse.plans.access_plan import Declared, Grant
 from metl_gui.warehouse.plans.index_plan import Index
-from metl_gui.warehouse.plans.statements import Step, name
+from metl_gui.warehouse.plans.statements import Step, name, text
 
 DIALECT = "duckdb"
 _TYPES = {"TIMESTAMP WITH TIME ZONE": "TIMESTAMPTZ"}
@@ -153,18 +153,29 @@ class DuckDb:
     def add_again(self, _statements: Sequence[str]) -> None:
         """Add nothing: see ``additions``."""
 
-    def read_parts(self, table: str, paths: Sequence[str], columns: Sequence[tuple[str, str]]) -> None:
+    def read_parts(
+        self,
+        table: str,
+        paths: Sequence[str],
+        columns: Sequence[tuple[str, str]],
+        heads: Mapping[str, str] | None = None,
+    ) -> None:
         """Make a temporary table of staged Parquet parts; columns that a part does not have are empty.
 
         Args:
             table: its name.
             paths: of the parts.
             columns: names and types of the table.
+            heads: by column, what comes before each of its texts.
         """
         listed = ", ".join(f"{name(column)} {type_}" for column, type_ in columns)
         self.run(f"CREATE OR REPLACE TEMPORARY TABLE {name(table)} ({listed})")
         if paths:
-            query = f"INSERT INTO {name(table)} BY NAME SELECT * FROM read_parquet(?, union_by_name = true)"
+            headed = ", ".join(
+                f"{text(head)} || {name(column)} AS {name(column)}" for column, head in (heads or {}).items()
+            )
+            found = f"* REPLACE ({headed})" if headed else "*"
+            query = f"INSERT INTO {name(table)} BY NAME SELECT {found} FROM read_parquet(?, union_by_name = true)"
             self.run(query, [list(paths)])
         for column, type_ in columns:
             if type_ in _BOUNDS:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import pyarrow as pa
@@ -22,23 +22,32 @@ Column: TypeAlias = Any
 """An array of Arrow, of any type."""
 
 
-def csv_of_part(path: str, columns: Sequence[str]) -> tuple[list[str], Iterator[bytes]]:
+def csv_of_part(path: str, columns: Sequence[str], heads: Mapping[str, str]) -> tuple[list[str], Iterator[bytes]]:
     """Return the columns of a part that a table has too, and its rows as CSV, in batches.
+
+    Args:
+        path: of the part.
+        columns: of the table.
+        heads: by column, what comes before each of its texts.
 
     Nulls: a field that is empty and not in quotes.
     """
     file = pq.ParquetFile(path)
     carried = [column for column in columns if column in file.schema_arrow.names]
-    return carried, _batches(file, carried)
+    return carried, _batches(file, carried, heads)
 
 
-def _batches(file: pq.ParquetFile, columns: Sequence[str]) -> Iterator[bytes]:
+def _batches(file: pq.ParquetFile, columns: Sequence[str], heads: Mapping[str, str]) -> Iterator[bytes]:
     options = pa_csv.WriteOptions(include_header=False)
     for batch in file.iter_batches(batch_size=BATCH_ROWS, columns=list(columns)):
-        arrays = [_as_csv_takes_it(batch.column(column)) for column in columns]
+        arrays = [_as_csv_takes_it(_headed(batch.column(column), heads.get(column, ""))) for column in columns]
         sink = pa.BufferOutputStream()
         pa_csv.write_csv(pa.RecordBatch.from_arrays(arrays, list(columns)), sink, options)
         yield sink.getvalue().to_pybytes()
+
+
+def _headed(column: Column, head: str) -> Column:
+    return pc.binary_join_element_wise(head, column, "") if head else column
 
 
 def _as_csv_takes_it(column: Column) -> Column:

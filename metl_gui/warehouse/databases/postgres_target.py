@@ -244,13 +244,20 @@ class PostgreSql:
         found = self._fetch(_COLUMNS, [self.schema, fitted(table)])
         return {column: _TYPES.get(type_, type_.upper().replace("NUMERIC", "DECIMAL")) for column, type_ in found}
 
-    def read_parts(self, table: str, paths: Sequence[str], columns: Sequence[tuple[str, str]]) -> None:
+    def read_parts(
+        self,
+        table: str,
+        paths: Sequence[str],
+        columns: Sequence[tuple[str, str]],
+        heads: Mapping[str, str] | None = None,
+    ) -> None:
         """Make a temporary table of staged Parquet parts; columns that a part does not have are empty.
 
         Args:
             table: its name.
             paths: of the parts.
             columns: names and types of the table.
+            heads: by column, what comes before each of its texts.
 
         Raises:
             TargetError: the database refused a row.
@@ -264,7 +271,7 @@ class PostgreSql:
         known = [column for column, _ in columns]
         try:
             for path in paths:
-                carried, batches = csv_of_part(path, known)
+                carried, batches = csv_of_part(path, known, heads or {})
                 into = f"COPY {name(fitted(table))} ({names(map(fitted, carried))}) FROM STDIN (FORMAT csv)"
                 with self._connection.cursor() as cursor, cursor.copy(into) as copy:
                     for batch in batches:

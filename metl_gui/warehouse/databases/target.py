@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol, Self
 
@@ -71,8 +71,21 @@ class WarehouseTarget(Protocol):
         """Return the columns of a table in order, with their types as plans write them; none where there is none."""
         ...
 
-    def read_parts(self, table: str, paths: Sequence[str], columns: Sequence[tuple[str, str]]) -> None:
-        """Make a temporary table of staged Parquet parts; columns that a part does not have are empty."""
+    def read_parts(
+        self,
+        table: str,
+        paths: Sequence[str],
+        columns: Sequence[tuple[str, str]],
+        heads: Mapping[str, str] | None = None,
+    ) -> None:
+        """Make a temporary table of staged Parquet parts; columns that a part does not have are empty.
+
+        Args:
+            table: its name.
+            paths: of the parts.
+            columns: names and types of the table.
+            heads: by column, what comes before each of its texts.
+        """
         ...
 
     def unfit(self, columns: Sequence[str]) -> dict[str, str]:

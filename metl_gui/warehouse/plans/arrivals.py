@@ -30,7 +30,7 @@ def staged_table(entity: str) -> str:
     return f"_staged_{entity}"
 
 
-def _known_by(one: str, other: str) -> str:
+def same_place(one: str, other: str) -> str:
     """Return the condition that two messages have one identity and publication; a truncate has no key."""
     columns = [c for c in (*IDENTITY, "publication") if c != "row_key"]
     keys = f"COALESCE({one}.row_key, '') = COALESCE({other}.row_key, '')"
@@ -55,11 +55,11 @@ def set_aside_plan(history: EntityHistory, unfit: Mapping[str, str], load: str) 
         load: the name of the load.
     """
     staged, aside = name(staged_table(history.entity)), set_aside_table(history.entity)
-    columns = _columns(history)
+    columns = staged_columns(history)
     if unfit:
         cases = " ".join(f"WHEN {condition} THEN {text(column)}" for column, condition in unfit.items())
         unfitting = f"op NOT IN ('d', 't') AND ({' OR '.join(unfit.values())})"
-        known = f"SELECT 1 FROM {name(aside)} AS h WHERE {_known_by('h', 's')} AND {_equal(history)}"
+        known = f"SELECT 1 FROM {name(aside)} AS h WHERE {same_place('h', 's')} AND {equal_content(history)}"
         yield Step(
             f"Set aside messages of {history.entity} that do not fit",
             f"""INSERT INTO {name(aside)} ({names(columns)}, batch, "_column")
@@ -109,6 +109,11 @@ class Batch(msgspec.Struct, frozen=True):
         return f"_repeats_{self.entity}"
 
     @property
+    def falls(self) -> str:
+        """Return the name of the table of the places where a log went back."""
+        return f"_falls_{self.entity}"
+
+    @property
     def placed(self) -> tuple[str, ...]:
         """Return the names of the tables of messages that are new, or were seen earlier than was known."""
         return (self.came,) if self.is_first else (self.came, f"_earlier_{self.entity}")
@@ -117,6 +122,13 @@ class Batch(msgspec.Struct, frozen=True):
     def touching(self) -> tuple[str, ...]:
         """Return the names of the tables of messages whose rows are made anew."""
         return (*self.placed, voided_table(self.entity)) if self.is_replay else self.placed
+
+
+def once_plan(history: EntityHistory, batch: Batch) -> Iterator[Step]:
+    """Yield the step after which each message stands once, where some stand twice."""
+    if batch.has_doubles:
+        query = _each_once(history, staged_columns(history))
+        yield temporary(batch.once, query, f"Leave repeats of {batch.entity} within the batch")
 
 
 def arrival_plan(history: EntityHistory, load: str, batch: Batch) -> Iterator[Step]:
@@ -131,9 +143,7 @@ def arrival_plan(history: EntityHistory, load: str, batch: Batch) -> Iterator[St
 
     Cost: one look-up of each identity of the batch in the history; none where that is empty.
     """
-    entity, table, columns = history.entity, name(history_table(history.entity)), _columns(history)
-    if batch.has_doubles:
-        yield temporary(batch.once, _each_once(history, columns), f"Leave repeats of {entity} within the batch")
+    entity, table, columns = history.entity, name(history_table(history.entity)), staged_columns(history)
     if not batch.is_first:
         yield from _known_messages(history, batch)
     came = batch.came
@@ -153,40 +163,40 @@ def arrival_plan(history: EntityHistory, load: str, batch: Batch) -> Iterator[St
 def _known_messages(history: EntityHistory, batch: Batch) -> Iterator[Step]:
     """Yield the steps that tell messages that are new from those that the history has."""
     entity, table = history.entity, name(history_table(history.entity))
-    repeats, equal = batch.repeats, _equal(history)
+    repeats, equal = batch.repeats, equal_content(history)
     once, came = batch.once, batch.came
     yield temporary(
         repeats,
         f"SELECT {names([*IDENTITY, 'publication', *_content(history), *_SOURCE], 's')} FROM {name(once)} AS s "
-        f"JOIN {table} AS h ON {_known_by('h', 's')} AND {equal}",
+        f"JOIN {table} AS h ON {same_place('h', 's')} AND {equal}",
         f"Find messages of {entity} that are known",
     )
     yield temporary(
         came,
         f"""SELECT s.* FROM {name(once)} AS s
-        WHERE NOT EXISTS (SELECT 1 FROM {name(repeats)} AS h WHERE {_known_by("h", "s")} AND {equal})""",
+        WHERE NOT EXISTS (SELECT 1 FROM {name(repeats)} AS h WHERE {same_place("h", "s")} AND {equal})""",
         f"Find messages of {entity} that are new",
     )
     earlier = f"(s.seen_at < h.seen_at OR {_before('s', 'h')})"
     yield temporary(
         f"_earlier_{entity}",
-        f"SELECT s.* FROM {name(repeats)} AS s JOIN {table} AS h ON {_known_by('h', 's')} AND {equal} WHERE {earlier}",
+        f"SELECT s.* FROM {name(repeats)} AS s JOIN {table} AS h ON {same_place('h', 's')} AND {equal} WHERE {earlier}",
         "Find repeats that were seen earlier",
     )
     position = ", ".join(f"{c} = CASE WHEN {_before('s', 'h')} THEN s.{c} ELSE h.{c} END" for c in _SOURCE[1:])
     yield Step(
         "Keep where and when messages were first seen",
         f"UPDATE {table} AS h SET seen_at = LEAST(h.seen_at, s.seen_at), {position} "
-        f"FROM {name(f'_earlier_{entity}')} AS s WHERE {_known_by('h', 's')} AND {equal}",
+        f"FROM {name(f'_earlier_{entity}')} AS s WHERE {same_place('h', 's')} AND {equal}",
     )
 
 
-def _columns(history: EntityHistory) -> list[str]:
+def staged_columns(history: EntityHistory) -> list[str]:
     """Return the columns of a staged message."""
     return [*(column for column, _ in OWN_COLUMNS if column != "batch"), *(one.name for one in history.columns)]
 
 
-def _equal(history: EntityHistory) -> str:
+def equal_content(history: EntityHistory) -> str:
     """Return the condition that two messages have one content."""
     return " AND ".join(f"h.{name(c)} IS NOT DISTINCT FROM s.{name(c)}" for c in _content(history))
 
@@ -205,7 +215,7 @@ def _each_once(history: EntityHistory, columns: Sequence[str]) -> str:
     first = {c: first_of(c, ", ".join(_SOURCE[1:])) for c in (*_SOURCE[1:], *_OUTER)} | {"seen_at": "MIN(seen_at)"}
     listed = ", ".join(f"{first[c]} AS {name(c)}" if c in first else name(c) for c in columns)
     doubled = f"SELECT {names(identity)} FROM {staged} GROUP BY {names(identity)} HAVING COUNT(*) > 1"
-    is_doubled = f"EXISTS (SELECT 1 FROM doubled AS d WHERE {_known_by('d', 's')})"
+    is_doubled = f"EXISTS (SELECT 1 FROM doubled AS d WHERE {same_place('d', 's')})"
     return f"""
         WITH doubled AS ({doubled})
         SELECT {names(columns)} FROM {staged} AS s WHERE NOT {is_doubled}
@@ -237,12 +247,24 @@ def touched_by(history: EntityHistory, came: str) -> str:
     return _touched(name(history_table(history.entity)), [came])
 
 
+def touch_step(history: EntityHistory, came: str) -> Step:
+    """Return the step that lists the rows which messages in a table touch."""
+    title = f"Find the rows of {history.entity} that they touch"
+    return temporary(StateTables(history.entity).touched, touched_by(history, came), title)
+
+
 def all_touched(entity: str) -> Step:
     """Return the step that lists every row of an entity, as if all of it had just come."""
     query = (
         f"SELECT DISTINCT schema, row_key, TRUE AS is_new FROM {name(history_table(entity))} WHERE row_key IS NOT NULL"
     )
     return temporary(StateTables(entity).touched, query, f"Take all rows of {entity}")
+
+
+def none_touched(entity: str) -> Step:
+    """Return the step that lists no row of an entity."""
+    query = f"SELECT schema, row_key, TRUE AS is_new FROM {name(history_table(entity))} WHERE FALSE"
+    return temporary(StateTables(entity).touched, query, f"Take no row of {entity}")
 
 
 def contents_queries(entity: str) -> dict[str, str]:

@@ -7,12 +7,13 @@ from collections.abc import Iterable, Iterator
 from metl_gui.core.dimensional.histories import EntityHistory
 from metl_gui.core.dimensional.junk import junk_tables
 from metl_gui.core.warehouse_model import Bridge, Dates, Dimension, Fact, Hierarchy, Model, TimesOfDay
-from metl_gui.warehouse.plans.arrivals import Batch, arrival_plan, set_aside_plan, set_aside_table
+from metl_gui.warehouse.plans.arrivals import Batch, arrival_plan, once_plan, set_aside_plan, set_aside_table
 from metl_gui.warehouse.plans.bridge_plan import create_bridge, gather_plan, list_bridge_plan, pair_bridge_plan
 from metl_gui.warehouse.plans.bridge_shapes import links_table
 from metl_gui.warehouse.plans.calendar_plan import create_dates, create_times
 from metl_gui.warehouse.plans.dimension_plan import dimension_plan
 from metl_gui.warehouse.plans.dimension_tables import create_dimension
+from metl_gui.warehouse.plans.epoch_plan import CREATE_EPOCHS, falls_plan
 from metl_gui.warehouse.plans.fact_plan import (
     all_members,
     changed_members,
@@ -22,10 +23,11 @@ from metl_gui.warehouse.plans.fact_plan import (
     rekey_plan,
 )
 from metl_gui.warehouse.plans.fact_values import row_columns
+from metl_gui.warehouse.plans.forget_plan import CREATE_FORGOTTEN
 from metl_gui.warehouse.plans.hierarchy_plan import create_hierarchy, cycles_table, hierarchy_plan
 from metl_gui.warehouse.plans.history_tables import create_history, history_table
 from metl_gui.warehouse.plans.inferred_plan import forget_inferred, infer
-from metl_gui.warehouse.plans.log_plan import CREATE_LOGS
+from metl_gui.warehouse.plans.log_plan import CREATE_LOGS, LOGS
 from metl_gui.warehouse.plans.member_plan import MemberTables, keep_owners, owner_plan, widen_plan
 from metl_gui.warehouse.plans.missed_plan import again_plan, again_table, missed_table
 from metl_gui.warehouse.plans.periodic_plan import create_periodic, fact_periodic_plan, periodic_plan
@@ -49,6 +51,8 @@ OWN_TABLES = (
     "CREATE TABLE metl_numbers (dimension VARCHAR, next_durable BIGINT, next_version BIGINT)",
     f"CREATE TABLE {REPLAYS} ({', '.join(' '.join(one) for one in RANGE)})",
     CREATE_LOGS,
+    CREATE_FORGOTTEN,
+    CREATE_EPOCHS,
     "CREATE TABLE metl_watermarks (entity VARCHAR, schema VARCHAR, latest TIMESTAMPTZ, earliest TIMESTAMPTZ)",
     "CREATE TABLE metl_periods (periodic VARCHAR, closed_to TIMESTAMPTZ, opened_from TIMESTAMPTZ)",
 )
@@ -113,6 +117,8 @@ def whole_plan(shapes: TableShapes) -> Iterator[Step]:
     for history in shapes.histories.values():
         yield from set_aside_plan(history, shapes.conversions(history.entity), "LOAD")
         batch = Batch(history.entity, is_replay=True)
+        yield from once_plan(history, batch)
+        yield from falls_plan(history.entity, batch.once, batch.falls, LOGS)
         yield from arrival_plan(history, "LOAD", batch)
         yield from watermark_plan(batch)
     for entity in shapes.entities:

@@ -1,4 +1,4 @@
-"""What stands in a target of each log: between which offsets its messages lie, by entity, schema and publication.
+"""What stands in a target of each log: between which offsets and places of their source its messages lie.
 
 By it a load finds out what it need not look up in a history.
 """
@@ -7,16 +7,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from metl_gui.warehouse.plans.epoch_plan import MESSAGE_KIND, SINCE, with_spans
 from metl_gui.warehouse.plans.history_tables import history_table
 from metl_gui.warehouse.plans.statements import Step, joined, name, names, temporary, text
 
 LOGS = "metl_logs"
 
 _PLACE = ("schema", "position_log", "position_partition", "publication")
-_BOUNDS = {"first_offset": "LEAST", "last_offset": "GREATEST"}
+_PART = (*_PLACE, "since", "kind")
+_BOUNDS = {
+    "first_offset": ("LEAST", "MIN(position_offset)"),
+    "last_offset": ("GREATEST", "MAX(position_offset)"),
+    "least_key": ("LEAST", "MIN(order_key)"),
+    "greatest_key": ("GREATEST", "MAX(order_key)"),
+}
 
 CREATE_LOGS = f"""CREATE TABLE {LOGS} (entity VARCHAR, schema VARCHAR, position_log VARCHAR, position_partition BIGINT,
-    publication BIGINT, first_offset BIGINT, last_offset BIGINT)"""
+    publication BIGINT, since BIGINT, kind VARCHAR, first_offset BIGINT, last_offset BIGINT, least_key VARCHAR,
+    greatest_key VARCHAR)"""
 
 
 def log_plan(entity: str, came: Sequence[str]) -> Iterator[Step]:
@@ -27,10 +35,11 @@ def log_plan(entity: str, came: Sequence[str]) -> Iterator[Step]:
         came: tables of them.
     """
     found, of = f"_logs_{entity}", text(entity)
-    messages = " UNION ALL ".join(f"SELECT {names(_PLACE)}, position_offset FROM {name(one)}" for one in came)
+    columns = f"{names(_PLACE)}, position_offset, order_key"
+    messages = " UNION ALL ".join(f"SELECT {columns} FROM {name(one)}" for one in came)
     yield temporary(found, _bounds(f"({messages})"), f"Find where messages of {entity} lie")
-    wider = ", ".join(f"{bound} = {widest}(l.{bound}, f.{bound})" for bound, widest in _BOUNDS.items())
-    same = joined(_PLACE, "f", "l")
+    wider = ", ".join(f"{bound} = {widest}(l.{bound}, f.{bound})" for bound, (widest, _) in _BOUNDS.items())
+    same = joined(_PART, "f", "l")
     yield Step(
         "Keep where they lie",
         f"UPDATE {LOGS} AS l SET {wider} FROM {name(found)} AS f WHERE l.entity = {of} AND {same}",
@@ -51,5 +60,8 @@ def relog_plan(entity: str) -> Iterator[Step]:
 
 
 def _bounds(messages: str) -> str:
-    return f"""SELECT {names(_PLACE)}, MIN(position_offset) AS first_offset, MAX(position_offset) AS last_offset
-        FROM {messages} AS m GROUP BY {names(_PLACE)}"""
+    columns = f"{names(_PLACE, 'm')}, m.position_offset, m.order_key"
+    placed = f"SELECT {columns}, {SINCE} AS since FROM {with_spans(messages)}"
+    bounds = ", ".join(f"{aggregate} AS {bound}" for bound, (_, aggregate) in _BOUNDS.items())
+    return f"""SELECT {names(_PLACE)}, since, {MESSAGE_KIND} AS kind, {bounds}
+        FROM ({placed}) AS p GROUP BY {names(_PLACE)}, since, {MESSAGE_KIND}"""

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -35,6 +37,7 @@ from metl_gui.warehouse.loader import Loader, Owner
 from metl_gui.warehouse.plans.table_shapes import TableShapes
 from metl_gui.warehouse.read_progress import stored_progress
 from metl_gui.workbench.loads.load_requests import take_request
+from metl_gui.workbench.loads.target_secrets import target_secret
 from metl_gui.workbench.loads.targets import TargetAddress
 from metl_gui.workbench.loads.warehouse_loads import (
     LoadedRun,
@@ -229,7 +232,8 @@ class BatchLoads:
         progress = ReadProgress(self._progress.source, self._progress.after, places)
         name = f"{self.spec.run_id}-{staged[-1].number:09d}"
         with opened:
-            loader = Loader(opened, self.tables, self.owner, told_steps(self.watch))
+            secret = partial(target_secret, self.owner.project)
+            loader = Loader(opened, self.tables, self.owner, told_steps(self.watch), secret)
             parts = [part_at(path, mark) for batch in staged for path, mark in batch.parts.items()]
             report = loader.load(parts, name, _coverage(staged), progress=progress)
         self._progress = ReadProgress(self._progress.source, name)
@@ -254,7 +258,9 @@ class BatchLoads:
 
 def _coverage(staged: list[StagedBatchFile]) -> Coverage:
     """Return what batches read whole; they are of one state."""
-    return Coverage(staged[-1].coverage.publication, tuple(one for batch in staged for one in batch.coverage.ranges))
+    ranges = tuple(one for batch in staged for one in batch.coverage.ranges)
+    is_ordered = all(batch.coverage.is_ordered for batch in staged)
+    return Coverage(staged[-1].coverage.publication, ranges, is_ordered)
 
 
 def _event(run_id: str, batch: int, report: LoadReport, seconds: float) -> LoadCommitted:
@@ -286,7 +292,15 @@ def added(one: LoadReport, other: LoadReport) -> LoadReport:
         tables={name: _both(counts, other.tables.get(name, TableCounts())) for name, counts in tables.items()},
         waiting=other.waiting,
         tests={**one.tests, **other.tests},
+        forgotten=one.forgotten + other.forgotten,
+        purged=one.purged + other.purged,
+        no_business_key=_by_schema(one.no_business_key, other.no_business_key),
+        ambiguous_order=_by_schema(one.ambiguous_order, other.ambiguous_order),
     )
+
+
+def _by_schema(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
+    return dict(Counter(one) + Counter(other))
 
 
 def _both(one: TableCounts, other: TableCounts) -> TableCounts:

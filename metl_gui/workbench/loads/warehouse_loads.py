@@ -8,6 +8,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ from metl_gui.warehouse.plans.shape_maker import shapes
 from metl_gui.warehouse.plans.statements import Step, readable
 from metl_gui.warehouse.plans.table_shapes import TableShapes
 from metl_gui.warehouse.status import TargetStatus, target_status
+from metl_gui.workbench.loads.target_secrets import target_secret
 from metl_gui.workbench.loads.targets import TargetAddress, find_target
 from metl_gui.workbench.publishing.publication import production_document
 from metl_gui.workbench.runs.mapping_run import PRODUCTION, RunRequest, RunResult, run_mapping
@@ -128,7 +130,7 @@ def load_staged(
     try:
         watch.step("Loading the warehouse")
         with found.open() as opened:
-            loader = Loader(opened, tables, owner, told_steps(watch))
+            loader = Loader(opened, tables, owner, told_steps(watch), partial(target_secret, owner.project))
             put = loader.planned if is_dry else loader.load
             return put(staged_parts(folder), run.report.run_id, staged_coverage(folder))
     finally:
@@ -280,9 +282,12 @@ def load_lines(load: LoadReport) -> list[str]:
     if load.is_repeated:
         return [f"Load {load.load} was done before."]
     counts = f"{load.appended:,} new, {load.repeated:,} known, {load.void:,} void, {load.set_aside:,} set aside"
-    lines = [f"{load.messages:,} messages: {counts}."]
-    lines += [f"{table}: {_counts(counts)}" for table, counts in load.tables.items()]
-    return [*lines, *broken_tests(load)]
+    return [f"{load.messages:,} messages: {counts}.", *table_lines(load), *broken_tests(load), *load.notes]
+
+
+def table_lines(load: LoadReport) -> list[str]:
+    """Return what a load did to each table, for people to read."""
+    return [f"{table}: {_counts(counts)}" for table, counts in load.tables.items()]
 
 
 def broken_tests(load: LoadReport) -> list[str]:

@@ -1,0 +1,108 @@
+"""What a target is told that no message says: keys to forget, epochs of logs, and up to when to keep single messages.
+
+Each of them is entered into the ledger as a load is, and makes the rows anew that it touches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+
+import msgspec
+
+from metl_gui.core.dimensional.load_report import LoadReport
+from metl_gui.core.dimensional.messages import Position
+from metl_gui.warehouse.compaction import keep_compacted
+from metl_gui.warehouse.epochs import keep_starts, prepare_spans
+from metl_gui.warehouse.forgotten_keys import Purge
+from metl_gui.warehouse.loader import Loader, check_loaded
+from metl_gui.warehouse.plans.arrivals import Batch, all_touched, none_touched, set_aside_table, touch_step
+from metl_gui.warehouse.plans.compact_plan import compact_plan
+from metl_gui.warehouse.plans.epoch_plan import epoch_statement, misplaced_step
+from metl_gui.warehouse.plans.forget_plan import create_gone, gone_statement, gone_table, linked_query, purge_numbers
+from metl_gui.warehouse.plans.history_tables import history_table
+from metl_gui.warehouse.plans.log_plan import relog_plan
+from metl_gui.warehouse.plans.state_plan import state_plan
+
+
+class TargetInputs(Loader):
+    """Tells a target what no message says."""
+
+    def forget(self, entity: str, row_key: str) -> Purge:
+        """Take a key of source rows out of the target; its messages up to now are left out when they come again.
+
+        Raises:
+            TargetError: no message has the key, or the secret is missing or another.
+        """
+        check_loaded(self.target)
+        history = self.shapes.histories[entity]
+        with self.target.transaction():
+            self._open()
+            with self._entry(f"forgot a key of {entity}, {datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%f}"):
+                self.forgotten.remember(entity, row_key)
+                self._steps([create_gone(entity)])
+                self.target.run(gone_statement(entity), [row_key, row_key])
+                self._steps([touch_step(history, gone_table(entity))])
+                linked = tuple(key for (key,) in self.target.rows(linked_query(entity), [row_key]))
+                purge = self.forgotten.purge(entity, row_key)
+                self.report.purged = purge.messages + purge.set_aside
+                self._steps([*relog_plan(entity), *map(none_touched, self.shapes.histories.keys() - {entity})])
+                self._derive()
+                numbers = sum(self._purge_numbers(entity))
+        return msgspec.structs.replace(purge, numbers=numbers, linked=linked)
+
+    def begin_epoch(self, schema: str, positions: Sequence[Position], *, is_same: bool = False) -> int:
+        """Say why the log of a schema went back, and return the epoch that begins; stored messages take it on.
+
+        Args:
+            schema: its name.
+            positions: from which on, one a partition or file.
+            is_same: old messages were sent again: their epoch goes on.
+
+        Raises:
+            TargetError: an answer is known from there on, or from behind there.
+        """
+        check_loaded(self.target)
+        with self.target.transaction():
+            self._open()
+            with self._entry(f"epoch of {schema}, {datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%f}"):
+                epoch = keep_starts(self.target, schema, positions, is_same=is_same)
+                prepare_spans(self.target)
+                for history in self.shapes.histories.values():
+                    came = Batch(history.entity).came
+                    self._steps([misplaced_step(history, came)])
+                    for table in (history_table(history.entity), set_aside_table(history.entity)):
+                        self.target.run(epoch_statement(table))
+                    self._steps([*relog_plan(history.entity), touch_step(history, came)])
+                self._derive()
+        return epoch
+
+    def compact(self, before: datetime) -> LoadReport:
+        """Make one state of what each row was before a time; older messages are set aside from then on.
+
+        Args:
+            before: the time; it never goes back.
+
+        Raises:
+            TargetError: the target was compacted up to a later time.
+        """
+        check_loaded(self.target)
+        load = f"compacted before {before:%Y-%m-%dT%H:%M:%S}, {datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%f}"
+        with self.target.transaction():
+            self._open()
+            with self._entry(load):
+                keep_compacted(self.target, before)
+                for entity, history in self.shapes.histories.items():
+                    self._steps([all_touched(entity)])
+                    valid_at = self.shapes.valid_at.get(entity, "")
+                    self._steps(state_plan(history, self._contents(entity), valid_at))
+                    messages = self._number_of(history_table(entity))
+                    self._steps([*compact_plan(history, before, load), *relog_plan(entity), all_touched(entity)])
+                    self.report.purged += messages - self._number_of(history_table(entity))
+                self._derive()
+        return self.report
+
+    def _purge_numbers(self, entity: str) -> Iterator[int]:
+        for shape in self.shapes.dimensions:
+            if shape.entity == entity:
+                yield from (self.target.step(step) for step in purge_numbers(shape))

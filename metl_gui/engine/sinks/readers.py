@@ -341,6 +341,8 @@ def digits(text_scale: int | None) -> Reader:
     """Make a reader that keeps the digits of decimals as text."""
 
     def read(values: bytes) -> Array:
+        if not any(other in values for other in (b'"', b"{", b"t", b"f")):
+            return _bare_digits(values)
         return pa.array(_all_digits(values, text_scale), pa.string())
 
     return Reader(read, Cells.digits)

@@ -97,9 +97,13 @@ def _keys(letter: str, found: Array, numbers: Sequence[Array]) -> Array:
 
 def transport_columns(positions: Array) -> TransportColumns:
     """Read transport positions, none of them null."""
-    topics, files = pc.extract_regex(positions, _TOPIC), pc.extract_regex(positions, _FILE)
-    log = pc.coalesce(pc.struct_field(topics, "log"), pc.struct_field(files, "log"))
-    offset = pc.coalesce(pc.struct_field(topics, "offset"), pc.struct_field(files, "offset")).cast(pa.int64())
+    topics = pc.extract_regex(positions, _TOPIC)
+    log, offset = pc.struct_field(topics, "log"), pc.struct_field(topics, "offset")
+    if offset.null_count:
+        files = pc.extract_regex(positions, _FILE)
+        log = pc.coalesce(log, pc.struct_field(files, "log"))
+        offset = pc.coalesce(offset, pc.struct_field(files, "offset"))
+    offset = offset.cast(pa.int64())
     partition = pc.fill_null(pc.struct_field(topics, "partition").cast(pa.int64()), 0)
     left = np.flatnonzero(offset.is_null().to_numpy(zero_copy_only=False))
     if not len(left):

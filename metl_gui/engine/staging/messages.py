@@ -12,26 +12,29 @@ Source: docs/reference/message.md.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
+from itertools import chain, compress, repeat
+from operator import add, attrgetter
+from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, cast
 
 import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Meta, Raw
+from numpy.typing import NDArray
 
 from metl_gui.core.dimensional.histories import EntityHistory
 from metl_gui.core.runs.report import Tally
-from metl_gui.engine.kernel.message_records import MessageRecords, RecordBatch
+from metl_gui.engine.kernel.message_records import MessageRecords, RecordBatch, distinct
 from metl_gui.engine.kernel.outcomes import SetAside, error_row
 from metl_gui.engine.kernel.plan import EntityPlan, Plan, version_name
 from metl_gui.engine.sinks.typed_rows import read_each, refusal
-from metl_gui.engine.staging.payloads import Payload, PayloadReader
+from metl_gui.engine.staging.payloads import PayloadReader, Payloads
 from metl_gui.engine.staging.rows import TIME_COLUMNS, MessageHeads, staged_rows
 from metl_gui.errors import RecordError
-from metl_gui.formats.json_text import NULL, check, malformed
+from metl_gui.formats.json_text import DEPTH_LIMIT, NULL, check, malformed
 from metl_gui.formats.record_kind import RecordKind
 
 Array: TypeAlias = "pa.Array[Any]"
@@ -71,6 +74,12 @@ class CanonicalMessage(msgspec.Struct, frozen=True, gc=False):
 
 _NO_PAYLOAD = "no canonical message: its payload is no object of its attributes"
 _message = msgspec.json.Decoder(CanonicalMessage).decode
+_lines = msgspec.json.Decoder(CanonicalMessage).decode_lines
+_place_of = attrgetter("entity", "version")
+_version_of = attrgetter("source.schema", "source.version")
+_FEW = 16
+"""So many texts are read one by one."""
+
 _UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 
@@ -97,12 +106,22 @@ class _Refused(NamedTuple):
     version: str = ""
 
 
-@dataclass(slots=True)
-class _Entity:
-    """The messages of a batch that are of one entity version, and which records they were."""
+@dataclass(frozen=True, slots=True)
+class _Messages:
+    """Messages of a batch, and which records they were.
 
-    records: list[int] = field(default_factory=list)
-    messages: list[CanonicalMessage] = field(default_factory=list)
+    Args:
+        records, messages: one for each.
+        others: records that are no message, with the reason; ``None`` for one without a value.
+    """
+
+    records: Sequence[int]
+    messages: Sequence[CanonicalMessage]
+    others: Mapping[int, RecordError | None] = field(default_factory=dict)
+
+    def chosen(self, is_chosen: NDArray[np.bool_]) -> _Messages:
+        """Return some of the messages."""
+        return _Messages(list(compress(self.records, is_chosen)), list(compress(self.messages, is_chosen)))
 
 
 class MessageStager:
@@ -127,70 +146,72 @@ class MessageStager:
         """Stage one batch of records, each of which is a message."""
         staged = StagedBatch(Tally(read=len(records), bytes_in=records.bytes_in))
         skipped: Counter[str] = Counter()
-        entities: dict[tuple[str, str], _Entity] = {}
+        entities: dict[tuple[str, str], _Messages] = {}
         refused: dict[int, _Refused] = {}
-        for record in range(len(records)):
-            try:
-                message = self._read(records, record)
-            except RecordError as error:
+        read = _read_batch(records)
+        for record, error in read.others.items():
+            if error is None:
+                skipped[RecordKind.TOMBSTONE.value] += 1
+            else:
                 refused[record] = _Refused(error)
-                continue
-            if isinstance(message, str):
-                skipped[message] += 1
-                continue
-            place = message.entity, message.version or ""
-            found = entities.get(place)
-            if found is None:
-                found = entities[place] = _Entity()
-            found.records.append(record)
-            found.messages.append(message)
+        places, place_of = distinct(list(map(_place_of, read.messages)))
+        for number, (entity, version) in enumerate(places):
+            of_it = read.chosen(place_of == number) if len(places) > 1 else read
+            if (entity, version) not in self._staged:
+                of_it = self._staged_of(of_it, skipped, refused)
+            if of_it.messages:
+                entities[entity, version or ""] = of_it
         for (entity, version), of_it in entities.items():
             table = self._table(entity, version, of_it, refused)
             staged.tables.append((entity, table))
         self._count(staged, records, skipped, entities, refused)
         return staged
 
-    def _read(self, records: RecordBatch, record: int) -> CanonicalMessage | str:
-        """Read a message, or name what it is counted as where it is skipped.
+    def _staged_of(self, found: _Messages, skipped: Counter[str], refused: dict[int, _Refused]) -> _Messages:
+        """Return which messages of a place that the state does not have are staged all the same, and count the rest."""
+        kept = np.zeros(len(found.messages), np.bool_)
+        for at, (record, message) in enumerate(zip(found.records, found.messages, strict=True)):
+            try:
+                if self._is_skipped(message):
+                    skipped[OTHER_ENTITY] += 1
+                else:
+                    kept[at] = True
+            except RecordError as error:
+                refused[record] = _Refused(error)
+        return found.chosen(kept)
+
+    def _is_skipped(self, message: CanonicalMessage) -> bool:
+        """Return whether the entity of a message has no history.
 
         Raises:
-            RecordError: it is none that the state knows.
+            RecordError: it is no message that the state knows.
         """
-        if not records.is_whole(record):
-            raise RecordError("too_large", f"the record has {records.size(record)} bytes")
-        text = records.value(record) if isinstance(records, MessageRecords) else records.raw(record)
-        if text is None:
-            return RecordKind.TOMBSTONE.value
-        check(text)
-        try:
-            message = _message(text)
-        except _UNREADABLE as error:
-            raise malformed(f"no canonical message: {error}") from None
-        place = message.entity, message.version
-        if place in self._staged:
-            return message
         if message.entity not in self._known:
             raise malformed(f"no entity is called {message.entity}")
         if message.entity not in self._histories:
-            return OTHER_ENTITY
+            return True
         if message.version is not None:
             raise malformed(f"no version is called {version_name(message.entity, message.version)}")
         if message.op != "t":
             raise malformed("no canonical message: it names no version of its entity")
-        return message
+        return False
 
-    def _table(self, entity: str, version: str, of_it: _Entity, refused: dict[int, _Refused]) -> pa.Table:
+    def _table(self, entity: str, version: str, of_it: _Messages, refused: dict[int, _Refused]) -> pa.Table:
         """Read messages of one entity version; those that are refused are left out of the table."""
         reader = self._payloads.get((entity, version))
         if reader is None:
             plan = self._plans.get((entity, version)) or EntityPlan(entity, version)
             reader = self._payloads[entity, version] = PayloadReader(plan, self._histories[entity])
-        sources = [(one.source.schema, one.source.version or "") for one in of_it.messages]
+        messages = of_it.messages
+        sources = [(one.source.schema, one.source.version or "") for one in messages]
         rows, columns, absent, misfits = reader.read(
-            [Payload(one.payload, one.unchanged, source) for one, source in zip(of_it.messages, sources, strict=True)]
+            Payloads([one.payload for one in messages], [one.unchanged for one in messages], sources)
         )
-        heads, head_misfits = self._heads([of_it.messages[row] for row in rows], absent, reader.plan)
-        wrong = {row: malformed(_NO_PAYLOAD) for row in set(range(len(sources))) - set(rows)}
+        is_whole = len(rows) == len(messages)
+        heads, head_misfits = self._heads(
+            messages if is_whole else [messages[row] for row in rows], absent, reader.plan
+        )
+        wrong = {} if is_whole else {row: malformed(_NO_PAYLOAD) for row in set(range(len(sources))) - set(rows)}
         for name, keys in (("key", heads.key), ("old_key", heads.old_key)):
             for row in _no_objects(keys):
                 wrong[rows[row]] = malformed(f"no canonical message: its {name} is no object")
@@ -199,8 +220,7 @@ class MessageStager:
         for row, error in wrong.items():
             refused[of_it.records[row]] = _Refused(error, *sources[row])
         table = staged_rows(self._histories[entity], heads, columns)
-        is_kept = [row not in wrong for row in rows]
-        return table if all(is_kept) else table.filter(pa.array(is_kept, pa.bool_()))
+        return table.filter(pa.array([row not in wrong for row in rows], pa.bool_())) if wrong else table
 
     def _heads(
         self, messages: Sequence[CanonicalMessage], absent: Array, plan: EntityPlan
@@ -238,7 +258,7 @@ class MessageStager:
         staged: StagedBatch,
         records: RecordBatch,
         skipped: Counter[str],
-        entities: dict[tuple[str, str], _Entity],
+        entities: dict[tuple[str, str], _Messages],
         refused: dict[int, _Refused],
     ) -> None:
         """Count what became of a batch, and write the rows of what is set aside."""
@@ -257,14 +277,10 @@ class MessageStager:
         for entity, table in staged.tables:
             by_entity[entity] += table.num_rows
         tally.by_entity = dict(+by_entity)
-        tally.by_version = dict(
-            Counter(
-                version_name(one.source.schema, one.source.version)
-                for of_it in entities.values()
-                for one in of_it.messages
-                if one.source.version is not None
-            )
-        )
+        versions = Counter(map(_version_of, chain.from_iterable(of_it.messages for of_it in entities.values())))
+        tally.by_version = {
+            version_name(schema, version): count for (schema, version), count in versions.items() if version is not None
+        }
 
 
 def _no_objects(keys: Array) -> list[int]:
@@ -274,5 +290,64 @@ def _no_objects(keys: Array) -> list[int]:
 
 
 def _json_array(values: Iterable[Raw]) -> Array:
-    found = [None if text == NULL else text for text in map(bytes, values)]
-    return pa.array(found, pa.binary()).cast(pa.string())
+    found: Any = pa.array(list(map(bytes, values)), pa.binary())
+    equal: Any = pc.equal
+    made: Array = pc.if_else(equal(found, NULL), pa.scalar(None, pa.binary()), found).cast(pa.string())
+    return made
+
+
+def _read_batch(records: RecordBatch) -> _Messages:
+    """Read the messages of a batch."""
+    values = [records.value(at) for at in range(len(records))] if isinstance(records, MessageRecords) else [*records]
+    others: dict[int, RecordError | None] = {at: None for at, value in enumerate(values) if value is None}
+    for at in np.flatnonzero(records.is_cut).tolist():
+        others[at] = RecordError("too_large", f"the record has {records.size(at)} bytes")
+    rows = [at for at in range(len(values)) if at not in others] if others else range(len(values))
+    read = _read([values[at] or b"" for at in rows])
+    if not any(isinstance(one, RecordError) for one in read):
+        return _Messages(rows, cast("Sequence[CanonicalMessage]", read), others)
+    kept = [(at, one) for at, one in zip(rows, read, strict=True) if isinstance(one, CanonicalMessage)]
+    others |= {at: one for at, one in zip(rows, read, strict=True) if isinstance(one, RecordError)}
+    return _Messages([at for at, _ in kept], [one for _, one in kept], others)
+
+
+def _read(texts: Sequence[bytes]) -> Sequence[CanonicalMessage | RecordError]:
+    """Read many messages in one call; around those that cannot be read, ever fewer."""
+    if len(texts) <= _FEW:
+        return [_read_one(text) for text in texts]
+    found = _read_at_once(texts)
+    if found is not None:
+        return found
+    middle = len(texts) // 2
+    return [*_read(texts[:middle]), *_read(texts[middle:])]
+
+
+def _read_at_once(texts: Sequence[bytes]) -> list[CanonicalMessage] | None:
+    """Read texts as lines; ``None`` where one of them may be none by itself.
+
+    What ends an object, a line feed, and what begins one stand behind one another in no JSON value. So where each text
+    is in braces, and there are as many values as texts, each text is one value.
+    """
+    if not all(text[:1] == b"{" and text[-1:] == b"}" for text in texts):
+        return None
+    lines = b"\n".join(texts)
+    objects, arrays = (map(bytes.count, texts, repeat(mark)) for mark in (b"{", b"["))
+    if max(map(add, objects, arrays)) > DEPTH_LIMIT:
+        return None
+    try:
+        if not lines.isascii():
+            lines.decode()
+        found = _lines(lines)
+    except _UNREADABLE:
+        return None
+    return found if len(found) == len(texts) else None
+
+
+def _read_one(text: bytes) -> CanonicalMessage | RecordError:
+    try:
+        check(text)
+        return _message(text)
+    except RecordError as error:
+        return error
+    except _UNREADABLE as error:
+        return malformed(f"no canonical message: {error}")

@@ -35,18 +35,25 @@ _MISSING = Raw(NULL)
 _UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 
-class Payload(NamedTuple):
-    """The payload of a message.
+class Payloads(NamedTuple):
+    """The payloads of messages.
 
     Args:
-        text: an object of JSON.
+        texts: objects of JSON.
         unchanged: paths that keep the value that they had.
-        source: schema and version that the message is from.
+        sources: schema and version that each message is from.
     """
 
-    text: Raw
-    unchanged: Sequence[str]
-    source: tuple[str, str]
+    texts: Sequence[Raw]
+    unchanged: Sequence[Sequence[str]]
+    sources: Sequence[tuple[str, str]]
+
+    def chosen(self, rows: Sequence[int]) -> Payloads:
+        """Return some of them."""
+        if len(rows) == len(self.texts):
+            return self
+        texts, unchanged, sources = self
+        return Payloads([texts[row] for row in rows], [unchanged[row] for row in rows], [sources[row] for row in rows])
 
 
 class PayloadColumns(NamedTuple):
@@ -86,43 +93,43 @@ class PayloadReader:
         self._one: Callable[[bytes], Any] = msgspec.json.Decoder(kind).decode
         self._getters = [attrgetter(fields[number]) for number in range(len(self.columns))]
 
-    def read(self, payloads: Sequence[Payload]) -> PayloadColumns:
+    def read(self, payloads: Payloads) -> PayloadColumns:
         """Read payloads; those that are no objects of these attributes are left out."""
-        rows, found = self._decoded(payloads)
-        payloads = [payloads[row] for row in rows]
+        rows, found = self._decoded(payloads.texts)
+        payloads = payloads.chosen(rows)
         values = [list(map(getter, found)) for getter in self._getters]
         is_carried = np.empty((len(self.columns), len(rows)), np.bool_)
         for number, column in enumerate(values):
             is_carried[number] = list(map(is_not, column, repeat(_MISSING)))
-        for row, one in enumerate(payloads):
-            for path in one.unchanged:
+        for row, paths in enumerate(payloads.unchanged if any(payloads.unchanged) else ()):
+            for path in paths:
                 at = self._number_of.get(path)
                 if at is not None:
                     is_carried[at, row] = False
                     values[at][row] = _MISSING
-        columns, misfits = self._columns(values, payloads)
+        columns, misfits = self._columns(values, payloads.sources)
         return PayloadColumns(rows, columns, self._absent(is_carried), misfits)
 
-    def _decoded(self, payloads: Sequence[Payload]) -> tuple[Sequence[int], list[Any]]:
+    def _decoded(self, texts: Sequence[Raw]) -> tuple[Sequence[int], list[Any]]:
         """Return which payloads can be read, and these."""
         try:
-            return range(len(payloads)), self._all(b"[%b]" % b",".join([one.text for one in payloads]))
+            return range(len(texts)), self._all(b"[%b]" % b",".join(texts))
         except _UNREADABLE:
             rows, found = [], []
-            for row, one in enumerate(payloads):
+            for row, one in enumerate(texts):
                 try:
-                    found.append(self._one(one.text))
+                    found.append(self._one(one))
                 except _UNREADABLE:
                     continue
                 rows.append(row)
             return rows, found
 
     def _columns(
-        self, values: Sequence[list[Raw]], payloads: Sequence[Payload]
+        self, values: Sequence[list[Raw]], from_sources: Sequence[tuple[str, str]]
     ) -> tuple[dict[str, Array], dict[int, str]]:
         columns: dict[str, Array] = {}
         misfits: dict[int, str] = {}
-        sources, source_of = distinct([one.source for one in payloads])
+        sources, source_of = distinct(from_sources)
         for name, column, found in zip(self.names, self.columns, values, strict=True):
             array, wrong = _read_column(column, found, sources, source_of)
             columns[name] = array.cast(column.type)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 import pyarrow as pa
+import pyarrow.compute
 
 from metl_gui.core.dimensional.histories import EntityHistory
 from metl_gui.core.dimensional.staged_parts import COLUMNS
@@ -13,9 +14,16 @@ from metl_gui.engine.sinks.columns import Column
 from metl_gui.engine.staging.columns import INSTANTS_OF_MS, columns_of, stored_type
 from metl_gui.engine.staging.log_places import order_key_column, transport_columns
 from metl_gui.formats.canonical_keys import row_keys
-from metl_gui.formats.json_text import NULL
 
 Array: TypeAlias = "pa.Array[Any]"
+pc: Any = pyarrow.compute
+"""Arrow's functions; the stubs know too little of them."""
+
+_NAME = r'"[^"\\\x00-\x1f]*"'
+_PLAIN = rf"(?:{_NAME}|-?[1-9][0-9]{{0,63}}|0|true|false)"
+_CANONICAL = rf"^(?:\{{{_NAME}:{_PLAIN}\}}|\{{{_NAME}:\{{{_NAME}:{_PLAIN}\}}\}})$"
+"""Keys of one member, or of one within one, as ``formats.canonical_keys`` writes them."""
+
 ENTITY = b"metl.entity"
 """In the metadata of a part: the name of its entity, which the name of a folder may shorten."""
 
@@ -105,8 +113,11 @@ def absent_columns(history: EntityHistory, version: str | None, carried: Iterabl
 
 
 def _keys(keys: Array) -> Array:
-    return pa.array(row_keys(_json(keys)), pa.string())
-
-
-def _json(values: Array) -> Sequence[bytes]:
-    return [NULL if value is None else value for value in values.cast(pa.binary()).to_pylist()]
+    """Return the canonical texts of keys; most are that already, which a pattern finds, and the others are made so."""
+    is_other = pc.invert(pc.fill_null(pc.match_substring_regex(keys, _CANONICAL), True))
+    others: list[Any] = keys.filter(is_other).cast(pa.binary()).to_pylist()
+    if not others:
+        return keys
+    made: Array = pa.array(row_keys(others), pa.string())
+    found: Array = pc.replace_with_mask(keys, is_other, made)
+    return found

@@ -15,6 +15,7 @@ from dataclasses import replace
 
 import msgspec
 
+from metl_gui.core.dimensional.grants import granted_roles
 from metl_gui.core.dimensional.load_report import LoadReport
 from metl_gui.core.progress import UNWATCHED, Watch
 from metl_gui.core.runs.kafka import is_kafka
@@ -64,7 +65,7 @@ def replay_into_warehouse(
     """
     document = request_document(workbench, request)
     found, tables = target_tables(document, target, model, production=request.mode == PRODUCTION)
-    found.check()
+    found.check(granted_roles(tables.model))
     sink = msgspec.structs.replace(request.sink, address="", format="stage", histories=tuple(tables.histories.values()))
     request = replace(request, sink=sink, state=document.state)
     watch.step("Looking at what waits")

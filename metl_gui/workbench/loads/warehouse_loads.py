@@ -20,6 +20,7 @@ from metl_gui.core.dimensional.load_report import LoadReport, TableCounts
 from metl_gui.core.dimensional.masked_models import Masking, masked_history, masked_model, target_masks
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.progress import UNWATCHED, Watch
+from metl_gui.core.runs.kafka import is_kafka
 from metl_gui.engine.execution.client import SparkProcess
 from metl_gui.engine.staging.sink import staged_coverage, staged_parts
 from metl_gui.errors import EditError, RunError, near_names
@@ -246,10 +247,31 @@ def model_shapes(
 
 
 def request_document(workbench: Workbench, request: RunRequest) -> Document:
-    """Return the state that a run maps with."""
+    """Return the state that a run maps with.
+
+    Raises:
+        RunError: it is to load messages that do not say what a history needs.
+    """
+    if request.source.holds == "messages" and _is_typed(request.source.address):
+        raise RunError(
+            "Messages in Parquet do not say what a history needs.",
+            "Their columns are empty both where a message says null and where it says nothing.",
+            "Load messages as JSON lines (--format jsonl), or map into the warehouse: metl run --sink warehouse:T.",
+        )
     if request.mode == PRODUCTION:
         return production_document(workbench, request.state)
     return workbench.at_state(request.state)
+
+
+def _is_typed(address: str) -> bool:
+    """Return whether a source is Parquet, a file or a folder of nothing else."""
+    if is_kafka(address):
+        return False
+    place = Path(address).expanduser()
+    if not place.is_dir():
+        return place.suffix == ".parquet"
+    kinds = {path.suffix for path in place.rglob("*.*") if path.is_file()}
+    return ".parquet" in kinds and not kinds & {".jsonl", ".json", ".gz", ".zst"}
 
 
 def told_steps(watch: Watch) -> Callable[[Step, int], None]:

@@ -208,7 +208,7 @@ def test_a_target_that_is_open_elsewhere_is_waited_for_and_that_is_said_once(
     run = FollowedRun(tmp_path, "r1", LoadPolicy(60.0))
     run.stage(1)
     with monkeypatch.context() as patch:
-        patch.setattr("metl_gui.workbench.loads.targets.DuckDb", lambda _path: DuckDb(tmp_path / "no" / "w.duckdb"))
+        patch.setattr("metl_gui.workbench.loads.targets.DuckDb", lambda *_, **__: DuckDb(tmp_path / "no" / "w.duckdb"))
         (event,) = run.after(1)
         assert isinstance(event, SourceTroubled)
         assert "What is staged waits." in event.text

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from metl_gui.core.search.problems import Problem
     from metl_gui.workbench.warehouse.models import ModelEdit
 
+_SHOWN = 10
+"""Of missing members so many are printed."""
+
 _DRY_RUN = "only say what would be done"
 _TARGET_HELP = "duckdb:FILE.duckdb, postgresql://user@host:port/database?schema=NAME, or @PROFILE?schema=NAME"
 
@@ -291,6 +294,9 @@ def run_status(arguments: argparse.Namespace, out: Output) -> int:
     ]
     lines += [f"  {entity}: {rows:,} messages set aside" for entity, rows in found.set_aside.items() if rows]
     lines += [f"  {found.waiting:,} facts wait for their members"] if found.waiting else []
+    lines += [f"  {one.dimension} {', '.join(one.key)}: {one.words}" for one in found.missing[:_SHOWN]]
+    more = len(found.missing) - _SHOWN
+    lines += [f"  and {more:,} more that are missing (--json has them)"] if more > 0 else []
     for entry in found.loads:
         lines += [
             "",

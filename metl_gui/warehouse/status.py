@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from metl_gui.core.dimensional.load_report import LoadReport
+from metl_gui.core.dimensional.missing_members import MissingMember
 from metl_gui.warehouse.databases.target import WarehouseTarget
 from metl_gui.warehouse.plans.arrivals import set_aside_table
 from metl_gui.warehouse.plans.history_tables import history_table
@@ -47,6 +48,7 @@ class TargetStatus(msgspec.Struct, frozen=True, kw_only=True):
         inferred: members that no message has brought, by dimension.
         waiting: facts that wait for their members.
         read_to: the latest commit stored, by entity and schema.
+        missing: members that no message has brought, and what refers to them.
     """
 
     model: str
@@ -59,6 +61,7 @@ class TargetStatus(msgspec.Struct, frozen=True, kw_only=True):
     inferred: dict[str, int]
     waiting: int
     read_to: dict[str, dict[str, datetime]]
+    missing: tuple[MissingMember, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """Return the document of ``metl warehouse status``."""

@@ -56,6 +56,11 @@ def _shows_dimension(window: Window) -> bool:
     return _has_model(window) and window.warehouse.page.timeline.choose.isEnabled()
 
 
+def _missing(window: Window) -> None:
+    window.show_page(PAGES.index("Warehouse"))
+    window.warehouse.show_missing()
+
+
 WAREHOUSE_ROWS = (
     WindowRow("propose_model", _MENU, "Propose a warehouse model", does=lambda w: w.warehouse.propose(), when=can_edit),
     WindowRow("import_model", _MENU, "Import a warehouse model…", does=lambda w: w.warehouse.bring(), when=can_edit),
@@ -67,6 +72,7 @@ WAREHOUSE_ROWS = (
     WindowRow("audit_warehouse", _MENU, "Audit the warehouse", does=_audit, when=_can_audit),
     WindowRow("rebuild_warehouse", _MENU, "Rebuild the warehouse", does=_rebuild, when=_can_audit),
     WindowRow("key_timeline", _MENU, "Timeline of a key…", does=_choose_key, when=_shows_dimension),
+    WindowRow("missing_members", _MENU, "Members that are missing…", does=_missing, when=_can_audit),
     WindowRow(
         "warehouse_dictionary",
         _MENU,

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QFileDialog
 
 from metl_gui.core.dimensional.key_history import KeyHistory
 from metl_gui.core.dimensional.load_report import LoadReport
+from metl_gui.core.dimensional.missing_members import MissingMember
 from metl_gui.core.dimensional.proposed_tables import proposed_tables, with_proposed
 from metl_gui.core.edits.warehouse import SetModel
 from metl_gui.core.matrix.document import Document
@@ -366,6 +367,30 @@ class WarehouseController(QObject):
             task = partial(_keys, self._project.value, self.page.load.target_text, table, self.page.model.name)
             self._opening.start(f"Reading keys of {table}", task, self._offer_keys)
 
+    def show_missing(self) -> None:
+        """List the members that no message has brought to the target; one that is chosen is shown in its time."""
+        workbench, target, model = self._project.workbench, self.page.load.target_text, self.page.model.name
+        if workbench is not None and self.page.load.audit.isEnabled():
+            task = partial(_missing, workbench, target, model)
+            self._opening.start("Reading the members that are missing", task, self._offer_missing)
+
+    def _offer_missing(self, outcome: JobOutcome[tuple[MissingMember, ...]]) -> None:
+        if outcome.error is not None:
+            self._refuse(outcome.error)
+        elif outcome.value:
+            choices = [ChoiceRow(TwoLines(f"{m.dimension} {', '.join(m.key)}", m.words), m) for m in outcome.value]
+            chooser = Chooser("Members that no message has brought", choices, self._context.window)
+            chooser.chosen.connect(self._show_missing)
+            dialogs.show_about(self._project, chooser)
+        elif outcome.value is not None:
+            self._context.notify("Every member that facts refer to is there.")
+
+    def _show_missing(self, member: MissingMember) -> None:
+        self.page.show_table(member.dimension)
+        self.page.timeline_dock.show()
+        self.page.timeline_dock.raise_()
+        self._show_key(member.key)
+
     def _offer_keys(self, outcome: JobOutcome[tuple[tuple[str, ...], ...]]) -> None:
         if outcome.error is not None:
             self._refuse(outcome.error)
@@ -488,6 +513,12 @@ def _plan(document: Document, model: str, _watch: Watch) -> list[str]:
     from metl_gui.workbench.loads.warehouse_loads import plan_sql
 
     return plan_sql(document, model)
+
+
+def _missing(workbench: Workbench, target: str, model: str, _watch: Watch) -> tuple[MissingMember, ...]:
+    from metl_gui.workbench.loads.warehouse_loads import warehouse_status
+
+    return warehouse_status(workbench, target, model).missing
 
 
 def _keys(document: Document, target: str, table: str, model: str, _watch: Watch) -> tuple[tuple[str, ...], ...]:

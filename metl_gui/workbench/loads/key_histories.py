@@ -8,12 +8,12 @@ from dataclasses import replace
 
 from metl_gui.core.dimensional.key_history import KeyHistory
 from metl_gui.core.matrix.document import Document
-from metl_gui.core.project.masks import hidden_targets
 from metl_gui.core.warehouse_model import Dimension
 from metl_gui.errors import RunError
 from metl_gui.warehouse.databases.target import WarehouseTarget
 from metl_gui.warehouse.key_history import key_history, keys_of
 from metl_gui.warehouse.plans.table_shapes import DimensionShape, TableShapes
+from metl_gui.workbench.loads.hidden_columns import hidden_columns
 from metl_gui.workbench.loads.warehouse_loads import target_tables
 from metl_gui.workbench.masked_messages import HIDDEN
 
@@ -46,7 +46,7 @@ def dimension_key_history(
             names = ", ".join(part.name for part in shape.key)
             raise RunError(f"{', '.join(key)} is no key of {table}.", hint=f"Give {names}.")
         found = key_history(opened, shapes, table, key)
-        return _shown(found, shape, _masked(document, shapes, shape))
+        return _shown(found, shape, hidden_columns(document, shapes, shape))
 
 
 @contextmanager
@@ -55,7 +55,7 @@ def _opened(document: Document, target: str, table: str, model: str) -> Iterator
     if not isinstance(shapes.model.table(table), Dimension):
         raise RunError(f"{table} is no dimension of the warehouse model {shapes.model.name}.")
     shape = shapes.dimension(table)
-    if any(part.source in _masked(document, shapes, shape) for part in shape.key):
+    if any(part.source in hidden_columns(document, shapes, shape) for part in shape.key):
         raise RunError(f"The business key of {table} is masked.", hint="Its values are shown to nobody here.")
     nothing = RunError("Nothing was loaded into the target yet.", hint="Load it first.")
     if found.place is None and not found.path.exists():
@@ -64,14 +64,6 @@ def _opened(document: Document, target: str, table: str, model: str) -> Iterator
         if not opened.has_table(table):
             raise nothing
         yield opened, shapes
-
-
-def _masked(document: Document, shapes: TableShapes, shape: DimensionShape) -> frozenset[str]:
-    """Return the columns of a history whose values are hidden, in whichever version of the entity."""
-    columns = shapes.histories[shape.entity].columns
-    labels = {label for one in columns for label in one.paths}
-    hidden = {label: hidden_targets(document, shape.entity, label) for label in labels}
-    return frozenset(one.name for one in columns if any(path in hidden[at] for at, path in one.paths.items()))
 
 
 def _shown(found: KeyHistory, shape: DimensionShape, masked: frozenset[str]) -> KeyHistory:

@@ -137,10 +137,20 @@ def find_target(text: str, model: str) -> TargetAddress:
 
 
 def _without_masked(address: str) -> tuple[str, Masking | Literal[""]]:
-    """Return an address without what its end says of masked attributes, and that."""
+    """Return an address without what its end says of masked attributes, and that.
+
+    Raises:
+        RunError: it is nothing that a target does.
+    """
     rest, _, end = address.rpartition("masked=")
+    if not rest.endswith(("?", "&")):
+        return address, ""
     masking = next((one for one in NAMED if one == end), None)
-    return (rest[:-1], masking) if masking is not None and rest.endswith(("?", "&")) else (address, "")
+    if masking is None:
+        raise RunError(
+            "The end of the target cannot be read.", f"It says masked={end}.", "Say masked=omit or masked=plain."
+        )
+    return rest[:-1], masking
 
 
 def _schema(query: str) -> str:

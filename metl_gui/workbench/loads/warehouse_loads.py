@@ -27,11 +27,13 @@ from metl_gui.errors import EditError, RunError, near_names
 from metl_gui.formats.row_expressions import attributes_of, row_expression
 from metl_gui.warehouse.audit import Finding, audit
 from metl_gui.warehouse.loader import Loader, Owner
+from metl_gui.warehouse.missing_members import missing_members
 from metl_gui.warehouse.plans.load_plan import whole_plan
 from metl_gui.warehouse.plans.shape_maker import shapes
 from metl_gui.warehouse.plans.statements import Step, readable
 from metl_gui.warehouse.plans.table_shapes import TableShapes
 from metl_gui.warehouse.status import TargetStatus, target_status
+from metl_gui.workbench.loads.hidden_columns import shown_members
 from metl_gui.workbench.loads.target_secrets import target_secret
 from metl_gui.workbench.loads.targets import TargetAddress, find_target
 from metl_gui.workbench.publishing.publication import production_document
@@ -200,9 +202,11 @@ def warehouse_status(workbench: Workbench, target: str, model: str = "") -> Targ
     place, tables = target_tables(workbench.document, target, model)
     with place.open() as opened:
         found = target_status(opened, tables)
-    if found is None:
-        raise RunError(f"Nothing was loaded into {target} yet.", hint="Load it with metl run --sink warehouse:TARGET.")
-    return found
+        if found is None:
+            hint = "Load it with metl run --sink warehouse:TARGET."
+            raise RunError(f"Nothing was loaded into {target} yet.", hint=hint)
+        missing = shown_members(workbench.document, tables, missing_members(opened, tables))
+        return msgspec.structs.replace(found, missing=tuple(missing))
 
 
 def target_tables(

@@ -63,6 +63,8 @@ def test_the_end_of_a_target_says_what_a_new_one_holds_of_masked_attributes(tmp_
     assert (both.path, both.masked, both.is_swapped) == (tmp_path / "new.duckdb", "plain", True)
     database = find_target("postgresql://me@db.example.com/shop?schema=eu&masked=plain", "fx")
     assert (database.schema, database.masked) == ("eu", "plain")
+    with pytest.raises(RunError, match="masked=hidden"):
+        find_target(f"duckdb:{tmp_path}/new.duckdb?masked=hidden", "fx")
 
 
 def test_a_target_that_was_made_otherwise_is_not_taken_for_what_its_name_says(tmp_path: Path) -> None:

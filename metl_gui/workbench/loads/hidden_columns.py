@@ -1,0 +1,30 @@
+"""What of a target is shown to nobody: values of masked attributes, which a target may hold plain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from metl_gui.core.dimensional.missing_members import MissingMember
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.project.masks import hidden_targets
+from metl_gui.warehouse.plans.table_shapes import DimensionShape, TableShapes
+from metl_gui.workbench.masked_messages import HIDDEN
+
+
+def hidden_columns(document: Document, shapes: TableShapes, shape: DimensionShape) -> frozenset[str]:
+    """Return the columns of a history whose values are hidden, in whichever version of the entity."""
+    columns = shapes.histories[shape.entity].columns
+    labels = {label for one in columns for label in one.paths}
+    hidden = {label: hidden_targets(document, shape.entity, label) for label in labels}
+    return frozenset(one.name for one in columns if any(path in hidden[at] for at, path in one.paths.items()))
+
+
+def shown_members(document: Document, shapes: TableShapes, found: Iterable[MissingMember]) -> Iterator[MissingMember]:
+    """Yield members that are missing, the masked parts of their keys hidden."""
+    for one in found:
+        shape = shapes.dimension(one.dimension)
+        hidden = hidden_columns(document, shapes, shape)
+        key = [HIDDEN if part.source in hidden else value for part, value in zip(shape.key, one.key, strict=True)]
+        yield msgspec.structs.replace(one, key=tuple(key))

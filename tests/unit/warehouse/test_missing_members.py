@@ -1,0 +1,61 @@
+"""Members that no message has brought: listed with what refers to them, until their message comes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from metl_gui.core.dimensional.messages import Message
+from metl_gui.core.dimensional.missing_members import MissingMember
+from metl_gui.core.warehouse_model import OnMiss
+from metl_gui.warehouse.loader import Owner, load_parts
+from metl_gui.warehouse.missing_members import missing_members
+from tests.unit.warehouse.conftest import NewTarget
+from tests.unit.warehouse.worlds import at, guest, model_of, part, person_dimension, visit_fact
+
+OWNER = Owner(project="p", mode="test")
+
+
+def message(entity: str, number: int, values: dict[str, Any]) -> Message:
+    return Message(
+        schema=entity,
+        row_key=f'{{"n":{number}}}',
+        order_key=f"{number:04}",
+        op="c",
+        values=values,
+        committed_at=at(number),
+        seen_at=at(number),
+    )
+
+
+def visit(number: int, who: int | None) -> Message:
+    return message("visit", number, {"no": number, "who": who, "at": at(number), "fee": 1})
+
+
+VISITS = [visit(1, 7), visit(2, 7), visit(3, 8), visit(4, None)]
+
+
+@pytest.mark.parametrize(("on_miss", "kind"), [("infer", "inferred"), ("wait", "waiting"), ("unknown", "unknown")])
+def test_a_missing_member_is_listed_with_its_facts_until_it_comes(
+    tmp_path: Path, new_target: NewTarget, on_miss: OnMiss, kind: str
+) -> None:
+    _, shapes = model_of(person_dimension(), visit_fact(references=(guest(on_miss),)))
+    target = new_target(tmp_path)
+    load_parts(target, shapes, [part(tmp_path, "visit", VISITS)], "1", OWNER)
+    seven, eight = missing_members(target, shapes)
+    assert (seven.dimension, seven.key, seven.fact, seven.role) == ("person", ("7",), "visit", "guest")
+    assert (seven.kind, seven.facts, eight.key, eight.facts) == (kind, 2, ("8",), 1)
+    assert seven.since == (at(1) if on_miss == "infer" else None)
+    came = message("person", 9, {"id": 7, "city": "Kiel"})
+    load_parts(target, shapes, [part(tmp_path, "person", [came])], "2", OWNER)
+    assert missing_members(target, shapes) == (eight,)
+
+
+def test_so_many_are_read_of_each_reference_and_the_oldest_first(tmp_path: Path, new_target: NewTarget) -> None:
+    _, shapes = model_of(person_dimension(), visit_fact())
+    target = new_target(tmp_path)
+    load_parts(target, shapes, [part(tmp_path, "visit", [visit(2, 1), visit(1, 2)])], "1", OWNER)
+    found: tuple[MissingMember, ...] = missing_members(target, shapes, limit=1)
+    assert [one.key for one in found] == [("2",)]

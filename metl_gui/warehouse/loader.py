@@ -40,6 +40,7 @@ from metl_gui.warehouse.plans.arrivals import (
 from metl_gui.warehouse.plans.compact_plan import TOO_LATE, late_plan
 from metl_gui.warehouse.plans.count_plan import ambiguous_query, keyless_query
 from metl_gui.warehouse.plans.declared_tests import declared_rules
+from metl_gui.warehouse.plans.dimension_plan import again_for_parents
 from metl_gui.warehouse.plans.dimension_tables import closed_table, members_table, versions_table
 from metl_gui.warehouse.plans.epoch_plan import epoch_statement, falls_plan
 from metl_gui.warehouse.plans.history_tables import OWN_COLUMNS, add_column, history_table, sql_type
@@ -48,10 +49,10 @@ from metl_gui.warehouse.plans.load_plan import (
     create_histories,
     create_own,
     create_tables,
-    dimensions_plan,
     drop_tables,
     facts_plan,
     members_came,
+    one_dimension,
     states_of,
     wider,
 )
@@ -454,10 +455,14 @@ class Loader:
 
     def _derive(self, *, is_whole: bool = False) -> None:
         """Make the rows of touched keys anew."""
-        self._steps(nothing_again(fact) for fact in self.shapes.missing)
+        self._steps(nothing_again(shape) for shape in self.shapes.revisited)
         for entity in self.shapes.entities:
             self._states(entity)
-        self._steps(dimensions_plan(self.shapes, is_whole=is_whole))
+        for dimension in self.shapes.dimensions:
+            self._steps(again_for_parents(dimension))
+            if dimension.cascades and self._number_of(again_table(dimension.table)):
+                self._states(dimension.entity)
+            self._steps(one_dimension(self.shapes, dimension, is_whole=is_whole))
         for fact in self.shapes.missing:
             self._steps(members_came(self.shapes, fact))
             if self._number_of(again_table(fact.table)):

@@ -15,10 +15,11 @@ from metl_gui.warehouse.plans.dimension_tables import (
     members_table,
     versions_table,
 )
-from metl_gui.warehouse.plans.inferred_plan import infer_for_versions, needed_before
+from metl_gui.warehouse.plans.inferred_plan import add_before, infer, infer_own, needed_before
 from metl_gui.warehouse.plans.member_plan import MemberTables, keys_of, latest_plan, segment_plan, shared_plan
+from metl_gui.warehouse.plans.missed_plan import again_table
 from metl_gui.warehouse.plans.state_plan import FOREVER
-from metl_gui.warehouse.plans.statements import SO_FAR, Step, joined, name, names, temporary
+from metl_gui.warehouse.plans.statements import SO_FAR, Step, joined, name, names, temporary, text
 from metl_gui.warehouse.plans.surrogate_keys import new_keys, number_members
 from metl_gui.warehouse.plans.table_shapes import DimensionShape, ReferenceShape, Value
 from metl_gui.warehouse.plans.write_plan import write_plan
@@ -32,6 +33,8 @@ def version_plan(shape: DimensionShape, dimensions: dict[str, DimensionShape]) -
     tables, keys, uses = MemberTables(shape.table), keys_of(shape), shape.uses
     yield from shared_plan(shape)
     yield from segment_plan(shape, uses)
+    if shape.cascades:
+        yield temporary(tables.segments, _cascaded(shape, dimensions), f"Cut {shape.table} where its parents change")
     yield from latest_plan(shape, uses)
     yield temporary(f"_versions_{shape.table}", _versions(shape, keys), f"Find the versions of {shape.table}")
     yield from new_keys(shape, keys)
@@ -64,9 +67,10 @@ def _versions(shape: DimensionShape, keys: Sequence[str]) -> str:
     declared = [*(c for c, _ in compared), *(one.name for one in firsts), *(one.column.name for one in befores)]
     kept = names([*keys, "_from", "_opened", *declared])
     newest = f'MAX(CASE WHEN "_number" = "_count" THEN "_until" END) OVER (PARTITION BY {k})'
+    cascaded, stays = (', "_cascaded"', ' AND NOT "_cascaded"') if shape.cascades else ("", "")
     return f"""
-        WITH valued AS (SELECT {k}, "_from", "_to", "_opened"{valued} FROM {segments}),
-          marked AS (SELECT *, CASE WHEN {touches}{equal} THEN 0 ELSE 1 END AS "_new"
+        WITH valued AS (SELECT {k}, "_from", "_to", "_opened"{cascaded}{valued} FROM {segments}),
+          marked AS (SELECT *, CASE WHEN {touches}{equal}{stays} THEN 0 ELSE 1 END AS "_new"
                        {"".join(one.differed(k) for one in befores)} FROM valued),
           numbered AS (SELECT *, SUM("_new") OVER ({by_time} {SO_FAR}) AS "_number"
                          {"".join(one.found(k) for one in befores)} FROM marked),
@@ -188,6 +192,80 @@ def _wanted(shape: DimensionShape, keys: Sequence[str], dimensions: dict[str, Di
           ON {joined(keys, "l", "v")}{joins}{alive}"""
 
 
+def _cascaded(shape: DimensionShape, dimensions: dict[str, DimensionShape]) -> str:
+    """Return the query for segments that are cut where a version of a parent begins, and which parts begin so.
+
+    A part that no message of the member itself opened is known by what opened the version of its parent.
+    """
+    keys = keys_of(shape)
+    values = "".join(f", {sql} AS {name(c)}" for one, pairs in _references(shape) if one.cascade for c, sql in pairs)
+    starts = ""
+    for reference, looked_up in _references(shape):
+        if reference.cascade:
+            target = dimensions[reference.dimension]
+            on = zip(keys_of(target), (column for column, _ in looked_up), strict=True)
+            same = " AND ".join(f"{name('m', key)} = {name('s', column)}" for key, column in on)
+            starts += f"""
+            UNION ALL
+            SELECT s."_n", p.valid_from, {text(reference.role)} || CHR(31) || x.opened_by FROM numbered AS s
+            JOIN {name(members_table(target.table))} AS m ON {same}
+            JOIN {name(target.table)} AS p ON {name("p", target.durable_key)} = m.durable_key
+              AND p.valid_from >= s."_from" AND p.valid_from < COALESCE(s."_to", {FOREVER})
+            JOIN {name(versions_table(target.table))} AS x ON x.version_key = {name("p", target.version_key)}
+              AND x.durable_key = m.durable_key"""
+    return f"""
+        WITH numbered AS (
+            SELECT *, ROW_NUMBER() OVER (ORDER BY {names(keys)}, "_from") AS "_n"{values}
+            FROM {name(MemberTables(shape.table).segments)}),
+          points AS (SELECT "_n", "_from" AS "_at", '' AS "_by" FROM numbered {starts}),
+          cut AS (SELECT "_n", "_at", MIN("_by") AS "_own", MAX("_by") AS "_by" FROM points GROUP BY "_n", "_at"),
+          parts AS (SELECT *, LEAD("_at") OVER (PARTITION BY "_n" ORDER BY "_at") AS "_next" FROM cut)
+        SELECT {names(keys, "s")}, c."_at" AS "_from", COALESCE(c."_next", s."_to") AS "_to",
+          CASE WHEN c."_own" = '' THEN s."_opened" ELSE c."_by" END AS "_opened", c."_by" <> '' AS "_cascaded"
+          {"".join(f", {name('s', c)}" for c in shape.uses)}
+        FROM numbered AS s JOIN parts AS c ON s."_n" = c."_n\""""
+
+
+def again_for_parents(shape: DimensionShape) -> Iterator[Step]:
+    """Yield the steps that list the members of which a parent changed whose versions make new ones of theirs.
+
+    Cost: a look-up of the column for the parent.
+    """
+    again, keys = name(again_table(shape.table)), keys_of(shape)
+    own = ", ".join(f"{name(part.name)} AS {name(key)}" for part, key in zip(shape.key, keys, strict=True))
+    for reference in shape.cascades:
+        changed = f"SELECT durable_key FROM {name(f'_members_{reference.dimension}')}"
+        where = f"{name(shape.version_key)} > 0 AND {name(reference.durable)} IN ({changed})"
+        yield Step(
+            f"Find members of {shape.table} whose {reference.role} changed",
+            f"INSERT INTO {again} SELECT DISTINCT {own} FROM {name(shape.table)} WHERE {where}",
+        )
+
+
+def parents_plan(shape: DimensionShape, dimensions: dict[str, DimensionShape]) -> Iterator[Step]:
+    """Yield the steps that infer the members of other dimensions that versions refer to and no message has brought.
+
+    So are versions before the first, where a version begins before that and the dimension does not cover the past.
+    """
+    for reference, looked_up in _references(shape):
+        if reference.date is not None or reference.dimension == shape.table:
+            continue
+        target = dimensions[reference.dimension]
+        on = zip(keys_of(target), (column for column, _ in looked_up), strict=True)
+        same = " AND ".join(f"{name('m', key)} = {name('v', column)}" for key, column in on)
+        alive = ' WHERE NOT v."_is_dead"' if shape.on_delete == "remove" else ""
+        met = f"""SELECT m.durable_key, v."_from" FROM {name(f"_versions_{shape.table}")} AS v
+            JOIN {name(members_table(target.table))} AS m ON {same}{alive}"""
+        yield from infer(target, f"SELECT DISTINCT durable_key FROM ({met}) AS q")
+        if reference.as_of == "version" and not target.covers_past:
+            member, few = name(target.durable_key), f"SELECT durable_key FROM ({met}) AS r"
+            early = f"""SELECT DISTINCT d.durable_key, d.first_time FROM ({met}) AS q
+                JOIN (SELECT {member} AS durable_key, MIN(valid_from) AS first_time FROM {name(target.table)}
+                      WHERE {name(target.version_key)} > 0 AND {member} IN ({few}) GROUP BY {member}) AS d
+                ON d.durable_key = q.durable_key AND q."_from" < d.first_time"""
+            yield from add_before(target, early, target.table)
+
+
 def reference_keys(shape: DimensionShape, dimensions: dict[str, DimensionShape]) -> Iterator[Step]:
     """Yield the steps that number the members that a dimension refers to, before its rows are made."""
     for reference, looked_up in _references(shape):
@@ -215,6 +293,7 @@ def dimension_plan(
     steps = list(version_plan(shape, dimensions))
     yield from steps[:-1]
     yield from reference_keys(shape, dimensions)
+    yield from parents_plan(shape, dimensions)
     yield steps[-1]
     if facts and not shape.covers_past:
         yield from needed_before(shape, facts)
@@ -232,4 +311,4 @@ def dimension_plan(
     )
     columns = [column for column, _ in columns_of(shape)]
     yield from write_plan(shape.table, [shape.version_key], columns, affected)
-    yield from infer_for_versions(shape, dimensions)
+    yield from infer_own(shape)

@@ -61,13 +61,12 @@ def add_before(shape: DimensionShape, needed: str, into: str) -> Iterator[Step]:
     )
 
 
-def infer_for_versions(shape: DimensionShape, dimensions: dict[str, DimensionShape]) -> Iterator[Step]:
-    """Yield the steps that infer the members that new versions refer to and that no message has brought."""
-    for reference in shape.references:
-        if reference.date is None:
-            wanted = name(MemberTables(shape.table).wanted)
-            needed = f"SELECT DISTINCT {name(reference.durable)} AS durable_key FROM {wanted}"
-            yield from infer(dimensions[reference.dimension], needed)
+def infer_own(shape: DimensionShape) -> Iterator[Step]:
+    """Yield the steps that infer the members that others of the same dimension refer to, once these are written."""
+    wanted = name(MemberTables(shape.table).wanted)
+    own = [one.durable for one in shape.references if one.dimension == shape.table]
+    if own:
+        yield from infer(shape, " UNION ".join(f"SELECT {name(one)} AS durable_key FROM {wanted}" for one in own))
 
 
 def infer(shape: DimensionShape, needed: str) -> Iterator[Step]:

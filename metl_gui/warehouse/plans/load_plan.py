@@ -11,7 +11,7 @@ from metl_gui.warehouse.plans.arrivals import Batch, arrival_plan, once_plan, se
 from metl_gui.warehouse.plans.bridge_plan import create_bridge, gather_plan, list_bridge_plan, pair_bridge_plan
 from metl_gui.warehouse.plans.bridge_shapes import links_table
 from metl_gui.warehouse.plans.calendar_plan import create_dates, create_times
-from metl_gui.warehouse.plans.dimension_plan import dimension_plan
+from metl_gui.warehouse.plans.dimension_plan import again_for_parents, dimension_plan
 from metl_gui.warehouse.plans.dimension_tables import create_dimension
 from metl_gui.warehouse.plans.epoch_plan import CREATE_EPOCHS, falls_plan
 from metl_gui.warehouse.plans.fact_plan import (
@@ -125,7 +125,9 @@ def whole_plan(shapes: TableShapes) -> Iterator[Step]:
         partial = tuple(column.name for column in shapes.histories[entity].columns)
         yield from states_of(shapes, entity, Contents(partial=partial))
         yield from wider(shapes, entity)
-    yield from dimensions_plan(shapes)
+    for dimension in shapes.dimensions:
+        yield from again_for_parents(dimension)
+        yield from one_dimension(shapes, dimension)
     for fact in shapes.missing:
         yield from members_came(shapes, fact)
     yield from facts_plan(shapes)
@@ -135,7 +137,7 @@ def states_of(shapes: TableShapes, entity: str, contents: Contents) -> Iterator[
     """Yield the steps that make the states of an entity and find the keys that change."""
     yield from state_plan(shapes.histories[entity], contents, shapes.valid_at.get(entity, ""))
     for shape in shapes.of_entity(entity):
-        again = again_table(shape.table) if shape in shapes.missing else ""
+        again = again_table(shape.table) if shape in shapes.revisited else ""
         yield from owner_plan(shape, only_held=isinstance(shape, DimensionShape), again=again)
 
 
@@ -144,19 +146,19 @@ def wider(shapes: TableShapes, entity: str) -> Iterator[Step]:
     yield from widen_plan(shapes.of_entity(entity), entity)
 
 
-def dimensions_plan(shapes: TableShapes, *, is_whole: bool = False) -> Iterator[Step]:
-    """Yield the steps that bring dimensions up to date, once the states of all entities are made.
+def one_dimension(shapes: TableShapes, dimension: DimensionShape, *, is_whole: bool = False) -> Iterator[Step]:
+    """Yield the steps that bring a dimension up to date, once those that it refers to are, and states are made.
 
     Args:
         shapes: the tables of the model.
+        dimension: one of them.
         is_whole: look at what refers to members that did not change too.
     """
     by_name = {one.table: one for one in shapes.dimensions}
-    for dimension in shapes.dimensions:
-        yield from keep_owners(dimension)
-        yield from dimension_plan(dimension, by_name, _as_of_events(shapes, dimension))
-        yield all_members(dimension) if is_whole else changed_members(dimension)
-        yield from _gathered(shapes, dimension)
+    yield from keep_owners(dimension)
+    yield from dimension_plan(dimension, by_name, _as_of_times(shapes, dimension))
+    yield all_members(dimension) if is_whole else changed_members(dimension)
+    yield from _gathered(shapes, dimension)
 
 
 def _gathered(shapes: TableShapes, owner: MemberShape) -> Iterator[Step]:
@@ -166,9 +168,15 @@ def _gathered(shapes: TableShapes, owner: MemberShape) -> Iterator[Step]:
             yield from gather_plan(bridge)
 
 
-def _as_of_events(shapes: TableShapes, dimension: DimensionShape) -> list[tuple[str, str, str]]:
-    """Return the facts that refer to a dimension as of their event time, each with its columns for member and time."""
-    return [
+def _as_of_times(shapes: TableShapes, dimension: DimensionShape) -> list[tuple[str, str, str]]:
+    """Return the tables that refer to a dimension as of a time, each with its columns for member and time."""
+    children = [
+        (child.table, reference.durable, "first_known")
+        for child in shapes.dimensions
+        for reference in member_references(child)
+        if reference.dimension == dimension.table and reference.as_of == "version"
+    ]
+    return children + [
         (fact.table, reference.durable, "event_time")
         for fact in shapes.facts
         for reference in member_references(fact)

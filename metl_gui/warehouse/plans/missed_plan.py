@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from metl_gui.warehouse.plans.member_plan import MemberTables, keys_of
 from metl_gui.warehouse.plans.statements import Step, name, names, temporary, text
-from metl_gui.warehouse.plans.table_shapes import DimensionShape, FactShape, ReferenceShape
+from metl_gui.warehouse.plans.table_shapes import DimensionShape, FactShape, MemberShape, ReferenceShape
 
 
 def missed_table(fact: str) -> str:
@@ -19,9 +19,9 @@ def missed_table(fact: str) -> str:
     return f"metl_missed_{fact}"
 
 
-def again_table(fact: str) -> str:
-    """Return the name of the load's own table of the facts that are made anew because of their members."""
-    return f"_again_{fact}"
+def again_table(table: str) -> str:
+    """Return the name of the load's own table of the keys that are made anew because of the members they refer to."""
+    return f"_again_{table}"
 
 
 def missing_references(shape: FactShape) -> list[ReferenceShape]:
@@ -38,8 +38,8 @@ def create_missed(shape: FactShape) -> Iterator[Step]:
         yield Step(f"Make the list of what {shape.table} misses", made)
 
 
-def nothing_again(shape: FactShape) -> Step:
-    """Return the step that begins the list of facts that are made anew because of their members."""
+def nothing_again(shape: MemberShape) -> Step:
+    """Return the step that begins the list of rows that are made anew because of the members they refer to."""
     keys = names(keys_of(shape))
     owners = name(MemberTables(shape.table).owners)
     query = f"SELECT {keys} FROM {owners} WHERE FALSE"

@@ -113,10 +113,15 @@ def _check_supported(model: Model) -> None:
         if isinstance(table, Bridge):
             check_bridge(table, model)
         if isinstance(table, Dimension | Fact):
-            asked += ["cascade: true"] * any(one.cascade for one in table.references)
+            asked += [f"cascade: true of {one.name}" for one in table.references if _cascades_from_nothing(table, one)]
         if asked:
             text = f"The table {table.name} declares {', '.join(asked)}."
             raise ModelError("Loads do not carry this out yet", text, "Leave it out, or load by a model without it.")
+
+
+def _cascades_from_nothing(table: Dimension | Fact, one: Reference) -> bool:
+    """Return whether a reference cascades that is not one of a dimension to the version of another."""
+    return one.cascade and (isinstance(table, Fact) or one.as_of != "version" or one.dimension == table.name)
 
 
 def _observed(model: Model, fact: FactShape) -> FactShape:
@@ -361,7 +366,9 @@ class _Maker:
                 text = f"The reference {one.name} of {of.name} does not say what {part.name} of {target.name} is."
                 raise ModelError("A reference does not name the whole key", text, _EDIT)
             values.append(self.expression(of.name, of.entity, looked_up, part.declared, part.name))
-        return ReferenceShape(one.name, one.dimension, tuple(values), one.as_of or default, one.on_miss)
+        return ReferenceShape(
+            one.name, one.dimension, tuple(values), one.as_of or default, one.on_miss, cascade=one.cascade
+        )
 
 
 def _junk(model: Model, fact: Fact, values: Sequence[Value]) -> tuple[JunkShape, ...]:

@@ -66,6 +66,7 @@ class ReferenceShape(msgspec.Struct, frozen=True):
         date: it is a reference to a table of days or times of day: its key follows from the value.
         time_zone: of the day.
         is_event_time: what is looked up is the event time of the fact.
+        cascade: a new version of the dimension makes a new one of the table.
     """
 
     role: str
@@ -76,6 +77,7 @@ class ReferenceShape(msgspec.Struct, frozen=True):
     date: Dates | TimesOfDay | None = None
     time_zone: str = "UTC"
     is_event_time: bool = False
+    cascade: bool = False
 
     @property
     def key(self) -> str:
@@ -134,6 +136,11 @@ class DimensionShape(MemberShape, frozen=True, kw_only=True):
     on_delete: str = "close"
     unknown: tuple[tuple[str, str], ...] = ()
     not_applicable: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def cascades(self) -> tuple[ReferenceShape, ...]:
+        """Return the references by which a new version of a parent makes a new one of it."""
+        return tuple(one for one in self.references if one.cascade)
 
     @property
     def version_key(self) -> str:
@@ -374,6 +381,11 @@ class TableShapes(msgspec.Struct, frozen=True):
     def missing(self) -> tuple[FactShape, ...]:
         """Return the facts of which a reference does not infer what is not known."""
         return tuple(one for one in self.facts if any(r.date is None and r.on_miss != "infer" for r in one.references))
+
+    @property
+    def revisited(self) -> tuple[DimensionShape | FactShape, ...]:
+        """Return the tables of which rows are made anew where members that they refer to change."""
+        return (*(one for one in self.dimensions if one.cascades), *self.missing)
 
     def conversions(self, entity: str) -> dict[str, str]:
         """Return, by table and column, the conditions that a message of an entity does not fit a table."""

@@ -300,8 +300,10 @@ def dimension_plan(
     member = " AND ".join(
         f"{name('t', part.name)} = {name('a', key)}" for part, key in zip(shape.key, keys, strict=True)
     )
+    # A member that is gone and was inferred again stays so while something refers to it.
     affected = f"""SELECT t.* FROM {table} AS t JOIN {name(tables.affected)} AS a ON {member}
-        WHERE t.{name(shape.version_key)} > 0"""
+        WHERE t.{name(shape.version_key)} > 0 AND NOT (t.is_inferred AND t.version_number > 0 AND NOT EXISTS (
+          SELECT 1 FROM {name(tables.wanted)} AS w WHERE {joined([shape.durable_key], "w", "t")}))"""
     key, wanted = name(shape.version_key), name(tables.wanted)
     yield temporary(
         closed_table(shape.table),

@@ -66,7 +66,8 @@ def infer_own(shape: DimensionShape) -> Iterator[Step]:
     wanted = name(MemberTables(shape.table).wanted)
     own = [one.durable for one in shape.references if one.dimension == shape.table]
     if own:
-        yield from infer(shape, " UNION ".join(f"SELECT {name(one)} AS durable_key FROM {wanted}" for one in own))
+        needed = " UNION ".join(f"SELECT DISTINCT {name(one)} AS durable_key FROM {wanted}" for one in own)
+        yield from infer(shape, needed)
 
 
 def infer(shape: DimensionShape, needed: str) -> Iterator[Step]:
@@ -74,7 +75,7 @@ def infer(shape: DimensionShape, needed: str) -> Iterator[Step]:
 
     Args:
         shape: of the dimension.
-        needed: query for the keys of members, in the column ``durable_key``.
+        needed: query for the keys of members, each once, in the column ``durable_key``.
     """
     table, keys = shape.table, keys_of(shape)
     missing = f"""

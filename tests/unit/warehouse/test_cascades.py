@@ -222,6 +222,17 @@ def test_a_parent_that_comes_late_takes_the_key_that_its_child_knows(new_target:
     assert stay_rows(stays.target) == [(7, 1, at(3), 1, 1)]
 
 
+def test_an_audit_finds_nothing_where_a_removed_parent_was_inferred_again(
+    new_target: NewTarget, tmp_path: Path
+) -> None:
+    stays = Stays(new_target, tmp_path)
+    stays.tables = tables_of(person_dimension(on_delete="remove"), stay_dimension())
+    stays.load([person(1, "Kiel", 1)], [visit(3)])
+    stays.load([Message("a", row_key("1"), "0009", "d", committed_at=at(9), seen_at=at(9))])
+    assert plain(stays.target.rows("SELECT id, is_inferred FROM person WHERE person_key > 0")) == [(1, True)]
+    assert audit(stays.target, stays.tables, OWNER) == ()
+
+
 def test_a_cascade_from_what_has_no_versions_is_refused() -> None:
     guest = Reference(dimension="person", role="guest", on=(("who", "id"),), cascade=True)
     for table in (stay_dimension(references=(guest,)), visit_fact(references=(guest,))):

@@ -221,7 +221,8 @@ def test_who_is_his_own_parent_is_a_cycle_of_one(units: Staff) -> None:
 
 
 def test_a_parent_that_nobody_sent_is_inferred_and_takes_its_place_when_it_comes(units: Staff) -> None:
-    units.load(unit(2, 1, 5))
+    units.load(unit(2, 1, 5), unit(3, 1, 5), unit(3, None, 6), unit(3, 1, 7))
+    units.load(unit(3, None, 8, "d"))
     assert units.pairs() == {(1, 2, 1)}
     assert units.target.rows("SELECT id FROM unit WHERE is_inferred") == [(1,)]
     units.load(unit(1, 7, 6))

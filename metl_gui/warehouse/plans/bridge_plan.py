@@ -1,7 +1,7 @@
 """Bridges: the elements of a list for each owner, or the pairs that an entity makes of two members.
 
 The same function as ``core.dimensional.bridges``, as statements. Lists stand in histories as the JSON that they are;
-``METL_ELEMENTS``, which every target has, takes them apart, and gives null for what is no list.
+``metl_elements``, which every target has, takes them apart, and gives null for what is no list.
 
 Source: docs/reference/warehouse-model.md, "Bridges".
 """
@@ -47,13 +47,13 @@ def gather_plan(shape: ListBridgeShape) -> Iterator[Step]:
     yield temporary(f"_owners_{table}", owners, f"Find the owners of {table} that change")
     weight = f"w.{name(shape.weights)}" if shape.weights else "NULL"
     if shape.weights_are_a_list:
-        weight = f"(METL_ELEMENTS({weight}))[e.place]"
+        weight = f"(metl_elements({weight}))[e.place]"
     yield temporary(
         f"_elements_{table}",
         f"""SELECT {names((column for column, _ in shape.owner_columns), "w")}, e."_element",
           TRY_CAST({weight} AS DECIMAL(28, 14)) AS "_weight"
         FROM {name(MemberTables(owner.table).wanted)} AS w
-        CROSS JOIN UNNEST(METL_ELEMENTS(w.{name(shape.elements)})) WITH ORDINALITY AS e("_element", place){rows}""",
+        CROSS JOIN UNNEST(metl_elements(w.{name(shape.elements)})) WITH ORDINALITY AS e("_element", place){rows}""",
         f"Take apart the lists of {table}",
     )
 

@@ -145,7 +145,7 @@ def _unfit(column: HistoryColumn, weights: HistoryColumn | None, element: str) -
         weights: column of the weights, where some are declared.
         element: condition that an element does not fit; empty where all do.
     """
-    listed = f"METL_ELEMENTS({name(column.name)})"
+    listed = f"metl_elements({name(column.name)})"
     conditions = [f"({name(column.name)} IS NOT NULL AND {listed} IS NULL)"]
     if element:
         conditions.append(f'EXISTS (SELECT 1 FROM UNNEST({listed}) AS e("_element") WHERE {element})')
@@ -159,7 +159,7 @@ def _unfit_weights(weights: str, type_: str, listed: str) -> Sequence[str]:
         return [f"({weights} IS NOT NULL AND TRY_CAST({weights} AS {_SHARE}) IS NULL)"]
     if type_ != "json":
         return [converted(weights, type_, _SHARE)[1]]
-    numbers = f"METL_ELEMENTS({weights})"
+    numbers = f"metl_elements({weights})"
     _, unfit = converted('e."_element"', "", _SHARE)
     counts = " <> ".join(f"COALESCE(ARRAY_LENGTH({one}), 0)" for one in (numbers, listed))
     return [

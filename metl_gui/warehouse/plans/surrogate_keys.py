@@ -19,6 +19,9 @@ def new_keys(shape: DimensionShape, keys: Sequence[str]) -> Iterator[Step]:
     """
     table, k, versions = shape.table, names(keys), name(f"_versions_{shape.table}")
     yield from number_members(shape, f"SELECT DISTINCT {k} FROM {versions}", keys)
+    if shape.on_delete == "remove":
+        # A member that is removed, and referred to, keeps the key that it is inferred with.
+        versions = f'(SELECT * FROM {versions} WHERE NOT "_is_dead")'
     known, taken = name(versions_table(table)), name(f"_taken_{table}")
     earliest = f"""
         SELECT m.durable_key, {first_of('v."_opened"', 'v."_from"')} AS opened_by FROM {versions} AS v

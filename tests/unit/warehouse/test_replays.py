@@ -131,6 +131,7 @@ def check_against_the_oracle(
     assert dimension_rows(target) == expected_dimension(dimension, persons, needed, before)
     days, over = day_rows(target)
     assert days == expected_days(dimension, persons, over)
+    assert audit(target, tables, OWNER) == ()
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=TOGETHER)

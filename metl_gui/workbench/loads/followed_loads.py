@@ -279,7 +279,10 @@ def _event(run_id: str, batch: int, report: LoadReport, seconds: float) -> LoadC
 
 
 def added(one: LoadReport, other: LoadReport) -> LoadReport:
-    """Return what two loads did together, under the name of the first; what waits is what waits after the second."""
+    """Return what two loads did together, under the name of the first.
+
+    What waits, and which tests are broken, is as after the second.
+    """
     tables = {name: one.tables.get(name, TableCounts()) for name in {**one.tables, **other.tables}}
     return LoadReport(
         load=one.load,
@@ -291,7 +294,7 @@ def added(one: LoadReport, other: LoadReport) -> LoadReport:
         keys=KeyCounts(changed=one.keys.changed + other.keys.changed, same=one.keys.same + other.keys.same),
         tables={name: _both(counts, other.tables.get(name, TableCounts())) for name, counts in tables.items()},
         waiting=other.waiting,
-        tests={**one.tests, **other.tests},
+        tests=other.tests,
         forgotten=one.forgotten + other.forgotten,
         purged=one.purged + other.purged,
         no_business_key=_by_schema(one.no_business_key, other.no_business_key),

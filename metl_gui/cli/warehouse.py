@@ -222,7 +222,7 @@ def run_load(arguments: argparse.Namespace, out: Output) -> int:
         with Workbench.open(project, for_editing=False) as workbench:
             followed_load, is_interrupted = followed(workbench, request, _target(arguments), arguments, out)
         out.result(followed_load.load.as_json(), load_lines(followed_load.load))
-        return CANCELLED if is_interrupted else DONE
+        return CANCELLED if is_interrupted else FOUND if followed_load.load.tests else DONE
     refuse_policy(arguments)
     with Workbench.open(project, for_editing=False) as workbench, out.watching() as watch:
         done = load_warehouse(

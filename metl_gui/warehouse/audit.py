@@ -23,6 +23,9 @@ from metl_gui.warehouse.plans.table_shapes import DimensionShape, FactShape, Jun
 
 _SHOWN = 5
 
+DIFFERS = "follows from the histories"
+"""The rule of which counts are shown in place of rows."""
+
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """Something that is not as it must be.
@@ -54,7 +57,7 @@ def audit(target: WarehouseTarget, shapes: TableShapes, owner: Owner) -> tuple[F
     for table, counts in report.tables.items():
         if differing := counts.inserted + counts.updated + counts.removed:
             shown = (f"missing: {counts.inserted}", f"other values: {counts.updated}", f"too many: {counts.removed}")
-            findings.append(Finding(table=table, rule="follows from the histories", rows=differing, shown=shown))
+            findings.append(Finding(table=table, rule=DIFFERS, rows=differing, shown=shown))
     return tuple(one for one in findings if one is not None)
 
 

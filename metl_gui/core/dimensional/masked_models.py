@@ -20,7 +20,7 @@ from metl_gui.core.dimensional.part_checks import AttributesOf
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.project.masks import fed_by_masked, masked_lineages
 from metl_gui.core.trees.paths import split
-from metl_gui.core.warehouse_model import Column, Dimension, Fact, Junk, Model, Periodic, Reference, Table
+from metl_gui.core.warehouse_model import Column, Dimension, Fact, Junk, Model, Periodic, Reference, Related, Table
 from metl_gui.errors import EditError
 
 Masking: TypeAlias = Literal["omit", "hash", "plain"]
@@ -218,7 +218,8 @@ class _Masker:
         for member in ("columns", "measures", "degenerate"):
             listed: tuple[Column, ...] | Literal["all"] = getattr(one, member, "all")
             if isinstance(one, Dimension | Fact) and listed != "all":
-                changes[member] = tuple(_as_text(each, texts) for each in listed if each.name not in lost)
+                kept = (_as_text(each, texts) for each in listed if each.name not in lost)
+                changes[member] = tuple(_without_tests(each, gone) for each in kept)
         match one:
             case Dimension():
                 changes["unknown"], changes["not_applicable"] = (
@@ -232,6 +233,12 @@ class _Masker:
             case Periodic() | Junk():
                 changes["columns"] = tuple(name for name in one.columns if name not in lost)
         return msgspec.structs.replace(one, **changes)
+
+
+def _without_tests(column: Column, gone: _Parts) -> Column:
+    """Return a column without tests that look for its values in a column that is gone."""
+    kept = tuple(one for one in column.tests if not (isinstance(one, Related) and (one.table, one.column) in gone))
+    return column if kept == column.tests else msgspec.structs.replace(column, tests=kept)
 
 
 _Parts: TypeAlias = Collection[tuple[str, str]]

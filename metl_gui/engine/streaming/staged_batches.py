@@ -45,14 +45,15 @@ class StagedBatchFile(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def covered(plan: BatchPlan, publication: int) -> Coverage:
-    """Return what a batch reads whole of topics.
+    """Return what a batch reads whole of topics, and that its messages are in the order of their logs.
 
     Args:
         plan: of the batch.
         publication: that it is mapped under.
     """
     if not plan.partitions:
-        return Coverage()
+        # A file that grows has no end to be covered up to; its messages come in the order of its log all the same.
+        return Coverage(is_ordered=True)
     ranges = (
         CoveredRange(*partition_of(plan.files[piece.file]), piece.start, piece.stop)
         for task in plan.tasks

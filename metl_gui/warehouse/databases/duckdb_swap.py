@@ -31,7 +31,7 @@ class SwappedDuckDb(DuckDb):
     """
 
     def __init__(self, path: Path) -> None:
-        self.whole, self._is_changed = path, False
+        self.whole, self._is_changed = path.resolve(), False
         self._held = ExitStack()
         try:
             copy = self._copied()
@@ -50,6 +50,8 @@ class SwappedDuckDb(DuckDb):
         """Run what follows as one: all of it stands in the copy, or nothing."""
         with super().transaction():
             yield
+        # Closing says nothing of a log that it cannot bring in; the exchange would lose what stands there.
+        self.run("CHECKPOINT")
         self._is_changed = True
 
     def close(self) -> None:
@@ -61,13 +63,13 @@ class SwappedDuckDb(DuckDb):
                 with self.path.open("rb") as written:
                     os.fsync(written.fileno())
                 self.path.replace(self.whole)
-            else:
-                self.path.unlink(missing_ok=True)
+            for left in (self.path, self.path.with_name(f"{self.path.name}.wal")):
+                left.unlink(missing_ok=True)
 
     def reopen(self) -> None:
         """Open the copy again."""
         self._connection.close()
-        self._connection = connected(self.path)
+        self._connection = self._connected()
 
     def _copied(self) -> Path:
         """Return the copy; the folder is locked against others who would make one, as it needs no file that stays.
@@ -88,7 +90,9 @@ class SwappedDuckDb(DuckDb):
                 if left.exists():
                     text = f"{left.name} has changes that its last writer did not bring into {self.whole.name}."
                     raise TargetError("The warehouse was not closed", text, "Load once without the exchange.")
+                copy.touch(mode=0o600)  # nobody reads the copy who may not read the file
                 shutil.copyfile(self.whole, copy)
+                shutil.copymode(self.whole, copy)
         except BlockingIOError as error:
             text = f"Another load writes a copy of a warehouse in {self.whole.parent}."
             raise TargetError("The warehouse is being exchanged", text, "Wait until it has ended.") from error

@@ -9,11 +9,12 @@ import msgspec
 from metl_gui.core.dimensional.missing_members import MissingMember
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.project.masks import hidden_targets
-from metl_gui.warehouse.plans.table_shapes import DimensionShape, TableShapes
+from metl_gui.warehouse.audit import DIFFERS, Finding
+from metl_gui.warehouse.plans.table_shapes import MemberShape, TableShapes
 from metl_gui.workbench.masked_messages import HIDDEN
 
 
-def hidden_columns(document: Document, shapes: TableShapes, shape: DimensionShape) -> frozenset[str]:
+def hidden_columns(document: Document, shapes: TableShapes, shape: MemberShape) -> frozenset[str]:
     """Return the columns of a history whose values are hidden, in whichever version of the entity."""
     columns = shapes.histories[shape.entity].columns
     labels = {label for one in columns for label in one.paths}
@@ -28,3 +29,10 @@ def shown_members(document: Document, shapes: TableShapes, found: Iterable[Missi
         hidden = hidden_columns(document, shapes, shape)
         key = [HIDDEN if part.source in hidden else value for part, value in zip(shape.key, one.key, strict=True)]
         yield msgspec.structs.replace(one, key=tuple(key))
+
+
+def shown_findings(document: Document, shapes: TableShapes, found: Iterable[Finding]) -> Iterator[Finding]:
+    """Yield what an audit found, without the rows themselves where a target holds masked values plain."""
+    hides = any(hidden_columns(document, shapes, one) for one in (*shapes.dimensions, *shapes.facts))
+    for one in found:
+        yield msgspec.structs.replace(one, shown=()) if hides and one.rule != DIFFERS else one

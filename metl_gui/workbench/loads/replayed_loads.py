@@ -72,23 +72,24 @@ def replay_into_warehouse(
     spec = prepare_replay(workbench, request)
     if not waits(spec, request):
         return LoadedRun(nothing_waits(spec, request), LoadReport(load=spec.run_id))
-    with _marked_after(spec):
+    with source_of(spec, is_marked=True) as source:
+        # What does not begin or is given up leaves nothing itself, and whatever stands where it was to write.
         run = run_prepared(workbench, spec, request.spark, spark, watch=watch, keeps_session=keeps_session)
-        load = load_staged(found, tables, Owner(project=workbench.project_id, mode=request.mode), run, watch)
+        with _dropped_unless_loaded(spec):
+            load = load_staged(found, tables, Owner(project=workbench.project_id, mode=request.mode), run, watch)
+        source.before_commit(Staging(spec))
+        source.after_commit()
     if request.source.holds == "messages":
         load = with_set_aside(load, run.report.set_aside)
     return LoadedRun(run, load)
 
 
 @contextmanager
-def _marked_after(spec: RunSpec) -> Iterator[None]:
-    """Hold the error store, and mark what waits in it now as replayed once all is well."""
-    with source_of(spec, is_marked=True) as source:
-        try:
-            yield
-        except BaseException:
-            if not is_kafka(spec.sink.errors):
-                shutil.rmtree(spec.errors_folder, ignore_errors=True)  # it waits where it was
-            raise
-        source.before_commit(Staging(spec))
-        source.after_commit()
+def _dropped_unless_loaded(spec: RunSpec) -> Iterator[None]:
+    """Drop what the run set aside again where its load fails: it waits where it was, in the store of before."""
+    try:
+        yield
+    except BaseException:
+        if not is_kafka(spec.sink.errors):
+            shutil.rmtree(spec.errors_folder, ignore_errors=True)  # the run made it: it refuses one with data
+        raise

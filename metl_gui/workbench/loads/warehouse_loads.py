@@ -33,7 +33,7 @@ from metl_gui.warehouse.plans.shape_maker import shapes
 from metl_gui.warehouse.plans.statements import Step, readable
 from metl_gui.warehouse.plans.table_shapes import TableShapes
 from metl_gui.warehouse.status import TargetStatus, target_status
-from metl_gui.workbench.loads.hidden_columns import shown_members
+from metl_gui.workbench.loads.hidden_columns import shown_findings, shown_members
 from metl_gui.workbench.loads.target_secrets import target_secret
 from metl_gui.workbench.loads.targets import TargetAddress, find_target
 from metl_gui.workbench.publishing.publication import production_document
@@ -188,7 +188,8 @@ def audit_warehouse(workbench: Workbench, target: str, model: str = "", mode: st
     """
     found, tables = target_tables(workbench.document, target, model)
     with found.open() as opened:
-        return AuditReport(target, audit(opened, tables, Owner(project=workbench.project_id, mode=mode)))
+        problems = audit(opened, tables, Owner(project=workbench.project_id, mode=mode))
+        return AuditReport(target, tuple(shown_findings(workbench.document, tables, problems)))
 
 
 def warehouse_status(workbench: Workbench, target: str, model: str = "") -> TargetStatus:

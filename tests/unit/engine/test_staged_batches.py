@@ -106,12 +106,12 @@ def test_batches_wait_in_order_until_they_are_dropped_with_their_parts(tmp_path:
 def test_a_batch_covers_what_it_reads_of_topics_and_nothing_of_files(tmp_path: Path, source: Path) -> None:
     checkpoint, planner = planner_of(tmp_path / "one", source)
     of_files = planner.ledger.batch(planner.next_batch(0))
-    assert covered(of_files, 4) == Coverage()
+    assert covered(of_files, 4) == Coverage(is_ordered=True)
     files, tasks = cut_partitions([OffsetRange("a.b", 0, 5, 9), OffsetRange("a.b", 1, 0, 3)], 2, is_ordered=False)
     known = {"a.b/0": KnownPartition("x", 9, 9), "a.b/1": KnownPartition("x", 3, 3)}
     plan = msgspec.structs.replace(of_files, files=files, tasks=tasks, known={}, partitions=known)
     ranges = (CoveredRange("a.b", 0, 5, 9), CoveredRange("a.b", 1, 0, 3))
-    assert covered(plan, 4) == Coverage(4, ranges)
+    assert covered(plan, 4) == Coverage(4, ranges, is_ordered=True)
     keep_staged(checkpoint, batch := staged_of(plan))
     assert staged_batches(checkpoint) == [batch]
 

@@ -20,6 +20,7 @@ from metl_gui.warehouse.databases.duckdb_target import DuckDb
 from metl_gui.warehouse.databases.target import TargetError
 from metl_gui.warehouse.loader import Owner, load_parts
 from metl_gui.workbench.loads.targets import find_target, swapped
+from tests.helpers import documents
 from tests.unit.warehouse.worlds import endless_batch, model_of, part, person_dimension, visit_fact
 
 OWNER = Owner(project="world", mode="test")
@@ -141,3 +142,41 @@ def test_an_address_says_that_the_file_is_exchanged(tmp_path: Path) -> None:
     assert swapped(f"duckdb:{path}") == swapped(f"duckdb:{path}?swap") == f"duckdb:{path}?swap"
     with pytest.raises(RunError, match="Only a DuckDB file"):
         swapped("@team?schema=fx")
+
+
+def test_the_new_file_has_the_rights_of_the_old_one_and_stands_where_a_link_leads(tmp_path: Path) -> None:
+    path, link = tmp_path / "w.duckdb", tmp_path / "link.duckdb"
+    with SwappedDuckDb(path) as target:
+        load(tmp_path, target, 0)
+    path.chmod(0o640)
+    link.symlink_to(path)
+    with SwappedDuckDb(link) as target:
+        load(tmp_path, target, 1)
+        assert (tmp_path / "w.duckdb.next").stat().st_mode & 0o777 == 0o640
+    assert link.is_symlink()
+    assert path.stat().st_mode & 0o777 == 0o640
+    with DuckDb(path) as target:
+        assert target.rows("SELECT COUNT(*) FROM visit") == [(2,)]
+
+
+def test_an_exchange_for_which_the_disk_is_too_full_is_refused_and_loses_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "w.duckdb"
+    with DuckDb(path) as target:
+        target.run("CREATE TABLE t (i BIGINT, s VARCHAR)")
+    code = f"""import resource
+from pathlib import Path
+from metl_gui.warehouse.databases.duckdb_swap import SwappedDuckDb
+from metl_gui.warehouse.databases.target import TargetError
+target = SwappedDuckDb(Path({str(path)!r}))
+resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, resource.RLIM_INFINITY))
+try:
+    with target, target.transaction():
+        target.run("INSERT INTO t SELECT i, md5(i::VARCHAR) || md5((i + 1)::VARCHAR) FROM range(4000) AS r(i)")
+except TargetError:
+    print("refused")
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=documents.ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == "refused\n"
+    with DuckDb(path) as target:
+        assert target.rows("SELECT COUNT(*) FROM t") == [(0,)]
+    assert sorted(one.name for one in tmp_path.glob("w.*")) == ["w.duckdb"]

@@ -11,7 +11,7 @@ from metl_gui.core.dimensional.masked_models import Masking, TargetMasks, masked
 from metl_gui.core.edits.settings import SetSettings
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Side
-from metl_gui.core.warehouse_model import Column, Dimension, Fact, Junk, Model, Periodic
+from metl_gui.core.warehouse_model import Column, Dimension, Fact, Junk, Model, NotNull, Periodic, Related, Test
 from metl_gui.errors import EditError
 from metl_gui.formats.model_yaml import read_model
 from metl_gui.formats.row_expressions import attributes_of, row_expression
@@ -121,3 +121,19 @@ def test_plain_targets_and_states_without_masks_have_the_model_as_it_is() -> Non
         "customer_id",
         "name",
     }
+
+
+def test_no_test_looks_for_values_in_a_column_that_is_left_out() -> None:
+    document = masking("customer/name")
+    name = Column(name="name", path="name")
+    status = Column(name="status", path="status", tests=(NotNull(), Related(table="customer", column="name")))
+    tables = (
+        Dimension(name="customer", entity="customer", columns=(name,)),
+        Fact(name="payment", entity="payment", degenerate=(status,)),
+    )
+    model = Model(name="m", tables=tables)
+    expected: dict[Masking, tuple[Test, ...]] = {"omit": (NotNull(),), "plain": status.tests}
+    for kind, tests in expected.items():
+        payment = modelled(document, kind, model).table("payment")
+        assert isinstance(payment, Fact)
+        assert payment.degenerate[0].tests == tests

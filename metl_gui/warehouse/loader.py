@@ -35,6 +35,7 @@ from metl_gui.warehouse.plans.arrivals import (
     partial_columns,
     set_aside_plan,
     set_aside_table,
+    staged_columns,
     staged_table,
 )
 from metl_gui.warehouse.plans.compact_plan import TOO_LATE, late_plan
@@ -63,13 +64,16 @@ from metl_gui.warehouse.plans.periods import watermark_plan
 from metl_gui.warehouse.plans.replay_plan import may_void_query, void_query
 from metl_gui.warehouse.plans.snapshot_plan import absent_plan
 from metl_gui.warehouse.plans.state_plan import Contents, StateTables
-from metl_gui.warehouse.plans.statements import Step, name, text
+from metl_gui.warehouse.plans.statements import Step, name, names, temporary, text
 from metl_gui.warehouse.plans.table_shapes import DimensionShape, TableShapes
 from metl_gui.warehouse.read_progress import keep_progress
 from metl_gui.warehouse.target_masks import check_masks, remember_masks
 
 FORMAT = 1
 """Of what stands in a target beside the tables of the model."""
+
+REBUILD = "rebuilt"
+"""The batch of messages that a rebuild sets aside, or takes up."""
 
 NOTHING = Coverage()
 """What a load covers whose source is not known as a whole."""
@@ -267,6 +271,7 @@ class Loader:
             self.target.check_roles(granted_roles(self.shapes.model))
             self._open(is_rebuilt=True)
             for entity in self.shapes.histories:
+                self._set_aside_anew(entity)
                 self._take_up(entity)
                 self._steps([*relog_plan(entity), all_touched(entity)])
             self._derive()
@@ -450,16 +455,22 @@ class Loader:
         texts = [column.name for column in history.columns if sql_type(column.type) == "VARCHAR"]
         return {**self.target.unfit(texts), **self.shapes.conversions(history.entity)}
 
+    def _set_aside_anew(self, entity: str) -> None:
+        """Set aside what an earlier model could hold and this one cannot."""
+        history = self.shapes.histories[entity]
+        self._steps(set_aside_plan(history, self._unfit(history), REBUILD, history_table(entity)))
+
     def _take_up(self, entity: str) -> None:
-        """Take what was set aside into the history where it fits now."""
+        """Take what was set aside and fits now into the history, as if it had just come."""
         history, aside = self.shapes.histories[entity], name(set_aside_table(entity))
         # What came too late stays where it is.
-        conditions = [f'"_column" = {text(TOO_LATE)}', *self._unfit(history).values()]
-        unfit = " OR ".join(conditions)
-        columns = ", ".join(name(column) for column, _ in (*_part_columns(history), ("batch", "")))
-        into = f"INSERT INTO {name(history_table(entity))} ({columns})"
-        self.target.run(f"{into} SELECT {columns} FROM {aside} WHERE NOT COALESCE({unfit}, FALSE)")
-        self.target.run(f"DELETE FROM {aside} WHERE NOT COALESCE({unfit}, FALSE)")
+        unfit = " OR ".join([f'"_column" = {text(TOO_LATE)}', *self._unfit(history).values()])
+        fits = f"NOT COALESCE({unfit}, FALSE)"
+        query = f"SELECT {names(staged_columns(history))} FROM {aside} WHERE {fits}"
+        self._steps([temporary(staged_table(entity), query, f"Take up messages of {entity} that fit now")])
+        self.target.run(f"DELETE FROM {aside} WHERE {fits}")
+        batch = Batch(entity)
+        self._steps([*once_plan(history, batch), *arrival_plan(history, REBUILD, batch), *watermark_plan(batch)])
 
     def _derive(self, *, is_whole: bool = False) -> None:
         """Make the rows of touched keys anew."""

@@ -46,15 +46,16 @@ def set_aside_table(entity: str) -> str:
     return f"metl_set_aside_{entity}"
 
 
-def set_aside_plan(history: EntityHistory, unfit: Mapping[str, str], load: str) -> Iterator[Step]:
-    """Yield the steps that set aside staged messages of which a value does not fit a table; they are kept as they are.
+def set_aside_plan(history: EntityHistory, unfit: Mapping[str, str], load: str, messages: str = "") -> Iterator[Step]:
+    """Yield the steps that set aside messages of which a value does not fit a table; they are kept as they are.
 
     Args:
         history: of the entity.
         unfit: by the column that cannot hold it, conditions over the columns of the history.
         load: the name of the load.
+        messages: the table that they stand in; empty for that of what was staged.
     """
-    staged, aside = name(staged_table(history.entity)), set_aside_table(history.entity)
+    staged, aside = name(messages or staged_table(history.entity)), set_aside_table(history.entity)
     columns = staged_columns(history)
     if unfit:
         cases = " ".join(f"WHEN {condition} THEN {text(column)}" for column, condition in unfit.items())

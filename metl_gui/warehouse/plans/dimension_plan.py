@@ -151,9 +151,8 @@ def _wanted(shape: DimensionShape, keys: Sequence[str], dimensions: dict[str, Di
         if reference.has_key:
             key = name(f"p_{reference.role}", "version_key")
             columns.append((reference.key, f"CASE WHEN {whole} THEN COALESCE({key}, 0) ELSE -1 END"))
-        columns.append(
-            (reference.durable, f"CASE WHEN {whole} THEN COALESCE(r_{reference.role}.durable_key, 0) ELSE -1 END")
-        )
+        durable = name(f"r_{reference.role}", "durable_key")
+        columns.append((reference.durable, f"CASE WHEN {whole} THEN COALESCE({durable}, 0) ELSE -1 END"))
     first = f'v."_number" = 1 AND {str(shape.covers_past).upper()}'
     is_open = f'v."_is_newest" AND {str(shape.on_delete == "flag").upper()}'
     fixed = (

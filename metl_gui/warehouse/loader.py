@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TypeAlias
@@ -324,20 +324,28 @@ class Loader:
         model = msgspec.json.decode(known["model"], type=Model)
         if is_rebuilt:
             self._additions = self.target.additions(declared(model))
+            before = {one.table: list(self.target.columns(one.table)) for one in self.shapes.dimensions}
             self._steps(drop_tables(model))
-            self._forget_other_keys()
+            self._forget_other_keys(before)
             self._steps(create_tables(self.shapes))
             self._remember()
         elif model != self.shapes.model:
             text = f"{self.target.title} was made by another state of the warehouse model {model.name}."
             raise TargetError("The model has changed", text, "Run “metl warehouse rebuild” first.")
 
-    def _forget_other_keys(self) -> None:
-        """Drop the keys of business keys that have other columns now; their numbers are not given again."""
+    def _forget_other_keys(self, before: Mapping[str, Sequence[str]]) -> None:
+        """Drop the keys of business keys that have other columns now; their numbers are not given again.
+
+        Args:
+            before: the columns that the dimensions had.
+        """
         for shape in self.shapes.dimensions:
             columns = self.target.columns(table := members_table(shape.table))
             known = [type_.replace(" ", "") for column, type_ in columns.items() if column != "durable_key"]
-            if known and known != [part.type.replace(" ", "") for part in shape.key]:
+            # The business key stands behind the two keys of a dimension.
+            named = before[shape.table][2 : 2 + len(known)]
+            is_other = bool(named) and named != [part.name for part in shape.key]
+            if known and (is_other or known != [part.type.replace(" ", "") for part in shape.key]):
                 for name_ in (table, versions_table(shape.table)):
                     self.target.run(f"DROP TABLE {name(name_)}")
 

@@ -38,6 +38,7 @@ def masking_of(target: WarehouseTarget) -> Masking | None:
 
 def remember_masks(target: WarehouseTarget, shapes: TableShapes) -> None:
     """Fix what a target holds of masked attributes."""
+    target.run("DELETE FROM metl_target WHERE name = ?", [_MASKED])
     target.run("INSERT INTO metl_target VALUES (?, ?)", [_MASKED, shapes.masks.masking])
 
 

@@ -12,6 +12,7 @@ import msgspec
 
 from metl_gui.core.dimensional.junk import junk_of
 from metl_gui.core.warehouse_model import Accepted, Column, ColumnTest, Dimension, Fact, NotNull, Related, Table, Unique
+from metl_gui.warehouse.plans.dimension_tables import columns_of
 from metl_gui.warehouse.plans.fact_values import POSTED
 from metl_gui.warehouse.plans.statements import name, text
 from metl_gui.warehouse.plans.table_shapes import FactShape, TableShapes
@@ -80,11 +81,33 @@ def _test(shapes: TableShapes, table: str, column: Column, test: ColumnTest) -> 
             others = f"SELECT * FROM {t} AND CAST({c} AS VARCHAR) NOT IN ({listed})"
             return Rule(table, f"{column.name} is one of {', '.join(values)}", others)
         case Related(table=other, column=far):
-            known = f"SELECT o.{name(far)} FROM {_tested(shapes, other).rows} AS o WHERE o.{name(far)} IS NOT NULL"
-            missing = f"SELECT * FROM {t} AND {c} IS NOT NULL AND {c} NOT IN ({known})"
+            here, there = c, f"o.{name(far)}"
+            if len({_kind(shapes, table, column.name), _kind(shapes, other, far)} - {""}) > 1:
+                here, there = f"CAST({here} AS VARCHAR)", f"CAST({there} AS VARCHAR)"
+            known = f"SELECT {there} FROM {_tested(shapes, other).rows} AS o WHERE o.{name(far)} IS NOT NULL"
+            missing = f"SELECT * FROM {t} AND {c} IS NOT NULL AND {here} NOT IN ({known})"
             return Rule(table, f"{column.name} stands in {other}.{far}", missing, other)
         case _:
             return Rule(table, "a test that is not known", "SELECT 1")
+
+
+def _kind(shapes: TableShapes, table: str, column: str) -> str:
+    """Return the kind of a column's type: values of one kind are compared as they are, others as texts."""
+    types: dict[str, str] = {}
+    for dimension in shapes.dimensions:
+        types |= columns_of(dimension) if dimension.table == table else ()
+    for fact in shapes.facts:
+        types |= _of_fact(fact) if fact.table == table else ()
+    type_ = types.get(column, "").partition("(")[0]
+    return next((kind for kind, members in _KINDS.items() if type_ in members), type_)
+
+
+def _of_fact(shape: FactShape) -> list[tuple[str, str]]:
+    of_key, declared = ([(one.name, one.type) for one in some] for some in (shape.key, shape.columns))
+    return [*of_key, *declared, ("event_time", "TIMESTAMPTZ")]
+
+
+_KINDS = {"number": ("DECIMAL", "DOUBLE", "BIGINT", "INTEGER"), "time": ("DATE", "TIMESTAMP", "TIMESTAMPTZ")}
 
 
 def _tested(shapes: TableShapes, table: str) -> _Tested:

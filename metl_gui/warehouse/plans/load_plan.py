@@ -106,8 +106,9 @@ def drop_tables(model: Model) -> Iterator[Step]:
         if isinstance(table, Hierarchy):
             yield Step("Drop a list of cycles", f"DROP TABLE IF EXISTS {name(cycles_table(table.name))}")
         if isinstance(table, Bridge):
-            for links in (links_table(table.name), MemberTables(links_table(table.name)).owners):
-                yield Step("Drop a list of pairs", f"DROP TABLE IF EXISTS {name(links)}")
+            links = links_table(table.name)
+            for one in (links, MemberTables(links).owners, missed_table(links)):
+                yield Step("Drop a list of pairs", f"DROP TABLE IF EXISTS {name(one)}")
         yield Step(f"Drop {table.name}", f"DROP TABLE IF EXISTS {name(table.name)}")
     yield Step("Forget up to when periodic facts went", "DELETE FROM metl_periods")
 

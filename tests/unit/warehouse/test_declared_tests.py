@@ -93,3 +93,12 @@ def test_what_must_stand_in_another_table_is_looked_for_there_when_that_changes(
     loads.load(person(1, 1, city="Kiel"))
     assert loads.load(visit(1), entity="visit").tests == {"visit: fee stands in person.id": 1}
     assert loads.load(person(3, 1, city="Kiel")).tests == {}
+
+
+def test_columns_of_different_types_are_compared_as_texts(new_target: NewTarget, tmp_path: Path) -> None:
+    nick = Column(name="nick", path="nick", tests=(Related(table="visit", column="no"),))
+    model = Model(name="world", tables=(person_dimension(columns=(nick,)), visit_fact()))
+    tables, target = shapes(model, [PERSON, VISIT], parse), new_target(tmp_path)
+    persons = [person(1, 1, nick="4"), person(2, 1, nick="four"), person(3, 1, nick=None)]
+    parts = [part(tmp_path, "person", persons), part(tmp_path, "visit", [visit(4)])]
+    assert load_parts(target, tables, parts, "a load", OWNER).tests == {"person: nick stands in visit.no": 1}

@@ -8,14 +8,14 @@ import msgspec
 import pytest
 
 from metl_gui.core.dimensional.messages import Message, Position
-from metl_gui.core.warehouse_model import Column, Model, Periodic
+from metl_gui.core.warehouse_model import Bridge, Column, Dimension, Model, Periodic, Reference
 from metl_gui.warehouse.audit import audit
 from metl_gui.warehouse.databases.target import WarehouseTarget
 from metl_gui.warehouse.loader import Loader, Owner
 from metl_gui.warehouse.plans.shape_maker import shapes
 from metl_gui.warehouse.plans.table_shapes import TableShapes
 from tests.unit.warehouse.conftest import NewTarget
-from tests.unit.warehouse.worlds import PERSON, at, parse, part, person_dimension
+from tests.unit.warehouse.worlds import PERSON, VISIT, at, parse, part, person_dimension
 
 OWNER = Owner(project="world", mode="test")
 DAYS = Periodic(name="person_day", of="person", every="day", time_zone="UTC", columns=("city",))
@@ -92,3 +92,52 @@ def test_there_and_back_again_a_rebuild_changes_nothing(tmp_path: Path, new_targ
     Loader(target, tables("text(30)"), OWNER).rebuild()
     assert everything(target) == before
     assert audit(target, tables("text(30)"), OWNER) == ()
+
+
+def test_pairs_whose_members_may_be_missing_are_made_again(tmp_path: Path, new_target: NewTarget) -> None:
+    references = tuple(
+        Reference(dimension="person", role=role, on=((path, "id"),), on_miss="wait")
+        for role, path in (("guest", "who"), ("host", "fee"))
+    )
+    pairs = Bridge(name="pairs", entity="visit", references=references)
+    made = shapes(Model(name="world", tables=(person_dimension(), pairs)), [PERSON, VISIT], parse)
+    target = new_target(tmp_path)
+    values = {"no": 1, "who": 1, "at": None, "fee": 2}
+    visit = Message("v", '{"no":1}', "0003", "c", values, committed_at=at(3), seen_at=at(3))
+    parts = [part(tmp_path, "person", [person(1, 1, "Kiel"), person(2, 2, "Ulm")]), part(tmp_path, "visit", [visit])]
+    Loader(target, made, OWNER).load(parts, "a load")
+    before = target.rows("SELECT * FROM pairs")
+    Loader(target, made, OWNER).rebuild()
+    assert target.rows("SELECT * FROM pairs") == before
+    assert len(before) == 1
+
+
+def keyed(column: str) -> TableShapes:
+    """Return the tables of a dimension with a column as its business key."""
+    cities = Dimension(
+        name="place", entity="person", business_key=(column,), columns=(Column(name="spirit", path="mood"),)
+    )
+    return shapes(Model(name="world", tables=(cities,)), [PERSON], parse)
+
+
+def test_a_key_by_another_column_takes_no_number_of_the_one_before(tmp_path: Path, new_target: NewTarget) -> None:
+    target = new_target(tmp_path)
+    swapped = [
+        Message("a", f'{{"id":{key}}}', f"000{key}", "c", {"id": key, "city": city, "nick": nick}, seen_at=at(key))
+        for key, city, nick in ((1, "Kiel", "Ulm"), (2, "Ulm", "Kiel"))
+    ]
+    Loader(target, keyed("city"), OWNER).load([part(tmp_path, "person", swapped)], "a load")
+    numbers = "SELECT {}, place_durable_key FROM place WHERE place_key > 0 ORDER BY 1"
+    before = target.rows(numbers.format("city"))
+    Loader(target, keyed("city"), OWNER).rebuild()
+    assert target.rows(numbers.format("city")) == before
+    Loader(target, keyed("nick"), OWNER).rebuild()
+    after = target.rows(numbers.format("nick"))
+    assert len(after) == 2
+    assert {key for _, key in before}.isdisjoint(key for _, key in after)
+
+
+def test_what_a_target_does_with_masked_values_is_written_once(tmp_path: Path, new_target: NewTarget) -> None:
+    target = loaded(new_target(tmp_path), tmp_path, "text(30)", MESSAGES)
+    Loader(target, tables("text(30)"), OWNER).rebuild()
+    assert target.rows("SELECT COUNT(*) FROM metl_target WHERE name = 'masked'") == [(1,)]

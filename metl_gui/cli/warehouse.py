@@ -235,12 +235,11 @@ def run_load(arguments: argparse.Namespace, out: Output) -> int:
 def run_ask(arguments: argparse.Namespace, out: Output) -> int:
     """Ask for a load."""
     from metl_gui.workbench.loads.load_requests import ask_for_load
-    from metl_gui.workbench.loads.targets import find_target
+    from metl_gui.workbench.loads.target_documents import find_any_target
     from metl_gui.workbench.session import Workbench
-    from metl_gui.workbench.warehouse.models import model_of
 
     with Workbench.open(Path(arguments.project), for_editing=False) as workbench:
-        ask_for_load(find_target(arguments.target, model_of(workbench.document, arguments.model).name))
+        ask_for_load(find_any_target(workbench, arguments.target, arguments.model))
     out.result({"target": arguments.target}, [f"Whoever follows into {arguments.target} loads within a second or two."])
     return DONE
 

@@ -52,8 +52,9 @@ def audit(target: WarehouseTarget, shapes: TableShapes, owner: Owner) -> tuple[F
         TargetError: nothing was loaded into the target, or it is somebody else's, or made by another model.
     """
     check_loaded(target)
-    findings = [_found(target, rule) for rule in _rules(shapes)]
+    # First, as it says plainly what the rules would stumble over: another owner, or a model that has changed.
     report = Loader(target, shapes, owner).recomputed()
+    findings = [_found(target, rule) for rule in _rules(target, shapes)]
     for table, counts in report.tables.items():
         if differing := counts.inserted + counts.updated + counts.removed:
             shown = (f"missing: {counts.inserted}", f"other values: {counts.updated}", f"too many: {counts.removed}")
@@ -70,8 +71,9 @@ def _found(target: WarehouseTarget, rule: Rule) -> Finding | None:
     return Finding(table=rule.table, rule=rule.rule, rows=count, shown=shown)
 
 
-def _rules(shapes: TableShapes) -> Iterator[Rule]:
-    yield _ledger(shapes)
+def _rules(target: WarehouseTarget, shapes: TableShapes) -> Iterator[Rule]:
+    # What was mapped since the last load has no history yet.
+    yield _ledger([entity for entity in shapes.histories if target.has_table(history_table(entity))])
     for dimension in shapes.dimensions:
         yield from _dimension_rules(dimension)
         for table, reference in referring_to(shapes, dimension):
@@ -94,8 +96,8 @@ def _rules(shapes: TableShapes) -> Iterator[Rule]:
         for junk in fact.junk:
             yield from _junk_rules(fact, junk)
         for reference in member_references(fact):
-            target = shapes.dimension(reference.dimension)
-            pair = f"SELECT {name(target.version_key)}, {name(target.durable_key)} FROM {name(target.table)}"
+            to = shapes.dimension(reference.dimension)
+            pair = f"SELECT {name(to.version_key)}, {name(to.durable_key)} FROM {name(to.table)}"
             broken = f"""SELECT * FROM {name(fact.table)}
                 WHERE ({name(reference.key)}, {name(reference.durable)}) NOT IN ({pair})"""
             yield Rule(fact.table, f"{reference.key} and {reference.durable} are one member", broken)
@@ -109,9 +111,9 @@ def _stands(table: str, columns: Sequence[tuple[str, str]], of: str) -> Rule:
     return Rule(table, f"owners stand in {of}", broken)
 
 
-def _ledger(shapes: TableShapes) -> Rule:
-    stored = " + ".join(f"(SELECT COUNT(*) FROM {name(history_table(entity))})" for entity in shapes.histories) or "0"
-    tables = (name(set_aside_table(entity)) for entity in shapes.histories)
+def _ledger(entities: Sequence[str]) -> Rule:
+    stored = " + ".join(f"(SELECT COUNT(*) FROM {name(history_table(entity))})" for entity in entities) or "0"
+    tables = (name(set_aside_table(entity)) for entity in entities)
     aside = " + ".join(f"(SELECT COUNT(*) FROM {table})" for table in tables) or "0"
     counts = ("messages", "repeated", "forgotten", "purged")
     kept = " - ".join(f"COALESCE(CAST(report ->> '$.{count}' AS BIGINT), 0)" for count in counts)

@@ -19,21 +19,23 @@ class LogFellError(TargetError):
     """A log of a source went back, and nobody said why."""
 
     @classmethod
-    def at(cls, title: str, falls: Sequence[Fall]) -> LogFellError:
+    def at(cls, title: str, falls: Sequence[Fall], mode: str) -> LogFellError:
         """Return the question.
 
         Args:
             title: of the target.
             falls: one for each part of a log.
+            mode: of the runs that it takes.
         """
         schema = falls[0].schema
         places = " ".join(f"--from '{shown(one.position)}'" for one in falls if one.schema == schema)
+        of_mode = "" if mode == "test" else f" --mode {mode}"
         more = f" and {len(falls) - 1} more" if len(falls) > 1 else ""
         return cls(
             f"The log of {schema} went back",
             f"{shown(falls[0].position)}{more} was written before messages that lie before it in {title}. "
             "Was it a failover, a restore, or a new connector?",
-            f"Then: metl warehouse epoch PROJECT {schema} --target T {places}. "
+            f"Then: metl warehouse epoch PROJECT {schema} --target T {places}{of_mode}. "
             "If old messages were sent again, add --same.",
         )
 
@@ -60,12 +62,13 @@ def prepare_spans(target: WarehouseTarget) -> bool:
     return bool(starts)
 
 
-def check_falls(target: WarehouseTarget, falls: str) -> None:
+def check_falls(target: WarehouseTarget, falls: str, mode: str) -> None:
     """Refuse a batch in which a log went back.
 
     Args:
         target: within a transaction.
         falls: table of what was found.
+        mode: of the runs that the target takes.
 
     Raises:
         LogFellError: it did; the error names where, and the command that answers.
@@ -73,7 +76,7 @@ def check_falls(target: WarehouseTarget, falls: str) -> None:
     query = f"SELECT * FROM {name(falls)} ORDER BY 1, 2, 3 LIMIT {_SHOWN}"
     found = [Fall(schema, Position(log, int(part), int(offset))) for schema, log, part, offset in target.rows(query)]
     if found:
-        raise LogFellError.at(target.title, found)
+        raise LogFellError.at(target.title, found, mode)
 
 
 def keep_starts(target: WarehouseTarget, schema: str, positions: Sequence[Position], *, is_same: bool) -> int:

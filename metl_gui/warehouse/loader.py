@@ -429,7 +429,7 @@ class Loader:
         self._steps(once_plan(history, batch))
         if self._is_ordered:
             self._steps(falls_plan(entity, batch.once, batch.falls, LOGS))
-            check_falls(self.target, batch.falls)
+            check_falls(self.target, batch.falls, self.owner.mode)
         self._steps(arrival_plan(history, load, batch))
         self._steps(watermark_plan(batch))
         void = int(self.target.rows(void_query(batch.came))[0][0])

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from metl_gui.core.dimensional.missing_members import MissingMember
-from metl_gui.warehouse.databases.target import WarehouseTarget
+from metl_gui.warehouse.databases.target import WarehouseTarget, has_columns
 from metl_gui.warehouse.plans.dimension_tables import members_table
 from metl_gui.warehouse.plans.member_plan import keys_of
 from metl_gui.warehouse.plans.missed_plan import missed_table, missing_references
@@ -19,6 +19,8 @@ from metl_gui.warehouse.plans.table_shapes import DimensionShape, FactShape, Ref
 
 def missing_members(target: WarehouseTarget, shapes: TableShapes, limit: int = 100) -> tuple[MissingMember, ...]:
     """Return the members that are missing, by dimension and reference, and then by age.
+
+    Dimensions and references that the model got since the last load have none yet.
 
     Args:
         target: open, and loaded.
@@ -34,10 +36,14 @@ def _of_dimension(
     target: WarehouseTarget, shapes: TableShapes, shape: DimensionShape, limit: int
 ) -> Iterator[MissingMember]:
     referring = [(fact, one) for fact in shapes.facts for one in fact.references if one.dimension == shape.table]
-    for fact, reference in referring:
+    keys = [part.name for part in shape.key]
+    is_there = has_columns(target, shape.table, shape.version_key, shape.durable_key, *keys)
+    for fact, reference in referring if is_there else ():
+        if not has_columns(target, fact.table, reference.durable):
+            continue
         if reference.date is None and reference.on_miss == "infer":
             yield from _read(target, shape, fact, reference, _inferred(shape, fact, reference, limit))
-        elif reference in missing_references(fact):
+        elif reference in missing_references(fact) and has_columns(target, missed_table(fact.table), "role"):
             yield from _read(target, shape, fact, reference, _missed(shape, fact, reference, limit))
 
 

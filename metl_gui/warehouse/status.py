@@ -12,10 +12,11 @@ import msgspec
 
 from metl_gui.core.dimensional.load_report import LoadReport
 from metl_gui.core.dimensional.missing_members import MissingMember
-from metl_gui.warehouse.databases.target import WarehouseTarget
+from metl_gui.warehouse.databases.target import WarehouseTarget, has_columns
 from metl_gui.warehouse.plans.arrivals import set_aside_table
 from metl_gui.warehouse.plans.history_tables import history_table
-from metl_gui.warehouse.plans.missed_plan import waiting_query
+from metl_gui.warehouse.plans.member_plan import keys_of
+from metl_gui.warehouse.plans.missed_plan import missed_table, waiting_query
 from metl_gui.warehouse.plans.statements import name
 from metl_gui.warehouse.plans.table_shapes import TableShapes
 
@@ -69,16 +70,22 @@ class TargetStatus(msgspec.Struct, frozen=True, kw_only=True):
         return found
 
 
-def target_status(target: WarehouseTarget, shapes: TableShapes, limit: int = 10) -> TargetStatus | None:
-    """Return what a target says of itself, ``None`` where nothing was loaded into it.
+def mode_of(target: WarehouseTarget) -> str | None:
+    """Return the mode of the runs that a target takes, ``None`` where nothing was loaded into it."""
+    if not target.has_table("metl_target"):
+        return None
+    found = target.rows("SELECT value FROM metl_target WHERE name = 'mode'")
+    return str(found[0][0]) if found else None
+
+
+def target_status(target: WarehouseTarget, shapes: TableShapes, limit: int = 10) -> TargetStatus:
+    """Return what a target says of itself; tables that the model got since its last load are left out.
 
     Args:
-        target: open.
+        target: open, and loaded.
         shapes: the tables of the model.
         limit: how many loads are listed.
     """
-    if not target.has_table("metl_loads"):
-        return None
     known = dict(target.rows("SELECT name, value FROM metl_target"))
     query = f"SELECT load, loaded_at, report FROM metl_loads ORDER BY loaded_at DESC LIMIT {limit}"
     loads = [
@@ -92,17 +99,20 @@ def target_status(target: WarehouseTarget, shapes: TableShapes, limit: int = 10)
     def number_of(table: str, where: str = "") -> int:
         return int(target.rows(f"SELECT COUNT(*) FROM {name(table)}{where}")[0][0])
 
-    dimensions = {one.table: number_of(one.table, f" WHERE {name(one.version_key)} > 0") for one in shapes.dimensions}
-    rest = {table: number_of(table) for table in shapes.derived}
+    there = [one for one in shapes.dimensions if has_columns(target, one.table, one.version_key, "is_inferred")]
+    dimensions = {one.table: number_of(one.table, f" WHERE {name(one.version_key)} > 0") for one in there}
+    rest = {table: number_of(table) for table in shapes.derived if target.has_table(table)}
+    entities = [entity for entity in shapes.histories if target.has_table(history_table(entity))]
+    waiting = [one for one in shapes.facts if has_columns(target, missed_table(one.table), *keys_of(one))]
     return TargetStatus(
         model=shapes.model.name,
         project=known["project"],
         mode=known["mode"],
         loads=tuple(loads),
         tables=dimensions | rest,
-        messages={entity: number_of(history_table(entity)) for entity in shapes.histories},
-        set_aside={entity: number_of(set_aside_table(entity)) for entity in shapes.histories},
-        inferred={one.table: number_of(one.table, " WHERE is_inferred") for one in shapes.dimensions},
-        waiting=int(target.rows(waiting_query(shapes.facts))[0][0]),
+        messages={entity: number_of(history_table(entity)) for entity in entities},
+        set_aside={entity: number_of(set_aside_table(entity)) for entity in entities},
+        inferred={one.table: number_of(one.table, " WHERE is_inferred") for one in there},
+        waiting=int(target.rows(waiting_query(waiting))[0][0]),
         read_to=read_to,
     )

@@ -62,7 +62,7 @@ class TargetInputs(Loader):
         Raises:
             TargetError: an answer is known from there on, or from behind there.
         """
-        check_loaded(self.target)
+        # Not only where something was loaded: the first load may be the one that asked.
         with self.target.transaction():
             self._open()
             with self._entry(f"epoch of {schema}, {datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%f}"):

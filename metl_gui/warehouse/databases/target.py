@@ -111,3 +111,9 @@ class WarehouseTarget(Protocol):
     def add_again(self, statements: Sequence[str]) -> None:
         """Make again what people added to tables, where its columns are still there."""
         ...
+
+
+def has_columns(target: WarehouseTarget, table: str, *columns: str) -> bool:
+    """Return whether there is a table, and has some columns."""
+    known = target.columns(table)
+    return bool(known) and all(column in known for column in columns)

@@ -12,6 +12,7 @@ from metl_gui.core.progress import UNWATCHED, Watch
 from metl_gui.errors import RunError
 from metl_gui.warehouse.loader import Owner
 from metl_gui.warehouse.target_inputs import TargetInputs
+from metl_gui.workbench.loads.target_documents import document_of
 from metl_gui.workbench.loads.warehouse_loads import target_tables, told_steps
 from metl_gui.workbench.session import Workbench
 
@@ -35,8 +36,8 @@ def compact_warehouse(
         TargetError: the target was compacted up to a later time, or refused something; it is as before.
     """
     time = _time(before)
-    found, tables = target_tables(workbench.document, target, model)
-    with found.open() as opened:
+    found, tables = target_tables(document_of(workbench, mode), target, model)
+    with found.open_known() as opened:
         owner = Owner(project=workbench.project_id, mode=mode)
         return TargetInputs(opened, tables, owner, told_steps(watch)).compact(time)
 

@@ -13,11 +13,12 @@ import msgspec
 
 from metl_gui.core.dimensional.load_report import LoadReport
 from metl_gui.core.dimensional.messages import Position
-from metl_gui.errors import EditError, RunError, near_names
+from metl_gui.errors import RunError
 from metl_gui.formats.source_positions import transport_position
 from metl_gui.warehouse.loader import Owner
 from metl_gui.warehouse.target_inputs import TargetInputs
-from metl_gui.workbench.loads.warehouse_loads import target_tables
+from metl_gui.workbench.loads.target_documents import document_of
+from metl_gui.workbench.loads.warehouse_loads import check_schema, target_tables
 from metl_gui.workbench.session import Workbench
 
 
@@ -54,7 +55,7 @@ def begin_epoch(
 
     Args:
         workbench: the opened project; read only is enough.
-        target: see ``find_target``.
+        target: see ``find_target``; a new one is made, as its first load may have asked.
         schema: its name.
         positions: one a partition or file, as a load names them.
         model: name of the warehouse model; the only one by default.
@@ -66,13 +67,12 @@ def begin_epoch(
         RunError: a position is none.
         TargetError: an answer is known from there on; the target is as before.
     """
-    known = [one.name for one in workbench.document.extraction.schemas()]
-    if schema not in known:
-        raise EditError(f"There is no schema {schema} in the project.", hint=near_names(schema, known))
+    document = document_of(workbench, mode)
+    check_schema(document, schema)
     places = list(dict.fromkeys(map(_position, positions)))
     if len({place[:2] for place in places}) < len(places):
         raise RunError("A partition is named twice.", hint="Name the first position of each.")
-    found, tables = target_tables(workbench.document, target, model)
+    found, tables = target_tables(document, target, model)
     with found.open() as opened:
         loader = TargetInputs(opened, tables, Owner(project=workbench.project_id, mode=mode))
         epoch = loader.begin_epoch(schema, places, is_same=is_same)

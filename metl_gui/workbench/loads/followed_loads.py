@@ -183,8 +183,11 @@ class BatchLoads:
             TargetError: it cannot be opened.
             RunError: what it says of the source cannot be read.
         """
+        self._was_asked = self.target.is_new
         if not self.target.is_new:
             with self.target.open() as opened:
+                # Nobody can ask for the first load: there is no target yet that they could name.
+                self._was_asked = not opened.has_table("metl_loads")
                 self._progress = stored_progress(opened, self._progress.source)
         begin_after(self._checkpoint, self._progress.places, is_topics=is_kafka(self._progress.source))
 

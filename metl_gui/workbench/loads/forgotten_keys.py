@@ -17,6 +17,7 @@ from metl_gui.formats.canonical_keys import row_key
 from metl_gui.warehouse.forgotten_keys import Purge
 from metl_gui.warehouse.loader import Owner
 from metl_gui.warehouse.target_inputs import TargetInputs
+from metl_gui.workbench.loads.target_documents import document_of
 from metl_gui.workbench.loads.target_secrets import target_secret
 from metl_gui.workbench.loads.targets import TargetAddress
 from metl_gui.workbench.loads.warehouse_loads import target_tables
@@ -83,12 +84,12 @@ def forget_key(
         RunError: the key is none, or there is no secret and none can be kept.
         TargetError: the target has no message of the key, or refused something; it is as before.
     """
-    found, tables = target_tables(workbench.document, target, model)
+    found, tables = target_tables(document_of(workbench, mode), target, model)
     if entity not in tables.histories:
         raise EditError(f"The target keeps no messages of {entity}.", hint=near_names(entity, list(tables.histories)))
     canonical = _canonical(key)
     owner = Owner(project=workbench.project_id, mode=mode)
-    with found.open() as opened:
+    with found.open_known() as opened:
         loader = TargetInputs(opened, tables, owner, secret=lambda: target_secret(workbench.project_id, makes=True))
         purge = loader.forget(entity, canonical)
     return ForgottenReport(entity, purge, loader.report, tuple(_remainders(found)))

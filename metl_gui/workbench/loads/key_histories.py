@@ -58,9 +58,9 @@ def _opened(document: Document, target: str, table: str, model: str) -> Iterator
     if any(part.source in hidden_columns(document, shapes, shape) for part in shape.key):
         raise RunError(f"The business key of {table} is masked.", hint="Its values are shown to nobody here.")
     nothing = RunError("Nothing was loaded into the target yet.", hint="Load it first.")
-    if found.place is None and not found.path.exists():
-        raise nothing  # opening would make the file
-    with found.open() as opened:
+    if found.is_new:
+        raise nothing
+    with found.read() as opened:
         if not opened.has_table(table):
             raise nothing
         yield opened, shapes

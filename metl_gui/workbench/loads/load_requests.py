@@ -19,8 +19,9 @@ def ask_for_load(target: TargetAddress) -> None:
 
     Raises:
         RunError: the file cannot be written.
-        TargetError: the database does not answer, or nothing was loaded into it yet.
+        TargetError: the file is not there, the database does not answer, or nothing was loaded into it yet.
     """
+    target.check_there()
     if target.place is None:
         try:
             _request_file(target).touch()

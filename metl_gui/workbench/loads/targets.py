@@ -30,6 +30,7 @@ from metl_gui.workbench.profiles.saved_profiles import SIGN, find_database
 _HINT = "Give duckdb:FILE.duckdb, postgresql://user@host:port/database?schema=NAME, or @PROFILE?schema=NAME."
 _SCHEMA_BYTES = 63
 _SWAP = "?swap"
+_IN_MEMORY = ":memory:"
 
 OPEN_WAIT = 10.0
 """Seconds for which a load waits for another process that has a file open."""
@@ -68,9 +69,33 @@ class TargetAddress(NamedTuple):
         title = f"{self.place.shown}, schema {self.schema}"
         return PostgreSql(_login(self.place), self.schema, title)
 
-    def _reader(self) -> WarehouseTarget:
-        """Open the target to read what it says of itself; a file that others read stays theirs too."""
+    def open_known(self) -> WarehouseTarget:
+        """Open the target for writing, which must be there: what only loads make is not made by a name mistyped.
+
+        Raises:
+            TargetError: there is no such file, or it cannot be opened.
+        """
+        self.check_there()
+        return self.open()
+
+    def read(self) -> WarehouseTarget:
+        """Open the target to read what it says of itself; a file that others read stays theirs too.
+
+        Raises:
+            TargetError: there is no such file, or it cannot be opened.
+        """
+        self.check_there()
         return self.open() if self.place is not None else DuckDb(self.path, is_read_only=True, wait=OPEN_WAIT)
+
+    def check_there(self) -> None:
+        """Refuse a file that is not there.
+
+        Raises:
+            TargetError: there is no such file.
+        """
+        if self.is_new:
+            text = f"There is no file {self.path}."
+            raise TargetError("Nothing was loaded into this target yet", text, "Look at its name, or load it first.")
 
     def masking(self) -> Masking:
         """Return what the target holds of masked attributes: as it was made, else as the address says.
@@ -80,7 +105,7 @@ class TargetAddress(NamedTuple):
         """
         if self.is_new:
             return self.masked or "omit"
-        with self._reader() as opened:
+        with self.read() as opened:
             stored = masking_of(opened)
         if stored is not None and self.masked and stored != self.masked:
             text = f"It says masked={self.masked}, and the target was made with masked={stored}."
@@ -128,7 +153,12 @@ def find_target(text: str, model: str) -> TargetAddress:
     kind, _, path = address.partition(":")
     if kind == "duckdb" and path:
         is_swapped = text.strip().endswith(_SWAP) or path.endswith(_SWAP)
-        return TargetAddress(Path(path.removesuffix(_SWAP)).expanduser(), is_swapped=is_swapped, masked=masked)
+        file = Path(path.removesuffix(_SWAP)).expanduser()
+        if str(file).startswith(_IN_MEMORY):
+            raise RunError(
+                "A warehouse in memory would be gone at the end of its load.", hint="Give duckdb:FILE.duckdb."
+            )
+        return TargetAddress(file, is_swapped=is_swapped, masked=masked)
     if not address.startswith(SIGN) and not is_database(address):
         # Not quoted: a person may have written a password into it.
         raise RunError("This is no target of a warehouse.", hint=_HINT)

@@ -32,8 +32,9 @@ from metl_gui.warehouse.plans.load_plan import whole_plan
 from metl_gui.warehouse.plans.shape_maker import shapes
 from metl_gui.warehouse.plans.statements import Step, readable
 from metl_gui.warehouse.plans.table_shapes import TableShapes
-from metl_gui.warehouse.status import TargetStatus, target_status
+from metl_gui.warehouse.status import TargetStatus, mode_of, target_status
 from metl_gui.workbench.loads.hidden_columns import shown_findings, shown_members
+from metl_gui.workbench.loads.target_documents import document_of, find_any_target
 from metl_gui.workbench.loads.target_secrets import target_secret
 from metl_gui.workbench.loads.targets import TargetAddress, find_target
 from metl_gui.workbench.publishing.publication import production_document
@@ -156,8 +157,8 @@ def rebuild_warehouse(
         EditError: there is no such model, or it has errors.
         TargetError: the target refused it; it is as before.
     """
-    found, tables = target_tables(workbench.document, target, model)
-    with found.open() as opened:
+    found, tables = target_tables(document_of(workbench, mode), target, model)
+    with found.open_known() as opened:
         return Loader(opened, tables, Owner(project=workbench.project_id, mode=mode), told_steps(watch)).rebuild()
 
 
@@ -170,13 +171,23 @@ def close_snapshot(
         EditError: there is no such model or schema, or the model has errors.
         TargetError: the target refused it; it is as before.
     """
-    known = [one.name for one in workbench.document.extraction.schemas()]
-    if schema not in known:
-        raise EditError(f"There is no schema {schema} in the project.", hint=near_names(schema, known))
-    found, tables = target_tables(workbench.document, target, model)
-    with found.open() as opened:
+    document = document_of(workbench, mode)
+    check_schema(document, schema)
+    found, tables = target_tables(document, target, model)
+    with found.open_known() as opened:
         owner = Owner(project=workbench.project_id, mode=mode)
         return Loader(opened, tables, owner, told_steps(watch)).close_snapshot(schema)
+
+
+def check_schema(document: Document, schema: str) -> None:
+    """Refuse a schema that there is not.
+
+    Raises:
+        EditError: there is no such schema.
+    """
+    known = [one.name for one in document.extraction.schemas()]
+    if schema not in known:
+        raise EditError(f"There is no schema {schema} in the project.", hint=near_names(schema, known))
 
 
 def audit_warehouse(workbench: Workbench, target: str, model: str = "", mode: str = "test") -> AuditReport:
@@ -186,27 +197,31 @@ def audit_warehouse(workbench: Workbench, target: str, model: str = "", mode: st
         EditError: there is no such model, or it has errors.
         TargetError: the target is somebody else's, or made by another model.
     """
-    found, tables = target_tables(workbench.document, target, model)
-    with found.open() as opened:
+    document = document_of(workbench, mode)
+    found, tables = target_tables(document, target, model)
+    with found.open_known() as opened:
         problems = audit(opened, tables, Owner(project=workbench.project_id, mode=mode))
-        return AuditReport(target, tuple(shown_findings(workbench.document, tables, problems)))
+        return AuditReport(target, tuple(shown_findings(document, tables, problems)))
 
 
 def warehouse_status(workbench: Workbench, target: str, model: str = "") -> TargetStatus:
-    """Return what a target says of itself.
+    """Return what a target says of itself; it goes by the state that its runs do.
 
     Raises:
         EditError: there is no such model, or it has errors.
         RunError: nothing was loaded into it yet.
-        TargetError: it cannot be opened.
+        TargetError: it is not there, or cannot be opened.
     """
-    place, tables = target_tables(workbench.document, target, model)
-    with place.open() as opened:
+    with find_any_target(workbench, target, model).read() as opened:
+        mode = mode_of(opened)
+    if mode is None:
+        hint = "Load it with metl run --sink warehouse:TARGET."
+        raise RunError(f"Nothing was loaded into {target} yet.", hint=hint)
+    document = document_of(workbench, mode)
+    place, tables = target_tables(document, target, model)
+    with place.read() as opened:
         found = target_status(opened, tables)
-        if found is None:
-            hint = "Load it with metl run --sink warehouse:TARGET."
-            raise RunError(f"Nothing was loaded into {target} yet.", hint=hint)
-        missing = shown_members(workbench.document, tables, missing_members(opened, tables))
+        missing = shown_members(document, tables, missing_members(opened, tables))
         return msgspec.structs.replace(found, missing=tuple(missing))
 
 

@@ -44,8 +44,14 @@ def test_options_that_would_do_nothing_are_refused(
     assert "--follow" in capsys.readouterr().err
 
 
-def test_a_request_for_a_load_lies_beside_the_file(metl: Metl, mapped: Path, tmp_path: Path) -> None:
+def test_a_request_for_a_load_lies_beside_the_file_which_must_be_there(
+    metl: Metl, mapped: Path, tmp_path: Path
+) -> None:
     metl("warehouse", "propose", mapped)
-    target = f"duckdb:{tmp_path / 'fx.duckdb'}"
+    path = tmp_path / "fx.duckdb"
+    target = f"duckdb:{path}"
+    assert metl("warehouse", "ask", mapped, "--target", target)[0] == 1
+    assert not list(tmp_path.glob("fx.duckdb*")), "nobody follows into a file that is not there"
+    path.touch()
     assert metl("warehouse", "ask", mapped, "--target", target)[:2] == (0, {"target": target})
     assert (tmp_path / "fx.duckdb.load-asked").exists()

@@ -346,7 +346,6 @@ def test_pairs_of_an_entity_are_counted_for_each_owner(new_target: NewTarget, tm
     films.load(credited=[credit(3, 2, 7, 5, 1, "d"), credit(1, 2, 8, 5, 1)])
     assert bridge_rows(films.target, equal) == [(7, 4, 1, 1.0), (8, 4, 1, 0.5), (8, 5, 1, 0.5)]
     report = target_status(films.target, films.tables)
-    assert report is not None
     assert (report.tables["film_credit"], [t for t in report.tables if t.startswith("metl_")]) == (3, [])
 
 

@@ -17,6 +17,7 @@ from metl_gui.engine.staging.part_marks import marks_of
 from metl_gui.engine.streaming.checkpoint import Checkpoint
 from metl_gui.engine.streaming.staged_batches import StagedBatchFile, keep_staged, staged_batches
 from metl_gui.warehouse.databases.duckdb_target import DuckDb
+from metl_gui.warehouse.databases.target import TargetError
 from metl_gui.warehouse.loader import Owner
 from metl_gui.warehouse.read_progress import OvertakenError, stored_progress
 from metl_gui.workbench.loads.followed_loads import BatchLoads, Following, added
@@ -141,14 +142,19 @@ def test_so_many_waiting_messages_are_loaded_and_set_aside_ones_are_counted(tmp_
     assert (run.told[0].messages, run.told[0].appended, run.told[0].set_aside) == (8, 3, 5)
 
 
-def test_somebody_asks_for_a_load(tmp_path: Path) -> None:
+def test_somebody_asks_for_a_load_and_the_first_one_needs_nobody_as_there_is_no_target_to_name(tmp_path: Path) -> None:
     run = FollowedRun(tmp_path, "r1", LoadPolicy(0.0, 0, when_asked=True))
+    with pytest.raises(TargetError, match="There is no file"):
+        ask_for_load(run.target)
     run.stage(1)
-    assert run.after(10_000) == []
-    ask_for_load(run.target)
     assert len(run.after(1)) == 1
     run.stage(2)
     assert run.after(10_000) == []
+    ask_for_load(run.target)
+    assert len(run.after(1)) == 1
+    again = FollowedRun(tmp_path, "r2", LoadPolicy(0.0, 0, when_asked=True))
+    again.stage(3)
+    assert again.after(10_000) == []
     assert [path.name for path in tmp_path.glob("w.duckdb*")] == ["w.duckdb"]
 
 

@@ -30,6 +30,8 @@ def test_a_schema_of_a_database_is_named_behind_its_address_or_by_the_model() ->
     [
         "fx.duckdb",
         "duckdb:",
+        "duckdb::memory:",
+        "duckdb:./:memory:?swap",
         "mysql://me:secret@db/shop",
         "postgresql://me:secret@db/shop",
         "postgresql://db/shop?schema=a&schema=b",

@@ -55,8 +55,8 @@ from metl_gui.workbench.settings import FRAMING, project_settings
 from metl_gui.workbench.user_folders import KEPT_DAYS, forget_old_runs, run_folder
 
 EventSink = Callable[[EngineEvent], None]
-Reaction = Callable[[EngineEvent], Iterable[EngineEvent] | None]
-"""What is done on this side when an event of a run comes; may return events that are the run's too."""
+Reaction = Callable[[EngineEvent], Iterable[EngineEvent]]
+"""What is done on this side when an event of a run comes; returns events that are the run's too."""
 
 _LOOK_SECONDS = 0.05
 TEST: Final = "test"
@@ -326,7 +326,19 @@ def run_mapping(
     """
     watch.step("Compiling the matrix")
     spec = prepare_run(workbench, request)
-    return run_prepared(workbench, spec, request.spark, spark, on_event, watch, aside, keeps_session=keeps_session)
+    react = heard_by(on_event)
+    return run_prepared(workbench, spec, request.spark, spark, react, watch, aside, keeps_session=keeps_session)
+
+
+def heard_by(on_event: EventSink | None) -> Reaction:
+    """Return the reaction that has somebody hear of each event, whatever he returns, and adds none."""
+
+    def hear(event: EngineEvent) -> Iterable[EngineEvent]:
+        if on_event is not None:
+            on_event(event)
+        return ()
+
+    return hear
 
 
 def run_prepared(
@@ -334,13 +346,13 @@ def run_prepared(
     spec: RunSpec,
     target: str = LOCAL_TARGET,
     spark: SparkProcess | None = None,
-    on_event: Reaction | None = None,
+    react: Reaction | None = None,
     watch: Watch = UNWATCHED,
     aside: TaskRunner = run_inline,
     *,
     keeps_session: bool = False,
 ) -> RunResult:
-    """Do a run that was prepared; see ``run_mapping``."""
+    """Do a run that was prepared, and react to its events; see ``run_mapping``."""
     collect_unfinished(workbench)
     forget_old_runs(workbench.project_id)
     notes = (*spec.policy.notes, *clear_killed_runs(workbench.project_id))
@@ -355,7 +367,7 @@ def run_prepared(
         def take(event: EngineEvent) -> None:
             record.take(event)
             tell(watch, event)
-            for more in (on_event(event) if on_event is not None else None) or ():
+            for more in react(event) if react is not None else ():
                 take(more)
 
         watch.step("Waiting for Spark")

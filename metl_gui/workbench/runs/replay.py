@@ -29,6 +29,7 @@ from metl_gui.workbench.runs.mapping_run import (
     EventSink,
     RunRequest,
     RunResult,
+    heard_by,
     pin,
     run_prepared,
     servers_of,
@@ -155,7 +156,8 @@ def replay(
     spec = prepare_replay(workbench, request)
     if not waits(spec, request):
         return nothing_waits(spec, request)
-    return run_prepared(workbench, spec, request.spark, spark, on_event, watch, aside, keeps_session=keeps_session)
+    react = heard_by(on_event)
+    return run_prepared(workbench, spec, request.spark, spark, react, watch, aside, keeps_session=keeps_session)
 
 
 def make_topics(workbench: Workbench, request: RunRequest, tell: Callable[[str], None]) -> None:

@@ -106,6 +106,9 @@ def test_only_try_names_what_would_be_lost_and_adds_nothing_until_asked(opened: 
     assert any("fx.payments.orders 6" in title for title in shown)
     assert sheet.view.currentIndex().row() == 0
     QTest.keyClick(sheet.view, Qt.Key.Key_End)
+    assert "reference payer of the table payment, warehouse model fx" in sheet.details.text()
+    for _ in sheet._trial.warehouse:
+        QTest.keyClick(sheet.view, Qt.Key.Key_Up)
     assert "would be lost: " in sheet.details.text()
     sheet.copy.click()
     copied = QGuiApplication.clipboard().text()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TypeAlias
@@ -485,15 +485,17 @@ class Loader:
         self._steps(nothing_again(shape) for shape in self.shapes.revisited)
         for entity in self.shapes.entities:
             self._states(entity)
+        done: set[str] = set()
         for dimension in self.shapes.dimensions:
             self._steps(again_for_parents(dimension))
             if dimension.cascades and self._number_of(again_table(dimension.table)):
-                self._states(dimension.entity)
+                self._states(dimension.entity, done)
             self._steps(one_dimension(self.shapes, dimension, is_whole=is_whole))
+            done.add(dimension.table)
         for fact in self.shapes.missing:
             self._steps(members_came(self.shapes, fact))
             if self._number_of(again_table(fact.table)):
-                self._states(fact.entity)
+                self._states(fact.entity, done)
         self._steps(facts_plan(self.shapes))
         self.report.waiting = int(self.target.rows(waiting_query(self.shapes.facts))[0][0])
         links = [one.links.table for one in self.shapes.pair_bridges]
@@ -510,12 +512,12 @@ class Loader:
             self.report.keys.changed += min(changed, affected)
             self.report.keys.same += max(affected - changed, 0)
 
-    def _states(self, entity: str) -> None:
+    def _states(self, entity: str, done: Collection[str] = ()) -> None:
         touched, count = StateTables(entity).touched, -1
         while (now := self._number_of(touched)) != count:
             # Rows that share a key with touched ones are taken in once, and bring no further keys.
             count = now
-            self._steps(states_of(self.shapes, entity, self._contents(entity)))
+            self._steps(states_of(self.shapes, entity, self._contents(entity), done))
             self._steps(wider(self.shapes, entity))
 
     def _contents(self, entity: str) -> Contents:

@@ -22,6 +22,7 @@ from metl_gui.warehouse.plans.epoch_plan import epoch_statement, misplaced_step
 from metl_gui.warehouse.plans.forget_plan import create_gone, gone_statement, gone_table, linked_query, purge_numbers
 from metl_gui.warehouse.plans.history_tables import history_table
 from metl_gui.warehouse.plans.log_plan import relog_plan
+from metl_gui.warehouse.plans.missed_plan import missed_table, missing_references
 from metl_gui.warehouse.plans.state_plan import state_plan
 
 
@@ -104,5 +105,14 @@ class TargetInputs(Loader):
 
     def _purge_numbers(self, entity: str) -> Iterator[int]:
         for shape in self.shapes.dimensions:
+            versions, members = purge_numbers(shape, self._missed(shape.table))
             if shape.entity == entity:
-                yield from (self.target.step(step) for step in purge_numbers(shape))
+                yield from (self.target.step(step) for step in (versions, members))
+            elif shape.cascades:
+                # A version of a child is known by the message of the parent that opened it.
+                yield self.target.step(versions)
+
+    def _missed(self, dimension: str) -> list[tuple[str, str]]:
+        """Return where facts list what they miss of a dimension, and by which role."""
+        found = ((fact, one) for fact in self.shapes.missing for one in missing_references(fact))
+        return [(missed_table(fact.table), one.role) for fact, one in found if one.dimension == dimension]

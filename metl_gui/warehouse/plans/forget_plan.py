@@ -7,7 +7,7 @@ The same rule as ``core.dimensional.forgotten``, as statements.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from metl_gui.warehouse.plans.arrivals import set_aside_table, staged_table
 from metl_gui.warehouse.plans.dimension_tables import members_table, versions_table
@@ -69,13 +69,24 @@ def unlink_statements(entity: str) -> tuple[str, ...]:
     return tuple(f"UPDATE {name(table)} SET old_key = NULL WHERE old_key = ?" for table in _kept(entity))
 
 
-def purge_numbers(shape: DimensionShape) -> Iterator[Step]:
-    """Yield the steps that take out the numbers of affected members and versions that are no longer there."""
+def purge_numbers(shape: DimensionShape, missed: Sequence[tuple[str, str]]) -> Iterator[Step]:
+    """Yield the steps that take out the numbers of affected versions and members that are no longer there.
+
+    Args:
+        shape: of the dimension.
+        missed: tables of what facts miss, each with the role of a reference: a member that they wait for keeps its
+            number, by which they know it when it comes.
+    """
     members, versions = name(members_table(shape.table)), name(versions_table(shape.table))
     affected, keys = name(MemberTables(shape.table).affected), keys_of(shape)
     of_affected = f"EXISTS (SELECT 1 FROM {affected} AS a WHERE {joined(keys, 'a', 'm')})"
     looked_at = f"SELECT m.durable_key FROM {members} AS m WHERE {of_affected}"
     there, member = name(shape.table), name(shape.durable_key)
+    waited_for = "".join(
+        f""" AND NOT EXISTS (SELECT 1 FROM {name(table)} AS x
+          WHERE x.role = {text(role)} AND x.durable_key = m.durable_key)"""
+        for table, role in missed
+    )
     yield Step(
         f"Forget numbers of versions of {shape.table}",
         f"""DELETE FROM {versions} WHERE durable_key IN ({looked_at})
@@ -84,7 +95,7 @@ def purge_numbers(shape: DimensionShape) -> Iterator[Step]:
     yield Step(
         f"Forget numbers of members of {shape.table}",
         f"""DELETE FROM {members} AS m WHERE {of_affected}
-        AND m.durable_key NOT IN (SELECT {member} FROM {there})""",
+        AND m.durable_key NOT IN (SELECT {member} FROM {there}){waited_for}""",
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from metl_gui.core.dimensional.histories import EntityHistory
 from metl_gui.core.dimensional.junk import junk_tables
@@ -134,10 +134,17 @@ def whole_plan(shapes: TableShapes) -> Iterator[Step]:
     yield from facts_plan(shapes)
 
 
-def states_of(shapes: TableShapes, entity: str, contents: Contents) -> Iterator[Step]:
-    """Yield the steps that make the states of an entity and find the keys that change."""
+def states_of(shapes: TableShapes, entity: str, contents: Contents, done: Collection[str] = ()) -> Iterator[Step]:
+    """Yield the steps that make the states of an entity and find the keys that change.
+
+    Args:
+        shapes: the tables of the model.
+        entity: its name.
+        contents: what the messages of touched rows have in them.
+        done: tables that are up to date, whose keys were found before.
+    """
     yield from state_plan(shapes.histories[entity], contents, shapes.valid_at.get(entity, ""))
-    for shape in shapes.of_entity(entity):
+    for shape in (one for one in shapes.of_entity(entity) if one.table not in done):
         again = again_table(shape.table) if shape in shapes.revisited else ""
         yield from owner_plan(shape, only_held=isinstance(shape, DimensionShape), again=again)
 

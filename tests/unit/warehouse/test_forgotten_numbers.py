@@ -1,0 +1,89 @@
+"""Numbers of forgotten keys: none is left that tells of one, and what facts wait for keeps its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from metl_gui.core.dimensional.messages import Message
+from metl_gui.core.warehouse_model import Column, Dimension, Model, OnMiss, Reference
+from metl_gui.warehouse.audit import audit
+from metl_gui.warehouse.databases.target import WarehouseTarget
+from metl_gui.warehouse.plans.shape_maker import shapes
+from metl_gui.warehouse.plans.table_shapes import TableShapes
+from metl_gui.warehouse.target_inputs import TargetInputs
+from tests.unit.warehouse.conftest import NewTarget
+from tests.unit.warehouse.test_loads import OWNER
+from tests.unit.warehouse.worlds import PERSON, VISIT, at, guest, model_of, parse, part, person_dimension, visit_fact
+
+NOTHING = {"id": None, "city": None, "mood": None, "nick": None, "since": None}
+
+
+def inputs(target: WarehouseTarget, tables: TableShapes) -> TargetInputs:
+    return TargetInputs(target, tables, OWNER, secret=lambda: b"a secret of tests")
+
+
+def person(key: int, hour: int, op: str = "c", **values: str) -> Message:
+    carried = {**NOTHING, "id": key, **values}
+    return Message("a", f'{{"id":{key}}}', f"{hour:04}", op, carried, committed_at=at(hour), seen_at=at(hour))
+
+
+def visit(number: int, hour: int, op: str = "c", fee: int = 1) -> Message:
+    carried = {"no": number, "who": 1, "at": at(hour), "fee": fee}
+    return Message("v", f'{{"no":{number}}}', f"{hour:04}", op, carried, committed_at=at(hour), seen_at=at(hour))
+
+
+@pytest.mark.parametrize("on_miss", ["wait", "unknown"])
+def test_facts_find_a_forgotten_member_when_it_comes_again(
+    on_miss: OnMiss, tmp_path: Path, new_target: NewTarget
+) -> None:
+    target, tables = new_target(tmp_path), model_of(person_dimension(), visit_fact(references=(guest(on_miss),)))[1]
+    parts = [part(tmp_path, "person", [person(1, 1)]), part(tmp_path, "visit", [visit(1, 2)])]
+    inputs(target, tables).load(parts, "first")
+    inputs(target, tables).forget("person", '{"id":1}')
+    assert target.rows("SELECT guest_key FROM visit") == ([] if on_miss == "wait" else [(0,)])
+    again = inputs(target, tables).load([part(tmp_path, "person", [person(1, 9)])], "again")
+    assert again.waiting == 0
+    found = "SELECT p.id FROM visit AS v JOIN person AS p ON p.person_key = v.guest_key AND p.person_key > 0"
+    assert [int(key) for (key,) in target.rows(found)] == [1]
+    assert audit(target, tables, OWNER) == ()
+
+
+def test_children_do_not_name_the_forgotten_key_that_opened_their_versions(
+    tmp_path: Path, new_target: NewTarget
+) -> None:
+    reference = Reference(dimension="person", role="guest", on=(("who", "id"),), as_of="version", cascade=True)
+    stay = Dimension(
+        name="stay", entity="visit", columns=(Column(name="fee", path="fee", history=2),), references=(reference,)
+    )
+    tables = shapes(Model(name="world", tables=(person_dimension(), stay)), [PERSON, VISIT], parse)
+    target, key = new_target(tmp_path), '{"mail":"eve@example.org"}'
+    persons = [
+        msgspec.structs.replace(one, row_key=key)
+        for one in (person(1, 1, city="Kiel"), person(1, 20, "u", city="Bonn"))
+    ]
+    visits = [visit(1, 10), visit(1, 15, "u", 2)]
+    inputs(target, tables).load([part(tmp_path, "person", persons), part(tmp_path, "visit", visits)], "first")
+    opened = "SELECT COUNT(*) FROM metl_versions_stay WHERE opened_by LIKE '%eve@example.org%'"
+    assert target.rows(opened) == [(1,)]
+    inputs(target, tables).forget("person", key)
+    assert target.rows(opened) == [(0,)]
+    assert audit(target, tables, OWNER) == ()
+
+
+def test_two_dimensions_of_an_entity_forget_a_key_of_it(tmp_path: Path, new_target: NewTarget) -> None:
+    reference = Reference(dimension="town", role="home", on=(("city", "city"),), as_of="version", cascade=True)
+    moods = (Column(name="spirit", path="mood", history=2),)
+    town = Dimension(name="town", entity="person", business_key=("city",), columns=moods)
+    persons = Dimension(name="person", entity="person", columns=moods, references=(reference,))
+    tables = shapes(Model(name="world", tables=(town, persons)), [PERSON], parse)
+    target = new_target(tmp_path)
+    messages = [person(1, 1, city="Kiel"), person(2, 2, city="Ulm")]
+    inputs(target, tables).load([part(tmp_path, "person", messages)], "first")
+    forgets = inputs(target, tables)
+    assert forgets.forget("person", '{"id":1}').numbers == 4
+    assert forgets.report.keys.changed == 2
+    assert target.rows("SELECT _k0 FROM metl_members_town") == [("Ulm",)]
+    assert audit(target, tables, OWNER) == ()

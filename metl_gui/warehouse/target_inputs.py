@@ -98,7 +98,9 @@ class TargetInputs(Loader):
                     valid_at = self.shapes.valid_at.get(entity, "")
                     self._steps(state_plan(history, self._contents(entity), valid_at))
                     messages = self._number_of(history_table(entity))
-                    self._steps([*compact_plan(history, before, load), *relog_plan(entity), all_touched(entity)])
+                    tables = self.shapes.of_entity(entity)
+                    self._steps([*compact_plan(history, before, load, tables), *relog_plan(entity)])
+                    self._steps([all_touched(entity)])
                     self.report.purged += messages - self._number_of(history_table(entity))
                 self._derive()
         return self.report

@@ -31,6 +31,7 @@ from tests.unit.warehouse.worlds import (
     expected_dimension,
     expected_visits,
     model_of,
+    ownership,
     part,
     person_dimension,
     visit_fact,
@@ -56,11 +57,12 @@ class Stored:
     """What a target holds of an entity by the oracle.
 
     Args:
-        valid_at: of the states.
+        table: the one that is made of the entity.
     """
 
-    def __init__(self, valid_at: str) -> None:
-        self.valid_at = valid_at
+    def __init__(self, table: Dimension | Fact) -> None:
+        self.table = table
+        self.valid_at = table.valid_at if isinstance(table, Dimension) else ""
         self.messages: list[Message] = []
         self.before: datetime | None = None
 
@@ -73,7 +75,12 @@ class Stored:
     def compact(self, before: datetime) -> None:
         holding = held(self.messages)
         states = row_states(holding, lambda values: values.get(self.valid_at) if self.valid_at else None)
-        self.messages, self.before = compacted(holding, states, before), before
+        keys, is_dimension = ownership(self.table), isinstance(self.table, Dimension)
+        owned = [(one.row, keys.owner(one)) for one in states if one.ever_held or not is_dimension]
+        owners = [(row, key) for row, key in owned if key is not None]
+        keeps_first = isinstance(self.table, Fact) and not self.table.event_time
+        self.messages = compacted(holding, states, before, [owners], keeps_first=keeps_first)
+        self.before = before
 
 
 def check_against_the_oracle(
@@ -89,7 +96,7 @@ def check_against_the_oracle(
     persons, visits = ([*one, *one[:4]] for one in worlds)
     chance.shuffle(persons)
     chance.shuffle(visits)
-    stored = Stored(dimension.valid_at), Stored("")
+    stored = Stored(dimension), Stored(fact)
     for number, hour in enumerate([*sorted(hours), None]):
         came = persons[number :: len(hours) + 1], visits[number :: len(hours) + 1]
         parts = [part(folder, "person", came[0]), part(folder, "visit", came[1])]
@@ -205,3 +212,36 @@ def test_rows_whose_keys_changed_stay_whole(tmp_path: Path, new_target: NewTarge
     )
     persons.load(*HISTORY[:2], person(3, "d"), moved)
     assert persons.compact(9).purged == 0
+
+
+def test_what_was_current_stays_current_whatever_came_last(tmp_path: Path, new_target: NewTarget) -> None:
+    target, tables = new_target(tmp_path), model_of(person_dimension(valid_at="since"), visit_fact())[1]
+    late = [person(n, city=c, since=at(s)) for n, c, s in ((1, "Kiel", 1), (2, "Bonn", 50), (3, "Ulm", 25))]
+    TargetInputs(target, tables, OWNER).load([part(tmp_path, "person", late)], "load")
+    before = target.rows(CITIES)
+    assert before[-1][0] == "Bonn"
+    assert TargetInputs(target, tables, OWNER).compact(at(60)).purged == 0
+    assert target.rows(CITIES) == before
+
+
+def test_a_member_of_several_rows_keeps_the_values_of_the_one_that_set_them(
+    tmp_path: Path, new_target: NewTarget
+) -> None:
+    persons = Persons(new_target(tmp_path), tmp_path)
+    other = msgspec.structs.replace(person(3, city="Bonn"), schema="b")
+    persons.load(person(1, "c", city="Kiel", mood="x"), person(5, city="Kiel", mood="y"), other)
+    before = persons.target.rows(CITIES)
+    assert persons.compact(9).purged == 0
+    assert persons.target.rows(CITIES) == before
+
+
+def test_a_fact_happens_when_its_first_message_was_committed_still(tmp_path: Path, new_target: NewTarget) -> None:
+    target, tables = new_target(tmp_path), model_of(person_dimension(), visit_fact(event_time=""))[1]
+    visits = [
+        Message("a", row_key("7"), f"{n:04}", "u", {"no": 7, "fee": n}, committed_at=at(n), seen_at=at(n))
+        for n in (2, 5, 30)
+    ]
+    TargetInputs(target, tables, OWNER).load([part(tmp_path, "visit", visits)], "load")
+    assert TargetInputs(target, tables, OWNER).compact(at(60)).purged == 1
+    assert target.rows("SELECT event_time, fee FROM visit") == [(at(2), 30)]
+    assert audit(target, tables, OWNER) == ()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from metl_gui.core.dimensional.masked_models import Masking
+from metl_gui.core.dimensional.masked_models import MASKINGS, Masking
 from metl_gui.warehouse.databases.target import TargetError, WarehouseTarget
 from metl_gui.warehouse.plans.arrivals import set_aside_table
 from metl_gui.warehouse.plans.history_tables import history_table
@@ -15,17 +15,12 @@ from metl_gui.warehouse.plans.statements import name
 from metl_gui.warehouse.plans.table_shapes import TableShapes
 
 _MASKED = "masked"
-_WORDS = {
-    "omit": "leaves masked values out",
-    "hash": "holds masked values hashed",
-    "plain": "holds masked values plain",
-}
-_READ: dict[str, Masking] = {"omit": "omit", "hash": "hash", "plain": "plain"}
+_WORDS = {"omit": "leaves masked values out", "plain": "holds masked values plain"}
 
 
 def stored_masking(known: Mapping[str, str]) -> Masking:
     """Return what a target holds of masked attributes, by what it says of itself; before it said so, all."""
-    return _READ.get(known.get(_MASKED, ""), "plain")
+    return next((one for one in MASKINGS if one == known.get(_MASKED)), "plain")
 
 
 def masking_of(target: WarehouseTarget) -> Masking | None:

@@ -16,7 +16,7 @@ Element: TypeAlias = object
 """Of a list: a text, a number, or the business key of a member."""
 
 
-class Membership(NamedTuple):
+class BridgeRow(NamedTuple):
     """One row of a bridge.
 
     Args:
@@ -28,7 +28,7 @@ class Membership(NamedTuple):
     weight: float | None
 
 
-def memberships(elements: Iterable[tuple[Element, Decimal | None]], *, is_equal: bool) -> dict[Element, Membership]:
+def memberships(elements: Iterable[tuple[Element, Decimal | None]], *, is_equal: bool) -> dict[Element, BridgeRow]:
     """Return the rows of one owner, those of equal elements as one and none for nulls.
 
     Args:
@@ -44,4 +44,4 @@ def memberships(elements: Iterable[tuple[Element, Decimal | None]], *, is_equal:
     weights = {element: float(sum(some)) for element, some in stated.items() if some}
     if is_equal:
         weights = dict.fromkeys(counts, 1 / len(counts) if counts else 0.0)
-    return {element: Membership(times, weights.get(element)) for element, times in counts.items()}
+    return {element: BridgeRow(times, weights.get(element)) for element, times in counts.items()}

@@ -28,7 +28,7 @@ _EXAMPLE = """Give an object as messages have it, such as {"id": 5}."""
 
 
 @dataclass(frozen=True, slots=True)
-class Remainder:
+class LeftBehind:
     """What is left of a forgotten key outside the tables of its target.
 
     Args:
@@ -54,7 +54,7 @@ class ForgottenReport:
     entity: str
     purge: Purge
     load: LoadReport
-    remainders: tuple[Remainder, ...]
+    remainders: tuple[LeftBehind, ...]
 
     def as_json(self) -> dict[str, Any]:
         """Return the document of ``metl warehouse forget``."""
@@ -105,16 +105,16 @@ def _canonical(key: str) -> str:
     return found
 
 
-def _remainders(target: TargetAddress) -> Iterator[Remainder]:
+def _remainders(target: TargetAddress) -> Iterator[LeftBehind]:
     """Yield where values of the key may be left, and until when."""
     if target.place is None:
-        yield Remainder(
+        yield LeftBehind(
             f"freed blocks of {target.path.name}", "until they are written over, or the file is copied anew"
         )
-        yield Remainder(f"backups of {target.path.name}", "by their own rules")
+        yield LeftBehind(f"backups of {target.path.name}", "by their own rules")
     else:
-        yield Remainder("freed rows of the database", "until VACUUM has written over them")
-        yield Remainder("its write-ahead log, standbys and backups", "by their own rules")
-    yield Remainder("records that runs set aside in the cache", f"{KEPT_DAYS} days after their run")
-    yield Remainder("error stores, messages and topics that runs were told to write", "by their own rules")
-    yield Remainder("samples in the project", "until they are removed (metl samples)")
+        yield LeftBehind("freed rows of the database", "until VACUUM has written over them")
+        yield LeftBehind("its write-ahead log, standbys and backups", "by their own rules")
+    yield LeftBehind("records that runs set aside in the cache", f"{KEPT_DAYS} days after their run")
+    yield LeftBehind("error stores, messages and topics that runs were told to write", "by their own rules")
+    yield LeftBehind("samples in the project", "until they are removed (metl samples)")

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 from urllib.parse import parse_qs
 
-from metl_gui.core.dimensional.masked_models import NAMED, Masking
+from metl_gui.core.dimensional.masked_models import MASKINGS, Masking
 from metl_gui.core.runs.run_spec import WAREHOUSE
 from metl_gui.errors import RunError
 from metl_gui.registry.addresses import DatabasePlace, is_database
@@ -175,7 +175,7 @@ def _without_masked(address: str) -> tuple[str, Masking | Literal[""]]:
     rest, _, end = address.rpartition("masked=")
     if not rest.endswith(("?", "&")):
         return address, ""
-    masking = next((one for one in NAMED if one == end), None)
+    masking = next((one for one in MASKINGS if one == end), None)
     if masking is None:
         raise RunError(
             "The end of the target cannot be read.", f"It says masked={end}.", "Say masked=omit or masked=plain."

@@ -28,7 +28,7 @@ NOTHING_MASKED = TargetMasks("omit", {"person": frozenset()})
 
 def tables(masks: TargetMasks) -> TableShapes:
     """Return the tables of a model of which ``mood`` is masked, as the target has them."""
-    columns = tuple(one for one in COLUMNS if one.name not in masks.of("person") or masks.masking == "hash")
+    columns = tuple(one for one in COLUMNS if one.name not in masks.of("person"))
     model, _ = model_of(person_dimension(columns=columns))
     kept = [masked_history(one, masks) for one in (PERSON, VISIT)]
     return msgspec.structs.replace(shapes(model, kept, parse), masks=masks)

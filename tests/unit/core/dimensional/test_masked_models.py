@@ -1,4 +1,4 @@
-"""Models of targets that hold masked attributes not at all, or as hashes."""
+"""Models of targets that leave masked attributes out."""
 
 from __future__ import annotations
 
@@ -53,18 +53,6 @@ def test_a_target_that_leaves_values_out_has_neither_the_columns_nor_what_is_mad
     assert [column.name for column in masked_history(history, found).columns] == ["customer_id", "parent_id"]
 
 
-def test_a_target_that_hashes_has_columns_of_text_and_nothing_that_is_made_of_hashes() -> None:
-    document = masking("customer/name", "payment/status")
-    model = modelled(document, "hash")
-    customer, payment = model.table("customer"), model.table("payment")
-    assert isinstance(customer, Dimension)
-    assert isinstance(payment, Fact)
-    assert customer.columns == (Column(name="name", path="name", type="text", history=2),)
-    assert [(column.name, column.type) for column in payment.degenerate] == [("status", "text")]
-    history = next(one for one in entity_histories(document) if one.entity == "customer")
-    assert masked_history(history, masks(document, "hash")).at_path("name").type == "text"  # type: ignore[union-attr]
-
-
 def test_other_tables_lose_the_columns_that_they_take_from_one() -> None:
     document = masking("payment/status", "account/iban")
     model = modelled(document, "omit")
@@ -72,43 +60,30 @@ def test_other_tables_lose_the_columns_that_they_take_from_one() -> None:
     assert isinstance(junk, Junk)
     assert isinstance(daily, Periodic)
     assert (junk.columns, daily.columns) == ((), ())
-    hashed = modelled(document, "hash").table("account_day")
-    assert isinstance(hashed, Periodic)
-    assert hashed.columns == ("iban",)
 
 
 @pytest.mark.parametrize(
-    ("attribute", "kind", "named"),
+    ("attribute", "named"),
     [
-        ("payment/amount", "omit", "filter where of payment uses amount"),
-        ("payment/amount", "hash", "filter where of payment uses amount"),
-        ("payment/at", "hash", "time event_time of payment uses at"),
-        ("payment/payer", "omit", "reference payer of payment uses payer"),
-        ("payment/payer", "hash", "reference payer of payment uses payer"),
+        ("payment/amount", "filter where of payment uses amount"),
+        ("payment/at", "time event_time of payment uses at"),
+        ("payment/payer", "reference payer of payment uses payer"),
     ],
 )
-def test_what_decides_about_rows_cannot_be_left_out_and_is_named(attribute: str, kind: Masking, named: str) -> None:
+def test_what_decides_about_rows_cannot_be_left_out_and_is_named(attribute: str, named: str) -> None:
     with pytest.raises(EditError, match=named):
-        modelled(masking(attribute), kind)
+        modelled(masking(attribute), "omit")
 
 
-def test_a_masked_key_is_refused_or_hashed_with_all_that_refers_to_it() -> None:
-    document = masking("account/account_id")
-    with pytest.raises(EditError, match=r"keys of s\.account are masked"):
-        masks(document, "omit")
-    assert masks(document, "hash").keys == {"account"}
-    with pytest.raises(EditError, match="One side of a reference alone is masked"):
-        modelled(document, "hash")
-    both = masking("account/account_id", "payment/account_id")
-    assert modelled(both, "hash").table("payment") == MODEL.table("payment")
+def test_masked_keys_of_rows_are_refused() -> None:
+    for document in (masking("account/account_id"), masking("s.account/account_id", side=Side.EXTRACTION)):
+        with pytest.raises(EditError, match=r"keys of s\.account are masked"):
+            masks(document, "omit")
 
 
-def test_a_column_of_a_schema_that_is_masked_masks_what_it_feeds_and_the_key_of_its_rows() -> None:
+def test_a_column_of_a_schema_that_is_masked_masks_what_it_feeds() -> None:
     document = masking("s.customer/name", side=Side.EXTRACTION)
     assert masks(document, "omit").of("customer") == {"name"}
-    keyed = masking("s.account/account_id", side=Side.EXTRACTION)
-    assert masks(keyed, "hash").keys == {"account"}
-    assert masks(keyed, "hash").of("account") == {"account_id"}
 
 
 def test_plain_targets_and_states_without_masks_have_the_model_as_it_is() -> None:

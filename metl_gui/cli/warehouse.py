@@ -33,19 +33,27 @@ def register(commands: Commands) -> None:
         "It is brought in and written out as one YAML file.",
     )
     actions = warehouse.add_subparsers(dest="action", metavar="ACTION", required=True)
-    bring = _action(actions, "import", run_import, "read a model from a YAML file, in place of the one of its name")
+    add = partial(_action, actions)
+    parsers = (*_add_model_actions(add), *_add_target_actions(add))
+    for parser in parsers:
+        parser.add_argument("--model", default="", metavar="NAME", help="which model, where a project has several")
+
+
+def _add_model_actions(add: warehouse_inputs.NewAction) -> tuple[argparse.ArgumentParser, ...]:
+    """Add what is done with models, and return the parsers of what is done with one that is there."""
+    bring = add("import", run_import, "read a model from a YAML file, in place of the one of its name")
     bring.add_argument("file", metavar="FILE", type=Path, help="the model")
-    write = _action(actions, "export", run_export, "write a model to a YAML file")
+    write = add("export", run_export, "write a model to a YAML file")
     write.add_argument("file", metavar="FILE", type=Path, help="the file, written whole or not at all")
-    docs = _action(actions, "docs", run_docs, "write the star diagram and the data dictionary as one HTML page")
+    docs = add("docs", run_docs, "write the star diagram and the data dictionary as one HTML page")
     docs.add_argument("file", metavar="FILE.html", type=Path, help="the page, written whole or not at all")
-    propose = _action(actions, "propose", run_propose, "put a first model into the project, for a person to edit")
-    show = _action(actions, "show", run_show, "print a model as a file has it")
-    check = _action(actions, "check", run_check, "find what is wrong in models; ends with 3 at an error")
+    propose = add("propose", run_propose, "put a first model into the project, for a person to edit")
+    show = add("show", run_show, "print a model as a file has it")
+    check = add("check", run_check, "find what is wrong in models; ends with 3 at an error")
     check.add_argument(
         "--production", action="store_true", help="as for targets of production runs: all must be mapped and confirmed"
     )
-    change = _action(actions, "set", run_set, "give members of a table other values")
+    change = add("set", run_set, "give members of a table other values")
     change.add_argument("table", metavar="TABLE", help="name of the table")
     change.add_argument(
         "values",
@@ -53,53 +61,40 @@ def register(commands: Commands) -> None:
         nargs="+",
         help="on_delete=flag, columns.country.history=2; an empty value takes the default",
     )
-    remove = _action(actions, "remove", run_remove, "remove a model; what was loaded by it stays in its targets")
-    load = _action(actions, "load", run_load, "load canonical messages that exist; ends with 3 where a test breaks")
-    load.add_argument("--dry-run", action="store_true", help=_DRY_RUN)
-    plan = _action(actions, "plan", run_plan, "print the statements of a load")
+    remove = add("remove", run_remove, "remove a model; what was loaded by it stays in its targets")
+    plan = add("plan", run_plan, "print the statements of a load")
     plan.add_argument("--sql", choices=["duckdb", "postgres"], default="duckdb", help="dialect (default: duckdb)")
-    rebuild = _action(actions, "rebuild", run_rebuild, "make the tables of a target anew from its histories")
-    audit = _action(actions, "audit", run_audit, "prove that a target is right; ends with 3 where it is not")
+    for parser in (bring, propose, change):
+        parser.add_argument("--dry-run", action="store_true", help=_DRY_RUN)
+    return write, docs, propose, show, check, change, remove, plan
+
+
+def _add_target_actions(add: warehouse_inputs.NewAction) -> tuple[argparse.ArgumentParser, ...]:
+    """Add what is done with targets, and return the parsers."""
+    load = add("load", run_load, "load canonical messages that exist; ends with 3 where a test breaks")
+    load.add_argument("--dry-run", action="store_true", help=_DRY_RUN)
     load.add_argument("--source", required=True, metavar="S", help="a file, a folder or a pattern, or topics")
     load.add_argument("--spark", default="local[*]", metavar="URL", help="where Spark runs (default: local[*])")
     load.add_argument("--follow", action="store_true", help="go on with what comes, until it is interrupted")
     add_policy(load)
-    ask = _action(actions, "ask", run_ask, "have whoever follows into a target with --when-asked load now")
-    ask.add_argument("--target", required=True, metavar="T", help=_TARGET_HELP)
-    status = _action(actions, "status", run_status, "print the loads of a target, its rows, and what is open in it")
-    status.add_argument("--target", required=True, metavar="T", help="as of load")
-    close = _action(actions, "close-snapshot", run_close, "delete the rows that the last snapshot of a schema lacks")
+    ask = add("ask", run_ask, "have whoever follows into a target with --when-asked load now")
+    rebuild = add("rebuild", run_rebuild, "make the tables of a target anew from its histories")
+    audit = add("audit", run_audit, "prove that a target is right; ends with 3 where it is not")
+    status = add("status", run_status, "print the loads of a target, its rows, and what is open in it")
+    close = add("close-snapshot", run_close, "delete the rows that the last snapshot of a schema lacks")
     close.add_argument("schema", metavar="SCHEMA", help="name of the schema whose snapshot is over")
     for parser in (load, rebuild, close):
         parser.add_argument(
             "--swap", action="store_true", help="write a copy of a DuckDB file beside it, and exchange the two"
         )
-    inputs = warehouse_inputs.register(partial(_action, actions))
-    for parser in (load, rebuild, audit, close, *inputs):
+    of_one_mode = (load, rebuild, audit, close, *warehouse_inputs.register(add))
+    for parser in (*of_one_mode, ask, status):
         parser.add_argument("--target", required=True, metavar="T", help=_TARGET_HELP)
+    for parser in of_one_mode:
         parser.add_argument(
             "--mode", choices=["test", "production"], default="test", help="of the runs it takes (default: test)"
         )
-    for parser in (
-        write,
-        docs,
-        propose,
-        show,
-        check,
-        change,
-        remove,
-        load,
-        plan,
-        rebuild,
-        audit,
-        status,
-        close,
-        ask,
-        *inputs,
-    ):
-        parser.add_argument("--model", default="", metavar="NAME", help="which model, where a project has several")
-    for parser in (bring, propose, change):
-        parser.add_argument("--dry-run", action="store_true", help=_DRY_RUN)
+    return (*of_one_mode, ask, status)
 
 
 def _action(

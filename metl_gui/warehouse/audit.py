@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from metl_gui.warehouse.databases.target import WarehouseTarget
-from metl_gui.warehouse.loader import Loader, Owner, check_loaded
+from metl_gui.warehouse.loader import Loader
 from metl_gui.warehouse.plans.arrivals import set_aside_table
 from metl_gui.warehouse.plans.declared_tests import Rule, declared_rules
 from metl_gui.warehouse.plans.dimension_tables import versions_table
@@ -20,6 +20,7 @@ from metl_gui.warehouse.plans.load_plan import referring_to
 from metl_gui.warehouse.plans.member_plan import MemberTables, keys_of
 from metl_gui.warehouse.plans.statements import name, names
 from metl_gui.warehouse.plans.table_shapes import DimensionShape, FactShape, JunkShape, MemberShape, TableShapes
+from metl_gui.warehouse.target_model import Owner, check_loaded
 
 _SHOWN = 5
 

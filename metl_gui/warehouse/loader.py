@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TypeAlias
@@ -17,10 +17,9 @@ from metl_gui.core.dimensional.load_report import LoadReport, TableCounts, check
 from metl_gui.core.dimensional.read_progress import ReadProgress
 from metl_gui.core.dimensional.replays import Coverage
 from metl_gui.core.dimensional.staged_parts import StagedPart
-from metl_gui.core.warehouse_model import Model
 from metl_gui.warehouse.compaction import compacted_before
 from metl_gui.warehouse.coverage import cover
-from metl_gui.warehouse.databases.target import CommitUnknownError, TargetError, WarehouseTarget
+from metl_gui.warehouse.databases.target import CommitUnknownError, WarehouseTarget
 from metl_gui.warehouse.epochs import check_falls, prepare_spans
 from metl_gui.warehouse.forgotten_keys import ForgottenKeys, Secret
 from metl_gui.warehouse.part_check import check_bytes, check_rows
@@ -42,15 +41,11 @@ from metl_gui.warehouse.plans.compact_plan import TOO_LATE, late_plan
 from metl_gui.warehouse.plans.count_plan import ambiguous_query, keyless_query
 from metl_gui.warehouse.plans.declared_tests import declared_rules
 from metl_gui.warehouse.plans.dimension_plan import again_for_parents
-from metl_gui.warehouse.plans.dimension_tables import closed_table, members_table, versions_table
+from metl_gui.warehouse.plans.dimension_tables import closed_table
 from metl_gui.warehouse.plans.epoch_plan import epoch_statement, falls_plan
-from metl_gui.warehouse.plans.history_tables import OWN_COLUMNS, add_column, history_table, sql_type
+from metl_gui.warehouse.plans.history_tables import OWN_COLUMNS, history_table, sql_type
 from metl_gui.warehouse.plans.index_plan import indexes
 from metl_gui.warehouse.plans.load_plan import (
-    create_histories,
-    create_own,
-    create_tables,
-    drop_tables,
     facts_plan,
     members_came,
     one_dimension,
@@ -67,10 +62,7 @@ from metl_gui.warehouse.plans.state_plan import Contents, StateTables
 from metl_gui.warehouse.plans.statements import Step, name, names, temporary, text
 from metl_gui.warehouse.plans.table_shapes import DimensionShape, TableShapes
 from metl_gui.warehouse.read_progress import keep_progress
-from metl_gui.warehouse.target_masks import check_masks, remember_masks
-
-FORMAT = 1
-"""Of what stands in a target beside the tables of the model."""
+from metl_gui.warehouse.target_model import Owner, TargetModel, check_loaded
 
 REBUILD = "rebuilt"
 """The batch of messages that a rebuild sets aside, or takes up."""
@@ -80,20 +72,6 @@ NOTHING = Coverage()
 
 OnStep: TypeAlias = Callable[[Step, int], None]
 """Told of each step that was done and the rows it changed; raises to cancel."""
-
-
-class Owner(msgspec.Struct, frozen=True, kw_only=True):
-    """Whose a target is, fixed by its first load.
-
-    Args:
-        project: id of the project.
-        mode: ``test`` or ``production``: it takes runs of one kind alone.
-        format: see ``FORMAT``.
-    """
-
-    project: str
-    mode: str
-    format: int = FORMAT
 
 
 def _unheard(_step: Step, _rows: int) -> None:
@@ -124,17 +102,6 @@ def load_parts(
         TargetError: the target refused something, or is somebody else's; nothing of the load is kept.
     """
     return Loader(target, shapes, owner, on_step).load(tuple(parts), load, coverage)
-
-
-def check_loaded(target: WarehouseTarget) -> None:
-    """Refuse a target that no load made: a name that is mistyped is none of a warehouse.
-
-    Raises:
-        TargetError: it is so.
-    """
-    if not target.has_table("metl_loads"):
-        text = f"{target.title} has no ledger of loads."
-        raise TargetError("Nothing was loaded into this target yet", text, "Look at its name, or load it first.")
 
 
 class Loader:
@@ -308,76 +275,13 @@ class Loader:
 
     def _open(self, *, is_rebuilt: bool = False) -> None:
         """Make what is missing in the target, and refuse one that is somebody else's or made by another model."""
-        self._make_or_check(is_rebuilt=is_rebuilt)
+        made = TargetModel(self.target, self.shapes, self.owner, self._steps)
+        if is_rebuilt:
+            self._additions = made.remake()
+        else:
+            made.prepare()
         self._has_epochs = prepare_spans(self.target)
         self._compacted = compacted_before(self.target)
-
-    def _make_or_check(self, *, is_rebuilt: bool) -> None:
-        if not self.target.has_table("metl_loads"):
-            self._steps([*create_own(), *create_histories(self.shapes.histories.values()), *create_tables(self.shapes)])
-            self._remember()
-            return
-        known = dict(self.target.rows("SELECT name, value FROM metl_target"))
-        self._check_owner(known)
-        check_masks(self.target, self.shapes, known, is_rebuilt=is_rebuilt)
-        self._widen_histories()
-        model = msgspec.json.decode(known["model"], type=Model)
-        if is_rebuilt:
-            self._additions = self.target.additions(declared(model))
-            before = {one.table: list(self.target.columns(one.table)) for one in self.shapes.dimensions}
-            self._steps(drop_tables(model))
-            self._forget_other_keys(before)
-            self._steps(create_tables(self.shapes))
-            self._remember()
-        elif model != self.shapes.model:
-            text = f"{self.target.title} was made by another state of the warehouse model {model.name}."
-            raise TargetError("The model has changed", text, "Run “metl warehouse rebuild” first.")
-
-    def _forget_other_keys(self, before: Mapping[str, Sequence[str]]) -> None:
-        """Drop the keys of business keys that have other columns now; their numbers are not given again.
-
-        Args:
-            before: the columns that the dimensions had.
-        """
-        for shape in self.shapes.dimensions:
-            columns = self.target.columns(table := members_table(shape.table))
-            known = [type_.replace(" ", "") for column, type_ in columns.items() if column != "durable_key"]
-            # The business key stands behind the two keys of a dimension.
-            named = before[shape.table][2 : 2 + len(known)]
-            is_other = bool(named) and named != [part.name for part in shape.key]
-            if known and (is_other or known != [part.type.replace(" ", "") for part in shape.key]):
-                for name_ in (table, versions_table(shape.table)):
-                    self.target.run(f"DROP TABLE {name(name_)}")
-
-    def _remember(self) -> None:
-        values = msgspec.to_builtins(self.owner) | {"model": msgspec.json.encode(self.shapes.model).decode()}
-        for key, value in values.items():
-            self.target.run("DELETE FROM metl_target WHERE name = ?", [key])
-            self.target.run("INSERT INTO metl_target VALUES (?, ?)", [key, str(value)])
-        remember_masks(self.target, self.shapes)
-
-    def _check_owner(self, known: dict[str, str]) -> None:
-        if int(known["format"]) > FORMAT:
-            text = f"{self.target.title} has format {known['format']}; this program knows up to {FORMAT}."
-            raise TargetError("A newer program made this warehouse", text, "Use that program, or another target.")
-        if known["project"] != self.owner.project:
-            text = f"{self.target.title} is fed by another project."
-            raise TargetError("This warehouse is another project's", text, "Name another target.")
-        if known["mode"] != self.owner.mode:
-            text = f"{self.target.title} takes {known['mode']} runs, as its first load was one."
-            raise TargetError("A target takes test runs or production runs", text, "Name another target.")
-
-    def _widen_histories(self) -> None:
-        """Add the entities and attributes that the mapping got since the last load."""
-        for history in self.shapes.histories.values():
-            for table in (history_table(history.entity), set_aside_table(history.entity)):
-                stored = self.target.columns(table)
-                if not stored:
-                    self._steps(create_histories([history]))
-                for column in history.columns if stored else ():
-                    if column.name not in stored:
-                        for statement in add_column(table, column.name, column.type):
-                            self.target.run(statement)
 
     def _known(self, load: str) -> LoadReport | None:
         done = self.target.rows("SELECT report FROM metl_loads WHERE load = ?", [load])

@@ -15,7 +15,7 @@ from metl_gui.core.dimensional.messages import Position
 from metl_gui.warehouse.compaction import keep_compacted
 from metl_gui.warehouse.epochs import keep_starts, prepare_spans
 from metl_gui.warehouse.forgotten_keys import Purge
-from metl_gui.warehouse.loader import Loader, check_loaded
+from metl_gui.warehouse.loader import Loader
 from metl_gui.warehouse.plans.arrivals import Batch, all_touched, none_touched, set_aside_table, touch_step
 from metl_gui.warehouse.plans.compact_plan import compact_plan
 from metl_gui.warehouse.plans.epoch_plan import epoch_statement, misplaced_step
@@ -24,6 +24,7 @@ from metl_gui.warehouse.plans.history_tables import history_table
 from metl_gui.warehouse.plans.log_plan import relog_plan
 from metl_gui.warehouse.plans.missed_plan import missed_table, missing_references
 from metl_gui.warehouse.plans.state_plan import state_plan
+from metl_gui.warehouse.target_model import check_loaded
 
 
 class TargetInputs(Loader):

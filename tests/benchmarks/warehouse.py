@@ -30,9 +30,10 @@ from metl_gui.stack.postgres import OWNER, PostgresServer
 from metl_gui.warehouse.databases.duckdb_target import DuckDb
 from metl_gui.warehouse.databases.postgres_target import PostgreSql
 from metl_gui.warehouse.databases.target import WarehouseTarget
-from metl_gui.warehouse.loader import Owner, load_parts
+from metl_gui.warehouse.loader import load_parts
 from metl_gui.warehouse.plans.shape_maker import shapes
 from metl_gui.warehouse.plans.table_shapes import TableShapes
+from metl_gui.warehouse.target_model import Owner
 from tests.benchmarks.harness import Case, compared, figure, seconds
 from tests.benchmarks.warehouse_baseline import Baseline
 from tests.unit.warehouse.worlds import PERSON, VISIT, parse, person_dimension, visit_fact

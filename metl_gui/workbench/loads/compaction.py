@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 from metl_gui.core.dimensional.load_report import LoadReport
 from metl_gui.core.progress import UNWATCHED, Watch
 from metl_gui.errors import RunError
-from metl_gui.warehouse.loader import Owner
 from metl_gui.warehouse.target_inputs import TargetInputs
+from metl_gui.warehouse.target_model import Owner
 from metl_gui.workbench.loads.target_documents import document_of
 from metl_gui.workbench.loads.warehouse_loads import target_tables, told_steps
 from metl_gui.workbench.session import Workbench

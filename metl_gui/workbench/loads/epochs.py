@@ -15,8 +15,8 @@ from metl_gui.core.dimensional.load_report import LoadReport
 from metl_gui.core.dimensional.messages import Position
 from metl_gui.errors import RunError
 from metl_gui.formats.source_positions import transport_position
-from metl_gui.warehouse.loader import Owner
 from metl_gui.warehouse.target_inputs import TargetInputs
+from metl_gui.warehouse.target_model import Owner
 from metl_gui.workbench.loads.target_documents import document_of
 from metl_gui.workbench.loads.warehouse_loads import check_schema, target_tables
 from metl_gui.workbench.session import Workbench

@@ -33,9 +33,10 @@ from metl_gui.engine.streaming.checkpoint import Checkpoint, head_of
 from metl_gui.engine.streaming.staged_batches import StagedBatchFile, begin_after, drop_staged, staged_batches
 from metl_gui.errors import RunCancelled, RunError, UserError
 from metl_gui.warehouse.databases.target import TargetError
-from metl_gui.warehouse.loader import Loader, Owner
+from metl_gui.warehouse.loader import Loader
 from metl_gui.warehouse.plans.table_shapes import TableShapes
 from metl_gui.warehouse.read_progress import stored_progress
+from metl_gui.warehouse.target_model import Owner
 from metl_gui.workbench.loads.load_requests import take_request
 from metl_gui.workbench.loads.target_secrets import target_secret
 from metl_gui.workbench.loads.targets import TargetAddress

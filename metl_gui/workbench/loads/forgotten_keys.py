@@ -15,8 +15,8 @@ from metl_gui.core.dimensional.load_report import LoadReport
 from metl_gui.errors import EditError, RunError, near_names
 from metl_gui.formats.canonical_keys import row_key
 from metl_gui.warehouse.forgotten_keys import Purge
-from metl_gui.warehouse.loader import Owner
 from metl_gui.warehouse.target_inputs import TargetInputs
+from metl_gui.warehouse.target_model import Owner
 from metl_gui.workbench.loads.target_documents import document_of
 from metl_gui.workbench.loads.target_secrets import target_secret
 from metl_gui.workbench.loads.targets import TargetAddress

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from metl_gui.errors import RunError
 from metl_gui.warehouse.databases.target import TargetError
-from metl_gui.warehouse.loader import check_loaded
+from metl_gui.warehouse.target_model import check_loaded
 from metl_gui.workbench.loads.targets import TargetAddress
 
 

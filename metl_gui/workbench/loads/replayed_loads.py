@@ -23,7 +23,7 @@ from metl_gui.core.runs.run_spec import RunSpec
 from metl_gui.engine.execution.client import SparkProcess
 from metl_gui.engine.runs.staged_outputs import Staging
 from metl_gui.engine.sources.run_source import source_of
-from metl_gui.warehouse.loader import Owner
+from metl_gui.warehouse.target_model import Owner
 from metl_gui.workbench.loads.warehouse_loads import (
     LoadedRun,
     load_staged,

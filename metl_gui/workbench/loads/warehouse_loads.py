@@ -26,13 +26,14 @@ from metl_gui.engine.staging.sink import staged_coverage, staged_parts
 from metl_gui.errors import EditError, RunError, near_names
 from metl_gui.formats.row_expressions import attributes_of, row_expression
 from metl_gui.warehouse.audit import Finding, audit
-from metl_gui.warehouse.loader import Loader, Owner
+from metl_gui.warehouse.loader import Loader
 from metl_gui.warehouse.missing_members import missing_members
 from metl_gui.warehouse.plans.load_plan import whole_plan
 from metl_gui.warehouse.plans.shape_maker import shapes
 from metl_gui.warehouse.plans.statements import Step, readable
 from metl_gui.warehouse.plans.table_shapes import TableShapes
 from metl_gui.warehouse.status import TargetStatus, mode_of, target_status
+from metl_gui.warehouse.target_model import Owner
 from metl_gui.workbench.loads.hidden_columns import shown_findings, shown_members
 from metl_gui.workbench.loads.target_documents import document_of, find_any_target
 from metl_gui.workbench.loads.target_secrets import target_secret

@@ -15,7 +15,8 @@ from metl_gui.core.dimensional.replays import Coverage
 from metl_gui.core.dimensional.staged_parts import StagedPart
 from metl_gui.warehouse.databases.duckdb_target import DuckDb
 from metl_gui.warehouse.epochs import LogFellError
-from metl_gui.warehouse.loader import Loader, Owner
+from metl_gui.warehouse.loader import Loader
+from metl_gui.warehouse.target_model import Owner
 from metl_gui.workbench.loads.target_secrets import VARIABLE, target_secret
 from metl_gui.workbench.loads.warehouse_loads import model_shapes
 from metl_gui.workbench.session import Workbench

@@ -6,8 +6,9 @@ import sys
 from pathlib import Path
 
 from metl_gui.warehouse.databases.duckdb_target import DuckDb
-from metl_gui.warehouse.loader import Owner, load_parts
+from metl_gui.warehouse.loader import load_parts
 from metl_gui.warehouse.plans.statements import Step
+from metl_gui.warehouse.target_model import Owner
 from tests.unit.warehouse.worlds import endless_batch, model_of, part, person_dimension, visit_fact
 
 

@@ -9,8 +9,9 @@ from metl_gui.core.dimensional.messages import Message
 from metl_gui.core.warehouse_model import Accepted, Column, Model, NotNull, Related, Unique
 from metl_gui.warehouse.audit import audit
 from metl_gui.warehouse.databases.target import WarehouseTarget
-from metl_gui.warehouse.loader import Loader, Owner, load_parts
+from metl_gui.warehouse.loader import Loader, load_parts
 from metl_gui.warehouse.plans.shape_maker import shapes
+from metl_gui.warehouse.target_model import Owner
 from metl_gui.workbench.loads.warehouse_loads import broken_tests
 from tests.unit.warehouse.conftest import NewTarget
 from tests.unit.warehouse.worlds import PERSON, VISIT, at, parse, part, person_dimension, visit_fact

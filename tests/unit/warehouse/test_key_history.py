@@ -13,7 +13,8 @@ from metl_gui.core.dimensional.messages import Message
 from metl_gui.warehouse import key_history as module
 from metl_gui.warehouse.databases.target import WarehouseTarget
 from metl_gui.warehouse.key_history import key_history, keys_of
-from metl_gui.warehouse.loader import Owner, load_parts
+from metl_gui.warehouse.loader import load_parts
+from metl_gui.warehouse.target_model import Owner
 from tests.unit.warehouse.conftest import NewTarget
 from tests.unit.warehouse.worlds import at, model_of, part, person_dimension
 

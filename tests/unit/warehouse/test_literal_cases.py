@@ -12,7 +12,8 @@ import pytest
 from metl_gui.core.dimensional.messages import Message
 from metl_gui.core.warehouse_model import Column
 from metl_gui.warehouse.databases.duckdb_target import DuckDb
-from metl_gui.warehouse.loader import Owner, load_parts
+from metl_gui.warehouse.loader import load_parts
+from metl_gui.warehouse.target_model import Owner
 from tests.unit.warehouse.worlds import (
     at,
     dimension_rows,

@@ -19,8 +19,9 @@ from metl_gui.warehouse.audit import audit
 from metl_gui.warehouse.databases.duckdb_target import DuckDb
 from metl_gui.warehouse.databases.postgres_target import PostgreSql
 from metl_gui.warehouse.databases.target import TargetError, WarehouseTarget
-from metl_gui.warehouse.loader import Loader, Owner, load_parts
+from metl_gui.warehouse.loader import Loader, load_parts
 from metl_gui.warehouse.plans.shape_maker import shapes
+from metl_gui.warehouse.target_model import Owner
 from tests.unit.warehouse.conftest import NewTarget, new_schema
 from tests.unit.warehouse.worlds import (
     PERSON,

@@ -10,8 +10,9 @@ import pytest
 from metl_gui.core.dimensional.messages import Message
 from metl_gui.core.dimensional.missing_members import MissingMember
 from metl_gui.core.warehouse_model import OnMiss
-from metl_gui.warehouse.loader import Owner, load_parts
+from metl_gui.warehouse.loader import load_parts
 from metl_gui.warehouse.missing_members import missing_members
+from metl_gui.warehouse.target_model import Owner
 from tests.unit.warehouse.conftest import NewTarget
 from tests.unit.warehouse.worlds import at, guest, model_of, part, person_dimension, visit_fact
 

@@ -10,8 +10,9 @@ import pytest
 from metl_gui.core.dimensional.staged_parts import StagedPart
 from metl_gui.engine.staging.part_marks import keep_marks, kept_marks, marks_of, place_of
 from metl_gui.engine.staging.sink import part_at, staged_parts
-from metl_gui.warehouse.loader import Loader, Owner
+from metl_gui.warehouse.loader import Loader
 from metl_gui.warehouse.part_check import StagedPartError
+from metl_gui.warehouse.target_model import Owner
 from tests.unit.warehouse.conftest import NewTarget
 from tests.unit.warehouse.test_read_progress import person
 from tests.unit.warehouse.worlds import model_of, part, person_dimension

@@ -9,10 +9,11 @@ import pytest
 from metl_gui.core.dimensional.messages import Message, Position
 from metl_gui.core.dimensional.read_progress import ReadProgress
 from metl_gui.warehouse.databases.target import TargetError, WarehouseTarget
-from metl_gui.warehouse.loader import Loader, Owner
+from metl_gui.warehouse.loader import Loader
 from metl_gui.warehouse.plans.statements import Step
 from metl_gui.warehouse.plans.table_shapes import TableShapes
 from metl_gui.warehouse.read_progress import OvertakenError, stored_progress
+from metl_gui.warehouse.target_model import Owner
 from tests.unit.warehouse.conftest import NewTarget
 from tests.unit.warehouse.worlds import at, model_of, part, person_dimension
 

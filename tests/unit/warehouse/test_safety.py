@@ -14,7 +14,8 @@ import pytest
 from metl_gui.warehouse.audit import audit
 from metl_gui.warehouse.databases.duckdb_target import DuckDb
 from metl_gui.warehouse.databases.target import TargetError
-from metl_gui.warehouse.loader import Owner, load_parts
+from metl_gui.warehouse.loader import load_parts
+from metl_gui.warehouse.target_model import Owner
 from tests.helpers import documents
 from tests.helpers.small_disks import fill, small_disk_in
 from tests.unit.warehouse.worlds import (

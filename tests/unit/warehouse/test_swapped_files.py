@@ -18,7 +18,8 @@ from metl_gui.warehouse.databases import duckdb_swap
 from metl_gui.warehouse.databases.duckdb_swap import SwappedDuckDb
 from metl_gui.warehouse.databases.duckdb_target import DuckDb
 from metl_gui.warehouse.databases.target import TargetError
-from metl_gui.warehouse.loader import Owner, load_parts
+from metl_gui.warehouse.loader import load_parts
+from metl_gui.warehouse.target_model import Owner
 from metl_gui.workbench.loads.targets import find_target, swapped
 from tests.helpers import documents
 from tests.unit.warehouse.worlds import endless_batch, model_of, part, person_dimension, visit_fact

@@ -7,7 +7,7 @@ from typing import Any
 
 from metl_gui.core.dimensional import load_report
 from metl_gui.core.runs.lanes import LoadProgress, MemberFigures
-from metl_gui.warehouse import loader
+from metl_gui.warehouse import target_model
 from metl_gui.workbench import addresses, settings, user_folders
 from metl_gui.workbench import settings as project_settings
 from metl_gui.workbench.exports import files, warehouse_page
@@ -32,7 +32,7 @@ FILES: Mapping[str, Any] = {
     "profiles": saved_profiles._File,
     "a sample": cache.KeptSample,
     "a load of a warehouse": load_report.LoadReport,
-    "whose a warehouse is": loader.Owner,
+    "whose a warehouse is": target_model.Owner,
 }
 """Run folders, the cache of samples and the settings of a user."""
 

@@ -18,8 +18,8 @@ from metl_gui.engine.streaming.checkpoint import Checkpoint
 from metl_gui.engine.streaming.staged_batches import StagedBatchFile, keep_staged, staged_batches
 from metl_gui.warehouse.databases.duckdb_target import DuckDb
 from metl_gui.warehouse.databases.target import TargetError
-from metl_gui.warehouse.loader import Owner
 from metl_gui.warehouse.read_progress import OvertakenError, stored_progress
+from metl_gui.warehouse.target_model import Owner
 from metl_gui.workbench.loads.followed_loads import BatchLoads, Following, added
 from metl_gui.workbench.loads.load_requests import ask_for_load
 from metl_gui.workbench.loads.targets import TargetAddress

@@ -18,7 +18,8 @@ from metl_gui.errors import EditError, UserError
 from metl_gui.warehouse.databases.duckdb_target import DuckDb
 from metl_gui.warehouse.databases.target import TargetError
 from metl_gui.warehouse.epochs import LogFellError
-from metl_gui.warehouse.loader import Loader, Owner
+from metl_gui.warehouse.loader import Loader
+from metl_gui.warehouse.target_model import Owner
 from metl_gui.workbench.loads import targets
 from metl_gui.workbench.loads.compaction import compact_warehouse
 from metl_gui.workbench.loads.epochs import begin_epoch

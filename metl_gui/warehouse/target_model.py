@@ -1,0 +1,146 @@
+"""Whose a target is and by which model it was made: kept in it, and held against each load."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import msgspec
+
+from metl_gui.core.warehouse_model import Model
+from metl_gui.warehouse.databases.target import TargetError, WarehouseTarget
+from metl_gui.warehouse.plans.access_plan import declared
+from metl_gui.warehouse.plans.arrivals import set_aside_table
+from metl_gui.warehouse.plans.dimension_tables import members_table, versions_table
+from metl_gui.warehouse.plans.history_tables import add_column, history_table
+from metl_gui.warehouse.plans.load_plan import create_histories, create_own, create_tables, drop_tables
+from metl_gui.warehouse.plans.statements import Step, name
+from metl_gui.warehouse.plans.table_shapes import TableShapes
+from metl_gui.warehouse.target_masks import check_masks, remember_masks
+
+FORMAT = 1
+"""Of what stands in a target beside the tables of the model."""
+
+
+class Owner(msgspec.Struct, frozen=True, kw_only=True):
+    """Whose a target is, fixed by its first load.
+
+    Args:
+        project: id of the project.
+        mode: ``test`` or ``production``: it takes runs of one kind alone.
+        format: see ``FORMAT``.
+    """
+
+    project: str
+    mode: str
+    format: int = FORMAT
+
+
+def check_loaded(target: WarehouseTarget) -> None:
+    """Refuse a target that no load made: a name that is mistyped is none of a warehouse.
+
+    Raises:
+        TargetError: it is so.
+    """
+    if not target.has_table("metl_loads"):
+        text = f"{target.title} has no ledger of loads."
+        raise TargetError("Nothing was loaded into this target yet", text, "Look at its name, or load it first.")
+
+
+class TargetModel:
+    """The tables of a model in a target.
+
+    Args:
+        target: within a transaction.
+        shapes: the tables of the model.
+        owner: whose the target must be.
+        steps: runs steps.
+    """
+
+    def __init__(
+        self, target: WarehouseTarget, shapes: TableShapes, owner: Owner, steps: Callable[[Iterable[Step]], None]
+    ) -> None:
+        self.target, self.shapes, self.owner, self.steps = target, shapes, owner, steps
+
+    def prepare(self) -> None:
+        """Make what is missing in the target.
+
+        Raises:
+            TargetError: it is somebody else's, or made by another model.
+        """
+        if not self.target.has_table("metl_loads"):
+            self.steps([*create_own(), *create_histories(self.shapes.histories.values()), *create_tables(self.shapes)])
+            self._remember()
+            return
+        model = self._known(is_rebuilt=False)
+        if model != self.shapes.model:
+            text = f"{self.target.title} was made by another state of the warehouse model {model.name}."
+            raise TargetError("The model has changed", text, "Run “metl warehouse rebuild” first.")
+
+    def remake(self) -> tuple[str, ...]:
+        """Make the tables of the model anew and empty, and return what people had added to those of before.
+
+        Raises:
+            TargetError: the target is somebody else's.
+        """
+        model = self._known(is_rebuilt=True)
+        additions = self.target.additions(declared(model))
+        before = {one.table: list(self.target.columns(one.table)) for one in self.shapes.dimensions}
+        self.steps(drop_tables(model))
+        self._forget_other_keys(before)
+        self.steps(create_tables(self.shapes))
+        self._remember()
+        return additions
+
+    def _known(self, *, is_rebuilt: bool) -> Model:
+        """Return the model by which the target was made, once it is found to be ours."""
+        known = dict(self.target.rows("SELECT name, value FROM metl_target"))
+        self._check_owner(known)
+        check_masks(self.target, self.shapes, known, is_rebuilt=is_rebuilt)
+        self._widen_histories()
+        return msgspec.json.decode(known["model"], type=Model)
+
+    def _forget_other_keys(self, before: Mapping[str, Sequence[str]]) -> None:
+        """Drop the keys of business keys that have other columns now; their numbers are not given again.
+
+        Args:
+            before: the columns that the dimensions had.
+        """
+        for shape in self.shapes.dimensions:
+            columns = self.target.columns(table := members_table(shape.table))
+            known = [type_.replace(" ", "") for column, type_ in columns.items() if column != "durable_key"]
+            # The business key stands behind the two keys of a dimension.
+            named = before[shape.table][2 : 2 + len(known)]
+            is_other = bool(named) and named != [part.name for part in shape.key]
+            if known and (is_other or known != [part.type.replace(" ", "") for part in shape.key]):
+                for name_ in (table, versions_table(shape.table)):
+                    self.target.run(f"DROP TABLE {name(name_)}")
+
+    def _remember(self) -> None:
+        values = msgspec.to_builtins(self.owner) | {"model": msgspec.json.encode(self.shapes.model).decode()}
+        for key, value in values.items():
+            self.target.run("DELETE FROM metl_target WHERE name = ?", [key])
+            self.target.run("INSERT INTO metl_target VALUES (?, ?)", [key, str(value)])
+        remember_masks(self.target, self.shapes)
+
+    def _check_owner(self, known: dict[str, str]) -> None:
+        if int(known["format"]) > FORMAT:
+            text = f"{self.target.title} has format {known['format']}; this program knows up to {FORMAT}."
+            raise TargetError("A newer program made this warehouse", text, "Use that program, or another target.")
+        if known["project"] != self.owner.project:
+            text = f"{self.target.title} is fed by another project."
+            raise TargetError("This warehouse is another project's", text, "Name another target.")
+        if known["mode"] != self.owner.mode:
+            text = f"{self.target.title} takes {known['mode']} runs, as its first load was one."
+            raise TargetError("A target takes test runs or production runs", text, "Name another target.")
+
+    def _widen_histories(self) -> None:
+        """Add the entities and attributes that the mapping got since the last load."""
+        for history in self.shapes.histories.values():
+            for table in (history_table(history.entity), set_aside_table(history.entity)):
+                stored = self.target.columns(table)
+                if not stored:
+                    self.steps(create_histories([history]))
+                for column in history.columns if stored else ():
+                    if column.name not in stored:
+                        for statement in add_column(table, column.name, column.type):
+                            self.target.run(statement)

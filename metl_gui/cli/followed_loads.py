@@ -10,8 +10,8 @@ from metl_gui.cli.commands import duration, positive, wrong_usage
 from metl_gui.cli.output import Output
 
 if TYPE_CHECKING:
-    from metl_gui.core.dimensional.load_policy import LoadPolicy
-    from metl_gui.core.dimensional.load_report import LoadReport
+    from metl_gui.core.dimensional.loads.load_policy import LoadPolicy
+    from metl_gui.core.dimensional.loads.load_report import LoadReport
     from metl_gui.workbench.loads.warehouse_loads import LoadedRun
     from metl_gui.workbench.runs.mapping_run import RunRequest
     from metl_gui.workbench.session import Workbench
@@ -31,7 +31,7 @@ def add_policy(parser: argparse.ArgumentParser) -> None:
 
 def policy_of(arguments: argparse.Namespace) -> LoadPolicy:
     """Return when loads are due."""
-    from metl_gui.core.dimensional.load_policy import LoadPolicy
+    from metl_gui.core.dimensional.loads.load_policy import LoadPolicy
 
     return LoadPolicy.of(arguments.every, arguments.when_waiting, when_asked=arguments.when_asked)
 

@@ -11,15 +11,15 @@ import msgspec
 
 from metl_gui.warehouse.databases.target import WarehouseTarget
 from metl_gui.warehouse.loader import Loader
-from metl_gui.warehouse.plans.arrivals import set_aside_table
 from metl_gui.warehouse.plans.declared_tests import Rule, declared_rules
-from metl_gui.warehouse.plans.dimension_tables import versions_table
-from metl_gui.warehouse.plans.fact_plan import member_references
-from metl_gui.warehouse.plans.history_tables import history_table
+from metl_gui.warehouse.plans.dimensions.dimension_tables import versions_table
+from metl_gui.warehouse.plans.dimensions.member_plan import MemberTables, keys_of
+from metl_gui.warehouse.plans.facts.fact_plan import member_references
+from metl_gui.warehouse.plans.histories.arrivals import set_aside_table
+from metl_gui.warehouse.plans.histories.history_tables import history_table
 from metl_gui.warehouse.plans.load_plan import referring_to
-from metl_gui.warehouse.plans.member_plan import MemberTables, keys_of
+from metl_gui.warehouse.plans.shapes.table_shapes import DimensionShape, FactShape, JunkShape, MemberShape, TableShapes
 from metl_gui.warehouse.plans.statements import name, names
-from metl_gui.warehouse.plans.table_shapes import DimensionShape, FactShape, JunkShape, MemberShape, TableShapes
 from metl_gui.warehouse.target_model import Owner, check_loaded
 
 _SHOWN = 5

@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias, TypeVar
 
-from metl_gui.core.dimensional.replays import Coverage, Span, highest, newly_covered
+from metl_gui.core.dimensional.rows.replays import Coverage, Span, highest, newly_covered
 from metl_gui.warehouse.databases.target import WarehouseTarget
-from metl_gui.warehouse.plans.replay_plan import COVERED, RANGE, REPLAYS
+from metl_gui.warehouse.plans.histories.replay_plan import COVERED, RANGE, REPLAYS
 from metl_gui.warehouse.plans.statements import name, names
 
 _Log: TypeAlias = tuple[str, int]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from metl_gui.core.dimensional.epochs import MOST_EPOCHS, EpochStart, Fall, head, start_of
-from metl_gui.core.dimensional.messages import Position
-from metl_gui.core.dimensional.replays import WHOLE
+from metl_gui.core.dimensional.rows.epochs import MOST_EPOCHS, EpochStart, Fall, head, start_of
+from metl_gui.core.dimensional.rows.messages import Position
+from metl_gui.core.dimensional.rows.replays import WHOLE
 from metl_gui.warehouse.databases.target import TargetError, WarehouseTarget
-from metl_gui.warehouse.plans.epoch_plan import CREATE_SPANS, EPOCHS, SPANS, starts_query
+from metl_gui.warehouse.plans.histories.epoch_plan import CREATE_SPANS, EPOCHS, SPANS, starts_query
 from metl_gui.warehouse.plans.statements import name
 
 _SHOWN = 5

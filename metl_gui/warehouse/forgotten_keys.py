@@ -11,9 +11,9 @@ from typing import TypeAlias
 
 import msgspec
 
-from metl_gui.core.dimensional.forgotten import mark_of
+from metl_gui.core.dimensional.rows.forgotten import mark_of
 from metl_gui.warehouse.databases.target import TargetError, WarehouseTarget
-from metl_gui.warehouse.plans.forget_plan import (
+from metl_gui.warehouse.plans.histories.forget_plan import (
     FORGOTTEN,
     create_stubs,
     last_query,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from metl_gui.core.dimensional.key_history import KeyHistory, KeyMessage, KeyVersion
+from metl_gui.core.dimensional.loads.key_history import KeyHistory, KeyMessage, KeyVersion
 from metl_gui.warehouse.databases.target import WarehouseTarget
-from metl_gui.warehouse.plans.history_tables import IDENTITY, RANK, history_table
+from metl_gui.warehouse.plans.histories.history_tables import IDENTITY, RANK, history_table
+from metl_gui.warehouse.plans.shapes.table_shapes import DimensionShape, TableShapes
 from metl_gui.warehouse.plans.statements import name
-from metl_gui.warehouse.plans.table_shapes import DimensionShape, TableShapes
 
 MOST = 500
 """Messages or versions of one key that are read at most, and keys that are offered."""

@@ -10,13 +10,13 @@ from typing import TypeAlias
 
 import msgspec
 
-from metl_gui.core.dimensional.epochs import head
-from metl_gui.core.dimensional.grants import granted_roles
 from metl_gui.core.dimensional.histories import EntityHistory
-from metl_gui.core.dimensional.load_report import LoadReport, TableCounts, check_balance
-from metl_gui.core.dimensional.read_progress import ReadProgress
-from metl_gui.core.dimensional.replays import Coverage
-from metl_gui.core.dimensional.staged_parts import StagedPart
+from metl_gui.core.dimensional.loads.load_report import LoadReport, TableCounts, check_balance
+from metl_gui.core.dimensional.loads.read_progress import ReadProgress
+from metl_gui.core.dimensional.loads.staged_parts import StagedPart
+from metl_gui.core.dimensional.models.grants import granted_roles
+from metl_gui.core.dimensional.rows.epochs import head
+from metl_gui.core.dimensional.rows.replays import Coverage
 from metl_gui.warehouse.compaction import compacted_before
 from metl_gui.warehouse.coverage import cover
 from metl_gui.warehouse.databases.target import CommitUnknownError, WarehouseTarget
@@ -24,7 +24,13 @@ from metl_gui.warehouse.epochs import check_falls, prepare_spans
 from metl_gui.warehouse.forgotten_keys import ForgottenKeys, Secret
 from metl_gui.warehouse.part_check import check_bytes, check_rows
 from metl_gui.warehouse.plans.access_plan import declared
-from metl_gui.warehouse.plans.arrivals import (
+from metl_gui.warehouse.plans.declared_tests import declared_rules
+from metl_gui.warehouse.plans.dimensions.dimension_plan import again_for_parents
+from metl_gui.warehouse.plans.dimensions.dimension_tables import closed_table
+from metl_gui.warehouse.plans.dimensions.member_plan import MemberTables
+from metl_gui.warehouse.plans.facts.missed_plan import again_table, nothing_again, waiting_query
+from metl_gui.warehouse.plans.facts.periods import watermark_plan
+from metl_gui.warehouse.plans.histories.arrivals import (
     Batch,
     all_touched,
     arrival_plan,
@@ -37,13 +43,14 @@ from metl_gui.warehouse.plans.arrivals import (
     staged_columns,
     staged_table,
 )
-from metl_gui.warehouse.plans.compact_plan import TOO_LATE, late_plan
-from metl_gui.warehouse.plans.count_plan import ambiguous_query, keyless_query
-from metl_gui.warehouse.plans.declared_tests import declared_rules
-from metl_gui.warehouse.plans.dimension_plan import again_for_parents
-from metl_gui.warehouse.plans.dimension_tables import closed_table
-from metl_gui.warehouse.plans.epoch_plan import epoch_statement, falls_plan
-from metl_gui.warehouse.plans.history_tables import OWN_COLUMNS, history_table, sql_type
+from metl_gui.warehouse.plans.histories.compact_plan import TOO_LATE, late_plan
+from metl_gui.warehouse.plans.histories.count_plan import ambiguous_query, keyless_query
+from metl_gui.warehouse.plans.histories.epoch_plan import epoch_statement, falls_plan
+from metl_gui.warehouse.plans.histories.history_tables import OWN_COLUMNS, history_table, sql_type
+from metl_gui.warehouse.plans.histories.log_plan import LOGS, relog_plan
+from metl_gui.warehouse.plans.histories.replay_plan import may_void_query, void_query
+from metl_gui.warehouse.plans.histories.snapshot_plan import absent_plan
+from metl_gui.warehouse.plans.histories.state_plan import Contents, StateTables
 from metl_gui.warehouse.plans.index_plan import indexes
 from metl_gui.warehouse.plans.load_plan import (
     facts_plan,
@@ -52,15 +59,8 @@ from metl_gui.warehouse.plans.load_plan import (
     states_of,
     wider,
 )
-from metl_gui.warehouse.plans.log_plan import LOGS, relog_plan
-from metl_gui.warehouse.plans.member_plan import MemberTables
-from metl_gui.warehouse.plans.missed_plan import again_table, nothing_again, waiting_query
-from metl_gui.warehouse.plans.periods import watermark_plan
-from metl_gui.warehouse.plans.replay_plan import may_void_query, void_query
-from metl_gui.warehouse.plans.snapshot_plan import absent_plan
-from metl_gui.warehouse.plans.state_plan import Contents, StateTables
+from metl_gui.warehouse.plans.shapes.table_shapes import DimensionShape, TableShapes
 from metl_gui.warehouse.plans.statements import Step, name, names, temporary, text
-from metl_gui.warehouse.plans.table_shapes import DimensionShape, TableShapes
 from metl_gui.warehouse.read_progress import keep_progress
 from metl_gui.warehouse.target_model import Owner, TargetModel, check_loaded
 

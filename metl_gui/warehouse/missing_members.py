@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
-from metl_gui.core.dimensional.missing_members import MissingMember
+from metl_gui.core.dimensional.loads.missing_members import MissingMember
 from metl_gui.warehouse.databases.target import WarehouseTarget, has_columns
-from metl_gui.warehouse.plans.dimension_tables import members_table
-from metl_gui.warehouse.plans.member_plan import keys_of
-from metl_gui.warehouse.plans.missed_plan import missed_table, missing_references
+from metl_gui.warehouse.plans.dimensions.dimension_tables import members_table
+from metl_gui.warehouse.plans.dimensions.member_plan import keys_of
+from metl_gui.warehouse.plans.facts.missed_plan import missed_table, missing_references
+from metl_gui.warehouse.plans.shapes.table_shapes import DimensionShape, FactShape, ReferenceShape, TableShapes
 from metl_gui.warehouse.plans.statements import name, text
-from metl_gui.warehouse.plans.table_shapes import DimensionShape, FactShape, ReferenceShape, TableShapes
 
 
 def missing_members(target: WarehouseTarget, shapes: TableShapes, limit: int = 100) -> tuple[MissingMember, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from metl_gui.core.dimensional.staged_parts import StagedPart
+from metl_gui.core.dimensional.loads.staged_parts import StagedPart
 from metl_gui.own_files import checksum_of
 from metl_gui.warehouse.databases.target import TargetError
 

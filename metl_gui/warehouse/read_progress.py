@@ -8,7 +8,7 @@ Source: docs/guide/warehouse.md, "Loading what comes".
 
 from __future__ import annotations
 
-from metl_gui.core.dimensional.read_progress import ReadProgress
+from metl_gui.core.dimensional.loads.read_progress import ReadProgress
 from metl_gui.warehouse.databases.target import TargetError, WarehouseTarget
 
 _TABLES = (

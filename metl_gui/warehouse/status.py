@@ -10,15 +10,15 @@ from typing import Any
 
 import msgspec
 
-from metl_gui.core.dimensional.load_report import LoadReport
-from metl_gui.core.dimensional.missing_members import MissingMember
+from metl_gui.core.dimensional.loads.load_report import LoadReport
+from metl_gui.core.dimensional.loads.missing_members import MissingMember
 from metl_gui.warehouse.databases.target import WarehouseTarget, has_columns
-from metl_gui.warehouse.plans.arrivals import set_aside_table
-from metl_gui.warehouse.plans.history_tables import history_table
-from metl_gui.warehouse.plans.member_plan import keys_of
-from metl_gui.warehouse.plans.missed_plan import missed_table, waiting_query
+from metl_gui.warehouse.plans.dimensions.member_plan import keys_of
+from metl_gui.warehouse.plans.facts.missed_plan import missed_table, waiting_query
+from metl_gui.warehouse.plans.histories.arrivals import set_aside_table
+from metl_gui.warehouse.plans.histories.history_tables import history_table
+from metl_gui.warehouse.plans.shapes.table_shapes import TableShapes
 from metl_gui.warehouse.plans.statements import name
-from metl_gui.warehouse.plans.table_shapes import TableShapes
 
 
 class LoadEntry(msgspec.Struct, frozen=True, kw_only=True):

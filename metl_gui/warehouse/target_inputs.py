@@ -10,20 +10,26 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from metl_gui.core.dimensional.load_report import LoadReport
-from metl_gui.core.dimensional.messages import Position
+from metl_gui.core.dimensional.loads.load_report import LoadReport
+from metl_gui.core.dimensional.rows.messages import Position
 from metl_gui.warehouse.compaction import keep_compacted
 from metl_gui.warehouse.epochs import keep_starts, prepare_spans
 from metl_gui.warehouse.forgotten_keys import Purge
 from metl_gui.warehouse.loader import Loader
-from metl_gui.warehouse.plans.arrivals import Batch, all_touched, none_touched, set_aside_table, touch_step
-from metl_gui.warehouse.plans.compact_plan import compact_plan
-from metl_gui.warehouse.plans.epoch_plan import epoch_statement, misplaced_step
-from metl_gui.warehouse.plans.forget_plan import create_gone, gone_statement, gone_table, linked_query, purge_numbers
-from metl_gui.warehouse.plans.history_tables import history_table
-from metl_gui.warehouse.plans.log_plan import relog_plan
-from metl_gui.warehouse.plans.missed_plan import missed_table, missing_references
-from metl_gui.warehouse.plans.state_plan import state_plan
+from metl_gui.warehouse.plans.facts.missed_plan import missed_table, missing_references
+from metl_gui.warehouse.plans.histories.arrivals import Batch, all_touched, none_touched, set_aside_table, touch_step
+from metl_gui.warehouse.plans.histories.compact_plan import compact_plan
+from metl_gui.warehouse.plans.histories.epoch_plan import epoch_statement, misplaced_step
+from metl_gui.warehouse.plans.histories.forget_plan import (
+    create_gone,
+    gone_statement,
+    gone_table,
+    linked_query,
+    purge_numbers,
+)
+from metl_gui.warehouse.plans.histories.history_tables import history_table
+from metl_gui.warehouse.plans.histories.log_plan import relog_plan
+from metl_gui.warehouse.plans.histories.state_plan import state_plan
 from metl_gui.warehouse.target_model import check_loaded
 
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from metl_gui.core.dimensional.masked_models import MASKINGS, Masking
+from metl_gui.core.dimensional.models.masked_models import MASKINGS, Masking
 from metl_gui.warehouse.databases.target import TargetError, WarehouseTarget
-from metl_gui.warehouse.plans.arrivals import set_aside_table
-from metl_gui.warehouse.plans.history_tables import history_table
+from metl_gui.warehouse.plans.histories.arrivals import set_aside_table
+from metl_gui.warehouse.plans.histories.history_tables import history_table
+from metl_gui.warehouse.plans.shapes.table_shapes import TableShapes
 from metl_gui.warehouse.plans.statements import name
-from metl_gui.warehouse.plans.table_shapes import TableShapes
 
 _MASKED = "masked"
 _WORDS = {"omit": "leaves masked values out", "plain": "holds masked values plain"}

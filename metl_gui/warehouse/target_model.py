@@ -9,12 +9,12 @@ import msgspec
 from metl_gui.core.warehouse_model import Model
 from metl_gui.warehouse.databases.target import TargetError, WarehouseTarget
 from metl_gui.warehouse.plans.access_plan import declared
-from metl_gui.warehouse.plans.arrivals import set_aside_table
-from metl_gui.warehouse.plans.dimension_tables import members_table, versions_table
-from metl_gui.warehouse.plans.history_tables import add_column, history_table
+from metl_gui.warehouse.plans.dimensions.dimension_tables import members_table, versions_table
+from metl_gui.warehouse.plans.histories.arrivals import set_aside_table
+from metl_gui.warehouse.plans.histories.history_tables import add_column, history_table
 from metl_gui.warehouse.plans.load_plan import create_histories, create_own, create_tables, drop_tables
+from metl_gui.warehouse.plans.shapes.table_shapes import TableShapes
 from metl_gui.warehouse.plans.statements import Step, name
-from metl_gui.warehouse.plans.table_shapes import TableShapes
 from metl_gui.warehouse.target_masks import check_masks, remember_masks
 
 FORMAT = 1

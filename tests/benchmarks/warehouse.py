@@ -20,19 +20,19 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from metl_gui.core.dimensional.load_report import LoadReport
-from metl_gui.core.dimensional.members import Ownership, members, versions
-from metl_gui.core.dimensional.messages import Message, held
-from metl_gui.core.dimensional.row_states import FOREVER, row_states
-from metl_gui.core.dimensional.staged_parts import StagedPart
+from metl_gui.core.dimensional.loads.load_report import LoadReport
+from metl_gui.core.dimensional.loads.staged_parts import StagedPart
+from metl_gui.core.dimensional.rows.members import Ownership, members, versions
+from metl_gui.core.dimensional.rows.messages import Message, held
+from metl_gui.core.dimensional.rows.row_states import FOREVER, row_states
 from metl_gui.core.warehouse_model import Column, Model
 from metl_gui.stack.postgres import OWNER, PostgresServer
 from metl_gui.warehouse.databases.duckdb_target import DuckDb
 from metl_gui.warehouse.databases.postgres_target import PostgreSql
 from metl_gui.warehouse.databases.target import WarehouseTarget
 from metl_gui.warehouse.loader import load_parts
-from metl_gui.warehouse.plans.shape_maker import shapes
-from metl_gui.warehouse.plans.table_shapes import TableShapes
+from metl_gui.warehouse.plans.shapes.shape_maker import shapes
+from metl_gui.warehouse.plans.shapes.table_shapes import TableShapes
 from metl_gui.warehouse.target_model import Owner
 from tests.benchmarks.harness import Case, compared, figure, seconds
 from tests.benchmarks.warehouse_baseline import Baseline

@@ -17,7 +17,7 @@ from PySide6.QtCore import QEvent, QSettings, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from metl_gui.core.dimensional.proposals import proposed_model
+from metl_gui.core.dimensional.models.proposals import proposed_model
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.warehouse_model import Column, Dimension, Model
 from metl_gui.formats.model_yaml import read_model, write_model

@@ -19,11 +19,11 @@ from typing import TypeAlias
 
 import msgspec
 
-from metl_gui.core.dimensional.messages import Message
+from metl_gui.core.dimensional.rows.messages import Message
 from metl_gui.core.warehouse_model import Column, Model
 from metl_gui.warehouse.databases.duckdb_target import DuckDb
 from metl_gui.warehouse.loader import load_parts
-from metl_gui.warehouse.plans.shape_maker import shapes
+from metl_gui.warehouse.plans.shapes.shape_maker import shapes
 from metl_gui.warehouse.target_model import Owner
 from tests.comparisons.environment import environment, environment_option
 from tests.unit.warehouse.worlds import PERSON, parse, part, person_dimension

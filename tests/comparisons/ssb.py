@@ -21,8 +21,8 @@ import duckdb
 from metl_gui.core.warehouse_model import Column, Dates, Dimension, Fact, Model, Reference
 from metl_gui.warehouse.databases.duckdb_target import DuckDb
 from metl_gui.warehouse.loader import load_parts
-from metl_gui.warehouse.plans.shape_maker import shapes
-from metl_gui.warehouse.plans.table_shapes import TableShapes
+from metl_gui.warehouse.plans.shapes.shape_maker import shapes
+from metl_gui.warehouse.plans.shapes.table_shapes import TableShapes
 from metl_gui.warehouse.target_model import Owner
 from tests.comparisons.environment import environment, environment_option
 from tests.comparisons.staging import history_of, staged

@@ -8,7 +8,7 @@ from pathlib import Path
 import duckdb
 
 from metl_gui.core.dimensional.histories import EntityHistory, HistoryColumn
-from metl_gui.core.dimensional.staged_parts import StagedPart
+from metl_gui.core.dimensional.loads.staged_parts import StagedPart
 
 _TYPES = {
     "VARCHAR": "text",

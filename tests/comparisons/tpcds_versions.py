@@ -19,11 +19,11 @@ import duckdb
 import msgspec
 
 from metl_gui.core.dimensional.histories import EntityHistory
-from metl_gui.core.dimensional.staged_parts import StagedPart
+from metl_gui.core.dimensional.loads.staged_parts import StagedPart
 from metl_gui.core.warehouse_model import Column, Dimension, Model
 from metl_gui.warehouse.databases.duckdb_target import DuckDb
 from metl_gui.warehouse.loader import load_parts
-from metl_gui.warehouse.plans.shape_maker import shapes
+from metl_gui.warehouse.plans.shapes.shape_maker import shapes
 from metl_gui.warehouse.target_model import Owner
 from tests.comparisons.environment import environment, environment_option
 from tests.comparisons.staging import history_of, staged

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from metl_gui.core.dimensional.key_history import KeyHistory
-from metl_gui.core.dimensional.missing_members import MissingMember
+from metl_gui.core.dimensional.loads.key_history import KeyHistory
+from metl_gui.core.dimensional.loads.missing_members import MissingMember
 from metl_gui.errors import RunError
 from metl_gui.ui.shell.window import Window
 from metl_gui.ui.widgets.choice import Chooser

@@ -13,8 +13,8 @@ from PySide6.QtCore import QAbstractItemModel, QPoint, Qt
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 from PySide6.QtWidgets import QComboBox, QFileDialog
 
-from metl_gui.core.dimensional.key_history import KeyHistory, KeyMessage
-from metl_gui.core.dimensional.load_report import LoadReport, TableCounts
+from metl_gui.core.dimensional.loads.key_history import KeyHistory, KeyMessage
+from metl_gui.core.dimensional.loads.load_report import LoadReport, TableCounts
 from metl_gui.core.edits.warehouse import RemoveModel
 from metl_gui.core.warehouse_model import Dimension, Fact, Model, NotNull
 from metl_gui.errors import RunError

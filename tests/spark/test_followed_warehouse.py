@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from metl_gui.core.dimensional.load_policy import LoadPolicy
-from metl_gui.core.dimensional.load_report import LoadReport
+from metl_gui.core.dimensional.loads.load_policy import LoadPolicy
+from metl_gui.core.dimensional.loads.load_report import LoadReport
 from metl_gui.core.progress import Watch
 from metl_gui.core.runs.events import LoadCommitted
 from metl_gui.core.runs.run_spec import SourceSpec

@@ -17,18 +17,9 @@ from pathlib import Path
 
 import pytest
 
-from metl_gui.core.dimensional import (
-    epochs,
-    forgotten,
-    masked_models,
-    members,
-    messages,
-    missing_members,
-    read_progress,
-    replays,
-    row_states,
-    staged_parts,
-)
+from metl_gui.core.dimensional.loads import missing_members, read_progress, staged_parts
+from metl_gui.core.dimensional.models import masked_models
+from metl_gui.core.dimensional.rows import epochs, forgotten, members, messages, replays, row_states
 from metl_gui.core.runs import kafka, run_spec, target
 from metl_gui.core.runs import lanes as lane_values
 from metl_gui.engine.kafka import inspection, offsets, topic_orders
@@ -45,16 +36,10 @@ from metl_gui.engine.tasks import task
 from metl_gui.registry import addresses as places
 from metl_gui.ui.messages import pairs
 from metl_gui.warehouse import audit, forgotten_keys, status
-from metl_gui.warehouse.plans import (
-    access_plan,
-    arrivals,
-    declared_tests,
-    index_plan,
-    member_plan,
-    state_plan,
-    statements,
-    table_shapes,
-)
+from metl_gui.warehouse.plans import access_plan, declared_tests, index_plan, statements
+from metl_gui.warehouse.plans.dimensions import member_plan
+from metl_gui.warehouse.plans.histories import arrivals, state_plan
+from metl_gui.warehouse.plans.shapes import table_shapes
 from metl_gui.workbench.runs import topics as shown_topics
 from tests.helpers import documents, killing
 from tests.helpers.killing import WORKER

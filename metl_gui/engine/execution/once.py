@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import msgspec
 
-from metl_gui.core.dimensional.replays import Coverage
+from metl_gui.core.dimensional.rows.replays import Coverage
 from metl_gui.core.runs.events import RunProgressed, RunStarted
 from metl_gui.core.runs.kafka import is_kafka
 from metl_gui.core.runs.report import RunReport, Tally, Unit, check_sums, report_of

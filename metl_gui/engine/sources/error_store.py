@@ -23,7 +23,7 @@ from pathlib import Path
 
 import msgspec
 
-from metl_gui.core.dimensional.replays import CoveredRange
+from metl_gui.core.dimensional.rows.replays import CoveredRange
 from metl_gui.core.runs.limits import LIMIT_BYTES
 from metl_gui.engine.runs.staged_outputs import Staging
 from metl_gui.engine.sources.files import FileRange, SourceFile, range_bytes

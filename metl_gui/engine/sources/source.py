@@ -9,7 +9,7 @@ from typing import Protocol
 
 import msgspec
 
-from metl_gui.core.dimensional.replays import WHOLE, CoveredRange
+from metl_gui.core.dimensional.rows.replays import WHOLE, CoveredRange
 from metl_gui.engine.kafka.topic_orders import TopicReading
 from metl_gui.engine.runs.staged_outputs import Staging
 from metl_gui.engine.sources.files import FileListing, FileRange, SourceFile, cut_ranges, growth_problems

@@ -13,7 +13,7 @@ from typing import Final
 
 from confluent_kafka import Consumer, TopicPartition
 
-from metl_gui.core.dimensional.replays import CoveredRange
+from metl_gui.core.dimensional.rows.replays import CoveredRange
 from metl_gui.core.runs.kafka import KafkaServers, is_kafka, parse_address, parse_start
 from metl_gui.core.runs.limits import LIMIT_BYTES
 from metl_gui.core.runs.run_spec import RunSpec

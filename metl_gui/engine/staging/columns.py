@@ -3,7 +3,7 @@
 What is read, and what is refused, is that of typed columns (``columns``), in wider types: whole numbers of any source
 as decimals of 38 digits, fractions in 64 bits, times in microseconds, and numbers without bounds as their digits.
 Times lie in the years 1 to 9999, or are one of the two that stand for infinite ones
-(``core.dimensional.staged_parts``).
+(``core.dimensional.loads.staged_parts``).
 
 Source: docs/reference/warehouse-model.md, "Types".
 """
@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from msgspec import Raw
 
 from metl_gui.core.dimensional.histories import EntityHistory, HistoryColumn
-from metl_gui.core.dimensional.staged_parts import INFINITE_DATES, INFINITE_TIMES
+from metl_gui.core.dimensional.loads.staged_parts import INFINITE_DATES, INFINITE_TIMES
 from metl_gui.core.trees.logical_types import DECIMAL, DECIMALS, LogicalType, Meaning, time_type
 from metl_gui.engine.kernel.plan import ColumnPlan, EntityPlan, SourceType
 from metl_gui.engine.sinks import readers

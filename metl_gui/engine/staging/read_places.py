@@ -13,7 +13,7 @@ from collections.abc import Iterable
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
-from metl_gui.core.dimensional.replays import CoveredRange
+from metl_gui.core.dimensional.rows.replays import CoveredRange
 from metl_gui.engine.kernel.message_records import RecordBatch
 from metl_gui.engine.kernel.records import Records
 from metl_gui.formats.record_wrapper import BARE

@@ -1,4 +1,4 @@
-"""Messages of an entity as rows of its history, in the columns of a part (``core.dimensional.staged_parts``)."""
+"""Messages of an entity as rows of its history, in the columns of a part (``core.dimensional.loads.staged_parts``)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute
 
 from metl_gui.core.dimensional.histories import EntityHistory
-from metl_gui.core.dimensional.staged_parts import COLUMNS
+from metl_gui.core.dimensional.loads.staged_parts import COLUMNS
 from metl_gui.engine.sinks.columns import Column
 from metl_gui.engine.staging.columns import INSTANTS_OF_MS, columns_of, stored_type
 from metl_gui.engine.staging.log_places import order_key_column, transport_columns

@@ -3,7 +3,7 @@
     payment/part-000000-0-0.parquet
 
 Entities without a history are left out. A record of which a value does not fit the column of its history is set aside
-as the Parquet sink does it; what a part looks like says ``core.dimensional.staged_parts``.
+as the Parquet sink does it; what a part looks like says ``core.dimensional.loads.staged_parts``.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from metl_gui.core.dimensional.histories import EntityHistory
-from metl_gui.core.dimensional.replays import Coverage
-from metl_gui.core.dimensional.staged_parts import StagedPart
+from metl_gui.core.dimensional.loads.staged_parts import StagedPart
+from metl_gui.core.dimensional.rows.replays import Coverage
 from metl_gui.engine.kernel.message_fields import AlikeMessages
 from metl_gui.engine.kernel.message_layout import Layout
 from metl_gui.engine.kernel.outcomes import MappedBatch

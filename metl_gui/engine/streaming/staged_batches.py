@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from metl_gui.core.dimensional.replays import Coverage, CoveredRange
+from metl_gui.core.dimensional.rows.replays import Coverage, CoveredRange
 from metl_gui.engine.sources.source import partition_of
 from metl_gui.engine.staging.part_marks import PartMark
 from metl_gui.engine.staging.read_places import joined

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from metl_gui.core.dimensional.replays import Coverage
+from metl_gui.core.dimensional.rows.replays import Coverage
 from metl_gui.core.runs.events import BatchCommitted, RunStarted, SourceTroubled, StateChanged
 from metl_gui.core.runs.kafka import KafkaServers, is_kafka
 from metl_gui.core.runs.report import RunReport, Tally, Unit, check_sums

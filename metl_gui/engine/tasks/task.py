@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
-from metl_gui.core.dimensional.replays import CoveredRange
+from metl_gui.core.dimensional.rows.replays import CoveredRange
 from metl_gui.core.runs.kafka import parse_address
 from metl_gui.core.runs.records import MappedRecord, SentMessage
 from metl_gui.core.runs.report import KernelFigures, Tally

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QFileDialog
 
-from metl_gui.core.dimensional.key_history import KeyHistory
-from metl_gui.core.dimensional.load_report import LoadReport
-from metl_gui.core.dimensional.missing_members import MissingMember
-from metl_gui.core.dimensional.proposed_tables import proposed_tables, with_proposed
+from metl_gui.core.dimensional.loads.key_history import KeyHistory
+from metl_gui.core.dimensional.loads.load_report import LoadReport
+from metl_gui.core.dimensional.loads.missing_members import MissingMember
+from metl_gui.core.dimensional.models.proposed_tables import proposed_tables, with_proposed
 from metl_gui.core.edits.warehouse import SetModel
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.progress import Watch

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from metl_gui.core.dimensional.load_report import LoadReport, TableCounts
+from metl_gui.core.dimensional.loads.load_report import LoadReport, TableCounts
 from metl_gui.core.progress import Progress
 from metl_gui.core.runs.run_spec import RunPolicy, SinkSpec, SourceSpec
 from metl_gui.ui.project.text import number_of

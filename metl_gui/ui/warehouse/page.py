@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMainWindow, QWidget
 
-from metl_gui.core.dimensional.proposed_tables import accepted_with
+from metl_gui.core.dimensional.models.proposed_tables import accepted_with
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.search.problems import Problem
 from metl_gui.core.warehouse_model import Dimension, Model, Table

@@ -23,7 +23,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QWidget
 
-from metl_gui.core.dimensional.key_history import KeyHistory, KeyMessage, KeyVersion
+from metl_gui.core.dimensional.loads.key_history import KeyHistory, KeyMessage, KeyVersion
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.theming.theme import Theme
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
-from metl_gui.core.dimensional.key_history import KeyHistory
+from metl_gui.core.dimensional.loads.key_history import KeyHistory
 from metl_gui.ui.warehouse.timeline import TimelineContent, TimelineView, timeline_of
 from metl_gui.ui.widgets.dock import FocusRing, Surface
 from metl_gui.ui.widgets.labels import Elided

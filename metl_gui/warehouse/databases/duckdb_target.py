@@ -11,7 +11,7 @@ from typing import Any, Self
 
 import duckdb
 
-from metl_gui.core.dimensional.staged_parts import INFINITE_DATES
+from metl_gui.core.dimensional.loads.staged_parts import INFINITE_DATES
 from metl_gui.warehouse.databases.target import TargetError
 from metl_gui.warehouse.plans.access_plan import Declared, Grant
 from metl_gui.warehouse.plans.index_plan import Index

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from metl_gui.core.dimensional.grants import PUBLIC
+from metl_gui.core.dimensional.models.grants import PUBLIC
 from metl_gui.warehouse.plans.access_plan import Grant
 from metl_gui.warehouse.plans.dialects import fitted
 from metl_gui.warehouse.plans.statements import name

@@ -10,7 +10,7 @@ import pyarrow.compute
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
-from metl_gui.core.dimensional.staged_parts import INFINITE_DATES, INFINITE_TIMES
+from metl_gui.core.dimensional.loads.staged_parts import INFINITE_DATES, INFINITE_TIMES
 from metl_gui.warehouse.plans.dialects import UNHELD
 
 BATCH_ROWS = 20_000

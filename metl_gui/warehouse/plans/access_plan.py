@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-from metl_gui.core.dimensional.grants import role_of
-from metl_gui.core.dimensional.junk import junk_tables
+from metl_gui.core.dimensional.models.grants import role_of
+from metl_gui.core.dimensional.rows.junk import junk_tables
 from metl_gui.core.warehouse_model import Dates, Dimension, Fact, Model, Table, TimesOfDay
 
 

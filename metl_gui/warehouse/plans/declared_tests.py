@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 import msgspec
 
-from metl_gui.core.dimensional.junk import junk_of
+from metl_gui.core.dimensional.rows.junk import junk_of
 from metl_gui.core.warehouse_model import Accepted, Column, ColumnTest, Dimension, Fact, NotNull, Related, Table, Unique
-from metl_gui.warehouse.plans.dimension_tables import columns_of
-from metl_gui.warehouse.plans.fact_values import POSTED
+from metl_gui.warehouse.plans.dimensions.dimension_tables import columns_of
+from metl_gui.warehouse.plans.facts.fact_values import POSTED
+from metl_gui.warehouse.plans.shapes.table_shapes import FactShape, TableShapes
 from metl_gui.warehouse.plans.statements import name, text
-from metl_gui.warehouse.plans.table_shapes import FactShape, TableShapes
 
 
 class Rule(msgspec.Struct, frozen=True):

@@ -7,15 +7,15 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from metl_gui.core.warehouse_model import Dimension, Fact, Table
-from metl_gui.warehouse.plans.dimension_tables import columns_of as dimension_columns
-from metl_gui.warehouse.plans.dimension_tables import members_table, versions_table
-from metl_gui.warehouse.plans.fact_plan import columns_of as fact_columns
-from metl_gui.warehouse.plans.fact_plan import member_references
-from metl_gui.warehouse.plans.history_tables import history_table
-from metl_gui.warehouse.plans.junk_plan import combinations_table
-from metl_gui.warehouse.plans.member_plan import MemberTables, keys_of
-from metl_gui.warehouse.plans.posting_plan import FROM, runs_table
-from metl_gui.warehouse.plans.table_shapes import (
+from metl_gui.warehouse.plans.dimensions.dimension_tables import columns_of as dimension_columns
+from metl_gui.warehouse.plans.dimensions.dimension_tables import members_table, versions_table
+from metl_gui.warehouse.plans.dimensions.member_plan import MemberTables, keys_of
+from metl_gui.warehouse.plans.facts.fact_plan import columns_of as fact_columns
+from metl_gui.warehouse.plans.facts.fact_plan import member_references
+from metl_gui.warehouse.plans.facts.junk_plan import combinations_table
+from metl_gui.warehouse.plans.facts.posting_plan import FROM, runs_table
+from metl_gui.warehouse.plans.histories.history_tables import history_table
+from metl_gui.warehouse.plans.shapes.table_shapes import (
     DimensionShape,
     FactPeriodicShape,
     FactShape,

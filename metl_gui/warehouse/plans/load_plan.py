@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 
 from metl_gui.core.dimensional.histories import EntityHistory
-from metl_gui.core.dimensional.junk import junk_tables
+from metl_gui.core.dimensional.rows.junk import junk_tables
 from metl_gui.core.warehouse_model import Bridge, Dates, Dimension, Fact, Hierarchy, Model, TimesOfDay
-from metl_gui.warehouse.plans.arrivals import Batch, arrival_plan, once_plan, set_aside_plan, set_aside_table
-from metl_gui.warehouse.plans.bridge_plan import create_bridge, gather_plan, list_bridge_plan, pair_bridge_plan
-from metl_gui.warehouse.plans.bridge_shapes import links_table
-from metl_gui.warehouse.plans.calendar_plan import create_dates, create_times
-from metl_gui.warehouse.plans.dimension_plan import again_for_parents, dimension_plan
-from metl_gui.warehouse.plans.dimension_tables import create_dimension
-from metl_gui.warehouse.plans.epoch_plan import CREATE_EPOCHS, falls_plan
-from metl_gui.warehouse.plans.fact_plan import (
+from metl_gui.warehouse.plans.dimensions.bridge_plan import (
+    create_bridge,
+    gather_plan,
+    list_bridge_plan,
+    pair_bridge_plan,
+)
+from metl_gui.warehouse.plans.dimensions.calendar_plan import create_dates, create_times
+from metl_gui.warehouse.plans.dimensions.dimension_plan import again_for_parents, dimension_plan
+from metl_gui.warehouse.plans.dimensions.dimension_tables import create_dimension
+from metl_gui.warehouse.plans.dimensions.hierarchy_plan import create_hierarchy, cycles_table, hierarchy_plan
+from metl_gui.warehouse.plans.dimensions.inferred_plan import forget_inferred, infer
+from metl_gui.warehouse.plans.dimensions.member_plan import MemberTables, keep_owners, owner_plan, widen_plan
+from metl_gui.warehouse.plans.facts.fact_plan import (
     all_members,
     changed_members,
     create_fact,
@@ -22,21 +27,20 @@ from metl_gui.warehouse.plans.fact_plan import (
     member_references,
     rekey_plan,
 )
-from metl_gui.warehouse.plans.fact_values import row_columns
-from metl_gui.warehouse.plans.forget_plan import CREATE_FORGOTTEN
-from metl_gui.warehouse.plans.hierarchy_plan import create_hierarchy, cycles_table, hierarchy_plan
-from metl_gui.warehouse.plans.history_tables import create_history, history_table
-from metl_gui.warehouse.plans.inferred_plan import forget_inferred, infer
-from metl_gui.warehouse.plans.log_plan import CREATE_LOGS, LOGS
-from metl_gui.warehouse.plans.member_plan import MemberTables, keep_owners, owner_plan, widen_plan
-from metl_gui.warehouse.plans.missed_plan import again_plan, again_table, missed_table
-from metl_gui.warehouse.plans.periodic_plan import create_periodic, fact_periodic_plan, periodic_plan
-from metl_gui.warehouse.plans.periods import watermark_plan
-from metl_gui.warehouse.plans.posting_plan import runs_table
-from metl_gui.warehouse.plans.replay_plan import RANGE, REPLAYS
-from metl_gui.warehouse.plans.state_plan import Contents, state_plan
-from metl_gui.warehouse.plans.statements import Step, name
-from metl_gui.warehouse.plans.table_shapes import (
+from metl_gui.warehouse.plans.facts.fact_values import row_columns
+from metl_gui.warehouse.plans.facts.missed_plan import again_plan, again_table, missed_table
+from metl_gui.warehouse.plans.facts.periodic_plan import create_periodic, fact_periodic_plan, periodic_plan
+from metl_gui.warehouse.plans.facts.periods import watermark_plan
+from metl_gui.warehouse.plans.facts.posting_plan import runs_table
+from metl_gui.warehouse.plans.histories.arrivals import Batch, arrival_plan, once_plan, set_aside_plan, set_aside_table
+from metl_gui.warehouse.plans.histories.epoch_plan import CREATE_EPOCHS, falls_plan
+from metl_gui.warehouse.plans.histories.forget_plan import CREATE_FORGOTTEN
+from metl_gui.warehouse.plans.histories.history_tables import create_history, history_table
+from metl_gui.warehouse.plans.histories.log_plan import CREATE_LOGS, LOGS
+from metl_gui.warehouse.plans.histories.replay_plan import RANGE, REPLAYS
+from metl_gui.warehouse.plans.histories.state_plan import Contents, state_plan
+from metl_gui.warehouse.plans.shapes.bridge_shapes import links_table
+from metl_gui.warehouse.plans.shapes.table_shapes import (
     DimensionShape,
     FactPeriodicShape,
     FactShape,
@@ -44,6 +48,7 @@ from metl_gui.warehouse.plans.table_shapes import (
     ReferenceShape,
     TableShapes,
 )
+from metl_gui.warehouse.plans.statements import Step, name
 
 OWN_TABLES = (
     "CREATE TABLE metl_loads (load VARCHAR PRIMARY KEY, loaded_at TIMESTAMPTZ, report VARCHAR)",

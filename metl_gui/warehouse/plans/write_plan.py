@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from metl_gui.warehouse.plans.member_plan import MemberTables
+from metl_gui.warehouse.plans.dimensions.member_plan import MemberTables
 from metl_gui.warehouse.plans.statements import Step, differ, name, names, temporary
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from metl_gui.core.dimensional.load_report import LoadReport
+from metl_gui.core.dimensional.loads.load_report import LoadReport
 from metl_gui.core.edits.composite import CompositeEdit
 from metl_gui.core.edits.settings import SetSettings
 from metl_gui.core.progress import UNWATCHED, Watch

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from metl_gui.core.dimensional.schema_effects import WarehouseEffect, effect_words, warehouse_effects
+from metl_gui.core.dimensional.models.schema_effects import WarehouseEffect, effect_words, warehouse_effects
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.search.problems import Problem, Severity
 from metl_gui.workbench.json_results import JsonResult

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from metl_gui.core.dimensional.load_report import LoadReport
+from metl_gui.core.dimensional.loads.load_report import LoadReport
 from metl_gui.core.progress import UNWATCHED, Watch
 from metl_gui.errors import RunError
 from metl_gui.warehouse.target_inputs import TargetInputs

@@ -11,8 +11,8 @@ from typing import Any
 
 import msgspec
 
-from metl_gui.core.dimensional.load_report import LoadReport
-from metl_gui.core.dimensional.messages import Position
+from metl_gui.core.dimensional.loads.load_report import LoadReport
+from metl_gui.core.dimensional.rows.messages import Position
 from metl_gui.errors import RunError
 from metl_gui.formats.source_positions import transport_position
 from metl_gui.warehouse.target_inputs import TargetInputs

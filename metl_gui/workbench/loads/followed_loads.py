@@ -18,11 +18,11 @@ from pathlib import Path
 
 import msgspec
 
-from metl_gui.core.dimensional.grants import granted_roles
-from metl_gui.core.dimensional.load_policy import LoadPolicy
-from metl_gui.core.dimensional.load_report import KeyCounts, LoadReport, TableCounts
-from metl_gui.core.dimensional.read_progress import ReadProgress
-from metl_gui.core.dimensional.replays import Coverage
+from metl_gui.core.dimensional.loads.load_policy import LoadPolicy
+from metl_gui.core.dimensional.loads.load_report import KeyCounts, LoadReport, TableCounts
+from metl_gui.core.dimensional.loads.read_progress import ReadProgress
+from metl_gui.core.dimensional.models.grants import granted_roles
+from metl_gui.core.dimensional.rows.replays import Coverage
 from metl_gui.core.progress import UNWATCHED, Watch
 from metl_gui.core.runs.events import BatchCommitted, EngineEvent, LoadCommitted, RunProgressed, SourceTroubled
 from metl_gui.core.runs.kafka import is_kafka
@@ -34,7 +34,7 @@ from metl_gui.engine.streaming.staged_batches import StagedBatchFile, begin_afte
 from metl_gui.errors import RunCancelled, RunError, UserError
 from metl_gui.warehouse.databases.target import TargetError
 from metl_gui.warehouse.loader import Loader
-from metl_gui.warehouse.plans.table_shapes import TableShapes
+from metl_gui.warehouse.plans.shapes.table_shapes import TableShapes
 from metl_gui.warehouse.read_progress import stored_progress
 from metl_gui.warehouse.target_model import Owner
 from metl_gui.workbench.loads.load_requests import take_request

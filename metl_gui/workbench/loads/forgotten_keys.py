@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from metl_gui.core.dimensional.load_report import LoadReport
+from metl_gui.core.dimensional.loads.load_report import LoadReport
 from metl_gui.errors import EditError, RunError, near_names
 from metl_gui.formats.canonical_keys import row_key
 from metl_gui.warehouse.forgotten_keys import Purge

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from metl_gui.core.dimensional.missing_members import MissingMember
+from metl_gui.core.dimensional.loads.missing_members import MissingMember
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.project.masks import hidden_targets
 from metl_gui.warehouse.audit import DIFFERS, Finding
-from metl_gui.warehouse.plans.table_shapes import MemberShape, TableShapes
+from metl_gui.warehouse.plans.shapes.table_shapes import MemberShape, TableShapes
 from metl_gui.workbench.masked_messages import HIDDEN
 
 

@@ -15,8 +15,8 @@ from dataclasses import replace
 
 import msgspec
 
-from metl_gui.core.dimensional.grants import granted_roles
-from metl_gui.core.dimensional.load_report import LoadReport
+from metl_gui.core.dimensional.loads.load_report import LoadReport
+from metl_gui.core.dimensional.models.grants import granted_roles
 from metl_gui.core.progress import UNWATCHED, Watch
 from metl_gui.core.runs.kafka import is_kafka
 from metl_gui.core.runs.run_spec import RunSpec

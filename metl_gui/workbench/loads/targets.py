@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 from urllib.parse import parse_qs
 
-from metl_gui.core.dimensional.masked_models import MASKINGS, Masking
+from metl_gui.core.dimensional.models.masked_models import MASKINGS, Masking
 from metl_gui.core.runs.run_spec import WAREHOUSE
 from metl_gui.errors import RunError
 from metl_gui.registry.addresses import DatabasePlace, is_database

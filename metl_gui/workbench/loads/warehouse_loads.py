@@ -14,10 +14,10 @@ from typing import Any
 
 import msgspec
 
-from metl_gui.core.dimensional.grants import granted_roles
 from metl_gui.core.dimensional.histories import entity_histories
-from metl_gui.core.dimensional.load_report import LoadReport, TableCounts
-from metl_gui.core.dimensional.masked_models import Masking, masked_history, masked_model, target_masks
+from metl_gui.core.dimensional.loads.load_report import LoadReport, TableCounts
+from metl_gui.core.dimensional.models.grants import granted_roles
+from metl_gui.core.dimensional.models.masked_models import Masking, masked_history, masked_model, target_masks
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.progress import UNWATCHED, Watch
 from metl_gui.core.runs.kafka import is_kafka
@@ -29,9 +29,9 @@ from metl_gui.warehouse.audit import Finding, audit
 from metl_gui.warehouse.loader import Loader
 from metl_gui.warehouse.missing_members import missing_members
 from metl_gui.warehouse.plans.load_plan import whole_plan
-from metl_gui.warehouse.plans.shape_maker import shapes
+from metl_gui.warehouse.plans.shapes.shape_maker import shapes
+from metl_gui.warehouse.plans.shapes.table_shapes import TableShapes
 from metl_gui.warehouse.plans.statements import Step, readable
-from metl_gui.warehouse.plans.table_shapes import TableShapes
 from metl_gui.warehouse.status import TargetStatus, mode_of, target_status
 from metl_gui.warehouse.target_model import Owner
 from metl_gui.workbench.loads.hidden_columns import shown_findings, shown_members

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from metl_gui.core.dimensional.entity_facts import EntityFacts
-from metl_gui.core.dimensional.junk import junk_of, junk_tables
+from metl_gui.core.dimensional.models.entity_facts import EntityFacts
+from metl_gui.core.dimensional.rows.junk import junk_of, junk_tables
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.paths import split
 from metl_gui.core.warehouse_model import (

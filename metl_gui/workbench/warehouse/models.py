@@ -14,8 +14,8 @@ from typing import Any
 import msgspec
 
 from metl_gui.core.changes.draft import Edit
-from metl_gui.core.dimensional.checks import check_model
-from metl_gui.core.dimensional.proposals import proposed_model
+from metl_gui.core.dimensional.models.checks import check_model
+from metl_gui.core.dimensional.models.proposals import proposed_model
 from metl_gui.core.edits.warehouse import RemoveModel, SetModel
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.search.problems import Problem, Severity

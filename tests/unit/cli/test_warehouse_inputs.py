@@ -11,8 +11,8 @@ import pytest
 
 from metl_gui import packaged
 from metl_gui.cli.main import main
-from metl_gui.core.dimensional.replays import Coverage
-from metl_gui.core.dimensional.staged_parts import StagedPart
+from metl_gui.core.dimensional.loads.staged_parts import StagedPart
+from metl_gui.core.dimensional.rows.replays import Coverage
 from metl_gui.warehouse.databases.duckdb_target import DuckDb
 from metl_gui.warehouse.epochs import LogFellError
 from metl_gui.warehouse.loader import Loader

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from metl_gui.core.dimensional import proposed_tables as module
-from metl_gui.core.dimensional.proposed_tables import accepted_with, proposed_tables, with_proposed
+from metl_gui.core.dimensional.models import proposed_tables as module
+from metl_gui.core.dimensional.models.proposed_tables import accepted_with, proposed_tables, with_proposed
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.warehouse_model import Dates, Dimension, Fact, Model, Reference
 

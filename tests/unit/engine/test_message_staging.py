@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metl_gui.core.dimensional.histories import EntityHistory
-from metl_gui.core.dimensional.staged_parts import INFINITE_DATES
+from metl_gui.core.dimensional.loads.staged_parts import INFINITE_DATES
 from metl_gui.core.runs.report import check_sums
 from metl_gui.engine.kernel.message_records import MessageRecords, Parts
 from metl_gui.engine.kernel.plan import SourceType

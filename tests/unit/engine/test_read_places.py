@@ -7,7 +7,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metl_gui.core.dimensional.replays import WHOLE, Coverage, CoveredRange
+from metl_gui.core.dimensional.rows.replays import WHOLE, Coverage, CoveredRange
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.sources.files import LOG_HEAD_BYTES, list_files
 from metl_gui.engine.sources.source import FileSource

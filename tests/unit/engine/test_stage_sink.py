@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from metl_gui.core.dimensional.histories import EntityHistory, HistoryColumn
-from metl_gui.core.dimensional.staged_parts import COLUMNS, INFINITE_DATES, INFINITE_TIMES, StagedPart
+from metl_gui.core.dimensional.loads.staged_parts import COLUMNS, INFINITE_DATES, INFINITE_TIMES, StagedPart
 from metl_gui.engine.kernel.plan import BlockPlan, ColumnPlan, EntityPlan, Plan, SchemaPlan, SourceType, VersionPlan
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.mapping.kernel import Kernel

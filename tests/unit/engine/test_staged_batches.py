@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from metl_gui.core.dimensional.replays import Coverage, CoveredRange
+from metl_gui.core.dimensional.rows.replays import Coverage, CoveredRange
 from metl_gui.core.runs.run_spec import PlanState, SourceSpec
 from metl_gui.engine.kafka.consumer import OffsetRange
 from metl_gui.engine.sources.topic_source import cut_partitions

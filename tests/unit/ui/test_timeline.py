@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from metl_gui.core.dimensional.key_history import KeyHistory, KeyMessage, KeyVersion
+from metl_gui.core.dimensional.loads.key_history import KeyHistory, KeyMessage, KeyVersion
 from metl_gui.ui.warehouse.timeline import axis_words, timeline_of
 
 START = datetime(2026, 3, 1, 9, 30, tzinfo=UTC)

@@ -12,16 +12,16 @@ import msgspec
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 
-from metl_gui.core.dimensional.fact_rows import milestones
-from metl_gui.core.dimensional.members import fact_states
-from metl_gui.core.dimensional.messages import Message, Position
+from metl_gui.core.dimensional.rows.fact_rows import milestones
+from metl_gui.core.dimensional.rows.members import fact_states
+from metl_gui.core.dimensional.rows.messages import Message, Position
 from metl_gui.core.warehouse_model import Column, Dates, EventTime, Fact, Model, Table
 from metl_gui.warehouse.audit import audit
 from metl_gui.warehouse.databases.target import WarehouseTarget
 from metl_gui.warehouse.loader import load_parts
-from metl_gui.warehouse.plans.shape_maker import shapes
+from metl_gui.warehouse.plans.shapes.shape_maker import shapes
+from metl_gui.warehouse.plans.shapes.table_shapes import TableShapes
 from metl_gui.warehouse.plans.statements import names
-from metl_gui.warehouse.plans.table_shapes import TableShapes
 from metl_gui.warehouse.target_model import Owner
 from tests.unit.warehouse.worlds import (
     ORDER,

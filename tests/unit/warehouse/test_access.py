@@ -16,9 +16,9 @@ from metl_gui.warehouse.databases.postgres_target import PostgreSql
 from metl_gui.warehouse.databases.target import TargetError
 from metl_gui.warehouse.loader import Loader
 from metl_gui.warehouse.plans.index_plan import indexes
-from metl_gui.warehouse.plans.shape_maker import shapes
+from metl_gui.warehouse.plans.shapes.shape_maker import shapes
+from metl_gui.warehouse.plans.shapes.table_shapes import ModelError, TableShapes
 from metl_gui.warehouse.plans.statements import name
-from metl_gui.warehouse.plans.table_shapes import ModelError, TableShapes
 from tests.unit.warehouse.conftest import new_schema
 from tests.unit.warehouse.orders import DAYS, OWNER, STATUS, load_orders, order, order_fact
 from tests.unit.warehouse.worlds import ORDER, PERSON, parse, person_dimension

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from metl_gui.core.dimensional.messages import Message
+from metl_gui.core.dimensional.rows.messages import Message
 from metl_gui.core.warehouse_model import Model
 from metl_gui.warehouse.databases.duckdb_target import DuckDb
 from metl_gui.warehouse.databases.postgres_target import PostgreSql
-from metl_gui.warehouse.plans.shape_maker import shapes
-from metl_gui.warehouse.plans.table_shapes import ModelError
+from metl_gui.warehouse.plans.shapes.shape_maker import shapes
+from metl_gui.warehouse.plans.shapes.table_shapes import ModelError
 from tests.unit.warehouse.conftest import NewTarget, new_schema
 from tests.unit.warehouse.orders import (
     HISTORIES,

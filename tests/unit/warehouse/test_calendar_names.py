@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from metl_gui.core.dimensional.calendar_names import calendar_names
+from metl_gui.core.dimensional.models.calendar_names import calendar_names
 from metl_gui.core.warehouse_model import Dates
 from metl_gui.errors import EditError
-from metl_gui.warehouse.plans.calendar_plan import create_dates
+from metl_gui.warehouse.plans.dimensions.calendar_plan import create_dates
 from tests.unit.warehouse.conftest import NewTarget
 
 

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from metl_gui.core.dimensional.compaction import compacted, is_too_late
-from metl_gui.core.dimensional.load_report import LoadReport
-from metl_gui.core.dimensional.messages import Message, held
-from metl_gui.core.dimensional.row_states import row_states
+from metl_gui.core.dimensional.loads.load_report import LoadReport
+from metl_gui.core.dimensional.rows.compaction import compacted, is_too_late
+from metl_gui.core.dimensional.rows.messages import Message, held
+from metl_gui.core.dimensional.rows.row_states import row_states
 from metl_gui.core.warehouse_model import Dimension, Fact
 from metl_gui.warehouse.audit import audit
 from metl_gui.warehouse.databases.duckdb_target import DuckDb

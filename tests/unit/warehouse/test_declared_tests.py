@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from metl_gui.core.dimensional.load_report import LoadReport
-from metl_gui.core.dimensional.messages import Message
+from metl_gui.core.dimensional.loads.load_report import LoadReport
+from metl_gui.core.dimensional.rows.messages import Message
 from metl_gui.core.warehouse_model import Accepted, Column, Model, NotNull, Related, Unique
 from metl_gui.warehouse.audit import audit
 from metl_gui.warehouse.databases.target import WarehouseTarget
 from metl_gui.warehouse.loader import Loader, load_parts
-from metl_gui.warehouse.plans.shape_maker import shapes
+from metl_gui.warehouse.plans.shapes.shape_maker import shapes
 from metl_gui.warehouse.target_model import Owner
 from metl_gui.workbench.loads.warehouse_loads import broken_tests
 from tests.unit.warehouse.conftest import NewTarget

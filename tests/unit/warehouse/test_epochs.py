@@ -14,10 +14,10 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from metl_gui.core.dimensional.epochs import EpochStart, falls, in_epochs, start_of
-from metl_gui.core.dimensional.load_report import LoadReport
-from metl_gui.core.dimensional.messages import Message, Position
-from metl_gui.core.dimensional.replays import Coverage
+from metl_gui.core.dimensional.loads.load_report import LoadReport
+from metl_gui.core.dimensional.rows.epochs import EpochStart, falls, in_epochs, start_of
+from metl_gui.core.dimensional.rows.messages import Message, Position
+from metl_gui.core.dimensional.rows.replays import Coverage
 from metl_gui.core.warehouse_model import Dimension, Fact
 from metl_gui.warehouse.audit import audit
 from metl_gui.warehouse.databases.duckdb_target import DuckDb

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from metl_gui.core.dimensional.forgotten import ForgottenKey, mark_of, remembered
-from metl_gui.core.dimensional.messages import Message
+from metl_gui.core.dimensional.rows.forgotten import ForgottenKey, mark_of, remembered
+from metl_gui.core.dimensional.rows.messages import Message
 from metl_gui.core.warehouse_model import Dimension, Fact
 from metl_gui.warehouse.audit import audit
 from metl_gui.warehouse.databases.duckdb_target import DuckDb

@@ -11,19 +11,19 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from metl_gui.core.dimensional.hierarchies import MOST_LEVELS, lineage
 from metl_gui.core.dimensional.histories import EntityHistory, HistoryColumn
-from metl_gui.core.dimensional.load_report import LoadReport
-from metl_gui.core.dimensional.members import Key, Ownership, members, versions
-from metl_gui.core.dimensional.messages import Message
+from metl_gui.core.dimensional.loads.load_report import LoadReport
+from metl_gui.core.dimensional.rows.hierarchies import MOST_LEVELS, lineage
+from metl_gui.core.dimensional.rows.members import Key, Ownership, members, versions
+from metl_gui.core.dimensional.rows.messages import Message
 from metl_gui.core.warehouse_model import Column, Dimension, Fact, Hierarchy, Model, Reference
 from metl_gui.warehouse.audit import audit
 from metl_gui.warehouse.databases.duckdb_target import DuckDb
 from metl_gui.warehouse.databases.postgres_target import PostgreSql
 from metl_gui.warehouse.databases.target import WarehouseTarget
 from metl_gui.warehouse.loader import load_parts
-from metl_gui.warehouse.plans.shape_maker import shapes
-from metl_gui.warehouse.plans.table_shapes import ModelError, TableShapes
+from metl_gui.warehouse.plans.shapes.shape_maker import shapes
+from metl_gui.warehouse.plans.shapes.table_shapes import ModelError, TableShapes
 from tests.unit.warehouse.conftest import NewTarget, new_schema
 from tests.unit.warehouse.test_loads import OWNER, TOGETHER, messages, repeats, row_key
 from tests.unit.warehouse.worlds import VISIT, at, expected_facts, parse, part, plain, states_of, visit_fact

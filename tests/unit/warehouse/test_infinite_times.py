@@ -13,16 +13,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metl_gui.core.dimensional.histories import EntityHistory, HistoryColumn
-from metl_gui.core.dimensional.messages import NEVER, Message
-from metl_gui.core.dimensional.row_states import FOREVER
-from metl_gui.core.dimensional.staged_parts import INFINITE_DATES, INFINITE_TIMES
+from metl_gui.core.dimensional.loads.staged_parts import INFINITE_DATES, INFINITE_TIMES
+from metl_gui.core.dimensional.rows.messages import NEVER, Message
+from metl_gui.core.dimensional.rows.row_states import FOREVER
 from metl_gui.core.warehouse_model import Column, Dimension, Model
 from metl_gui.warehouse.audit import audit
 from metl_gui.warehouse.databases.duckdb_target import DuckDb
 from metl_gui.warehouse.databases.postgres_target import PostgreSql
 from metl_gui.warehouse.databases.target import WarehouseTarget
 from metl_gui.warehouse.loader import load_parts
-from metl_gui.warehouse.plans.shape_maker import shapes
+from metl_gui.warehouse.plans.shapes.shape_maker import shapes
 from tests.unit.core.dimensional.test_checks import GOOD, codes
 from tests.unit.warehouse.conftest import NewTarget, new_schema
 from tests.unit.warehouse.orders import (

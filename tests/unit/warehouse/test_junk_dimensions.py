@@ -12,16 +12,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metl_gui.core.dimensional.junk import combinations
-from metl_gui.core.dimensional.members import fact_states
-from metl_gui.core.dimensional.messages import Message
+from metl_gui.core.dimensional.rows.junk import combinations
+from metl_gui.core.dimensional.rows.members import fact_states
+from metl_gui.core.dimensional.rows.messages import Message
 from metl_gui.core.warehouse_model import Accepted, Column, Fact, Junk, Table
 from metl_gui.warehouse.audit import audit
 from metl_gui.warehouse.databases.duckdb_target import DuckDb
 from metl_gui.warehouse.databases.postgres_target import PostgreSql
 from metl_gui.warehouse.databases.target import WarehouseTarget
 from metl_gui.warehouse.loader import Loader
-from metl_gui.warehouse.plans.table_shapes import ModelError
+from metl_gui.warehouse.plans.shapes.table_shapes import ModelError
 from metl_gui.warehouse.status import target_status
 from tests.unit.warehouse.conftest import NewTarget, new_schema
 from tests.unit.warehouse.orders import (

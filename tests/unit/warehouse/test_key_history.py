@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from metl_gui.core.dimensional.key_history import KeyHistory
-from metl_gui.core.dimensional.messages import Message
+from metl_gui.core.dimensional.loads.key_history import KeyHistory
+from metl_gui.core.dimensional.rows.messages import Message
 from metl_gui.warehouse import key_history as module
 from metl_gui.warehouse.databases.target import WarehouseTarget
 from metl_gui.warehouse.key_history import key_history, keys_of

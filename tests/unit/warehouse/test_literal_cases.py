@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from metl_gui.core.dimensional.messages import Message
+from metl_gui.core.dimensional.rows.messages import Message
 from metl_gui.core.warehouse_model import Column
 from metl_gui.warehouse.databases.duckdb_target import DuckDb
 from metl_gui.warehouse.loader import load_parts

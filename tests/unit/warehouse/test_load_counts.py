@@ -6,8 +6,8 @@ from pathlib import Path
 
 import msgspec
 
-from metl_gui.core.dimensional.load_report import LoadReport
-from metl_gui.core.dimensional.messages import Message, Position
+from metl_gui.core.dimensional.loads.load_report import LoadReport
+from metl_gui.core.dimensional.rows.messages import Message, Position
 from metl_gui.workbench.loads.warehouse_loads import load_lines
 from tests.unit.warehouse.conftest import NewTarget
 from tests.unit.warehouse.test_loads import Warehouse, row_key

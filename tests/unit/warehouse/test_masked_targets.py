@@ -7,14 +7,14 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from metl_gui.core.dimensional.masked_models import TargetMasks, masked_history
-from metl_gui.core.dimensional.messages import Message
+from metl_gui.core.dimensional.models.masked_models import TargetMasks, masked_history
+from metl_gui.core.dimensional.rows.messages import Message
 from metl_gui.core.warehouse_model import Column
 from metl_gui.warehouse.audit import audit
 from metl_gui.warehouse.databases.target import TargetError, WarehouseTarget
 from metl_gui.warehouse.loader import Loader, load_parts
-from metl_gui.warehouse.plans.shape_maker import shapes
-from metl_gui.warehouse.plans.table_shapes import TableShapes
+from metl_gui.warehouse.plans.shapes.shape_maker import shapes
+from metl_gui.warehouse.plans.shapes.table_shapes import TableShapes
 from metl_gui.warehouse.target_masks import masking_of
 from metl_gui.warehouse.target_model import Owner
 from tests.unit.warehouse.conftest import NewTarget

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from metl_gui.core.dimensional.messages import Message
-from metl_gui.core.dimensional.missing_members import MissingMember
+from metl_gui.core.dimensional.loads.missing_members import MissingMember
+from metl_gui.core.dimensional.rows.messages import Message
 from metl_gui.core.warehouse_model import OnMiss
 from metl_gui.warehouse.loader import load_parts
 from metl_gui.warehouse.missing_members import missing_members

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from metl_gui.core.dimensional.staged_parts import StagedPart
+from metl_gui.core.dimensional.loads.staged_parts import StagedPart
 from metl_gui.engine.staging.part_marks import keep_marks, kept_marks, marks_of, place_of
 from metl_gui.engine.staging.sink import part_at, staged_parts
 from metl_gui.warehouse.loader import Loader

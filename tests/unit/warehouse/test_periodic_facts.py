@@ -12,17 +12,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metl_gui.core.dimensional.members import FactState
-from metl_gui.core.dimensional.messages import NEVER, Message
-from metl_gui.core.dimensional.postings import fact_moments, row_before
+from metl_gui.core.dimensional.rows.members import FactState
+from metl_gui.core.dimensional.rows.messages import NEVER, Message
+from metl_gui.core.dimensional.rows.postings import fact_moments, row_before
 from metl_gui.core.warehouse_model import Column, Fact, Model, Periodic
 from metl_gui.warehouse.audit import audit
 from metl_gui.warehouse.databases.duckdb_target import DuckDb
 from metl_gui.warehouse.databases.postgres_target import PostgreSql
 from metl_gui.warehouse.databases.target import WarehouseTarget
 from metl_gui.warehouse.loader import Loader, load_parts
-from metl_gui.warehouse.plans.shape_maker import shapes
-from metl_gui.warehouse.plans.table_shapes import ModelError
+from metl_gui.warehouse.plans.shapes.shape_maker import shapes
+from metl_gui.warehouse.plans.shapes.table_shapes import ModelError
 from tests.unit.warehouse.conftest import NewTarget, new_schema
 from tests.unit.warehouse.orders import (
     HISTORIES,

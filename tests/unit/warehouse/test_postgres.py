@@ -15,9 +15,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from metl_gui.core.dimensional.load_report import LoadReport
-from metl_gui.core.dimensional.messages import Message
-from metl_gui.core.dimensional.staged_parts import INFINITE_TIMES
+from metl_gui.core.dimensional.loads.load_report import LoadReport
+from metl_gui.core.dimensional.loads.staged_parts import INFINITE_TIMES
+from metl_gui.core.dimensional.rows.messages import Message
 from metl_gui.core.warehouse_model import Column, Dimension, Model
 from metl_gui.warehouse.audit import audit
 from metl_gui.warehouse.databases import postgres_target
@@ -25,7 +25,7 @@ from metl_gui.warehouse.databases.duckdb_target import DuckDb
 from metl_gui.warehouse.databases.postgres_target import PostgreSql
 from metl_gui.warehouse.databases.target import CommitUnknownError, TargetError
 from metl_gui.warehouse.loader import Loader, load_parts
-from metl_gui.warehouse.plans.shape_maker import shapes
+from metl_gui.warehouse.plans.shapes.shape_maker import shapes
 from metl_gui.warehouse.plans.statements import name
 from metl_gui.warehouse.status import mode_of, target_status
 from tests.unit.warehouse.conftest import SERVER, new_schema

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from metl_gui.core.dimensional.messages import Message, Position
-from metl_gui.core.dimensional.read_progress import ReadProgress
+from metl_gui.core.dimensional.loads.read_progress import ReadProgress
+from metl_gui.core.dimensional.rows.messages import Message, Position
 from metl_gui.warehouse.databases.target import TargetError, WarehouseTarget
 from metl_gui.warehouse.loader import Loader
+from metl_gui.warehouse.plans.shapes.table_shapes import TableShapes
 from metl_gui.warehouse.plans.statements import Step
-from metl_gui.warehouse.plans.table_shapes import TableShapes
 from metl_gui.warehouse.read_progress import OvertakenError, stored_progress
 from metl_gui.warehouse.target_model import Owner
 from tests.unit.warehouse.conftest import NewTarget

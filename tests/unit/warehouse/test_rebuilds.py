@@ -7,13 +7,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from metl_gui.core.dimensional.messages import Message, Position
+from metl_gui.core.dimensional.rows.messages import Message, Position
 from metl_gui.core.warehouse_model import Bridge, Column, Dimension, Model, Periodic, Reference
 from metl_gui.warehouse.audit import audit
 from metl_gui.warehouse.databases.target import WarehouseTarget
 from metl_gui.warehouse.loader import Loader
-from metl_gui.warehouse.plans.shape_maker import shapes
-from metl_gui.warehouse.plans.table_shapes import TableShapes
+from metl_gui.warehouse.plans.shapes.shape_maker import shapes
+from metl_gui.warehouse.plans.shapes.table_shapes import TableShapes
 from metl_gui.warehouse.target_model import Owner
 from tests.unit.warehouse.conftest import NewTarget
 from tests.unit.warehouse.worlds import PERSON, VISIT, at, parse, part, person_dimension

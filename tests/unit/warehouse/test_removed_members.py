@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from metl_gui.core.dimensional.messages import Message
+from metl_gui.core.dimensional.rows.messages import Message
 from metl_gui.warehouse.audit import audit
 from tests.unit.warehouse.conftest import NewTarget
 from tests.unit.warehouse.test_loads import OWNER, PERSONS, VISITS, Warehouse, row_key

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from metl_gui.core.dimensional.load_report import LoadReport, check_balance
-from metl_gui.core.dimensional.messages import Message, Position, held
-from metl_gui.core.dimensional.replays import Coverage, CoveredRange, Span, highest, newly_covered
+from metl_gui.core.dimensional.loads.load_report import LoadReport, check_balance
+from metl_gui.core.dimensional.rows.messages import Message, Position, held
+from metl_gui.core.dimensional.rows.replays import Coverage, CoveredRange, Span, highest, newly_covered
 from metl_gui.core.warehouse_model import Dimension, Fact
 from metl_gui.errors import BugError
 from metl_gui.warehouse.audit import audit
@@ -23,7 +23,7 @@ from metl_gui.warehouse.databases.duckdb_target import DuckDb
 from metl_gui.warehouse.databases.postgres_target import PostgreSql
 from metl_gui.warehouse.databases.target import WarehouseTarget
 from metl_gui.warehouse.loader import load_parts
-from metl_gui.warehouse.plans.table_shapes import TableShapes
+from metl_gui.warehouse.plans.shapes.table_shapes import TableShapes
 from tests.unit.warehouse.conftest import NewTarget, new_schema
 from tests.unit.warehouse.test_loads import OWNER, declarations, messages, repeats, row_key
 from tests.unit.warehouse.worlds import (

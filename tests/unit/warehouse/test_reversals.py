@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metl_gui.core.dimensional.members import FactState
-from metl_gui.core.dimensional.messages import Message
-from metl_gui.core.dimensional.postings import fact_moments, postings
+from metl_gui.core.dimensional.rows.members import FactState
+from metl_gui.core.dimensional.rows.messages import Message
+from metl_gui.core.dimensional.rows.postings import fact_moments, postings
 from metl_gui.core.warehouse_model import Column, Fact, Reference
 from metl_gui.warehouse.audit import audit
 from metl_gui.warehouse.databases.duckdb_target import DuckDb

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from metl_gui.core.dimensional.messages import Message
+from metl_gui.core.dimensional.rows.messages import Message
 from metl_gui.core.warehouse_model import Column, Dimension, Model, Reference
 from metl_gui.warehouse.loader import Loader
-from metl_gui.warehouse.plans.shape_maker import shapes
+from metl_gui.warehouse.plans.shapes.shape_maker import shapes
 from metl_gui.warehouse.target_model import Owner
 from tests.unit.warehouse.conftest import NewTarget
 from tests.unit.warehouse.worlds import PERSON, VISIT, at, parse, part, person_dimension

@@ -14,15 +14,23 @@ import sqlglot
 from sqlglot import exp
 
 from metl_gui.core.dimensional.histories import EntityHistory, HistoryColumn
-from metl_gui.core.dimensional.members import FactState, Key, MemberVersion, Ownership, fact_states, members, versions
-from metl_gui.core.dimensional.messages import Message, held
-from metl_gui.core.dimensional.row_states import FOREVER, State, declared_time, row_states
-from metl_gui.core.dimensional.staged_parts import StagedPart
+from metl_gui.core.dimensional.loads.staged_parts import StagedPart
+from metl_gui.core.dimensional.rows.members import (
+    FactState,
+    Key,
+    MemberVersion,
+    Ownership,
+    fact_states,
+    members,
+    versions,
+)
+from metl_gui.core.dimensional.rows.messages import Message, held
+from metl_gui.core.dimensional.rows.row_states import FOREVER, State, declared_time, row_states
 from metl_gui.core.warehouse_model import Column, Dimension, Fact, Model, OnMiss, Periodic, Reference
 from metl_gui.warehouse.databases.target import WarehouseTarget
-from metl_gui.warehouse.plans.shape_maker import shapes
+from metl_gui.warehouse.plans.shapes.shape_maker import shapes
+from metl_gui.warehouse.plans.shapes.table_shapes import TableShapes
 from metl_gui.warehouse.plans.statements import names
-from metl_gui.warehouse.plans.table_shapes import TableShapes
 
 PERSON = EntityHistory(
     "person",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from metl_gui.core.dimensional import load_report
+from metl_gui.core.dimensional.loads import load_report
 from metl_gui.core.runs.lanes import LoadProgress, MemberFigures
 from metl_gui.warehouse import target_model
 from metl_gui.workbench import addresses, settings, user_folders

@@ -14,9 +14,10 @@ from metl_gui.core.trees.nodes import Side
 from metl_gui.core.warehouse_model import Dates, TimesOfDay
 from metl_gui.formats.model_yaml import read_model
 from metl_gui.formats.row_expressions import row_expression
-from metl_gui.warehouse.plans import bridge_plan, dimension_tables, fact_plan, hierarchy_plan, periodic_plan
-from metl_gui.warehouse.plans.calendar_plan import create_dates, create_times
-from metl_gui.warehouse.plans.shape_maker import shapes
+from metl_gui.warehouse.plans.dimensions import bridge_plan, dimension_tables, hierarchy_plan
+from metl_gui.warehouse.plans.dimensions.calendar_plan import create_dates, create_times
+from metl_gui.warehouse.plans.facts import fact_plan, periodic_plan
+from metl_gui.warehouse.plans.shapes.shape_maker import shapes
 from metl_gui.workbench.session import Workbench
 from metl_gui.workbench.warehouse.dictionary import DictionaryColumn, DictionaryTable, dictionary
 from tests.unit.workbench.conftest import declare

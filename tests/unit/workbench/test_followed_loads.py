@@ -7,9 +7,9 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from metl_gui.core.dimensional.load_policy import LoadPolicy
-from metl_gui.core.dimensional.load_report import KeyCounts, LoadReport, TableCounts
-from metl_gui.core.dimensional.messages import Message, Position
+from metl_gui.core.dimensional.loads.load_policy import LoadPolicy
+from metl_gui.core.dimensional.loads.load_report import KeyCounts, LoadReport, TableCounts
+from metl_gui.core.dimensional.rows.messages import Message, Position
 from metl_gui.core.progress import Watch
 from metl_gui.core.runs.events import BatchCommitted, EngineEvent, LoadCommitted, SourceTroubled
 from metl_gui.core.runs.run_spec import RunSpec

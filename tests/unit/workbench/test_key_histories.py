@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from metl_gui.core.dimensional.key_history import KeyHistory, KeyMessage, KeyVersion
+from metl_gui.core.dimensional.loads.key_history import KeyHistory, KeyMessage, KeyVersion
 from metl_gui.core.warehouse_model import Column, Dimension, Model
 from metl_gui.errors import RunError
 from metl_gui.warehouse.databases.duckdb_target import DuckDb

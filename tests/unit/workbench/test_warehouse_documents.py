@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from metl_gui.core.dimensional.messages import Message, Position
-from metl_gui.core.dimensional.replays import Coverage
+from metl_gui.core.dimensional.rows.messages import Message, Position
+from metl_gui.core.dimensional.rows.replays import Coverage
 from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.trees.nodes import Side
 from metl_gui.core.warehouse_model import Column, Dimension, Fact, Model, Reference

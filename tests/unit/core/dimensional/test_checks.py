@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from metl_gui.core.changes.draft import EditContext, perform
-from metl_gui.core.dimensional import checks, fact_checks, part_checks
-from metl_gui.core.dimensional.checks import check_model
+from metl_gui.core.dimensional.models import checks, fact_checks, part_checks
+from metl_gui.core.dimensional.models.checks import check_model
 from metl_gui.core.edits.review import ConfirmBlock
 from metl_gui.core.edits.settings import SetSettings
 from metl_gui.core.edits.versions import AddVersion

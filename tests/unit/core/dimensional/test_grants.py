@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from metl_gui.core.dimensional.grants import granted_roles, role_of
+from metl_gui.core.dimensional.models.grants import granted_roles, role_of
 from metl_gui.core.warehouse_model import Dimension, Fact, Model
 from tests.unit.core.dimensional.test_checks import GOOD, codes
 

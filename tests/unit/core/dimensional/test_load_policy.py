@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from metl_gui.core.dimensional.load_policy import EVERY_SECONDS, LoadPolicy
+from metl_gui.core.dimensional.loads.load_policy import EVERY_SECONDS, LoadPolicy
 
 
 def test_nothing_said_loads_every_minute() -> None:

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from metl_gui.core.dimensional.attribute_uses import attribute_uses
-from metl_gui.core.dimensional.entity_facts import EntityFacts
 from metl_gui.core.dimensional.histories import entity_histories
-from metl_gui.core.dimensional.masked_models import Masking, TargetMasks, masked_history, masked_model, target_masks
+from metl_gui.core.dimensional.models.attribute_uses import attribute_uses
+from metl_gui.core.dimensional.models.entity_facts import EntityFacts
+from metl_gui.core.dimensional.models.masked_models import (
+    Masking,
+    TargetMasks,
+    masked_history,
+    masked_model,
+    target_masks,
+)
 from metl_gui.core.edits.settings import SetSettings
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Side

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from metl_gui.core.dimensional.checks import check_model
-from metl_gui.core.dimensional.proposals import proposed_model
+from metl_gui.core.dimensional.models.checks import check_model
+from metl_gui.core.dimensional.models.proposals import proposed_model
 from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Side

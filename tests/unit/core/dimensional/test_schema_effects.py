@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from metl_gui.core.dimensional.attribute_uses import TablePart, attribute_uses
-from metl_gui.core.dimensional.entity_facts import EntityFacts
-from metl_gui.core.dimensional.schema_effects import EffectKind, WarehouseEffect, effect_words, warehouse_effects
+from metl_gui.core.dimensional.models.attribute_uses import TablePart, attribute_uses
+from metl_gui.core.dimensional.models.entity_facts import EntityFacts
+from metl_gui.core.dimensional.models.schema_effects import EffectKind, WarehouseEffect, effect_words, warehouse_effects
 from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.edits.warehouse import SetModel
 from metl_gui.core.matrix.document import Document

@@ -1,0 +1,441 @@
+"""Checks of a warehouse model against a document: every problem found, nothing raised.
+
+Codes begin with ``warehouse.``; places are ``MODEL: TABLE`` or ``MODEL: TABLE.COLUMN``.
+
+Source: docs/reference/warehouse-model.md, "Checks".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import date
+
+from metl_gui.core.dimensional.histories import DECIMAL_DIGITS, TYPES, HistoryColumn
+from metl_gui.core.dimensional.models.calendar_names import calendar_names
+from metl_gui.core.dimensional.models.fact_checks import FactChecks
+from metl_gui.core.dimensional.models.part_checks import KEY_SUFFIX, MOST_NAMED, AttributesOf, is_type, type_family
+from metl_gui.core.dimensional.rows.junk import junk_of
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.search.problems import Problem, Severity
+from metl_gui.core.trees.paths import split
+from metl_gui.core.warehouse_model import (
+    EVENT_TIME,
+    FROM_ENTITY,
+    PARENT,
+    Bridge,
+    Column,
+    Dates,
+    Dimension,
+    Fact,
+    Hierarchy,
+    Junk,
+    Model,
+    Periodic,
+    Reference,
+    Related,
+    Table,
+    TimesOfDay,
+)
+from metl_gui.errors import EditError, near_names
+
+
+def check_model(
+    document: Document, model: Model, attributes_of: AttributesOf, *, production: bool = False
+) -> tuple[Problem, ...]:
+    """Run every check on a model.
+
+    Order: errors first, then by place and code.
+
+    Args:
+        document: the state that its entities are of.
+        model: what is checked.
+        attributes_of: reads row expressions.
+        production: what no published block maps is an error, as for targets of production runs.
+    """
+    found = set(_Checker(document, model, attributes_of, production).problems())
+    order = list(Severity)
+    return tuple(sorted(found, key=lambda p: (order.index(p.severity), p.place, p.code, p.message)))
+
+
+class _Checker(FactChecks):
+    """The checks of the tables of one model; each method yields what it finds."""
+
+    def problems(self) -> Iterator[Problem]:
+        yield from self.model_names()
+        yield from self.listed_entities()
+        yield from self.cycles()
+        yield from self.valid_at()
+        for table in self.model.tables:
+            yield from self.table(table)
+
+    def model_names(self) -> Iterator[Problem]:
+        names = [table.name for table in self.model.tables]
+        for name in names:
+            yield from self.name(name, name, "table", len(KEY_SUFFIX))
+        for name in _twice(names):
+            yield self.problem("warehouse.name-twice", name, f"Two tables are called {name}.", "Give one another name.")
+
+    def listed_entities(self) -> Iterator[Problem]:
+        listed = self.model.entities
+        for name in listed or ():
+            yield from self.entity(name, "")
+        for table in self.model.tables:
+            entity = getattr(table, "entity", "")
+            if listed is not None and entity and entity not in listed:
+                text = f"The entity {entity} is not among those whose histories are kept."
+                yield self.problem(
+                    "warehouse.entity-not-kept", table.name, text, "Add it to entities, or leave that out."
+                )
+
+    def cycles(self) -> Iterator[Problem]:
+        """Name the dimensions that refer to one another in a circle; one that refers to itself is a hierarchy."""
+        left = {
+            table.name: {reference.dimension for reference in table.references} - {table.name}
+            for table in self.model.dimensions
+        }
+        while ready := [name for name, to in left.items() if not to & left.keys()]:
+            for name in ready:
+                del left[name]
+        if left:
+            names = ", ".join(sorted(left))
+            text = f"The dimensions {names} refer to one another in a circle."
+            yield self.problem("warehouse.cycle", min(left), text, "Leave one of the references out.")
+
+    def valid_at(self) -> Iterator[Problem]:
+        seen: dict[str, Dimension] = {}
+        for table in self.model.dimensions:
+            first = seen.setdefault(table.entity, table)
+            if _times_of(first) != _times_of(table):
+                member = "valid_at" if first.valid_at != table.valid_at else "infinity"
+                text = f"{first.name} and {table.name} are of the entity {table.entity} and differ in {member}."
+                yield self.problem(
+                    "warehouse.valid-at-differs", table.name, text, "Give all tables of an entity the same."
+                )
+
+    def table(self, table: Table) -> Iterator[Problem]:
+        match table:
+            case Dimension():
+                yield from self.of_entity(table, table.business_key, "business_key")
+                yield from self.dimension(table)
+            case Fact():
+                yield from self.of_entity(table, () if table.grain == "row" else table.grain, "grain")
+                yield from self.fact(table)
+            case Periodic():
+                yield from self.periodic(table)
+            case Bridge():
+                yield from self.bridge(table)
+            case Hierarchy():
+                yield from self.hierarchy(table)
+            case Junk():
+                yield from self.junk(table)
+            case Dates():
+                yield from self.dates(table)
+
+    def of_entity(self, table: Dimension | Fact, key: tuple[str, ...], member: str) -> Iterator[Problem]:
+        """Check what dimensions and facts have alike: entity, key, columns, references."""
+        yield from self.entity(table.entity, table.name)
+        history = self.facts.history(table.entity)
+        if history is None:
+            return
+        by_row = isinstance(table, Fact) and table.grain == "row"
+        if not key and not history.key and not by_row:
+            hint = f"State {member}, or give the entity a key" + (
+                ", or take each message: grain: row." if isinstance(table, Fact) else "."
+            )
+            yield self.problem("warehouse.no-key", table.name, f"The entity {table.entity} has no key.", hint)
+        for path in key:
+            yield from self.attribute(table.name, table.entity, path, member)
+        if not by_row:
+            yield from self.key_in_schemas(table, key or history.key)
+        columns = _columns_of(table)
+        for column in columns:
+            yield from self.column(table, column)
+        yield from self.column_names(table, key or history.key)
+        yield from self.grants(table.name, table.grants)
+        yield from self.schemas(table)
+        for reference in table.references:
+            yield from self.reference(table.name, table.entity, reference, isinstance(table, Fact))
+        roles = [reference.name for reference in table.references]
+        roles += [one.role or one.name for one in table.event_times] if isinstance(table, Fact) else []
+        roles += [PARENT] if isinstance(table, Dimension) and table.parent else []
+        for name in _twice(roles):
+            text = f"Two references have the role {name}."
+            yield self.problem("warehouse.role-twice", f"{table.name}.{name}", text, "Give one of them another role.")
+
+    def column(self, table: Dimension | Fact, column: Column) -> Iterator[Problem]:
+        place = f"{table.name}.{column.name}"
+        yield from self.name(column.name, place, "column")
+        if bool(column.path) == bool(column.expression):
+            text = "A column is an attribute or an expression" + (", not both." if column.path else ".")
+            yield self.problem("warehouse.column", place, text, "State one of from and expression.")
+        if column.path:
+            yield from self.attribute(place, table.entity, column.path, "it")
+        if column.expression:
+            yield from self.expression(place, table.entity, column.expression, "it")
+        yield from self.related(place, column)
+        if column.type and not is_type(column.type):
+            text = f"{column.type} is no type."
+            hint = f"Types are {', '.join(TYPES)}, decimal(p,s) of {DECIMAL_DIGITS} digits at most, text(n)."
+            yield self.problem("warehouse.type", place, text, hint)
+
+    def related(self, place: str, column: Column) -> Iterator[Problem]:
+        """Check the tables that tests of a column name."""
+        for test in column.tests:
+            if isinstance(test, Related):
+                yield from self.owner(place, test.table, FROM_ENTITY, "dimension or fact")
+                of = self.model.table(test.table)
+                if isinstance(of, FROM_ENTITY):
+                    yield from self.known_columns(place, (test.column,), self.all_columns(of))
+
+    def column_names(self, table: Dimension | Fact, key: tuple[str, ...]) -> Iterator[Problem]:
+        """Check that no two columns of a table have one name, those that it has by itself included."""
+        columns = _columns_of(table)
+        of_columns = {column.path for column in columns}
+        names = [column.name for column in columns]
+        names += [split(path)[-1] for path in key if path not in of_columns]
+        names += [one.name for one in table.event_times] if isinstance(table, Fact) else []
+        own = _own_columns(table)
+        if isinstance(table, Fact):
+            own |= {f"{one.name}_key".lower() for one in junk_of(self.model, table.name)}
+        for name in {name for name in names if name.lower() in own}:
+            text = f"{table.name} has a column {name} by itself."
+            yield self.problem("warehouse.name-twice", f"{table.name}.{name}", text, "Give the column another name.")
+        for name in _twice(names):
+            text = f"Two columns are called {name}."
+            yield self.problem("warehouse.name-twice", f"{table.name}.{name}", text, "Give one another name.")
+        known = {name.lower() for name in names} | own
+        listed = [name for index in table.indexes for name in index]
+        listed += [name for name, _ in (*table.unknown, *table.not_applicable)] if isinstance(table, Dimension) else []
+        if columns or isinstance(table, Fact):
+            yield from self.known_columns(table.name, listed, known)
+
+    def key_in_schemas(self, table: Dimension | Fact, key: tuple[str, ...]) -> Iterator[Problem]:
+        """Name the schemas that feed the entity and do not map all of the key: their states make no row."""
+        names = self.facts.schemas_without(table.entity, key)
+        if names:
+            more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+            text = f"{', '.join(names[:MOST_NAMED])}{more} feed {table.entity} and do not map all of its key."
+            hint = "What they send makes no row here; map the key, or take another one."
+            yield self.problem("warehouse.no-business-key", table.name, text, hint, Severity.WARNING)
+
+    def schemas(self, table: Dimension | Fact) -> Iterator[Problem]:
+        for name in (*table.prefer, *((table.leading,) if table.leading else ())):
+            if self.document.extraction.named(name) is None:
+                known = [schema.name for schema in self.document.extraction.schemas()]
+                text = f"There is no schema {name}."
+                yield self.problem(
+                    "warehouse.unknown-schema", table.name, text, near_names(name, known), Severity.WARNING
+                )
+
+    def dimension(self, table: Dimension) -> Iterator[Problem]:
+        if table.valid_at:
+            yield from self.time(table.name, table.entity, table.valid_at, "valid_at")
+        history = self.facts.history(table.entity)
+        key = table.business_key or (history.key if history else ())
+        if table.parent and len(table.parent) != len(key):
+            text = f"parent names {len(table.parent)} attributes, the business key has {len(key)}."
+            yield self.problem(
+                "warehouse.key-differs", table.name, text, "Name one attribute for each part of the key."
+            )
+        for path in table.parent:
+            yield from self.attribute(table.name, table.entity, path, "parent")
+
+    def reference(self, table: str, entity: str, reference: Reference, is_fact: bool) -> Iterator[Problem]:
+        place = f"{table}.{reference.name}"
+        yield from self.name(reference.name, place, "reference", len(KEY_SUFFIX))
+        if reference.time_zone:
+            yield from self.zone(place, reference.time_zone)
+        allowed = ("event", "current") if is_fact else ("durable", "current", "version")
+        if reference.as_of and reference.as_of not in allowed:
+            text = f"A reference of a {'fact' if is_fact else 'dimension'} cannot be as of {reference.as_of}."
+            yield self.problem("warehouse.as-of", place, text, f"Choose one of {', '.join(allowed)}.")
+        target = self.model.table(reference.dimension)
+        if isinstance(target, Dates | TimesOfDay):
+            yield from self.calendar_reference(place, table, entity, reference, target)
+        elif isinstance(target, Dimension):
+            yield from self.member_reference(place, entity, reference, target)
+        else:
+            yield from self.no_dimension(place, reference.dimension, target)
+
+    def no_dimension(self, place: str, name: str, target: Table | None) -> Iterator[Problem]:
+        if target is None:
+            known = [one.name for one in self.model.tables if isinstance(one, Dimension | Dates | TimesOfDay)]
+            yield self.problem(
+                "warehouse.unknown-table", place, f"There is no dimension {name}.", near_names(name, known)
+            )
+        else:
+            yield self.problem("warehouse.no-dimension", place, f"{name} is no dimension.", "Refer to a dimension.")
+
+    def calendar_reference(
+        self, place: str, table: str, entity: str, reference: Reference, target: Dates | TimesOfDay
+    ) -> Iterator[Problem]:
+        """Check a reference to days or times of the day."""
+        if not isinstance(reference.on, str) or not reference.on:
+            text = f"What is looked up in {target.name} is one attribute or {EVENT_TIME}."
+            yield self.problem("warehouse.on", place, text, f"Write on: {EVENT_TIME}, or on: and the attribute.")
+            return
+        owner = self.model.table(table)
+        path = reference.on
+        if path == EVENT_TIME:
+            path = owner.event_time if isinstance(owner, Fact) else ""
+            if not isinstance(owner, Fact):
+                yield self.problem(
+                    "warehouse.on", place, f"{table} is no fact and has no {EVENT_TIME}.", "Name an attribute."
+                )
+                return
+        else:
+            yield from self.time(place, entity, path, "it")
+        found = self.facts.column(entity, path) if path else None
+        if not reference.time_zone and (not path or (found is not None and found.type == "instant")):
+            text = "The reference is from an instant and states no time zone."
+            hint = "State time_zone; UTC is taken otherwise, and days begin elsewhere."
+            yield self.problem("warehouse.time-zone", place, text, hint, Severity.WARNING)
+
+    def member_reference(self, place: str, entity: str, reference: Reference, target: Dimension) -> Iterator[Problem]:
+        """Check a reference to a dimension that is made of an entity: number, names and types of the key."""
+        history = self.facts.history(target.entity)
+        key = target.business_key or (history.key if history else ())
+        if isinstance(reference.on, str) or not reference.on:
+            text = f"The reference does not say what the business key of {target.name} is."
+            yield self.problem("warehouse.on", place, text, f"Write on: {{ATTRIBUTE: {', '.join(key) or 'KEY'}}}.")
+            return
+        if len(reference.on) != len(key):
+            text = f"The reference names {len(reference.on)} columns, the business key of {target.name} has {len(key)}."
+            yield self.problem("warehouse.key-differs", place, text, f"The key is {', '.join(key)}.")
+        named = dict(zip((split(path)[-1] for path in key), key, strict=True))
+        for left, right in reference.on:
+            yield from self.value(place, entity, left, "the reference")
+            path = named.get(split(right)[-1])
+            if path is None:
+                hint = near_names(right, key) or f"The key is {', '.join(key)}."
+                yield self.problem("warehouse.key-differs", place, f"{right} is not in the key of {target.name}.", hint)
+                continue
+            yield from self.key_type(place, self.facts.column(entity, left), self.facts.column(target.entity, path))
+
+    def key_type(self, place: str, left: HistoryColumn | None, right: HistoryColumn | None) -> Iterator[Problem]:
+        if left is None or right is None or type_family(left.type) == type_family(right.type):
+            return
+        text = f"{left.path} is {left.type}, and {right.path} of the key is {right.type}."
+        hint = f'Write an expression that makes it one, such as "cast({left.path} as {_cast_type(right.type)})".'
+        yield self.problem("warehouse.key-type", place, text, hint)
+
+    def owner(self, table: str, of: str, kinds: tuple[type[Table], ...], noun: str) -> Iterator[Problem]:
+        """Check the table that another one is of."""
+        found = self.model.table(of)
+        if found is None:
+            hint = near_names(of, [one.name for one in self.model.tables])
+            yield self.problem("warehouse.unknown-table", table, f"There is no table {of}.", hint)
+        elif not isinstance(found, kinds):
+            yield self.problem("warehouse.no-owner", table, f"{of} is no {noun}.", f"Name a {noun}.")
+
+    def periodic(self, table: Periodic) -> Iterator[Problem]:
+        yield from self.owner(table.name, table.of, FROM_ENTITY, "dimension or fact")
+        yield from self.zone(table.name, table.time_zone)
+        of = self.model.table(table.of)
+        if isinstance(of, FROM_ENTITY):
+            yield from self.known_columns(table.name, table.columns, self.all_columns(of))
+
+    def all_columns(self, table: Dimension | Fact) -> set[str]:
+        """Return the names of all columns of a table, in small letters."""
+        history = self.facts.history(table.entity)
+        names = {column.name.lower() for column in _columns_of(table)} | _own_columns(table)
+        if history is not None:
+            names |= {split(path)[-1].lower() for path in history.key}
+            if isinstance(table, Dimension) and table.columns == "all":
+                names |= {column.name for column in history.columns}
+        return names | {f"{r.name.lower()}_key" for r in table.references}
+
+    def bridge(self, table: Bridge) -> Iterator[Problem]:
+        if table.entity:
+            yield from self.entity(table.entity, table.name)
+            if len(table.references) != 2:
+                text = f"A bridge that is an entity has two references, not {len(table.references)}."
+                yield self.problem("warehouse.bridge", table.name, text, "State both.")
+            for reference in table.references:
+                yield from self.reference(table.name, table.entity, reference, is_fact=False)
+            if table.weight not in ("", "equal"):
+                yield from self.attribute(table.name, table.entity, table.weight, "weight")
+            return
+        if not table.of or not table.list_path:
+            text = "A bridge is of a table and its list, or of an entity with two references."
+            yield self.problem("warehouse.bridge", table.name, text, "State of and list, or entity and references.")
+            return
+        yield from self.owner(table.name, table.of, FROM_ENTITY, "dimension or fact")
+        of = self.model.table(table.of)
+        if isinstance(of, FROM_ENTITY):
+            yield from self.attribute(table.name, of.entity, table.list_path, "list")
+            if table.weight not in ("", "equal"):
+                yield from self.attribute(table.name, of.entity, table.weight, "weight")
+        if table.to and not isinstance(target := self.model.table(table.to), Dimension):
+            yield from self.no_dimension(table.name, table.to, target)
+
+    def hierarchy(self, table: Hierarchy) -> Iterator[Problem]:
+        yield from self.owner(table.name, table.of, (Dimension,), "dimension")
+        of = self.model.table(table.of)
+        if isinstance(of, Dimension) and not of.parent:
+            yield self.problem("warehouse.no-parent", table.name, f"{of.name} states no parent.", "State parent there.")
+
+    def junk(self, table: Junk) -> Iterator[Problem]:
+        yield from self.owner(table.name, table.of, (Fact,), "fact")
+        of = self.model.table(table.of)
+        if isinstance(of, Fact):
+            yield from self.junk_columns(of, table)
+
+    def dates(self, table: Dates) -> Iterator[Problem]:
+        try:
+            is_empty = date.fromisoformat(table.first) > date.fromisoformat(table.last)
+        except ValueError:
+            text = f"{table.first} to {table.last} is no range of days."
+            yield self.problem("warehouse.date-range", table.name, text, "Write days as 2026-12-31.")
+        else:
+            if is_empty:
+                text = f"{table.first} is later than {table.last}."
+                yield self.problem("warehouse.date-range", table.name, text, "Exchange from and to.")
+        if not 1 <= table.fiscal_year_starts <= 12:
+            text = f"There is no month {table.fiscal_year_starts}."
+            yield self.problem("warehouse.date-range", table.name, text, "fiscal_year_starts goes from 1 to 12.")
+        try:
+            calendar_names(table.locale)
+        except EditError as error:
+            yield self.problem("warehouse.locale", table.name, error.title, error.hint)
+
+
+def _times_of(table: Dimension) -> tuple[str, str]:
+    return table.valid_at, table.infinity if table.valid_at else ""
+
+
+def _columns_of(table: Dimension | Fact) -> tuple[Column, ...]:
+    if isinstance(table, Fact):
+        return (*table.measures, *table.degenerate)
+    return () if table.columns == "all" else table.columns
+
+
+def _own_columns(table: Dimension | Fact) -> set[str]:
+    """Return the names of the columns that a table has by itself, in small letters."""
+    own = {f"{one.name}{suffix}".lower() for one in table.references for suffix in ("_key", KEY_SUFFIX)}
+    if isinstance(table, Dimension) and table.parent:
+        own.add(f"{PARENT}{KEY_SUFFIX}")
+    if isinstance(table, Fact):
+        days = {f"{one.role or one.name}_key".lower() for one in table.event_times}
+        reversals = {"posting", "is_reversal"} if "reverse" in (table.on_correction, table.on_delete) else set()
+        return own | days | reversals | {"event_time", "is_deleted", "posted_at"}
+    keys = {f"{table.name}{suffix}".lower() for suffix in ("_key", KEY_SUFFIX)}
+    return own | keys | _OF_DIMENSIONS
+
+
+_OF_DIMENSIONS = {"valid_from", "valid_to", "is_current", "is_deleted", "is_inferred", "version_number", "first_known"}
+
+
+def _twice(names: Iterable[str]) -> list[str]:
+    """Return the names that stand there several times; databases tell no capitals apart."""
+    seen: set[str] = set()
+    found: dict[str, None] = {}
+    for name in names:
+        if name.lower() in seen:
+            found[name] = None
+        seen.add(name.lower())
+    return list(found)
+
+
+def _cast_type(type_: str) -> str:
+    return {"integer": "bigint", "float": "double", "instant": "timestamptz"}.get(type_, type_)

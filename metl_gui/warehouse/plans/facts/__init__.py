@@ -1,0 +1,1 @@
+"""Plans for facts: rows, postings, periods, and what they miss."""

@@ -1,0 +1,256 @@
+"""From the history of an entity to the states of its source rows, for the rows that a load touched.
+
+The same function as ``core.dimensional.rows.row_states``, as statements. A plan is made for what the data has in it:
+where no message leaves out what others of its schema bring, where no key changed, or nothing was voided, the statements
+for that are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from metl_gui.core.dimensional.histories import EntityHistory
+from metl_gui.warehouse.plans.histories.history_tables import RANK, history_table
+from metl_gui.warehouse.plans.histories.replay_plan import is_void
+from metl_gui.warehouse.plans.statements import SO_FAR, Step, first_of, name, names, temporary, text
+
+ROW = '"_schema", "_row"'
+_BY_LOG = f'PARTITION BY {ROW} ORDER BY "_order", "_rank"'
+_BEFORE = "ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING"
+
+
+COMMIT = "CASE WHEN h.committed_at <= h.seen_at + INTERVAL '24' HOUR THEN h.committed_at ELSE h.seen_at END"
+"""The commit of a message as far as it can be right."""
+
+
+class Contents(msgspec.Struct, frozen=True):
+    """What the messages of touched rows have in them.
+
+    Args:
+        partial: columns that some messages of a schema carry and others do not.
+        has_repeats: an identity stands in the history more than once.
+        has_replays: messages are void, as a later publication covered where they lie.
+        has_moves: a key changed.
+        has_truncates: a whole table was emptied.
+    """
+
+    partial: tuple[str, ...] = ()
+    has_repeats: bool = True
+    has_replays: bool = True
+    has_moves: bool = True
+    has_truncates: bool = True
+
+
+class StateTables(msgspec.Struct, frozen=True):
+    """The names of a load's own tables for one entity.
+
+    Args:
+        entity: its name.
+    """
+
+    entity: str
+
+    @property
+    def touched(self) -> str:
+        """Return that of the rows, by schema and key."""
+        return f"_touched_{self.entity}"
+
+    @property
+    def logged(self) -> str:
+        """Return that of the messages in log order."""
+        return f"_logged_{self.entity}"
+
+    @property
+    def states(self) -> str:
+        """Return that of the states."""
+        return f"_states_{self.entity}"
+
+
+def carried(column: str) -> str:
+    """Return the name of the column that says whether a message, or one before it, carries an attribute."""
+    return f"_has_{column}"
+
+
+def state_plan(history: EntityHistory, contents: Contents, valid_at: str = "") -> Iterator[Step]:
+    """Yield the steps that make the states of touched rows.
+
+    Args:
+        history: of the entity.
+        contents: what the messages have in them.
+        valid_at: expression over the columns of a state for the time since when it holds; empty for its commit.
+
+    Cost: sorts the messages of touched rows by row and position, twice more for each partial column.
+    """
+    tables = StateTables(history.entity)
+    columns = [one.name for one in history.columns]
+    yield temporary(
+        tables.logged, _logged(history, contents, columns), f"Put the messages of {history.entity} in order"
+    )
+    if contents.has_moves and contents.partial:
+        yield from _moves(history.entity, contents.partial, columns)
+    if contents.partial:
+        yield temporary(tables.logged, _filled(tables.logged, contents.partial, columns), "Fill what messages left out")
+    yield temporary(
+        tables.states, _timelines(tables.logged, columns, valid_at), f"Find since when states of {history.entity} hold"
+    )
+
+
+def _logged(history: EntityHistory, contents: Contents, columns: list[str]) -> str:
+    """Return the query for messages with their lives, and the runs in which they are filled."""
+    ended, moved = '"_rank" < 2', 'old_key IS NOT NULL AND "_rank" >= 2'
+    return f"""
+        WITH holding AS ({_holding(history, contents, columns)})
+        SELECT *,
+          COALESCE(SUM(CASE WHEN {ended} THEN 1 ELSE 0 END) OVER ({_BY_LOG} {_BEFORE}), 0) AS "_life",
+          COALESCE(SUM(CASE WHEN {ended} THEN 1 ELSE 0 END) OVER ({_BY_LOG} {_BEFORE}), 0)
+            + SUM(CASE WHEN {moved} THEN 1 ELSE 0 END) OVER ({_BY_LOG} {SO_FAR}) AS "_run",
+          MAX("_commit") OVER ({_BY_LOG} {SO_FAR}) AS "_committed",
+          LEAD("_rank") OVER ({_BY_LOG}) IS NULL AND "_rank" >= 2 AS "_is_last"
+        FROM holding"""
+
+
+def _holding(history: EntityHistory, contents: Contents, columns: list[str]) -> str:
+    """Return the query for messages that hold, and for truncates as an end of each row that they found."""
+    table, touched = name(history_table(history.entity)), name(StateTables(history.entity).touched)
+    carries = "".join(f", NOT LIST_CONTAINS(COALESCE(h.absent, []), {text(c)}) AS {name(carried(c))}" for c in columns)
+    own = f'h.schema AS "_schema", h.row_key AS "_row", h.order_key AS "_order", {RANK} AS "_rank", h.op AS "_op"'
+    held, kept = _held(contents), f"op <> 't' AND (schema, row_key) IN (SELECT schema, row_key FROM {touched})"
+    query = f"""
+        SELECT {own}, {COMMIT} AS "_commit", h.old_key, {names(columns, "h")}{carries}
+        FROM ({held.format(table=table, where=kept)}) AS h"""
+    if not contents.has_truncates:
+        return query
+    truncates = held.format(table=table, where="op = 't'")
+    nothing = "".join(f", NULL AS {name(c)}" for c in columns) + "".join(", FALSE" for _ in columns)
+    return f"""
+        WITH own AS ({query}),
+          first AS (SELECT {ROW}, MIN(("_order" || "_rank")) AS "_at" FROM own GROUP BY {ROW})
+        SELECT * FROM own
+        UNION ALL
+        SELECT h.schema, first."_row", h.order_key, 1, 't', {COMMIT}, NULL{nothing}
+        FROM ({truncates}) AS h
+        JOIN first ON first."_schema" = h.schema AND first."_at" < (h.order_key || '1')"""
+
+
+def _held(contents: Contents) -> str:
+    """Return the pattern of the query for messages of which each identity is there once."""
+    query = "SELECT * FROM {table} AS m WHERE {where}" + (f" AND NOT {is_void('m')}" if contents.has_replays else "")
+    if not contents.has_repeats:
+        return query
+    best = "publication DESC, position_log DESC, position_partition DESC, position_offset DESC"
+    place = f'ROW_NUMBER() OVER (PARTITION BY schema, row_key, op, order_key ORDER BY {best}) AS "_place"'
+    return f'SELECT * FROM (SELECT *, {place} FROM ({query}) AS n) AS o WHERE "_place" = 1'
+
+
+def _moves(entity: str, partial: tuple[str, ...], columns: list[str]) -> Iterator[Step]:
+    """Yield the steps that fill a message after a change of key from the last states of the row before.
+
+    Where that row's own life began with a change of key, what it never carried is looked up before that.
+    """
+    logged, moves, bases = name(StateTables(entity).logged), f"_moves_{entity}", f"_bases_{entity}"
+    at = '"_order" || "_rank"'
+    yield temporary(
+        moves,
+        f"""
+        WITH moved AS (SELECT {ROW}, "_order", "_rank", {at} AS "_at", "_run", old_key FROM {logged}
+                       WHERE old_key IS NOT NULL AND "_rank" >= 2),
+          found AS (
+            SELECT m."_schema", m."_row", m."_at", m."_run", x."_row" AS "_from", x."_run" AS "_from_run",
+              x."_order" || x."_rank" AS "_from_at",
+              ROW_NUMBER() OVER (PARTITION BY m."_schema", m."_row", m."_at"
+                                 ORDER BY x."_order" DESC, x."_rank" DESC) AS "_place"
+            FROM moved AS m JOIN {logged} AS x ON x."_schema" = m."_schema" AND x."_row" = m.old_key
+              AND x."_rank" >= 2 AND x."_order" || x."_rank" < m."_at")
+        SELECT * FROM found WHERE "_place" = 1""",
+        "Find what rows were before their keys changed",
+    )
+    nearest = 'c."_depth", x."_order" DESC, x."_rank" DESC'
+    first = "".join(
+        f""", {first_of(f"x.{name(c)}", nearest, f"x.{name(carried(c))}")} AS {name(c)},
+            COALESCE(BOOL_OR(x.{name(carried(c))}), FALSE) AS {name(carried(c))}"""
+        for c in partial
+    )
+    yield temporary(
+        bases,
+        f"""
+        WITH RECURSIVE chain AS (
+            SELECT "_schema", "_row", "_at", 0 AS "_depth", "_from", "_from_run", "_from_at" FROM {name(moves)}
+            UNION ALL
+            SELECT c."_schema", c."_row", c."_at", c."_depth" + 1, m."_from", m."_from_run", m."_from_at"
+            FROM chain AS c JOIN {name(moves)} AS m
+              ON m."_schema" = c."_schema" AND m."_row" = c."_from" AND m."_run" = c."_from_run")
+        SELECT c."_schema", c."_row", c."_at"{first}
+        FROM chain AS c JOIN {logged} AS x ON x."_schema" = c."_schema" AND x."_row" = c."_from"
+          AND x."_run" = c."_from_run" AND x."_rank" >= 2 AND x."_order" || x."_rank" <= c."_from_at"
+        GROUP BY c."_schema", c."_row", c."_at\"""",
+        "Gather what they bring along",
+    )
+    kept = [
+        f"""CASE WHEN l.{name(carried(c))} THEN l.{name(c)} ELSE b.{name(c)} END AS {name(c)},
+            l.{name(carried(c))} OR COALESCE(b.{name(carried(c))}, FALSE) AS {name(carried(c))}"""
+        for c in partial
+    ]
+    rest = [c for column in columns if column not in partial for c in (column, carried(column))]
+    untouched = "".join(f", l.{name(c)}" for c in rest)
+    yield temporary(
+        f"_logged_{entity}",
+        f"""
+        SELECT {_own_columns("l")}{untouched}, {", ".join(kept)}
+        FROM {logged} AS l LEFT JOIN {name(bases)} AS b ON b."_schema" = l."_schema" AND b."_row" = l."_row"
+          AND b."_at" = l."_order" || l."_rank\"""",
+        "Give them to the rows under their new keys",
+    )
+
+
+_OWN = ("_schema", "_row", "_order", "_rank", "_op", "_life", "_run", "_committed", "_is_last")
+
+
+def _own_columns(of: str) -> str:
+    return names(_OWN, of)
+
+
+def _filled(logged: str, partial: tuple[str, ...], columns: list[str]) -> str:
+    """Return the query in which a message has the values that it did not carry from the one before that did."""
+    run = f'PARTITION BY {ROW}, "_run"'
+    in_order = f'{run} ORDER BY "_order", "_rank" {SO_FAR}'
+    counted = "".join(
+        f", COUNT(*) FILTER (WHERE {name(carried(c))}) OVER ({in_order}) AS {name('_n_' + c)}" for c in partial
+    )
+    filled = "".join(
+        f""", FIRST_VALUE({name(c)}) OVER ({run}, {name("_n_" + c)} ORDER BY "_order", "_rank") AS {name(c)},
+            {name("_n_" + c)} > 0 AS {name(carried(c))}"""
+        for c in partial
+    )
+    rest = "".join(f", {name(c)}, {name(carried(c))}" for c in columns if c not in partial)
+    return f"SELECT {_own_columns('n')}{rest}{filled} FROM (SELECT *{counted} FROM {name(logged)}) AS n"
+
+
+def _timelines(logged: str, columns: list[str], valid_at: str) -> str:
+    """Return the query for states, each until the next of its life, its delete, or where a later life begins."""
+    since = f'COALESCE({valid_at}, "_committed")' if valid_at else '"_committed"'
+    listed = "".join(f", s.{name(c)}, s.{name(carried(c))}" for c in columns)
+    in_life = 'PARTITION BY s."_schema", s."_row", s."_life" ORDER BY s."_from", s."_order", s."_rank"'
+    return f"""
+        WITH dated AS (SELECT *, {since} AS "_from" FROM {name(logged)}),
+          lives AS (
+            SELECT {ROW}, "_life", MIN("_committed") FILTER (WHERE "_rank" < 2) AS "_cut",
+              MIN("_committed") FILTER (WHERE "_rank" >= 2) AS "_began",
+              MIN("_from") FILTER (WHERE "_rank" >= 2) AS "_first"
+            FROM dated GROUP BY {ROW}, "_life"),
+          ends AS (
+            SELECT {ROW}, "_life", "_began",
+              LEAST("_cut", MIN("_first") OVER (PARTITION BY {ROW} ORDER BY "_life"
+                ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING)) AS "_end"
+            FROM lives)
+        SELECT s."_schema", s."_row", s."_life", s."_order", s."_rank", s."_op", s."_committed", s."_is_last",
+          e."_began", s."_from", LEAST(LEAD(s."_from") OVER ({in_life}), e."_end") AS "_to",
+          s."_from" < COALESCE(LEAST(LEAD(s."_from") OVER ({in_life}), e."_end"), {FOREVER}) AS "_held"{listed}
+        FROM dated AS s JOIN ends AS e
+          ON e."_schema" = s."_schema" AND e."_row" = s."_row" AND e."_life" = s."_life"
+        WHERE s."_rank" >= 2"""
+
+
+FOREVER = "CAST('9999-12-31 23:59:59.999999+00' AS TIMESTAMPTZ)"
+"""What compares as the end of what has none."""

@@ -1,0 +1,1 @@
+"""Tables of a model as they stand in a target."""

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from metl_gui.core.dimensional.loads.load_report import LoadReport, TableCounts
+from metl_gui.core.dimensional.loads.load_report import LoadReport
 from metl_gui.core.progress import Progress
 from metl_gui.core.runs.run_spec import RunPolicy, SinkSpec, SourceSpec
 from metl_gui.ui.project.text import number_of
@@ -157,7 +157,7 @@ class LoadPanel(Surface):
             self.say("loaded", "good", _message_words(load))
         else:
             self.say("rebuilt", "good", "The tables are those of the model.")
-        self._show_results([(TwoLines(name, _count_words(count)), name) for name, count in load.tables.items()])
+        self._show_results([(TwoLines(name, count.words), name) for name, count in load.tables.items()])
 
     def show_audit(self, report: AuditReport) -> None:
         """Show what an audit found."""
@@ -266,16 +266,10 @@ def _field(words: str, line: QLineEdit, *links: KeyButton) -> QHBoxLayout:
     return row
 
 
-def _count_words(count: TableCounts) -> str:
-    closed = f" ({count.closed:,} closed)" if count.closed else ""
-    return f"{count.inserted:,} inserted, {count.updated:,} updated{closed}, {count.removed:,} removed"
-
-
 def _message_words(load: LoadReport) -> str:
     parts = [f"{load.appended:,} appended", f"{load.repeated:,} repeated", f"{load.set_aside:,} set aside"]
     if load.void:
         parts.insert(2, f"{load.void:,} void")
     waiting = f" Facts that wait for their members: {load.waiting:,}." if load.waiting else ""
-    broken = f" Tests broken: {'; '.join(load.tests)}." if load.tests else ""
     notes = "".join(f" {note}" for note in load.notes)
-    return f"{number_of(load.messages, 'message')}: {', '.join(parts)}.{waiting}{broken}{notes}"
+    return f"{number_of(load.messages, 'message')}: {', '.join(parts)}.{waiting}{notes}"

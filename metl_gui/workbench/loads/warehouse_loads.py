@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from metl_gui.core.dimensional.histories import entity_histories
-from metl_gui.core.dimensional.loads.load_report import LoadReport, TableCounts
+from metl_gui.core.dimensional.loads.load_report import LoadReport
 from metl_gui.core.dimensional.models.grants import granted_roles
 from metl_gui.core.dimensional.models.masked_models import Masking, masked_history, masked_model, target_masks
 from metl_gui.core.matrix.document import Document
@@ -325,19 +325,9 @@ def load_lines(load: LoadReport) -> list[str]:
     if load.is_repeated:
         return [f"Load {load.load} was done before."]
     counts = f"{load.appended:,} new, {load.repeated:,} known, {load.void:,} void, {load.set_aside:,} set aside"
-    return [f"{load.messages:,} messages: {counts}.", *table_lines(load), *broken_tests(load), *load.notes]
+    return [f"{load.messages:,} messages: {counts}.", *table_lines(load), *load.notes]
 
 
 def table_lines(load: LoadReport) -> list[str]:
     """Return what a load did to each table, for people to read."""
-    return [f"{table}: {_counts(counts)}" for table, counts in load.tables.items()]
-
-
-def broken_tests(load: LoadReport) -> list[str]:
-    """Return the declared tests that rows break after a load, for people to read."""
-    return [f"Test broken by {rows:,} row{'' if rows == 1 else 's'}: {test}" for test, rows in load.tests.items()]
-
-
-def _counts(counts: TableCounts) -> str:
-    closed = f" ({counts.closed:,} closed)" if counts.closed else ""
-    return f"{counts.inserted:,} inserted, {counts.updated:,} updated{closed}, {counts.removed:,} removed"
+    return [f"{table}: {counts.words}" for table, counts in load.tables.items()]

@@ -12,7 +12,6 @@ from metl_gui.warehouse.databases.target import WarehouseTarget
 from metl_gui.warehouse.loader import Loader, load_parts
 from metl_gui.warehouse.plans.shapes.shape_maker import shapes
 from metl_gui.warehouse.target_model import Owner
-from metl_gui.workbench.loads.warehouse_loads import broken_tests
 from tests.unit.warehouse.conftest import NewTarget
 from tests.unit.warehouse.worlds import PERSON, VISIT, at, parse, part, person_dimension, visit_fact
 
@@ -57,7 +56,7 @@ def test_a_load_tells_what_its_rows_break_and_stands(new_target: NewTarget, tmp_
         "person: city is one of Kiel, Bonn": 1,
         "person: nick is unique": 1,
     }
-    assert broken_tests(broken)[0] == "Test broken by 1 row: person: city is not null"
+    assert broken.notes[0] == "Test broken by 1 row: person: city is not null."
     assert loads.target.rows("SELECT COUNT(*) FROM person WHERE city = 'Rom'") == [(1,)]
     assert {f"{one.table}: {one.rule}" for one in audit(loads.target, TABLES, OWNER)} == set(broken.tests)
 

@@ -29,6 +29,12 @@ class TableCounts(msgspec.Struct, kw_only=True):
     closed: int = 0
     removed: int = 0
 
+    @property
+    def words(self) -> str:
+        """Return the counts for people to read."""
+        closed = f" ({self.closed:,} closed)" if self.closed else ""
+        return f"{self.inserted:,} inserted, {self.updated:,} updated{closed}, {self.removed:,} removed"
+
 
 class KeyCounts(msgspec.Struct, kw_only=True):
     """Business keys and grains whose rows were made anew.
@@ -83,7 +89,9 @@ class LoadReport(msgspec.Struct, kw_only=True):
     def notes(self) -> tuple[str, ...]:
         """Return what a person should look into, a sentence each."""
         keyless, places = self.no_business_key.items(), self.ambiguous_order.items()
+        broken = ((test, f"{rows:,} row{'' if rows == 1 else 's'}") for test, rows in self.tests.items())
         return (
+            *(f"Test broken by {rows}: {test}." for test, rows in broken),
             *(f"{schema}: messages with a null in their key, which make no row: {n:,}." for schema, n in keyless),
             *(f"{schema}: messages that contradict others at one place of the log: {n:,}." for schema, n in places),
         )

@@ -5,6 +5,7 @@ Source: docs/reference/warehouse-model.md, "Masked attributes".
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 
 from metl_gui.core.dimensional.models.masked_models import MASKINGS, Masking
@@ -14,8 +15,12 @@ from metl_gui.warehouse.plans.histories.history_tables import history_table
 from metl_gui.warehouse.plans.shapes.table_shapes import TableShapes
 from metl_gui.warehouse.plans.statements import name
 
-_MASKED = "masked"
-_WORDS = {"omit": "leaves masked values out", "plain": "holds masked values plain"}
+_MASKED, _HASHED, _KEY = "masked", "hashed", "mask_key"
+_WORDS: dict[Masking, str] = {
+    "omit": "leaves masked values out",
+    "hash": "holds hashes of masked values",
+    "plain": "holds masked values plain",
+}
 
 
 def stored_masking(known: Mapping[str, str]) -> Masking:
@@ -25,33 +30,66 @@ def stored_masking(known: Mapping[str, str]) -> Masking:
 
 def masking_of(target: WarehouseTarget) -> Masking | None:
     """Return what a target holds of masked attributes, ``None`` where nothing was loaded into it."""
-    if not target.has_table("metl_target"):
-        return None
-    known = dict(target.rows("SELECT name, value FROM metl_target"))
+    known = _known(target)
     return stored_masking(known) if known else None
 
 
+def has_mask_key(target: WarehouseTarget) -> bool:
+    """Return whether a target holds hashes that were made already."""
+    return _KEY in _known(target)
+
+
+def _known(target: WarehouseTarget) -> dict[str, str]:
+    return dict(target.rows("SELECT name, value FROM metl_target")) if target.has_table("metl_target") else {}
+
+
 def remember_masks(target: WarehouseTarget, shapes: TableShapes) -> None:
-    """Fix what a target holds of masked attributes."""
-    target.run("DELETE FROM metl_target WHERE name = ?", [_MASKED])
-    target.run("INSERT INTO metl_target VALUES (?, ?)", [_MASKED, shapes.masks.masking])
+    """Fix what a target holds of masked attributes, and under which key hashes are made."""
+    _remember(target, _MASKED, shapes.masks.masking)
+    if shapes.masks.masking == "hash":
+        _remember(target, _HASHED, json.dumps({one.entity: one.hashed for one in shapes.histories.values()}))
+    if shapes.masks.fingerprint:
+        _remember(target, _KEY, shapes.masks.fingerprint)
+
+
+def _remember(target: WarehouseTarget, what: str, value: str) -> None:
+    target.run("DELETE FROM metl_target WHERE name = ?", [what])
+    target.run("INSERT INTO metl_target VALUES (?, ?)", [what, value])
 
 
 def check_masks(target: WarehouseTarget, shapes: TableShapes, known: Mapping[str, str], *, is_rebuilt: bool) -> None:
     """Refuse to load what a target is not to hold; a rebuild takes out what was masked since.
 
     Raises:
-        TargetError: it holds masked values otherwise, or values that were masked since.
+        TargetError: it holds masked values otherwise, values that were masked since, or hashes under another key.
     """
-    stored = stored_masking(known)
-    if stored != shapes.masks.masking:
+    stored, masks = stored_masking(known), shapes.masks
+    if stored != masks.masking:
         text = f"{target.title} {_WORDS[stored]}, since it was made."
         raise TargetError("What a target does with masked values is fixed", text, "Name another target.")
-    for entity in shapes.histories if stored == "omit" else ():
+    if masks.fingerprint and known.get(_KEY, masks.fingerprint) != masks.fingerprint:
+        text = f"{target.title} holds hashes of masked values that were made with another secret."
+        hint = "Give the secret of before: no value would have the hash that it has there."
+        raise TargetError("The secret of the warehouse is another", text, hint)
+    before: dict[str, list[str]] = json.loads(known.get(_HASHED, "{}"))
+    for entity in shapes.histories if stored != "plain" else ():
+        hashed = frozenset(shapes.histories[entity].hashed)
+        # Hashes stand where hashes are to be, and else the values of before: neither fits the other.
+        wrong = masks.of(entity) if stored == "omit" else hashed ^ frozenset(before.get(entity, hashed))
         for table in (history_table(entity), set_aside_table(entity)):
-            held = [column for column in target.columns(table) if column in shapes.masks.of(entity)]
+            held = [column for column in target.columns(table) if column in wrong]
             if held and not is_rebuilt:
-                text = f"{target.title} holds values of {', '.join(held)} of {entity}, which is masked now."
-                raise TargetError("An attribute was masked", text, "Run “metl warehouse rebuild”: it takes them out.")
+                raise _masked_since(target, entity, [one for one in held if one in masks.of(entity)], held)
             for column in held:
                 target.run(f"ALTER TABLE {name(table)} DROP COLUMN {name(column)}")
+    if stored == "hash":
+        remember_masks(target, shapes)
+
+
+def _masked_since(target: WarehouseTarget, entity: str, masked: list[str], held: list[str]) -> TargetError:
+    hint = "Run “metl warehouse rebuild”: it takes them out."
+    if not masked:
+        text = f"{target.title} holds hashes of {', '.join(held)} of {entity}, which is masked no more."
+        return TargetError("A mask was taken away", text, hint)
+    text = f"{target.title} holds values of {', '.join(masked)} of {entity}, which is masked now."
+    return TargetError("An attribute was masked", text, hint)

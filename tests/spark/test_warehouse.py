@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
+import base64
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
+import pyarrow.parquet as pq
 import pytest
 
+from metl_gui.core.edits.settings import SetSettings
+from metl_gui.core.progress import UNWATCHED
 from metl_gui.core.runs.run_spec import SourceSpec
+from metl_gui.core.trees.nodes import Side
 from metl_gui.engine.execution.client import SparkProcess
 from metl_gui.errors import RunError
 from metl_gui.warehouse.databases.target import TargetError
+from metl_gui.warehouse.target_model import Owner
 from metl_gui.workbench.demo.sample import SampleFolder, fresh_copy
-from metl_gui.workbench.loads.warehouse_loads import LoadedRun, audit_warehouse, load_warehouse, rebuild_warehouse
+from metl_gui.workbench.loads.target_secrets import VARIABLE, mask_key_of
+from metl_gui.workbench.loads.warehouse_loads import (
+    LoadedRun,
+    audit_warehouse,
+    load_staged,
+    load_warehouse,
+    rebuild_warehouse,
+    staging_request,
+    target_tables,
+)
 from metl_gui.workbench.runs.mapping_run import RunRequest, run_mapping
 from metl_gui.workbench.session import Workbench
 from metl_gui.workbench.warehouse.models import set_values
@@ -127,6 +143,35 @@ def test_a_plan_says_what_a_load_would_do_and_leaves_nothing(
     planned = load_warehouse(workbench, request, f"duckdb:{tmp_path / 'fx.duckdb'}", spark=spark, is_dry=True).load
     assert planned.tables["payment"].inserted > 0
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_tasks_stage_for_a_target_of_hashes_has_no_masked_value_in_it(
+    workbench: Workbench, sample: SampleFolder, spark: SparkProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret, source = "a secret for tests alone", sample.messages / "accounts.jsonl"
+    monkeypatch.setenv(VARIABLE, secret)
+    entity = workbench.document.cdm.named("account")
+    assert entity is not None
+    workbench.do(SetSettings(Side.CDM, entity.id, (("mask", "iban"),)))
+    try:
+        found, tables = target_tables(workbench.document, f"duckdb:{tmp_path}/fx.duckdb?masked=hash")
+        asked = RunRequest(SourceSpec(address=str(source)), state=workbench.document.state)
+        request, tables = staging_request(workbench, asked, found, tables)
+        run = run_mapping(workbench, request, spark)
+        outputs = Path(run.report.outputs)
+        staged = "".join(str(pq.read_table(path).to_pylist()) for path in outputs.rglob("*.parquet"))
+        kept = "".join(path.read_text(errors="replace") for path in outputs.parent.rglob("*.json*"))
+        ibans = set(re.findall(r'iban\\":\\"([A-Z0-9]+)', source.read_text()))
+        assert len(ibans) > 10
+        assert not [one for one in ibans if one in staged or one in kept]
+        key = mask_key_of(workbench.project_id, makes=False)
+        assert any(key.hashed(one) in staged for one in ibans)
+        assert secret not in kept
+        assert base64.b64encode(key.value).decode() not in kept
+        owner = Owner(project=workbench.project_id, mode="test")
+        assert load_staged(found, tables, owner, run, UNWATCHED).tables["account"].inserted > 0
+    finally:
+        workbench.do(SetSettings(Side.CDM, entity.id, (("mask", ""),)))
 
 
 def test_what_is_no_target_is_refused_before_anything_runs(workbench: Workbench, sample: SampleFolder) -> None:

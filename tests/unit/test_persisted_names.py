@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from metl_gui.core.dimensional.loads import missing_members, read_progress, staged_parts
+from metl_gui.core.dimensional.loads import mask_key, missing_members, read_progress, staged_parts
 from metl_gui.core.dimensional.models import masked_models
 from metl_gui.core.dimensional.rows import epochs, forgotten, members, messages, replays, row_states
 from metl_gui.core.runs import kafka, run_spec, target
@@ -54,6 +54,7 @@ INTERNAL: dict[str, tuple[type, ...]] = {
         commands.CancelRun,
         commands.StartRun,
         commands.StartSession,
+        mask_key.MaskKey,
         replays.Coverage,
         replays.CoveredRange,
         run_spec.MappingSpec,

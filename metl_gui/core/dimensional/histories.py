@@ -29,6 +29,9 @@ DECIMAL_DIGITS = 38
 _MOST_LETTERS = 60
 """PostgreSQL takes 63 bytes for a name; a number may come behind."""
 
+ROW_KEY = "row_key"
+"""The column of every history that tells rows apart."""
+
 _UNFIT = re.compile(r"[^a-z0-9_]+")
 
 
@@ -55,11 +58,18 @@ class EntityHistory(msgspec.Struct, frozen=True):
         entity: its name.
         key: paths of its key in the newest version, empty for none.
         columns: one an attribute.
+        hashed: names of the columns that hold hashes of masked values, with ``ROW_KEY`` for the keys of rows.
     """
 
     entity: str
     key: tuple[str, ...] = ()
     columns: tuple[HistoryColumn, ...] = ()
+    hashed: tuple[str, ...] = ()
+
+    @property
+    def is_key_hashed(self) -> bool:
+        """Return whether rows are told apart by hashes of their keys."""
+        return ROW_KEY in self.hashed
 
     def at_path(self, path: str) -> HistoryColumn | None:
         """Return the column of an attribute by any of its paths, that of the newest version first."""

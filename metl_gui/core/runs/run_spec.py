@@ -14,6 +14,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from metl_gui.core.dimensional.histories import EntityHistory
+from metl_gui.core.dimensional.loads.mask_key import MaskKey
 from metl_gui.core.runs.kafka import KafkaServers, is_kafka
 from metl_gui.core.runs.limits import LIMIT_BYTES
 
@@ -159,6 +160,7 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
         mapping: what it maps with.
         policy: how it is done.
         servers: the Kafka servers of source, sink and errors, with their secrets; never written down.
+        mask_key: of the hashes that the histories of the sink keep; never written down.
     """
 
     run_id: str
@@ -167,6 +169,7 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
     mapping: MappingSpec
     policy: RunPolicy
     servers: tuple[KafkaServers, ...] = ()
+    mask_key: MaskKey | None = None
 
     @property
     def for_tasks(self) -> RunSpec:

@@ -26,6 +26,7 @@ from msgspec import Meta, Raw
 from numpy.typing import NDArray
 
 from metl_gui.core.dimensional.histories import EntityHistory
+from metl_gui.core.dimensional.loads.mask_key import MaskKey
 from metl_gui.core.runs.report import Tally
 from metl_gui.engine.kernel.message_records import MessageRecords, RecordBatch, distinct
 from metl_gui.engine.kernel.outcomes import SetAside, error_row
@@ -131,10 +132,19 @@ class MessageStager:
         plan: every entity version.
         histories: of the entities that are staged.
         is_production: messages without a publication are of number 0; in tests they go by their state.
+        mask_key: of the hashes that histories keep.
     """
 
-    def __init__(self, plan: Plan, histories: Iterable[EntityHistory], *, is_production: bool = False) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        histories: Iterable[EntityHistory],
+        *,
+        is_production: bool = False,
+        mask_key: MaskKey | None = None,
+    ) -> None:
         self.state = plan.state
+        self.mask_key = mask_key
         self.is_production = is_production
         self._histories = {one.entity: one for one in histories}
         self._plans = {(one.entity, one.version): one for one in plan.entities}
@@ -219,7 +229,7 @@ class MessageStager:
             wrong.setdefault(rows[row], RecordError("type_mismatch", detail))
         for row, error in wrong.items():
             refused[of_it.records[row]] = _Refused(error, *sources[row])
-        table = staged_rows(self._histories[entity], heads, columns)
+        table = staged_rows(self._histories[entity], heads, columns, self.mask_key)
         return table.filter(pa.array([row not in wrong for row in rows], pa.bool_())) if wrong else table
 
     def _heads(

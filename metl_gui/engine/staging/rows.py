@@ -9,10 +9,12 @@ import pyarrow as pa
 import pyarrow.compute
 
 from metl_gui.core.dimensional.histories import EntityHistory
+from metl_gui.core.dimensional.loads.mask_key import MaskKey
 from metl_gui.core.dimensional.loads.staged_parts import COLUMNS
 from metl_gui.engine.sinks.columns import Column
 from metl_gui.engine.staging.columns import INSTANTS_OF_MS, columns_of, stored_type
 from metl_gui.engine.staging.log_places import order_key_column, transport_columns
+from metl_gui.errors import BugError
 from metl_gui.formats.canonical_keys import row_keys
 
 Array: TypeAlias = "pa.Array[Any]"
@@ -62,13 +64,16 @@ class MessageHeads(NamedTuple):
     absent: Array
 
 
-def staged_rows(history: EntityHistory, heads: MessageHeads, payload: Mapping[str, Array]) -> pa.Table:
+def staged_rows(
+    history: EntityHistory, heads: MessageHeads, payload: Mapping[str, Array], mask_key: MaskKey | None = None
+) -> pa.Table:
     """Lay out messages as rows of a history.
 
     Args:
         history: of their entity.
         heads: what they say of themselves.
         payload: columns of the history by name; those that are missing are null.
+        mask_key: makes the hashes of columns that the history keeps hashed.
     """
     rows = len(heads.op)
     positions = heads.position.fill_null("")
@@ -96,7 +101,23 @@ def staged_rows(history: EntityHistory, heads: MessageHeads, payload: Mapping[st
         # The stubs want to know the type.
         type_: Any = stored_type(one.type)
         made[one.name] = pa.nulls(rows, type_) if found is None else found
+    for hashed in history.hashed:
+        made[hashed] = _hashes(made[hashed], mask_key)
+    if history.is_key_hashed:
+        made["old_key"] = _hashes(made["old_key"], mask_key)
     return pa.table(made).replace_schema_metadata({ENTITY: history.entity.encode()})
+
+
+def _hashes(column: Array, mask_key: MaskKey | None) -> Array:
+    """Return the hashes of texts; null stays null."""
+    if mask_key is None:
+        raise BugError("a history keeps hashes, and nobody said under which key")
+    # The stubs do not know dictionaries.
+    found: Any = column.dictionary_encode()
+    found = found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
+    hashes = pa.array(map(mask_key.hashed, found.dictionary.to_pylist()), pa.string())
+    made: Array = hashes.take(found.indices)
+    return made
 
 
 def absent_columns(history: EntityHistory, version: str | None, carried: Iterable[str]) -> list[str]:

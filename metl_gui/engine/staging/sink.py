@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from metl_gui.core.dimensional.histories import EntityHistory
+from metl_gui.core.dimensional.loads.mask_key import MaskKey
 from metl_gui.core.dimensional.loads.staged_parts import StagedPart
 from metl_gui.core.dimensional.rows.replays import Coverage
 from metl_gui.engine.kernel.message_fields import AlikeMessages
@@ -55,6 +56,7 @@ class StageSink:
         histories: of the entities that are staged.
         held_bytes: as of ``ParquetParts``.
         logs: by the name of a file, what positions in histories call it.
+        mask_key: of the hashes that histories keep.
     """
 
     def __init__(
@@ -65,8 +67,10 @@ class StageSink:
         histories: Iterable[EntityHistory],
         held_bytes: int = HELD_BYTES,
         logs: Mapping[str, str] | None = None,
+        mask_key: MaskKey | None = None,
     ) -> None:
         self.folder = folder
+        self._mask_key = mask_key
         self._logs = logs or {}
         self._parts = stage_parts(folder, name, held_bytes)
         self._histories = {one.entity: one for one in histories}
@@ -101,7 +105,7 @@ class StageSink:
         if place not in self._rows:
             plans = self._plans.get(entity) or [EntityPlan(entity, version)]
             plan = next((one for one in plans if one.version == version), plans[-1])
-            self._rows[place] = _HistoryRows(plan, self._histories[entity])
+            self._rows[place] = _HistoryRows(plan, self._histories[entity], self._mask_key)
         return self._rows[place]
 
 
@@ -122,8 +126,8 @@ def _with_logs(table: pa.Table, logs: Mapping[str, str]) -> pa.Table:
 class _HistoryRows:
     """Makes rows of a history of the messages of one entity version."""
 
-    def __init__(self, plan: EntityPlan, history: EntityHistory) -> None:
-        self.history = history
+    def __init__(self, plan: EntityPlan, history: EntityHistory, mask_key: MaskKey | None) -> None:
+        self.history, self.mask_key = history, mask_key
         found = history_columns(plan, history)
         self.names = [kept.name for kept, _ in found]
         self.rows = TypedRows(plan, [column for _, column in found], _NAMED)
@@ -149,7 +153,8 @@ class _HistoryRows:
             snapshot=by_name["snapshot"],
             absent=found.shared(self._absent, ABSENT),
         )
-        return staged_rows(self.history, heads, dict(zip(self.names, leaves, strict=True))), numbers, refused
+        payload = dict(zip(self.names, leaves, strict=True))
+        return staged_rows(self.history, heads, payload, self.mask_key), numbers, refused
 
     def _absent(self, layout: Layout) -> list[str]:
         return absent_columns(self.history, layout.kind.entity_version, layout.paths.payload)

@@ -33,7 +33,9 @@ class StagingAttempt:
         name = f"part-{number:06d}-{attempt}"
         run = order.run
         self.tally = Tally()
-        self.stager = MessageStager(plan, run.sink.histories or (), is_production=run.policy.mode == "production")
+        self.stager = MessageStager(
+            plan, run.sink.histories or (), is_production=run.policy.mode == "production", mask_key=run.mask_key
+        )
         self.parts = stage_parts(Path(order.messages), name) if order.messages else None
         self.errors = SetAsideOutput(order, plan.state, name)
         self.notes = ProgressNotes(order.progress, number, attempt)

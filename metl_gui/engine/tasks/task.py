@@ -273,7 +273,7 @@ def _sink(order: TaskOrder, plan: Plan, name: str) -> Sink | None:
     if how.format == "parquet":
         return ParquetSink(folder, name, plan, by_date=how.by_date)
     if how.format == "stage":
-        return StageSink(folder, name, plan, how.histories or (), logs=order.logs)
+        return StageSink(folder, name, plan, how.histories or (), logs=order.logs, mask_key=order.run.mask_key)
     return JsonlSink(folder, name, by_date=how.by_date)
 
 

@@ -43,6 +43,7 @@ from metl_gui.workbench.loads.targets import TargetAddress
 from metl_gui.workbench.loads.warehouse_loads import (
     LoadedRun,
     request_document,
+    staging_request,
     target_tables,
     told_steps,
     with_set_aside,
@@ -106,8 +107,8 @@ def follow_warehouse(
     document = request_document(workbench, request)
     found, tables = target_tables(document, target, model, production=request.mode == PRODUCTION)
     found.check(granted_roles(tables.model))
-    sink = msgspec.structs.replace(request.sink, address="", format="stage", histories=tuple(tables.histories.values()))
-    spec = prepare_run(workbench, replace(request, sink=sink, state=document.state))
+    staging, tables = staging_request(workbench, replace(request, state=document.state), found, tables)
+    spec = prepare_run(workbench, staging)
     owner = Owner(project=workbench.project_id, mode=request.mode)
     loads = BatchLoads(found, tables, owner, spec, following, watch)
     loads.begin()

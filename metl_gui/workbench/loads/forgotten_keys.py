@@ -18,7 +18,7 @@ from metl_gui.warehouse.forgotten_keys import Purge
 from metl_gui.warehouse.target_inputs import TargetInputs
 from metl_gui.warehouse.target_model import Owner
 from metl_gui.workbench.loads.target_documents import document_of
-from metl_gui.workbench.loads.target_secrets import target_secret
+from metl_gui.workbench.loads.target_secrets import mask_key_of, target_secret
 from metl_gui.workbench.loads.targets import TargetAddress
 from metl_gui.workbench.loads.warehouse_loads import target_tables
 from metl_gui.workbench.session import Workbench
@@ -88,6 +88,8 @@ def forget_key(
     if entity not in tables.histories:
         raise EditError(f"The target keeps no messages of {entity}.", hint=near_names(entity, list(tables.histories)))
     canonical = _canonical(key)
+    if tables.histories[entity].is_key_hashed:
+        canonical = mask_key_of(workbench.project_id, makes=False).hashed(canonical)
     owner = Owner(project=workbench.project_id, mode=mode)
     with found.open_known() as opened:
         loader = TargetInputs(opened, tables, owner, secret=lambda: target_secret(workbench.project_id, makes=True))

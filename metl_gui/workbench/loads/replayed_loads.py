@@ -13,8 +13,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-import msgspec
-
 from metl_gui.core.dimensional.loads.load_report import LoadReport
 from metl_gui.core.dimensional.models.grants import granted_roles
 from metl_gui.core.progress import UNWATCHED, Watch
@@ -28,6 +26,7 @@ from metl_gui.workbench.loads.warehouse_loads import (
     LoadedRun,
     load_staged,
     request_document,
+    staging_request,
     target_tables,
     with_set_aside,
 )
@@ -66,8 +65,7 @@ def replay_into_warehouse(
     document = request_document(workbench, request)
     found, tables = target_tables(document, target, model, production=request.mode == PRODUCTION)
     found.check(granted_roles(tables.model))
-    sink = msgspec.structs.replace(request.sink, address="", format="stage", histories=tuple(tables.histories.values()))
-    request = replace(request, sink=sink, state=document.state)
+    request, tables = staging_request(workbench, replace(request, state=document.state), found, tables)
     watch.step("Looking at what waits")
     spec = prepare_replay(workbench, request)
     if not waits(spec, request):

@@ -1,10 +1,14 @@
-"""The secret by which targets of a project tell forgotten keys: in an environment variable, or in the keyring."""
+"""The secret of the targets of a project, in an environment variable or in the keyring.
+
+By it they tell forgotten keys, and hash masked values.
+"""
 
 from __future__ import annotations
 
 import os
 import secrets
 
+from metl_gui.core.dimensional.loads.mask_key import MaskKey
 from metl_gui.errors import RunError
 from metl_gui.workbench.profiles.saved_profiles import KEYRING, keep_secret, read_secret
 
@@ -34,11 +38,16 @@ def target_secret(project_id: str, *, makes: bool = False) -> bytes:
     except RunError as error:
         if not makes:
             text = f"It is neither in the environment variable {VARIABLE} nor in the system's keyring."
-            hint = "Give the one with which keys were forgotten in the target."
+            hint = "Give the one with which keys were forgotten, or masked values hashed, in the target."
             raise RunError("The secret of the warehouse is missing.", text, hint) from error
     made = secrets.token_hex(32)
     keep_secret(_owner(project_id), _NAME, made)
     return made.encode()
+
+
+def mask_key_of(project_id: str, *, makes: bool) -> MaskKey:
+    """Return the key of the hashes of masked values; the arguments and errors are those of ``target_secret``."""
+    return MaskKey.of(target_secret(project_id, makes=makes))
 
 
 def _owner(project_id: str) -> str:

@@ -5,8 +5,8 @@ duckdb:PATH?swap                               the same, written beside and exch
 postgresql://user@host:port/db?schema=NAME     a schema of a database; the model's name by default
 @profile?schema=NAME                           the same, with the secrets that a profile has
 
-The end of each may be masked=omit (default) or masked=plain, behind ? or &: what a new target holds of masked
-attributes.
+The end of each may be masked=omit (default), masked=hash or masked=plain, behind ? or &: what a new target holds of
+masked attributes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from metl_gui.warehouse.databases.duckdb_swap import SwappedDuckDb
 from metl_gui.warehouse.databases.duckdb_target import DuckDb, connected
 from metl_gui.warehouse.databases.postgres_target import PostgreSql
 from metl_gui.warehouse.databases.target import TargetError, WarehouseTarget
-from metl_gui.warehouse.target_masks import masking_of
+from metl_gui.warehouse.target_masks import has_mask_key, masking_of
 from metl_gui.workbench.profiles.saved_profiles import SIGN, find_database
 
 _HINT = "Give duckdb:FILE.duckdb, postgresql://user@host:port/database?schema=NAME, or @PROFILE?schema=NAME."
@@ -112,6 +112,17 @@ class TargetAddress(NamedTuple):
             raise TargetError("What a target does with masked values is fixed", text, "Name another target.")
         return stored or self.masked or "omit"
 
+    def has_mask_key(self) -> bool:
+        """Return whether the target holds hashes that were made already.
+
+        Raises:
+            TargetError: it cannot be opened.
+        """
+        if self.is_new:
+            return False
+        with self.read() as opened:
+            return has_mask_key(opened)
+
     def check(self, roles: Sequence[str] = ()) -> None:
         """Look whether a load can write it, before minutes of mapping and not after.
 
@@ -178,7 +189,9 @@ def _without_masked(address: str) -> tuple[str, Masking | Literal[""]]:
     masking = next((one for one in MASKINGS if one == end), None)
     if masking is None:
         raise RunError(
-            "The end of the target cannot be read.", f"It says masked={end}.", "Say masked=omit or masked=plain."
+            "The end of the target cannot be read.",
+            f"It says masked={end}.",
+            "Say masked=omit, masked=hash or masked=plain.",
         )
     return rest[:-1], masking
 
@@ -191,7 +204,7 @@ def _schema(query: str) -> str:
     if given or len(names) > 1 or "\0" in name or len(name.encode()) > _SCHEMA_BYTES:
         raise RunError(
             "The end of the target cannot be read.",
-            "Only ?schema=NAME may stand there, and masked=omit or masked=plain last.",
+            "Only ?schema=NAME may stand there, and masked=omit, masked=hash or masked=plain last.",
             _HINT,
         )
     if name.startswith("pg_") or name == "information_schema":

@@ -36,7 +36,7 @@ from metl_gui.warehouse.status import TargetStatus, mode_of, target_status
 from metl_gui.warehouse.target_model import Owner
 from metl_gui.workbench.loads.hidden_columns import shown_findings, shown_members
 from metl_gui.workbench.loads.target_documents import document_of, find_any_target
-from metl_gui.workbench.loads.target_secrets import target_secret
+from metl_gui.workbench.loads.target_secrets import mask_key_of, target_secret
 from metl_gui.workbench.loads.targets import TargetAddress, find_target
 from metl_gui.workbench.publishing.publication import production_document
 from metl_gui.workbench.runs.mapping_run import PRODUCTION, RunRequest, RunResult, run_mapping
@@ -111,15 +111,33 @@ def load_warehouse(
     document = request_document(workbench, request)
     found, tables = target_tables(document, target, model, production=request.mode == PRODUCTION)
     found.check(granted_roles(tables.model))
-    sink = msgspec.structs.replace(request.sink, address="", format="stage", histories=tuple(tables.histories.values()))
     # By the state whose tables are loaded, whatever is published or edited meanwhile.
-    pinned = replace(request, sink=sink, state=document.state)
+    pinned, tables = staging_request(workbench, replace(request, state=document.state), found, tables)
     run = run_mapping(workbench, pinned, spark, watch=watch, keeps_session=keeps_session)
     owner = Owner(project=workbench.project_id, mode=request.mode)
     load = load_staged(found, tables, owner, run, watch, is_dry=is_dry)
     if request.source.holds == "messages":
         load = with_set_aside(load, run.report.set_aside)
     return LoadedRun(run, load)
+
+
+def staging_request(
+    workbench: Workbench, request: RunRequest, found: TargetAddress, tables: TableShapes
+) -> tuple[RunRequest, TableShapes]:
+    """Return a request whose run stages for a target, and the tables, which know the key of its hashes then.
+
+    Raises:
+        RunError: the target holds hashes of masked values, and there is no secret for them.
+    """
+    sink = msgspec.structs.replace(request.sink, address="", format="stage", histories=tuple(tables.histories.values()))
+    if tables.masks.masking != "hash":
+        return replace(request, sink=sink), tables
+    # A new secret only for hashes that are new: others would never be equal to those that are there.
+    mask_key = mask_key_of(workbench.project_id, makes=not found.has_mask_key())
+    masks = msgspec.structs.replace(tables.masks, fingerprint=mask_key.fingerprint)
+    # Samples would be kept as they are.
+    policy = msgspec.structs.replace(request.policy, samples=0)
+    return replace(request, sink=sink, policy=policy, mask_key=mask_key), msgspec.structs.replace(tables, masks=masks)
 
 
 def load_staged(

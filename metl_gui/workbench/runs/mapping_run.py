@@ -18,6 +18,7 @@ from typing import Final
 import msgspec
 
 from metl_gui.core.dimensional.histories import entity_histories
+from metl_gui.core.dimensional.loads.mask_key import MaskKey
 from metl_gui.core.matrix.canonical import is_carried, state_hash
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.progress import UNWATCHED, TaskRunner, Watch, run_inline
@@ -79,6 +80,7 @@ class RunRequest:
         spark: where Spark runs: a target as ``core.runs.target`` knows it, or ``@`` and the name of a profile.
         state: run an earlier state instead of the current one; in production another published one than what is live.
         include_unconfirmed: let production map blocks that nobody has confirmed too.
+        mask_key: of the hashes that the histories of the sink keep.
     """
 
     source: SourceSpec
@@ -88,6 +90,7 @@ class RunRequest:
     spark: str = LOCAL_TARGET
     state: int | None = None
     include_unconfirmed: bool = False
+    mask_key: MaskKey | None = None
 
     @property
     def mode(self) -> Mode:
@@ -231,6 +234,7 @@ def prepare_run(workbench: Workbench, request: RunRequest) -> RunSpec:
             notes=(*pinned.notes, *_kept_how_long(request)),
         ),
         servers=servers_of(request.source.address, sink.address, sink.errors),
+        mask_key=request.mask_key,
     )
 
 

@@ -116,6 +116,7 @@ def prepare_replay(workbench: Workbench, request: RunRequest) -> RunSpec:
         mapping=msgspec.structs.replace(mapping, matrix=""),
         policy=msgspec.structs.replace(request.policy, folder=str(folder), notes=pinned.notes),
         servers=servers_of(source, sink, errors),
+        mask_key=request.mask_key,
     )
 
 

@@ -1,4 +1,4 @@
-"""Targets that leave masked values out: fixed when they are made, and made right by a rebuild after a mask was set."""
+"""Targets that leave masked values out, or hold hashes of them: fixed when made, and made right by a rebuild."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from metl_gui.core.dimensional.loads.mask_key import MaskKey
 from metl_gui.core.dimensional.models.masked_models import TargetMasks, masked_history
 from metl_gui.core.dimensional.rows.messages import Message
 from metl_gui.core.warehouse_model import Column
@@ -24,18 +25,21 @@ OWNER = Owner(project="world", mode="test")
 COLUMNS = (Column(name="city", path="city", history=2), Column(name="mood", path="mood"))
 OMIT = TargetMasks("omit", {"person": frozenset({"mood"})})
 KEPT = masked_history(PERSON, OMIT)
+KEY, OTHER = MaskKey.of(b"a secret for tests"), MaskKey.of(b"another secret for tests")
+HASH = TargetMasks("hash", {"person": frozenset({"mood"})}, KEY.fingerprint)
+NO_HASH = TargetMasks("hash", {"person": frozenset()}, KEY.fingerprint)
 NOTHING_MASKED = TargetMasks("omit", {"person": frozenset()})
 
 
 def tables(masks: TargetMasks) -> TableShapes:
     """Return the tables of a model of which ``mood`` is masked, as the target has them."""
-    columns = tuple(one for one in COLUMNS if one.name not in masks.of("person"))
+    columns = tuple(one for one in COLUMNS if one.name not in masks.of("person") or masks.masking == "hash")
     model, _ = model_of(person_dimension(columns=columns))
     kept = [masked_history(one, masks) for one in (PERSON, VISIT)]
     return msgspec.structs.replace(shapes(model, kept, parse), masks=masks)
 
 
-def messages(*, mood: str = "glad") -> list[Message]:
+def messages(*, mood: str = "glad", first: int = 1) -> list[Message]:
     return [
         Message(
             schema="s",
@@ -46,7 +50,7 @@ def messages(*, mood: str = "glad") -> list[Message]:
             committed_at=at(number),
             seen_at=at(number),
         )
-        for number in (1, 2)
+        for number in (first, first + 1)
     ]
 
 
@@ -97,3 +101,34 @@ def test_a_target_of_before_masks_holds_values_plain(tmp_path: Path, new_target:
     assert masking_of(target) == "plain"
     load_parts(target, tables(TargetMasks()), [part(tmp_path, "person", messages())], "2", OWNER)
     assert "glad" in values_of(target, "person")
+
+
+def test_hashes_under_another_key_never_get_into_a_target(tmp_path: Path, new_target: NewTarget) -> None:
+    target, shape = new_target(tmp_path), tables(HASH)
+    load_parts(target, shape, [part(tmp_path, "person", messages(mood=KEY.hashed("glad")))], "1", OWNER)
+    assert masking_of(target) == "hash"
+    other = msgspec.structs.replace(HASH, fingerprint=OTHER.fingerprint)
+    with pytest.raises(TargetError, match="made with another secret"):
+        load_parts(target, tables(other), [part(tmp_path, "person", messages())], "2", OWNER)
+    # What only looks at the target needs no key.
+    assert audit(target, tables(msgspec.structs.replace(HASH, fingerprint="")), OWNER) == ()
+    assert KEY.hashed("glad") in values_of(target, "person")
+
+
+def test_a_mask_that_is_set_or_taken_away_needs_a_rebuild_which_empties_the_column(
+    tmp_path: Path, new_target: NewTarget
+) -> None:
+    target, mood = new_target(tmp_path), "SELECT DISTINCT mood FROM person WHERE person_key > 0"
+    load_parts(target, tables(NO_HASH), [part(tmp_path, "person", messages())], "1", OWNER)
+    with pytest.raises(TargetError, match="holds values of mood of person, which is masked now"):
+        load_parts(target, tables(HASH), [], "2", OWNER)
+    Loader(target, tables(HASH), OWNER).rebuild()
+    assert "glad" not in values_of(target, "metl_history_person") | values_of(target, "person")
+    hashed = KEY.hashed("sad")
+    load_parts(target, tables(HASH), [part(tmp_path, "person", messages(mood=hashed, first=3))], "3", OWNER)
+    assert set(target.rows(mood)) == {(None,), (hashed,)}
+    with pytest.raises(TargetError, match="holds hashes of mood of person, which is masked no more"):
+        load_parts(target, tables(NO_HASH), [], "4", OWNER)
+    Loader(target, tables(NO_HASH), OWNER).rebuild()
+    assert target.rows(mood) == [(None,)]
+    load_parts(target, tables(NO_HASH), [], "5", OWNER)

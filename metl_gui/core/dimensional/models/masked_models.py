@@ -1,7 +1,8 @@
-"""Warehouse models for targets that leave masked values out.
+"""Warehouse models for targets that leave masked values out, or hold hashes of them.
 
-A column or measure of a masked attribute is left out. What decides about rows (keys, references, times, filters) cannot
-do without it: where it would have to, the model is refused.
+A column or measure of a masked attribute is left out, or a column holds hashes. What decides about rows (keys,
+references, times, filters) cannot do without the values; keys, and references by attributes that are masked on both
+sides, can do with hashes. Else the model is refused.
 
 Source: docs/reference/warehouse-model.md, "Masked attributes".
 """
@@ -13,19 +14,31 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-from metl_gui.core.dimensional.histories import EntityHistory
+from metl_gui.core.dimensional.histories import ROW_KEY, EntityHistory
 from metl_gui.core.dimensional.models.attribute_uses import AttributeUse, TablePart, attribute_uses
 from metl_gui.core.dimensional.models.entity_facts import EntityFacts
 from metl_gui.core.dimensional.models.part_checks import AttributesOf
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.project.masks import fed_by_masked, masked_lineages
-from metl_gui.core.warehouse_model import Column, Dimension, Fact, Junk, Model, Periodic, Related, Table
+from metl_gui.core.trees.paths import split
+from metl_gui.core.warehouse_model import (
+    Accepted,
+    Column,
+    Dimension,
+    Fact,
+    Junk,
+    Model,
+    Periodic,
+    Reference,
+    Related,
+    Table,
+)
 from metl_gui.errors import EditError
 
-Masking: TypeAlias = Literal["omit", "plain"]
-"""What a target holds of masked attributes: nothing, or their values."""
+Masking: TypeAlias = Literal["omit", "hash", "plain"]
+"""What a target holds of masked attributes: nothing, hashes under a key, or their values."""
 
-MASKINGS: tuple[Masking, ...] = ("omit", "plain")
+MASKINGS: tuple[Masking, ...] = ("omit", "hash", "plain")
 
 
 class TargetMasks(msgspec.Struct, frozen=True):
@@ -33,11 +46,13 @@ class TargetMasks(msgspec.Struct, frozen=True):
 
     Args:
         masking: of the target.
-        columns: by entity, the columns of its history whose attributes are masked and left out.
+        columns: by entity, the columns of its history whose attributes are masked, and left out or hashed.
+        fingerprint: of the key of hashes; empty where nothing is to be hashed just now.
     """
 
     masking: Masking = "plain"
     columns: dict[str, frozenset[str]] = {}
+    fingerprint: str = ""
 
     def of(self, entity: str) -> frozenset[str]:
         """Return what is masked of an entity."""
@@ -66,7 +81,7 @@ def target_masks(document: Document, histories: Iterable[EntityHistory], masking
         paths = {(label, path) for label, _, path in masked}
         columns[history.entity] = frozenset(c.name for c in history.columns if paths.intersection(c.paths.items()))
         schemas = sorted(_schemas_of_masked_keys(document, history.entity, {id_ for _, id_, _ in masked}))
-        if schemas:
+        if schemas and masking == "omit":
             text = f"The keys of {', '.join(schemas)} are masked, and {history.entity} is told apart by them."
             raise EditError("The keys of rows are masked.", text, _WAYS)
     return TargetMasks(masking, columns)
@@ -108,13 +123,19 @@ def _schemas_of_masked_keys(document: Document, entity: str, masked: Collection[
     return schemas
 
 
-_WAYS = "Make a target that holds masked values plain: end its name in ?masked=plain."
+_WAYS = "Make a target that holds hashes of masked values: end its name in ?masked=hash. Or all of them: ?masked=plain."
 
 
 def masked_history(history: EntityHistory, masks: TargetMasks) -> EntityHistory:
-    """Return the history that a target keeps."""
+    """Return the history that a target keeps; hashes are text.
+
+    One that holds hashes tells all rows apart by hashes of their keys: what is in a key, its source alone knows.
+    """
     masked = masks.of(history.entity)
-    return msgspec.structs.replace(history, columns=tuple(one for one in history.columns if one.name not in masked))
+    if masks.masking != "hash":
+        return msgspec.structs.replace(history, columns=tuple(one for one in history.columns if one.name not in masked))
+    columns = tuple(msgspec.structs.replace(c, type="text") if c.name in masked else c for c in history.columns)
+    return msgspec.structs.replace(history, columns=columns, hashed=(ROW_KEY, *sorted(masked)))
 
 
 def masked_model(document: Document, model: Model, masks: TargetMasks, attributes_of: AttributesOf) -> Model:
@@ -133,6 +154,8 @@ def masked_model(document: Document, model: Model, masks: TargetMasks, attribute
         return model
     facts = EntityFacts(document)
     uses = [use for use in attribute_uses(model, facts, attributes_of) if _is_masked(facts, masks, use)]
+    if masks.masking == "hash":
+        return _Hashing(facts, model, masks, uses).model_of_target()
     for use in uses:
         if use.part not in (TablePart.COLUMN, TablePart.MEASURE):
             raise _refusal(use)
@@ -140,13 +163,97 @@ def masked_model(document: Document, model: Model, masks: TargetMasks, attribute
     return msgspec.structs.replace(model, tables=tuple(_without_columns(one, gone) for one in model.tables))
 
 
+class _Hashing:
+    """Makes a model one of hashes: their columns are text, and nothing is made of them."""
+
+    def __init__(self, facts: EntityFacts, model: Model, masks: TargetMasks, uses: Collection[AttributeUse]) -> None:
+        self.facts, self.model, self.masks, self.uses = facts, model, masks, uses
+
+    def model_of_target(self) -> Model:
+        for use in self.uses:
+            if not (self.is_copied(use) or self.is_compared(use)):
+                raise _refusal(use, can_be_hashed=False)
+        for table in self.model.tables:
+            for reference in getattr(table, "references", ()):
+                self.check_reference(table, reference)
+        hashed = {(one.table, one.name) for one in self.uses if one.part in (TablePart.COLUMN, TablePart.KEY)}
+        return msgspec.structs.replace(self.model, tables=tuple(self.table(one, hashed) for one in self.model.tables))
+
+    def is_copied(self, use: AttributeUse) -> bool:
+        """Return whether a column holds the attribute itself, and nothing that is made of it."""
+        if use.part is not TablePart.COLUMN:
+            return False
+        table = self.model.table(use.table)
+        if isinstance(table, Periodic):
+            return self.is_copied(AttributeUse(table.of, use.part, use.name, use.entity, use.path))
+        if isinstance(table, Dimension) and table.columns == "all":
+            return True
+        columns = table.columns if isinstance(table, Dimension) else table.degenerate if isinstance(table, Fact) else ()
+        return any(one.name == use.name and one.path for one in columns if isinstance(one, Column))
+
+    def is_compared(self, use: AttributeUse) -> bool:
+        """Return whether rows are only told apart and found by the attribute: keys, and references by attributes."""
+        if use.part is not TablePart.REFERENCE:
+            return use.part is TablePart.KEY
+        references = getattr(self.model.table(use.table), "references", ())
+        on = [one.on for one in references if one.name == use.name and isinstance(one.on, tuple)]
+        return bool(on) and all(self.facts.column(use.entity, left) is not None for pairs in on for left, _ in pairs)
+
+    def check_reference(self, table: Table, reference: Reference) -> None:
+        """Refuse a reference of which one side alone is hashed: it would find nothing."""
+        target = self.model.table(reference.dimension)
+        if not isinstance(target, Dimension) or isinstance(reference.on, str):
+            return
+        history = self.facts.history(target.entity)
+        key = target.business_key or (history.key if history is not None else ())
+        for left, right in reference.on:
+            path = next((one for one in key if split(one)[-1] == split(right)[-1]), right)
+            if self.is_hashed(getattr(table, "entity", ""), left) != self.is_hashed(target.entity, path):
+                text = f"The reference {reference.name} of {table.name} holds {left} against {right} of {target.name}."
+                raise EditError("One side of a reference alone is masked.", text, "Mask both attributes, or neither.")
+
+    def is_hashed(self, entity: str, text: str) -> bool:
+        column = self.facts.column(entity, text)
+        return column is not None and column.name in self.masks.of(entity)
+
+    def table(self, one: Table, hashed: _Parts) -> Table:
+        """Return a table whose columns of hashes are text."""
+        if not isinstance(one, Dimension | Fact):
+            return one
+        changes: dict[str, Any] = {}
+        for member in ("columns", "measures", "degenerate"):
+            listed: tuple[Column, ...] | Literal["all"] = getattr(one, member, "all")
+            if listed != "all":
+                changes[member] = tuple(self.column(one.name, each, hashed) for each in listed)
+        return msgspec.structs.replace(one, **changes)
+
+    def column(self, table: str, one: Column, hashed: _Parts) -> Column:
+        """Return a column, of type text where it holds hashes.
+
+        Raises:
+            EditError: a test holds hashes against values.
+        """
+        is_hashed = (table, one.name) in hashed
+        for test in one.tests:
+            is_compared = is_hashed if isinstance(test, Accepted) else False
+            if isinstance(test, Related):
+                is_compared = is_hashed != ((test.table, test.column) in hashed)
+            if is_compared:
+                text = f"A test of {one.name} of {table} would look for values where hashes stand."
+                raise EditError("A test holds masked values against others.", text, "Leave the test out.")
+        return msgspec.structs.replace(one, type="text") if is_hashed else one
+
+
 def _is_masked(facts: EntityFacts, masks: TargetMasks, use: AttributeUse) -> bool:
     column = facts.column(use.entity, use.path)
     return column is not None and column.name in masks.of(use.entity)
 
 
-def _refusal(use: AttributeUse) -> EditError:
+def _refusal(use: AttributeUse, *, can_be_hashed: bool = True) -> EditError:
     text = f"The {use.part.value} {use.name} of {use.table} uses {use.path} of {use.entity}."
+    if not can_be_hashed:
+        hint = "Leave that out of the model, or make a target that holds masked values: end its name in ?masked=plain."
+        return EditError("Hashes of a masked attribute are no values.", text, hint)
     hint = "Make a target that holds masked values: end its name in ?masked=plain. Or leave that out of the model."
     return EditError("A table cannot do without a masked attribute.", text, hint)
 

@@ -1,7 +1,8 @@
-"""Models of targets that leave masked attributes out."""
+"""Models of targets that hold masked attributes not at all, or as hashes."""
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from metl_gui.core.dimensional.histories import entity_histories
@@ -17,7 +18,18 @@ from metl_gui.core.dimensional.models.masked_models import (
 from metl_gui.core.edits.settings import SetSettings
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Side
-from metl_gui.core.warehouse_model import Column, Dimension, Fact, Junk, Model, NotNull, Periodic, Related, Test
+from metl_gui.core.warehouse_model import (
+    Accepted,
+    Column,
+    Dimension,
+    Fact,
+    Junk,
+    Model,
+    NotNull,
+    Periodic,
+    Related,
+    Test,
+)
 from metl_gui.errors import EditError
 from metl_gui.formats.model_yaml import read_model
 from metl_gui.formats.row_expressions import attributes_of, row_expression
@@ -118,3 +130,59 @@ def test_no_test_looks_for_values_in_a_column_that_is_left_out() -> None:
         payment = modelled(document, kind, model).table("payment")
         assert isinstance(payment, Fact)
         assert payment.degenerate[0].tests == tests
+
+
+def test_a_target_of_hashes_has_texts_and_tells_rows_apart_by_hashes() -> None:
+    document = masking("customer/name", "payment/status")
+    named = Column(name="name", path="name", type="text(20)", history=2)
+    tables = (Dimension(name="customer", entity="customer", columns=(named,)), *MODEL.tables[2:])
+    model = modelled(document, "hash", Model(name="m", tables=tables))
+    customer, payment = model.table("customer"), model.table("payment")
+    assert isinstance(customer, Dimension)
+    assert isinstance(payment, Fact)
+    assert customer.columns == (msgspec.structs.replace(named, type="text"),)
+    assert [(column.name, column.type) for column in payment.degenerate] == [("status", "text")]
+    kept = {one.entity: masked_history(one, masks(document, "hash")) for one in entity_histories(document)}
+    assert {one.hashed for one in kept.values()} == {("row_key",), ("row_key", "name"), ("row_key", "status")}
+    number = masking("customer/parent_id")
+    history = next(one for one in entity_histories(number) if one.entity == "customer")
+    assert [one.type for one in masked_history(history, masks(number, "hash")).columns] == ["integer", "text", "text"]
+
+
+@pytest.mark.parametrize(
+    ("attribute", "named"),
+    [
+        ("customer/name", "column loud of customer uses name"),
+        ("payment/amount", "measure amount of payment uses amount"),
+        ("payment/at", "time event_time of payment uses at"),
+        ("payment/payer", "reference payer of payment uses payer"),
+    ],
+)
+def test_what_is_made_of_a_masked_attribute_cannot_be_made_of_its_hash(attribute: str, named: str) -> None:
+    with pytest.raises(EditError, match=named):
+        modelled(masking(attribute), "hash")
+
+
+def test_a_reference_is_by_hashes_on_both_sides_or_by_values_on_both() -> None:
+    with pytest.raises(EditError, match="One side of a reference alone is masked"):
+        modelled(masking("account/account_id"), "hash")
+    both = masking("account/account_id", "payment/account_id")
+    assert modelled(both, "hash").table("payment") == MODEL.table("payment")
+
+
+def test_no_test_holds_hashes_against_values() -> None:
+    document = masking("customer/name,customer_id")
+    for test, is_refused in (
+        (Accepted(values=("x",)), True),
+        (Related(table="payment", column="status"), True),
+        (Related(table="customer", column="customer_id"), False),
+        (NotNull(), False),
+    ):
+        column = Column(name="name", path="name", tests=(test,))
+        payment = Fact(name="payment", entity="payment", degenerate=(Column(name="status", path="status"),))
+        model = Model(name="m", tables=(Dimension(name="customer", entity="customer", columns=(column,)), payment))
+        if is_refused:
+            with pytest.raises(EditError, match="A test of name of customer would look for values where hashes stand"):
+                modelled(document, "hash", model)
+        else:
+            assert modelled(document, "hash", model).table("customer").columns[0].tests == (test,)  # type: ignore[union-attr]

@@ -1,0 +1,153 @@
+"""A target that holds hashes of masked values: no plain one gets into it, and nobody needs one to join or to forget."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from metl_gui.core.dimensional.loads.load_report import LoadReport
+from metl_gui.core.edits.settings import SetSettings
+from metl_gui.core.runs.run_spec import SourceSpec
+from metl_gui.core.trees.nodes import Side
+from metl_gui.core.warehouse_model import Column, Dimension, Fact, Model, Reference
+from metl_gui.engine.kernel.records import Records
+from metl_gui.engine.mapping.plan_compiler import staging_plan
+from metl_gui.engine.staging.messages import MessageStager
+from metl_gui.engine.staging.sink import stage_parts, staged_parts
+from metl_gui.errors import RunError
+from metl_gui.warehouse.databases.duckdb_target import DuckDb
+from metl_gui.warehouse.databases.target import TargetError
+from metl_gui.warehouse.loader import Loader
+from metl_gui.warehouse.target_model import Owner
+from metl_gui.workbench.loads.forgotten_keys import forget_key
+from metl_gui.workbench.loads.target_secrets import VARIABLE, mask_key_of, target_secret
+from metl_gui.workbench.loads.warehouse_loads import audit_warehouse, rebuild_warehouse, staging_request, target_tables
+from metl_gui.workbench.runs.mapping_run import RunRequest, prepare_run
+from metl_gui.workbench.session import Workbench
+from metl_gui.workbench.warehouse.models import set_model
+from tests.helpers.keyrings import keyring_in_memory
+
+SCHEMA = "fx.pay.orders"
+PAYMENT = Dimension(
+    name="payment",
+    entity="payment",
+    business_key=("payment_id",),
+    columns=(Column(name="amount", path="amount"), Column(name="payer", path="payer_id", history=2)),
+)
+REFUND = Fact(
+    name="refund",
+    entity="refund",
+    grain=("refund_id",),
+    references=(Reference(dimension="payment", on=(("refund_id", "payment_id"),)),),
+    degenerate=(Column(name="amount", path="amount"),),
+)
+PLAIN = ("SECRET-17", "SECRET-18", "Clara Klarname", "Paul Plain")
+
+
+class Hashed:
+    """A target of hashes, loaded with messages that are staged as tasks stage them."""
+
+    def __init__(self, workbench: Workbench, folder: Path) -> None:
+        self.workbench, self.folder, self.path = workbench, folder, folder / "pay.duckdb"
+        self.target = f"duckdb:{self.path}?masked=hash"
+        set_model(workbench, Model(name="pay", tables=(PAYMENT, REFUND)))
+        schema = workbench.document.extraction.named(SCHEMA)
+        assert schema is not None
+        workbench.do(SetSettings(Side.EXTRACTION, schema.id, (("mask", "customer_id,id"),)))
+
+    def load(self, number: int, messages: Iterable[bytes]) -> LoadReport:
+        found, tables = target_tables(self.workbench.document, self.target)
+        request, tables = staging_request(self.workbench, RunRequest(SourceSpec(address="m")), found, tables)
+        spec = prepare_run(self.workbench, request)
+        assert spec.mask_key is not None
+        assert spec.policy.samples == 0
+        stager = MessageStager(staging_plan(self.workbench.document), spec.sink.histories or (), mask_key=spec.mask_key)
+        folder = self.folder / f"stage-{number}"
+        folder.mkdir()
+        parts = stage_parts(folder, "part")
+        staged = stager.stage(Records.of(list(messages), "m"))
+        assert staged.set_aside == []
+        for entity, table in staged.tables:
+            parts.hold(entity, table)
+        parts.close()
+        with found.open() as opened:
+            owner = Owner(project=self.workbench.project_id, mode="test")
+            loader = Loader(opened, tables, owner, secret=lambda: target_secret(owner.project))
+            return loader.load(staged_parts(folder), f"load {number}")
+
+    def rows(self, query: str) -> list[tuple[object, ...]]:
+        with DuckDb(self.path, is_read_only=True) as opened:
+            return opened.rows(query)
+
+    def texts(self) -> str:
+        """Return all that tables hold, and the bytes of all files."""
+        tables = [name for (name,) in self.rows("SELECT table_name FROM information_schema.tables")]
+        held = [str(self.rows(f'SELECT * FROM "{table}"')) for table in tables]
+        files = [path.read_bytes().decode(errors="replace") for path in self.folder.rglob("*") if path.is_file()]
+        return "\n".join((*held, *files))
+
+
+def message(entity: str, number: int, payload: dict[str, str], op: str = "c") -> bytes:
+    key = {"id": f"SECRET-{number}"}
+    source = {"schema": SCHEMA, "version": "1", "position": f"log/0/{number}", "origin": None}
+    made = {"entity": entity, "version": "1", "state": 1, "op": op, "key": key, "ts_ms": number, "source": source}
+    return json.dumps({**made, "payload": payload}).encode()
+
+
+MESSAGES = [
+    *(
+        message("payment", number, {"payment_id": f"SECRET-{number}", "payer_id": payer, "amount": "5"})
+        for number, payer in ((17, "Clara Klarname"), (18, "Paul Plain"))
+    ),
+    message("refund", 17, {"refund_id": "SECRET-17", "amount": "5"}),
+]
+
+
+@pytest.fixture
+def hashed(mapped: Workbench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Hashed:
+    monkeypatch.setenv(VARIABLE, "a secret for tests alone")
+    folder = tmp_path / "warehouse"
+    folder.mkdir()
+    return Hashed(mapped, folder)
+
+
+def test_no_plain_value_gets_into_the_target_or_its_staging_and_hashes_still_join(hashed: Hashed) -> None:
+    report = hashed.load(1, MESSAGES)
+    assert (report.appended, report.tables["refund"].inserted) == (3, 1)
+    found = hashed.texts()
+    assert [value for value in PLAIN if value in found] == []
+    key = mask_key_of(hashed.workbench.project_id, makes=False)
+    joined = "SELECT p.payment_id, p.payer, r.amount FROM refund AS r JOIN payment AS p USING (payment_key)"
+    assert hashed.rows(joined) == [(key.hashed("SECRET-17"), key.hashed("Clara Klarname"), "5")]
+    assert hashed.load(2, MESSAGES).repeated == 3
+    assert rebuild_warehouse(hashed.workbench, hashed.target).tables["refund"].inserted == 1
+    assert audit_warehouse(hashed.workbench, hashed.target).problems == ()
+
+
+def test_a_key_is_forgotten_by_its_plain_form_and_stays_so(hashed: Hashed) -> None:
+    hashed.load(1, MESSAGES)
+    assert forget_key(hashed.workbench, hashed.target, "payment", '{"id": "SECRET-18"}').purge.messages == 1
+    again = hashed.load(2, MESSAGES)
+    assert (again.forgotten, again.repeated) == (1, 2)
+    assert hashed.rows("SELECT COUNT(*) FROM payment WHERE payment_key > 0") == [(1,)]
+
+
+def test_a_secret_is_made_once_and_another_is_refused(hashed: Hashed, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(VARIABLE)
+    with keyring_in_memory() as keyring:
+        hashed.load(1, MESSAGES)
+        (made,) = keyring.kept.values()
+        assert len(bytes.fromhex(made)) == 32
+        assert made not in hashed.texts()
+        hashed.load(2, MESSAGES)
+        assert list(keyring.kept.values()) == [made]
+        keyring.kept.clear()
+        with pytest.raises(RunError, match="secret of the warehouse is missing"):
+            hashed.load(3, MESSAGES)
+        assert keyring.kept == {}
+        monkeypatch.setenv(VARIABLE, "quite another secret")
+        with pytest.raises(TargetError, match="made with another secret"):
+            hashed.load(4, MESSAGES)

@@ -146,6 +146,11 @@ def run_folder(project_id: str, run_id: str) -> Path:
     return runs_folder(project_id) / _name_of(run_id)
 
 
+def loads_folder(project_id: str) -> Path:
+    """Return where the locks of the loads of a project lie."""
+    return cache_folder() / "loads" / _name_of(project_id)
+
+
 def kept_samples_folder(project_id: str) -> Path:
     """Return where the sample messages of a project are kept, beside its run folders."""
     return cache_folder() / "samples" / _name_of(project_id)

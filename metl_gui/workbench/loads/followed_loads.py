@@ -38,6 +38,7 @@ from metl_gui.warehouse.plans.shapes.table_shapes import TableShapes
 from metl_gui.warehouse.read_progress import stored_progress
 from metl_gui.warehouse.target_model import Owner
 from metl_gui.workbench.loads.load_requests import take_request
+from metl_gui.workbench.loads.staged_loads import held_load
 from metl_gui.workbench.loads.target_secrets import target_secret
 from metl_gui.workbench.loads.targets import TargetAddress
 from metl_gui.workbench.loads.warehouse_loads import (
@@ -113,15 +114,16 @@ def follow_warehouse(
     loads = BatchLoads(found, tables, owner, spec, following, watch)
     loads.begin()
     try:
-        run = run_prepared(
-            workbench,
-            spec,
-            request.spark,
-            spark,
-            loads.react,
-            loads.watch,
-            keeps_session=keeps_session,
-        )
+        with held_load(owner.project, spec) as held:
+            run = run_prepared(
+                workbench,
+                held,
+                request.spark,
+                spark,
+                loads.react,
+                loads.watch,
+                keeps_session=keeps_session,
+            )
     except RunCancelled:
         if loads.fault is not None:
             raise loads.fault from None

@@ -35,11 +35,12 @@ from metl_gui.warehouse.plans.statements import Step, readable
 from metl_gui.warehouse.status import TargetStatus, mode_of, target_status
 from metl_gui.warehouse.target_model import Owner
 from metl_gui.workbench.loads.hidden_columns import shown_findings, shown_members
+from metl_gui.workbench.loads.staged_loads import held_load
 from metl_gui.workbench.loads.target_documents import document_of, find_any_target
 from metl_gui.workbench.loads.target_secrets import mask_key_of, target_secret
 from metl_gui.workbench.loads.targets import TargetAddress, find_target
 from metl_gui.workbench.publishing.publication import production_document
-from metl_gui.workbench.runs.mapping_run import PRODUCTION, RunRequest, RunResult, run_mapping
+from metl_gui.workbench.runs.mapping_run import PRODUCTION, RunRequest, RunResult, prepare_run, run_prepared
 from metl_gui.workbench.session import Workbench
 from metl_gui.workbench.warehouse.models import check_models, model_of
 
@@ -113,9 +114,11 @@ def load_warehouse(
     found.check(granted_roles(tables.model))
     # By the state whose tables are loaded, whatever is published or edited meanwhile.
     pinned, tables = staging_request(workbench, replace(request, state=document.state), found, tables)
-    run = run_mapping(workbench, pinned, spark, watch=watch, keeps_session=keeps_session)
+    watch.step("Compiling the matrix")
     owner = Owner(project=workbench.project_id, mode=request.mode)
-    load = load_staged(found, tables, owner, run, watch, is_dry=is_dry)
+    with held_load(owner.project, prepare_run(workbench, pinned)) as spec:
+        run = run_prepared(workbench, spec, request.spark, spark, watch=watch, keeps_session=keeps_session)
+        load = load_staged(found, tables, owner, run, watch, is_dry=is_dry)
     if request.source.holds == "messages":
         load = with_set_aside(load, run.report.set_aside)
     return LoadedRun(run, load)

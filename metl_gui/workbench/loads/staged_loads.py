@@ -1,0 +1,95 @@
+"""What loads have staged: held while a load lives, and removed by the next one when it was killed.
+
+A run that stages is over before its load begins, so its own lock says nothing of the load. The lock of a load lies in
+the cache, one file a load, and the system lets go of it whenever and however its process ends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+
+from metl_gui.core.runs.run_spec import KeptSpec, RunSpec
+from metl_gui.engine.runs.folder_lock import SUFFIX, RunLock, owner_of_run, run_of_dead
+from metl_gui.own_files import make_folder
+from metl_gui.workbench.user_folders import loads_folder, run_folder
+
+_log = logging.getLogger(__name__)
+
+
+@contextmanager
+def held_load(project_id: str, spec: RunSpec) -> Iterator[RunSpec]:
+    """Hold what a run stages for a load until the load is over, and remove what killed loads had staged before.
+
+    Args:
+        project_id: of the project.
+        spec: the run.
+
+    Yields:
+        The run, with notes on what was removed.
+    """
+    folder = loads_folder(project_id)
+    notes = (*spec.policy.notes, *remove_killed_loads(project_id))
+    lock: RunLock | None = None
+    try:
+        make_folder(folder)
+        lock = RunLock(folder / f"{spec.run_id}{SUFFIX}", spec.run_id)
+    except OSError as error:  # the run itself says what is wrong with the cache
+        _log.warning("what load %s stages would stay after a kill: %s", spec.run_id, error)
+    try:
+        yield msgspec.structs.replace(spec, policy=msgspec.structs.replace(spec.policy, notes=notes))
+    finally:
+        if lock is not None:
+            lock.release()
+            lock.path.unlink(missing_ok=True)
+
+
+def remove_killed_loads(project_id: str) -> tuple[str, ...]:
+    """Remove what loads of a project had staged whose processes are gone; those that live are not touched.
+
+    Returns:
+        What was removed, in words.
+    """
+    try:
+        owners = sorted(loads_folder(project_id).glob(f"*{SUFFIX}"))
+    except OSError as error:
+        _log.debug("killed loads are not looked for: %s", error)
+        return ()
+    return tuple(line for owner in owners for line in _removed(project_id, owner))
+
+
+def _removed(project_id: str, owner: Path) -> Iterator[str]:
+    run_id = run_of_dead(owner)
+    if run_id is None:
+        return
+    folder = run_folder(project_id, run_id)
+    spark = owner_of_run(folder)
+    if spark.exists() and run_of_dead(spark) is None:
+        return  # the Spark of a killed program takes a moment to end
+    gone = [place for place in _staged(folder, run_id) if place.exists()]
+    for place in gone:
+        shutil.rmtree(place, ignore_errors=True)
+    if not any(place.exists() for place in gone):
+        with contextlib.suppress(OSError):
+            owner.unlink()
+        if gone:
+            yield f"What load {run_id} had staged was removed: it was killed before it had ended."
+
+
+def _staged(folder: Path, run_id: str) -> Iterator[Path]:
+    """Yield the folders that a run staged in and keeps its progress in, as far as they are its own."""
+    try:
+        spec = msgspec.json.decode((folder / "spec.json").read_bytes(), type=KeptSpec)
+    except (OSError, msgspec.MsgspecError):
+        return
+    own = Path(spec.sink).parent if Path(spec.sink).parent.name == f"metl-{run_id}" else folder
+    for text in (spec.sink, spec.checkpoint) if spec.format == "stage" else ():
+        place = Path(text)
+        if text and place != folder and (place.is_relative_to(own) or place.is_relative_to(folder)):
+            yield place

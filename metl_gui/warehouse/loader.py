@@ -198,6 +198,7 @@ class Loader:
             if progress is not None:
                 keep_progress(self.target, load, progress)
             self._is_ordered = coverage.is_ordered
+            check_bytes(parts)
             is_replay = cover(self.target, coverage)
             for entity in self.shapes.histories:
                 self._append(entity, [one for one in parts if one.entity == entity], load, is_replay=is_replay)
@@ -314,7 +315,6 @@ class Loader:
     def _append(self, entity: str, parts: Sequence[StagedPart], load: str, *, is_replay: bool) -> None:
         history = self.shapes.histories[entity]
         staged = staged_table(entity)
-        check_bytes(parts)
         self.target.read_parts(staged, [one.path for one in parts], _part_columns(history), {"order_key": head(0)})
         if self._has_epochs:
             self.target.run(epoch_statement(staged))

@@ -12,14 +12,15 @@ import pyarrow.parquet as pq
 import pytest
 
 from metl_gui.core.edits.settings import SetSettings
-from metl_gui.core.progress import UNWATCHED
-from metl_gui.core.runs.run_spec import SourceSpec
+from metl_gui.core.progress import UNWATCHED, Progress, Watch
+from metl_gui.core.runs.run_spec import SinkSpec, SourceSpec
 from metl_gui.core.trees.nodes import Side
 from metl_gui.engine.execution.client import SparkProcess
 from metl_gui.errors import RunError
 from metl_gui.warehouse.databases.target import TargetError
 from metl_gui.warehouse.target_model import Owner
 from metl_gui.workbench.demo.sample import SampleFolder, fresh_copy
+from metl_gui.workbench.loads.staged_loads import AGAIN
 from metl_gui.workbench.loads.target_secrets import VARIABLE, mask_key_of
 from metl_gui.workbench.loads.warehouse_loads import (
     LoadedRun,
@@ -172,6 +173,34 @@ def test_what_tasks_stage_for_a_target_of_hashes_has_no_masked_value_in_it(
         assert load_staged(found, tables, owner, run, UNWATCHED).tables["account"].inserted > 0
     finally:
         workbench.do(SetSettings(Side.CDM, entity.id, (("mask", ""),)))
+
+
+def test_a_part_that_is_damaged_is_staged_again_once(
+    workbench: Workbench, sample: SampleFolder, spark: SparkProcess, home: Path, tmp_path: Path
+) -> None:
+    times: list[int] = []
+
+    def damage(progress: Progress) -> None:
+        """Change a byte of a part between its run and its load, as often as is left."""
+        if progress.text == "Loading the warehouse" and times:
+            part = next(home.glob("cache/**/messages/account/*.parquet"))
+            whole = part.read_bytes()
+            part.write_bytes(whole[: len(whole) // 2] if len(times) > 1 else whole[:-40] + b"X" + whole[-39:])
+            times.pop()
+
+    def loaded(damages: int) -> LoadedRun:
+        times[:] = [1] * damages
+        errors = SinkSpec(errors=str(tmp_path / f"errors-{damages}"))
+        request = RunRequest(SourceSpec(address=str(sample.messages / "accounts.jsonl")), errors)
+        return load_warehouse(workbench, request, f"duckdb:{tmp_path}/fx.duckdb", spark=spark, watch=Watch(damage))
+
+    with pytest.raises(TargetError, match="A staged part is damaged"):
+        loaded(2)
+    assert list((tmp_path).glob("errors*")) == []
+    done = loaded(1)
+    assert done.load.appended > 0
+    assert AGAIN in done.run.report.problems
+    assert AGAIN not in loaded(0).run.report.problems
 
 
 def test_what_is_no_target_is_refused_before_anything_runs(workbench: Workbench, sample: SampleFolder) -> None:

@@ -194,9 +194,15 @@ def staged_parts(folder: Path | str) -> tuple[StagedPart, ...]:
 
 
 def part_at(path: str, mark: PartMark | None = None) -> StagedPart:
-    """Return the part at a path, with what its task said of it."""
-    about = pq.read_metadata(path)
-    entity = (about.metadata or {}).get(ENTITY, Path(path).parent.name.encode()).decode()
+    """Return the part at a path, with what its task said of it; one that cannot be read has the name of its folder."""
+    folder = Path(path).parent.name
+    try:
+        about = pq.read_metadata(path)
+    except (OSError, pa.ArrowInvalid):
+        if mark is None:
+            raise
+        return StagedPart(folder, path, mark.rows, mark.checksum)  # its checksum tells
+    entity = (about.metadata or {}).get(ENTITY, folder.encode()).decode()
     if mark is None:
         return StagedPart(entity, path, about.num_rows)
     return StagedPart(entity, path, mark.rows, mark.checksum)

@@ -13,7 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import partial, reduce
 from pathlib import Path
 
 import msgspec
@@ -38,7 +38,7 @@ from metl_gui.warehouse.plans.shapes.table_shapes import TableShapes
 from metl_gui.warehouse.read_progress import stored_progress
 from metl_gui.warehouse.target_model import Owner
 from metl_gui.workbench.loads.load_requests import take_request
-from metl_gui.workbench.loads.staged_loads import held_load
+from metl_gui.workbench.loads.staged_loads import held_load, staged_again
 from metl_gui.workbench.loads.target_secrets import target_secret
 from metl_gui.workbench.loads.targets import TargetAddress
 from metl_gui.workbench.loads.warehouse_loads import (
@@ -109,33 +109,33 @@ def follow_warehouse(
     found, tables = target_tables(document, target, model, production=request.mode == PRODUCTION)
     found.check(granted_roles(tables.model))
     staging, tables = staging_request(workbench, replace(request, state=document.state), found, tables)
-    spec = prepare_run(workbench, staging)
     owner = Owner(project=workbench.project_id, mode=request.mode)
-    loads = BatchLoads(found, tables, owner, spec, following, watch)
-    loads.begin()
-    try:
-        with held_load(owner.project, spec) as held:
-            run = run_prepared(
-                workbench,
-                held,
-                request.spark,
-                spark,
-                loads.react,
-                loads.watch,
-                keeps_session=keeps_session,
-            )
-    except RunCancelled:
+    done: list[LoadReport] = []
+
+    def once(notes: tuple[str, ...]) -> LoadedRun:
+        spec = prepare_run(workbench, staging)
+        loads = BatchLoads(found, tables, owner, spec, following, watch)
+        loads.begin()
+        try:
+            with held_load(owner.project, spec, notes) as held:
+                run = run_prepared(
+                    workbench, held, request.spark, spark, loads.react, loads.watch, keeps_session=keeps_session
+                )
+        except RunCancelled:
+            if loads.fault is not None:
+                raise loads.fault from None
+            raise
+        finally:
+            shutil.rmtree(spec.sink.address, ignore_errors=True)
+            shutil.rmtree(spec.policy.checkpoint, ignore_errors=True)
+            done.append(loads.sum)
         if loads.fault is not None:
-            raise loads.fault from None
-        raise
-    finally:
-        shutil.rmtree(spec.sink.address, ignore_errors=True)
-        shutil.rmtree(spec.policy.checkpoint, ignore_errors=True)
-    if loads.fault is not None:
-        raise loads.fault
-    # What was staged is in the target, or is read again.
-    report = msgspec.structs.replace(run.report, outputs="", checkpoint="")
-    return LoadedRun(replace(run, report=report), loads.sum)
+            raise loads.fault
+        # What was staged is in the target, or is read again.
+        report = msgspec.structs.replace(run.report, outputs="", checkpoint="")
+        return LoadedRun(replace(run, report=report), reduce(added, done))
+
+    return staged_again(once, watch)
 
 
 class BatchLoads:

@@ -22,7 +22,7 @@ from metl_gui.engine.execution.client import SparkProcess
 from metl_gui.engine.runs.staged_outputs import Staging
 from metl_gui.engine.sources.run_source import source_of
 from metl_gui.warehouse.target_model import Owner
-from metl_gui.workbench.loads.staged_loads import held_load
+from metl_gui.workbench.loads.staged_loads import held_load, staged_again
 from metl_gui.workbench.loads.warehouse_loads import (
     LoadedRun,
     load_staged,
@@ -68,19 +68,23 @@ def replay_into_warehouse(
     found.check(granted_roles(tables.model))
     request, tables = staging_request(workbench, replace(request, state=document.state), found, tables)
     watch.step("Looking at what waits")
-    spec = prepare_replay(workbench, request)
-    if not waits(spec, request):
-        return LoadedRun(nothing_waits(spec, request), LoadReport(load=spec.run_id))
-    with held_load(workbench.project_id, spec) as held, source_of(held, is_marked=True) as source:
-        # What does not begin or is given up leaves nothing itself, and whatever stands where it was to write.
-        run = run_prepared(workbench, held, request.spark, spark, watch=watch, keeps_session=keeps_session)
-        with _dropped_unless_loaded(held):
-            load = load_staged(found, tables, Owner(project=workbench.project_id, mode=request.mode), run, watch)
-        source.before_commit(Staging(held))
-        source.after_commit()
-    if request.source.holds == "messages":
-        load = with_set_aside(load, run.report.set_aside)
-    return LoadedRun(run, load)
+    owner = Owner(project=workbench.project_id, mode=request.mode)
+
+    def once(notes: tuple[str, ...]) -> LoadedRun:
+        spec = prepare_replay(workbench, request)
+        if not waits(spec, request):
+            return LoadedRun(nothing_waits(spec, request), LoadReport(load=spec.run_id))
+        with held_load(owner.project, spec, notes) as held, source_of(held, is_marked=True) as source:
+            # What does not begin or is given up leaves nothing itself, and whatever stands where it was to write.
+            run = run_prepared(workbench, held, request.spark, spark, watch=watch, keeps_session=keeps_session)
+            with _dropped_unless_loaded(held):
+                load = load_staged(found, tables, owner, run, watch)
+            source.before_commit(Staging(held))
+            source.after_commit()
+        is_staged = request.source.holds == "messages"
+        return LoadedRun(run, with_set_aside(load, run.report.set_aside) if is_staged else load)
+
+    return staged_again(once, watch)
 
 
 @contextmanager

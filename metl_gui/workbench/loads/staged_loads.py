@@ -9,33 +9,40 @@ from __future__ import annotations
 import contextlib
 import logging
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
+from metl_gui.core.progress import Watch
+from metl_gui.core.runs.kafka import is_kafka
 from metl_gui.core.runs.run_spec import KeptSpec, RunSpec
 from metl_gui.engine.runs.folder_lock import SUFFIX, RunLock, owner_of_run, run_of_dead
 from metl_gui.own_files import make_folder
+from metl_gui.warehouse.part_check import StagedPartError
 from metl_gui.workbench.user_folders import loads_folder, run_folder
 
+_Value = TypeVar("_Value")
+AGAIN = "A part that was staged had changed before it was loaded: all was staged again."
 _log = logging.getLogger(__name__)
 
 
 @contextmanager
-def held_load(project_id: str, spec: RunSpec) -> Iterator[RunSpec]:
+def held_load(project_id: str, spec: RunSpec, notes: tuple[str, ...] = ()) -> Iterator[RunSpec]:
     """Hold what a run stages for a load until the load is over, and remove what killed loads had staged before.
 
     Args:
         project_id: of the project.
         spec: the run.
+        notes: for its report.
 
     Yields:
-        The run, with notes on what was removed.
+        The run, with the notes, and those on what was removed.
     """
     folder = loads_folder(project_id)
-    notes = (*spec.policy.notes, *remove_killed_loads(project_id))
+    notes = (*spec.policy.notes, *notes, *remove_killed_loads(project_id))
     lock: RunLock | None = None
     try:
         make_folder(folder)
@@ -48,6 +55,35 @@ def held_load(project_id: str, spec: RunSpec) -> Iterator[RunSpec]:
         if lock is not None:
             lock.release()
             lock.path.unlink(missing_ok=True)
+
+
+def staged_again(load: Callable[[tuple[str, ...]], _Value], watch: Watch) -> _Value:
+    """Stage and load; once more where a staged part is not what its task wrote.
+
+    Args:
+        load: stages and loads; is given notes for the report of its run.
+        watch: told that it begins anew.
+
+    Raises:
+        StagedPartError: it is so again; nothing of the load is kept.
+    """
+    try:
+        return load(())
+    except StagedPartError as error:
+        _log.warning("staged again: %s", error)
+        watch.step("Staging again: a part has changed since it was staged")
+    return load((AGAIN,))
+
+
+@contextmanager
+def without_errors_of_damaged(spec: RunSpec) -> Iterator[None]:
+    """Drop what a run set aside where a part that it staged is damaged; whoever stages again sets it aside anew."""
+    try:
+        yield
+    except StagedPartError:
+        if not is_kafka(spec.sink.errors):
+            shutil.rmtree(spec.errors_folder, ignore_errors=True)  # the run made it: it refuses one with data
+        raise
 
 
 def remove_killed_loads(project_id: str) -> tuple[str, ...]:

@@ -35,7 +35,7 @@ from metl_gui.warehouse.plans.statements import Step, readable
 from metl_gui.warehouse.status import TargetStatus, mode_of, target_status
 from metl_gui.warehouse.target_model import Owner
 from metl_gui.workbench.loads.hidden_columns import shown_findings, shown_members
-from metl_gui.workbench.loads.staged_loads import held_load
+from metl_gui.workbench.loads.staged_loads import held_load, staged_again, without_errors_of_damaged
 from metl_gui.workbench.loads.target_documents import document_of, find_any_target
 from metl_gui.workbench.loads.target_secrets import mask_key_of, target_secret
 from metl_gui.workbench.loads.targets import TargetAddress, find_target
@@ -116,12 +116,17 @@ def load_warehouse(
     pinned, tables = staging_request(workbench, replace(request, state=document.state), found, tables)
     watch.step("Compiling the matrix")
     owner = Owner(project=workbench.project_id, mode=request.mode)
-    with held_load(owner.project, prepare_run(workbench, pinned)) as spec:
-        run = run_prepared(workbench, spec, request.spark, spark, watch=watch, keeps_session=keeps_session)
-        load = load_staged(found, tables, owner, run, watch, is_dry=is_dry)
-    if request.source.holds == "messages":
-        load = with_set_aside(load, run.report.set_aside)
-    return LoadedRun(run, load)
+
+    def once(notes: tuple[str, ...]) -> LoadedRun:
+        with held_load(owner.project, prepare_run(workbench, pinned), notes) as spec:
+            run = run_prepared(workbench, spec, request.spark, spark, watch=watch, keeps_session=keeps_session)
+            with without_errors_of_damaged(spec):
+                return LoadedRun(run, load_staged(found, tables, owner, run, watch, is_dry=is_dry))
+
+    loaded = staged_again(once, watch)
+    if request.source.holds != "messages":
+        return loaded
+    return replace(loaded, load=with_set_aside(loaded.load, loaded.run.report.set_aside))
 
 
 def staging_request(

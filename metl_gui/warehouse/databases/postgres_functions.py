@@ -114,7 +114,7 @@ _ANY_BOOLEAN = f"""SELECT CASE WHEN {_IS_BOOLEAN} THEN metl_try_boolean($1::text
 
 _ELEMENTS = """
 BEGIN
-    IF json_typeof($1::json) <> 'array' OR EXISTS (
+    IF json_typeof($1::json) IS DISTINCT FROM 'array' OR EXISTS (
         SELECT 1 FROM json_array_elements($1::json) AS e(value) WHERE json_typeof(e.value) IN ('array', 'object'))
     THEN RETURN NULL; END IF;
     RETURN ARRAY(

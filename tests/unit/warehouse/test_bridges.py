@@ -328,6 +328,12 @@ def test_weights_that_are_declared_are_added_up_for_an_element_that_stands_twice
     assert plain(films.target.rows("SELECT id FROM person WHERE is_inferred")) == [(4,), (5,)]
 
 
+def test_a_message_with_weights_and_without_its_list_fits(new_target: NewTarget, tmp_path: Path) -> None:
+    films = Films(new_target, tmp_path, cast())
+    report = films.load(film(1, 1, cast=[4], shares=[1]), film(2, 1, shares=[1, 1]))
+    assert (report.set_aside, films.target.rows("SELECT COUNT(*) FROM film WHERE film_key > 0")) == (0, [(2,)])
+
+
 def test_members_that_no_list_has_any_longer_are_not_inferred(new_target: NewTarget, tmp_path: Path) -> None:
     films = Films(new_target, tmp_path, cast())
     films.load(film(1, 1, cast=[4, 5], shares=[1, 1]), film(2, 1, cast=[5], shares=[1]))

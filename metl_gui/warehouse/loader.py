@@ -34,8 +34,10 @@ from metl_gui.warehouse.plans.histories.arrivals import (
     Batch,
     all_touched,
     arrival_plan,
-    contents_queries,
+    carried_query,
+    contents_query,
     doubled_query,
+    may_be_known_query,
     once_plan,
     partial_columns,
     set_aside_plan,
@@ -50,7 +52,7 @@ from metl_gui.warehouse.plans.histories.history_tables import OWN_COLUMNS, histo
 from metl_gui.warehouse.plans.histories.log_plan import LOGS, relog_plan
 from metl_gui.warehouse.plans.histories.replay_plan import may_void_query, void_query
 from metl_gui.warehouse.plans.histories.snapshot_plan import absent_plan
-from metl_gui.warehouse.plans.histories.state_plan import Contents, StateTables
+from metl_gui.warehouse.plans.histories.state_plan import Contents, StateTables, find_messages
 from metl_gui.warehouse.plans.index_plan import indexes
 from metl_gui.warehouse.plans.load_plan import (
     facts_plan,
@@ -126,6 +128,7 @@ class Loader:
         self.target, self.shapes, self.owner, self.on_step = target, shapes, owner, on_step
         self.forgotten = ForgottenKeys(target, secret)
         self._batches: dict[str, Batch] = {}
+        self._repeating: set[str] = set()
         self._has_epochs = self._is_ordered = False
         self._compacted: datetime | None = None
         self.report = LoadReport(load="")
@@ -326,9 +329,9 @@ class Loader:
         self._steps(set_aside_plan(history, self._unfit(history), load))
         unfit = messages - forgotten - self._number_of(staged)
         has_doubles = bool(self.target.rows(doubled_query(entity))[0][0])
-        is_first = not self.target.rows(f"SELECT 1 FROM {name(history_table(entity))} LIMIT 1")
+        is_new = not self.target.rows(may_be_known_query(entity, staged))[0][0]
         is_replay = is_replay and bool(self.target.rows(may_void_query(entity))[0][0])
-        batch = Batch(entity, has_doubles=has_doubles, is_first=is_first, is_replay=is_replay)
+        batch = Batch(entity, has_doubles=has_doubles, is_new=is_new, is_replay=is_replay)
         self._batches[entity] = batch
         self._steps(once_plan(history, batch))
         if self._is_ordered:
@@ -346,7 +349,7 @@ class Loader:
     def _repeated(self, batch: Batch) -> int:
         """Return how many messages of a batch stood in the history, or stand in the batch again."""
         doubled = self._number_of(staged_table(batch.entity)) - self._number_of(batch.once) if batch.has_doubles else 0
-        return doubled + (0 if batch.is_first else self._number_of(batch.repeats))
+        return doubled + (0 if batch.is_new else self._number_of(batch.repeats))
 
     def _count_oddities(self, load: str) -> None:
         """Count, once all states are made, what a person should look into."""
@@ -355,7 +358,8 @@ class Loader:
         for entity, batch in self._batches.items():
             if entity in self.shapes.entities:
                 keyless.update(dict(self._counted(keyless_query(batch, self.shapes.of_entity(entity)))))
-            if batch.has_doubles or not batch.is_first:
+            may_repeat = entity in self._repeating or entity not in self.shapes.entities
+            if may_repeat and (batch.has_doubles or not batch.is_new):
                 ambiguous.update(dict(self._counted(ambiguous_query(batch, load))))
         self.report.no_business_key, self.report.ambiguous_order = dict(keyless), dict(ambiguous)
 
@@ -421,15 +425,18 @@ class Loader:
         while (now := self._number_of(touched)) != count:
             # Rows that share a key with touched ones are taken in once, and bring no further keys.
             count = now
+            self._steps([find_messages(self.shapes.histories[entity])])
             self._steps(states_of(self.shapes, entity, self._contents(entity), done))
             self._steps(wider(self.shapes, entity))
 
     def _contents(self, entity: str) -> Contents:
-        queries = contents_queries(entity)
-        carried = self.target.rows(queries.pop("carried"))
+        carried = self.target.rows(carried_query(entity))
         columns = [one.name for one in self.shapes.histories[entity].columns]
-        flags = {flag: bool(self.target.rows(query)[0][0]) for flag, query in queries.items()}
-        return Contents(partial=partial_columns(columns, [(s, a) for s, a in carried]), **flags)
+        flags = map(bool, self.target.rows(contents_query(entity))[0])
+        contents = Contents(partial_columns(columns, [(s, a) for s, a in carried]), *flags)
+        if contents.has_repeats:
+            self._repeating.add(entity)
+        return contents
 
     def _number_of(self, table: str, where: str = "") -> int:
         return int(self.target.rows(f"SELECT COUNT(*) FROM {name(table)}{where}")[0][0])

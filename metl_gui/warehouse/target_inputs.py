@@ -29,7 +29,7 @@ from metl_gui.warehouse.plans.histories.forget_plan import (
 )
 from metl_gui.warehouse.plans.histories.history_tables import history_table
 from metl_gui.warehouse.plans.histories.log_plan import relog_plan
-from metl_gui.warehouse.plans.histories.state_plan import state_plan
+from metl_gui.warehouse.plans.histories.state_plan import find_messages, state_plan
 from metl_gui.warehouse.target_model import check_loaded
 
 
@@ -103,6 +103,7 @@ class TargetInputs(Loader):
                 for entity, history in self.shapes.histories.items():
                     self._steps([all_touched(entity)])
                     valid_at = self.shapes.valid_at.get(entity, "")
+                    self._steps([find_messages(history)])
                     self._steps(state_plan(history, self._contents(entity), valid_at))
                     messages = self._number_of(history_table(entity))
                     tables = self.shapes.of_entity(entity)

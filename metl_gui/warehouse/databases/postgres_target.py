@@ -39,7 +39,7 @@ _ANALYZED_FROM = 1_000
 LOCK_WAIT = "30s"
 """How long a load waits for somebody who reads or changes a table, before it gives up and leaves nothing."""
 
-_SAMPLED = "20"
+_SAMPLED = "5"
 """Of how many times 300 rows statistics of a temporary table are made: it is read a few times, and gone."""
 
 _SETTINGS = {

@@ -38,7 +38,7 @@ from metl_gui.warehouse.plans.histories.forget_plan import CREATE_FORGOTTEN
 from metl_gui.warehouse.plans.histories.history_tables import create_history, history_table
 from metl_gui.warehouse.plans.histories.log_plan import CREATE_LOGS, LOGS
 from metl_gui.warehouse.plans.histories.replay_plan import RANGE, REPLAYS
-from metl_gui.warehouse.plans.histories.state_plan import Contents, state_plan
+from metl_gui.warehouse.plans.histories.state_plan import Contents, find_messages, state_plan
 from metl_gui.warehouse.plans.shapes.bridge_shapes import links_table
 from metl_gui.warehouse.plans.shapes.table_shapes import (
     DimensionShape,
@@ -129,6 +129,7 @@ def whole_plan(shapes: TableShapes) -> Iterator[Step]:
         yield from watermark_plan(batch)
     for entity in shapes.entities:
         partial = tuple(column.name for column in shapes.histories[entity].columns)
+        yield find_messages(shapes.histories[entity])
         yield from states_of(shapes, entity, Contents(partial=partial))
         yield from wider(shapes, entity)
     for dimension in shapes.dimensions:

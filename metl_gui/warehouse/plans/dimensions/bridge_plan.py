@@ -92,7 +92,7 @@ def pair_bridge_plan(shape: PairBridgeShape) -> Iterator[Step]:
     """
     table, links = shape.table, shape.links
     (owner, _), (element, _) = *shape.owner_columns, shape.element_column
-    o, e, changed = name(owner), name(element), (f"_before_{links.table}", MemberTables(links.table).wanted)
+    o, e, changed = name(owner), name(element), (MemberTables(links.table).before, MemberTables(links.table).wanted)
     owners = " UNION ".join(f"SELECT {o} FROM {name(one)}" for one in changed)
     yield temporary(f"_owners_{table}", owners, f"Find the owners of {table} that change")
     mine = f"{o} IN (SELECT {o} FROM {name(f'_owners_{table}')})"

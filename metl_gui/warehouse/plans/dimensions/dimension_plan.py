@@ -27,7 +27,7 @@ from metl_gui.warehouse.plans.dimensions.surrogate_keys import new_keys, number_
 from metl_gui.warehouse.plans.facts.missed_plan import again_table
 from metl_gui.warehouse.plans.histories.state_plan import FOREVER
 from metl_gui.warehouse.plans.shapes.table_shapes import DimensionShape, ReferenceShape, Value
-from metl_gui.warehouse.plans.statements import SO_FAR, Step, joined, name, names, temporary, text
+from metl_gui.warehouse.plans.statements import Step, joined, name, names, temporary, text
 from metl_gui.warehouse.plans.write_plan import write_plan
 
 
@@ -72,19 +72,21 @@ def _versions(shape: DimensionShape, keys: Sequence[str]) -> str:
     equal = "".join(f" AND {name(c)} IS NOT DISTINCT FROM LAG({name(c)}) OVER ({by_time})" for c, _ in compared)
     declared = [*(c for c, _ in compared), *(one.name for one in firsts), *(one.column.name for one in befores)]
     kept = names([*keys, "_from", "_opened", *declared])
-    newest = f'MAX(CASE WHEN "_number" = "_count" THEN "_until" END) OVER (PARTITION BY {k})'
     cascaded, stays = (', "_cascaded"', ' AND NOT "_cascaded"') if shape.cascades else ("", "")
     return f"""
         WITH valued AS (SELECT {k}, "_from", "_to", "_opened"{cascaded}{valued} FROM {segments}),
-          marked AS (SELECT *, CASE WHEN {touches}{equal}{stays} THEN 0 ELSE 1 END AS "_new"
+          marked AS (SELECT *, CASE WHEN {touches}{equal}{stays} THEN 0 ELSE 1 END AS "_new",
+                       LAG("_to") OVER ({by_time}) AS "_ended",
+                       MAX(COALESCE("_to", {FOREVER})) OVER (PARTITION BY {k}) AS "_end"
                        {"".join(one.differed(k) for one in befores)} FROM valued),
-          numbered AS (SELECT *, SUM("_new") OVER ({by_time} {SO_FAR}) AS "_number"
-                         {"".join(one.found(k) for one in befores)} FROM marked),
-          closed AS (SELECT *, MAX(COALESCE("_to", {FOREVER})) OVER (PARTITION BY {k}, "_number") AS "_until",
-                       MAX("_number") OVER (PARTITION BY {k}) AS "_count" FROM numbered)
-        SELECT {kept}, "_number", "_number" = "_count" AS "_is_newest", NULLIF("_until", {FOREVER}) AS "_to",
-          {newest} < {FOREVER} AS "_is_dead"{"".join(one.given() for one in befores)}
-        FROM closed WHERE "_new" = 1"""
+          found AS (SELECT *{"".join(one.found(k) for one in befores)} FROM marked),
+          opened AS (SELECT *, ROW_NUMBER() OVER ({by_time}) AS "_number",
+                       LEAD("_from") OVER ({by_time}) IS NULL AS "_is_newest",
+                       LEAD("_ended") OVER ({by_time}) AS "_until" FROM found WHERE "_new" = 1)
+        SELECT {kept}, "_number", "_is_newest",
+          CASE WHEN "_is_newest" THEN NULLIF("_end", {FOREVER}) ELSE "_until" END AS "_to",
+          "_end" < {FOREVER} AS "_is_dead"{"".join(one.given() for one in befores)}
+        FROM opened"""
 
 
 _WHOLE = "ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING"
@@ -144,7 +146,7 @@ def version_join(reference: ReferenceShape, target: DimensionShape, durable: str
 def _wanted(shape: DimensionShape, keys: Sequence[str], dimensions: dict[str, DimensionShape]) -> str:
     """Return the query for rows as they are to be."""
     table = shape.table
-    columns: list[tuple[str, str]] = [(shape.version_key, "n.version_key"), (shape.durable_key, "m.durable_key")]
+    columns: list[tuple[str, str]] = [(shape.version_key, 'v."_key"'), (shape.durable_key, 'v."_durable"')]
     columns += [(part.name, f"v.{name(key)}") for part, key in zip(shape.key, keys, strict=True)]
     for one in shape.columns:
         columns.append((one.name, f"l.{name(one.name)}" if one.history == 1 else f"v.{name(one.name)}"))
@@ -191,8 +193,6 @@ def _wanted(shape: DimensionShape, keys: Sequence[str], dimensions: dict[str, Di
     alive = ' WHERE NOT v."_is_dead"' if shape.on_delete == "remove" else ""
     return f"""
         SELECT {listed} FROM {name(f"_versions_{table}")} AS v
-        JOIN {name(members_table(table))} AS m ON {joined(keys, "m", "v")}
-        JOIN {name(versions_table(table))} AS n ON n.durable_key = m.durable_key AND n.opened_by = v."_opened"
         JOIN (SELECT {names(keys)}{latest} FROM {name(MemberTables(table).latest)}) AS l
           ON {joined(keys, "l", "v")}{joins}{alive}"""
 
@@ -305,17 +305,17 @@ def dimension_plan(
     member = " AND ".join(
         f"{name('t', part.name)} = {name('a', key)}" for part, key in zip(shape.key, keys, strict=True)
     )
+    key = name(shape.version_key)
+    standing = f"SELECT t.* FROM {table} AS t JOIN {name(tables.affected)} AS a ON {member} WHERE t.{key} > 0"
     # A member that is gone and was inferred again stays so while something refers to it.
-    affected = f"""SELECT t.* FROM {table} AS t JOIN {name(tables.affected)} AS a ON {member}
-        WHERE t.{name(shape.version_key)} > 0 AND NOT (t.is_inferred AND t.version_number > 0 AND NOT EXISTS (
+    goes = f"""NOT (t.is_inferred AND t.version_number > 0 AND NOT EXISTS (
           SELECT 1 FROM {name(tables.wanted)} AS w WHERE {joined([shape.durable_key], "w", "t")}))"""
-    key, wanted = name(shape.version_key), name(tables.wanted)
+    columns = [column for column, _ in columns_of(shape)]
+    yield from write_plan(shape.table, [shape.version_key], columns, standing, goes)
     yield temporary(
         closed_table(shape.table),
-        f"""SELECT w.{key} FROM {wanted} AS w JOIN {table} AS t ON t.{key} = w.{key}
+        f"""SELECT w.{key} FROM {name(tables.wanted)} AS w JOIN {name(tables.before)} AS t ON t.{key} = w.{key}
         WHERE t.valid_to IS NULL AND w.valid_to IS NOT NULL""",
         f"Find versions of {shape.table} that end",
     )
-    columns = [column for column, _ in columns_of(shape)]
-    yield from write_plan(shape.table, [shape.version_key], columns, affected)
     yield from infer_own(shape)

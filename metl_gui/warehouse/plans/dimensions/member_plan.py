@@ -32,6 +32,11 @@ class MemberTables(msgspec.Struct, frozen=True):
         return f"metl_owners_{self.table}"
 
     @property
+    def known(self) -> str:
+        """Return that of the keys that touched rows had before."""
+        return f"_known_{self.table}"
+
+    @property
     def affected(self) -> str:
         """Return that of the keys whose rows are made anew."""
         return f"_affected_{self.table}"
@@ -55,6 +60,11 @@ class MemberTables(msgspec.Struct, frozen=True):
     def latest(self) -> str:
         """Return that of the last values in log order."""
         return f"_latest_{self.table}"
+
+    @property
+    def before(self) -> str:
+        """Return that of the rows that stood there under these keys."""
+        return f"_before_{self.table}"
 
     @property
     def wanted(self) -> str:
@@ -87,16 +97,20 @@ def owner_plan(shape: MemberShape, *, only_held: bool, again: str = "") -> Itera
         f"SELECT {own}, * FROM {name(states.states)} WHERE {whole}{held}",
         f"Find the keys of {shape.table} that states carry",
     )
-    owners, touched = name(tables.owners), name(states.touched)
+    touched = name(states.touched)
+    yield temporary(
+        tables.known,
+        f"SELECT * FROM {name(tables.owners)} WHERE ({ROW}) IN (SELECT schema, row_key FROM {touched})",
+        f"Find the keys of {shape.table} that rows had",
+    )
     more = f" UNION SELECT {names(keys)} FROM {name(again)}" if again else ""
+    is_new = f"({ROW}) IN (SELECT schema, row_key FROM {touched} WHERE is_new)"
     yield temporary(
         tables.affected,
         f"""
-        SELECT DISTINCT {names(keys)} FROM {name(tables.owned)}
-        WHERE ({ROW}) IN (SELECT schema, row_key FROM {touched} WHERE is_new)
+        SELECT {names(keys)} FROM {name(tables.owned)} WHERE {is_new}
         UNION
-        SELECT {names(keys)} FROM {owners}
-        WHERE ({ROW}) IN (SELECT schema, row_key FROM {touched} WHERE is_new){more}""",
+        SELECT {names(keys)} FROM {name(tables.known)} WHERE {is_new}{more}""",
         f"Find the keys of {shape.table} that change",
     )
 
@@ -118,14 +132,18 @@ def widen_plan(shapes: Sequence[MemberShape], entity: str) -> Iterator[Step]:
 def keep_owners(shape: MemberShape) -> Iterator[Step]:
     """Yield the steps that keep for later loads which keys touched rows had, and leave the states of affected keys."""
     tables, keys = MemberTables(shape.table), names(keys_of(shape))
-    touched = name(StateTables(shape.entity).touched)
-    owners = name(tables.owners)
+    owners, known, now, lost = name(tables.owners), name(tables.known), f"_now_{shape.table}", f"_lost_{shape.table}"
+    columns = f"{ROW}, {keys}"
+    yield temporary(now, f"SELECT DISTINCT {columns} FROM {name(tables.owned)}", "Find the keys that rows have")
+    query = f"SELECT {columns} FROM {known} EXCEPT SELECT {columns} FROM {name(now)}"
+    yield temporary(lost, query, "Find the keys that rows have no longer")
     yield Step(
         "Forget the keys that rows had",
-        f"DELETE FROM {owners} WHERE ({ROW}) IN (SELECT schema, row_key FROM {touched})",
+        f"DELETE FROM {owners} WHERE ({columns}) IN (SELECT {columns} FROM {name(lost)})",
     )
     yield Step(
-        "Keep the keys that rows have", f"INSERT INTO {owners} SELECT DISTINCT {ROW}, {keys} FROM {name(tables.owned)}"
+        "Keep the keys that rows have",
+        f"INSERT INTO {owners} SELECT {columns} FROM {name(now)} EXCEPT SELECT {columns} FROM {known}",
     )
     yield Step(
         "Leave what does not change",
@@ -154,7 +172,7 @@ def shared_plan(shape: MemberShape) -> Iterator[Step]:
     yield temporary(
         tables.shared,
         f"""SELECT {k} FROM {owned} GROUP BY {k}
-        HAVING COUNT(DISTINCT ("_schema" || CHR(31) || "_row")) > 1{not_leading}""",
+        HAVING MIN("_n") <> MAX("_n"){not_leading}""",
         f"Find keys of {shape.table} that several rows have",
     )
 

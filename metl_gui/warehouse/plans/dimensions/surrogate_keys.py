@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from metl_gui.warehouse.plans.dimensions.dimension_tables import INFERRED, members_table, versions_table
 from metl_gui.warehouse.plans.shapes.table_shapes import DimensionShape
-from metl_gui.warehouse.plans.statements import Step, first_of, joined, name, names, temporary, text
+from metl_gui.warehouse.plans.statements import SO_FAR, Step, first_of, joined, name, names, temporary, text
 
 
 def new_keys(shape: DimensionShape, keys: Sequence[str]) -> Iterator[Step]:
@@ -38,12 +38,22 @@ def new_keys(shape: DimensionShape, keys: Sequence[str]) -> Iterator[Step]:
         f"""UPDATE {known} AS known SET opened_by = t.opened_by FROM {taken} AS t
         WHERE known.durable_key = t.durable_key AND known.opened_by = {text(INFERRED)}""",
     )
-    missing = f"""
-        SELECT m.durable_key, v."_opened" AS opened_by FROM {versions} AS v
-        JOIN {name(members_table(table))} AS m ON {joined(keys, "m", "v")}
-        WHERE NOT EXISTS (
-          SELECT 1 FROM {known} AS x WHERE x.durable_key = m.durable_key AND x.opened_by = v."_opened")"""
-    yield from number_versions(table, missing)
+    alive = ' AND NOT v."_is_dead"' if shape.on_delete == "remove" else ""
+    is_new, numbers = f"(x.version_key IS NULL{alive})", text(table)
+    number = (
+        f"SUM(CASE WHEN {is_new} THEN 1 ELSE 0 END) OVER ({SO_FAR})"  # no order: a sort for numbers that mean nothing
+    )
+    keyed = f"""
+        SELECT v.*, m.durable_key AS "_durable", {is_new} AS "_is_new",
+          CASE WHEN {is_new} THEN CAST({_next("next_version", numbers)} - 1 + {number} AS BIGINT)
+            ELSE x.version_key END AS "_key"
+        FROM {name(f"_versions_{table}")} AS v JOIN {name(members_table(table))} AS m ON {joined(keys, "m", "v")}
+        LEFT JOIN {known} AS x ON x.durable_key = m.durable_key AND x.opened_by = v."_opened\""""
+    yield temporary(f"_versions_{table}", keyed, f"Give keys to versions of {table}")
+    fresh = f'FROM {name(f"_versions_{table}")} WHERE "_is_new"'
+    kept = f'INSERT INTO {known} SELECT "_durable", "_opened", "_key" {fresh}'
+    yield Step(f"Keep the keys of versions of {table}", kept)
+    yield _advance("next_version", f'SELECT COALESCE(MAX("_key"), 0) + 1 {fresh}', numbers)
 
 
 def number_members(shape: DimensionShape, query: str, keys: Sequence[str]) -> Iterator[Step]:
@@ -52,23 +62,27 @@ def number_members(shape: DimensionShape, query: str, keys: Sequence[str]) -> It
     fresh = (
         f"SELECT * FROM ({query}) AS q WHERE NOT EXISTS (SELECT 1 FROM {members} AS x WHERE {joined(keys, 'x', 'q')})"
     )
-    next_ = f"(SELECT next_durable FROM metl_numbers WHERE dimension = {numbers})"
-    numbered = f"SELECT {k}, {next_} - 1 + ROW_NUMBER() OVER (ORDER BY {k}) FROM ({fresh}) AS f"
+    numbered = (
+        f"SELECT {k}, {_next('next_durable', numbers)} - 1 + ROW_NUMBER() OVER (ORDER BY {k}) FROM ({fresh}) AS f"
+    )
     yield Step(f"Number new members of {shape.table}", f"INSERT INTO {members} {numbered}")
-    update = f"SELECT COALESCE(MAX(durable_key), 0) + 1 FROM {members}"
-    yield Step("Keep the next number", _advance("next_durable", update, numbers))
+    yield _advance("next_durable", f"SELECT COALESCE(MAX(durable_key), 0) + 1 FROM {members}", numbers)
 
 
 def number_versions(table: str, query: str) -> Iterator[Step]:
     """Yield the steps that number the versions of a query, each by the key of its member and what opened it."""
     versions, numbers = name(versions_table(table)), text(table)
-    next_ = f"(SELECT next_version FROM metl_numbers WHERE dimension = {numbers})"
+    next_ = _next("next_version", numbers)
     numbered = f"""SELECT durable_key, opened_by, {next_} - 1 + ROW_NUMBER() OVER (ORDER BY durable_key, opened_by)
         FROM ({query}) AS q"""
     yield Step(f"Number new versions of {table}", f"INSERT INTO {versions} {numbered}")
-    update = f"SELECT COALESCE(MAX(version_key), 0) + 1 FROM {versions}"
-    yield Step("Keep the next number", _advance("next_version", update, numbers))
+    yield _advance("next_version", f"SELECT COALESCE(MAX(version_key), 0) + 1 FROM {versions}", numbers)
 
 
-def _advance(column: str, query: str, numbers: str) -> str:
-    return f"UPDATE metl_numbers SET {column} = GREATEST({column}, ({query})) WHERE dimension = {numbers}"
+def _next(column: str, numbers: str) -> str:
+    return f"(SELECT {column} FROM metl_numbers WHERE dimension = {numbers})"
+
+
+def _advance(column: str, query: str, numbers: str) -> Step:
+    update = f"UPDATE metl_numbers SET {column} = GREATEST({column}, ({query})) WHERE dimension = {numbers}"
+    return Step("Keep the next number", update)

@@ -89,9 +89,7 @@ def fact_plan(shape: FactShape, dimensions: Mapping[str, DimensionShape]) -> Ite
     affected = (
         f"SELECT t.* FROM {name(shape.table)} AS t JOIN {name(MemberTables(shape.table).affected)} AS a ON {match}"
     )
-    yield temporary(f"_before_{shape.table}", affected, f"Find the rows of {shape.table} as they were")
-    before = f"SELECT * FROM {name(f'_before_{shape.table}')}"
-    yield from write_plan(shape.table, row_columns(shape), [column for column, _ in columns_of(shape)], before)
+    yield from write_plan(shape.table, row_columns(shape), [column for column, _ in columns_of(shape)], affected)
     for junk in shape.junk:
         yield from junk_plan(shape, junk)
 

@@ -81,7 +81,8 @@ def junk_plan(fact: FactShape, shape: JunkShape) -> Iterator[Step]:
         WHERE {name(f"j_{shape.table}")}.junk_key IN ({used})""",
         f"Make the rows of {shape.table}",
     )
-    old = f"""SELECT {names(columns, "t")} FROM {table} AS t
-        WHERE t.{key} IN (SELECT {key} FROM {name(f"_before_{fact.table}")})
-          AND NOT EXISTS (SELECT 1 FROM {name(fact.table)} AS f WHERE f.{key} = t.{key})"""
-    yield from write_plan(shape.table, [shape.key], columns, old)
+    had, wanted = name(MemberTables(fact.table).before), name(MemberTables(shape.table).wanted)
+    standing = f"""SELECT {names(columns, "t")} FROM {table} AS t
+        WHERE t.{key} IN (SELECT {key} FROM {had} UNION SELECT {key} FROM {wanted})"""
+    goes = f"NOT EXISTS (SELECT 1 FROM {name(fact.table)} AS f WHERE f.{key} = t.{key})"
+    yield from write_plan(shape.table, [shape.key], columns, standing, goes)

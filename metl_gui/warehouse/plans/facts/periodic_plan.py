@@ -66,7 +66,7 @@ def periodic_plan(shape: PeriodicShape) -> Iterator[Step]:
         f"Make the rows of {table}",
     )
     old = f"""SELECT t.* FROM {name(table)} AS t WHERE t.{durable} IN (SELECT durable_key FROM {members})
-        OR {periods.changing("t")}"""
+        OR {periods.changing("t")} OR {periods.among_new("t")}"""
     yield from write_plan(table, ["date_key", of.durable_key], [c for c, _ in periodic_columns(shape)], old)
     yield periods.remember()
 
@@ -99,6 +99,7 @@ def fact_periodic_plan(shape: FactPeriodicShape) -> Iterator[Step]:
     )
     same = " AND ".join(f"c.{name(k)} = t.{name(column)}" for k, column in zip(keys, grain, strict=True))
     old = f"""SELECT t.* FROM {name(table)} AS t
-        WHERE EXISTS (SELECT 1 FROM {name(touched)} AS c WHERE {same}) OR {periods.changing("t")}"""
+        WHERE EXISTS (SELECT 1 FROM {name(touched)} AS c WHERE {same}) OR {periods.changing("t")}
+          OR {periods.among_new("t")}"""
     yield from write_plan(table, ["date_key", *grain], [c for c, _ in periodic_columns(shape)], old)
     yield periods.remember()

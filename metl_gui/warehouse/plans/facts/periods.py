@@ -114,6 +114,10 @@ class Periods(NamedTuple):
         closed = self.known("closed_to")
         return f"({of}.period_end > LEAST({self.low}, {closed}) AND {of}.period_end <= GREATEST({self.low}, {closed}))"
 
+    def among_new(self, of: str) -> str:
+        """Return the condition that a row, ``of``, is of a period of which all rows are made."""
+        return f"{of}.period_end IN (SELECT period_end FROM {name(self.over)} WHERE is_new)"
+
     def remember(self) -> Step:
         """Return the step that keeps which periods there are."""
         return Step(

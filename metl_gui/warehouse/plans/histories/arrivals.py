@@ -11,7 +11,7 @@ import msgspec
 
 from metl_gui.core.dimensional.histories import EntityHistory
 from metl_gui.warehouse.plans.histories.history_tables import IDENTITY, OWN_COLUMNS, history_table
-from metl_gui.warehouse.plans.histories.log_plan import log_plan
+from metl_gui.warehouse.plans.histories.log_plan import greatest_query, log_plan
 from metl_gui.warehouse.plans.histories.replay_plan import is_void, void_plan, voided_table
 from metl_gui.warehouse.plans.histories.state_plan import StateTables
 from metl_gui.warehouse.plans.statements import Step, first_of, name, names, temporary, text
@@ -79,19 +79,25 @@ def doubled_query(entity: str) -> str:
     return f"SELECT EXISTS (SELECT 1 FROM {name(staged_table(entity))} GROUP BY {identity} HAVING COUNT(*) > 1)"
 
 
+def may_be_known_query(entity: str, table: str) -> str:
+    """Return the query that says whether the history can have a message of a table."""
+    return f"""SELECT EXISTS (SELECT 1 FROM {name(table)} AS s JOIN ({greatest_query(entity)}) AS l
+        ON l.schema = s.schema AND s.order_key <= l.greatest)"""
+
+
 class Batch(msgspec.Struct, frozen=True):
     """What was staged of an entity.
 
     Args:
         entity: its name.
         has_doubles: messages may stand in it twice.
-        is_first: the history is empty.
+        is_new: all messages lie behind those that the history has of their schemas, which knows none of them.
         is_replay: what the load covered may void messages of the history.
     """
 
     entity: str
     has_doubles: bool = True
-    is_first: bool = False
+    is_new: bool = False
     is_replay: bool = False
 
     @property
@@ -102,7 +108,7 @@ class Batch(msgspec.Struct, frozen=True):
     @property
     def came(self) -> str:
         """Return the name of the table of messages that the history did not have."""
-        return self.once if self.is_first else f"_fresh_{self.entity}"
+        return self.once if self.is_new else f"_fresh_{self.entity}"
 
     @property
     def repeats(self) -> str:
@@ -117,7 +123,7 @@ class Batch(msgspec.Struct, frozen=True):
     @property
     def placed(self) -> tuple[str, ...]:
         """Return the names of the tables of messages that are new, or were seen earlier than was known."""
-        return (self.came,) if self.is_first else (self.came, f"_earlier_{self.entity}")
+        return (self.came,) if self.is_new else (self.came, f"_earlier_{self.entity}")
 
     @property
     def touching(self) -> tuple[str, ...]:
@@ -142,10 +148,10 @@ def arrival_plan(history: EntityHistory, load: str, batch: Batch) -> Iterator[St
         load: the name of the load.
         batch: what was staged.
 
-    Cost: one look-up of each identity of the batch in the history; none where that is empty.
+    Cost: one look-up in the history of each identity of the batch that lies before the end of its schema's log.
     """
     entity, table, columns = history.entity, name(history_table(history.entity)), staged_columns(history)
-    if not batch.is_first:
+    if not batch.is_new:
         yield from _known_messages(history, batch)
     came = batch.came
     yield Step(
@@ -169,6 +175,7 @@ def _known_messages(history: EntityHistory, batch: Batch) -> Iterator[Step]:
     yield temporary(
         repeats,
         f"SELECT {names([*IDENTITY, 'publication', *_content(history), *_SOURCE], 's')} FROM {name(once)} AS s "
+        f"JOIN ({greatest_query(entity)}) AS l ON l.schema = s.schema AND s.order_key <= l.greatest "
         f"JOIN {table} AS h ON {same_place('h', 's')} AND {equal}",
         f"Find messages of {entity} that are known",
     )
@@ -268,21 +275,26 @@ def none_touched(entity: str) -> Step:
     return temporary(StateTables(entity).touched, query, f"Take no row of {entity}")
 
 
-def contents_queries(entity: str) -> dict[str, str]:
-    """Return the queries whose answers say what the messages of touched rows have in them."""
-    table, touched = name(history_table(entity)), name(StateTables(entity).touched)
-    of_touched = f"FROM {table} AS h WHERE (h.schema, h.row_key) IN (SELECT schema, row_key FROM {touched})"
-    identity = names([*IDENTITY], "h")
-    truncated = f"SELECT 1 FROM {table} WHERE op = 't' GROUP BY schema, order_key HAVING COUNT(*) > 1"
-    voided_truncate = f"SELECT 1 FROM {table} AS h WHERE h.op = 't' AND {is_void('h')}"
-    doubled = f"SELECT 1 {of_touched} GROUP BY {identity} HAVING COUNT(*) > 1"
-    return {
-        "carried": f"SELECT h.schema, h.absent {of_touched} AND h.op IN ('r', 'c', 'u') GROUP BY h.schema, h.absent",
-        "has_repeats": f"SELECT EXISTS ({doubled}) OR EXISTS ({truncated})",
-        "has_replays": f"SELECT EXISTS (SELECT 1 {of_touched} AND {is_void('h')}) OR EXISTS ({voided_truncate})",
-        "has_moves": f"SELECT EXISTS (SELECT 1 {of_touched} AND h.old_key IS NOT NULL)",
-        "has_truncates": f"SELECT EXISTS (SELECT 1 FROM {table} WHERE op = 't')",
-    }
+def carried_query(entity: str) -> str:
+    """Return the query for, of the messages of touched rows, what those of each schema do not carry."""
+    messages = name(StateTables(entity).messages)
+    return f"SELECT schema, absent FROM {messages} WHERE op IN ('r', 'c', 'u') GROUP BY schema, absent"
+
+
+def contents_query(entity: str) -> str:
+    """Return the query whose row says what the messages of touched rows have in them, in the order of ``Contents``."""
+    table, messages = name(history_table(entity)), name(StateTables(entity).messages)
+    truncated = f"SELECT 1 FROM {table} AS h WHERE h.op = 't'"
+    doubled = f"SELECT 1 FROM {messages} GROUP BY {names(['_n', 'op', 'order_key'])} HAVING COUNT(*) > 1"
+    doubled_truncate = f"{truncated} GROUP BY h.schema, h.order_key HAVING COUNT(*) > 1"
+    found = (
+        f"EXISTS ({doubled}) OR EXISTS ({doubled_truncate})",
+        f"EXISTS (SELECT 1 FROM {messages} AS h WHERE {is_void('h')}) OR EXISTS ({truncated} AND {is_void('h')})",
+        f"EXISTS (SELECT 1 FROM {messages} WHERE old_key IS NOT NULL)",
+        f"EXISTS (SELECT 1 FROM {messages} WHERE op = 'd')",
+        f"EXISTS ({truncated})",
+    )
+    return f"SELECT {', '.join(found)}"
 
 
 def partial_columns(columns: Sequence[str], carried: Sequence[tuple[str, Sequence[str] | None]]) -> tuple[str, ...]:

@@ -51,6 +51,11 @@ def log_plan(entity: str, came: Sequence[str]) -> Iterator[Step]:
     )
 
 
+def greatest_query(entity: str) -> str:
+    """Return the query for the last place in the log of each schema, behind which the history has nothing."""
+    return f"SELECT schema, MAX(greatest_key) AS greatest FROM {LOGS} WHERE entity = {text(entity)} GROUP BY schema"
+
+
 def relog_plan(entity: str) -> Iterator[Step]:
     """Yield the steps that find anew where all messages of an entity lie."""
     of = text(entity)

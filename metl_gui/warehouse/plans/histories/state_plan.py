@@ -12,12 +12,12 @@ from collections.abc import Iterator
 import msgspec
 
 from metl_gui.core.dimensional.histories import EntityHistory
-from metl_gui.warehouse.plans.histories.history_tables import RANK, history_table
+from metl_gui.warehouse.plans.histories.history_tables import IDENTITY, RANK, history_table
 from metl_gui.warehouse.plans.histories.replay_plan import is_void
 from metl_gui.warehouse.plans.statements import SO_FAR, Step, first_of, name, names, temporary, text
 
 ROW = '"_schema", "_row"'
-_BY_LOG = f'PARTITION BY {ROW} ORDER BY "_order", "_rank"'
+_BY_LOG = 'PARTITION BY "_n" ORDER BY "_order", "_rank"'
 _BEFORE = "ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING"
 
 
@@ -33,6 +33,7 @@ class Contents(msgspec.Struct, frozen=True):
         has_repeats: an identity stands in the history more than once.
         has_replays: messages are void, as a later publication covered where they lie.
         has_moves: a key changed.
+        has_ends: rows were deleted.
         has_truncates: a whole table was emptied.
     """
 
@@ -40,7 +41,13 @@ class Contents(msgspec.Struct, frozen=True):
     has_repeats: bool = True
     has_replays: bool = True
     has_moves: bool = True
+    has_ends: bool = True
     has_truncates: bool = True
+
+    @property
+    def has_lives(self) -> bool:
+        """Return whether a row can have more than one life."""
+        return self.has_ends or self.has_truncates
 
 
 class StateTables(msgspec.Struct, frozen=True):
@@ -58,6 +65,11 @@ class StateTables(msgspec.Struct, frozen=True):
         return f"_touched_{self.entity}"
 
     @property
+    def messages(self) -> str:
+        """Return that of their messages, with a number for each row: numbers are compared faster than texts."""
+        return f"_messages_{self.entity}"
+
+    @property
     def logged(self) -> str:
         """Return that of the messages in log order."""
         return f"_logged_{self.entity}"
@@ -73,8 +85,30 @@ def carried(column: str) -> str:
     return f"_has_{column}"
 
 
+def find_messages(history: EntityHistory) -> Step:
+    """Return the step that takes the messages of touched rows out of the history, but for truncates.
+
+    Cost: a look-up of each row.
+    """
+    tables = StateTables(history.entity)
+    columns = names((*_TAKEN, *(one.name for one in history.columns)), "h")
+    return temporary(
+        tables.messages,
+        f"""SELECT t."_n", {columns} FROM {name(history_table(history.entity))} AS h
+        JOIN (SELECT schema, row_key, ROW_NUMBER() OVER () AS "_n" FROM {name(tables.touched)}) AS t
+          ON t.schema = h.schema AND t.row_key = h.row_key
+        WHERE h.op <> 't'""",
+        f"Find the messages of touched rows of {history.entity}",
+    )
+
+
+_POSITION = ("position_log", "position_partition", "position_offset")
+_TAKEN = (*IDENTITY, "publication", "committed_at", "seen_at", *_POSITION, "old_key", "absent")
+"""Columns of a message of which states are made, before those of attributes."""
+
+
 def state_plan(history: EntityHistory, contents: Contents, valid_at: str = "") -> Iterator[Step]:
-    """Yield the steps that make the states of touched rows.
+    """Yield the steps that make the states of touched rows, whose messages were found.
 
     Args:
         history: of the entity.
@@ -93,50 +127,52 @@ def state_plan(history: EntityHistory, contents: Contents, valid_at: str = "") -
     if contents.partial:
         yield temporary(tables.logged, _filled(tables.logged, contents.partial, columns), "Fill what messages left out")
     yield temporary(
-        tables.states, _timelines(tables.logged, columns, valid_at), f"Find since when states of {history.entity} hold"
+        tables.states,
+        _timelines(tables.logged, columns, valid_at, has_lives=contents.has_lives),
+        f"Find since when states of {history.entity} hold",
     )
 
 
 def _logged(history: EntityHistory, contents: Contents, columns: list[str]) -> str:
     """Return the query for messages with their lives, and the runs in which they are filled."""
-    ended, moved = '"_rank" < 2', 'old_key IS NOT NULL AND "_rank" >= 2'
+    life = run = "0"
+    if contents.has_lives:
+        life = run = f"""COALESCE(SUM(CASE WHEN "_rank" < 2 THEN 1 ELSE 0 END) OVER ({_BY_LOG} {_BEFORE}), 0)"""
+    if contents.has_moves:
+        moved = 'CASE WHEN old_key IS NOT NULL AND "_rank" >= 2 THEN 1 ELSE 0 END'
+        run = f"{life} + SUM({moved}) OVER ({_BY_LOG} {SO_FAR})"
     return f"""
         WITH holding AS ({_holding(history, contents, columns)})
-        SELECT *,
-          COALESCE(SUM(CASE WHEN {ended} THEN 1 ELSE 0 END) OVER ({_BY_LOG} {_BEFORE}), 0) AS "_life",
-          COALESCE(SUM(CASE WHEN {ended} THEN 1 ELSE 0 END) OVER ({_BY_LOG} {_BEFORE}), 0)
-            + SUM(CASE WHEN {moved} THEN 1 ELSE 0 END) OVER ({_BY_LOG} {SO_FAR}) AS "_run",
-          MAX("_commit") OVER ({_BY_LOG} {SO_FAR}) AS "_committed",
+        SELECT *, {life} AS "_life", {run} AS "_run", MAX("_commit") OVER ({_BY_LOG} {SO_FAR}) AS "_committed",
           LEAD("_rank") OVER ({_BY_LOG}) IS NULL AND "_rank" >= 2 AS "_is_last"
         FROM holding"""
 
 
 def _holding(history: EntityHistory, contents: Contents, columns: list[str]) -> str:
     """Return the query for messages that hold, and for truncates as an end of each row that they found."""
-    table, touched = name(history_table(history.entity)), name(StateTables(history.entity).touched)
+    messages = name(StateTables(history.entity).messages)
     carries = "".join(f", NOT LIST_CONTAINS(COALESCE(h.absent, []), {text(c)}) AS {name(carried(c))}" for c in columns)
     own = f'h.schema AS "_schema", h.row_key AS "_row", h.order_key AS "_order", {RANK} AS "_rank", h.op AS "_op"'
-    held, kept = _held(contents), f"op <> 't' AND (schema, row_key) IN (SELECT schema, row_key FROM {touched})"
     query = f"""
-        SELECT {own}, {COMMIT} AS "_commit", h.old_key, {names(columns, "h")}{carries}
-        FROM ({held.format(table=table, where=kept)}) AS h"""
+        SELECT h."_n", {own}, {COMMIT} AS "_commit", h.old_key, {names(columns, "h")}{carries}
+        FROM ({_held(contents, messages, "TRUE")}) AS h"""
     if not contents.has_truncates:
         return query
-    truncates = held.format(table=table, where="op = 't'")
+    truncates = _held(contents, name(history_table(history.entity)), "op = 't'")
     nothing = "".join(f", NULL AS {name(c)}" for c in columns) + "".join(", FALSE" for _ in columns)
     return f"""
         WITH own AS ({query}),
-          first AS (SELECT {ROW}, MIN(("_order" || "_rank")) AS "_at" FROM own GROUP BY {ROW})
+          first AS (SELECT "_n", {ROW}, MIN(("_order" || "_rank")) AS "_at" FROM own GROUP BY "_n", {ROW})
         SELECT * FROM own
         UNION ALL
-        SELECT h.schema, first."_row", h.order_key, 1, 't', {COMMIT}, NULL{nothing}
+        SELECT first."_n", h.schema, first."_row", h.order_key, 1, 't', {COMMIT}, NULL{nothing}
         FROM ({truncates}) AS h
         JOIN first ON first."_schema" = h.schema AND first."_at" < (h.order_key || '1')"""
 
 
-def _held(contents: Contents) -> str:
-    """Return the pattern of the query for messages of which each identity is there once."""
-    query = "SELECT * FROM {table} AS m WHERE {where}" + (f" AND NOT {is_void('m')}" if contents.has_replays else "")
+def _held(contents: Contents, table: str, where: str) -> str:
+    """Return the query for messages of a table of which each identity is there once."""
+    query = f"SELECT * FROM {table} AS m WHERE {where}" + (f" AND NOT {is_void('m')}" if contents.has_replays else "")
     if not contents.has_repeats:
         return query
     best = "publication DESC, position_log DESC, position_partition DESC, position_offset DESC"
@@ -204,7 +240,7 @@ def _moves(entity: str, partial: tuple[str, ...], columns: list[str]) -> Iterato
     )
 
 
-_OWN = ("_schema", "_row", "_order", "_rank", "_op", "_life", "_run", "_committed", "_is_last")
+_OWN = ("_n", "_schema", "_row", "_order", "_rank", "_op", "_life", "_run", "_committed", "_is_last")
 
 
 def _own_columns(of: str) -> str:
@@ -213,7 +249,7 @@ def _own_columns(of: str) -> str:
 
 def _filled(logged: str, partial: tuple[str, ...], columns: list[str]) -> str:
     """Return the query in which a message has the values that it did not carry from the one before that did."""
-    run = f'PARTITION BY {ROW}, "_run"'
+    run = 'PARTITION BY "_n", "_run"'
     in_order = f'{run} ORDER BY "_order", "_rank" {SO_FAR}'
     counted = "".join(
         f", COUNT(*) FILTER (WHERE {name(carried(c))}) OVER ({in_order}) AS {name('_n_' + c)}" for c in partial
@@ -227,28 +263,33 @@ def _filled(logged: str, partial: tuple[str, ...], columns: list[str]) -> str:
     return f"SELECT {_own_columns('n')}{rest}{filled} FROM (SELECT *{counted} FROM {name(logged)}) AS n"
 
 
-def _timelines(logged: str, columns: list[str], valid_at: str) -> str:
+def _timelines(logged: str, columns: list[str], valid_at: str, *, has_lives: bool) -> str:
     """Return the query for states, each until the next of its life, its delete, or where a later life begins."""
     since = f'COALESCE({valid_at}, "_committed")' if valid_at else '"_committed"'
     listed = "".join(f", s.{name(c)}, s.{name(carried(c))}" for c in columns)
-    in_life = 'PARTITION BY s."_schema", s."_row", s."_life" ORDER BY s."_from", s."_order", s."_rank"'
+    of_state = names((*(one for one in _OWN if one != "_run"), "_from"), "s")
+    dated = f'SELECT *, {since} AS "_from" FROM {name(logged)}'
+    until = 'LEAD(s."_from") OVER (PARTITION BY s."_n", s."_life" ORDER BY s."_from", s."_order", s."_rank")'
+    if not has_lives:
+        return f"""
+        SELECT {of_state}, MIN(s."_committed") OVER (PARTITION BY s."_n", s."_life") AS "_began", {until} AS "_to",
+          s."_from" < COALESCE({until}, {FOREVER}) AS "_held"{listed}
+        FROM ({dated}) AS s"""
     return f"""
-        WITH dated AS (SELECT *, {since} AS "_from" FROM {name(logged)}),
+        WITH dated AS ({dated}),
           lives AS (
-            SELECT {ROW}, "_life", MIN("_committed") FILTER (WHERE "_rank" < 2) AS "_cut",
+            SELECT "_n", "_life", MIN("_committed") FILTER (WHERE "_rank" < 2) AS "_cut",
               MIN("_committed") FILTER (WHERE "_rank" >= 2) AS "_began",
               MIN("_from") FILTER (WHERE "_rank" >= 2) AS "_first"
-            FROM dated GROUP BY {ROW}, "_life"),
+            FROM dated GROUP BY "_n", "_life"),
           ends AS (
-            SELECT {ROW}, "_life", "_began",
-              LEAST("_cut", MIN("_first") OVER (PARTITION BY {ROW} ORDER BY "_life"
+            SELECT "_n", "_life", "_began",
+              LEAST("_cut", MIN("_first") OVER (PARTITION BY "_n" ORDER BY "_life"
                 ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING)) AS "_end"
             FROM lives)
-        SELECT s."_schema", s."_row", s."_life", s."_order", s."_rank", s."_op", s."_committed", s."_is_last",
-          e."_began", s."_from", LEAST(LEAD(s."_from") OVER ({in_life}), e."_end") AS "_to",
-          s."_from" < COALESCE(LEAST(LEAD(s."_from") OVER ({in_life}), e."_end"), {FOREVER}) AS "_held"{listed}
-        FROM dated AS s JOIN ends AS e
-          ON e."_schema" = s."_schema" AND e."_row" = s."_row" AND e."_life" = s."_life"
+        SELECT {of_state}, e."_began", LEAST({until}, e."_end") AS "_to",
+          s."_from" < COALESCE(LEAST({until}, e."_end"), {FOREVER}) AS "_held"{listed}
+        FROM dated AS s JOIN ends AS e ON e."_n" = s."_n" AND e."_life" = s."_life"
         WHERE s."_rank" >= 2"""
 
 

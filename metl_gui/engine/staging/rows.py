@@ -26,6 +26,9 @@ _PLAIN = rf"(?:{_NAME}|-?[1-9][0-9]{{0,63}}|0|true|false)"
 _CANONICAL = rf"^(?:\{{{_NAME}:{_PLAIN}\}}|\{{{_NAME}:\{{{_NAME}:{_PLAIN}\}}\}})$"
 """Keys of one member, or of one within one, as ``formats.canonical_keys`` writes them."""
 
+_PAIR = rf'^\{{"(?P<one>[^"\\\x00-\x1f]*)":{_PLAIN},"(?P<other>[^"\\\x00-\x1f]*)":{_PLAIN}\}}$'
+"""Keys of two members; they are canonical where the names are in order."""
+
 ENTITY = b"metl.entity"
 """In the metadata of a part: the name of its entity, which the name of a folder may shorten."""
 
@@ -136,9 +139,13 @@ def absent_columns(history: EntityHistory, version: str | None, carried: Iterabl
 def _keys(keys: Array) -> Array:
     """Return the canonical texts of keys; most are that already, which a pattern finds, and the others are made so."""
     is_other = pc.invert(pc.fill_null(pc.match_substring_regex(keys, _CANONICAL), True))
-    others: list[Any] = keys.filter(is_other).cast(pa.binary()).to_pylist()
-    if not others:
+    others = keys.filter(is_other)
+    if not len(others):
         return keys
-    made: Array = pa.array(row_keys(others), pa.string())
+    pairs = pc.extract_regex(others, _PAIR)
+    is_sorted = pc.less(pc.struct_field(pairs, "one"), pc.struct_field(pairs, "other"))
+    is_left = pc.invert(pc.fill_null(is_sorted, False))
+    left: list[Any] = others.filter(is_left).cast(pa.binary()).to_pylist()
+    made = pc.replace_with_mask(others, is_left, pa.array(row_keys(left), pa.string()))
     found: Array = pc.replace_with_mask(keys, is_other, made)
     return found

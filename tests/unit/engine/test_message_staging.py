@@ -22,6 +22,7 @@ from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.mapping.kernel import Kernel
 from metl_gui.engine.staging.messages import MessageStager, StagedBatch
 from metl_gui.engine.staging.sink import StageSink, stage_parts
+from metl_gui.formats.canonical_keys import row_key
 from tests.unit.engine.test_stage_sink import CONNECT, ORDER, ROW, TRUNCATE, plan_of, record
 
 _PLAN = plan_of(
@@ -99,6 +100,21 @@ def test_rows_are_those_of_the_run_that_wrote_the_messages(tmp_path: Path) -> No
     assert found.sort_by("position_offset") == expected.sort_by("position_offset")
     assert (staged.tally.messages_out, staged.tally.by_entity) == (5, {"order": 5})
     assert staged.tally.bytes_in == staged.tally.bytes_out == sum(map(len, texts))
+
+
+_KEYS = st.dictionaries(
+    st.text('ab!" é', max_size=2),
+    st.sampled_from([0, 5, -3, 1.5, True, None, "x", 'y"', {"c": 1}]),
+    min_size=1,
+    max_size=3,
+)
+
+
+@given(st.lists(_KEYS, min_size=1, max_size=8))
+def test_rows_of_any_keys_are_told_apart_by_their_canonical_text(keys: list[dict[str, Any]]) -> None:
+    texts = [json.dumps(json.loads(message(key=one)), separators=(",", ":"), ensure_ascii=False) for one in keys]
+    found = [row["row_key"] for row in rows_of(stage(*(text.encode() for text in texts)))]
+    assert found == [row_key(json.dumps(one, ensure_ascii=False).encode()) for one in keys]
 
 
 _VALUES: dict[str, st.SearchStrategy[Any]] = {

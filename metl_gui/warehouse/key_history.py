@@ -27,7 +27,7 @@ def keys_of(target: WarehouseTarget, shape: DimensionShape) -> tuple[tuple[str, 
         target: where it is.
         shape: the dimension.
     """
-    parts = ", ".join(_as_text(part.name) for part in shape.key)
+    parts = ", ".join(as_text(part.name) for part in shape.key)
     query = f"""SELECT {parts} FROM {name(shape.table)} WHERE {name(shape.version_key)} > 0
         GROUP BY {parts} ORDER BY COUNT(*) DESC, {parts} LIMIT {MOST}"""
     return tuple(tuple(str(value) for value in row) for row in target.rows(query))
@@ -56,32 +56,33 @@ def _messages(
 ) -> Iterator[KeyMessage]:
     """Yield all messages of the source rows that ever carried the key, those without it too."""
     history = name(history_table(shape.entity))
-    carried = " AND ".join(f"{_as_text(part.source)} = ?" for part in shape.key)
+    carried = " AND ".join(f"{as_text(part.source)} = ?" for part in shape.key)
     parts = (part.source for part in shape.key if part.source != "schema")
     columns = tuple(dict.fromkeys((*parts, *shape.uses)))
-    values = "".join(f", {_as_text(column)}" for column in columns)
+    values = "".join(f", {as_text(column)}" for column in columns)
     since = f"{valid_at}, " if valid_at else ""
-    query = f"""SELECT schema, row_key, op, COALESCE({since}committed_at, seen_at), absent,
+    query = f"""SELECT schema, row_key, order_key, op, COALESCE({since}committed_at, seen_at), absent,
             publication < MAX(publication) OVER (PARTITION BY {", ".join(map(name, IDENTITY))}) AS is_void{values}
         FROM {history} WHERE (schema, row_key) IN (SELECT schema, row_key FROM {history} WHERE {carried})
         ORDER BY schema, row_key, order_key, {RANK}, publication LIMIT {MOST + 1}"""
-    for schema, row, op, holds_from, absent, is_void, *found in target.rows(query, list(key)):
+    for schema, row, order_key, op, holds_from, absent, is_void, *found in target.rows(query, list(key)):
         is_absent = set(absent or ())
         carries = zip(columns, found, strict=True) if op in _STATES else ()
         yield KeyMessage(
             schema=schema,
             row=row,
+            order_key=order_key,
             op=op,
             holds_from=holds_from,
             is_void=bool(is_void),
-            values=tuple((column, _text(value)) for column, value in carries if column not in is_absent),
+            values=tuple((column, shown_value(value)) for column, value in carries if column not in is_absent),
         )
 
 
 def _versions(target: WarehouseTarget, shape: DimensionShape, key: Sequence[str]) -> Iterator[KeyVersion]:
-    is_key = " AND ".join(f"{_as_text(part.name)} = ?" for part in shape.key)
+    is_key = " AND ".join(f"{as_text(part.name)} = ?" for part in shape.key)
     names = [column.name for column in shape.columns]
-    values = "".join(f", {_as_text(column)}" for column in names)
+    values = "".join(f", {as_text(column)}" for column in names)
     query = f"""SELECT version_number, valid_from, valid_to, is_current, is_deleted, is_inferred{values}
         FROM {name(shape.table)} WHERE {name(shape.version_key)} > 0 AND {is_key}
         ORDER BY valid_from LIMIT {MOST + 1}"""
@@ -93,13 +94,15 @@ def _versions(target: WarehouseTarget, shape: DimensionShape, key: Sequence[str]
             is_current=bool(is_current),
             is_deleted=bool(is_deleted),
             is_inferred=bool(is_inferred),
-            values=tuple((column, _text(value)) for column, value in zip(names, found, strict=True)),
+            values=tuple((column, shown_value(value)) for column, value in zip(names, found, strict=True)),
         )
 
 
-def _as_text(column: str) -> str:
+def as_text(column: str) -> str:
+    """Return a column as text."""
     return f"CAST({name(column)} AS VARCHAR)"
 
 
-def _text(value: Any) -> str:
+def shown_value(value: Any) -> str:
+    """Return a value for people to read."""
     return "null" if value is None else str(value)[:_LONGEST]

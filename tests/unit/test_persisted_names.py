@@ -19,7 +19,7 @@ import pytest
 
 from metl_gui.core.dimensional.loads import mask_key, missing_members, read_progress, staged_parts
 from metl_gui.core.dimensional.models import masked_models
-from metl_gui.core.dimensional.rows import epochs, forgotten, members, messages, replays, row_states
+from metl_gui.core.dimensional.rows import epochs, forgotten, late_messages, members, messages, replays, row_states
 from metl_gui.core.runs import kafka, run_spec, target
 from metl_gui.core.runs import lanes as lane_values
 from metl_gui.engine.kafka import inspection, offsets, topic_orders
@@ -36,6 +36,7 @@ from metl_gui.engine.tasks import task
 from metl_gui.registry import addresses as places
 from metl_gui.ui.messages import pairs
 from metl_gui.warehouse import audit, forgotten_keys, status
+from metl_gui.warehouse import late_messages as late_questions
 from metl_gui.warehouse.plans import access_plan, declared_tests, index_plan, statements
 from metl_gui.warehouse.plans.dimensions import member_plan
 from metl_gui.warehouse.plans.histories import arrivals, state_plan
@@ -117,6 +118,12 @@ INTERNAL: dict[str, tuple[type, ...]] = {
         arrivals.Batch,
         audit.Finding,
         declared_tests.Rule,
+        late_messages.FactTimes,
+        late_messages.LateEffect,
+        late_messages.MemberVersions,
+        late_messages.VersionRules,
+        late_questions.KeyStudy,
+        late_questions.LateAnswer,
         member_plan.MemberTables,
         members.FactState,
         members.MemberTimes,

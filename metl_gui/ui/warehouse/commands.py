@@ -27,6 +27,7 @@ from metl_gui.ui.jobs.timers import pause
 from metl_gui.ui.project.panel_updater import PanelUpdater
 from metl_gui.ui.run.processes import SparkRuns
 from metl_gui.ui.warehouse.columns import TableRowChange
+from metl_gui.ui.warehouse.late_trials import LateTrials
 from metl_gui.ui.warehouse.page import WarehousePage
 from metl_gui.ui.warehouse.sql_dialog import SqlDialog
 from metl_gui.ui.warehouse.star_view import places_json
@@ -82,6 +83,7 @@ class WarehouseController(QObject):
         self._context, self._spark, self._spark_target = context, spark, spark_target
         self.page = WarehousePage()
         self._project = context.project
+        self._late = LateTrials(context, self.page)
         self._looking, self._opening = NewestJob(context.jobs, self), NewestJob(context.jobs, self)
         self._reading = NewestJob(context.jobs, self)
         self._loading: Workbench | None = None
@@ -125,6 +127,7 @@ class WarehouseController(QObject):
         self._reading.cancel()
         self._loading = None
         load.clear()
+        self._late.begin(None)
         self.page.timeline.clear()
         captured = SampleFolder(workbench.path.parent).messages if workbench is not None else None
         load.source.setText(str(captured) if captured is not None and captured.is_dir() else "")
@@ -409,10 +412,15 @@ class WarehouseController(QObject):
 
     def _show_history(self, outcome: JobOutcome[KeyHistory]) -> None:
         if outcome.value is not None:
-            self.page.timeline.show_history(outcome.value)
-            self.page.timeline.view.setFocus(Qt.FocusReason.OtherFocusReason)
+            self.show_history(outcome.value)
         elif outcome.error is not None:
             self._refuse(outcome.error)
+
+    def show_history(self, history: KeyHistory) -> None:
+        """Show a key in its time; what late messages would do can be tried with it."""
+        self._late.begin(history)
+        self.page.timeline.show_history(history)
+        self.page.timeline.view.setFocus(Qt.FocusReason.OtherFocusReason)
 
     # all else
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRectF, Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+from collections.abc import Sequence
 
-from metl_gui.core.dimensional.loads.key_history import KeyHistory
-from metl_gui.ui.warehouse.timeline import TimelineContent, TimelineView, timeline_of
+from PySide6.QtCore import QRectF, Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QScrollArea, QVBoxLayout, QWidget
+
+from metl_gui.core.dimensional.loads.key_history import KeyHistory, KeyVersion
+from metl_gui.ui.warehouse.timeline import LateMove, TimelineContent, TimelineView, moment_words, timeline_of
 from metl_gui.ui.widgets.dock import FocusRing, Surface
 from metl_gui.ui.widgets.labels import Elided
 from metl_gui.ui.widgets.pill import KeyButton
 
+_TRY = "Drag a message, or Enter and arrows, to see what it would do if it came late."
 _NOTHING = "Choose a key of the dimension: its messages stand above, its versions below."
 
 
@@ -19,15 +22,22 @@ class TimelinePanel(Surface):
 
     Signals:
         key_wanted: a key is to be chosen.
+        late_wanted: what a late message would do, a ``LateMove``; ``None`` when none is tried any more.
     """
 
     key_wanted = Signal()
+    late_wanted = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("panel", (800, 280), parent, share=(1.0, 0.34))
         self.title, self.words = Elided("", "heading", is_snug=True), Elided(_NOTHING, "small")
         self.choose = KeyButton("Choose a key…")
         self.choose.set_height(26)
+        self.other = QLineEdit()
+        self.other.setPlaceholderText("Other values: name=value, …")
+        self.other.setAccessibleName("Values of the late message that are other ones")
+        self.other.setToolTip("What the late message says otherwise than the one it is like")
+        self.other.hide()
         self.view = TimelineView()
         FocusRing(self.view)
         self.area = QScrollArea()
@@ -37,11 +47,15 @@ class TimelinePanel(Surface):
         self.view.bring_into_view = self._bring_into_view
         self.view.picked.connect(self.words.setText)
         self.choose.clicked.connect(self.key_wanted)
+        self.view.tried.connect(self._try)
+        self.other.textChanged.connect(self._ask)
+        self._move: LateMove | None = None
         row = QHBoxLayout()
         row.setContentsMargins(12, 0, 12, 0)
         row.setSpacing(8)
         row.addWidget(self.title)
         row.addWidget(self.words, 1)
+        row.addWidget(self.other)
         row.addWidget(self.choose)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 2, 0, 0)
@@ -56,16 +70,44 @@ class TimelinePanel(Surface):
 
     def show_history(self, history: KeyHistory) -> None:
         """Show a key."""
+        self._move = None
+        self.other.hide()
         self.title.setText(f"{history.table} {', '.join(history.key)}")
         void = sum(one.is_void for one in history.messages)
         facts = [f"{len(history.messages) - void:,} messages", f"{len(history.versions):,} versions"]
         facts += [f"{void:,} messages hold no more"] if void else []
         facts += ["and more than is shown"] if history.is_cut else []
-        self.words.setText(", ".join(facts) + ".")
+        self.words.setText(f"{', '.join(facts)}. {_TRY if history.messages else ''}")
         self.view.show_content(timeline_of(history))
+
+    @property
+    def other_values(self) -> dict[str, str]:
+        """Return by attribute the values that the late message has instead."""
+        pairs = (part.partition("=") for part in self.other.text().split(","))
+        return {name.strip(): value.strip() for name, equals, value in pairs if equals and name.strip()}
+
+    def show_would_be(self, words: str, versions: Sequence[KeyVersion]) -> None:
+        """Show what the message that is tried would do."""
+        if self._move is not None:
+            told = f"Since {moment_words(self._move.holds_from)}: {words}"
+            self.words.setText(told)
+            self.view.show_would_be(versions)
+            self.view.say(told)
+
+    def _try(self, move: LateMove | None) -> None:
+        self._move = move
+        self.other.setVisible(move is not None)
+        if move is None:
+            self.words.setText(_TRY)
+        self._ask()
+
+    def _ask(self) -> None:
+        self.late_wanted.emit(self._move)
 
     def clear(self) -> None:
         """Show no key."""
+        self._move = None
+        self.other.hide()
         self.title.setText("")
         self.words.setText(_NOTHING)
         self.view.show_content(TimelineContent())

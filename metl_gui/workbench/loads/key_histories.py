@@ -26,7 +26,7 @@ def dimension_keys(document: Document, target: str, table: str, model: str = "")
         RunError: nothing was loaded yet, or the key is masked.
         TargetError: the target cannot be opened.
     """
-    with _opened(document, target, table, model) as (opened, shapes):
+    with opened_dimension(document, target, table, model) as (opened, shapes):
         return keys_of(opened, shapes.dimension(table))
 
 
@@ -40,7 +40,7 @@ def dimension_key_history(
         RunError: nothing was loaded yet, the key is masked, or has other parts.
         TargetError: the target cannot be opened.
     """
-    with _opened(document, target, table, model) as (opened, shapes):
+    with opened_dimension(document, target, table, model) as (opened, shapes):
         shape = shapes.dimension(table)
         if len(key) != len(shape.key):
             names = ", ".join(part.name for part in shape.key)
@@ -50,7 +50,14 @@ def dimension_key_history(
 
 
 @contextmanager
-def _opened(document: Document, target: str, table: str, model: str) -> Iterator[tuple[WarehouseTarget, TableShapes]]:
+def opened_dimension(
+    document: Document, target: str, table: str, model: str
+) -> Iterator[tuple[WarehouseTarget, TableShapes]]:
+    """Open a target in which something was loaded into a dimension whose key people may see.
+
+    Raises:
+        RunError: nothing was loaded yet, it is no dimension, or its key is masked.
+    """
     found, shapes = target_tables(document, target, model)
     if not isinstance(shapes.model.table(table), Dimension):
         raise RunError(f"{table} is no dimension of the warehouse model {shapes.model.name}.")
@@ -71,10 +78,13 @@ def _shown(found: KeyHistory, shape: DimensionShape, masked: frozenset[str]) -> 
     made_of = {one.name for one in shape.columns if masked.intersection(one.uses)}
     return replace(
         found,
-        messages=tuple(replace(one, values=_hidden(one.values, masked)) for one in found.messages),
-        versions=tuple(replace(one, values=_hidden(one.values, made_of)) for one in found.versions),
+        messages=tuple(replace(one, values=hidden_values(one.values, masked)) for one in found.messages),
+        versions=tuple(replace(one, values=hidden_values(one.values, made_of)) for one in found.versions),
     )
 
 
-def _hidden(values: tuple[tuple[str, str], ...], hidden: frozenset[str] | set[str]) -> tuple[tuple[str, str], ...]:
+def hidden_values(
+    values: tuple[tuple[str, str], ...], hidden: frozenset[str] | set[str]
+) -> tuple[tuple[str, str], ...]:
+    """Return values by column, those of some columns hidden."""
     return tuple((column, HIDDEN if column in hidden else value) for column, value in values)

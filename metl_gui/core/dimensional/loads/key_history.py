@@ -16,6 +16,7 @@ class KeyMessage:
         holds_from: since when its state holds.
         is_void: a later publication holds in its place.
         values: what it carries of what the dimension uses, by column of the history.
+        order_key: its place in the log of its source.
     """
 
     schema: str
@@ -24,6 +25,7 @@ class KeyMessage:
     holds_from: datetime | None
     is_void: bool
     values: tuple[tuple[str, str], ...]
+    order_key: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,142 @@
+"""What is told of a late message is what a load of that message then does."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from metl_gui.core.dimensional.rows.epochs import HEAD
+from metl_gui.core.dimensional.rows.late_messages import DECLARED, late_message
+from metl_gui.core.dimensional.rows.messages import Message
+from metl_gui.core.warehouse_model import Column
+from metl_gui.warehouse import late_messages as module
+from metl_gui.warehouse.databases.duckdb_target import DuckDb
+from metl_gui.warehouse.databases.target import TargetError, WarehouseTarget
+from metl_gui.warehouse.key_history import key_history
+from metl_gui.warehouse.late_messages import KeyStudy, key_study, late_answer
+from metl_gui.warehouse.loader import load_parts
+from metl_gui.warehouse.plans.shapes.table_shapes import TableShapes
+from metl_gui.warehouse.target_model import Owner
+from tests.unit.warehouse.worlds import at, model_of, part, person_dimension, visit_fact
+
+KIEL = {"id": 1, "city": "Kiel", "mood": "glad", "nick": "K", "since": at(1)}
+COLUMNS = (
+    Column(name="city", path="city", history=2),
+    Column(name="loud", expression="upper(mood)", history=2),
+    Column(name="nick", path="nick", history=1),
+    Column(name="first_city", path="city", history=0),
+)
+
+
+def load(
+    target: WarehouseTarget, tables: TableShapes, folder: Path, entity: str, messages: Sequence[Message], name: str
+) -> None:
+    load_parts(target, tables, [part(folder, entity, messages)], name, Owner(project="p", mode="test"))
+
+
+def person(order: int, op: str, values: dict[str, Any], schema: str = "a", key: int = 1) -> Message:
+    time = at(order)
+    given = values if op != "d" else {}
+    return Message(schema, f'{{"id":{key}}}', f"{order:04}", op, given, committed_at=time, seen_at=time)
+
+
+def visit(number: int, hour: float) -> Message:
+    values = {"no": number, "who": 1, "at": at(hour), "fee": 1}
+    time = at(60)
+    return Message("v", f'{{"no":{number}}}', f"{number:04}", "c", values, committed_at=time, seen_at=time)
+
+
+def random_history(dice: random.Random) -> list[Message]:
+    """Two sources of one person, with messages that leave values out, hold earlier, delete and bring back."""
+    found = [person(1, "c", KIEL)]
+    for order in range(2, 9):
+        values = {
+            "id": 1,
+            "city": dice.choice(["Kiel", "Bonn", "Ulm"]),
+            "mood": dice.choice(["glad", "sad"]),
+            "nick": dice.choice(["K", "B"]),
+            "since": at(dice.randrange(50)),
+        }
+        for left_out in dice.sample(["id", "city", "mood", "nick"], dice.randrange(3)):
+            del values[left_out]
+        found.append(person(order, "d" if dice.random() < 0.15 else "u", values, dice.choice(["a", "a", "b"])))
+    return found
+
+
+def as_loaded(study: KeyStudy, like: Message, hour: float, values: dict[str, Any]) -> Message:
+    """Return the message that is told of, with what its source says and nothing of the study's own."""
+    raw = {**values, **({"since": at(hour)} if study.rules.is_declared else {})}
+    found = next(one for one in study.messages if one.identity == like.identity)
+    message = late_message(study.messages, found, at(hour), study.rules, raw)
+    carried = {name: value for name, value in message.values.items() if name != DECLARED}
+    return msgspec.structs.replace(message, values=carried, order_key=message.order_key[HEAD:])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_versions_and_rekeyed_facts_are_those_of_a_real_load(tmp_path: Path, seed: int) -> None:
+    dice = random.Random(seed)
+    declared = dice.choice(["since", ""])
+    policy = dice.choice(["close", "flag", "remove"])
+    dimension = person_dimension(columns=COLUMNS, valid_at=declared, on_delete=policy, covers_past=dice.random() < 0.5)
+    _, tables = model_of(dimension, visit_fact())
+    messages = random_history(dice)
+    with DuckDb(tmp_path / "w.duckdb") as target:
+        load(target, tables, tmp_path, "person", messages, "first")
+        load(target, tables, tmp_path, "visit", [visit(n, dice.randrange(50) + 0.5) for n in range(12)], "visits")
+        study = key_study(target, tables, "person", ("1",))
+        like = dice.choice([one for one in study.messages if one.schema == "a"])
+        hour, changed = dice.randrange(45) + 0.25, {} if like.is_delete else {"city": "Jena"}
+        told = late_answer(study, (like.schema, str(like.row_key), like.order_key, like.op), at(hour), changed)
+        before = facts(target)
+        load(target, tables, tmp_path, "person", [as_loaded(study, like, hour, changed)], "late")
+        found = [one for one in key_history(target, tables, "person", ("1",)).versions if not one.is_inferred]
+        assert list(told.versions) == found
+        after = facts(target)
+    assert told.effect.rekeyed == (("visit", sum(before[n] != after[n] for n in before)),)
+
+
+def facts(target: WarehouseTarget) -> dict[int, int]:
+    return dict(target.rows("SELECT no, guest_key FROM visit"))
+
+
+BONN = {"id": 1, "city": "Bonn", "mood": "glad", "nick": "K", "since": at(30)}
+
+
+def told_of(tmp_path: Path, hour: float, values: dict[str, str], **changes: Any) -> module.LateAnswer:
+    _, tables = model_of(person_dimension(columns=COLUMNS, **changes), visit_fact())
+    with DuckDb(tmp_path / "w.duckdb") as target:
+        load(target, tables, tmp_path, "person", [person(1, "c", KIEL), person(30, "u", BONN)], "first")
+        load(target, tables, tmp_path, "visit", [visit(1, 10), visit(2, 25), visit(3, 40)], "visits")
+        study = key_study(target, tables, "person", ("1",))
+    first = min(study.messages, key=lambda one: one.order)
+    return late_answer(study, (first.schema, str(first.row_key), first.order_key, first.op), at(hour), values)
+
+
+@pytest.mark.parametrize("declared", ["since", ""])
+def test_ulm_that_comes_last_and_holds_between_is_told_in_words(tmp_path: Path, declared: str) -> None:
+    told = told_of(tmp_path, 20, {"city": "Ulm"}, valid_at=declared)
+    cities = [(dict(one.values)["city"], one.since, one.until) for one in told.versions]
+    assert cities == [("Kiel", None, at(20)), ("Ulm", at(20), at(30)), ("Bonn", at(30), None)]
+    assert told.effect.words == "1 version opened, 1 version would end earlier, 1 row of visit re-keyed."
+
+
+def test_what_says_nothing_new_changes_nothing(tmp_path: Path) -> None:
+    assert told_of(tmp_path, 20, {}, valid_at="since").effect.words == "Nothing would change."
+
+
+def test_a_value_of_another_type_and_an_attribute_that_there_is_not_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(TargetError, match="x is no value of id"):
+        told_of(tmp_path, 20, {"id": "x"})
+    with pytest.raises(TargetError, match="no attribute town"):
+        told_of(tmp_path / "..", 20, {"town": "Ulm"})
+
+
+def test_a_key_with_too_many_messages_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST", 1)
+    with pytest.raises(TargetError, match="cannot be told"):
+        told_of(tmp_path, 20, {})

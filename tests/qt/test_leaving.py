@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt, QTimer
@@ -13,12 +16,17 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from metl_gui.core.dimensional.loads.load_report import LoadReport
+from metl_gui.core.progress import Watch
 from metl_gui.core.runs.events import EngineEvent, RunProgressed
+from metl_gui.errors import RunError
 from metl_gui.ui.run.progress import FollowedRun
 from metl_gui.ui.shell.shutdown import QUITTING, RunQuestion
 from metl_gui.ui.shell.window import Window
 from metl_gui.ui.theming import theme as themes
+from metl_gui.ui.widgets import dialogs
 from metl_gui.workbench.demo.sample import SampleFolder
+from metl_gui.workbench.loads import warehouse_loads
 from metl_gui.workbench.runs.history import PastRun, runs
 from metl_gui.workbench.runs.mapping_run import RunRequest
 from metl_gui.workbench.session import Workbench
@@ -267,3 +275,83 @@ def test_question_and_waiting_have_room_for_all_their_words(
         assert picture.save(str(tmp_path / f"{answer}-{theme}-{size[0]}.png"))
         press(running, answer)
     press(running, "cancel")
+
+
+# loads of a warehouse
+
+
+class HeldLoad:
+    """A load that lasts until the test lets it end, or somebody stops it."""
+
+    def __init__(self) -> None:
+        self.may_end = threading.Event()
+        self.error: RunError | None = None
+
+    def __call__(self, *arguments: Any, **_named: Any) -> Any:
+        watch = next(each for each in arguments if isinstance(each, Watch))
+        watch.step("Loading the warehouse: customer")
+        while not self.may_end.wait(0.01):
+            watch.step("Loading the warehouse: customer")
+        if self.error is not None:
+            raise self.error
+        return SimpleNamespace(load=LoadReport(load="l"))
+
+
+@pytest.fixture
+def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[HeldLoad]:
+    made = HeldLoad()
+    monkeypatch.setattr(warehouse_loads, "load_warehouse", made)
+    yield made
+    made.may_end.set()
+
+
+@pytest.fixture
+def loading(threaded: Window, held: HeldLoad, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot) -> Window:
+    """Return a window that loads a target of production."""
+    monkeypatch.setattr(dialogs, "ask", lambda *_: "load")
+    panel = threaded.warehouse.page.load
+    threaded.show_page(3)
+    panel.mode.choose("production")
+    qtbot.waitUntil(panel.load.isEnabled)
+    panel.load.click()
+    qtbot.waitUntil(lambda: panel.words.text() == "Loading the warehouse: customer")
+    assert not held.may_end.is_set()
+    return threaded
+
+
+def test_quitting_during_a_load_names_it_and_what_stopping_costs_and_stops_it(loading: Window, qtbot: QtBot) -> None:
+    loading.close()
+    question = asked(loading)
+    assert question.windowTitle() == "Quit while a production load of the warehouse goes on?"
+    assert f"nothing of it is in {loading.warehouse.page.load.target_text}" in question.accessibleDescription()
+    assert question.facts.text() == "Loading the warehouse: customer"
+    press(loading, "stop")
+    qtbot.waitUntil(lambda: not loading.isVisible())
+
+
+def test_a_window_that_is_to_wait_for_a_load_closes_when_it_has_ended(
+    loading: Window, held: HeldLoad, qtbot: QtBot
+) -> None:
+    loading.close()
+    press(loading, "wait")
+    held.may_end.set()
+    qtbot.waitUntil(lambda: not loading.isVisible())
+
+
+def test_a_window_that_is_to_wait_for_a_load_stays_when_that_fails(
+    loading: Window, held: HeldLoad, qtbot: QtBot
+) -> None:
+    loading.show_page(0)
+    loading.close()
+    press(loading, "wait")
+    held.error = RunError("The target is full.")
+    held.may_end.set()
+    qtbot.waitUntil(lambda: loading.leaving.question is None)
+    assert loading.isVisible()
+    assert loading.warehouse.page.isVisible()
+    assert "The production load of the warehouse failed" in loading.notice.words.text()
+
+
+def test_where_nobody_can_be_asked_at_the_end_of_the_session_a_load_is_stopped(loading: Window) -> None:
+    loading.leaving.session_ends(LoggingOut(may_ask=False))
+    assert not loading.spark.is_running

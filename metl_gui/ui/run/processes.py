@@ -8,16 +8,18 @@ stops following them. Source: docs/guide/running.md, "Production over a folder".
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from metl_gui.core.progress import Watch
 from metl_gui.core.runs.events import EngineEvent, SessionFailed, SessionReady, SessionStarting
+from metl_gui.core.runs.run_spec import Mode
 from metl_gui.errors import MetlError, UserError
 from metl_gui.ui.jobs.jobs import Job, JobOutcome, Jobs, NewestJob, Task
 from metl_gui.workbench.profiles.saved_profiles import find_target
-from metl_gui.workbench.runs.mapping_run import RunRequest, RunResult, background_spark, run_mapping
+from metl_gui.workbench.runs.mapping_run import PRODUCTION, RunRequest, RunResult, background_spark, run_mapping
 from metl_gui.workbench.runs.production import (
     EventFollower,
     LiveRun,
@@ -38,6 +40,28 @@ _NOT_STARTED = "not started"
 _STARTING = "starting"
 
 
+@dataclass(frozen=True)
+class LoadOrder:
+    """A load of a warehouse that this window does.
+
+    Args:
+        mode: ``test`` or ``production``.
+        target: as it was written.
+        is_dry: it only finds out what a load would do.
+    """
+
+    mode: Mode
+    target: str
+    is_dry: bool = False
+
+    @property
+    def kind(self) -> str:
+        """What it is called within a sentence: ``load of the warehouse``."""
+        if self.is_dry:
+            return "plan of a load"
+        return "production load of the warehouse" if self.mode == PRODUCTION else "load of the warehouse"
+
+
 class SparkRuns(QObject):
     """Starts Spark and runs mappings on it, one at a time.
 
@@ -47,6 +71,7 @@ class SparkRuns(QObject):
         told: an ``EngineEvent`` of the run that is going on.
         ended: an ``Outcome`` with a ``RunResult``.
         loaded: an ``Outcome`` with a ``LoadedRun``.
+        load_progressed: how far the load is, a ``Progress``.
         busy: whether a run is going on.
     """
 
@@ -55,6 +80,7 @@ class SparkRuns(QObject):
     told = Signal(object)
     ended = Signal(object)
     loaded = Signal(object)
+    load_progressed = Signal(object)
     busy = Signal(object)
     _came = Signal(object)
 
@@ -62,6 +88,7 @@ class SparkRuns(QObject):
         super().__init__(parent)
         self._jobs = jobs
         self._job: Job | None = None
+        self.loading: LoadOrder | None = None
         self._choosing = NewestJob(jobs, self)
         self._came.connect(self._take)
         self.process = background_spark(self._came.emit)
@@ -106,14 +133,8 @@ class SparkRuns(QObject):
 
         self._start("Replay", request.spark, task, self._ended)
 
-    def load(
-        self, workbench: Workbench, request: RunRequest, target: str, model: str, *, is_dry: bool = False
-    ) -> Job | None:
-        """Load a warehouse by a run, or only find out what that would do.
-
-        Returns:
-            The job; none, and nothing is done, while another run is going on.
-        """
+    def load(self, workbench: Workbench, request: RunRequest, target: str, model: str, *, is_dry: bool = False) -> None:
+        """Load a warehouse by a run, or only find out what that would do; does nothing while a run is going on."""
 
         def task(watch: Watch) -> LoadedRun:
             # Only who loads a warehouse waits for its database to be imported.
@@ -121,8 +142,12 @@ class SparkRuns(QObject):
 
             return load_warehouse(workbench, request, target, model, self.process, watch, is_dry=is_dry)
 
-        title = "Plan of a load" if is_dry else "Load of the warehouse"
-        return self._start(title, request.spark, task, self._loaded)
+        if self._job is not None:
+            return
+        self.loading = order = LoadOrder(request.mode, target, is_dry)
+        job = self._start(order.kind.capitalize(), request.spark, task, self._loaded)
+        if job is not None:
+            job.progressed.connect(self.load_progressed)
 
     def stop(self) -> None:
         """Stop the run that is going on; it answers within a second."""
@@ -174,7 +199,7 @@ class SparkRuns(QObject):
 
     def _finish(self) -> None:
         """Be ready for the next run."""
-        self._job = None
+        self._job = self.loading = None
         if not self.process.is_ready and self.state == _READY:
             self._say(_NOT_STARTED)
         self.busy.emit(False)

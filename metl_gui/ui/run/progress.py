@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from metl_gui.core.project.named_states import NamedState
 from metl_gui.core.runs.events import (
     EngineEvent,
     LaneProgressed,
@@ -25,7 +26,7 @@ from metl_gui.core.runs.kafka import is_kafka, parse_address
 from metl_gui.errors import RunError
 from metl_gui.ui.charts.series import ProgressSeries
 from metl_gui.ui.lanes.progress import FollowedLane
-from metl_gui.ui.project.text import duration, size
+from metl_gui.ui.project.text import duration, on, size
 from metl_gui.workbench.runs.history import events_of
 from metl_gui.workbench.runs.mapping_run import PRODUCTION
 from metl_gui.workbench.session import Workbench
@@ -187,6 +188,13 @@ def moment_words(when_ms: int) -> str:
 def state_words(name: str, state: int) -> str:
     """Name a state by its number, and its name where it has one."""
     return f"state {state:,} “{name}”" if name else f"state {state:,}"
+
+
+def published_words(live: NamedState) -> str:
+    """Name a published state, and say who published it and when."""
+    who = f" by {live.published_who}" if live.published_who else ""
+    when = f", {on(live.published_ms)}" if live.published_ms is not None else ""
+    return f"{state_words(live.name, live.state)}, published{who}{when}"
 
 
 def count_words(report: Mapping[str, Any]) -> str:

@@ -13,8 +13,8 @@ from PySide6.QtWidgets import QButtonGroup, QCheckBox, QDoubleSpinBox, QHBoxLayo
 
 from metl_gui.core.project.named_states import NamedState
 from metl_gui.core.runs.run_spec import Lane, MappingSpec, Mode, RunPolicy, SinkSpec, SourceSpec
-from metl_gui.ui.project.text import on
 from metl_gui.ui.run.history import RunList
+from metl_gui.ui.run.progress import published_words
 from metl_gui.ui.run.setup_fields import FORMATS, PlaceFields, TargetBox
 from metl_gui.ui.widgets.dock import Surface
 from metl_gui.ui.widgets.pill import KeyButton
@@ -207,10 +207,7 @@ class ModeSwitch(QWidget):
         live = self._live
         if live is None:
             return _UNPUBLISHED
-        name = f" “{live.name}”" if live.name else ""
-        who = f" by {live.published_who}" if live.published_who else ""
-        when = f", {on(live.published_ms)}" if live.published_ms is not None else ""
-        return f"Maps with state {live.state:,}{name}, published{who}{when}. {_HELD_WORDS}"
+        return f"Maps with {published_words(live)}. {_HELD_WORDS}"
 
     def _build(self) -> None:
         row = QHBoxLayout()

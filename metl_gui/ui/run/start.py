@@ -21,8 +21,7 @@ from metl_gui.errors import RunError, UserError
 from metl_gui.ui.jobs.jobs import JobOutcome, Jobs, NewestJob
 from metl_gui.ui.kafka.servers_box import servers_of
 from metl_gui.ui.kafka.sink_dialog import NewTopicsDialog
-from metl_gui.ui.project.text import on
-from metl_gui.ui.run.progress import source_words, state_words
+from metl_gui.ui.run.progress import published_words, source_words
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.dialogs import show
 from metl_gui.workbench.runs.mapping_run import PRODUCTION, RunRequest
@@ -40,8 +39,6 @@ _FORMATS = {"jsonl": "JSON lines", "parquet": "Parquet"}
 
 def question_about(request: RunRequest, live: NamedState) -> tuple[str, str]:
     """Return title and text of the question: with what, from where, to where, how long."""
-    who = f" by {live.published_who}" if live.published_who else ""
-    when = f", {on(live.published_ms)}" if live.published_ms is not None else ""
     blocks = "every block, what nobody has confirmed too" if request.include_unconfirmed else "confirmed blocks only"
     if request.policy.lane == "fast":
         until = "It goes on until somebody stops it" + (
@@ -56,7 +53,7 @@ def question_about(request: RunRequest, live: NamedState) -> tuple[str, str]:
     else:
         until = "It goes on until somebody stops it, and takes what is published meanwhile between two batches."
     lines = (
-        f"It maps with {state_words(live.name, live.state)}, published{who}{when}: {blocks}.",
+        f"It maps with {published_words(live)}: {blocks}.",
         f"From {request.source.address}",
         _to(request),
         f"On {request.spark}",

@@ -1,7 +1,7 @@
-"""What would end the run that this window does: quitting, the end of the session, another project in its place.
+"""What would end the run or load that this window does: quitting, the end of the session, another project in its place.
 
 All ask first, in the same way: wait for the run, stop it, or stay. Production runs are processes of their own that go
-on without the window, so that nobody is asked about them.
+on without the window, so that nobody is asked about them; loads of a warehouse are the window's own, in production too.
 """
 
 from __future__ import annotations
@@ -14,16 +14,20 @@ from PySide6.QtCore import QEventLoop, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QProgressBar, QWidget
 
+from metl_gui.core.progress import Progress
 from metl_gui.core.runs.kafka import is_kafka
 from metl_gui.ui.jobs.jobs import JobOutcome
 from metl_gui.ui.run.head import show_share
+from metl_gui.ui.run.processes import LoadOrder
 from metl_gui.ui.widgets.dialogs import QuestionDialog
 from metl_gui.ui.widgets.labels import Elided
 from metl_gui.workbench.runs.mapping_run import RunRequest, RunResult
 
 if TYPE_CHECKING:
     from metl_gui.ui.shell.window import Window
+    from metl_gui.workbench.loads.warehouse_loads import LoadedRun
 
+_ALONE = "Production runs go on without this window."
 _WAIT, _STOP, _STAY = "wait", "stop", "cancel"
 
 
@@ -147,8 +151,12 @@ class ShutdownController(QObject):
         self._then: Callable[[], object] = window.close
         self._otherwise: Callable[[], object] | None = None
         self._step = QUITTING
+        self._load: LoadOrder | None = None
+        self._load_progress: Progress | None = None
         window.spark.told.connect(self._show_progress)
+        window.spark.load_progressed.connect(self._show_load)
         window.spark.ended.connect(self._run_ended)
+        window.spark.loaded.connect(self._run_ended)
         app = QGuiApplication.instance()
         if isinstance(app, QGuiApplication):
             app.commitDataRequest.connect(self.session_ends, Qt.ConnectionType.DirectConnection)
@@ -168,9 +176,11 @@ class ShutdownController(QObject):
             return
         if self.question is None:
             self._step, self._then, self._otherwise, self._answer = step, then, otherwise, ""
+            self._load = self._window.spark.loading
             self.question = RunQuestion(step, self._kind, self._cost(), self._has_end, self._window)
             self.question.chosen.connect(self._chosen)
             self._show_progress()
+            self._show_load(self._load_progress)
             self.question.open()
         elif otherwise is not None:  # one step at a time
             otherwise()
@@ -183,6 +193,7 @@ class ShutdownController(QObject):
             return
         loop = QEventLoop()
         self._window.spark.ended.connect(loop.quit)
+        self._window.spark.loaded.connect(loop.quit)
         self.answered.connect(loop.quit)
         may_ask = session.allowsInteraction()
         if may_ask:
@@ -207,15 +218,22 @@ class ShutdownController(QObject):
 
     @property
     def _kind(self) -> str:
+        if self._load is not None:
+            return self._load.kind
         return "replay" if self._request is not None and self._request.is_replay else "test run"
 
     @property
     def _has_end(self) -> bool:
-        return self._request is None or not self._request.source.follow
+        return self._load is not None or self._request is None or not self._request.source.follow
 
     def _cost(self) -> str:
         """Say what of the run is there when it is stopped."""
         request = self._request
+        if self._load is not None:
+            text = f"If you stop it, nothing of it is in {self._load.target}: what was loaded before stays as it was."
+            if self._load.is_dry:
+                text = "It only finds out what a load would do, so that nothing is lost if you stop it."
+            return f"{text} {_ALONE}" if self._window.run_page.production.live else text
         if request is not None and request.in_batches:
             stays = "what it has put in place stays"
         elif request is not None and is_kafka(request.sink.address):
@@ -223,12 +241,18 @@ class ShutdownController(QObject):
         else:
             stays = "none of its messages is kept"
         text = f"If you stop it, {stays}; the run history lists it with what it had counted by then."
-        return f"{text} Production runs go on without this window." if self._window.run_page.production.live else text
+        return f"{text} {_ALONE}" if self._window.run_page.production.live else text
 
     def _show_progress(self, _event: object = None) -> None:
         own = self._window.run_page.own
         if self.question is not None and own is not None:
             self.question.show_progress(own.facts, own.share)
+
+    def _show_load(self, progress: Progress | None) -> None:
+        self._load_progress = progress
+        if self.question is not None and self._load is not None and progress is not None:
+            share = progress.done / progress.total if progress.total else -1.0
+            self.question.show_progress(progress.text, share)
 
     def _chosen(self, answer: str) -> None:
         question, self._answer = self.question, answer
@@ -245,7 +269,8 @@ class ShutdownController(QObject):
                 self._otherwise()
         self.answered.emit()
 
-    def _run_ended(self, outcome: JobOutcome[RunResult]) -> None:
+    def _run_ended(self, outcome: JobOutcome[RunResult] | JobOutcome[LoadedRun]) -> None:
+        self._load_progress = None
         if self.question is None:
             return
         kind, has_failed = self._kind, outcome.error is not None
@@ -257,7 +282,7 @@ class ShutdownController(QObject):
             self._otherwise()
             return
         if has_failed:
-            self._window.show_page(2)
+            self._window.show_page(2 if self._load is None else 3)
             self._window.notify(f"The {kind} failed; you did not {self._step.words} yet.", is_good=False)
         else:
             said = f"The {kind} has ended. Nothing is lost any more by what you wanted to do."

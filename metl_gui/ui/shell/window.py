@@ -160,7 +160,9 @@ class Window(QMainWindow):
         self.run_commands = RunCommands(
             self.context, self.run_page, self.review_commands, self.history.live, self.map.matrix
         )
-        self.warehouse = WarehouseController(self.context, self.spark, lambda: self.run_page.setup.target.text)
+        self.warehouse = WarehouseController(
+            self.context, self.spark, self.history.live, lambda: self.run_page.setup.target.text
+        )
         self.leaving = ShutdownController(self)
         self.review.take_keys(self.actions_table[id_] for id_ in CARD_KEYS)
         self._warms_up = warms_up

@@ -22,19 +22,23 @@ from metl_gui.core.search.problems import Problem
 from metl_gui.core.warehouse_model import Model, Table
 from metl_gui.errors import UserError
 from metl_gui.ui.context.app_context import PAGES, AppContext
+from metl_gui.ui.history.production_state import ProductionState
 from metl_gui.ui.jobs.jobs import JobOutcome, NewestJob
 from metl_gui.ui.jobs.timers import pause
 from metl_gui.ui.project.panel_updater import PanelUpdater
 from metl_gui.ui.run.processes import SparkRuns
+from metl_gui.ui.run.progress import published_words
 from metl_gui.ui.warehouse.columns import TableRowChange
 from metl_gui.ui.warehouse.late_trials import LateTrials
 from metl_gui.ui.warehouse.page import WarehousePage
 from metl_gui.ui.warehouse.sql_dialog import SqlDialog
 from metl_gui.ui.warehouse.star_view import places_json
+from metl_gui.ui.warehouse.target_mode import state_reader
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.choice import ChoiceRow, Chooser
 from metl_gui.ui.widgets.two_line_list import TwoLines
 from metl_gui.workbench.demo.sample import SampleFolder
+from metl_gui.workbench.runs.mapping_run import RunRequest
 from metl_gui.workbench.session import Workbench
 from metl_gui.workbench.warehouse.star import Places, read_places
 from metl_gui.workbench.warehouse.table_rows import (
@@ -53,6 +57,7 @@ if TYPE_CHECKING:
 
 _HTML = "Pages for a browser (*.html)"
 _YAML = "Warehouse models (*.yaml *.yml);;All files (*)"
+_ENDS_WITH_WINDOW = "This window does it. Quitting asks first; a load that is stopped leaves the target as it was."
 _MOST_PLACES = 2_000
 """Boxes of one project whose places are kept."""
 _MANY_TABLES, _PAUSE_MS = 50, 250
@@ -75,12 +80,15 @@ class WarehouseController(QObject):
     Args:
         context: what controllers share.
         spark: runs mappings, and with them loads.
+        live: what is published, which targets of production go by.
         spark_target: tells where Spark is to be.
     """
 
-    def __init__(self, context: AppContext, spark: SparkRuns, spark_target: Callable[[], str]) -> None:
+    def __init__(
+        self, context: AppContext, spark: SparkRuns, live: ProductionState, spark_target: Callable[[], str]
+    ) -> None:
         super().__init__(context.window)
-        self._context, self._spark, self._spark_target = context, spark, spark_target
+        self._context, self._spark, self._live, self._spark_target = context, spark, live, spark_target
         self.page = WarehousePage()
         self._project = context.project
         self._late = LateTrials(context, self.page)
@@ -295,11 +303,29 @@ class WarehouseController(QObject):
         if workbench is None or self._spark.is_running or not panel.load.isEnabled():
             return
         request = panel.request(self._spark_target(), self._project.looks_back)
+        if not is_dry and not self._agrees(request):
+            return
         self._loading, self._is_dry = workbench, is_dry
         panel.say("planning" if is_dry else "loading", "accent", "")
-        job = self._spark.load(workbench, request, panel.target_text, self.page.model.name, is_dry=is_dry)
-        if job is not None:
-            job.progressed.connect(panel.show_progress)
+        self._spark.load(workbench, request, panel.target_text, self.page.model.name, is_dry=is_dry)
+
+    def _agrees(self, request: RunRequest) -> bool:
+        """Ask once with what is published, before messages go into a target of production."""
+        live, panel = self.page.load.mode.live, self.page.load
+        if live is None:
+            return True
+        lines = (
+            f"It goes by {published_words(live)}: confirmed blocks only.",
+            f"From {request.source.address}",
+            f"Into {panel.target_text}",
+            f"On {request.spark}",
+            _ENDS_WITH_WINDOW,
+        )
+        answers = [("load", "Load production"), ("cancel", "Cancel")]
+        return dialogs.ask("Load production?", "\n".join(lines), answers, self._context.window) == "load"
+
+    def _show_live(self, _what: object = None) -> None:
+        self.page.load.mode.show_live(self._live.state)
 
     def plan(self) -> None:
         """Find out what a load of what the fields say would do."""
@@ -311,8 +337,9 @@ class WarehouseController(QObject):
         if workbench is None or not self.page.load.audit.isEnabled():
             return
 
+        mode = self.page.load.mode.mode
         self.page.load.say("auditing", "accent", "Every row is made anew and compared.")
-        self._opening.start("Audit of the warehouse", partial(_audit, workbench, target, model), self._audited)
+        self._opening.start("Audit of the warehouse", partial(_audit, workbench, target, model, mode), self._audited)
 
     def rebuild(self) -> None:
         """Make the tables of the target anew, off the window's thread."""
@@ -320,8 +347,11 @@ class WarehouseController(QObject):
         if workbench is None or not self.page.load.rebuild.isEnabled():
             return
 
+        mode = self.page.load.mode.mode
         self.page.load.say("rebuilding", "accent", "Every table is made anew from the histories.")
-        self._opening.start("Rebuild of the warehouse", partial(_rebuild, workbench, target, model), self._rebuilt)
+        self._opening.start(
+            "Rebuild of the warehouse", partial(_rebuild, workbench, target, model, mode), self._rebuilt
+        )
 
     def show_sql(self) -> None:
         """Show the statements of a load."""
@@ -367,7 +397,13 @@ class WarehouseController(QObject):
         """Ask for a key of the dimension that is shown."""
         table = self.page.shown
         if self._project.workbench is not None and self.page.timeline.choose.isEnabled():
-            task = partial(_keys, self._project.value, self.page.load.target_text, table, self.page.model.name)
+            task = partial(
+                _keys,
+                state_reader(self._project, self.page.load.mode.mode),
+                self.page.load.target_text,
+                table,
+                self.page.model.name,
+            )
             self._opening.start(f"Reading keys of {table}", task, self._offer_keys)
 
     def show_missing(self) -> None:
@@ -407,7 +443,14 @@ class WarehouseController(QObject):
     def _show_key(self, chosen: tuple[str, ...] | str) -> None:
         key = tuple(part.strip() for part in chosen.split(",")) if isinstance(chosen, str) else chosen
         table, model = self.page.shown, self.page.model.name
-        task = partial(_history, self._project.value, self.page.load.target_text, table, key, model)
+        task = partial(
+            _history,
+            state_reader(self._project, self.page.load.mode.mode),
+            self.page.load.target_text,
+            table,
+            key,
+            model,
+        )
         self._opening.start(f"Reading the history of {table}", task, self._show_history)
 
     def _show_history(self, outcome: JobOutcome[KeyHistory]) -> None:
@@ -460,7 +503,10 @@ class WarehouseController(QObject):
         page.load.offered.connect(self._context.actions.refresh)
         self._spark.busy.connect(page.load.show_busy)
         self._spark.loaded.connect(self._loaded)
+        self._spark.load_progressed.connect(page.load.show_progress)
         self._project.opened.connect(self._opened)
+        self._project.opened.connect(self._show_live)
+        self._live.changed.connect(self._show_live)
         self._project.looked.connect(self._updater.schedule)
 
     def _follow(self, table: str) -> None:
@@ -505,16 +551,16 @@ def _describe(document: Document, path: Path, name: str, moved: Places, watch: W
     return write_warehouse_page(document, path, name, moved, watch)
 
 
-def _audit(workbench: Workbench, target: str, model: str, _watch: Watch) -> AuditReport:
+def _audit(workbench: Workbench, target: str, model: str, mode: str, _watch: Watch) -> AuditReport:
     from metl_gui.workbench.loads.warehouse_loads import audit_warehouse
 
-    return audit_warehouse(workbench, target, model)
+    return audit_warehouse(workbench, target, model, mode)
 
 
-def _rebuild(workbench: Workbench, target: str, model: str, watch: Watch) -> LoadReport:
+def _rebuild(workbench: Workbench, target: str, model: str, mode: str, watch: Watch) -> LoadReport:
     from metl_gui.workbench.loads.warehouse_loads import rebuild_warehouse
 
-    return rebuild_warehouse(workbench, target, model, watch)
+    return rebuild_warehouse(workbench, target, model, watch, mode)
 
 
 def _plan(document: Document, model: str, _watch: Watch) -> list[str]:
@@ -529,15 +575,17 @@ def _missing(workbench: Workbench, target: str, model: str, _watch: Watch) -> tu
     return warehouse_status(workbench, target, model).missing
 
 
-def _keys(document: Document, target: str, table: str, model: str, _watch: Watch) -> tuple[tuple[str, ...], ...]:
+def _keys(
+    state: Callable[[], Document], target: str, table: str, model: str, _watch: Watch
+) -> tuple[tuple[str, ...], ...]:
     from metl_gui.workbench.loads.key_histories import dimension_keys
 
-    return dimension_keys(document, target, table, model)
+    return dimension_keys(state(), target, table, model)
 
 
 def _history(
-    document: Document, target: str, table: str, key: tuple[str, ...], model: str, _watch: Watch
+    state: Callable[[], Document], target: str, table: str, key: tuple[str, ...], model: str, _watch: Watch
 ) -> KeyHistory:
     from metl_gui.workbench.loads.key_histories import dimension_key_history
 
-    return dimension_key_history(document, target, table, key, model)
+    return dimension_key_history(state(), target, table, key, model)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from metl_gui.core.progress import Watch
 from metl_gui.ui.context.app_context import AppContext
 from metl_gui.ui.jobs.jobs import JobOutcome, NewestJob
 from metl_gui.ui.warehouse.page import WarehousePage
+from metl_gui.ui.warehouse.target_mode import state_reader
 from metl_gui.ui.warehouse.timeline import LateMove
 from metl_gui.ui.widgets import dialogs
 
@@ -55,7 +57,8 @@ class LateTrials(QObject):
         elif not self._is_reading:
             self._is_reading = True
             target, model = self._page.load.target_text, self._page.model.name
-            reading = partial(_read, self._project.value, target, history, model)
+            state = state_reader(self._project, self._page.load.mode.mode)
+            reading = partial(_read, state, target, history, model)
             self._reading.start(f"Reading a key of {history.table}", reading, self._read)
 
     def _read(self, outcome: JobOutcome[LateQuestions]) -> None:
@@ -75,10 +78,10 @@ class LateTrials(QObject):
 # Tasks of jobs. What they import would keep the window from being shown: parsers of SQL, and the database.
 
 
-def _read(document: Document, target: str, history: KeyHistory, model: str, _watch: Watch) -> LateQuestions:
+def _read(state: Callable[[], Document], target: str, history: KeyHistory, model: str, _watch: Watch) -> LateQuestions:
     from metl_gui.workbench.loads.late_messages import late_questions
 
-    return late_questions(document, target, history.table, history.key, model)
+    return late_questions(state(), target, history.table, history.key, model)
 
 
 def _answer(questions: LateQuestions, move: LateMove, values: dict[str, str], _watch: Watch) -> WouldBe:

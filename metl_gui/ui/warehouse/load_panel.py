@@ -21,6 +21,7 @@ from metl_gui.core.progress import Progress
 from metl_gui.core.runs.run_spec import RunPolicy, SinkSpec, SourceSpec
 from metl_gui.ui.project.text import number_of
 from metl_gui.ui.run.head import show_share
+from metl_gui.ui.warehouse.target_mode import TargetMode
 from metl_gui.ui.widgets.choice import ThemedComboBox
 from metl_gui.ui.widgets.dock import Surface
 from metl_gui.ui.widgets.labels import Elided
@@ -67,6 +68,7 @@ class LoadPanel(Surface):
         self.into = KeyButton("File…", kind="link")
         for button, name in ((self.file, "Choose a file"), (self.folder, "Choose a folder"), (self.into, "Choose")):
             button.setAccessibleName(f"{name} to load" if button is not self.into else "Choose the file of the target")
+        self.mode = TargetMode()
         self.load = KeyButton("Load", kind="primary")
         self.plan = KeyButton("Plan")
         self.plan.setToolTip("Find out what a load would do; nothing is written")
@@ -101,14 +103,16 @@ class LoadPanel(Surface):
 
         Args:
             spark: where Spark is.
-            state: an earlier one that is looked at; ``None`` for now.
+            state: an earlier one that is looked at; ``None`` for now. Production maps with the state that it says.
         """
+        live = self.mode.live
+        policy, state = RunPolicy(mode=self.mode.mode), state if live is None else live.state
         address = self.source.text().strip()
         if self.holds.currentIndex() == _MESSAGES:
             source = SourceSpec(address=address, holds="messages")
         else:
             source = SourceSpec(address=address)
-        return RunRequest(source, SinkSpec(), policy=RunPolicy(), spark=spark, state=state)
+        return RunRequest(source, SinkSpec(), policy=policy, spark=spark, state=state)
 
     @property
     def target_text(self) -> str:
@@ -127,6 +131,7 @@ class LoadPanel(Surface):
         """Offer to stop while a run goes on, else to load."""
         had_focus = self.load.hasFocus() or self.stop.hasFocus()
         self._is_busy = is_busy
+        self.mode.setEnabled(not is_busy)
         self.load.setVisible(not is_busy)
         self.stop.setVisible(is_busy)
         self.bar.setVisible(False)
@@ -230,6 +235,7 @@ class LoadPanel(Surface):
         layout.addSpacing(4)
         layout.addLayout(_field("Target", self.target, self.into))
         layout.addWidget(self.target)
+        layout.addWidget(self.mode)
         layout.addSpacing(8)
         buttons = QHBoxLayout()
         buttons.setSpacing(8)

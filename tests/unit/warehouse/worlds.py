@@ -119,6 +119,7 @@ def model_of(dimension: Dimension, fact: Fact | None = None) -> tuple[Model, Tab
 
 _TYPES: dict[str, Any] = {
     "integer": pa.decimal128(38, 0),
+    "boolean": pa.bool_(),
     "text": pa.string(),
     "date": pa.date32(),
     "json": pa.string(),

@@ -291,6 +291,12 @@ def run_status(arguments: argparse.Namespace, out: Output) -> int:
     lines += [f"  {one.dimension} {', '.join(one.key)}: {one.words}" for one in found.missing[:_SHOWN]]
     more = len(found.missing) - _SHOWN
     lines += [f"  and {more:,} more that are missing (--json has them)"] if more > 0 else []
+    if found.changes:
+        rows = sum(found.tables.values())
+        lines += [
+            f"  The model has changed; metl warehouse rebuild makes {rows:,} rows in {len(found.tables):,} tables anew:"
+        ]
+        lines += [f"    {one.words}" for one in found.changes]
     for entry in found.loads:
         lines += [
             "",

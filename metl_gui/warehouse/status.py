@@ -12,6 +12,8 @@ import msgspec
 
 from metl_gui.core.dimensional.loads.load_report import LoadReport
 from metl_gui.core.dimensional.loads.missing_members import MissingMember
+from metl_gui.core.dimensional.models.model_changes import ModelChange, model_changes
+from metl_gui.core.warehouse_model import Model
 from metl_gui.warehouse.databases.target import WarehouseTarget, has_columns
 from metl_gui.warehouse.plans.dimensions.member_plan import keys_of
 from metl_gui.warehouse.plans.facts.missed_plan import missed_table, waiting_query
@@ -50,6 +52,7 @@ class TargetStatus(msgspec.Struct, frozen=True, kw_only=True):
         waiting: facts that wait for their members.
         read_to: the latest commit stored, by entity and schema.
         missing: members that no message has brought, and what refers to them.
+        changes: of the model, since the target was made by it; loads are refused until a rebuild.
     """
 
     model: str
@@ -63,6 +66,7 @@ class TargetStatus(msgspec.Struct, frozen=True, kw_only=True):
     waiting: int
     read_to: dict[str, dict[str, datetime]]
     missing: tuple[MissingMember, ...] = ()
+    changes: tuple[ModelChange, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """Return the document of ``metl warehouse status``."""
@@ -115,4 +119,5 @@ def target_status(target: WarehouseTarget, shapes: TableShapes, limit: int = 10)
         inferred={one.table: number_of(one.table, " WHERE is_inferred") for one in there},
         waiting=int(target.rows(waiting_query(waiting))[0][0]),
         read_to=read_to,
+        changes=model_changes(msgspec.json.decode(known["model"], type=Model), shapes.model),
     )

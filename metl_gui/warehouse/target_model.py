@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
 
+from metl_gui.core.dimensional.models.model_changes import change_words, model_changes
 from metl_gui.core.warehouse_model import Model
 from metl_gui.warehouse.databases.target import TargetError, WarehouseTarget
 from metl_gui.warehouse.plans.access_plan import declared
@@ -72,9 +73,10 @@ class TargetModel:
             self._remember()
             return
         model = self._known(is_rebuilt=False)
-        if model != self.shapes.model:
-            text = f"{self.target.title} was made by another state of the warehouse model {model.name}."
-            raise TargetError("The model has changed", text, "Run “metl warehouse rebuild” first.")
+        if changes := model_changes(model, self.shapes.model):
+            made = f"{self.target.title} was made by another state of the warehouse model {model.name}"
+            hint = "Run “metl warehouse rebuild” first, or undo what was changed."
+            raise TargetError("The model has changed", f"{made}: {change_words(changes)}.", hint)
 
     def remake(self) -> tuple[str, ...]:
         """Make the tables of the model anew and empty, and return what people had added to those of before.

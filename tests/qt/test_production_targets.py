@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -10,11 +11,13 @@ import msgspec
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
 
 from metl_gui.core.dimensional.loads.load_report import LoadReport
 from metl_gui.core.dimensional.rows.messages import Message, Position
 from metl_gui.core.dimensional.rows.replays import Coverage
 from metl_gui.core.edits.warehouse import SetModel
+from metl_gui.core.progress import Watch
 from metl_gui.ui.shell.window import Window
 from metl_gui.ui.warehouse.load_panel import LoadPanel
 from metl_gui.ui.widgets import dialogs
@@ -22,7 +25,7 @@ from metl_gui.ui.widgets.choice import Chooser
 from metl_gui.warehouse.databases.duckdb_target import DuckDb
 from metl_gui.warehouse.loader import Loader
 from metl_gui.warehouse.target_model import Owner
-from metl_gui.workbench.loads import warehouse_loads
+from metl_gui.workbench.loads import key_histories, warehouse_loads
 from metl_gui.workbench.loads.target_documents import document_of
 from metl_gui.workbench.loads.warehouse_loads import model_shapes
 from metl_gui.workbench.runs.mapping_run import PRODUCTION, TEST
@@ -150,3 +153,24 @@ def test_a_load_into_production_asks_once_and_maps_with_the_state_it_named(
     assert "Quitting asks first" in said[0]
     panel.plan.click()
     assert (len(asked), len(said)) == (loads + 1, 1)  # finding out writes nothing, so that nobody is asked
+
+
+def test_who_reads_a_timeline_during_a_rebuild_does_not_end_that(
+    threaded: Window, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may_end = threading.Event()
+
+    def rebuild(_workbench: Workbench, _target: str, _model: str, watch: Watch, _mode: str) -> LoadReport:
+        assert may_end.wait(60)
+        watch.step("Loading the warehouse")  # raises where somebody ended it
+        return LoadReport(load="l")
+
+    monkeypatch.setattr(warehouse_loads, "rebuild_warehouse", rebuild)
+    monkeypatch.setattr(key_histories, "dimension_keys", lambda *_: ())
+    panel = panel_of(threaded)
+    threaded.show_page(3)
+    panel.rebuild.click()
+    threaded.warehouse.page.show_table("customer")
+    threaded.warehouse.choose_key()
+    may_end.set()
+    qtbot.waitUntil(lambda: panel.pill.text() == "rebuilt")

@@ -93,7 +93,7 @@ class WarehouseController(QObject):
         self._project = context.project
         self._late = LateTrials(context, self.page)
         self._looking, self._opening = NewestJob(context.jobs, self), NewestJob(context.jobs, self)
-        self._reading = NewestJob(context.jobs, self)
+        self._reading, self._proving = NewestJob(context.jobs, self), NewestJob(context.jobs, self)
         self._loading: Workbench | None = None
         self._is_dry = False
         self._updater = PanelUpdater(context.project, self.page, self.refresh)
@@ -131,8 +131,8 @@ class WarehouseController(QObject):
 
     def _opened(self, workbench: Workbench | None) -> None:
         load = self.page.load
-        self._opening.cancel()
-        self._reading.cancel()
+        for job in (self._opening, self._reading, self._proving):
+            job.cancel()
         self._loading = None
         load.clear()
         self._late.begin(None)
@@ -339,7 +339,7 @@ class WarehouseController(QObject):
 
         mode = self.page.load.mode.mode
         self.page.load.say("auditing", "accent", "Every row is made anew and compared.")
-        self._opening.start("Audit of the warehouse", partial(_audit, workbench, target, model, mode), self._audited)
+        self._proving.start("Audit of the warehouse", partial(_audit, workbench, target, model, mode), self._audited)
 
     def rebuild(self) -> None:
         """Make the tables of the target anew, off the window's thread."""
@@ -349,7 +349,7 @@ class WarehouseController(QObject):
 
         mode = self.page.load.mode.mode
         self.page.load.say("rebuilding", "accent", "Every table is made anew from the histories.")
-        self._opening.start(
+        self._proving.start(
             "Rebuild of the warehouse", partial(_rebuild, workbench, target, model, mode), self._rebuilt
         )
 

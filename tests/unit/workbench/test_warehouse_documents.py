@@ -187,8 +187,12 @@ def test_the_status_leaves_out_what_model_and_mapping_got_since_the_last_load(pa
 def test_an_audit_says_that_the_model_has_changed(payments: Payments) -> None:
     payments.load(1)
     set_model(payments.workbench, Model(name="pay", tables=(PAYMENT, REFUND)))
-    with pytest.raises(TargetError, match="The model has changed"):
+    with pytest.raises(TargetError, match="The model has changed") as refused:
         audit_warehouse(payments.workbench, payments.target)
+    assert "model pay: refund is new." in refused.value.text
+    assert [one.words for one in warehouse_status(payments.workbench, payments.target).changes] == ["refund is new"]
+    rebuild_warehouse(payments.workbench, payments.target)
+    assert warehouse_status(payments.workbench, payments.target).changes == ()
 
 
 @pytest.mark.parametrize("look", ["status", "keys"])

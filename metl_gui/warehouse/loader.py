@@ -44,6 +44,7 @@ from metl_gui.warehouse.plans.histories.arrivals import (
     set_aside_table,
     staged_columns,
     staged_table,
+    touch_linked,
 )
 from metl_gui.warehouse.plans.histories.compact_plan import TOO_LATE, late_plan
 from metl_gui.warehouse.plans.histories.count_plan import ambiguous_query, keyless_query
@@ -428,6 +429,8 @@ class Loader:
             self._steps([find_messages(self.shapes.histories[entity])])
             self._steps(states_of(self.shapes, entity, self._contents(entity), done))
             self._steps(wider(self.shapes, entity))
+            if self._number_of(touched) != count:
+                self._steps([touch_linked(entity)])
 
     def _contents(self, entity: str) -> Contents:
         carried = self.target.rows(carried_query(entity))

@@ -32,7 +32,14 @@ from metl_gui.warehouse.plans.facts.missed_plan import again_plan, again_table, 
 from metl_gui.warehouse.plans.facts.periodic_plan import create_periodic, fact_periodic_plan, periodic_plan
 from metl_gui.warehouse.plans.facts.periods import watermark_plan
 from metl_gui.warehouse.plans.facts.posting_plan import runs_table
-from metl_gui.warehouse.plans.histories.arrivals import Batch, arrival_plan, once_plan, set_aside_plan, set_aside_table
+from metl_gui.warehouse.plans.histories.arrivals import (
+    Batch,
+    arrival_plan,
+    once_plan,
+    set_aside_plan,
+    set_aside_table,
+    touch_linked,
+)
 from metl_gui.warehouse.plans.histories.epoch_plan import CREATE_EPOCHS, falls_plan
 from metl_gui.warehouse.plans.histories.forget_plan import CREATE_FORGOTTEN
 from metl_gui.warehouse.plans.histories.history_tables import create_history, history_table
@@ -132,6 +139,7 @@ def whole_plan(shapes: TableShapes) -> Iterator[Step]:
         yield find_messages(shapes.histories[entity])
         yield from states_of(shapes, entity, Contents(partial=partial))
         yield from wider(shapes, entity)
+        yield touch_linked(entity)
     for dimension in shapes.dimensions:
         yield from again_for_parents(dimension)
         yield from one_dimension(shapes, dimension)

@@ -303,6 +303,25 @@ def test_a_change_that_comes_late_points_just_the_facts_of_its_time_elsewhere(
     assert warehouse.target.rows(cities) == [(6, "Jena"), (7, "Bonn")]
 
 
+def test_a_row_that_is_looked_at_again_still_has_what_it_was_under_another_key(
+    new_target: NewTarget, tmp_path: Path
+) -> None:
+    warehouse = Warehouse(new_target, tmp_path)
+
+    def visit(key: str, place: int, number: int, old_key: str | None = None, **values: Any) -> Message:
+        time, carried = at(place), {"no": number, **values}
+        return Message("a", row_key(key), f"{place:04}", "c", carried, committed_at=time, seen_at=time, old_key=old_key)
+
+    before, moved = visit("3", 1, 3, who=1, fee=5), visit("2", 18, 2, row_key("3"))
+    warehouse.load((), [before, moved, visit("1", 1, 2, who=2, fee=7)])
+    rows = 'SELECT fee FROM visit WHERE "no" = 2'
+    assert warehouse.target.rows(rows) == [(5,)]
+    # The other row of this key goes away, so that the moved one is looked at, and not the row that it was.
+    warehouse.load((), [visit("1", 2, 1, who=2, fee=7)])
+    assert warehouse.target.rows(rows) == [(5,)]
+    assert audit(warehouse.target, warehouse.tables, OWNER) == ()
+
+
 def test_a_load_that_is_stopped_between_two_steps_leaves_nothing(new_target: NewTarget, tmp_path: Path) -> None:
     class StoppedError(Exception):
         pass

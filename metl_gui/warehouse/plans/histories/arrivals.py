@@ -235,11 +235,7 @@ def _touched(table: str, touching: Sequence[str]) -> str:
     """Return the query for touched rows: of messages, under old and new keys, and all that a truncate found."""
     came = " UNION ALL ".join(f"SELECT schema, row_key, op, order_key FROM {name(one)}" for one in touching)
     return f"""
-        WITH RECURSIVE came AS ({came}),
-          linked AS (
-            SELECT DISTINCT schema, row_key, old_key FROM {table} WHERE old_key IS NOT NULL AND row_key IS NOT NULL),
-          pairs AS (
-            SELECT schema, row_key, old_key AS other FROM linked UNION SELECT schema, old_key, row_key FROM linked),
+        WITH RECURSIVE came AS ({came}), {_pairs(table)},
           reached AS (
             SELECT schema, row_key FROM came WHERE row_key IS NOT NULL
             UNION
@@ -248,6 +244,31 @@ def _touched(table: str, touching: Sequence[str]) -> str:
             UNION
             SELECT p.schema, p.other FROM reached AS r JOIN pairs AS p ON p.schema = r.schema AND p.row_key = r.row_key)
         SELECT schema, row_key, TRUE AS is_new FROM reached"""
+
+
+def _pairs(table: str) -> str:
+    """Return the parts of a query for the keys that rows had one after the other, both ways."""
+    return f"""linked AS (
+            SELECT DISTINCT schema, row_key, old_key FROM {table} WHERE old_key IS NOT NULL AND row_key IS NOT NULL),
+          pairs AS (
+            SELECT schema, row_key, old_key AS other FROM linked UNION SELECT schema, old_key, row_key FROM linked)"""
+
+
+def touch_linked(entity: str) -> Step:
+    """Return the step that takes in what rows were under other keys, of those that were taken in with touched ones."""
+    touched = name(StateTables(entity).touched)
+    return Step(
+        f"Take in what these rows of {entity} were before",
+        f"""INSERT INTO {touched} SELECT q.schema, q.row_key, FALSE FROM (
+          WITH RECURSIVE {_pairs(name(history_table(entity)))},
+            reached AS (
+              SELECT schema, row_key FROM {touched} WHERE NOT is_new
+              UNION
+              SELECT p.schema, p.other FROM reached AS r
+              JOIN pairs AS p ON p.schema = r.schema AND p.row_key = r.row_key)
+          SELECT schema, row_key FROM reached) AS q
+        WHERE (q.schema, q.row_key) NOT IN (SELECT schema, row_key FROM {touched})""",
+    )
 
 
 def touched_by(history: EntityHistory, came: str) -> str:

@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from metl_gui.core.dimensional.histories import EntityHistory, HistoryColumn
 from metl_gui.core.dimensional.loads.load_report import LoadReport
+from metl_gui.core.dimensional.rows.cascades import cascaded_within
 from metl_gui.core.dimensional.rows.hierarchies import MOST_LEVELS, lineage
 from metl_gui.core.dimensional.rows.members import Key, Ownership, members, versions
 from metl_gui.core.dimensional.rows.messages import Message
@@ -36,6 +38,8 @@ UNIT = EntityHistory(
     ),
 )
 GUEST = Reference(dimension="unit", role="guest", on=(("who", "id"),))
+
+CHIEF = Reference(dimension="unit", role="chief", on=(("boss", "id"),), as_of="version")
 
 
 def unit_dimension(**changes: Any) -> Dimension:
@@ -67,6 +71,44 @@ def staff(found: Sequence[Message], visits: Sequence[Message], one: Dimension, f
     return parents
 
 
+def expected_chiefs(found: Sequence[Message], one: Dimension) -> list[tuple[Any, ...]]:
+    """Return the versions of units: key, number, since when, the chief, and the number of the chief's version."""
+    known = members(states_of(found), Ownership(("id",)))
+    own = {
+        key: versions(member, ["boss", "title"])
+        for key, member in known.items()
+        if member.is_alive or one.on_delete != "remove"
+    }
+    chief = one.references[0]
+    cut = cascaded_within(
+        own, lambda values: [] if values["boss"] is None else [(values["boss"],)], covers_past=one.covers_past
+    )
+    rows = []
+    for key, of_member in (cut if chief.cascade else own).items():
+        for number, version in enumerate(of_member, 1):
+            boss = version.by_version["boss"]
+            of_boss = (cut if chief.cascade else own).get((boss,), ())
+            starts = [other.valid_from for other in of_boss[int(one.covers_past) :]]
+            held = {
+                "current": len(of_boss) or 1,
+                "version": (sum(1 for since in starts if since <= version.valid_from) + one.covers_past)
+                if of_boss
+                else 1,
+            }
+            rows.append((*key, number, version.valid_from, boss, None if boss is None else held.get(chief.as_of)))
+    return sorted(rows, key=repr)
+
+
+def chief_rows(target: WarehouseTarget, one: Dimension) -> list[tuple[Any, ...]]:
+    versioned = one.references[0].as_of != "durable"
+    number = "CASE WHEN u.chief_key > 0 THEN c.version_number END" if versioned else "NULL"
+    on = "c.unit_key = u.chief_key" if versioned else "c.version_number = 1"
+    query = f"""SELECT u.id, u.version_number, u.first_known, c.id, {number}
+        FROM unit AS u LEFT JOIN unit AS c ON {on} AND c.unit_durable_key = u.chief_durable_key
+        WHERE u.unit_key > 0 AND NOT u.is_inferred"""
+    return plain(target.rows(query))
+
+
 def hierarchy_rows(target: WarehouseTarget) -> list[tuple[Any, ...]]:
     query = """SELECT a.id, d.id, h.depth FROM unit_above AS h
         JOIN unit AS a ON a.unit_durable_key = h.ancestor_durable_key AND a.is_current
@@ -94,10 +136,22 @@ def unit_values(_entity: str, key: str) -> st.SearchStrategy[dict[str, Any]]:
     )
 
 
+@st.composite
+def unit_dimensions(draw: st.DrawFn) -> Dimension:
+    """Draw a dimension of units that refer to their chiefs, who are units."""
+    as_of = draw(st.sampled_from(["durable", "current", "version", "version"]))
+    chief = msgspec.structs.replace(CHIEF, as_of=as_of, cascade=draw(st.booleans()))
+    return unit_dimension(
+        on_delete=draw(st.sampled_from(["close", "flag", "remove"])),
+        covers_past=draw(st.booleans()),
+        references=(chief,),
+    )
+
+
 WORLD = (
     messages("unit", unit_values),
     messages("visit"),
-    st.sampled_from(["close", "flag", "remove"]),
+    unit_dimensions(),
     st.integers(1, 3),
     st.randoms(use_true_random=False),
 )
@@ -108,11 +162,11 @@ def check_against_the_oracle(
     folder: Path,
     units: list[Message],
     visits: list[Message],
-    on_delete: str,
+    one: Dimension,
     count: int,
     chance: random.Random,
 ) -> None:
-    one, fact = unit_dimension(on_delete=on_delete), visit_fact(references=(GUEST,))
+    fact = visit_fact(references=(GUEST,))
     tables = tables_of(one, fact)
     shuffled = repeats(units, chance), repeats(visits, chance)
     for each in shuffled:
@@ -128,6 +182,7 @@ def check_against_the_oracle(
     expected = lineage(staff(units, visits, one, fact))
     assert hierarchy_rows(target) == plain((*up, *down, depth) for up, down, depth in expected.rows)
     assert cut_rows(target) == plain((*member, *parent) for member, parent in expected.cut.items())
+    assert chief_rows(target, one) == expected_chiefs(units, one)
     assert nothing_changed(load("again", *shuffled))
     assert audit(target, tables, OWNER) == ()
 
@@ -138,13 +193,13 @@ def test_any_order_batching_and_repetition_gives_one_hierarchy(
     tmp_path_factory: pytest.TempPathFactory,
     units: list[Message],
     visits: list[Message],
-    on_delete: str,
+    one: Dimension,
     count: int,
     chance: random.Random,
 ) -> None:
     folder = tmp_path_factory.mktemp("hierarchies")
     with DuckDb(folder / "w.duckdb") as target:
-        check_against_the_oracle(target, folder, units, visits, on_delete, count, chance)
+        check_against_the_oracle(target, folder, units, visits, one, count, chance)
 
 
 @pytest.mark.live
@@ -156,17 +211,17 @@ def test_any_order_batching_and_repetition_gives_one_hierarchy_in_postgresql_too
     login: dict[str, Any],
     units: list[Message],
     visits: list[Message],
-    on_delete: str,
+    one: Dimension,
     count: int,
     chance: random.Random,
 ) -> None:
     with PostgreSql(login, new_schema(), "the warehouse") as target:
         folder = tmp_path_factory.mktemp("hierarchies")
-        check_against_the_oracle(target, folder, units, visits, on_delete, count, chance)
+        check_against_the_oracle(target, folder, units, visits, one, count, chance)
 
 
-def unit(key: int, boss: int | None, place: int, op: str = "u") -> Message:
-    values = {} if op == "d" else {"id": key, "boss": boss, "title": "x"}
+def unit(key: int, boss: int | None, place: int, op: str = "u", title: str = "x") -> Message:
+    values = {} if op == "d" else {"id": key, "boss": boss, "title": title}
     return Message("a", row_key(str(key)), f"{place:04}", op, values, committed_at=at(place), seen_at=at(place))
 
 
@@ -247,6 +302,40 @@ def test_a_removed_parent_is_inferred_again_for_its_children(new_target: NewTarg
     units.load(unit(3, None, 3, "d"))
     assert plain(units.target.rows("SELECT id FROM unit WHERE unit_key > 0")) == [(1,)]
     assert units.pairs() == set()
+    assert audit(units.target, units.tables, OWNER) == ()
+
+
+def test_a_member_refers_to_the_version_of_one_that_the_same_load_brought_or_inferred(
+    new_target: NewTarget, tmp_path: Path
+) -> None:
+    units = Staff(new_target, tmp_path, references=(CHIEF,), covers_past=False)
+    units.load(unit(1, None, 1), unit(2, 1, 1), unit(3, 9, 1))
+    chiefs = "SELECT u.id, c.id, c.version_number FROM unit AS u JOIN unit AS c ON c.unit_key = u.chief_key"
+    found = f"{chiefs} WHERE u.unit_key > 0 AND u.chief_durable_key > 0"
+    assert plain(units.target.rows(found)) == [(2, 1, 1), (3, 9, 1)]
+    units.load(unit(9, None, 4))
+    assert plain(units.target.rows(found)) == [(2, 1, 1), (3, 9, 0)]
+    units.load(unit(9, None, 1))
+    assert plain(units.target.rows(found)) == [(2, 1, 1), (3, 9, 1)]
+    assert audit(units.target, units.tables, OWNER) == ()
+
+
+def test_versions_are_handed_down_to_all_below_and_once_around_a_circle(new_target: NewTarget, tmp_path: Path) -> None:
+    cascade = msgspec.structs.replace(CHIEF, cascade=True)
+    units = Staff(new_target, tmp_path, references=(cascade,))
+    units.load(unit(1, None, 1), unit(2, 1, 1), unit(3, 2, 1), unit(7, 8, 1), unit(8, 7, 1), unit(9, 8, 1))
+    counts = units.load(unit(1, None, 4, title="y"), unit(7, 8, 5, title="y")).tables["unit"]
+    assert (counts.inserted, counts.closed) == (6, 6)
+    assert chief_rows(units.target, units.tables.model.dimensions[0]) == [
+        *((1, 1, at(1), None, None), (1, 2, at(4), None, None), (2, 1, at(1), 1, 1), (2, 2, at(4), 1, 2)),
+        *((3, 1, at(1), 2, 1), (3, 2, at(4), 2, 2), (7, 1, at(1), 8, 1), (7, 2, at(5), 8, 2)),
+        *((8, 1, at(1), 7, 1), (8, 2, at(5), 7, 2), (9, 1, at(1), 8, 1), (9, 2, at(5), 8, 2)),
+    ]
+    units.load(unit(2, None, 2))
+    assert [row[1:3] for row in chief_rows(units.target, units.tables.model.dimensions[0]) if row[0] == 3] == [
+        (1, at(1)),
+        (2, at(2)),
+    ]
     assert audit(units.target, units.tables, OWNER) == ()
 
 

@@ -16,6 +16,7 @@ from metl_gui.warehouse.plans.dimensions.dimension_tables import (
     versions_table,
 )
 from metl_gui.warehouse.plans.dimensions.inferred_plan import add_before, infer, infer_own, needed_before
+from metl_gui.warehouse.plans.dimensions.inner_cascades import again_below, cut_within, own_versions
 from metl_gui.warehouse.plans.dimensions.member_plan import (
     MemberTables,
     keys_of,
@@ -24,6 +25,7 @@ from metl_gui.warehouse.plans.dimensions.member_plan import (
     shared_plan,
 )
 from metl_gui.warehouse.plans.dimensions.surrogate_keys import new_keys, number_members
+from metl_gui.warehouse.plans.facts import fact_values
 from metl_gui.warehouse.plans.facts.missed_plan import again_table
 from metl_gui.warehouse.plans.histories.state_plan import FOREVER
 from metl_gui.warehouse.plans.shapes.table_shapes import DimensionShape, ReferenceShape, Value
@@ -39,10 +41,14 @@ def version_plan(shape: DimensionShape, dimensions: dict[str, DimensionShape]) -
     tables, keys, uses = MemberTables(shape.table), keys_of(shape), shape.uses
     yield from shared_plan(shape)
     yield from segment_plan(shape, uses)
-    if shape.cascades:
+    if _outer_cascades(shape):
         yield temporary(tables.segments, _cascaded(shape, dimensions), f"Cut {shape.table} where its parents change")
     yield from latest_plan(shape, uses)
-    yield temporary(f"_versions_{shape.table}", _versions(shape, keys), f"Find the versions of {shape.table}")
+    found = own_versions(shape.table) if shape.inner_cascades else f"_versions_{shape.table}"
+    yield temporary(found, _versions(shape, keys), f"Find the versions of {shape.table}")
+    if shape.inner_cascades:
+        cut = cut_within(shape, _version_columns(shape))
+        yield temporary(f"_versions_{shape.table}", cut, f"Cut {shape.table} where members above change")
     yield from new_keys(shape, keys)
     yield temporary(tables.wanted, _wanted(shape, keys, dimensions), f"Make the rows of {shape.table}")
 
@@ -53,7 +59,24 @@ def _by_version(shape: DimensionShape) -> list[Value]:
 
 def _references(shape: DimensionShape) -> list[tuple[ReferenceShape, list[tuple[str, str]]]]:
     """Return for each reference the columns of what is looked up, with their expressions."""
-    return [(one, [(f"_r_{one.role}_{n}", v.sql) for n, v in enumerate(one.on)]) for one in shape.references]
+    return [
+        (one, [(column, v.sql) for column, v in zip(fact_values.looked_up(one), one.on, strict=True)])
+        for one in shape.references
+    ]
+
+
+def _outer_cascades(shape: DimensionShape) -> bool:
+    """Return whether versions of another dimension make new ones of this."""
+    return len(shape.cascades) > len(shape.inner_cascades)
+
+
+def _version_columns(shape: DimensionShape) -> list[str]:
+    """Return the columns of versions for what is declared, beside their key, time and number."""
+    lists = [one for one in shape.lists if one.history == 2]
+    columns = [one.name for one in (*_by_version(shape), *lists)]
+    columns += [column for _, pairs in _references(shape) for column, _ in pairs]
+    columns += [one.name for one in shape.columns if one.history in (0, 3)]
+    return columns + [f"{one.name}_previous" for one in shape.columns if one.history == 3]
 
 
 def _versions(shape: DimensionShape, keys: Sequence[str]) -> str:
@@ -72,7 +95,7 @@ def _versions(shape: DimensionShape, keys: Sequence[str]) -> str:
     equal = "".join(f" AND {name(c)} IS NOT DISTINCT FROM LAG({name(c)}) OVER ({by_time})" for c, _ in compared)
     declared = [*(c for c, _ in compared), *(one.name for one in firsts), *(one.column.name for one in befores)]
     kept = names([*keys, "_from", "_opened", *declared])
-    cascaded, stays = (', "_cascaded"', ' AND NOT "_cascaded"') if shape.cascades else ("", "")
+    cascaded, stays = (', "_cascaded"', ' AND NOT "_cascaded"') if _outer_cascades(shape) else ("", "")
     return f"""
         WITH valued AS (SELECT {k}, "_from", "_to", "_opened"{cascaded}{valued} FROM {segments}),
           marked AS (SELECT *, CASE WHEN {touches}{equal}{stays} THEN 0 ELSE 1 END AS "_new",
@@ -206,7 +229,7 @@ def _cascaded(shape: DimensionShape, dimensions: dict[str, DimensionShape]) -> s
     values = "".join(f", {sql} AS {name(c)}" for one, pairs in _references(shape) if one.cascade for c, sql in pairs)
     starts = ""
     for reference, looked_up in _references(shape):
-        if reference.cascade:
+        if reference.cascade and reference not in shape.inner_cascades:
             target = dimensions[reference.dimension]
             on = zip(keys_of(target), (column for column, _ in looked_up), strict=True)
             same = " AND ".join(f"{name('m', key)} = {name('s', column)}" for key, column in on)
@@ -234,17 +257,23 @@ def _cascaded(shape: DimensionShape, dimensions: dict[str, DimensionShape]) -> s
 def again_for_parents(shape: DimensionShape) -> Iterator[Step]:
     """Yield the steps that list the members of which a parent changed whose versions make new ones of theirs.
 
+    Within a dimension they are not known yet: listed are all below those that change.
+
     Cost: a look-up of the column for the parent.
     """
     again, keys = name(again_table(shape.table)), keys_of(shape)
     own = ", ".join(f"{name(part.name)} AS {name(key)}" for part, key in zip(shape.key, keys, strict=True))
     for reference in shape.cascades:
+        if reference in shape.inner_cascades:
+            continue
         changed = f"SELECT durable_key FROM {name(f'_members_{reference.dimension}')}"
         where = f"{name(shape.version_key)} > 0 AND {name(reference.durable)} IN ({changed})"
         yield Step(
             f"Find members of {shape.table} whose {reference.role} changed",
             f"INSERT INTO {again} SELECT DISTINCT {own} FROM {name(shape.table)} WHERE {where}",
         )
+    if shape.inner_cascades:
+        yield again_below(shape)
 
 
 def parents_plan(shape: DimensionShape, dimensions: dict[str, DimensionShape]) -> Iterator[Step]:

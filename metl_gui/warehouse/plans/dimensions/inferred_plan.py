@@ -68,12 +68,32 @@ def add_before(shape: DimensionShape, needed: str, into: str) -> Iterator[Step]:
 
 
 def infer_own(shape: DimensionShape) -> Iterator[Step]:
-    """Yield the steps that infer the members that others of the same dimension refer to, once these are written."""
-    wanted = name(MemberTables(shape.table).wanted)
-    own = [one.durable for one in shape.references if one.dimension == shape.table]
+    """Yield the steps that infer what members of the same dimension refer to, once these are written.
+
+    These are members, and versions of the time before the first.
+    """
+    wanted, table, durable = name(MemberTables(shape.table).wanted), name(shape.table), name(shape.durable_key)
+    own = [one for one in shape.references if one.dimension == shape.table]
     if own:
-        needed = " UNION ".join(f"SELECT DISTINCT {name(one)} AS durable_key FROM {wanted}" for one in own)
+        needed = " UNION ".join(f"SELECT DISTINCT {name(one.durable)} AS durable_key FROM {wanted}" for one in own)
         yield from infer(shape, needed)
+    early = " UNION ".join(
+        f"""SELECT d.durable_key, d.first_time FROM {wanted} AS w
+            JOIN (SELECT {durable} AS durable_key, MIN(valid_from) AS first_time FROM {table}
+                  WHERE {name(shape.version_key)} > 0 GROUP BY {durable}) AS d
+            ON d.durable_key = w.{name(one.durable)} AND w.first_known < d.first_time"""
+        for one in own
+        if one.as_of == "version"
+    )
+    if early and not shape.covers_past:
+        yield from add_before(shape, early, shape.table)
+
+
+def inferred_for_own(shape: DimensionShape) -> list[str]:
+    """Return the load's own tables of what ``infer_own`` finds, by member."""
+    own = [one for one in shape.references if one.dimension == shape.table and one.has_key]
+    early = [f"_early_{shape.table}"] if any(one.as_of == "version" for one in own) and not shape.covers_past else []
+    return [*([f"_missing_{shape.table}"] if own else []), *early]
 
 
 def infer(shape: DimensionShape, needed: str) -> Iterator[Step]:

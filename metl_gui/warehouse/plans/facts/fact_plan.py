@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from metl_gui.core.warehouse_model import Dates
 from metl_gui.warehouse.plans.dimensions.dimension_plan import version_join
 from metl_gui.warehouse.plans.dimensions.dimension_tables import members_table, versions_table
-from metl_gui.warehouse.plans.dimensions.inferred_plan import add_before, infer
+from metl_gui.warehouse.plans.dimensions.inferred_plan import add_before, infer, inferred_for_own
 from metl_gui.warehouse.plans.dimensions.member_plan import MemberTables, keys_of, latest_plan, shared_plan
 from metl_gui.warehouse.plans.dimensions.surrogate_keys import number_members
 from metl_gui.warehouse.plans.facts.fact_values import POSTED, latest_facts, looked_up, row_columns
@@ -205,12 +205,13 @@ def _date_key(reference: ReferenceShape) -> str:
 def changed_members(shape: DimensionShape) -> Step:
     """Return the step that lists the members whose versions a load changed."""
     key, durable, table = name(shape.version_key), name(shape.durable_key), shape.table
+    inferred = "".join(f" UNION SELECT durable_key FROM {name(one)}" for one in inferred_for_own(shape))
     return temporary(
         f"_members_{table}",
         f"""SELECT {durable} AS durable_key FROM {name(f"_new_{table}")}
         UNION SELECT {durable} FROM {name(f"_changed_{table}")}
         UNION SELECT v.durable_key FROM {name(versions_table(table))} AS v
-        JOIN {name(f"_gone_{table}")} AS g ON g.{key} = v.version_key""",
+        JOIN {name(f"_gone_{table}")} AS g ON g.{key} = v.version_key{inferred}""",
         f"Find members of {table} whose versions changed",
     )
 

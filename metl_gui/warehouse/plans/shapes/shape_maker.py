@@ -112,16 +112,11 @@ def _check_supported(model: Model) -> None:
         asked: list[str] = []
         if isinstance(table, Bridge):
             check_bridge(table, model)
-        if isinstance(table, Dimension | Fact):
-            asked += [f"cascade: true of {one.name}" for one in table.references if _cascades_from_nothing(table, one)]
+        if isinstance(table, Fact):
+            asked += [f"cascade: true of {one.name}" for one in table.references if one.cascade]
         if asked:
             text = f"The table {table.name} declares {', '.join(asked)}."
             raise ModelError("Loads do not carry this out yet", text, "Leave it out, or load by a model without it.")
-
-
-def _cascades_from_nothing(table: Dimension | Fact, one: Reference) -> bool:
-    """Return whether a reference cascades that is not one of a dimension to the version of another."""
-    return one.cascade and (isinstance(table, Fact) or one.as_of != "version" or one.dimension == table.name)
 
 
 def _observed(model: Model, fact: FactShape) -> FactShape:

@@ -143,6 +143,11 @@ class DimensionShape(MemberShape, frozen=True, kw_only=True):
         return tuple(one for one in self.references if one.cascade)
 
     @property
+    def inner_cascades(self) -> tuple[ReferenceShape, ...]:
+        """Return those of them that lead to other members of the same dimension."""
+        return tuple(one for one in self.cascades if one.dimension == self.table)
+
+    @property
     def version_key(self) -> str:
         """Return the name of the column for the key of a version."""
         return f"{self.table}_key"

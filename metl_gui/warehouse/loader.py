@@ -38,6 +38,7 @@ from metl_gui.warehouse.plans.histories.arrivals import (
     contents_query,
     doubled_query,
     may_be_known_query,
+    none_touched,
     once_plan,
     partial_columns,
     set_aside_plan,
@@ -58,11 +59,12 @@ from metl_gui.warehouse.plans.index_plan import indexes
 from metl_gui.warehouse.plans.load_plan import (
     facts_plan,
     members_came,
+    no_members,
     one_dimension,
     states_of,
     wider,
 )
-from metl_gui.warehouse.plans.shapes.table_shapes import DimensionShape, TableShapes
+from metl_gui.warehouse.plans.shapes.table_shapes import DimensionShape, MemberShape, TableShapes
 from metl_gui.warehouse.plans.statements import Step, name, names, temporary, text
 from metl_gui.warehouse.read_progress import keep_progress
 from metl_gui.warehouse.target_model import Owner, TargetModel, check_loaded
@@ -130,6 +132,8 @@ class Loader:
         self.forgotten = ForgottenKeys(target, secret)
         self._batches: dict[str, Batch] = {}
         self._repeating: set[str] = set()
+        self._stated: set[str] = set()
+        self._resting: set[str] = set()
         self._has_epochs = self._is_ordered = False
         self._compacted: datetime | None = None
         self.report = LoadReport(load="")
@@ -317,6 +321,10 @@ class Loader:
                     counts.removed += rows
 
     def _append(self, entity: str, parts: Sequence[StagedPart], load: str, *, is_replay: bool) -> None:
+        is_replay = is_replay and bool(self.target.rows(may_void_query(entity))[0][0])
+        if not parts and not is_replay:
+            self._steps([none_touched(entity)])
+            return
         history = self.shapes.histories[entity]
         staged = staged_table(entity)
         self.target.read_parts(staged, [one.path for one in parts], _part_columns(history), {"order_key": head(0)})
@@ -331,7 +339,6 @@ class Loader:
         unfit = messages - forgotten - self._number_of(staged)
         has_doubles = bool(self.target.rows(doubled_query(entity))[0][0])
         is_new = not self.target.rows(may_be_known_query(entity, staged))[0][0]
-        is_replay = is_replay and bool(self.target.rows(may_void_query(entity))[0][0])
         batch = Batch(entity, has_doubles=has_doubles, is_new=is_new, is_replay=is_replay)
         self._batches[entity] = batch
         self._steps(once_plan(history, batch))
@@ -357,7 +364,7 @@ class Loader:
         keyless: Counter[str] = Counter()
         ambiguous: Counter[str] = Counter()
         for entity, batch in self._batches.items():
-            if entity in self.shapes.entities:
+            if entity in self._stated:
                 keyless.update(dict(self._counted(keyless_query(batch, self.shapes.of_entity(entity)))))
             may_repeat = entity in self._repeating or entity not in self.shapes.entities
             if may_repeat and (batch.has_doubles or not batch.is_new):
@@ -390,39 +397,59 @@ class Loader:
         self._steps([*once_plan(history, batch), *arrival_plan(history, REBUILD, batch), *watermark_plan(batch)])
 
     def _derive(self, *, is_whole: bool = False) -> None:
-        """Make the rows of touched keys anew."""
+        """Make the rows of touched keys anew; tables of which no row is touched cost next to nothing.
+
+        Args:
+            is_whole: look at what refers to members that did not change too.
+        """
+        self._stated.clear()
+        self._resting.clear()
         self._steps(nothing_again(shape) for shape in self.shapes.revisited)
+        # What hangs below members that cascade is looked for among those that change, be it none.
+        looked_at = {one.entity for one in self.shapes.dimensions if one.inner_cascades}
         for entity in self.shapes.entities:
-            self._states(entity)
+            if is_whole or entity in looked_at or self._number_of(StateTables(entity).touched):
+                self._states(entity)
         done: set[str] = set()
         for dimension in self.shapes.dimensions:
             self._steps(again_for_parents(dimension))
             if dimension.cascades and self._number_of(again_table(dimension.table)):
                 self._states(dimension.entity, done)
-            self._steps(one_dimension(self.shapes, dimension, is_whole=is_whole))
+            if dimension.entity in self._stated:
+                self._steps(one_dimension(self.shapes, dimension, is_whole=is_whole))
+            else:
+                self._resting.add(dimension.table)
+                self._steps([no_members(dimension)])
             done.add(dimension.table)
         for fact in self.shapes.missing:
             self._steps(members_came(self.shapes, fact))
             if self._number_of(again_table(fact.table)):
                 self._states(fact.entity, done)
-        self._steps(facts_plan(self.shapes))
+        self._resting.update(one.table for one in self.shapes.facts if one.entity not in self._stated)
+        self._steps(facts_plan(self.shapes, self._resting))
         self.report.waiting = int(self.target.rows(waiting_query(self.shapes.facts))[0][0])
         links = [one.links.table for one in self.shapes.pair_bridges]
         for shape in (*self.shapes.dimensions, *self.shapes.facts):
-            if shape.table in links:
-                continue
-            affected = self._number_of(MemberTables(shape.table).affected)
-            counts = self.report.tables.setdefault(shape.table, TableCounts())
-            if isinstance(shape, DimensionShape):
-                counts.closed += self._number_of(closed_table(shape.table))
-                changed = self._number_of(f"_members_{shape.table}")
-            else:
-                changed = sum(self._number_of(f"_{what}_{shape.table}") for what in ("gone", "changed", "new"))
-            self.report.keys.changed += min(changed, affected)
-            self.report.keys.same += max(affected - changed, 0)
+            if shape.table not in links:
+                self._count_keys(shape)
+
+    def _count_keys(self, shape: MemberShape) -> None:
+        """Count how many of the affected keys of a table changed."""
+        counts = self.report.tables.setdefault(shape.table, TableCounts())
+        if shape.table in self._resting:
+            return
+        affected = self._number_of(MemberTables(shape.table).affected)
+        if isinstance(shape, DimensionShape):
+            counts.closed += self._number_of(closed_table(shape.table))
+            changed = self._number_of(f"_members_{shape.table}")
+        else:
+            changed = sum(self._number_of(f"_{what}_{shape.table}") for what in ("gone", "changed", "new"))
+        self.report.keys.changed += min(changed, affected)
+        self.report.keys.same += max(affected - changed, 0)
 
     def _states(self, entity: str, done: Collection[str] = ()) -> None:
         touched, count = StateTables(entity).touched, -1
+        self._stated.add(entity)
         while (now := self._number_of(touched)) != count:
             # Rows that share a key with touched ones are taken in once, and bring no further keys.
             count = now

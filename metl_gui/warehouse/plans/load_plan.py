@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from metl_gui.core.dimensional.histories import EntityHistory
 from metl_gui.core.dimensional.rows.junk import junk_tables
@@ -31,7 +31,7 @@ from metl_gui.warehouse.plans.facts.fact_values import row_columns
 from metl_gui.warehouse.plans.facts.missed_plan import again_plan, again_table, missed_table
 from metl_gui.warehouse.plans.facts.periodic_plan import create_periodic, fact_periodic_plan, periodic_plan
 from metl_gui.warehouse.plans.facts.periods import watermark_plan
-from metl_gui.warehouse.plans.facts.posting_plan import runs_table
+from metl_gui.warehouse.plans.facts.posting_plan import no_runs, runs_table
 from metl_gui.warehouse.plans.histories.arrivals import (
     Batch,
     arrival_plan,
@@ -55,7 +55,7 @@ from metl_gui.warehouse.plans.shapes.table_shapes import (
     ReferenceShape,
     TableShapes,
 )
-from metl_gui.warehouse.plans.statements import Step, name
+from metl_gui.warehouse.plans.statements import Step, name, temporary
 
 OWN_TABLES = (
     "CREATE TABLE metl_loads (load VARCHAR PRIMARY KEY, loaded_at TIMESTAMPTZ, report VARCHAR)",
@@ -211,18 +211,34 @@ def members_came(shapes: TableShapes, fact: FactShape) -> Iterator[Step]:
     yield from again_plan(fact, {one.table: one for one in shapes.dimensions})
 
 
-def facts_plan(shapes: TableShapes) -> Iterator[Step]:
-    """Yield the steps that bring facts up to date, and what refers to members that changed."""
+def no_members(dimension: DimensionShape) -> Step:
+    """Return the step that says of a dimension of which no row is touched that no member changed."""
+    query = f"SELECT {name(dimension.durable_key)} AS durable_key FROM {name(dimension.table)} WHERE FALSE"
+    return temporary(f"_members_{dimension.table}", query, f"Leave the members of {dimension.table}")
+
+
+def facts_plan(shapes: TableShapes, resting: Collection[str] = ()) -> Iterator[Step]:
+    """Yield the steps that bring facts up to date, and what refers to members that changed.
+
+    Args:
+        shapes: the tables of the model.
+        resting: tables of which no row is touched.
+    """
     by_name = {one.table: one for one in shapes.dimensions}
     for fact in shapes.facts:
-        yield from keep_owners(fact)
-        yield from fact_plan(fact, by_name)
-        yield from _gathered(shapes, fact)
+        if fact.table in resting:
+            yield from no_runs(fact)
+        else:
+            yield from keep_owners(fact)
+            yield from fact_plan(fact, by_name)
+            yield from _gathered(shapes, fact)
     for bridge in shapes.list_bridges:
-        yield from list_bridge_plan(bridge, by_name)
+        if bridge.owner.table not in resting:
+            yield from list_bridge_plan(bridge, by_name)
     for pairs in shapes.pair_bridges:
-        yield from pair_bridge_plan(pairs)
-    yield from _rekey(shapes)
+        if pairs.links.table not in resting:
+            yield from pair_bridge_plan(pairs)
+    yield from _rekey(shapes, [one for one in shapes.dimensions if one.table not in resting])
     for periodic in shapes.periodics:
         if isinstance(periodic, FactPeriodicShape):
             yield from fact_periodic_plan(periodic)
@@ -242,9 +258,9 @@ def referring_to(shapes: TableShapes, dimension: DimensionShape) -> list[tuple[s
     return [(table, reference) for table, reference in found if reference.dimension == dimension.table]
 
 
-def _rekey(shapes: TableShapes) -> Iterator[Step]:
-    """Yield the steps that point rows to the right version of members that changed, or went away."""
-    for dimension in shapes.dimensions:
+def _rekey(shapes: TableShapes, changing: Sequence[DimensionShape]) -> Iterator[Step]:
+    """Yield the steps that point rows to the right version of members of some dimensions that changed, or went away."""
+    for dimension in changing:
         for table, reference in referring_to(shapes, dimension):
             changed = f"SELECT durable_key FROM {name(f'_members_{dimension.table}')}"
             member = name(reference.durable)

@@ -72,6 +72,15 @@ def runs_plan(shape: FactShape) -> Iterator[Step]:
         yield msgspec.structs.replace(step, table="")
 
 
+def no_runs(shape: FactShape) -> Iterator[Step]:
+    """Yield the steps that say of a fact of which no row is touched that nothing changed of what it was."""
+    if shape.observed is not None:
+        table = runs_table(shape.table)
+        for what in ("gone", "changed", "new"):
+            query = f"SELECT {names(keys_of(shape))} FROM {name(table)} WHERE FALSE"
+            yield temporary(f"_{what}_{table}", query, f"Leave what {shape.table} was")
+
+
 def posting_plan(shape: FactShape) -> Iterator[Step]:
     """Yield the steps that make the postings of affected facts, in the place of their last states.
 

@@ -81,6 +81,12 @@ def _add_target_actions(add: warehouse_inputs.NewAction) -> tuple[argparse.Argum
     rebuild = add("rebuild", run_rebuild, "make the tables of a target anew from its histories")
     audit = add("audit", run_audit, "prove that a target is right; ends with 3 where it is not")
     status = add("status", run_status, "print the loads of a target, its rows, and what is open in it")
+    why = add("why", run_why, "tell why a row is as it is: messages, cells of the matrix, and who set them")
+    why.add_argument("table", metavar="TABLE", help="a dimension or a fact")
+    why.add_argument("--key", required=True, metavar="JSON", help="the key of the row, an object of its parts")
+    why.add_argument(
+        "--at", default="", metavar="TIME", help="in which the version holds, in ISO 8601 (default: the last)"
+    )
     close = add("close-snapshot", run_close, "delete the rows that the last snapshot of a schema lacks")
     close.add_argument("schema", metavar="SCHEMA", help="name of the schema whose snapshot is over")
     for parser in (load, rebuild, close):
@@ -88,13 +94,13 @@ def _add_target_actions(add: warehouse_inputs.NewAction) -> tuple[argparse.Argum
             "--swap", action="store_true", help="write a copy of a DuckDB file beside it, and exchange the two"
         )
     of_one_mode = (load, rebuild, audit, close, *warehouse_inputs.register(add))
-    for parser in (*of_one_mode, ask, status):
+    for parser in (*of_one_mode, ask, status, why):
         parser.add_argument("--target", required=True, metavar="T", help=_TARGET_HELP)
     for parser in of_one_mode:
         parser.add_argument(
             "--mode", choices=["test", "production"], default="test", help="of the runs it takes (default: test)"
         )
-    return (*of_one_mode, ask, status)
+    return (*of_one_mode, ask, status, why)
 
 
 def _action(
@@ -317,6 +323,17 @@ def run_audit(arguments: argparse.Namespace, out: Output) -> int:
     lines = [f"{one.table}: {one.rows:,} rows break the rule: {one.rule}" for one in found.problems]
     out.result(found.as_json(), lines or [f"{arguments.target} is right."])
     return FOUND if found.problems else DONE
+
+
+def run_why(arguments: argparse.Namespace, out: Output) -> int:
+    """Tell why a row is as it is."""
+    from metl_gui.workbench.loads.row_reasons import reason_lines, why_row
+    from metl_gui.workbench.session import Workbench
+
+    with Workbench.open(Path(arguments.project), for_editing=False) as workbench:
+        found = why_row(workbench, arguments.target, arguments.table, arguments.key, arguments.at, arguments.model)
+    out.result(found.as_json(), list(reason_lines(found)))
+    return DONE
 
 
 def _target(arguments: argparse.Namespace) -> str:

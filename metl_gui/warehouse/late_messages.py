@@ -32,7 +32,7 @@ from metl_gui.warehouse.key_history import MOST, as_text, shown_value
 from metl_gui.warehouse.plans.dimensions.member_plan import MemberTables, keys_of
 from metl_gui.warehouse.plans.histories.history_tables import history_table, sql_type
 from metl_gui.warehouse.plans.histories.replay_plan import REPLAYS, is_void
-from metl_gui.warehouse.plans.shapes.table_shapes import DimensionShape, TableShapes
+from metl_gui.warehouse.plans.shapes.table_shapes import DimensionShape, FactShape, MemberShape, TableShapes
 from metl_gui.warehouse.plans.statements import name, names
 
 MOST_TIMES = 20_000
@@ -109,7 +109,7 @@ def key_study(target: WarehouseTarget, shapes: TableShapes, table: str, key: Seq
     ownership = Ownership(sources, declared.key_includes_schema, shape.prefer, shape.leading)
     study = KeyStudy(
         shape=shape,
-        key=_typed_key(target, shape, key),
+        key=typed_key(target, shape, key),
         rules=VersionRules(
             ownership,
             compared,
@@ -120,9 +120,9 @@ def key_study(target: WarehouseTarget, shapes: TableShapes, table: str, key: Seq
         ),
         types={column: sql_type(by_name[column].type) for column in columns},
         declared_in=since.name if since is not None and since.type == "instant" else "",
-        messages=_messages(target, shape, columns, (since.name if since else "", valid_at), key),
+        messages=key_messages(target, shape, columns, (since.name if since else "", valid_at), key),
     )
-    before = member_versions(study.messages, study.key, study.rules, _ColumnMaker(study))
+    before = member_versions(study.messages, study.key, study.rules, ColumnMaker(study.shape, study.types))
     return msgspec.structs.replace(study, facts=tuple(_facts(target, shapes, shape, key)), before=before)
 
 
@@ -147,12 +147,13 @@ def late_answer(
     if study.declared_in and study.rules.is_declared:
         typed[study.declared_in] = holds_from
     message = late_message(study.messages, found, holds_from, study.rules, typed)
-    after = member_versions([*study.messages, message], study.key, study.rules, _ColumnMaker(study))
+    after = member_versions([*study.messages, message], study.key, study.rules, ColumnMaker(study.shape, study.types))
     effect = late_effect(study.before, after, study.facts, study.rules)
     return LateAnswer(effect, tuple(_shown(study, after)))
 
 
-def _typed_key(target: WarehouseTarget, shape: DimensionShape, key: Sequence[str]) -> Key:
+def typed_key(target: WarehouseTarget, shape: MemberShape, key: Sequence[str]) -> Key:
+    """Return a business key or grain as the table holds it, as texts where the table has no row of it."""
     is_key = " AND ".join(f"{as_text(part.name)} = ?" for part in shape.key)
     found = target.rows(
         f"SELECT {names(part.name for part in shape.key)} FROM {name(shape.table)} WHERE {is_key} LIMIT 1", list(key)
@@ -160,14 +161,25 @@ def _typed_key(target: WarehouseTarget, shape: DimensionShape, key: Sequence[str
     return found[0] if found else tuple(key)
 
 
-def _messages(
+def key_messages(
     target: WarehouseTarget,
-    shape: DimensionShape,
+    shape: MemberShape,
     columns: Sequence[str],
     valid_at: tuple[str, str],
     key: Sequence[str],
 ) -> tuple[Message, ...]:
-    """Return the messages of rows that ever carried the key, of those they came from, and what emptied their tables."""
+    """Return the messages of rows that ever carried a key, of those they came from, and what emptied their tables.
+
+    Args:
+        target: where they are.
+        shape: the dimension or fact.
+        columns: of the history that are read.
+        valid_at: column and expression for the time since when a state holds, empty for none.
+        key: values of the business key or grain, as texts.
+
+    Raises:
+        TargetError: there are too many.
+    """
     owners, keys = name(MemberTables(shape.table).owners), keys_of(shape)
     carried = " AND ".join(f"{as_text(one)} = ?" for one in keys)
     rows = {(s, r) for s, r in target.rows(f'SELECT "_schema", "_row" FROM {owners} WHERE {carried}', list(key))}
@@ -224,19 +236,27 @@ def _facts(
             yield FactTimes(fact.table, one.role, times)
 
 
-def _looked_up(shape: DimensionShape) -> dict[str, str]:
+def _looked_up(shape: MemberShape) -> dict[str, str]:
     """Return the names of what references look up, with their expressions."""
     return {f"_r_{one.role}_{number}": v.sql for one in shape.references for number, v in enumerate(one.on)}
 
 
-class _ColumnMaker:
-    """Makes the columns of a dimension from attributes, by the expressions of the plan."""
+class ColumnMaker:
+    """Makes the columns of a dimension or fact from attributes, by the expressions of the plan.
 
-    def __init__(self, study: KeyStudy) -> None:
-        declared = {one.name: one.sql for one in (*study.shape.columns, *study.shape.lists)}
-        self._types, self._columns = study.types, declared | _looked_up(study.shape)
+    Args:
+        shape: the table.
+        types: of the target, by column of the history.
+    """
+
+    def __init__(self, shape: MemberShape, types: Mapping[str, str]) -> None:
+        declared = {one.name: one.sql for one in (*shape.columns, *shape.lists)}
+        if isinstance(shape, FactShape) and shape.event_time:
+            declared["event_time"] = shape.event_time
+        self._types, self._columns = types, declared | _looked_up(shape)
 
     def __call__(self, times: Sequence[Values]) -> Sequence[Values]:
+        """Return the columns of each of several times."""
         if not self._columns:
             return [{} for _ in times]
         row = f"(?{', ?' * len(self._types)})"

@@ -60,6 +60,7 @@ CALLS = {
     "warehouse load": "warehouse load fx.metl --source out --target duckdb:fx.duckdb",
     "warehouse audit": "warehouse audit fx.metl --target duckdb:fx.duckdb",
     "warehouse status": "warehouse status fx.metl --target duckdb:fx.duckdb",
+    "warehouse why": "warehouse why fx.metl customer --key '{\"customer_id\": 1067}' --target duckdb:fx.duckdb",
     "warehouse ask": "warehouse ask fx.metl --target duckdb:fx.duckdb",
     "warehouse plan": "warehouse plan fx.metl",
     "runs": "runs fx.metl",

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from metl_gui.core.dimensional.loads import mask_key, missing_members, read_progress, staged_parts
+from metl_gui.core.dimensional.loads import mask_key, missing_members, read_progress, row_reasons, staged_parts
 from metl_gui.core.dimensional.models import masked_models
 from metl_gui.core.dimensional.rows import epochs, forgotten, late_messages, members, messages, replays, row_states
 from metl_gui.core.runs import kafka, run_spec, target
@@ -133,6 +133,9 @@ INTERNAL: dict[str, tuple[type, ...]] = {
         messages.Message,
         messages.Replay,
         read_progress.ReadProgress,
+        row_reasons.ColumnReason,
+        row_reasons.MessageOrigin,
+        row_reasons.RowReason,
         row_states.State,
         row_states._Life,
         state_plan.Contents,

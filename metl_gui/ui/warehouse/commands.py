@@ -31,6 +31,7 @@ from metl_gui.ui.run.progress import published_words
 from metl_gui.ui.warehouse.columns import TableRowChange
 from metl_gui.ui.warehouse.late_trials import LateTrials
 from metl_gui.ui.warehouse.page import WarehousePage
+from metl_gui.ui.warehouse.row_reasons import RowReasons
 from metl_gui.ui.warehouse.sql_dialog import SqlDialog
 from metl_gui.ui.warehouse.star_view import places_json
 from metl_gui.ui.warehouse.target_mode import state_reader
@@ -91,7 +92,7 @@ class WarehouseController(QObject):
         self._context, self._spark, self._live, self._spark_target = context, spark, live, spark_target
         self.page = WarehousePage()
         self._project = context.project
-        self._late = LateTrials(context, self.page)
+        self._late, self._reasons = LateTrials(context, self.page), RowReasons(context, self.page)
         self._looking, self._opening = NewestJob(context.jobs, self), NewestJob(context.jobs, self)
         self._reading, self._proving = NewestJob(context.jobs, self), NewestJob(context.jobs, self)
         self._loading: Workbench | None = None

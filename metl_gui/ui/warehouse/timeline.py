@@ -184,10 +184,12 @@ class TimelineView(QWidget):
     Signals:
         picked: what is known of the message or version that was chosen, in words.
         tried: where a late message is, a ``LateMove``; ``None`` when it was put back.
+        explained: a version of which is asked why it is so, by Enter or a double click.
     """
 
     picked = Signal(object)
     tried = Signal(object)
+    explained = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -238,7 +240,7 @@ class TimelineView(QWidget):
         steps = {Qt.Key.Key_Right: 1, Qt.Key.Key_Down: 1, Qt.Key.Key_Left: -1, Qt.Key.Key_Up: -1}
         key = Qt.Key(event.key())
         step, count = steps.get(key, 0), len(self.content.items)
-        if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self._lift_or_drop():
+        if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and (self._lift_or_drop() or self._explain()):
             return
         if key == Qt.Key.Key_Escape and self.ghost is not None:
             self.put_back()
@@ -275,6 +277,16 @@ class TimelineView(QWidget):
         self._pressed_at = QPointF()
         if self._is_lifted:
             self._lift_or_drop()
+
+    def mouseDoubleClickEvent(self, _event: QMouseEvent) -> None:
+        """Ask why the version is so that was chosen with the first click."""
+        self._explain()
+
+    def _explain(self) -> bool:
+        version = self.content.items[self.current].version if self.current >= 0 else None
+        if version is not None:
+            self.explained.emit(version)
+        return version is not None
 
     def put_back(self) -> None:
         """Try no message any more."""

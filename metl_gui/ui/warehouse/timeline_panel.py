@@ -13,7 +13,7 @@ from metl_gui.ui.widgets.dock import FocusRing, Surface
 from metl_gui.ui.widgets.labels import Elided
 from metl_gui.ui.widgets.pill import KeyButton
 
-_TRY = "Drag a message, or Enter and arrows, to see what it would do if it came late."
+_TRY = "Drag a message, or Enter and arrows, to see what it would do late; Enter on a version tells why it is so."
 _NOTHING = "Choose a key of the dimension: its messages stand above, its versions below."
 
 
@@ -22,11 +22,13 @@ class TimelinePanel(Surface):
 
     Signals:
         key_wanted: a key is to be chosen.
+        why_wanted: why a version is so, a ``KeyHistory`` and a ``KeyVersion`` of it.
         late_wanted: what a late message would do, a ``LateMove``; ``None`` when none is tried any more.
     """
 
     key_wanted = Signal()
     late_wanted = Signal(object)
+    why_wanted = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("panel", (800, 280), parent, share=(1.0, 0.34))
@@ -49,7 +51,9 @@ class TimelinePanel(Surface):
         self.choose.clicked.connect(self.key_wanted)
         self.view.tried.connect(self._try)
         self.other.textChanged.connect(self._ask)
+        self.view.explained.connect(self._explain)
         self._move: LateMove | None = None
+        self._history: KeyHistory | None = None
         row = QHBoxLayout()
         row.setContentsMargins(12, 0, 12, 0)
         row.setSpacing(8)
@@ -70,7 +74,7 @@ class TimelinePanel(Surface):
 
     def show_history(self, history: KeyHistory) -> None:
         """Show a key."""
-        self._move = None
+        self._move, self._history = None, history
         self.other.hide()
         self.title.setText(f"{history.table} {', '.join(history.key)}")
         void = sum(one.is_void for one in history.messages)
@@ -93,6 +97,10 @@ class TimelinePanel(Surface):
             self.words.setText(told)
             self.view.show_would_be(versions)
             self.view.say(told)
+
+    def _explain(self, version: KeyVersion) -> None:
+        if self._history is not None:
+            self.why_wanted.emit((self._history, version))
 
     def _try(self, move: LateMove | None) -> None:
         self._move = move

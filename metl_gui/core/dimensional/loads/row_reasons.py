@@ -1,0 +1,81 @@
+"""Why a row of a dimension or fact is as it is: which message brought the value of each column."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import msgspec
+
+
+class MessageOrigin(msgspec.Struct, frozen=True, kw_only=True):
+    """A message, and where it came from.
+
+    Args:
+        schema, schema_version, entity_version: by which block it was mapped.
+        row_key: of its source row.
+        op: what was done.
+        committed_at: by its source, as far as that can be right.
+        log, partition, offset: of its topic or file.
+        publication: of the mapping; of test runs the state.
+    """
+
+    schema: str
+    schema_version: str
+    entity_version: str
+    row_key: str
+    op: str
+    committed_at: datetime
+    log: str
+    partition: int
+    offset: int
+    publication: int
+
+    @property
+    def words(self) -> str:
+        """Return it in words."""
+        where = f"{self.log}, partition {self.partition}, offset {self.offset}" if self.log else "no known position"
+        time = self.committed_at.isoformat(" ", "milliseconds")[:23]
+        return f"{self.op} of {self.schema}@{self.schema_version} {self.row_key}, {time}, {where}"
+
+
+class ColumnReason(msgspec.Struct, frozen=True, kw_only=True):
+    """Why a column has its value.
+
+    Args:
+        column: its name; of what a reference looks up its role.
+        value: for people to read.
+        how: which of all values it is, or that there is none.
+        is_expression: it is made by an expression or a conversion.
+        uses: columns of the history that it is made of.
+        brought_by: by column of the history, the message that its value came with.
+    """
+
+    column: str
+    value: str
+    how: str
+    is_expression: bool
+    uses: tuple[str, ...]
+    brought_by: dict[str, MessageOrigin]
+
+
+class RowReason(msgspec.Struct, frozen=True, kw_only=True):
+    """Why a row is as it is.
+
+    Args:
+        table: the dimension or fact.
+        key: values of its business key or grain.
+        version: number of the version; 0 for a fact and an inferred member.
+        since, until: when the version begins and ends.
+        is_inferred: no message brought the member; it is there as facts refer to it.
+        opened_by: the message that opened the version.
+        columns: one a column, then what references look up.
+    """
+
+    table: str
+    key: tuple[str, ...]
+    version: int = 0
+    since: datetime | None = None
+    until: datetime | None = None
+    is_inferred: bool = False
+    opened_by: MessageOrigin | None = None
+    columns: tuple[ColumnReason, ...] = ()

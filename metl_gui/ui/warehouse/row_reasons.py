@@ -1,0 +1,102 @@
+"""Why a version is as it is: a list of its columns with what brought them, each leading to its cell of the matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+
+from metl_gui.core.dimensional.loads.key_history import KeyHistory, KeyVersion
+from metl_gui.core.progress import Watch
+from metl_gui.core.trees.nodes import Side
+from metl_gui.ui.context.app_context import PAGES, AppContext
+from metl_gui.ui.jobs.jobs import JobOutcome, NewestJob
+from metl_gui.ui.project.selection import Selected, place_of_version
+from metl_gui.ui.theming import theme as themes
+from metl_gui.ui.warehouse.page import WarehousePage
+from metl_gui.ui.widgets import dialogs
+from metl_gui.ui.widgets.choice import ChoiceRow, Chooser
+from metl_gui.ui.widgets.two_line_list import TwoLines
+from metl_gui.workbench.session import Workbench
+
+if TYPE_CHECKING:
+    from metl_gui.workbench.loads.row_reasons import Cell, ExplainedRow
+
+_WIDTH = 980
+"""Messages and cells have long names, and where they came from stands behind."""
+_FIRST = "0001-01-01T00:00:00Z"
+"""A time in the first version, which has no beginning."""
+
+
+class RowReasons(QObject):
+    """Tells why a version of the key that the timeline shows is as it is.
+
+    Args:
+        context: what controllers share.
+        page: with the timeline.
+    """
+
+    def __init__(self, context: AppContext, page: WarehousePage) -> None:
+        super().__init__(context.window)
+        self._context, self._page = context, page
+        self._reading = NewestJob(context.jobs, self)
+        page.timeline.why_wanted.connect(self.ask)
+
+    def ask(self, asked: tuple[KeyHistory, KeyVersion]) -> None:
+        """Find out why a version is as it is, off the window's thread."""
+        workbench, (history, version) = self._context.project.workbench, asked
+        if workbench is not None:
+            at = version.since.isoformat() if version.since is not None else _FIRST
+            target, model = self._page.load.target_text, self._page.model.name
+            task = partial(_why, workbench, target, history, at, model)
+            self._reading.start(f"Reading a key of {history.table}", task, self._told)
+
+    def _told(self, outcome: JobOutcome[ExplainedRow]) -> None:
+        if outcome.error is not None:
+            self._context.notify(" ".join(dialogs.words_of(outcome.error)), is_good=False)
+        elif outcome.value is not None:
+            reason = outcome.value.reason
+            if reason.is_inferred:
+                self._context.notify("It is inferred: no message brought it; it is there as something refers to it.")
+                return
+            title = f"Why {reason.table} {', '.join(reason.key)} is so, version {reason.version}"
+            chooser = Chooser(title, list(_rows(outcome.value)), self._context.window)
+            chooser.chosen.connect(self._go_to)
+            chooser.resize(min(themes.px(_WIDTH), self._context.window.width()), chooser.height())
+            dialogs.show_about(self._context.project, chooser)
+
+    def _go_to(self, cell: Cell | None) -> None:
+        """Bring the cell that mapped a value."""
+        document = self._context.project.value
+        if cell is None or cell.key is None or cell.element is None:
+            self._context.notify("No cell of the matrix brought it.", is_good=False)
+            return
+        (v, w), element = cell.key, cell.element
+        if document.extraction.find_version(v) is None or document.cdm.find_version(w) is None:
+            self._context.notify(f"{cell.block} is not in the state that is shown.", is_good=False)
+            return
+        source = place_of_version(document, Side.EXTRACTION, v, element.p)
+        target = place_of_version(document, Side.CDM, w, element.q)
+        self._context.navigate.show_page(PAGES.index("Map"))
+        self._context.selection.choose(Selected(source, target))
+
+
+def _rows(row: ExplainedRow) -> Iterator[ChoiceRow]:
+    """Yield a row for each message that brought a value, below its column."""
+    for column, (_, cells) in zip(row.reason.columns, row.cells, strict=True):
+        section = f"{column.column} = {column.value}: {column.how}"
+        for cell in cells:
+            yield ChoiceRow(TwoLines(cell.message.words, cell.words), cell, section)
+        if not cells:
+            yield ChoiceRow(TwoLines("No message", column.how), None, section)
+
+
+# A task of a job. What it imports would keep the window from being shown: parsers of SQL, and the database.
+
+
+def _why(workbench: Workbench, target: str, history: KeyHistory, at: str, model: str, _watch: Watch) -> ExplainedRow:
+    from metl_gui.workbench.loads.row_reasons import why_row
+
+    return why_row(workbench, target, history.table, history.key, at, model)

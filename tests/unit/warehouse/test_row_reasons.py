@@ -1,0 +1,130 @@
+"""Why a row is as it is: each value leads to the message that brought it, whatever came between."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from metl_gui.core.dimensional.loads.row_reasons import ColumnReason, RowReason
+from metl_gui.core.dimensional.rows.late_messages import VersionRules, member_versions
+from metl_gui.core.dimensional.rows.members import Ownership
+from metl_gui.core.dimensional.rows.messages import Message, Position
+from metl_gui.core.dimensional.rows.traced_values import Traced, plain_value, traced, traced_columns
+from metl_gui.core.warehouse_model import Column
+from metl_gui.errors import RunError
+from metl_gui.warehouse.databases.duckdb_target import DuckDb
+from metl_gui.warehouse.loader import load_parts
+from metl_gui.warehouse.row_reasons import row_reason
+from metl_gui.warehouse.target_model import Owner
+from tests.unit.warehouse.worlds import at, model_of, part, person_dimension, visit_fact
+
+COLUMNS = (
+    Column(name="city", path="city", history=2),
+    Column(name="loud", expression="upper(mood)", history=1),
+    Column(name="nick", path="nick", history=1),
+    Column(name="first_city", path="city", history=0),
+)
+
+
+def message(order: int, op: str, schema: str = "a", **values: Any) -> Message:
+    time, place = at(order), Position("people", 2, order)
+    return Message(schema, '{"id":1}', f"{order:04}", op, values, committed_at=time, seen_at=time, position=place)
+
+
+MESSAGES = [
+    message(1, "c", id=1, city="Kiel", mood="glad", nick=None),
+    message(3, "u", city="Bonn"),
+    message(4, "u", mood="sad"),
+]
+VISIT = Message(
+    "v", '{"no":7}', "0001", "c", {"no": 7, "who": 1, "at": at(2), "fee": 5}, committed_at=at(9), seen_at=at(9)
+)
+STRANGER = Message("v", '{"no":8}', "0002", "c", {"no": 8, "who": 5, "at": at(2)}, committed_at=at(9), seen_at=at(9))
+
+
+@pytest.fixture(scope="module")
+def reasons(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """Return a loaded target and the tables in it."""
+    folder = tmp_path_factory.mktemp("why")
+    _, tables = model_of(person_dimension(columns=COLUMNS), visit_fact())
+    with DuckDb(folder / "w.duckdb") as target:
+        parts = [part(folder, "person", MESSAGES), part(folder, "visit", [VISIT, STRANGER])]
+        load_parts(target, tables, parts, "load", Owner(project="p", mode="test"))
+    return {"path": folder / "w.duckdb", "tables": tables}
+
+
+def why(reasons: dict[str, Any], table: str, key: str, hour: float | None = None) -> RowReason:
+    with DuckDb(reasons["path"], is_read_only=True) as target:
+        moment = at(hour) if hour is not None else None
+        return row_reason(target, reasons["tables"], table, (key,), moment)
+
+
+def offsets(columns: Sequence[ColumnReason]) -> dict[str, tuple[str, list[int]]]:
+    return {one.column: (one.value, [m.offset for m in one.brought_by.values()]) for one in columns}
+
+
+def test_each_column_of_a_version_leads_to_the_message_that_brought_its_value(reasons: dict[str, Any]) -> None:
+    found = why(reasons, "person", "1")
+    assert (found.version, found.since, found.until) == (2, at(3), None)
+    assert found.opened_by is not None
+    assert (found.opened_by.log, found.opened_by.partition, found.opened_by.offset) == ("people", 2, 3)
+    told = offsets(found.columns)
+    assert told["city"] == ("Bonn", [3])
+    assert told["loud"] == ("SAD", [4])
+    assert told["nick"] == ("null", [])
+    assert told["first_city"] == ("Kiel", [1])
+    by_name = {one.column: one for one in found.columns}
+    assert (by_name["loud"].is_expression, by_name["city"].is_expression) == (True, False)
+    assert by_name["nick"].how == "no message brought a value"
+
+
+def test_a_time_says_which_version_is_meant(reasons: dict[str, Any]) -> None:
+    found = why(reasons, "person", "1", 2)
+    assert (found.version, found.until, offsets(found.columns)["city"]) == (1, at(3), ("Kiel", [1]))
+
+
+def test_a_fact_is_reached_by_its_grain_and_says_what_its_references_look_up(reasons: dict[str, Any]) -> None:
+    found = why(reasons, "visit", "7")
+    assert {one.column: one.value for one in found.columns} == {
+        "fee": "5",
+        "event_time": "2026-01-01 02:00:00+00:00",
+        "guest": "1",
+    }
+    assert [one.brought_by["fee"].schema_version for one in found.columns if one.column == "fee"] == ["1"]
+
+
+def test_a_member_that_no_message_brought_is_inferred_and_one_that_there_is_not_is_refused(
+    reasons: dict[str, Any],
+) -> None:
+    assert why(reasons, "person", "5").is_inferred
+    with pytest.raises(RunError, match="no person 6"):
+        why(reasons, "person", "6")
+    with pytest.raises(RunError, match="no such fact"):
+        why(reasons, "visit", "6")
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_tracing_changes_no_version_and_each_value_is_that_of_its_message(seed: int) -> None:
+    dice = random.Random(seed)
+    messages = [message(1, "c", id=1, city="Kiel", mood="glad")]
+    for order in range(2, 10):
+        values = {"id": 1, "city": dice.choice(["Kiel", "Bonn", None]), "mood": dice.choice(["glad", "sad"])}
+        for left_out in dice.sample(sorted(values), dice.randrange(3)):
+            del values[left_out]
+        is_delete = dice.random() < 0.15
+        messages.append(message(order, "d" if is_delete else "u", dice.choice("ab"), **({} if is_delete else values)))
+    rules = VersionRules(Ownership(("id",)), ("city",), (("city", 2), ("mood", 1)))
+    plain = member_versions(messages, (1,), rules, lambda times: times)
+    names = {name: (name,) for name in ("id", "city", "mood")}
+    found = member_versions(traced(messages), (1,), rules, traced_columns(lambda times: times, names))
+    assert [(one.valid_from, one.valid_to, one.opened_by) for one in found.versions] == [
+        (one.valid_from, one.valid_to, one.opened_by) for one in plain.versions
+    ]
+    for one, other in zip(found.versions, plain.versions, strict=True):
+        for name, value in rules.values(one).items():
+            assert plain_value(value) == rules.values(other)[name]
+            if isinstance(value, Traced) and value.value is not None:
+                assert plain_value(value.brought_by[name].values[name]) == value.value

@@ -21,7 +21,9 @@ from metl_gui.warehouse.key_history import key_history
 from metl_gui.warehouse.late_messages import KeyStudy, key_study, late_answer
 from metl_gui.warehouse.loader import load_parts
 from metl_gui.warehouse.plans.shapes.table_shapes import TableShapes
+from metl_gui.warehouse.row_reasons import row_reason
 from metl_gui.warehouse.target_model import Owner
+from tests.unit.warehouse.conftest import NewTarget
 from tests.unit.warehouse.worlds import at, model_of, part, person_dimension, visit_fact
 
 KIEL = {"id": 1, "city": "Kiel", "mood": "glad", "nick": "K", "since": at(1)}
@@ -123,6 +125,22 @@ def test_ulm_that_comes_last_and_holds_between_is_told_in_words(tmp_path: Path, 
     cities = [(dict(one.values)["city"], one.since, one.until) for one in told.versions]
     assert cities == [("Kiel", None, at(20)), ("Ulm", at(20), at(30)), ("Bonn", at(30), None)]
     assert told.effect.words == "1 version opened, 1 version would end earlier, 1 row of visit re-keyed."
+
+
+def test_both_kinds_of_target_tell_the_same_of_a_late_message_and_why_a_version_is_so(
+    new_target: NewTarget, tmp_path: Path
+) -> None:
+    _, tables = model_of(person_dimension(columns=COLUMNS, valid_at="since"), visit_fact())
+    target = new_target(tmp_path)
+    load(target, tables, tmp_path, "person", [person(1, "c", KIEL), person(30, "u", BONN)], "first")
+    load(target, tables, tmp_path, "visit", [visit(1, 10), visit(2, 25)], "visits")
+    study = key_study(target, tables, "person", ("1",))
+    first = min(study.messages, key=lambda one: one.order)
+    like = (first.schema, str(first.row_key), first.order_key, first.op)
+    told = late_answer(study, like, at(20), {"city": "Ulm"})
+    assert told.effect.words == "1 version opened, 1 version would end earlier, 1 row of visit re-keyed."
+    (city, *_) = row_reason(target, tables, "person", ("1",)).columns
+    assert (city.value, city.brought_by["city"].committed_at) == ("Bonn", at(30))
 
 
 def test_what_says_nothing_new_changes_nothing(tmp_path: Path) -> None:

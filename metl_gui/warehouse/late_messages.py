@@ -153,12 +153,14 @@ def late_answer(
 
 
 def typed_key(target: WarehouseTarget, shape: MemberShape, key: Sequence[str]) -> Key:
-    """Return a business key or grain as the table holds it, as texts where the table has no row of it."""
-    is_key = " AND ".join(f"{as_text(part.name)} = ?" for part in shape.key)
-    found = target.rows(
-        f"SELECT {names(part.name for part in shape.key)} FROM {name(shape.table)} WHERE {is_key} LIMIT 1", list(key)
-    )
-    return found[0] if found else tuple(key)
+    """Return a business key or grain as the table holds it, or as its source rows had it; as texts where none did."""
+    places = ((shape.table, [part.name for part in shape.key]), (MemberTables(shape.table).owners, keys_of(shape)))
+    for table, columns in places:
+        is_key = " AND ".join(f"{as_text(one)} = ?" for one in columns)
+        found = target.rows(f"SELECT {names(columns)} FROM {name(table)} WHERE {is_key} LIMIT 1", list(key))
+        if found:
+            return found[0]
+    return tuple(key)
 
 
 def key_messages(

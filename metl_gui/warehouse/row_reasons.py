@@ -30,7 +30,7 @@ _HOW = {
     3: "the value of the last version",
     6: "the value of this version",
 }
-_NOT_BROUGHT = "no message brought a value"
+_NOT_BROUGHT = "null, or no message brought a value"
 _OF_NOTHING = "an expression over what no message brought"
 
 
@@ -64,22 +64,24 @@ def row_reason(
             tuple((one.name, one.history) for one in shape.columns),
             is_declared=any(DECLARED in one.values for one in found),
             covers_past=shape.covers_past,
+            removes=shape.on_delete == "remove",
         )
         member = member_versions(traced(found), owner, rules, maker)
         if not member.versions:
             return _inferred(target, shape, reason)
         number, version = _version_at(member.versions, at, rules)
-        until = None if version.valid_to == FOREVER else version.valid_to
+        since = None if number == 1 and shape.covers_past else version.valid_from
+        stays_open = shape.on_delete == "flag" and number == len(member.versions)
+        until = None if stays_open or version.valid_to == FOREVER else version.valid_to
         made = rules.values(version) | {one.name: version.by_version.get(one.name) for one in _references(shape)}
         opened = next(
             (one for one in found if (one.schema, one.row_key, one.order_key, one.op) == version.opened_by[:4]), None
         )
         opened_by = _origin(target, shape, opened) if opened is not None else None
-        reason = msgspec.structs.replace(
-            reason, version=number, since=version.valid_from, until=until, opened_by=opened_by
-        )
+        reason = msgspec.structs.replace(reason, version=number, since=since, until=until, opened_by=opened_by)
         how = {one.name: _HOW[one.history] for one in shape.columns}
     else:
+        _check_fact(target, shape, key)
         made = dict(_fact_values(found, owner, ownership, maker))
         how = dict.fromkeys((one.name for one in (*shape.columns, *_event_times(shape))), _HOW[1])
     origins: dict[int, MessageOrigin] = {}
@@ -138,6 +140,18 @@ def _fact_values(found: Sequence[Message], owner: Key, ownership: Ownership, mak
         raise RunError("There is no such fact.", hint="Its key is its grain, as the table has it.")
     (values,) = maker([state.values])
     return values  # type: ignore[no-any-return]
+
+
+def _check_fact(target: WarehouseTarget, shape: FactShape, key: Sequence[str]) -> None:
+    """Refuse a fact that the table does not hold: deleted, left out by a condition, or waiting.
+
+    Raises:
+        RunError: there is no row of it.
+    """
+    is_key = " AND ".join(f"{as_text(part.name)} = ?" for part in shape.key)
+    if not target.rows(f"SELECT 1 FROM {name(shape.table)} WHERE {is_key} LIMIT 1", list(key)):
+        hint = f"Its key is its grain. Facts that are deleted, wait, or do not fulfil “where” are not in {shape.table}."
+        raise RunError("There is no such fact.", hint=hint)
 
 
 def _version_at(

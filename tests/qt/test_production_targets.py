@@ -91,6 +91,13 @@ def test_with_nothing_published_there_is_no_choice_and_production_becomes_test(s
     assert (mode.isVisible(), mode.mode, mode.live) == (False, TEST, None)
 
 
+def test_a_project_that_is_opened_begins_with_tests(shown: Window) -> None:
+    panel = panel_of(shown)
+    panel.mode.choose(PRODUCTION)
+    shown.show_project(Workbench.open(opened(shown).path, for_editing=False))
+    assert panel.mode.mode == TEST
+
+
 def test_an_audit_and_a_rebuild_of_production_go_by_what_is_published(shown: Window) -> None:
     panel = panel_of(shown)
     panel.audit.click()

@@ -39,7 +39,7 @@ from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.choice import ChoiceRow, Chooser
 from metl_gui.ui.widgets.two_line_list import TwoLines
 from metl_gui.workbench.demo.sample import SampleFolder
-from metl_gui.workbench.runs.mapping_run import RunRequest
+from metl_gui.workbench.runs.mapping_run import TEST, RunRequest
 from metl_gui.workbench.session import Workbench
 from metl_gui.workbench.warehouse.star import Places, read_places
 from metl_gui.workbench.warehouse.table_rows import (
@@ -136,6 +136,7 @@ class WarehouseController(QObject):
             job.cancel()
         self._loading = None
         load.clear()
+        load.mode.choose(TEST)
         self._late.begin(None)
         self.page.timeline.clear()
         captured = SampleFolder(workbench.path.parent).messages if workbench is not None else None

@@ -244,9 +244,10 @@ def reason_lines(row: ExplainedRow) -> Iterable[str]:
     if one.is_inferred:
         yield f"{title} is inferred: no message brought it; it is there as something refers to it."
         return
-    if one.since is not None:
+    if one.version:
+        since = one.since.isoformat() if one.since is not None else "all the time before"
         until = one.until.isoformat() if one.until is not None else "open"
-        yield f"{title}, version {one.version}: from {one.since.isoformat()} to {until}"
+        yield f"{title}, version {one.version}: from {since} to {until}"
     else:
         yield title
     if one.opened_by is not None:

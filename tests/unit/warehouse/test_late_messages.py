@@ -158,3 +158,13 @@ def test_a_key_with_too_many_messages_is_refused(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(module, "MOST", 1)
     with pytest.raises(TargetError, match="cannot be told"):
         told_of(tmp_path, 20, {})
+
+
+def test_a_late_message_makes_versions_of_a_member_that_was_removed(tmp_path: Path) -> None:
+    _, tables = model_of(person_dimension(columns=COLUMNS, on_delete="remove"), visit_fact())
+    with DuckDb(tmp_path / "w.duckdb") as target:
+        load(target, tables, tmp_path, "person", [person(1, "c", KIEL), person(30, "d", {})], "first")
+        study = key_study(target, tables, "person", ("1",))
+    first = min(study.messages, key=lambda one: one.order)
+    told = late_answer(study, (first.schema, str(first.row_key), first.order_key, first.op), at(40), {"city": "Ulm"})
+    assert [dict(one.values)["city"] for one in told.versions] == ["Kiel", "Ulm"]

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from metl_gui.core.dimensional.loads.row_reasons import ColumnReason, RowReason
@@ -78,7 +81,7 @@ def test_each_column_of_a_version_leads_to_the_message_that_brought_its_value(re
     assert told["first_city"] == ("Kiel", [1])
     by_name = {one.column: one for one in found.columns}
     assert (by_name["loud"].is_expression, by_name["city"].is_expression) == (True, False)
-    assert by_name["nick"].how == "no message brought a value"
+    assert by_name["nick"].how == "null, or no message brought a value"
 
 
 def test_a_time_says_which_version_is_meant(reasons: dict[str, Any]) -> None:
@@ -104,6 +107,30 @@ def test_a_member_that_no_message_brought_is_inferred_and_one_that_there_is_not_
         why(reasons, "person", "6")
     with pytest.raises(RunError, match="no such fact"):
         why(reasons, "visit", "6")
+
+
+@pytest.mark.parametrize(("policy", "until", "is_inferred"), [("flag", None, False), ("remove", None, True)])
+def test_a_deleted_member_is_told_as_the_table_has_it(
+    tmp_path: Path, policy: str, until: datetime | None, is_inferred: bool
+) -> None:
+    _, tables = model_of(person_dimension(columns=COLUMNS, on_delete=policy), visit_fact())
+    with DuckDb(tmp_path / "w.duckdb") as target:
+        parts = [part(tmp_path, "person", [MESSAGES[0], message(8, "d")]), part(tmp_path, "visit", [VISIT])]
+        load_parts(target, tables, parts, "load", Owner(project="p", mode="test"))
+        found = row_reason(target, tables, "person", ("1",))
+        assert (found.is_inferred, found.since, found.until) == (is_inferred, None, until)
+
+
+def test_facts_that_the_table_does_not_hold_are_refused(tmp_path: Path) -> None:
+    fact = msgspec.structs.replace(visit_fact(), where="fee > 5")
+    _, tables = model_of(person_dimension(columns=COLUMNS), fact)
+    gone = [msgspec.structs.replace(STRANGER, order_key="0003", values={"no": 8, "who": 5, "fee": 9}, op="u")]
+    gone.append(msgspec.structs.replace(STRANGER, order_key="0004", values={}, op="d"))
+    with DuckDb(tmp_path / "w.duckdb") as target:
+        load_parts(target, tables, [part(tmp_path, "visit", [VISIT, *gone])], "load", Owner(project="p", mode="test"))
+        for key in "78":
+            with pytest.raises(RunError, match="no such fact"):
+                row_reason(target, tables, "visit", (key,))
 
 
 @pytest.mark.parametrize("seed", range(40))

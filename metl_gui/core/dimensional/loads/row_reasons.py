@@ -65,7 +65,7 @@ class RowReason(msgspec.Struct, frozen=True, kw_only=True):
         table: the dimension or fact.
         key: values of its business key or grain.
         version: number of the version; 0 for a fact and an inferred member.
-        since, until: when the version begins and ends.
+        since, until: when the version begins and ends; ``None`` for one that covers the time before it, or is open.
         is_inferred: no message brought the member; it is there as facts refer to it.
         opened_by: the message that opened the version.
         columns: one a column, then what references look up.

@@ -200,7 +200,7 @@ class _Hashing:
         return bool(on) and all(self.facts.column(use.entity, left) is not None for pairs in on for left, _ in pairs)
 
     def check_reference(self, table: Table, reference: Reference) -> None:
-        """Refuse a reference of which one side alone is hashed: it would find nothing."""
+        """Refuse a reference of which one side alone is hashed, or whose sides are of two types: it finds nothing."""
         target = self.model.table(reference.dimension)
         if not isinstance(target, Dimension) or isinstance(reference.on, str):
             return
@@ -208,13 +208,20 @@ class _Hashing:
         key = target.business_key or (history.key if history is not None else ())
         for left, right in reference.on:
             path = next((one for one in key if split(one)[-1] == split(right)[-1]), right)
-            if self.is_hashed(getattr(table, "entity", ""), left) != self.is_hashed(target.entity, path):
-                text = f"The reference {reference.name} of {table.name} holds {left} against {right} of {target.name}."
+            sides = self.hashed_type(getattr(table, "entity", ""), left), self.hashed_type(target.entity, path)
+            text = f"The reference {reference.name} of {table.name} holds {left} against {right} of {target.name}."
+            if None in sides and sides != (None, None):
                 raise EditError("One side of a reference alone is masked.", text, "Mask both attributes, or neither.")
+            if sides[0] != sides[1]:
+                text += f" These are {sides[0]} and {sides[1]}."
+                raise EditError(
+                    "Hashes of values of two types are never alike.", text, "Give both attributes one type."
+                )
 
-    def is_hashed(self, entity: str, text: str) -> bool:
+    def hashed_type(self, entity: str, text: str) -> str | None:
+        """Return the type that an attribute has where it is not hashed, ``None`` for one that is not hashed."""
         column = self.facts.column(entity, text)
-        return column is not None and column.name in self.masks.of(entity)
+        return column.type if column is not None and column.name in self.masks.of(entity) else None
 
     def table(self, one: Table, hashed: _Parts) -> Table:
         """Return a table whose columns of hashes are text."""

@@ -27,6 +27,7 @@ from metl_gui.core.warehouse_model import (
     Model,
     NotNull,
     Periodic,
+    Reference,
     Related,
     Test,
 )
@@ -168,6 +169,15 @@ def test_a_reference_is_by_hashes_on_both_sides_or_by_values_on_both() -> None:
         modelled(masking("account/account_id"), "hash")
     both = masking("account/account_id", "payment/account_id")
     assert modelled(both, "hash").table("payment") == MODEL.table("payment")
+
+
+def test_hashes_of_values_of_two_types_are_not_held_against_each_other() -> None:
+    document = masking("account/account_id", "payment/status")
+    other = Reference(dimension="account", on=(("status", "account_id"),))
+    account = Dimension(name="account", entity="account")
+    model = Model(name="m", tables=(account, Fact(name="payment", entity="payment", references=(other,))))
+    with pytest.raises(EditError, match="of two types"):
+        modelled(document, "hash", model)
 
 
 def test_no_test_holds_hashes_against_values() -> None:

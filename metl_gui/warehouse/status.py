@@ -14,10 +14,14 @@ from metl_gui.core.dimensional.loads.load_report import LoadReport
 from metl_gui.core.dimensional.loads.missing_members import MissingMember
 from metl_gui.core.dimensional.models.model_changes import ModelChange, model_changes
 from metl_gui.core.warehouse_model import Model
+from metl_gui.warehouse.compaction import compacted_before
 from metl_gui.warehouse.databases.target import WarehouseTarget, has_columns
+from metl_gui.warehouse.epochs import known_starts, shown
 from metl_gui.warehouse.plans.dimensions.member_plan import keys_of
 from metl_gui.warehouse.plans.facts.missed_plan import missed_table, waiting_query
 from metl_gui.warehouse.plans.histories.arrivals import set_aside_table
+from metl_gui.warehouse.plans.histories.epoch_plan import EPOCHS
+from metl_gui.warehouse.plans.histories.forget_plan import FORGOTTEN
 from metl_gui.warehouse.plans.histories.history_tables import history_table
 from metl_gui.warehouse.plans.shapes.table_shapes import TableShapes
 from metl_gui.warehouse.plans.statements import name
@@ -37,6 +41,20 @@ class LoadEntry(msgspec.Struct, frozen=True, kw_only=True):
     report: LoadReport
 
 
+class EpochEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """An answer to what became of a log that went back.
+
+    Args:
+        schema: whose log.
+        begins_at: the position from which on it holds.
+        epoch: its number; that of before where old messages were sent again.
+    """
+
+    schema: str
+    begins_at: str
+    epoch: int
+
+
 class TargetStatus(msgspec.Struct, frozen=True, kw_only=True):
     """A target.
 
@@ -53,6 +71,9 @@ class TargetStatus(msgspec.Struct, frozen=True, kw_only=True):
         read_to: the latest commit stored, by entity and schema.
         missing: members that no message has brought, and what refers to them.
         changes: of the model, since the target was made by it; loads are refused until a rebuild.
+        epochs: answers that are known, in the order of their schemas and positions.
+        forgotten: keys that are left out whenever they come, by entity.
+        compacted_before: the time before which one message a row is left; ``None`` where all are.
     """
 
     model: str
@@ -67,6 +88,9 @@ class TargetStatus(msgspec.Struct, frozen=True, kw_only=True):
     read_to: dict[str, dict[str, datetime]]
     missing: tuple[MissingMember, ...] = ()
     changes: tuple[ModelChange, ...] = ()
+    epochs: tuple[EpochEntry, ...] = ()
+    forgotten: dict[str, int] = {}
+    compacted_before: datetime | None = None
 
     def as_json(self) -> dict[str, Any]:
         """Return the document of ``metl warehouse status``."""
@@ -120,4 +144,20 @@ def target_status(target: WarehouseTarget, shapes: TableShapes, limit: int = 10)
         waiting=int(target.rows(waiting_query(waiting))[0][0]),
         read_to=read_to,
         changes=model_changes(msgspec.json.decode(known["model"], type=Model), shapes.model),
+        epochs=_epochs(target),
+        forgotten=_forgotten(target),
+        compacted_before=compacted_before(target),
     )
+
+
+def _epochs(target: WarehouseTarget) -> tuple[EpochEntry, ...]:
+    starts = known_starts(target) if target.has_table(EPOCHS) else ()
+    return tuple(
+        EpochEntry(schema=one.schema, begins_at=shown(one.position), epoch=one.epoch)
+        for one in sorted(starts, key=lambda one: (one.schema, one.position))
+    )
+
+
+def _forgotten(target: WarehouseTarget) -> dict[str, int]:
+    query = f"SELECT entity, COUNT(DISTINCT mark) FROM {FORGOTTEN} GROUP BY entity ORDER BY entity"
+    return dict(target.rows(query)) if target.has_table(FORGOTTEN) else {}

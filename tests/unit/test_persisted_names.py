@@ -142,6 +142,7 @@ INTERNAL: dict[str, tuple[type, ...]] = {
         state_plan.StateTables,
         statements.Step,
         index_plan.Index,
+        status.EpochEntry,
         status.LoadEntry,
         status.TargetStatus,
         missing_members.MissingMember,

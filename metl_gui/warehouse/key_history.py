@@ -27,7 +27,7 @@ def keys_of(target: WarehouseTarget, shape: DimensionShape) -> tuple[tuple[str, 
         target: where it is.
         shape: the dimension.
     """
-    parts = ", ".join(as_text(part.name) for part in shape.key)
+    parts = ", ".join(_as_text(part.name) for part in shape.key)
     query = f"""SELECT {parts} FROM {name(shape.table)} WHERE {name(shape.version_key)} > 0
         GROUP BY {parts} ORDER BY COUNT(*) DESC, {parts} LIMIT {MOST}"""
     return tuple(tuple(str(value) for value in row) for row in target.rows(query))
@@ -56,10 +56,10 @@ def _messages(
 ) -> Iterator[KeyMessage]:
     """Yield all messages of the source rows that ever carried the key, those without it too."""
     history = name(history_table(shape.entity))
-    carried = " AND ".join(f"{as_text(part.source)} = ?" for part in shape.key)
+    carried = has_key([part.source for part in shape.key])
     parts = (part.source for part in shape.key if part.source != "schema")
     columns = tuple(dict.fromkeys((*parts, *shape.uses)))
-    values = "".join(f", {as_text(column)}" for column in columns)
+    values = "".join(f", {_as_text(column)}" for column in columns)
     since = f"{valid_at}, " if valid_at else ""
     query = f"""SELECT schema, row_key, order_key, op, COALESCE({since}committed_at, seen_at), absent,
             publication < MAX(publication) OVER (PARTITION BY {", ".join(map(name, IDENTITY))}) AS is_void{values}
@@ -80,9 +80,9 @@ def _messages(
 
 
 def _versions(target: WarehouseTarget, shape: DimensionShape, key: Sequence[str]) -> Iterator[KeyVersion]:
-    is_key = " AND ".join(f"{as_text(part.name)} = ?" for part in shape.key)
+    is_key = has_key([part.name for part in shape.key])
     names = [column.name for column in shape.columns]
-    values = "".join(f", {as_text(column)}" for column in names)
+    values = "".join(f", {_as_text(column)}" for column in names)
     query = f"""SELECT version_number, valid_from, valid_to, is_current, is_deleted, is_inferred{values}
         FROM {name(shape.table)} WHERE {name(shape.version_key)} > 0 AND {is_key}
         ORDER BY valid_from LIMIT {MOST + 1}"""
@@ -98,8 +98,12 @@ def _versions(target: WarehouseTarget, shape: DimensionShape, key: Sequence[str]
         )
 
 
-def as_text(column: str) -> str:
-    """Return a column as text."""
+def has_key(columns: Sequence[str]) -> str:
+    """Return the condition that columns hold a key, whose values are given as texts."""
+    return " AND ".join(f"{_as_text(one)} = ?" for one in columns)
+
+
+def _as_text(column: str) -> str:
     return f"CAST({name(column)} AS VARCHAR)"
 
 

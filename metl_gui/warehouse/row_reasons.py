@@ -9,17 +9,16 @@ from typing import Any
 import msgspec
 
 from metl_gui.core.dimensional.loads.row_reasons import ColumnReason, MessageOrigin, RowReason
-from metl_gui.core.dimensional.rows.late_messages import DECLARED, VersionRules, member_versions
-from metl_gui.core.dimensional.rows.members import Key, MemberVersion, Ownership, fact_states
+from metl_gui.core.dimensional.rows.late_messages import Columns, VersionRules, member_versions
+from metl_gui.core.dimensional.rows.members import MemberVersion, fact_states
 from metl_gui.core.dimensional.rows.messages import Message, held
-from metl_gui.core.dimensional.rows.row_states import FOREVER, row_states
+from metl_gui.core.dimensional.rows.row_states import FOREVER, Values, row_states
 from metl_gui.core.dimensional.rows.traced_values import Traced, plain_value, traced, traced_columns
-from metl_gui.core.warehouse_model import Dimension, Fact
 from metl_gui.errors import RunError
 from metl_gui.warehouse.databases.target import WarehouseTarget
-from metl_gui.warehouse.key_history import as_text, shown_value
-from metl_gui.warehouse.late_messages import ColumnMaker, key_messages, typed_key
-from metl_gui.warehouse.plans.histories.history_tables import history_table, sql_type
+from metl_gui.warehouse.key_history import has_key, shown_value
+from metl_gui.warehouse.key_reading import LOOKED_UP, KeyReading, declared_columns, read_key
+from metl_gui.warehouse.plans.histories.history_tables import history_table
 from metl_gui.warehouse.plans.shapes.table_shapes import DimensionShape, FactShape, MemberShape, TableShapes, Value
 from metl_gui.warehouse.plans.statements import name
 
@@ -47,33 +46,28 @@ def row_reason(
         at: a time in which the version holds; ``None`` for the last version.
 
     Raises:
-        RunError: there is no such row, or versions follow from those of another dimension.
-        TargetError: the key has too many messages.
+        RunError: there is no such row.
+        TargetError: the key has too many messages, or versions follow from those of another dimension.
     """
     members: tuple[DimensionShape | FactShape, ...] = (*shapes.dimensions, *shapes.facts)
     shape = next(one for one in members if one.table == table)
-    found, owner, ownership, types = _read(target, shapes, shape, key)
-    values = [*shape.columns, *_event_times(shape), *_references(shape)]
-    maker = traced_columns(ColumnMaker(shape, types), {one.name: one.uses for one in values})
+    reading = read_key(target, shapes, shape, key)
+    found, rules = reading.messages, reading.rules
+    made_of = declared_columns(shape)
+    maker = traced_columns(reading.columns, {one.name: one.uses for one in made_of})
+    values = [one for one in made_of if one not in shape.lists]
     reason = RowReason(table=table, key=tuple(key))
     if isinstance(shape, DimensionShape):
-        compared = tuple(one.name for one in values if one.history in (2, 6) or one.name.startswith(_LOOKED_UP))
-        rules = VersionRules(
-            ownership,
-            compared,
-            tuple((one.name, one.history) for one in shape.columns),
-            is_declared=any(DECLARED in one.values for one in found),
-            covers_past=shape.covers_past,
-            removes=shape.on_delete == "remove",
-        )
-        member = member_versions(traced(found), owner, rules, maker)
+        member = member_versions(traced(found), reading.key, rules, maker)
         if not member.versions:
             return _inferred(target, shape, reason)
         number, version = _version_at(member.versions, at, rules)
         since = None if number == 1 and shape.covers_past else version.valid_from
         stays_open = shape.on_delete == "flag" and number == len(member.versions)
         until = None if stays_open or version.valid_to == FOREVER else version.valid_to
-        made = rules.values(version) | {one.name: version.by_version.get(one.name) for one in _references(shape)}
+        made = rules.values(version) | {
+            one: version.by_version.get(one) for one in rules.compared if one.startswith(LOOKED_UP)
+        }
         opened = next(
             (one for one in found if (one.schema, one.row_key, one.order_key, one.op) == version.opened_by[:4]), None
         )
@@ -82,64 +76,20 @@ def row_reason(
         how = {one.name: _HOW[one.history] for one in shape.columns}
     else:
         _check_fact(target, shape, key)
-        made = dict(_fact_values(found, owner, ownership, maker))
-        how = dict.fromkeys((one.name for one in (*shape.columns, *_event_times(shape))), _HOW[1])
+        made = dict(_fact_values(reading, maker))
+        how = dict.fromkeys((one.name for one in values if not one.name.startswith(LOOKED_UP)), _HOW[1])
     origins: dict[int, MessageOrigin] = {}
     told = tuple(_column(target, shape, one, made.get(one.name), how, origins) for one in values)
     return msgspec.structs.replace(reason, columns=told)
 
 
-def _read(
-    target: WarehouseTarget, shapes: TableShapes, shape: DimensionShape | FactShape, key: Sequence[str]
-) -> tuple[tuple[Message, ...], Key, Ownership, dict[str, str]]:
-    """Return the messages of a key, its values, who owns states, and the types of what was read."""
-    declared = shapes.model.table(shape.table)
-    if (isinstance(shape, DimensionShape) and shape.cascades) or not isinstance(declared, Dimension | Fact):
-        text = f"Rows of {shape.table} follow from those of other tables; why they are so cannot be told here."
-        raise RunError(text)
-    history, valid_at = shapes.histories[shape.entity], shapes.valid_at.get(shape.entity, "")
-    since = history.at_path(declared.valid_at) if valid_at and isinstance(declared, Dimension) else None
-    sources = tuple(part.source for part in shape.key if not part.source.startswith("_"))
-    columns = tuple(dict.fromkeys((*sources, *_uses(shape), *((since.name,) if since is not None else ()))))
-    by_name = {one.name: one.type for one in history.columns}
-    held_from = (since.name, valid_at) if since is not None else ("", "")
-    found = key_messages(target, shape, columns, held_from, key)
-    has_schema = bool(sources) and len(sources) < len(shape.key)
-    ownership = Ownership(sources, has_schema, shape.prefer, shape.leading)
-    types = {column: sql_type(by_name[column]) for column in columns}
-    return found, typed_key(target, shape, key), ownership, types
-
-
-_LOOKED_UP = "_r_"
-
-
-def _references(shape: MemberShape) -> list[Value]:
-    """Return what references look up, as columns."""
-    return [
-        msgspec.structs.replace(value, name=f"{_LOOKED_UP}{one.role}_{number}")
-        for one in shape.references
-        for number, value in enumerate(one.on)
-    ]
-
-
-def _event_times(shape: MemberShape) -> list[Value]:
-    """Return the event time of a fact that declares one, as a column."""
-    if not isinstance(shape, FactShape) or not shape.event_time:
-        return []
-    return [Value("event_time", shape.event_time, "TIMESTAMPTZ", shape.event_time_uses)]
-
-
-def _uses(shape: MemberShape) -> list[str]:
-    values = (*shape.columns, *shape.lists, *_event_times(shape), *_references(shape))
-    return [used for one in values for used in one.uses]
-
-
-def _fact_values(found: Sequence[Message], owner: Key, ownership: Ownership, maker: Any) -> Mapping[str, Any]:
-    state = fact_states(row_states(held(traced(found)), lambda _values: None), ownership).get(owner)
+def _fact_values(reading: KeyReading, maker: Columns) -> Values:
+    states = row_states(held(traced(reading.messages)), lambda _values: None)
+    state = fact_states(states, reading.rules.ownership).get(reading.key)
     if state is None:
         raise RunError("There is no such fact.", hint="Its key is its grain, as the table has it.")
     (values,) = maker([state.values])
-    return values  # type: ignore[no-any-return]
+    return values
 
 
 def _check_fact(target: WarehouseTarget, shape: FactShape, key: Sequence[str]) -> None:
@@ -148,7 +98,7 @@ def _check_fact(target: WarehouseTarget, shape: FactShape, key: Sequence[str]) -
     Raises:
         RunError: there is no row of it.
     """
-    is_key = " AND ".join(f"{as_text(part.name)} = ?" for part in shape.key)
+    is_key = has_key([part.name for part in shape.key])
     if not target.rows(f"SELECT 1 FROM {name(shape.table)} WHERE {is_key} LIMIT 1", list(key)):
         hint = f"Its key is its grain. Facts that are deleted, wait, or do not fulfil “where” are not in {shape.table}."
         raise RunError("There is no such fact.", hint=hint)
@@ -166,7 +116,7 @@ def _version_at(
 
 
 def _inferred(target: WarehouseTarget, shape: DimensionShape, reason: RowReason) -> RowReason:
-    is_key = " AND ".join(f"{as_text(part.name)} = ?" for part in shape.key)
+    is_key = has_key([part.name for part in shape.key])
     query = f"SELECT COUNT(*) FROM {name(shape.table)} WHERE {is_key} AND is_inferred"
     if not target.rows(query, list(reason.key))[0][0]:
         raise RunError(f"There is no {reason.table} {', '.join(reason.key)}.", hint="Its key is its business key.")
@@ -185,8 +135,8 @@ def _column(
     for message in brought.values():
         if id(message) not in origins:
             origins[id(message)] = _origin(target, shape, message)
-    is_reference = column.name.startswith(_LOOKED_UP)
-    label = column.name.removeprefix(_LOOKED_UP).rpartition("_")[0] if is_reference else column.name
+    is_reference = column.name.startswith(LOOKED_UP)
+    label = column.name.removeprefix(LOOKED_UP).rpartition("_")[0] if is_reference else column.name
     told = how.get(column.name, "what the reference looks up")
     if not brought:
         told = _NOT_BROUGHT if plain_value(value) is None else _OF_NOTHING

@@ -12,7 +12,7 @@ import msgspec
 
 from metl_gui.core.dimensional.loads.load_report import LoadReport
 from metl_gui.core.dimensional.loads.missing_members import MissingMember
-from metl_gui.core.dimensional.models.model_changes import ModelChange, model_changes
+from metl_gui.core.dimensional.models.model_changes import ModelDifference, model_changes
 from metl_gui.core.warehouse_model import Model
 from metl_gui.warehouse.compaction import compacted_before
 from metl_gui.warehouse.databases.target import WarehouseTarget, has_columns
@@ -87,7 +87,7 @@ class TargetStatus(msgspec.Struct, frozen=True, kw_only=True):
     waiting: int
     read_to: dict[str, dict[str, datetime]]
     missing: tuple[MissingMember, ...] = ()
-    changes: tuple[ModelChange, ...] = ()
+    changes: tuple[ModelDifference, ...] = ()
     epochs: tuple[EpochEntry, ...] = ()
     forgotten: dict[str, int] = {}
     compacted_before: datetime | None = None

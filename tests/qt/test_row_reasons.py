@@ -17,7 +17,7 @@ from metl_gui.warehouse.databases.duckdb_target import DuckDb
 from metl_gui.warehouse.loader import load_parts
 from metl_gui.warehouse.target_model import Owner
 from metl_gui.workbench.loads.key_histories import dimension_key_history
-from metl_gui.workbench.loads.row_reasons import Cell, reason_lines, why_row
+from metl_gui.workbench.loads.row_reasons import SourceCell, reason_lines, why_row
 from metl_gui.workbench.loads.warehouse_loads import model_shapes
 from metl_gui.workbench.settings import set_settings
 from tests.qt.conftest import activate
@@ -59,7 +59,7 @@ def test_enter_on_a_version_lists_its_messages_with_their_cells_and_leads_to_one
     chooser = next(each for each in window.findChildren(Chooser) if each.isVisible())
     country = next(one for one in chooser._choices if one.section.startswith("country = CZ"))
     assert "people, partition 0, offset 4" in country.words.title
-    assert isinstance(country.value, Cell)
+    assert isinstance(country.value, SourceCell)
     assert (country.value.source, country.value.target) == ("country", "address.country")
     assert not chooser.grab().toImage().isNull()
     chooser.chosen.emit(country.value)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QButtonGroup, QCheckBox, QDoubleSpinBox, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QDoubleSpinBox, QHBoxLayout, QVBoxLayout, QWidget
 
 from metl_gui.core.project.named_states import NamedState
 from metl_gui.core.runs.run_spec import Lane, MappingSpec, Mode, RunPolicy, SinkSpec, SourceSpec
@@ -19,6 +19,7 @@ from metl_gui.ui.run.setup_fields import FORMATS, PlaceFields, TargetBox
 from metl_gui.ui.widgets.dock import Surface
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
+from metl_gui.ui.widgets.segments import Segments
 from metl_gui.workbench.runs.mapping_run import PRODUCTION, TEST, RunRequest
 
 _LANES: tuple[tuple[Lane, str], ...] = (("batch", "In batches"), ("fast", "Fast lane"))
@@ -46,8 +47,8 @@ class LaneChoice(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._group = QButtonGroup(self)
-        self.buttons = {lane: KeyButton(words, kind="segment") for lane, words in _LANES}
+        self._lanes = Segments(_LANES)
+        self.buttons = self._lanes.buttons
         self.words = plain_label("", "small")
         self.words.setWordWrap(True)
         self.wait = QDoubleSpinBox()
@@ -57,13 +58,13 @@ class LaneChoice(QWidget):
         self.wait.setAccessibleName(_WAIT_WORDS)
         self.wait.setToolTip("Then its records are set aside. What waits meanwhile is shown on the lane's page.")
         self._build()
-        self._group.idClicked.connect(self._tell)
+        self._lanes.clicked.connect(self._tell)
         self._say()
 
     @property
     def lane(self) -> Lane:
         """What is chosen."""
-        return "fast" if self.buttons["fast"].isChecked() else "batch"
+        return "fast" if self._lanes.choice == "fast" else "batch"
 
     @property
     def wait_seconds(self) -> float:
@@ -72,10 +73,10 @@ class LaneChoice(QWidget):
 
     def choose(self, lane: Lane) -> None:
         """Choose a lane."""
-        self.buttons[lane].setChecked(True)
+        self._lanes.choose(lane)
         self._tell()
 
-    def _tell(self, _id: int = 0) -> None:
+    def _tell(self) -> None:
         self._say()
         self.changed.emit()
 
@@ -85,15 +86,9 @@ class LaneChoice(QWidget):
         self._waiting.setVisible(self.lane == "fast")
 
     def _build(self) -> None:
-        row = QHBoxLayout()
-        row.setSpacing(0)
-        for at, button in enumerate(self.buttons.values()):
-            button.setCheckable(True)
-            button.setAccessibleDescription(f"{_WORDS[_LANES[at][0]]} {_MORE[_LANES[at][0]]}")
-            button.setProperty("edge", "first" if at == 0 else "last")
-            self._group.addButton(button, at)
-            row.addWidget(button, 1)
-        self.buttons["fast"].setChecked(True)
+        for lane, _ in _LANES:
+            self.buttons[lane].setAccessibleDescription(f"{_WORDS[lane]} {_MORE[lane]}")
+        self._lanes.choose("fast")
         self._waiting = QWidget()
         waiting = QHBoxLayout(self._waiting)
         waiting.setContentsMargins(0, 0, 0, 0)
@@ -106,7 +101,7 @@ class LaneChoice(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(4)
-        layout.addLayout(row)
+        layout.addWidget(self._lanes)
         layout.addWidget(self.words)
         layout.addWidget(self._waiting)
 
@@ -132,8 +127,8 @@ class ModeSwitch(QWidget):
         super().__init__(parent)
         self._live: NamedState | None = None
         self._is_lane = False
-        self._group = QButtonGroup(self)
-        self.buttons = {mode: KeyButton(mode.capitalize(), kind="segment") for mode in _MODES}
+        self._modes = Segments([(mode, mode.capitalize()) for mode in _MODES])
+        self.buttons = self._modes.buttons
         self.words = plain_label(_TEST_WORDS, "small")
         self.words.setWordWrap(True)
         self.unconfirmed = QCheckBox("Map what nobody has confirmed too")
@@ -143,7 +138,7 @@ class ModeSwitch(QWidget):
         self.lane = LaneChoice()
         self.publish = KeyButton("Publish this state…", kind="link")
         self._build()
-        self._group.idClicked.connect(self._tell)
+        self._modes.clicked.connect(self._tell)
         self.publish.clicked.connect(self.publish_wanted)
         self.follow.toggled.connect(self._say)
         self.lane.changed.connect(self._say)
@@ -152,7 +147,7 @@ class ModeSwitch(QWidget):
     @property
     def mode(self) -> Mode:
         """What is chosen."""
-        return PRODUCTION if self.buttons[PRODUCTION].isChecked() else TEST
+        return PRODUCTION if self._modes.choice == PRODUCTION else TEST
 
     @property
     def can_run(self) -> bool:
@@ -181,7 +176,7 @@ class ModeSwitch(QWidget):
 
     def choose(self, mode: Mode) -> None:
         """Choose a mode."""
-        self.buttons[mode].setChecked(True)
+        self._modes.choose(mode)
         self._tell()
 
     def show_live(self, live: NamedState | None) -> None:
@@ -189,7 +184,7 @@ class ModeSwitch(QWidget):
         self._live = live
         self._say()
 
-    def _tell(self, _id: int = 0) -> None:
+    def _tell(self) -> None:
         self._say()
         self.changed.emit(self.mode)
 
@@ -210,19 +205,12 @@ class ModeSwitch(QWidget):
         return f"Maps with {published_words(live)}. {_HELD_WORDS}"
 
     def _build(self) -> None:
-        row = QHBoxLayout()
-        row.setSpacing(0)
-        for at, (mode, button) in enumerate(self.buttons.items()):
-            button.setCheckable(True)
-            button.setProperty("edge", "first" if at == 0 else "last")
-            button.setAccessibleName(f"{mode.capitalize()} run")
-            self._group.addButton(button, at)
-            row.addWidget(button, 1)
-        self.buttons[TEST].setChecked(True)
+        for mode in _MODES:
+            self.buttons[mode].setAccessibleName(f"{mode.capitalize()} run")
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(6)
-        layout.addLayout(row)
+        layout.addWidget(self._modes)
         layout.addWidget(self.words)
         layout.addWidget(self.lane)
         for box in (self.unconfirmed, self.follow, self.freeze):

@@ -22,7 +22,7 @@ from metl_gui.ui.widgets.two_line_list import TwoLines
 from metl_gui.workbench.session import Workbench
 
 if TYPE_CHECKING:
-    from metl_gui.workbench.loads.row_reasons import Cell, ExplainedRow
+    from metl_gui.workbench.loads.row_reasons import ExplainedRow, SourceCell
 
 _WIDTH = 980
 """Messages and cells have long names, and where they came from stands behind."""
@@ -67,7 +67,7 @@ class RowReasons(QObject):
             chooser.resize(min(themes.px(_WIDTH), self._context.window.width()), chooser.height())
             dialogs.show_about(self._context.project, chooser)
 
-    def _go_to(self, cell: Cell | None) -> None:
+    def _go_to(self, cell: SourceCell | None) -> None:
         """Bring the cell that mapped a value."""
         document = self._context.project.value
         if cell is None or cell.key is None or cell.element is None:

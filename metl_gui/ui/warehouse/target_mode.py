@@ -6,19 +6,18 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.project.named_states import NamedState
 from metl_gui.core.runs.run_spec import Mode
 from metl_gui.ui.project.document import OpenProject
 from metl_gui.ui.run.progress import published_words
-from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import wrapped_label
+from metl_gui.ui.widgets.segments import Segments
 from metl_gui.workbench.runs.mapping_run import PRODUCTION, TEST
 from metl_gui.workbench.session import Workbench
 
-_MODES: Final[tuple[Mode, ...]] = (TEST, PRODUCTION)
 _TEST_WORDS: Final = "Goes by what is on the screen."
 
 
@@ -28,11 +27,17 @@ class TargetMode(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._live: NamedState | None = None
-        self._group = QButtonGroup(self)
-        self.buttons = {mode: KeyButton(mode.capitalize(), kind="segment") for mode in _MODES}
+        self._modes = Segments([(mode, mode.capitalize()) for mode in (TEST, PRODUCTION)])
+        self.buttons = self._modes.buttons
+        for mode, button in self.buttons.items():
+            button.setAccessibleName(f"{mode.capitalize()} target")
         self.words = wrapped_label("small")
-        self._build()
-        self._group.idClicked.connect(self._say)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(4)
+        layout.addWidget(self._modes)
+        layout.addWidget(self.words)
+        self._modes.clicked.connect(self._say)
         self.show_live(None)
 
     @property
@@ -43,40 +48,24 @@ class TargetMode(QWidget):
     @property
     def live(self) -> NamedState | None:
         """The published state where production is chosen, else ``None``."""
-        return self._live if self.buttons[PRODUCTION].isChecked() else None
+        return self._live if self._modes.choice == PRODUCTION else None
 
     def choose(self, mode: Mode) -> None:
         """Choose a mode."""
-        self.buttons[mode].setChecked(True)
+        self._modes.choose(mode)
         self._say()
 
     def show_live(self, live: NamedState | None) -> None:
         """Offer production with a published state; where there is none any more, go back to tests."""
         self._live = live
         if live is None:
-            self.buttons[TEST].setChecked(True)
+            self._modes.choose(TEST)
         self.setVisible(live is not None)
         self._say()
 
-    def _say(self, _id: int = 0) -> None:
+    def _say(self) -> None:
         live = self.live
         self.words.setText(_TEST_WORDS if live is None else f"Goes by {published_words(live)}.")
-
-    def _build(self) -> None:
-        row = QHBoxLayout()
-        row.setSpacing(0)
-        for at, (mode, button) in enumerate(self.buttons.items()):
-            button.setCheckable(True)
-            button.setProperty("edge", "first" if at == 0 else "last")
-            button.setAccessibleName(f"{mode.capitalize()} target")
-            self._group.addButton(button, at)
-            row.addWidget(button, 1)
-        self.buttons[TEST].setChecked(True)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(4)
-        layout.addLayout(row)
-        layout.addWidget(self.words)
 
 
 def state_reader(project: OpenProject, mode: Mode) -> Callable[[], Document]:

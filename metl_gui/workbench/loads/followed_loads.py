@@ -113,24 +113,20 @@ def follow_warehouse(
     done: list[LoadReport] = []
 
     def once(notes: tuple[str, ...]) -> LoadedRun:
-        spec = prepare_run(workbench, staging)
-        loads = BatchLoads(found, tables, owner, spec, following, watch)
+        loads = BatchLoads(found, tables, owner, prepare_run(workbench, staging), following, watch)
         loads.begin()
         try:
-            with held_load(owner.project, spec, notes) as held:
+            with held_load(owner.project, loads.spec, notes) as held:
                 run = run_prepared(
                     workbench, held, request.spark, spark, loads.react, loads.watch, keeps_session=keeps_session
                 )
         except RunCancelled:
-            if loads.fault is not None:
-                raise loads.fault from None
+            loads.check()
             raise
         finally:
-            shutil.rmtree(spec.sink.address, ignore_errors=True)
-            shutil.rmtree(spec.policy.checkpoint, ignore_errors=True)
+            loads.leave_nothing()
             done.append(loads.sum)
-        if loads.fault is not None:
-            raise loads.fault
+        loads.check()
         # What was staged is in the target, or is read again.
         report = msgspec.structs.replace(run.report, outputs="", checkpoint="")
         return LoadedRun(replace(run, report=report), reduce(added, done))
@@ -194,6 +190,20 @@ class BatchLoads:
                 self._was_asked = not opened.has_table("metl_loads")
                 self._progress = stored_progress(opened, self._progress.source)
         begin_after(self._checkpoint, self._progress.places, is_topics=is_kafka(self._progress.source))
+
+    def check(self) -> None:
+        """Raise why the run had to end, if it had to.
+
+        Raises:
+            UserError: a load failed.
+        """
+        if self.fault is not None:
+            raise self.fault from None
+
+    def leave_nothing(self) -> None:
+        """Remove what was staged, and how far the run was: the target knows it."""
+        shutil.rmtree(self.spec.sink.address, ignore_errors=True)
+        shutil.rmtree(self.spec.policy.checkpoint, ignore_errors=True)
 
     def react(self, event: EngineEvent) -> Iterator[EngineEvent]:
         """Load if it is time to, and return what the run is to tell of it."""

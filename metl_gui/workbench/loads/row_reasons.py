@@ -32,7 +32,7 @@ _EXAMPLE = 'Give the parts of the key by name: {"customer_id": 7}.'
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class SourceCell:
     """The cell of the matrix that mapped an attribute.
 
     Args:
@@ -84,7 +84,7 @@ class ExplainedRow:
     """
 
     reason: RowReason
-    cells: tuple[tuple[str, tuple[Cell, ...]], ...]
+    cells: tuple[tuple[str, tuple[SourceCell, ...]], ...]
 
     def as_json(self) -> dict[str, Any]:
         """Return the document of ``metl warehouse why``."""
@@ -199,13 +199,13 @@ class _CellFinder:
         self._workbench, self._document, self._history = workbench, document, history
         self._decisions: dict[tuple[BlockKey, Element], BlameEvent | None] = {}
 
-    def cells(self, column: ColumnReason) -> Iterator[Cell]:
+    def cells(self, column: ColumnReason) -> Iterator[SourceCell]:
         for attribute, message in column.brought_by.items():
             yield self._cell(attribute, message)
 
-    def _cell(self, attribute: str, message: MessageOrigin) -> Cell:
+    def _cell(self, attribute: str, message: MessageOrigin) -> SourceCell:
         document = self._document
-        missing = Cell(attribute, message)
+        missing = SourceCell(attribute, message)
         source = _version(document.extraction, message.schema, message.schema_version)
         target = _version(document.cdm, self._history.entity, message.entity_version)
         column = next((one for one in self._history.columns if one.name == attribute), None)
@@ -223,7 +223,7 @@ class _CellFinder:
         told = element_name(document, block, element)
         decision = self._decisions[key, element]
         name = str(block_name(document, key) or "")
-        return Cell(attribute, message, name, told.from_path, told.to_path, decision, key, element)
+        return SourceCell(attribute, message, name, told.from_path, told.to_path, decision, key, element)
 
     def _decision(self, key: BlockKey, element: Element) -> BlameEvent | None:
         block = self._workbench.document.matrix.block(*key)

@@ -27,6 +27,7 @@ from metl_gui.warehouse.databases.target import WarehouseTarget
 from metl_gui.warehouse.loader import Loader, load_parts
 from metl_gui.warehouse.plans.shapes.shape_maker import shapes
 from metl_gui.warehouse.plans.shapes.table_shapes import ModelError, TableShapes
+from metl_gui.warehouse.row_reasons import row_reason
 from metl_gui.warehouse.status import target_status
 from tests.unit.warehouse.conftest import NewTarget, new_schema
 from tests.unit.warehouse.test_hierarchies import nothing_changed
@@ -332,6 +333,14 @@ def test_a_message_with_weights_and_without_its_list_fits(new_target: NewTarget,
     films = Films(new_target, tmp_path, cast())
     report = films.load(film(1, 1, cast=[4], shares=[1]), film(2, 1, shares=[1, 1]))
     assert (report.set_aside, films.target.rows("SELECT COUNT(*) FROM film WHERE film_key > 0")) == (0, [(2,)])
+
+
+def test_a_list_that_makes_a_version_is_told_as_one(new_target: NewTarget, tmp_path: Path) -> None:
+    films = Films(new_target, tmp_path, Bridge(name="film_tag", of="film", list_path="tags", as_of="version"))
+    films.load(film(1, 1, tags=["a"]), film(1, 2, tags=["b"]))
+    stands = films.target.rows("SELECT version_number, valid_from FROM film WHERE is_current AND film_key > 0")
+    found = row_reason(films.target, films.tables, "film", ("1",))
+    assert [(found.version, found.since)] == stands == [(2, at(2))]
 
 
 def test_members_that_no_list_has_any_longer_are_not_inferred(new_target: NewTarget, tmp_path: Path) -> None:

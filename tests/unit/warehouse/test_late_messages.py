@@ -14,6 +14,7 @@ from metl_gui.core.dimensional.rows.epochs import HEAD
 from metl_gui.core.dimensional.rows.late_messages import DECLARED, late_message
 from metl_gui.core.dimensional.rows.messages import Message
 from metl_gui.core.warehouse_model import Column
+from metl_gui.warehouse import key_reading
 from metl_gui.warehouse import late_messages as module
 from metl_gui.warehouse.databases.duckdb_target import DuckDb
 from metl_gui.warehouse.databases.target import TargetError, WarehouseTarget
@@ -72,9 +73,9 @@ def random_history(dice: random.Random) -> list[Message]:
 
 def as_loaded(study: KeyStudy, like: Message, hour: float, values: dict[str, Any]) -> Message:
     """Return the message that is told of, with what its source says and nothing of the study's own."""
-    raw = {**values, **({"since": at(hour)} if study.rules.is_declared else {})}
-    found = next(one for one in study.messages if one.identity == like.identity)
-    message = late_message(study.messages, found, at(hour), study.rules, raw)
+    raw = {**values, **({"since": at(hour)} if study.reading.rules.is_declared else {})}
+    found = next(one for one in study.reading.messages if one.identity == like.identity)
+    message = late_message(study.reading.messages, found, at(hour), study.reading.rules, raw)
     carried = {name: value for name, value in message.values.items() if name != DECLARED}
     return msgspec.structs.replace(message, values=carried, order_key=message.order_key[HEAD:])
 
@@ -91,7 +92,7 @@ def test_versions_and_rekeyed_facts_are_those_of_a_real_load(tmp_path: Path, see
         load(target, tables, tmp_path, "person", messages, "first")
         load(target, tables, tmp_path, "visit", [visit(n, dice.randrange(50) + 0.5) for n in range(12)], "visits")
         study = key_study(target, tables, "person", ("1",))
-        like = dice.choice([one for one in study.messages if one.schema == "a"])
+        like = dice.choice([one for one in study.reading.messages if one.schema == "a"])
         hour, changed = dice.randrange(45) + 0.25, {} if like.is_delete else {"city": "Jena"}
         told = late_answer(study, (like.schema, str(like.row_key), like.order_key, like.op), at(hour), changed)
         before = facts(target)
@@ -115,7 +116,7 @@ def told_of(tmp_path: Path, hour: float, values: dict[str, str], **changes: Any)
         load(target, tables, tmp_path, "person", [person(1, "c", KIEL), person(30, "u", BONN)], "first")
         load(target, tables, tmp_path, "visit", [visit(1, 10), visit(2, 25), visit(3, 40)], "visits")
         study = key_study(target, tables, "person", ("1",))
-    first = min(study.messages, key=lambda one: one.order)
+    first = min(study.reading.messages, key=lambda one: one.order)
     return late_answer(study, (first.schema, str(first.row_key), first.order_key, first.op), at(hour), values)
 
 
@@ -135,7 +136,7 @@ def test_both_kinds_of_target_tell_the_same_of_a_late_message_and_why_a_version_
     load(target, tables, tmp_path, "person", [person(1, "c", KIEL), person(30, "u", BONN)], "first")
     load(target, tables, tmp_path, "visit", [visit(1, 10), visit(2, 25)], "visits")
     study = key_study(target, tables, "person", ("1",))
-    first = min(study.messages, key=lambda one: one.order)
+    first = min(study.reading.messages, key=lambda one: one.order)
     like = (first.schema, str(first.row_key), first.order_key, first.op)
     told = late_answer(study, like, at(20), {"city": "Ulm"})
     assert told.effect.words == "1 version opened, 1 version would end earlier, 1 row of visit re-keyed."
@@ -155,7 +156,7 @@ def test_a_value_of_another_type_and_an_attribute_that_there_is_not_are_refused(
 
 
 def test_a_key_with_too_many_messages_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST", 1)
+    monkeypatch.setattr(key_reading, "MOST", 1)
     with pytest.raises(TargetError, match="cannot be told"):
         told_of(tmp_path, 20, {})
 
@@ -165,6 +166,6 @@ def test_a_late_message_makes_versions_of_a_member_that_was_removed(tmp_path: Pa
     with DuckDb(tmp_path / "w.duckdb") as target:
         load(target, tables, tmp_path, "person", [person(1, "c", KIEL), person(30, "d", {})], "first")
         study = key_study(target, tables, "person", ("1",))
-    first = min(study.messages, key=lambda one: one.order)
+    first = min(study.reading.messages, key=lambda one: one.order)
     told = late_answer(study, (first.schema, str(first.row_key), first.order_key, first.op), at(40), {"city": "Ulm"})
     assert [dict(one.values)["city"] for one in told.versions] == ["Kiel", "Ulm"]

@@ -134,6 +134,7 @@ class Loader:
         self._repeating: set[str] = set()
         self._stated: set[str] = set()
         self._resting: set[str] = set()
+        self._made: dict[str, int] = {}
         self._has_epochs = self._is_ordered = False
         self._compacted: datetime | None = None
         self.report = LoadReport(load="")
@@ -300,7 +301,12 @@ class Loader:
 
     def _steps(self, steps: Iterable[Step]) -> None:
         for step in steps:
+            if step.needs and not self._made.get(step.needs, 1):
+                self._made[step.made] = 0
+                continue
             rows = self.target.step(step)
+            if step.made:
+                self._made[step.made] = rows
             if step.table:
                 self._count(step, rows)
             self.on_step(step, rows)
@@ -404,6 +410,7 @@ class Loader:
         """
         self._stated.clear()
         self._resting.clear()
+        self._made.clear()
         self._steps(nothing_again(shape) for shape in self.shapes.revisited)
         # What hangs below members that cascade is looked for among those that change, be it none.
         looked_at = {one.entity for one in self.shapes.dimensions if one.inner_cascades}

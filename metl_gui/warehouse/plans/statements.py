@@ -29,12 +29,16 @@ class Step(msgspec.Struct, frozen=True):
         statement: text in the dialect ``WRITTEN_IN``.
         table: the table that it changes; empty for one of the load's own.
         does: what becomes of the rows that it counts.
+        made: what its rows go into, where a later step needs to know whether there are any.
+        needs: what such a step made; where that was nothing, this one changes nothing and is left out.
     """
 
     title: str
     statement: str
     table: str = ""
     does: Does = "prepare"
+    made: str = ""
+    needs: str = ""
 
     def sql(self, dialect: str) -> str:
         """Return its text in the dialect of a database."""
@@ -97,6 +101,13 @@ def differ(columns: Sequence[str], one: str, other: str) -> str:
     return " OR ".join(f"{name(one, column)} IS DISTINCT FROM {name(other, column)}" for column in columns) or "FALSE"
 
 
-def temporary(table: str, query: str, title: str) -> Step:
-    """Return the step that keeps the rows of a query for the steps that follow."""
-    return Step(title, f"CREATE OR REPLACE TEMPORARY TABLE {name(table)} AS {query}")
+def temporary(table: str, query: str, title: str, needs: str = "") -> Step:
+    """Return the step that keeps the rows of a query for the steps that follow.
+
+    Args:
+        table: its name.
+        query: for the rows.
+        title: as of the step.
+        needs: as of the step; only for a table that no step reads but those which need it.
+    """
+    return Step(title, f"CREATE OR REPLACE TEMPORARY TABLE {name(table)} AS {query}", made=table, needs=needs)

@@ -48,7 +48,11 @@ def write_plan(table: str, key: Sequence[str], columns: Sequence[str], standing:
         f"Find rows of {table} that are new",
     )
     yield Step(
-        f"Remove rows of {table}", f"DELETE FROM {target} WHERE ({k}) IN (SELECT {k} FROM {gone})", table, "remove"
+        f"Remove rows of {table}",
+        f"DELETE FROM {target} WHERE ({k}) IN (SELECT {k} FROM {gone})",
+        table,
+        "remove",
+        needs=f"_gone_{table}",
     )
     c, sets = names(columns), ", ".join(f"{name(column)} = w.{name(column)}" for column in values)
     if values:
@@ -57,10 +61,12 @@ def write_plan(table: str, key: Sequence[str], columns: Sequence[str], standing:
             f"UPDATE {target} AS t SET {sets} FROM {changed} AS w WHERE {match}",
             table,
             "update",
+            needs=f"_changed_{table}",
         )
     yield Step(
         f"Insert rows of {table}",
         f"INSERT INTO {target} ({c}) SELECT {c} FROM {name(f'_new_{table}')}",
         table,
         "insert",
+        needs=f"_new_{table}",
     )

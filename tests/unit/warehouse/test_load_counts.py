@@ -8,10 +8,12 @@ import msgspec
 
 from metl_gui.core.dimensional.loads.load_report import LoadReport
 from metl_gui.core.dimensional.rows.messages import Message, Position
+from metl_gui.warehouse.loader import load_parts
+from metl_gui.warehouse.plans.statements import Step
 from metl_gui.workbench.loads.warehouse_loads import load_lines
 from tests.unit.warehouse.conftest import NewTarget
-from tests.unit.warehouse.test_loads import Warehouse, row_key
-from tests.unit.warehouse.worlds import at
+from tests.unit.warehouse.test_loads import OWNER, Warehouse, row_key
+from tests.unit.warehouse.worlds import at, part
 
 
 def person(place: int, key: str, number: int | None, city: str = "Kiel", schema: str = "a") -> Message:
@@ -48,6 +50,18 @@ def test_other_content_at_one_place_is_counted_once_whatever_the_batches(new_tar
     mapped_again = [msgspec.structs.replace(said[2], publication=1, values={"id": 1, "city": "Jena"})]
     assert apart.load(mapped_again).ambiguous_order == {}
     assert apart.target.rows("SELECT city FROM person WHERE person_key > 0 AND is_current") == [("Jena",)]
+
+
+def test_a_load_runs_no_step_that_has_nothing_to_write(new_target: NewTarget, tmp_path: Path) -> None:
+    warehouse = Warehouse(new_target, tmp_path)
+    known = [person(1, "1", 1), person(2, "2", 2)]
+    warehouse.load(known)
+    done: list[Step] = []
+    parts = [part(tmp_path, "person", [*known, person(3, "1", 1)])]
+    load_parts(warehouse.target, warehouse.tables, parts, "the same again", OWNER, lambda step, _: done.append(step))
+    assert any(step.made == "_changed_person" for step in done)
+    assert [step.title for step in done if step.table == "person"] == []
+    assert [step.title for step in done if step.statement.startswith("UPDATE metl_numbers")] == []
 
 
 def test_people_read_what_was_counted() -> None:

@@ -43,6 +43,7 @@ def hierarchy_plan(shape: HierarchyShape) -> Iterator[Step]:
     table = shape.table
     below, edges, cut, cycles = (name(one) for one in (*_own_tables(table), cycles_table(table)))
     queries = (_below(shape), _edges(shape), _cut(shape))
+    *_, found = _own_tables(table)
     titles = ("Find what hangs below changed members of", "Find the parents of", "Cut the cycles of")
     for own, query, title in zip(_own_tables(table), queries, titles, strict=True):
         yield temporary(own, query, f"{title} {table}")
@@ -50,8 +51,9 @@ def hierarchy_plan(shape: HierarchyShape) -> Iterator[Step]:
         "Forget the cycles that were",
         f"DELETE FROM {cycles} WHERE member_durable_key IN (SELECT durable_key FROM {below})",
     )
-    yield Step("Keep the cycles that are", f"INSERT INTO {cycles} SELECT member, parent FROM {cut}")
-    yield Step("Leave out what is cut", f"DELETE FROM {edges} WHERE member IN (SELECT member FROM {cut})")
+    yield Step("Keep the cycles that are", f"INSERT INTO {cycles} SELECT member, parent FROM {cut}", needs=found)
+    leave = f"DELETE FROM {edges} WHERE member IN (SELECT member FROM {cut})"
+    yield Step("Leave out what is cut", leave, needs=found)
     yield temporary(MemberTables(table).wanted, _wanted(shape), f"Make the rows of {table}")
     old = f"SELECT * FROM {name(table)} WHERE descendant_durable_key IN (SELECT durable_key FROM {below})"
     columns = [column for column, _ in COLUMNS]

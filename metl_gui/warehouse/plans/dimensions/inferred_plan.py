@@ -52,7 +52,7 @@ def add_before(shape: DimensionShape, needed: str, into: str) -> Iterator[Step]:
     found, given = name(f"_early_{table}"), name(versions_table(table))
     missing = f"""SELECT durable_key, {text(BEFORE)} AS opened_by FROM {found} AS n WHERE NOT EXISTS (
         SELECT 1 FROM {given} AS x WHERE x.durable_key = n.durable_key AND x.opened_by = {text(BEFORE)})"""
-    yield from number_versions(table, missing)
+    yield from number_versions(table, missing, f"_early_{table}")
     columns = [shape.version_key, shape.durable_key, *(part.name for part in shape.key)]
     fixed = {"valid_from": BEGINNING, "valid_to": "n.first_time", "is_current": "FALSE", "is_deleted": "FALSE"}
     fixed |= {"is_inferred": "TRUE", "version_number": "0"}
@@ -64,6 +64,7 @@ def add_before(shape: DimensionShape, needed: str, into: str) -> Iterator[Step]:
         JOIN {given} AS v ON v.durable_key = n.durable_key AND v.opened_by = {text(BEFORE)}""",
         table if into == table else "",
         "insert",
+        needs=f"_early_{table}",
     )
 
 
@@ -111,7 +112,7 @@ def infer(shape: DimensionShape, needed: str) -> Iterator[Step]:
     known = name(versions_table(table))
     unnumbered = f"""SELECT durable_key, opened_by FROM {name(f"_missing_{table}")} AS n WHERE NOT EXISTS (
         SELECT 1 FROM {known} AS x WHERE x.durable_key = n.durable_key AND x.opened_by = n.opened_by)"""
-    yield from number_versions(table, unnumbered)
+    yield from number_versions(table, unnumbered, f"_missing_{table}")
     columns = [shape.version_key, shape.durable_key, *(part.name for part in shape.key)]
     fixed = {
         "valid_from": BEGINNING,
@@ -129,6 +130,7 @@ def infer(shape: DimensionShape, needed: str) -> Iterator[Step]:
         JOIN {name(versions_table(table))} AS v ON v.durable_key = n.durable_key AND v.opened_by = n.opened_by""",
         table,
         "insert",
+        needs=f"_missing_{table}",
     )
 
 
@@ -179,4 +181,5 @@ def forget_inferred(shape: DimensionShape, referring: Sequence[tuple[str, Refere
         f"DELETE FROM {name(shape.table)} WHERE {key} IN (SELECT version_key FROM {name(forgotten)})",
         shape.table,
         "remove",
+        needs=forgotten,
     )

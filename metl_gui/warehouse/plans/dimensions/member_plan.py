@@ -140,6 +140,7 @@ def keep_owners(shape: MemberShape) -> Iterator[Step]:
     yield Step(
         "Forget the keys that rows had",
         f"DELETE FROM {owners} WHERE ({columns}) IN (SELECT {columns} FROM {name(lost)})",
+        needs=lost,
     )
     yield Step(
         "Keep the keys that rows have",

@@ -32,11 +32,13 @@ def new_keys(shape: DimensionShape, keys: Sequence[str]) -> Iterator[Step]:
     yield Step(
         "Leave versions that were known before",
         f"DELETE FROM {known} WHERE (durable_key, opened_by) IN (SELECT durable_key, opened_by FROM {taken})",
+        needs=f"_taken_{table}",
     )
     yield Step(
         "Give their keys to their first versions",
         f"""UPDATE {known} AS known SET opened_by = t.opened_by FROM {taken} AS t
         WHERE known.durable_key = t.durable_key AND known.opened_by = {text(INFERRED)}""",
+        needs=f"_taken_{table}",
     )
     alive = ' AND NOT v."_is_dead"' if shape.on_delete == "remove" else ""
     is_new, numbers = f"(x.version_key IS NULL{alive})", text(table)
@@ -52,8 +54,8 @@ def new_keys(shape: DimensionShape, keys: Sequence[str]) -> Iterator[Step]:
     yield temporary(f"_versions_{table}", keyed, f"Give keys to versions of {table}")
     fresh = f'FROM {name(f"_versions_{table}")} WHERE "_is_new"'
     kept = f'INSERT INTO {known} SELECT "_durable", "_opened", "_key" {fresh}'
-    yield Step(f"Keep the keys of versions of {table}", kept)
-    yield _advance("next_version", f'SELECT COALESCE(MAX("_key"), 0) + 1 {fresh}', numbers)
+    yield Step(f"Keep the keys of versions of {table}", kept, made=versions_table(table))
+    yield _advance("next_version", f'SELECT COALESCE(MAX("_key"), 0) + 1 {fresh}', numbers, versions_table(table))
 
 
 def number_members(shape: DimensionShape, query: str, keys: Sequence[str]) -> Iterator[Step]:
@@ -65,24 +67,32 @@ def number_members(shape: DimensionShape, query: str, keys: Sequence[str]) -> It
     numbered = (
         f"SELECT {k}, {_next('next_durable', numbers)} - 1 + ROW_NUMBER() OVER (ORDER BY {k}) FROM ({fresh}) AS f"
     )
-    yield Step(f"Number new members of {shape.table}", f"INSERT INTO {members} {numbered}")
-    yield _advance("next_durable", f"SELECT COALESCE(MAX(durable_key), 0) + 1 FROM {members}", numbers)
+    made = members_table(shape.table)
+    yield Step(f"Number new members of {shape.table}", f"INSERT INTO {members} {numbered}", made=made)
+    yield _advance("next_durable", f"SELECT COALESCE(MAX(durable_key), 0) + 1 FROM {members}", numbers, made)
 
 
-def number_versions(table: str, query: str) -> Iterator[Step]:
-    """Yield the steps that number the versions of a query, each by the key of its member and what opened it."""
-    versions, numbers = name(versions_table(table)), text(table)
+def number_versions(table: str, query: str, needs: str) -> Iterator[Step]:
+    """Yield the steps that number versions.
+
+    Args:
+        table: the dimension.
+        query: for versions without a number, each by the key of its member and what opened it.
+        needs: the temporary table that they are of.
+    """
+    made, numbers = versions_table(table), text(table)
+    versions = name(made)
     next_ = _next("next_version", numbers)
     numbered = f"""SELECT durable_key, opened_by, {next_} - 1 + ROW_NUMBER() OVER (ORDER BY durable_key, opened_by)
         FROM ({query}) AS q"""
-    yield Step(f"Number new versions of {table}", f"INSERT INTO {versions} {numbered}")
-    yield _advance("next_version", f"SELECT COALESCE(MAX(version_key), 0) + 1 FROM {versions}", numbers)
+    yield Step(f"Number new versions of {table}", f"INSERT INTO {versions} {numbered}", made=made, needs=needs)
+    yield _advance("next_version", f"SELECT COALESCE(MAX(version_key), 0) + 1 FROM {versions}", numbers, made)
 
 
 def _next(column: str, numbers: str) -> str:
     return f"(SELECT {column} FROM metl_numbers WHERE dimension = {numbers})"
 
 
-def _advance(column: str, query: str, numbers: str) -> Step:
+def _advance(column: str, query: str, numbers: str, needs: str) -> Step:
     update = f"UPDATE metl_numbers SET {column} = GREATEST({column}, ({query})) WHERE dimension = {numbers}"
-    return Step("Keep the next number", update)
+    return Step("Keep the next number", update, needs=needs)

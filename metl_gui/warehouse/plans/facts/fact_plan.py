@@ -247,6 +247,7 @@ def rekey_plan(
         WHERE f.{name(reference.durable)} IN ({changed})
           AND f.{name(reference.key)} IS DISTINCT FROM {found}""",
         f"Find rows of {table} whose {reference.role} changed",
+        needs=f"_members_{target.table}",
     )
     match = " AND ".join(f"known.{name(c)} = r.{name(c)}" for c in columns)
     yield Step(
@@ -254,4 +255,5 @@ def rekey_plan(
         f"""UPDATE {t} AS known SET {name(reference.key)} = r."_key" FROM {name(rekeyed)} AS r WHERE {match}""",
         table,
         "update",
+        needs=rekeyed,
     )

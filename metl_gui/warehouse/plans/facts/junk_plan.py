@@ -42,7 +42,8 @@ def _combination(shape: JunkShape, of: str) -> str:
 
 def number_combinations(fact: FactShape, shape: JunkShape) -> Iterator[Step]:
     """Yield the steps that number the combinations of affected facts that have no number."""
-    table, known = shape.table, name(combinations_table(shape.table))
+    table, made = shape.table, combinations_table(shape.table)
+    known = name(made)
     numbers = text(table)
     met = f"SELECT DISTINCT {_combination(shape, 'f')} AS combination FROM {name(f'_facts_{fact.table}')} AS f"
     fresh = (
@@ -50,10 +51,10 @@ def number_combinations(fact: FactShape, shape: JunkShape) -> Iterator[Step]:
     )
     next_ = f"(SELECT next_durable FROM metl_numbers WHERE dimension = {numbers})"
     numbered = f"SELECT combination, {next_} - 1 + ROW_NUMBER() OVER (ORDER BY combination) FROM ({fresh}) AS f"
-    yield Step(f"Number new combinations of {table}", f"INSERT INTO {known} {numbered}")
+    yield Step(f"Number new combinations of {table}", f"INSERT INTO {known} {numbered}", made=made)
     update = f"SELECT COALESCE(MAX(junk_key), 0) + 1 FROM {known}"
     advance = f"UPDATE metl_numbers SET next_durable = GREATEST(next_durable, ({update})) WHERE dimension = {numbers}"
-    yield Step("Keep the next number", advance)
+    yield Step("Keep the next number", advance, needs=made)
 
 
 def combination_join(shape: JunkShape) -> str:

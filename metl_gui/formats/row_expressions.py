@@ -103,6 +103,15 @@ def attributes_of(expression: exp.Expression) -> tuple[str, ...]:
     return tuple(dict.fromkeys(join(_names(node)) for node in _outermost(expression)))
 
 
+def named_attributes(text: str) -> tuple[str, ...]:
+    """Return the paths of the attributes that a row expression names.
+
+    Raises:
+        EditError: as of ``row_expression``.
+    """
+    return attributes_of(row_expression(text))
+
+
 def _walked(expression: exp.Expression) -> list[tuple[exp.Expr, int]]:
     """Return every node with its depth; without recursion, for what came from anywhere."""
     found: list[tuple[exp.Expr, int]] = [(expression, 0)]

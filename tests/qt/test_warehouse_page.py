@@ -15,7 +15,12 @@ from PySide6.QtWidgets import QComboBox, QFileDialog
 
 from metl_gui.core.dimensional.loads.key_history import KeyHistory, KeyMessage
 from metl_gui.core.dimensional.loads.load_report import LoadReport, TableCounts
+from metl_gui.core.edits.elements import SetElements
+from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.edits.warehouse import RemoveModel
+from metl_gui.core.matrix.blocks import Element
+from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
+from metl_gui.core.trees.nodes import Side
 from metl_gui.core.warehouse_model import Dimension, Fact, Model, NotNull
 from metl_gui.errors import RunError
 from metl_gui.ui.shell.window import Window
@@ -232,6 +237,38 @@ def test_columns_come_from_a_list_and_go_with_delete(shown: Window) -> None:
     page.table.view.setCurrentIndex(page.table.model.index(row(shown, "email"), 0))
     QTest.keyClick(page.table.view, Qt.Key.Key_Delete)
     assert [one.name for one in table_of(shown, "customer").columns] == ["family_name", "country", "segment"]
+
+
+def test_what_the_newest_version_of_an_entity_brings_is_counted_and_offered_first(shown: Window) -> None:
+    page, cdm = shown.warehouse.page, shown.project.value.cdm
+    page.show_table("customer")
+    assert page.table.add.count == ""
+    before = cdm.version(found.version_ids[-1]) if (found := cdm.named("customer")) is not None else None
+    assert before is not None
+    attributes = tuple(AttributeDeclaration(one.path, one.type) for one in before.attributes)
+    more = AttributeDeclaration("nick", "string"), AttributeDeclaration("rank", "integer")
+    declared = VersionDeclaration("customer", (*attributes, *more), "9.0.0", key=before.key)
+    shown.project.do(AddVersion(Side.CDM, declared))
+    assert page.table.add.count == ""  # nothing is mapped to them
+    document = shown.project.value
+    version = document.cdm.version(document.cdm.named("customer").version_ids[-1])
+    targets = [version.at_path(path) for path in ("nick", "rank")]
+    block = next(one for one in document.matrix.row_set(version.id) if len(one.elements) > 2)
+    sources = document.extraction.version(block.version).attributes
+    free = [one.id for one in sources if one.id not in {element.p for element in block.elements}]
+    assert len(free) > 1
+    ones = tuple(Element(q.id, p) for q, p in zip(targets, free, strict=False) if q is not None)
+    shown.project.do(SetElements(block.key, ones))
+    assert page.table.add.count == "2 new"
+    note = "New in the newest version of customer, and in no table: nick, rank."
+    assert note in [one.message for one in page.problems]
+    assert page.panel.line.problems.text() == f"{len(page.problems)} notes"
+    assert page.star.star.boxes["table:customer"].problem == ""
+    page.table.add.click()
+    chooser = next(each for each in shown.findChildren(Chooser) if each.isVisible())
+    QTest.keyClick(chooser.box, Qt.Key.Key_Return)
+    assert table_of(shown, "customer").columns[-1].path == "nick"
+    assert page.table.add.count == ""
 
 
 def test_the_rows_of_a_table_keep_the_rules_of_item_models(shown: Window) -> None:

@@ -134,7 +134,7 @@ class TableColumnsModel(ColumnsModel):
     def _colour(self, row: TableRow, column: int) -> Any:
         theme = themes.current()
         if column == _CHECKS and row.problems:
-            return theme.bad if row.problems[0].severity is Severity.ERROR else theme.review
+            return {Severity.ERROR: theme.bad, Severity.NOTE: theme.dim}.get(row.problems[0].severity, theme.review)
         is_read_only = not any(row.can_change(member) for member in (RowMember.SOURCE, RowMember.TYPE))
         return theme.dim if column == 1 or (is_read_only and column) else None
 

@@ -45,7 +45,7 @@ from metl_gui.workbench.warehouse.star import Places, read_places
 from metl_gui.workbench.warehouse.table_rows import (
     TableRow,
     changed_table,
-    free_paths,
+    free_attributes,
     with_column,
     with_table,
     without_row,
@@ -258,10 +258,13 @@ class WarehouseController(QObject):
         table = self.page.shown_table
         if table is None or not self.page.can_edit:
             return
-        paths = free_paths(self._project.value, table)
-        chooser = Chooser(
-            f"Column for {table.name}", [ChoiceRow(TwoLines(path, ""), path) for path in paths], self._context.window
-        )
+        free = free_attributes(self._project.value, self.page.model, table)
+        has_new = any(one.is_new for one in free)
+        rows = [
+            ChoiceRow(TwoLines(one.path, one.type), one.path, ("New" if one.is_new else "Others") if has_new else "")
+            for one in free
+        ]
+        chooser = Chooser(f"Column for {table.name}", rows, self._context.window)
         chooser.chosen.connect(self._add)
         dialogs.show_about(self._project, chooser)
 

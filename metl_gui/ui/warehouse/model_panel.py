@@ -5,6 +5,7 @@ Until there is a model, another widget says what the page is for and offers the 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
@@ -98,9 +99,8 @@ class ModelLine(QWidget):
 
     def show_problems(self, problems: Sequence[Problem]) -> None:
         """Say how many there are."""
-        errors = sum(one.severity is Severity.ERROR for one in problems)
-        warnings = len(problems) - errors
-        parts = [f"{n:,} {word}{'' if n == 1 else 's'}" for n, word in ((errors, "error"), (warnings, "warning")) if n]
+        found = Counter(one.severity for one in problems)
+        parts = [f"{n:,} {one.value}{'' if n == 1 else 's'}" for one in Severity if (n := found[one])]
         self.problems.setText(", ".join(parts))
         self.problems.setVisible(bool(parts))
         self.problems.updateGeometry()

@@ -17,7 +17,7 @@ from metl_gui.ui.warehouse.table_panel import TablePanel
 from metl_gui.ui.warehouse.timeline_panel import TimelinePanel
 from metl_gui.ui.widgets.dock import Dock
 from metl_gui.workbench.warehouse.star import Places, facts_of, star_of, table_key
-from metl_gui.workbench.warehouse.table_rows import free_paths, table_problems, table_rows
+from metl_gui.workbench.warehouse.table_rows import free_attributes, table_problems, table_rows
 
 
 class WarehousePage(QMainWindow):
@@ -118,11 +118,13 @@ class WarehousePage(QMainWindow):
         rows = table_rows(self.document, self.model, table, () if self.is_proposed else self.problems)
         in_rows = {problem for row in rows for problem in row.problems}
         own = [one for one in table_problems(self.model, table.name, self.problems) if one not in in_rows]
+        free = free_attributes(self.document, self.model, table)
         self.table.show_table(
             rows,
             () if self.is_proposed else own,
             can_edit=self.can_edit,
-            can_add=bool(free_paths(self.document, table)),
+            can_add=bool(free),
+            new=sum(one.is_new for one in free),
             accepts=self._accepts(table) if self.is_proposed else "",
         )
 

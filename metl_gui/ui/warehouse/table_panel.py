@@ -69,7 +69,14 @@ class TablePanel(Surface):
         self.tables.setCurrentIndex(self.tables.findData(current))
 
     def show_table(
-        self, rows: Sequence[TableRow], problems: Sequence[Problem], *, can_edit: bool, can_add: bool, accepts: str
+        self,
+        rows: Sequence[TableRow],
+        problems: Sequence[Problem],
+        *,
+        can_edit: bool,
+        can_add: bool,
+        accepts: str,
+        new: int = 0,
     ) -> None:
         """Show the rows of a table.
 
@@ -79,6 +86,7 @@ class TablePanel(Surface):
             can_edit: whether anything can be changed.
             can_add: whether it can have one more column.
             accepts: words for taking it into the model where it is only proposed; else empty.
+            new: how many of the attributes that it could take are new.
         """
         self.can_edit, self.can_add = can_edit and not accepts, can_add
         self.model.show_rows(rows, can_edit=self.can_edit)
@@ -87,6 +95,8 @@ class TablePanel(Surface):
         self.accept.setVisible(bool(accepts))
         self.accept.setEnabled(can_edit)
         self.accept.updateGeometry()
+        self.add.show_count(f"{new:,} new" if new else "")
+        self.add.setAccessibleDescription(f"{new:,} attributes are new" if new else "")
         for button in (self.add, self.remove, self.remove_table):
             button.setVisible(not accepts and bool(rows))
         for part in (self.tables, self.view):

@@ -54,9 +54,9 @@ def broken_parts(before: Document, after: Document) -> tuple[BrokenPart, ...]:
     if not before.models:
         return ()
     # Reads SQL, and few projects have a model.
-    from metl_gui.formats.row_expressions import attributes_of, row_expression
+    from metl_gui.formats.row_expressions import named_attributes
 
-    effects = warehouse_effects(before, after, lambda text: attributes_of(row_expression(text)))
+    effects = warehouse_effects(before, after, named_attributes)
     return tuple(_named(effect) for effect in effects)
 
 

@@ -24,7 +24,7 @@ from metl_gui.core.runs.kafka import is_kafka
 from metl_gui.engine.execution.client import SparkProcess
 from metl_gui.engine.staging.sink import staged_coverage, staged_parts
 from metl_gui.errors import EditError, RunError, near_names
-from metl_gui.formats.row_expressions import attributes_of, row_expression
+from metl_gui.formats.row_expressions import named_attributes, row_expression
 from metl_gui.warehouse.audit import Finding, audit
 from metl_gui.warehouse.loader import Loader
 from metl_gui.warehouse.missing_members import missing_members
@@ -289,7 +289,7 @@ def model_shapes(
     histories = entity_histories(document, model.entities)
     masks = target_masks(document, histories, masking)
     kept = tuple(masked_history(one, masks) for one in histories)
-    masked = masked_model(document, model, masks, lambda text: attributes_of(row_expression(text)))
+    masked = masked_model(document, model, masks, named_attributes)
     return msgspec.structs.replace(shapes(masked, kept, row_expression), masks=masks)
 
 

@@ -31,7 +31,7 @@ from metl_gui.core.warehouse_model import (
 )
 from metl_gui.errors import UserError
 from metl_gui.formats.model_yaml import member_text, tests_text
-from metl_gui.formats.row_expressions import attributes_of, row_expression
+from metl_gui.formats.row_expressions import named_attributes
 
 HISTORIES = {
     0: "the first value stays",
@@ -373,7 +373,7 @@ def _declared(one: Table) -> tuple[tuple[str, str], ...]:
 def _named(expression: str) -> tuple[str, ...]:
     """Return the attributes in a row expression; of one that cannot be read, none."""
     try:
-        return attributes_of(row_expression(expression))
+        return named_attributes(expression)
     except UserError:
         return ()
 

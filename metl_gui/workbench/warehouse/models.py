@@ -22,7 +22,7 @@ from metl_gui.core.search.problems import Problem, Severity
 from metl_gui.core.warehouse_model import Model, plain
 from metl_gui.errors import EditError, SchemaError, near_names
 from metl_gui.formats.model_yaml import read_model, with_values, write_model
-from metl_gui.formats.row_expressions import attributes_of, row_expression
+from metl_gui.formats.row_expressions import named_attributes
 from metl_gui.formats.yaml_nodes import MAX_BYTES
 from metl_gui.registry.documents import decode, read_bytes
 from metl_gui.workbench.atomic_files import write_whole
@@ -260,7 +260,7 @@ def check_models(document: Document, name: str = "", *, production: bool = False
 
 
 def _problems(document: Document, model: Model, *, production: bool = False) -> tuple[Problem, ...]:
-    return check_model(document, model, lambda text: attributes_of(row_expression(text)), production=production)
+    return check_model(document, model, named_attributes, production=production)
 
 
 def _done(workbench: Workbench, edit: Edit, model: Model, door: EditOrigin, dry_run: bool) -> ModelEdit:

@@ -181,7 +181,7 @@ def _count(number: int, noun: str) -> str:
 
 def _worst(problems: Iterable[Problem]) -> str:
     found = {one.severity for one in problems}
-    return next((severity.value for severity in Severity if severity in found), "")
+    return next((one.value for one in (Severity.ERROR, Severity.WARNING) if one in found), "")
 
 
 def _lines(table: Table, is_ghost: bool) -> list[StarLine]:

@@ -10,10 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import NamedTuple
 
 import msgspec
 
 from metl_gui.core.dimensional.histories import EntityHistory, entity_histories
+from metl_gui.core.dimensional.models.attribute_uses import new_attributes
+from metl_gui.core.dimensional.models.entity_facts import EntityFacts
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.search.problems import Problem
 from metl_gui.core.trees.paths import split
@@ -133,12 +136,31 @@ def changed_table(document: Document, table: Table, row: TableRow, member: RowMe
     return with_values(table, values)
 
 
-def free_paths(document: Document, table: Table) -> tuple[str, ...]:
-    """Return the attributes that a table could still take as columns; none where it takes all, or has none."""
+class FreeAttribute(NamedTuple):
+    """An attribute that a table could take as a column.
+
+    Args:
+        path: of the attribute.
+        type: of its values.
+        is_new: it came with the newest version of the entity, of which the model uses nothing yet.
+    """
+
+    path: str
+    type: str
+    is_new: bool = False
+
+
+def free_attributes(document: Document, model: Model, table: Table) -> tuple[FreeAttribute, ...]:
+    """Return the attributes that a table could still take, new ones first; none where it takes all, or has none."""
+    from metl_gui.formats.row_expressions import named_attributes  # a window is shown before it needs SQL
+
     if not isinstance(table, Dimension | Fact) or (isinstance(table, Dimension) and table.columns == "all"):
         return ()
     taken = {row.source for row in _rows(table, EntityHistory(table.entity))}
-    return tuple(one.path for one in entity_of(document, table.entity).columns if one.path not in taken)
+    new = new_attributes(model, EntityFacts(document), named_attributes).get(table.entity, ())
+    columns = entity_of(document, table.entity).columns
+    free = [FreeAttribute(one.path, one.type, one.path in new) for one in columns if one.path not in taken]
+    return tuple(sorted(free, key=lambda one: not one.is_new))
 
 
 def with_column(document: Document, table: Table, path: str) -> Table:

@@ -14,7 +14,7 @@ from metl_gui.workbench.warehouse.table_rows import (
     RowMember,
     TableRow,
     changed_table,
-    free_paths,
+    free_attributes,
     table_problems,
     table_rows,
     with_column,
@@ -99,9 +99,9 @@ def test_an_attribute_becomes_a_column_once_and_can_go_again(mapped: Workbench) 
     bare = without_row(PAYMENT, rows(mapped)["amount"])
     assert isinstance(bare, Dimension)
     assert bare.columns == ()
-    assert "amount" in free_paths(mapped.document, bare)
+    assert "amount" in [one.path for one in free_attributes(mapped.document, MODEL, bare)]
     again = with_column(mapped.document, bare, "amount")
-    assert "amount" not in free_paths(mapped.document, again)
+    assert "amount" not in [one.path for one in free_attributes(mapped.document, MODEL, again)]
     assert without_row(PAYMENT, rows(mapped)["payment_id"]) == PAYMENT
 
 

@@ -66,6 +66,25 @@ def attribute_uses(model: Model, facts: EntityFacts, attributes_of: AttributesOf
     return tuple(dict.fromkeys((*found, *_of_columns(model, found))))
 
 
+def new_attributes(model: Model, facts: EntityFacts, attributes_of: AttributesOf) -> dict[str, tuple[str, ...]]:
+    """Return the attributes that tables could take and nobody has looked at yet, by entity.
+
+    They came with the newest version of an entity of which the model uses nothing that is new in it: who has taken one
+    of its attributes has seen the others.
+
+    Args:
+        model, facts, attributes_of: as of ``attribute_uses``.
+
+    Cost: uses are looked for only where an entity has new attributes.
+    """
+    entities = dict.fromkeys(table.entity for table in model.tables if isinstance(table, Dimension | Fact))
+    fresh = {entity: paths for entity in entities if (paths := facts.new_paths(entity))}
+    if not fresh:
+        return {}
+    taken = {(use.entity, use.path) for use in attribute_uses(model, facts, attributes_of)}
+    return {entity: paths for entity, paths in fresh.items() if taken.isdisjoint((entity, path) for path in paths)}
+
+
 def _of_columns(model: Model, found: Iterable[AttributeUse]) -> Iterator[AttributeUse]:
     """Yield what periodic facts use by way of the columns of another table."""
     by_column: dict[tuple[str, str], list[AttributeUse]] = {}

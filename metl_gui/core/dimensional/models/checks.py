@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from datetime import date
 
 from metl_gui.core.dimensional.histories import DECIMAL_DIGITS, TYPES, HistoryColumn
+from metl_gui.core.dimensional.models.attribute_uses import new_attributes
 from metl_gui.core.dimensional.models.calendar_names import calendar_names
 from metl_gui.core.dimensional.models.fact_checks import FactChecks
 from metl_gui.core.dimensional.models.part_checks import KEY_SUFFIX, MOST_NAMED, AttributesOf, is_type, type_family
@@ -65,6 +66,7 @@ class _Checker(FactChecks):
         yield from self.listed_entities()
         yield from self.cycles()
         yield from self.valid_at()
+        yield from self.new_attributes()
         for table in self.model.tables:
             yield from self.table(table)
 
@@ -111,6 +113,15 @@ class _Checker(FactChecks):
                 yield self.problem(
                     "warehouse.valid-at-differs", table.name, text, "Give all tables of an entity the same."
                 )
+
+    def new_attributes(self) -> Iterator[Problem]:
+        """Name what the newest versions of entities have that no table takes, each at the first table of its entity."""
+        of_entity = {table.entity: table for table in reversed(self.model.tables) if isinstance(table, FROM_ENTITY)}
+        for entity, paths in new_attributes(self.model, self.facts, self.attributes_of).items():
+            more = f" and {len(paths) - MOST_NAMED} more" if len(paths) > MOST_NAMED else ""
+            text = f"New in the newest version of {entity}, and in no table: {', '.join(paths[:MOST_NAMED])}{more}."
+            hint = "Add a column, in the window by “Add column…”, or leave them out."
+            yield self.problem("warehouse.new-attribute", of_entity[entity].name, text, hint, Severity.NOTE)
 
     def table(self, table: Table) -> Iterator[Problem]:
         match table:

@@ -21,6 +21,7 @@ class EntityFacts:
         self._histories: dict[str, EntityHistory | None] = {}
         self._newest: dict[str, list[tuple[int, Block]]] = {}
         self._mapped: dict[tuple[str, bool], frozenset[int]] = {}
+        self._fed: dict[str, frozenset[int]] = {}
 
     @cached_property
     def _entities(self) -> dict[str, Schema]:
@@ -50,6 +51,24 @@ class EntityFacts:
         """Whether a block maps to an attribute; where ``published``, one that production maps with."""
         attribute = self._attribute(entity, path)
         return attribute is not None and attribute[1].lineage in self._lineages(entity, published)
+
+    def is_still_mapped(self, entity: str, path: str) -> bool:
+        """Whether the newest version of some schema maps to an attribute: what older ones map, comes no more."""
+        attribute = self._attribute(entity, path)
+        if entity not in self._fed:
+            blocks = [block for block in self._blocks(entity) if self._is_newest(block)]
+            self._fed[entity] = frozenset().union(*map(self._lineages_of, blocks))
+        return attribute is not None and attribute[1].lineage in self._fed[entity]
+
+    def new_paths(self, entity: str) -> tuple[str, ...]:
+        """Return the mapped attributes that only the newest version of an entity has; none where it is the only one."""
+        found = self._entities.get(entity)
+        if found is None or len(found.version_ids) < 2:
+            return ()
+        newest = self._document.cdm.version(found.version_ids[-1]).label
+        history = self.history(entity)
+        fresh = [one for one in (history.columns if history is not None else ()) if [*one.paths] == [newest]]
+        return tuple(one.path for one in fresh if self.is_mapped(entity, one.path))
 
     def is_masked(self, entity: str, path: str) -> bool:
         """Whether the values of an attribute are hidden from people."""
@@ -116,6 +135,10 @@ class EntityFacts:
         found = self._entities.get(entity)
         ids = found.version_ids if found is not None else ()
         return [block for id_ in ids for block in self._document.matrix.row_set(id_)]
+
+    def _is_newest(self, block: Block) -> bool:
+        version = self._document.extraction.version(block.version)
+        return self._document.extraction.schema(version.schema_id).version_ids[-1] == version.id
 
     def _lineages(self, entity: str, published: bool) -> frozenset[int]:
         if (entity, published) not in self._mapped:

@@ -94,6 +94,10 @@ class PartChecks:
             severity = Severity.ERROR if self.production else Severity.WARNING
             text = f"No {word} maps to {path} of {entity}, so {member} is always null."
             yield self.problem("warehouse.not-mapped", table, text, "Map it, or leave it out.", severity)
+        elif not self.facts.is_still_mapped(entity, path):
+            text = f"The newest version of no schema maps to {path} of {entity}, so {member} is null from then on."
+            hint = "What is there stays. Map it again, or leave it out."
+            yield self.problem("warehouse.no-longer-mapped", table, text, hint, Severity.NOTE)
         if self.facts.is_masked(entity, path):
             text = f"{path} of {entity} is masked."
             hint = "Targets leave it out unless they were made to hold it plain; or leave it out of the model."

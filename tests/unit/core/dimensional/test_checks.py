@@ -19,7 +19,7 @@ from metl_gui.core.matrix.document import Document
 from metl_gui.core.search.problems import Problem, Severity
 from metl_gui.core.trees.nodes import Side
 from metl_gui.formats.model_yaml import read_model
-from metl_gui.formats.row_expressions import attributes_of, row_expression
+from metl_gui.formats.row_expressions import named_attributes
 from tests.helpers.world import World, declare
 
 GOOD = """
@@ -83,7 +83,7 @@ DOCUMENT = world().document
 
 
 def checked(text: str, document: Document = DOCUMENT, **more: Any) -> tuple[Problem, ...]:
-    return check_model(document, read_model(text), lambda each: attributes_of(row_expression(each)), **more)
+    return check_model(document, read_model(text), named_attributes, **more)
 
 
 def codes(text: str, document: Document = DOCUMENT, **more: Any) -> dict[str, str]:
@@ -165,7 +165,10 @@ def test_a_fault_has_its_code_and_its_place(good: str, bad: str, code: str | Non
     assert code is None or code in found
 
 
-ELSEWHERE = {"cycle", "grant", "junk", "no-days", "masked", "not-mapped", "valid-at-differs", "no-business-key"}
+ELSEWHERE = {
+    *("cycle", "grant", "junk", "no-days", "masked", "not-mapped", "valid-at-differs", "no-business-key"),
+    *("new-attribute", "no-longer-mapped"),
+}
 
 
 def test_every_code_of_the_checks_is_among_the_faults() -> None:
@@ -225,6 +228,48 @@ def test_what_no_block_maps_is_a_warning_and_for_production_an_error() -> None:
     assert {problem.place for problem in found} == {"w: customer.name", "w: customer.loud"}
     found = checked(GOOD, made.document, production=True)
     assert found[0].severity is Severity.ERROR
+
+
+def with_second_version(made: World, entity: str, *paths: str) -> str:
+    """Add a version to an entity, fed by the first version of a schema of its own."""
+    declared = declare(entity, [f"{entity}_id:integer", *paths], "2")
+    made.do(AddVersion(Side.CDM, replace(declared, key=(f"{entity}_id",))))
+    columns = [f"{entity}_id", *(path.partition(":")[0] for path in paths)]
+    made.schema(f"t.{entity}", "1", *columns)
+    return f"t.{entity}@1:{entity}@2"
+
+
+def test_what_the_newest_version_of_an_entity_adds_is_offered_until_a_table_takes_it() -> None:
+    made = world()
+    block = with_second_version(made, "customer", "name", "nick", "age:integer", "fax")
+    assert checked(GOOD, made.document) == ()  # nothing maps to them
+    made.map(block, customer_id="customer_id", nick="nick", age="age")
+    (note,) = checked(GOOD, made.document)
+    assert (note.code, note.place, note.severity) == ("warehouse.new-attribute", "w: customer", Severity.NOTE)
+    assert note.message == "New in the newest version of customer, and in no table: nick, age."
+    some = GOOD.replace("from: name, history: 2}", "from: nick, history: 2}")
+    assert checked(some, made.document) == ()  # who took one has seen the other
+    used = GOOD.replace('"upper(name)"', '"upper(nick || cast(age as text))"')
+    assert checked(used, made.document) == ()
+    every = "warehouse: w\ntables: [{dimension: customer, entity: customer, columns: all}]"
+    assert "new-attribute" not in codes(every, made.document)
+
+
+def test_all_of_an_entity_with_one_version_is_nothing_new() -> None:
+    few = "warehouse: w\ntables: [{dimension: customer, entity: customer, columns: []}]"
+    assert checked(few) == ()
+
+
+def test_a_column_of_what_the_newest_version_of_no_schema_maps_is_told_of() -> None:
+    made = world()
+    made.schema("s.customer", "2", "customer_id", "parent_id")
+    found = checked(GOOD, made.document)
+    assert {(one.code, one.place, one.severity) for one in found} == {
+        ("warehouse.no-longer-mapped", "w: customer.name", Severity.NOTE),
+        ("warehouse.no-longer-mapped", "w: customer.loud", Severity.NOTE),
+    }
+    made.map(with_second_version(made, "customer", "name"), customer_id="customer_id", name="name")
+    assert checked(GOOD, made.document) == ()  # another schema feeds it, in another version
 
 
 def test_what_nobody_confirmed_is_not_published() -> None:

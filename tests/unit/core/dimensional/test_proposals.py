@@ -10,7 +10,7 @@ from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Side
 from metl_gui.core.warehouse_model import Dates, Dimension, Fact, Model, Reference
-from metl_gui.formats.row_expressions import attributes_of, row_expression
+from metl_gui.formats.row_expressions import named_attributes
 from tests.helpers.world import World, declare
 
 _LOGICAL = {"moment": "date-time", "day": "date"}
@@ -37,7 +37,7 @@ def proposed(**entities: str) -> Model:
     """Propose a model, which must have no problems."""
     found = document(**entities)
     model = proposed_model(found, "w")
-    assert check_model(found, model, lambda text: attributes_of(row_expression(text))) == ()
+    assert check_model(found, model, named_attributes) == ()
     return model
 
 

@@ -243,15 +243,16 @@ def test_what_the_newest_version_of_an_entity_brings_is_counted_and_offered_firs
     page, cdm = shown.warehouse.page, shown.project.value.cdm
     page.show_table("customer")
     assert page.table.add.count == ""
-    before = cdm.version(found.version_ids[-1]) if (found := cdm.named("customer")) is not None else None
-    assert before is not None
+    known = cdm.named("customer")
+    assert known is not None
+    before = cdm.version(known.version_ids[-1])
     attributes = tuple(AttributeDeclaration(one.path, one.type) for one in before.attributes)
     more = AttributeDeclaration("nick", "string"), AttributeDeclaration("rank", "integer")
     declared = VersionDeclaration("customer", (*attributes, *more), "9.0.0", key=before.key)
     shown.project.do(AddVersion(Side.CDM, declared))
     assert page.table.add.count == ""  # nothing is mapped to them
     document = shown.project.value
-    version = document.cdm.version(document.cdm.named("customer").version_ids[-1])
+    version = document.cdm.version(document.cdm.schema(known.id).version_ids[-1])
     targets = [version.at_path(path) for path in ("nick", "rank")]
     block = next(one for one in document.matrix.row_set(version.id) if len(one.elements) > 2)
     sources = document.extraction.version(block.version).attributes

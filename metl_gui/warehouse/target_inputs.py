@@ -16,6 +16,7 @@ from metl_gui.warehouse.compaction import keep_compacted
 from metl_gui.warehouse.epochs import keep_starts, prepare_spans
 from metl_gui.warehouse.forgotten_keys import Purge
 from metl_gui.warehouse.loader import Loader
+from metl_gui.warehouse.plans.facts.junk_plan import purge_combinations
 from metl_gui.warehouse.plans.facts.missed_plan import missed_table, missing_references
 from metl_gui.warehouse.plans.histories.arrivals import Batch, all_touched, none_touched, set_aside_table, touch_step
 from metl_gui.warehouse.plans.histories.compact_plan import compact_plan
@@ -121,6 +122,8 @@ class TargetInputs(Loader):
             elif shape.cascades:
                 # A version of a child is known by the message of the parent that opened it.
                 yield self.target.step(versions)
+        junk = (one for fact in self.shapes.facts if fact.entity == entity for one in fact.junk)
+        yield from (self.target.step(purge_combinations(one)) for one in junk)
 
     def _missed(self, dimension: str) -> list[tuple[str, str]]:
         """Return where facts list what they miss of a dimension, and by which role."""

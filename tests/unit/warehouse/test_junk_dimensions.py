@@ -21,8 +21,9 @@ from metl_gui.warehouse.databases.duckdb_target import DuckDb
 from metl_gui.warehouse.databases.postgres_target import PostgreSql
 from metl_gui.warehouse.databases.target import WarehouseTarget
 from metl_gui.warehouse.loader import Loader
-from metl_gui.warehouse.plans.shapes.table_shapes import ModelError
+from metl_gui.warehouse.plans.shapes.table_shapes import ModelError, TableShapes
 from metl_gui.warehouse.status import target_status
+from metl_gui.warehouse.target_inputs import TargetInputs
 from tests.unit.warehouse.conftest import NewTarget, new_schema
 from tests.unit.warehouse.orders import (
     FEE,
@@ -37,7 +38,7 @@ from tests.unit.warehouse.orders import (
     order_fact,
     tables_of,
 )
-from tests.unit.warehouse.worlds import ownership, plain, states_of
+from tests.unit.warehouse.worlds import ownership, part, plain, states_of
 
 RUSH = Column(name="rush", path="rush")
 RATE = Column(name="rate", path="rate", type="integer")
@@ -133,6 +134,39 @@ def test_a_combination_goes_with_its_last_fact_and_comes_back_with_its_key(
     assert audit(target, tables, OWNER) == ()
     status = target_status(target, tables)
     assert (status.tables["flags"], status.tables["order_junk"]) == (2, 1)
+
+
+def told(target: WarehouseTarget, tables: TableShapes) -> TargetInputs:
+    """Return a loader that knows the secret of the target; each is for one load."""
+    return TargetInputs(target, tables, OWNER, secret=lambda: b"a secret of sixteen letters and more")
+
+
+def test_columns_in_another_order_keep_the_keys_of_their_combinations(new_target: NewTarget, tmp_path: Path) -> None:
+    target, tables = new_target(tmp_path), tables_of(flagged(), FLAGS)
+    load_orders(target, tmp_path, tables, [[one(1, "new", "x"), one(2, "x", "new", no=2), one(3, None, "", no=3)]])
+    first = flags(target)
+    turned = tables_of(flagged(), Junk(name="flags", of="order", columns=("rush", "status")))
+    Loader(target, turned, OWNER).rebuild()
+    assert flags(target) == first
+    assert audit(target, turned, OWNER) == ()
+
+
+def test_combinations_that_only_a_forgotten_fact_had_leave_no_value(new_target: NewTarget, tmp_path: Path) -> None:
+    target, tables = new_target(tmp_path), tables_of(flagged(), FLAGS)
+    said = [one(1, "secret"), one(2, "also secret"), one(3, "new", no=2), one(4, "done", no=3), one(5, "new", no=3)]
+    load_orders(target, tmp_path, tables, [[message] for message in said])
+    first = flags(target)
+    purge = told(target, tables).forget("order", str(said[0].row_key))
+    assert purge.numbers == 3
+    assert flags(target) == {("new", ""): first["new", ""]}
+    kept = [
+        text for table in ("flags", "order_junk") for text, _ in target.rows(f"SELECT * FROM metl_combinations_{table}")
+    ]
+    assert len(kept) == 2
+    assert "secret" not in repr(kept)
+    told(target, tables).load([part(tmp_path, "order", [one(6, "done", no=4)])], "more")
+    assert flags(target)["done", ""] > max(first.values())
+    assert audit(target, tables, OWNER) == ()
 
 
 def test_combinations_that_look_alike_when_they_are_put_together_are_several(

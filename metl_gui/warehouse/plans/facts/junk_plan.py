@@ -29,15 +29,22 @@ def create_junk(shape: JunkShape) -> Iterator[Step]:
 
 
 def _combination(shape: JunkShape, of: str) -> str:
-    """Return the expression for the columns as one text, from which each can be told apart.
+    """Return the expression for the columns as one text, from which each can be told apart, in whatever order they are.
 
     Null equals null here, and no database looks that up by an index.
     """
     parts = []
-    for one in shape.columns:
-        value = f"CAST({name(of, one.name)} AS VARCHAR)"
-        parts.append(f"COALESCE(CAST(LENGTH({value}) AS VARCHAR) || ':' || {value}, '-')")
+    for column in sorted(one.name for one in shape.columns):
+        value = f"CAST({name(of, column)} AS VARCHAR)"
+        parts.append(f"{text(f'{column}=')} || COALESCE(CAST(LENGTH({value}) AS VARCHAR) || ':' || {value}, '-')")
     return " || ".join(parts)
+
+
+def purge_combinations(shape: JunkShape) -> Step:
+    """Return the step that takes out the combinations that no fact has any more: their values may be forgotten ones."""
+    there = f"SELECT {name(shape.key)} FROM {name(shape.table)}"
+    statement = f"DELETE FROM {name(combinations_table(shape.table))} WHERE junk_key NOT IN ({there})"
+    return Step(f"Forget combinations of {shape.table}", statement)
 
 
 def number_combinations(fact: FactShape, shape: JunkShape) -> Iterator[Step]:

@@ -102,11 +102,11 @@ class ForgottenKeys:
             text = f"{self.target.title} has no message of {entity} with it."
             raise TargetError("The key is not known", text, "Give it as messages have it, such as {“id”: 5}.")
         mark = mark_of(self.secret(), entity, row_key)
-        for schema, last in found:
+        for schema, last, commit in found:
             self.target.run(
                 f"DELETE FROM {FORGOTTEN} WHERE entity = ? AND schema = ? AND mark = ?", [entity, schema, mark]
             )
-            self.target.run(f"INSERT INTO {FORGOTTEN} VALUES (?, ?, ?, ?)", [entity, schema, mark, last])
+            self.target.run(f"INSERT INTO {FORGOTTEN} VALUES (?, ?, ?, ?, ?)", [entity, schema, mark, last, commit])
 
     def purge(self, entity: str, row_key: str) -> Purge:
         """Take the messages of a key out of what is kept of an entity."""

@@ -114,6 +114,7 @@ INTERNAL: dict[str, tuple[type, ...]] = {
         epochs.EpochStart,
         epochs.Fall,
         forgotten.ForgottenKey,
+        forgotten.LastForgotten,
         forgotten_keys.Purge,
         arrivals.Batch,
         audit.Finding,

@@ -13,8 +13,9 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from metl_gui.core.dimensional.rows.forgotten import ForgottenKey, mark_of, remembered
-from metl_gui.core.dimensional.rows.messages import Message
+from metl_gui.core.dimensional.rows.epochs import EpochStart, in_epochs
+from metl_gui.core.dimensional.rows.forgotten import ForgottenKey, LastForgotten, mark_of, remembered
+from metl_gui.core.dimensional.rows.messages import Message, Position
 from metl_gui.core.warehouse_model import Dimension, Fact
 from metl_gui.warehouse.audit import audit
 from metl_gui.warehouse.databases.duckdb_target import DuckDb
@@ -22,6 +23,7 @@ from metl_gui.warehouse.databases.postgres_target import PostgreSql
 from metl_gui.warehouse.databases.target import TargetError, WarehouseTarget
 from metl_gui.warehouse.target_inputs import TargetInputs
 from tests.unit.warehouse.conftest import NewTarget, new_schema
+from tests.unit.warehouse.test_epochs import answer, answers
 from tests.unit.warehouse.test_loads import KEYS, OWNER, PERSONS, VISITS, declarations, messages, repeats, row_key
 from tests.unit.warehouse.worlds import (
     at,
@@ -45,11 +47,15 @@ def loader_of(target: WarehouseTarget, declared: tuple[Dimension, Fact], secret:
 
 def known_of(key: str, loaded: Sequence[Message]) -> ForgottenKey:
     """Return a key as it is forgotten after some messages."""
-    last: dict[str, str] = defaultdict(str)
+    of_key: dict[str, list[Message]] = defaultdict(list)
     for one in loaded:
         if row_key(key) in (one.row_key, one.old_key):
-            last[one.schema] = max(last[one.schema], one.order_key)
-    return ForgottenKey(row_key(key), dict(last))
+            of_key[one.schema].append(one)
+    last = {
+        schema: LastForgotten(max(one.order_key for one in found), max(one.commit for one in found))
+        for schema, found in of_key.items()
+    }
+    return ForgottenKey(row_key(key), last)
 
 
 WORLDS = (
@@ -87,13 +93,13 @@ def check_against_the_oracle(
         came = persons[number::count]
         parts = [part(folder, "person", came), part(folder, "visit", visits[number::count])]
         loader_of(target, declared).load(parts, f"load {number}")
-        loaded += remembered(came, forgotten)
+        loaded += remembered(in_epochs(came, ()), forgotten)
         for after, key in forgets:
             if after == number and (known := known_of(key, loaded)).last:
                 loader_of(target, declared).forget("person", row_key(key))
                 forgotten.append(known)
                 loaded = remembered(loaded, forgotten)
-    left = remembered(worlds[0], forgotten)
+    left = remembered(in_epochs(worlds[0], ()), forgotten)
     facts, needed, before = expected_visits(fact, dimension, worlds[1], left)
     assert visit_rows(target, flag=fact.on_delete == "flag") == facts
     assert dimension_rows(target) == expected_dimension(dimension, left, needed, before)
@@ -136,6 +142,81 @@ def test_keys_that_are_forgotten_between_loads_give_it_in_postgresql_too(
         check_against_the_oracle(target, folder, (persons, visits), forgets, declared, count, chance)
 
 
+EPOCHS = (messages("person"), answers(), WORLDS[2], declarations(), st.randoms(use_true_random=False))
+
+
+def left(messages: Sequence[Message], starts: Sequence[EpochStart], forgotten: Sequence[ForgottenKey]) -> list[Message]:
+    """Return what is left of messages that are without their epochs, as others may begin later."""
+    return [
+        msgspec.structs.replace(one, old_key=kept.old_key)
+        for one in messages
+        for kept in remembered(in_epochs([one], starts), forgotten)
+    ]
+
+
+def check_epochs_against_the_oracle(
+    target: WarehouseTarget,
+    folder: Path,
+    persons: list[Message],
+    given_answers: Sequence[tuple[int, EpochStart]],
+    forgets: Sequence[tuple[int, str]],
+    declared: tuple[Dimension, Fact],
+    chance: random.Random,
+) -> None:
+    chance.shuffle(persons)
+    starts: list[EpochStart] = []
+    stored: list[Message] = []
+    forgotten: list[ForgottenKey] = []
+    loader_of(target, declared).load([], "nothing")
+    for number in range(4):
+        for before, start in given_answers:
+            if before == number:
+                answer(target, declared, start, starts)
+                starts.append(start)
+        # The last load sends all of them again, from where they were.
+        came = persons if number == 3 else persons[number::3]
+        loader_of(target, declared).load([part(folder, "person", came)], f"load {number}")
+        stored += left(came, starts, forgotten)
+        for after, key in forgets:
+            if after == number and (known := known_of(key, list(in_epochs(stored, starts)))).last:
+                loader_of(target, declared).forget("person", row_key(key))
+                stored = left(stored, starts, [known])
+                forgotten.append(known)
+    dimension, _ = declared
+    assert dimension_rows(target) == expected_dimension(dimension, in_epochs(stored, starts))
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=TOGETHER)
+@given(*EPOCHS)
+def test_keys_that_are_forgotten_before_epochs_begin_stay_away_as_by_the_oracle(
+    folder: Path,
+    persons: list[Message],
+    given_answers: list[tuple[int, EpochStart]],
+    forgets: list[tuple[int, str]],
+    declared: tuple[Dimension, Fact],
+    chance: random.Random,
+) -> None:
+    with DuckDb(folder / f"{len(list(folder.glob('*.duckdb')))}.duckdb") as target:
+        check_epochs_against_the_oracle(target, folder, persons, given_answers, forgets, declared, chance)
+
+
+@pytest.mark.live
+@pytest.mark.xdist_group("live")
+@settings(max_examples=8, deadline=None, suppress_health_check=TOGETHER, phases=set(Phase) - {Phase.shrink})
+@given(*EPOCHS)
+def test_keys_that_are_forgotten_before_epochs_begin_stay_away_in_postgresql_too(
+    folder: Path,
+    login: dict[str, Any],
+    persons: list[Message],
+    given_answers: list[tuple[int, EpochStart]],
+    forgets: list[tuple[int, str]],
+    declared: tuple[Dimension, Fact],
+    chance: random.Random,
+) -> None:
+    with PostgreSql(login, new_schema(), "the warehouse") as target:
+        check_epochs_against_the_oracle(target, folder, persons, given_answers, forgets, declared, chance)
+
+
 DECLARED = (person_dimension(), visit_fact())
 LATER = Message("a", row_key("1"), "0005", "u", {"id": 1, "city": "Jena"}, committed_at=at(9), seen_at=at(9))
 
@@ -170,6 +251,30 @@ def test_nothing_of_a_forgotten_key_is_left_and_old_messages_of_it_stay_away(
     assert target.rows(cities) == [("Jena", at(9))]
     late = loader_of(target, DECLARED).load([part(tmp_path, "person", tame[1:])], "late")
     assert (late.forgotten, late.keys.changed) == (1, 0)
+
+
+def logged(offset: int, place: int, hour: int, city: str) -> Message:
+    values = {"id": 1, "city": city}
+    position = Position("people", 0, offset)
+    return Message("a", row_key("1"), f"p{place:04}", "u", values, 0, position, at(hour), at(hour))
+
+
+def test_a_later_epoch_does_not_bring_back_what_was_forgotten(tmp_path: Path, new_target: NewTarget) -> None:
+    target = new_target(tmp_path)
+    known = [logged(1, 50, 1, "Kiel"), logged(3, 7, 3, "Ulm"), logged(4, 60, 4, "Jena")]
+    loader_of(target, DECLARED).load([part(tmp_path, "person", known)], "first")
+    loader_of(target, DECLARED).forget("person", row_key("1"))
+    loader_of(target, DECLARED).begin_epoch("a", [Position("people", 0, 2)])
+    from_elsewhere = [msgspec.structs.replace(one, position=Position("people", 0, n)) for n, one in enumerate(known, 5)]
+    never_loaded = logged(8, 5, 2, "Bonn")
+    again = [*known, *from_elsewhere, never_loaded]
+    report = loader_of(target, DECLARED).load([part(tmp_path, "person", again)], "again")
+    assert (report.forgotten, report.appended) == (7, 0)
+    assert target.rows("SELECT city FROM person WHERE person_key > 0") == []
+    later = logged(9, 6, 9, "Köln")
+    report = loader_of(target, DECLARED).load([part(tmp_path, "person", [later, *known])], "later")
+    assert (report.forgotten, report.appended) == (3, 1)
+    assert target.rows("SELECT city FROM person WHERE person_key > 0") == [("Köln",)]
 
 
 def test_facts_of_a_forgotten_member_refer_to_an_inferred_one(tmp_path: Path, new_target: NewTarget) -> None:

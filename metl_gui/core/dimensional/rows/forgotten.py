@@ -9,10 +9,30 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 
 import msgspec
 
+from metl_gui.core.dimensional.rows.epochs import HEAD
 from metl_gui.core.dimensional.rows.messages import Message
+
+
+class LastForgotten(msgspec.Struct, frozen=True):
+    """Up to where messages of a schema are forgotten.
+
+    Args:
+        order_key: the greatest of them, with its epoch.
+        commit: the latest of them: the log of a later epoch begins anew, and only times are held against it.
+    """
+
+    order_key: str
+    commit: datetime
+
+    def covers(self, message: Message) -> bool:
+        """Return whether a message was written before, so also one that is sent again in a later epoch."""
+        if message.order_key <= self.order_key:
+            return True
+        return message.order_key[:HEAD] > self.order_key[:HEAD] and message.commit <= self.commit
 
 
 class ForgottenKey(msgspec.Struct, frozen=True):
@@ -20,26 +40,30 @@ class ForgottenKey(msgspec.Struct, frozen=True):
 
     Args:
         row_key: canonical text of the key.
-        last: by schema, the order key up to which it was.
+        last: by schema, up to where it was.
     """
 
     row_key: str
-    last: Mapping[str, str]
+    last: Mapping[str, LastForgotten]
 
-    def covers(self, schema: str, row_key: str | None, order_key: str) -> bool:
-        """Return whether a place in the log of a row is forgotten."""
-        return row_key == self.row_key and order_key <= self.last.get(schema, "")
+    def covers(self, row_key: str | None, message: Message) -> bool:
+        """Return whether what a message says of a key is forgotten."""
+        return row_key == self.row_key and message.schema in self.last and self.last[message.schema].covers(message)
 
 
 def remembered(messages: Iterable[Message], forgotten: Iterable[ForgottenKey]) -> list[Message]:
-    """Return messages without those of forgotten keys; others do not say any more that a row had such a key before."""
+    """Return messages without those of forgotten keys; others do not say any more that a row had such a key before.
+
+    Args:
+        messages: with their epochs.
+        forgotten: keys.
+    """
     keys = tuple(forgotten)
     found = []
     for message in messages:
-        schema, order = message.schema, message.order_key
-        if any(key.covers(schema, message.row_key, order) for key in keys):
+        if any(key.covers(message.row_key, message) for key in keys):
             continue
-        was = any(key.covers(schema, message.old_key, order) for key in keys)
+        was = any(key.covers(message.old_key, message) for key in keys)
         found.append(msgspec.structs.replace(message, old_key=None) if was else message)
     return found
 

@@ -9,18 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from metl_gui.core.dimensional.rows.epochs import HEAD
 from metl_gui.warehouse.plans.dimensions.dimension_tables import members_table, versions_table
 from metl_gui.warehouse.plans.dimensions.member_plan import MemberTables, keys_of
 from metl_gui.warehouse.plans.histories.arrivals import set_aside_table, staged_table
 from metl_gui.warehouse.plans.histories.history_tables import history_table
-from metl_gui.warehouse.plans.histories.state_plan import StateTables
+from metl_gui.warehouse.plans.histories.state_plan import COMMIT, StateTables
 from metl_gui.warehouse.plans.shapes.table_shapes import DimensionShape
 from metl_gui.warehouse.plans.statements import Step, joined, name, temporary, text
 
 FORGOTTEN = "metl_forgotten"
-"""By entity and schema, the marks of forgotten keys and the order keys up to which they were."""
+"""By entity and schema, the marks of forgotten keys, and the order keys and commits up to which they were."""
 
-CREATE_FORGOTTEN = f"CREATE TABLE {FORGOTTEN} (entity VARCHAR, schema VARCHAR, mark VARCHAR, last_order VARCHAR)"
+CREATE_FORGOTTEN = f"""CREATE TABLE {FORGOTTEN} (
+    entity VARCHAR, schema VARCHAR, mark VARCHAR, last_order VARCHAR, last_commit TIMESTAMPTZ)"""
 
 
 def gone_table(entity: str) -> str:
@@ -48,10 +50,12 @@ def gone_statement(entity: str) -> str:
 
 
 def last_query(entity: str) -> str:
-    """Return the query for the last order key of a key in each schema; the key is its value, four times."""
-    where = "row_key = ? OR old_key = ?"
-    stored = (f"SELECT schema, order_key FROM {name(table)} WHERE {where}" for table in _kept(entity))
-    return f"SELECT schema, MAX(order_key) FROM ({' UNION ALL '.join(stored)}) AS k GROUP BY schema ORDER BY schema"
+    """Return the query for the last order key and commit of a key in each schema; the key is its value, four times."""
+    stored = " UNION ALL ".join(
+        f"SELECT h.schema, h.order_key, {COMMIT} AS commit FROM {name(table)} AS h WHERE h.row_key = ? OR h.old_key = ?"
+        for table in _kept(entity)
+    )
+    return f"SELECT schema, MAX(order_key), MAX(commit) FROM ({stored}) AS k GROUP BY schema ORDER BY schema"
 
 
 def linked_query(entity: str) -> str:
@@ -124,16 +128,18 @@ def leave_out_plan(entity: str) -> tuple[str, str]:
     """Return the statements that take forgotten keys out of a batch: whole messages, and keys that rows had before."""
     staged = name(staged_table(entity))
     return (
-        f"DELETE FROM {staged} AS s WHERE {_is_forgotten(entity, 'row_key')}",
-        f"UPDATE {staged} AS s SET old_key = NULL WHERE {_is_forgotten(entity, 'old_key')}",
+        f"DELETE FROM {staged} AS h WHERE {_is_forgotten(entity, 'row_key')}",
+        f"UPDATE {staged} AS h SET old_key = NULL WHERE {_is_forgotten(entity, 'old_key')}",
     )
 
 
 def _is_forgotten(entity: str, column: str) -> str:
+    """Return the condition that what a message, ``h``, says of a key was said before that was forgotten."""
+    in_later_epoch = f"SUBSTR(h.order_key, 1, {HEAD}) > SUBSTR(f.last_order, 1, {HEAD})"
     return f"""EXISTS (
         SELECT 1 FROM {name(stubs_table(entity))} AS k JOIN {FORGOTTEN} AS f ON f.mark = k.mark
-        WHERE f.entity = {text(entity)} AND k.row_key = s.{column} AND f.schema = s.schema
-          AND s.order_key <= f.last_order)"""
+        WHERE f.entity = {text(entity)} AND k.row_key = h.{column} AND f.schema = h.schema
+          AND (h.order_key <= f.last_order OR ({in_later_epoch} AND {COMMIT} <= f.last_commit)))"""
 
 
 def _kept(entity: str) -> tuple[str, str]:

@@ -11,7 +11,9 @@ Source: docs/reference/warehouse-model.md, "Types".
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cache
+from math import isinf
 from typing import Any, TypeAlias
 
 import msgspec
@@ -27,6 +29,7 @@ from metl_gui.engine.kernel.plan import ColumnPlan, EntityPlan, SourceType
 from metl_gui.engine.sinks import readers
 from metl_gui.engine.sinks.columns import INTEGERS, Column, column_of, read_time
 from metl_gui.engine.sinks.readers import Reader
+from metl_gui.formats.canonical_keys import canonical_number, row_key
 from metl_gui.formats.json_text import NULL
 
 Array: TypeAlias = "pa.Array[Any]"
@@ -85,22 +88,63 @@ def history_columns(plan: EntityPlan, history: EntityHistory) -> list[tuple[Hist
     """Decide how the attributes of an entity version are read into the columns of its history."""
     by_path = columns_of(history, plan.version)
     return [
-        (by_path[one.path], history_column(one, by_path[one.path].type, plan.sources))
+        (kept, history_column(one, kept.type, plan.sources, is_hashed=kept.name in history.hashed))
         for one in plan.columns
-        if one.path in by_path
+        if (kept := by_path.get(one.path)) is not None
     ]
 
 
-def history_column(plan: ColumnPlan, type_: str, sources: tuple[SourceType, ...] = ()) -> Column:
+def history_column(
+    plan: ColumnPlan, type_: str, sources: tuple[SourceType, ...] = (), *, is_hashed: bool = False
+) -> Column:
     """Decide how an attribute is read into a column of a history.
 
     Args:
         plan: the attribute.
         type_: as the history names it.
         sources: the sources of another type, of this and of other attributes.
+        is_hashed: texts are to be hashed, so that all spellings of a value are to be one.
     """
     stored, wants = _stored(type_)
-    return column_of(plan, sources, stored, wants, lambda source: _reader(plan, type_, stored, source))
+    spelled = _spelling(plan) if is_hashed else None
+
+    def reader_of(source: SourceType) -> Reader:
+        read = _reader(plan, type_, stored, source)
+        return read if spelled is None else _spelled(read, spelled)
+
+    return column_of(plan, sources, stored, wants, reader_of)
+
+
+def _spelling(plan: ColumnPlan) -> Callable[[str], str] | None:
+    """Return what makes one text of all that spell a value of an attribute, ``None`` where there is one alone."""
+    if plan.logical in DECIMALS:
+        return canonical_number
+    if time_type(plan.type, plan.logical) is not None or plan.type in ("string", "bytes", "boolean"):
+        return None
+    if plan.type in _FRACTIONS:
+        return _canonical_fraction
+    return canonical_number if plan.type in _NUMBERS else _canonical_json
+
+
+@cache
+def _spelled(read: Reader, spelled: Callable[[str], str]) -> Reader:
+    def in_one_way(found: Array) -> Array:
+        # The stubs do not know dictionaries.
+        encoded: Any = found.dictionary_encode()
+        made: Array = pa.array(map(spelled, encoded.dictionary.to_pylist()), pa.string()).take(encoded.indices)
+        return made
+
+    return read.then(in_one_way)
+
+
+def _canonical_fraction(text: str) -> str:
+    """Return the one text of a number of 64 bits; one that is beyond these stays as it is."""
+    number = float(text)
+    return canonical_number(text if isinf(number) else repr(number))
+
+
+def _canonical_json(text: str) -> str:
+    return row_key(text.encode()) or text
 
 
 def _reader(plan: ColumnPlan, type_: str, stored: pa.DataType, source: SourceType) -> Reader:
@@ -144,7 +188,8 @@ def _text_reader(plan: ColumnPlan, own: LogicalType | None, source: SourceType) 
             return readers.json_texts
 
 
-_NUMBERS = frozenset((*INTEGERS, "number", "float", "double"))
+_FRACTIONS = ("float", "double")
+_NUMBERS = frozenset((*INTEGERS, "number", *_FRACTIONS))
 
 
 def _text_scale(source: SourceType) -> int | None:

@@ -65,6 +65,36 @@ def test_null_stays_null_and_a_number_is_what_its_text_is() -> None:
     assert "name" not in first["absent"]
 
 
+@pytest.mark.parametrize(
+    ("column", "spellings", "canonical"),
+    [
+        ("rate", ["1.0", "1.00", "1", "10e-1", "1E+0"], "1"),
+        ("rate", ["1.500E-400"], "15E-401"),
+        ("amount", ["12.50", "12.5", '"BOI="'], "12.5"),
+        ("exact", ["12.3450", '{"scale":3,"value":"MDk="}'], "12.345"),
+        ("weight", ["0.1", "0.10", "1e-1", "0.1000000000000000055511151231257827"], "0.1"),
+        ("weight", ["1e16", "10000000000000000"], "10000000000000000"),
+        ("tags", ['[1, {"b":2.0,"a":"x"}]', '[1.0,{"a":"x","b":2}]'], '[1,{"a":"x","b":2}]'),
+        ("name", ['"1.0"'], "1.0"),
+        ("name", ['"1.00"'], "1.00"),
+    ],
+)
+def test_equal_values_have_one_hash_however_they_are_spelled(
+    column: str, spellings: list[str], canonical: str, tmp_path: Path
+) -> None:
+    columns = tuple(msgspec.structs.replace(c, type="text") if c.name == column else c for c in ORDER.columns)
+    history = msgspec.structs.replace(ORDER, columns=columns, hashed=("row_key", column))
+    row = '{"money":{"amount":VALUE}}' if column == "amount" else f'{{"{column}":VALUE}}'
+    rows = [row.replace("VALUE", one) for one in spellings]
+    sink = StageSink(tmp_path, "part", plan_of(), [history], mask_key=KEY)
+    assert sink.append(Kernel(plan_of()).map(Records.of([record(row) for row in rows], "f"))) == {}
+    (staged,) = sink.close()
+    assert pq.ParquetFile(staged).read()[column].to_pylist() == [KEY.hashed(canonical)] * len(spellings)
+    texts = [message(payload="row").replace(b'"row"', row.encode()) for row in rows]
+    found = MessageStager(plan_of(), [history], mask_key=KEY).stage(Records.of(texts, "m")).tables[0][1]
+    assert found[column].to_pylist() == [KEY.hashed(canonical)] * len(spellings)
+
+
 def test_nothing_is_staged_plain_for_want_of_a_key() -> None:
     with pytest.raises(BugError, match="under which key"):
         MessageStager(plan_of(), [hashing()]).stage(Records.of([message()], "m"))

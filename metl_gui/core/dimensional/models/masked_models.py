@@ -9,6 +9,7 @@ Source: docs/reference/warehouse-model.md, "Masked attributes".
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Collection, Iterable
 from typing import Any, Literal, TypeAlias
 
@@ -71,7 +72,7 @@ def target_masks(document: Document, histories: Iterable[EntityHistory], masking
         masking: of the target.
 
     Raises:
-        EditError: keys of rows are masked, which a target that leaves values out would hold.
+        EditError: keys of rows are masked, or may be, which a target that leaves values out would hold.
     """
     if masking == "plain":
         return NO_MASKS
@@ -80,11 +81,32 @@ def target_masks(document: Document, histories: Iterable[EntityHistory], masking
         masked = _masked_versions(document, history.entity)
         paths = {(label, path) for label, _, path in masked}
         columns[history.entity] = frozenset(c.name for c in history.columns if paths.intersection(c.paths.items()))
-        schemas = sorted(_schemas_of_masked_keys(document, history.entity, {id_ for _, id_, _ in masked}))
-        if schemas and masking == "omit":
-            text = f"The keys of {', '.join(schemas)} are masked, and {history.entity} is told apart by them."
-            raise EditError("The keys of rows are masked.", text, _WAYS)
+        if masking == "omit":
+            _check_keys(document, history.entity, {id_ for _, id_, _ in masked})
     return TargetMasks(masking, columns)
+
+
+def _check_keys(document: Document, entity: str, masked: Collection[int]) -> None:
+    """Refuse an entity whose rows are told apart by what is masked, or may be.
+
+    Args:
+        document: the state.
+        entity: its name.
+        masked: ids of its attributes.
+
+    Raises:
+        EditError: a part of a key is masked; or nobody says what the key is of a schema with masked attributes: its
+            records have some.
+    """
+    schemas, undeclared = _schemas_of_masked_keys(document, entity, masked)
+    if schemas:
+        text = f"The keys of {', '.join(sorted(schemas))} are masked, and {entity} is told apart by them."
+        raise EditError("The keys of rows are masked.", text, _WAYS)
+    if undeclared:
+        first = min(undeclared)
+        text = f"{', '.join(sorted(undeclared))} have masked attributes, and no key: that of their records is kept."
+        hint = f"Set it: metl set PROJECT --schema {shlex.quote(first)} key=ATTRIBUTE. Or: {_WAYS}"
+        raise EditError("The keys of rows may be masked.", text, hint)
 
 
 def _masked_versions(document: Document, entity: str) -> list[tuple[str, int, str]]:
@@ -100,27 +122,30 @@ def _masked_versions(document: Document, entity: str) -> list[tuple[str, int, st
     return hidden
 
 
-def _schemas_of_masked_keys(document: Document, entity: str, masked: Collection[int]) -> set[str]:
-    """Name the schemas that feed an entity and of whose keys a part is masked, or feeds what is.
+def _schemas_of_masked_keys(document: Document, entity: str, masked: Collection[int]) -> tuple[set[str], set[str]]:
+    """Name the schemas that feed an entity and of whose keys a part is masked, or feeds what is, or may be.
 
-    Where nobody says what the key of a schema is, it is what feeds the key of the entity.
+    Where nobody says what the key of a schema is, it is what feeds the key of the entity, or else anything.
     """
     found = next((one for one in document.cdm.schemas() if one.name == entity), None)
-    schemas = set()
+    schemas, undeclared = set(), set()
     for target in document.cdm.versions(found.id) if found is not None else ():
         own_key = {one.id for one in target.attributes if one.path in (target.key or ())}
         for block in document.matrix.row_set(target.id):
             version = document.extraction.version(block.version)
             schema = document.extraction.schema(version.schema_id)
             lineages = masked_lineages(document.extraction, schema)
-            key = {one.id for one in version.attributes if one.path in (version.key or ())}
-            if version.key is None:
+            declared = tuple(filter(None, map(str.strip, schema.setting("key").split(",")))) or version.key or ()
+            key = {one.id for one in version.attributes if one.path in declared}
+            if not declared:
                 key = {p for q, p in block.elements if q in own_key}
             hidden = {one.id for one in version.attributes if one.lineage in lineages}
             hidden |= {p for q, p in block.elements if q in masked}
             if block.elements and key & hidden:
                 schemas.add(schema.name)
-    return schemas
+            elif block.elements and hidden and not declared and not own_key:
+                undeclared.add(schema.name)
+    return schemas, undeclared
 
 
 _WAYS = "Make a target that holds hashes of masked values: end its name in ?masked=hash. Or all of them: ?masked=plain."

@@ -100,6 +100,29 @@ def test_masked_keys_of_rows_are_refused() -> None:
             masks(document, "omit")
 
 
+def test_what_may_be_the_key_of_a_record_is_refused_where_nobody_says_what_it_is() -> None:
+    made = world()
+    made.schema("s.note", "1", "text", "about")
+    made.map("s.note@1:note@1", text="text")
+    for side, name, path in ((Side.EXTRACTION, "s.note", "about"), (Side.CDM, "note", "text")):
+        schema = made.document.tree(side).named(name)
+        assert schema is not None
+        assert masks(made.document, "omit").of("note") == frozenset()
+        made.do(SetSettings(side, schema.id, (("mask", path),)))
+        with pytest.raises(EditError, match=r"s\.note.* no key") as refused:
+            masks(made.document, "omit")
+        assert "--schema s.note key=" in refused.value.hint
+        assert masks(made.document, "hash").masking == "hash"
+        made.do(SetSettings(side, schema.id, (("mask", ""),)))
+    schema = made.document.extraction.named("s.note")
+    assert schema is not None
+    made.do(SetSettings(Side.EXTRACTION, schema.id, (("mask", "about"), ("key", "text"))))
+    assert masks(made.document, "omit").of("note") == frozenset()
+    made.do(SetSettings(Side.EXTRACTION, schema.id, (("key", "about"),)))
+    with pytest.raises(EditError, match=r"keys of s\.note are masked"):
+        masks(made.document, "omit")
+
+
 def test_a_column_of_a_schema_that_is_masked_masks_what_it_feeds() -> None:
     document = masking("s.customer/name", side=Side.EXTRACTION)
     assert masks(document, "omit").of("customer") == {"name"}

@@ -364,6 +364,25 @@ def test_pairs_of_an_entity_are_counted_for_each_owner(new_target: NewTarget, tm
     assert (report.tables["film_credit"], [t for t in report.tables if t.startswith("metl_")]) == (3, [])
 
 
+def test_pairs_lead_to_members_whose_business_keys_have_several_parts(new_target: NewTarget, tmp_path: Path) -> None:
+    played = Dimension(name="played", entity="credit", business_key=("film", "who"), columns=())
+    references = (
+        Reference(dimension="played", on=(("who", "who"), ("film", "film"))),
+        Reference(dimension="film", on=(("film", "id"),)),
+    )
+    one = credits_of(references=references, weight="")
+    model = Model(name="world", tables=(film_dimension(), played, one))
+    target, tables = new_target(tmp_path), shapes(model, ENTITIES, parse)
+    found = [credit(1, 1, 7, 4, 1), credit(2, 1, 7, 4, 1), credit(3, 1, 7, 5, 1), credit(2, 2, 4, 7, 1)]
+    for number, message in enumerate(reversed(found)):
+        load_parts(target, tables, [part(tmp_path, "credit", [message], CREDIT)], f"load {number}", OWNER)
+    query = """SELECT p.film, p.who, f.id, b.count FROM film_credit AS b
+        JOIN played AS p ON p.played_durable_key = b.played_durable_key
+        JOIN film AS f ON f.film_durable_key = b.film_durable_key"""
+    assert exact(target.rows(query)) == [(4, 7, 4, 1), (7, 4, 7, 1), (7, 5, 7, 1)]
+    assert audit(target, tables, OWNER) == ()
+
+
 def test_a_message_whose_list_does_not_fit_is_set_aside_and_goes_in_where_it_fits(
     new_target: NewTarget, tmp_path: Path
 ) -> None:

@@ -344,7 +344,25 @@ class _Checker(FactChecks):
         yield from self.zone(table.name, table.time_zone)
         of = self.model.table(table.of)
         if isinstance(of, FROM_ENTITY):
-            yield from self.known_columns(table.name, table.columns, self.all_columns(of))
+            known = self.all_columns(of)
+            yield from self.known_columns(table.name, table.columns, known)
+            taken = self.own_values(of)
+            for name in (one for one in table.columns if taken.isdisjoint((one, one.lower())) and one.lower() in known):
+                text = f"{name} of {of.name} follows from other tables, or from all its rows."
+                hint = f"Leave it out, and look it up in {of.name}: the row has the keys that name it there."
+                yield self.problem("warehouse.unknown-column", table.name, text, hint)
+
+    def own_values(self, table: Dimension | Fact) -> set[str]:
+        """Return the names of the columns of a table that hold what its entity says, in small letters."""
+        names = {column.name.lower() for column in _columns_of(table)}
+        if isinstance(table, Fact):
+            names |= {EVENT_TIME, *(one.name.lower() for one in table.event_times)}
+            return names | {"is_deleted"} if table.on_delete == "flag" else names
+        history = self.facts.history(table.entity)
+        if history is not None:
+            names |= {split(path)[-1].lower() for path in table.business_key or history.key}
+            names |= {column.name for column in history.columns} if table.columns == "all" else set()
+        return names
 
     def all_columns(self, table: Dimension | Fact) -> set[str]:
         """Return the names of all columns of a table, in small letters."""
@@ -363,7 +381,12 @@ class _Checker(FactChecks):
                 text = f"A bridge that is an entity has two references, not {len(table.references)}."
                 yield self.problem("warehouse.bridge", table.name, text, "State both.")
             for reference in table.references:
-                yield from self.reference(table.name, table.entity, reference, is_fact=False)
+                yield from self.bridge_reference(table, reference)
+            if table.as_of == "version":
+                text = "What of an entity lives belongs to members, and not to versions of them."
+                yield self.problem(
+                    "warehouse.bridge", table.name, text, "Leave as_of out, or take a list of the owner."
+                )
             if table.weight not in ("", "equal"):
                 yield from self.attribute(table.name, table.entity, table.weight, "weight")
             return
@@ -377,8 +400,47 @@ class _Checker(FactChecks):
             yield from self.attribute(table.name, of.entity, table.list_path, "list")
             if table.weight not in ("", "equal"):
                 yield from self.attribute(table.name, of.entity, table.weight, "weight")
-        if table.to and not isinstance(target := self.model.table(table.to), Dimension):
+            yield from self.bridge_owner(table, of)
+        target = self.model.table(table.to)
+        if isinstance(target, Dimension):
+            yield from self.bridge_element(table, target)
+        elif table.to:
             yield from self.no_dimension(table.name, table.to, target)
+
+    def bridge_reference(self, table: Bridge, reference: Reference) -> Iterator[Problem]:
+        """Check a reference of a bridge of an entity: it is to a member, whatever its versions."""
+        yield from self.reference(table.name, table.entity, reference, is_fact=False)
+        place = f"{table.name}.{reference.name}"
+        target = self.model.table(reference.dimension)
+        if isinstance(target, Dates | TimesOfDay):
+            yield self.problem("warehouse.no-dimension", place, f"{target.name} has no members.", _OF_MEMBERS)
+        if reference.as_of == "version" or reference.cascade:
+            text = "A bridge of an entity has the members of its references, and not their versions."
+            yield self.problem("warehouse.as-of", place, text, "Leave as_of and cascade out.")
+
+    def bridge_owner(self, table: Bridge, of: Dimension | Fact) -> Iterator[Problem]:
+        """Check that there is a list, and that rows of its owner can be named."""
+        found = self.facts.column(of.entity, table.list_path)
+        if found is not None and found.type != "json":
+            text = f"{table.list_path} of {of.entity} is {found.type}, and no list."
+            yield self.problem("warehouse.bridge", table.name, text, "Take an attribute that is an array.")
+        if not isinstance(of, Fact):
+            return
+        if table.as_of == "version":
+            text = f"{of.name} is a fact, which has no versions."
+            yield self.problem("warehouse.bridge", table.name, text, "Leave as_of out.")
+        if "reverse" in (of.on_correction, of.on_delete):
+            text = f"{of.name} reverses, so that several rows of it have one grain."
+            yield self.problem("warehouse.bridge", table.name, text, "Let it be of a fact that overwrites.")
+
+    def bridge_element(self, table: Bridge, to: Dimension) -> Iterator[Problem]:
+        """Check that an element of a list, which is one value, can be a business key."""
+        history = self.facts.history(to.entity)
+        key = to.business_key or (history.key if history else ())
+        if len(key) > 1 or to.key_includes_schema:
+            parts = ", ".join(("schema", *key) if to.key_includes_schema else key)
+            text = f"An element of a list is one value, and the business key of {to.name} is {parts}."
+            yield self.problem("warehouse.bridge", table.name, text, _OF_MEMBERS)
 
     def hierarchy(self, table: Hierarchy) -> Iterator[Problem]:
         yield from self.owner(table.name, table.of, (Dimension,), "dimension")
@@ -409,6 +471,9 @@ class _Checker(FactChecks):
             calendar_names(table.locale)
         except EditError as error:
             yield self.problem("warehouse.locale", table.name, error.title, error.hint)
+
+
+_OF_MEMBERS = "Map the pairs to an entity of their own, and let it refer to both members."
 
 
 def _times_of(table: Dimension) -> tuple[str, str]:

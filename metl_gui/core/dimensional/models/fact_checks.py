@@ -19,6 +19,11 @@ class FactChecks(PartChecks):
             yield from self.value(table.name, table.entity, table.where, "where")
         if table.event_time:
             yield from self.time(table.name, table.entity, table.event_time, "event_time")
+        for one in table.references:
+            if one.cascade:
+                text = "A fact has no versions that those of a member could make."
+                hint = "Leave cascade out: as_of says which version it refers to."
+                yield self.problem("warehouse.as-of", f"{table.name}.{one.name}", text, hint)
         yield from self.event_times(table)
         yield from self.listed_junk(table)
         for column in table.measures:

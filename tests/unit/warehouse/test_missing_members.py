@@ -5,11 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
+from metl_gui.core.dimensional.loads.load_report import TableCounts
 from metl_gui.core.dimensional.loads.missing_members import MissingMember
 from metl_gui.core.dimensional.rows.messages import Message
 from metl_gui.core.warehouse_model import OnMiss
+from metl_gui.warehouse.audit import audit
 from metl_gui.warehouse.loader import load_parts
 from metl_gui.warehouse.missing_members import missing_members
 from metl_gui.warehouse.target_model import Owner
@@ -52,6 +55,30 @@ def test_a_missing_member_is_listed_with_its_facts_until_it_comes(
     came = message("person", 9, {"id": 7, "city": "Kiel"})
     load_parts(target, shapes, [part(tmp_path, "person", [came])], "2", OWNER)
     assert missing_members(target, shapes) == (eight,)
+
+
+@pytest.mark.parametrize("covers_past", [True, False])
+def test_a_fact_that_waits_for_one_member_lets_no_other_be_inferred(
+    tmp_path: Path, new_target: NewTarget, covers_past: bool
+) -> None:
+    host = msgspec.structs.replace(guest("wait"), role="host", on=(("fee", "id"),))
+    _, shapes = model_of(person_dimension(covers_past=covers_past), visit_fact(references=(guest(), host)))
+    target = new_target(tmp_path)
+    visits = [visit(1, 7), message("visit", 2, {"no": 2, "who": 8, "at": at(2), "fee": 5})]
+    known = [message("person", number, {"id": number, "city": "Kiel"}) for number in (5, 8)]
+    load_parts(target, shapes, [part(tmp_path, "visit", visits), part(tmp_path, "person", known)], "1", OWNER)
+    rows = 'SELECT "no" FROM visit'
+    inferred = "SELECT id, version_number FROM person WHERE is_inferred ORDER BY id"
+    before = [] if covers_past else [(5, 0), (8, 0)]
+    assert [(int(key), number) for key, number in target.rows(inferred)] == before
+    assert target.rows(rows) == [(2,)]
+    again = load_parts(target, shapes, [part(tmp_path, "visit", visits)], "2", OWNER)
+    assert again.tables.get("person", TableCounts()) == TableCounts()
+    assert audit(target, shapes, OWNER) == ()
+    load_parts(target, shapes, [part(tmp_path, "person", [message("person", 1, {"id": 1})])], "3", OWNER)
+    assert sorted(target.rows(rows)) == [(1,), (2,)]
+    assert [int(key) for key, number in target.rows(inferred) if number] == [7]
+    assert audit(target, shapes, OWNER) == ()
 
 
 def test_so_many_are_read_of_each_reference_and_the_oldest_first(tmp_path: Path, new_target: NewTarget) -> None:

@@ -73,12 +73,14 @@ def fact_plan(shape: FactShape, dimensions: Mapping[str, DimensionShape]) -> Ite
     yield temporary(f"_met_{shape.table}", _met(shape, dimensions), f"Find the members that {shape.table} refers to")
     for reference in member_references(shape):
         if reference.on_miss == "infer":
-            needed = f"SELECT DISTINCT {name(reference.durable)} AS durable_key FROM {name(f'_met_{shape.table}')}"
+            needed = f"""SELECT DISTINCT f.{name(reference.durable)} AS durable_key
+                FROM {name(f"_met_{shape.table}")} AS f WHERE {_waits_for_none(shape, dimensions)}"""
             yield from infer(dimensions[reference.dimension], needed)
     for reference in member_references(shape):
         target = dimensions[reference.dimension]
         if reference.as_of == "event" and not target.covers_past:
-            yield from add_before(target, _too_early(shape, reference, target), target.table)
+            early = f"{_too_early(shape, reference, target)} WHERE {_waits_for_none(shape, dimensions)}"
+            yield from add_before(target, early, target.table)
     if missing_references(shape):
         yield from keep_missed(shape, _version_joins(shape, dimensions), _misses(shape))
     for junk in shape.junk:
@@ -129,6 +131,17 @@ def _too_early(shape: FactShape, reference: ReferenceShape, target: DimensionSha
         JOIN (SELECT {durable} AS durable_key, MIN(valid_from) AS first_time FROM {name(target.table)}
               WHERE {key} > 0 GROUP BY {durable}) AS d
         ON d.durable_key = f.{name(reference.durable)} AND f."_time" < d.first_time"""
+
+
+def _waits_for_none(shape: FactShape, dimensions: Mapping[str, DimensionShape]) -> str:
+    """Return the condition that a fact, ``f``, waits for no member: one that waits needs none to be there."""
+    conditions = ["TRUE"]
+    for reference in missing_references(shape):
+        if reference.on_miss == "wait":
+            target, member = dimensions[reference.dimension], f"f.{name(reference.durable)}"
+            known = f"SELECT {name(target.durable_key)} FROM {name(target.table)} WHERE NOT is_inferred"
+            conditions.append(f"({member} <= 0 OR {member} IN ({known}))")
+    return " AND ".join(conditions)
 
 
 def _wanted(shape: FactShape, dimensions: Mapping[str, DimensionShape]) -> str:

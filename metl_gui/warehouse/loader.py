@@ -50,7 +50,12 @@ from metl_gui.warehouse.plans.histories.arrivals import (
 from metl_gui.warehouse.plans.histories.compact_plan import TOO_LATE, late_plan
 from metl_gui.warehouse.plans.histories.count_plan import ambiguous_query, keyless_query
 from metl_gui.warehouse.plans.histories.epoch_plan import epoch_statement, falls_plan
-from metl_gui.warehouse.plans.histories.history_tables import OWN_COLUMNS, history_table, sql_type
+from metl_gui.warehouse.plans.histories.history_tables import (
+    OWN_COLUMNS,
+    history_table,
+    list_absent_again,
+    sql_type,
+)
 from metl_gui.warehouse.plans.histories.log_plan import LOGS, relog_plan
 from metl_gui.warehouse.plans.histories.replay_plan import may_void_query, void_query
 from metl_gui.warehouse.plans.histories.snapshot_plan import absent_plan
@@ -135,6 +140,7 @@ class Loader:
         self._stated: set[str] = set()
         self._resting: set[str] = set()
         self._made: dict[str, int] = {}
+        self._unknown: dict[str, tuple[str, ...]] = {}
         self._has_epochs = self._is_ordered = False
         self._compacted: datetime | None = None
         self.report = LoadReport(load="")
@@ -289,7 +295,7 @@ class Loader:
         if is_rebuilt:
             self._additions = made.remake()
         else:
-            made.prepare()
+            self._unknown = {entity: one.unknown for entity, one in made.prepare().items()}
         self._has_epochs = prepare_spans(self.target)
         self._compacted = compacted_before(self.target)
 
@@ -334,6 +340,10 @@ class Loader:
         history = self.shapes.histories[entity]
         staged = staged_table(entity)
         self.target.read_parts(staged, [one.path for one in parts], _part_columns(history), {"order_key": head(0)})
+        if unknown := self._unknown.get(entity):
+            # Messages of a state that was before these attributes do not carry them.
+            own = {one.name: one.name for one in history.columns}
+            self.target.run(list_absent_again(staged, own | dict.fromkeys(unknown, "")))
         if self._has_epochs:
             self.target.run(epoch_statement(staged))
         messages, before = self._number_of(staged), self.report.set_aside

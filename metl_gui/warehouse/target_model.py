@@ -8,11 +8,16 @@ import msgspec
 
 from metl_gui.core.dimensional.models.model_changes import change_words, model_changes
 from metl_gui.core.warehouse_model import Model
+from metl_gui.warehouse.attribute_changes import (
+    FollowedAttributes,
+    fit_tables,
+    follow_attributes,
+    remember,
+    remember_tables,
+)
 from metl_gui.warehouse.databases.target import TargetError, WarehouseTarget
 from metl_gui.warehouse.plans.access_plan import declared
 from metl_gui.warehouse.plans.dimensions.dimension_tables import members_table, versions_table
-from metl_gui.warehouse.plans.histories.arrivals import set_aside_table
-from metl_gui.warehouse.plans.histories.history_tables import add_column, history_table
 from metl_gui.warehouse.plans.load_plan import create_histories, create_own, create_tables, drop_tables
 from metl_gui.warehouse.plans.shapes.table_shapes import TableShapes
 from metl_gui.warehouse.plans.statements import Step, name
@@ -62,8 +67,8 @@ class TargetModel:
     ) -> None:
         self.target, self.shapes, self.owner, self.steps = target, shapes, owner, steps
 
-    def prepare(self) -> None:
-        """Make what is missing in the target.
+    def prepare(self) -> Mapping[str, FollowedAttributes]:
+        """Make what is missing in the target, and return what became of the attributes of its entities.
 
         Raises:
             TargetError: it is somebody else's, or made by another model.
@@ -71,12 +76,15 @@ class TargetModel:
         if not self.target.has_table("metl_loads"):
             self.steps([*create_own(), *create_histories(self.shapes.histories.values()), *create_tables(self.shapes)])
             self._remember()
-            return
-        model = self._known(is_rebuilt=False)
+            return follow_attributes(self.target, self.shapes.histories.values(), {})
+        known, model = self._known(is_rebuilt=False)
         if changes := model_changes(model, self.shapes.model):
             made = f"{self.target.title} was made by another state of the warehouse model {model.name}"
             hint = "Run “metl warehouse rebuild” first, or undo what was changed."
             raise TargetError("The model has changed", f"{made}: {change_words(changes)}.", hint)
+        followed = follow_attributes(self.target, self.shapes.histories.values(), known)
+        fit_tables(self.target, self.shapes, known, followed)
+        return followed
 
     def remake(self) -> tuple[str, ...]:
         """Make the tables of the model anew and empty, and return what people had added to those of before.
@@ -84,7 +92,8 @@ class TargetModel:
         Raises:
             TargetError: the target is somebody else's.
         """
-        model = self._known(is_rebuilt=True)
+        known, model = self._known(is_rebuilt=True)
+        follow_attributes(self.target, self.shapes.histories.values(), known)
         additions = self.target.additions(declared(model))
         before = {one.table: list(self.target.columns(one.table)) for one in self.shapes.dimensions}
         self.steps(drop_tables(model))
@@ -93,13 +102,12 @@ class TargetModel:
         self._remember()
         return additions
 
-    def _known(self, *, is_rebuilt: bool) -> Model:
-        """Return the model by which the target was made, once it is found to be ours."""
+    def _known(self, *, is_rebuilt: bool) -> tuple[dict[str, str], Model]:
+        """Return what the target remembers, and the model by which it was made, once it is found to be ours."""
         known = dict(self.target.rows("SELECT name, value FROM metl_target"))
         self._check_owner(known)
         check_masks(self.target, self.shapes, known, is_rebuilt=is_rebuilt)
-        self._widen_histories()
-        return msgspec.json.decode(known["model"], type=Model)
+        return known, msgspec.json.decode(known["model"], type=Model)
 
     def _forget_other_keys(self, before: Mapping[str, Sequence[str]]) -> None:
         """Drop the keys of business keys that have other columns now; their numbers are not given again.
@@ -120,8 +128,8 @@ class TargetModel:
     def _remember(self) -> None:
         values = msgspec.to_builtins(self.owner) | {"model": msgspec.json.encode(self.shapes.model).decode()}
         for key, value in values.items():
-            self.target.run("DELETE FROM metl_target WHERE name = ?", [key])
-            self.target.run("INSERT INTO metl_target VALUES (?, ?)", [key, str(value)])
+            remember(self.target, key, str(value))
+        remember_tables(self.target, self.shapes)
         remember_masks(self.target, self.shapes)
 
     def _check_owner(self, known: dict[str, str]) -> None:
@@ -134,15 +142,3 @@ class TargetModel:
         if known["mode"] != self.owner.mode:
             text = f"{self.target.title} takes {known['mode']} runs, as its first load was one."
             raise TargetError("A target takes test runs or production runs", text, "Name another target.")
-
-    def _widen_histories(self) -> None:
-        """Add the entities and attributes that the mapping got since the last load."""
-        for history in self.shapes.histories.values():
-            for table in (history_table(history.entity), set_aside_table(history.entity)):
-                stored = self.target.columns(table)
-                if not stored:
-                    self.steps(create_histories([history]))
-                for column in history.columns if stored else ():
-                    if column.name not in stored:
-                        for statement in add_column(table, column.name, column.type):
-                            self.target.run(statement)

@@ -124,7 +124,7 @@ def _hashes(column: Array, mask_key: MaskKey | None) -> Array:
 
 
 def absent_columns(history: EntityHistory, version: str | None, carried: Iterable[str]) -> list[str]:
-    """Return the names of the columns that a message does not carry.
+    """Return the names of the columns that a message does not carry, sorted.
 
     Args:
         history: of its entity.
@@ -133,7 +133,7 @@ def absent_columns(history: EntityHistory, version: str | None, carried: Iterabl
     """
     by_path = columns_of(history, version or "")
     found = {by_path[path].name for path in carried if path in by_path}
-    return [one.name for one in history.columns if one.name not in found]
+    return sorted(one.name for one in history.columns if one.name not in found)
 
 
 def _keys(keys: Array) -> Array:

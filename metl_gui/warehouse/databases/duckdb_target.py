@@ -15,7 +15,7 @@ from metl_gui.core.dimensional.loads.staged_parts import INFINITE_DATES
 from metl_gui.warehouse.databases.target import TargetError
 from metl_gui.warehouse.plans.access_plan import Declared, Grant
 from metl_gui.warehouse.plans.index_plan import Index
-from metl_gui.warehouse.plans.statements import Step, name, text
+from metl_gui.warehouse.plans.statements import Step, name, text, text_column
 
 DIALECT = "duckdb"
 _TYPES = {"TIMESTAMP WITH TIME ZONE": "TIMESTAMPTZ"}
@@ -133,6 +133,10 @@ class DuckDb:
         query = """SELECT column_name, data_type FROM duckdb_columns() WHERE table_name = ?
             AND schema_name = 'main' AND database_name = current_database() ORDER BY column_index"""
         return {column: _TYPES.get(type_, type_) for column, type_ in self.rows(query, [table])}
+
+    def make_text(self, table: str, column: str, value: str) -> None:
+        """Make a column one of texts; see ``WarehouseTarget``."""
+        self.run(text_column(table, column, value))
 
     def unfit(self, _columns: Sequence[str]) -> dict[str, str]:
         """Return none: every text can be held."""

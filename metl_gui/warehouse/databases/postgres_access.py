@@ -44,8 +44,13 @@ KEPT = (
 )
 """Statements that make again what people did to tables; grants that the model declares are left out."""
 
-KEPT_INDEXES = "SELECT indexdef FROM pg_indexes WHERE schemaname = $1 AND tablename = ANY($2) AND indexname <> ALL($3)"
-"""Statements that make again the indexes that people made."""
+INDEXES = f"""SELECT c.relname, x.relname, pg_get_indexdef(i.indexrelid), COALESCE(array_agg(t.attname::text
+      ORDER BY k.place) FILTER (WHERE t.attname IS NOT NULL), '{{}}')
+    FROM {_TABLES} JOIN pg_index AS i ON i.indrelid = c.oid JOIN pg_class AS x ON x.oid = i.indexrelid
+    CROSS JOIN unnest(i.indkey) WITH ORDINALITY AS k (number, place)
+    LEFT JOIN pg_attribute AS t ON t.attrelid = c.oid AND t.attnum = k.number AND k.number > 0
+    WHERE {_LISTED} GROUP BY c.relname, x.relname, i.indexrelid"""
+"""The indexes of tables: table, name, the statement that makes it, and its columns."""
 
 GONE = ("42703", "42P01", "42704")
 """States of errors that say that a column, a table or a role is no longer there."""

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from metl_gui.warehouse.databases.postgres_access import (
     GONE,
+    INDEXES,
     KEPT,
-    KEPT_INDEXES,
     MISSING_ROLES,
     READABLE,
     declared_grants,
@@ -24,7 +24,7 @@ from metl_gui.warehouse.databases.target import CommitUnknownError, TargetError
 from metl_gui.warehouse.plans.access_plan import Declared, Grant
 from metl_gui.warehouse.plans.dialects import POSTGRES, UNHELD, fitted
 from metl_gui.warehouse.plans.index_plan import Index
-from metl_gui.warehouse.plans.statements import Step, in_dialect, name, names, text
+from metl_gui.warehouse.plans.statements import Step, in_dialect, name, names, text, text_column
 
 if TYPE_CHECKING:
     import psycopg
@@ -78,6 +78,10 @@ _TYPES = {
     "timestamp without time zone": "TIMESTAMP",
     "timestamp with time zone": "TIMESTAMPTZ",
 }
+
+
+_DEPENDS = ("2BP01", "0A000")
+"""States of errors that say in their detail what stands in the way."""
 
 
 class PostgreSql:
@@ -304,6 +308,13 @@ class PostgreSql:
             self._execute(f"ANALYZE {names(fitted(table) for table in sorted(counted))}")
             self._execute(f"SET default_statistics_target TO {_SAMPLED}")
 
+    def make_text(self, table: str, column: str, value: str) -> None:
+        """Make a column one of texts; see ``WarehouseTarget``. Its indexes go: ``index`` makes those of texts."""
+        for _, label, _, columns in self._fetch(INDEXES, [self.schema, [fitted(table)]]):
+            if fitted(column) in columns and label == _label([table, *columns]):
+                self._execute(f"DROP INDEX {name(label)}")
+        self.run(text_column(table, column, value))
+
     def check_roles(self, roles: Sequence[str]) -> None:
         """Refuse roles that the server does not have.
 
@@ -326,9 +337,10 @@ class PostgreSql:
         """Return the statements that make again the grants, comments and indexes that people added to tables."""
         listed = [self.schema, [fitted(table) for table in known.tables]]
         grants = declared_grants(known.grants)
-        ours = [_index(Index(table, columns))[0] for table, columns in known.indexes]
+        ours = {_index(Index(table, columns))[0] for table, columns in known.indexes}
         found = [row[0] for query in KEPT for row in self._fetch(query, [*listed, grants])]
-        return (*found, *(row[0] for row in self._fetch(KEPT_INDEXES, [*listed, ours])))
+        indexes = self._fetch(INDEXES, listed)
+        return (*found, *(made for table, label, made, of in indexes if label not in {*ours, _label([table, *of])}))
 
     def add_again(self, statements: Sequence[str]) -> None:
         """Make again what people added to tables; what has lost its column, table or role is left out.
@@ -431,9 +443,14 @@ def _index(one: Index) -> tuple[str, str]:
     columns = [name(fitted(column)) for column in one.columns]
     listed = ", ".join(f"COALESCE({column}, '')" for column in columns) if one.is_filled else ", ".join(columns)
     kind = "hash" if one.is_text else "btree"
-    label = fitted("_".join([one.table, *one.columns, *([one.part] if one.part else []), "index"]))
+    label = _label([one.table, *one.columns, *([one.part] if one.part else [])])
     where = f" WHERE {in_dialect(one.where, POSTGRES)}" if one.where else ""
     return label, f"CREATE INDEX {name(label)} ON {name(fitted(one.table))} USING {kind} ({listed}){where}"
+
+
+def _label(parts: Sequence[str]) -> str:
+    """Return the name of an index by the names of its table and columns."""
+    return fitted("_".join([*parts, "index"]))
 
 
 def _unopened(title: str, error: psycopg.Error) -> TargetError:
@@ -456,8 +473,8 @@ def _refused(title: str, error: psycopg.Error) -> TargetError:
         return TargetError("A right is missing", text, "Ask the owner of the database for it (GRANT).")
     if state.startswith("53"):
         return TargetError("The database has no room", text, "Make room on the server, then load again.")
-    if state == "2BP01":
-        text = f"{text} {(error.diag.message_detail or '')[:1000]}".strip()
+    if state in _DEPENDS and error.diag.message_detail:
+        text = f"{text} {error.diag.message_detail[:1000]}".strip()
         return TargetError("Other objects depend on a table", text, "Drop them, and make them again afterwards.")
     if state == "55P03":
         return TargetError("Somebody has a table open", text, "Wait until nobody reads or changes it, then try again.")

@@ -71,6 +71,16 @@ class WarehouseTarget(Protocol):
         """Return the columns of a table in order, with their types as plans write them; none where there is none."""
         ...
 
+    def make_text(self, table: str, column: str, value: str) -> None:
+        """Make a column one of texts.
+
+        Args:
+            table: its table, of which no view takes the column.
+            column: its name.
+            value: the expression for its values as texts.
+        """
+        ...
+
     def read_parts(
         self,
         table: str,

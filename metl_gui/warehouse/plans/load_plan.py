@@ -92,6 +92,11 @@ def create_tables(shapes: TableShapes) -> Iterator[Step]:
             yield from create_dates(table)
         if isinstance(table, TimesOfDay):
             yield from create_times(table)
+    yield from create_derived(shapes)
+
+
+def create_derived(shapes: TableShapes) -> Iterator[Step]:
+    """Yield the steps that make the tables whose rows follow from histories, empty."""
     for dimension in shapes.dimensions:
         yield from create_dimension(dimension)
     for fact in shapes.facts:

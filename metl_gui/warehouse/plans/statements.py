@@ -85,6 +85,11 @@ def text(value: str) -> str:
     return exp.Literal.string(value).sql(dialect=WRITTEN_IN)
 
 
+def text_column(table: str, column: str, value: str) -> str:
+    """Return the statement that makes a column one of texts, whose values an expression gives."""
+    return f"ALTER TABLE {name(table)} ALTER COLUMN {name(column)} SET DATA TYPE VARCHAR USING {value}"
+
+
 def first_of(value: str, order: str, where: str = "") -> str:
     """Return the aggregate for the first value in an order."""
     condition = f" FILTER (WHERE {where})" if where else ""

@@ -171,9 +171,9 @@ def test_what_a_message_does_not_carry_is_named_in_absent(tmp_path: Path) -> Non
     rows, _ = staged(tmp_path, raws)
     update, delete, truncate = rows
     assert (update["absent"], update["name"], update["rate"], update["day"]) == (["name"], None, "2", None)
-    assert delete["absent"] == [name for name in ATTRIBUTES if name != "id"]
+    assert delete["absent"] == sorted(name for name in ATTRIBUTES if name != "id")
     assert delete["id"] == 2
-    assert truncate["absent"] == list(ATTRIBUTES)
+    assert truncate["absent"] == sorted(ATTRIBUTES)
     assert [truncate[name] for name in ("op", "row_key", "entity_version", "schema_version")] == ["t", None, None, None]
     assert truncate["order_key"] == f"p{9:016x}{9:016x}{0:016x}"
 

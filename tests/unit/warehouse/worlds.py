@@ -119,10 +119,14 @@ def model_of(dimension: Dimension, fact: Fact | None = None) -> tuple[Model, Tab
 
 _TYPES: dict[str, Any] = {
     "integer": pa.decimal128(38, 0),
+    "decimal(38,2)": pa.decimal128(38, 2),
+    "decimal(38,4)": pa.decimal128(38, 4),
+    "float": pa.float64(),
     "boolean": pa.bool_(),
     "text": pa.string(),
     "date": pa.date32(),
     "json": pa.string(),
+    "timestamp": pa.timestamp("us"),
     "instant": pa.timestamp("us", tz="UTC"),
 }
 _INSTANT = pa.timestamp("us", tz="UTC")
@@ -153,7 +157,7 @@ def part(folder: Path, entity: str, messages: Sequence[Message], history: Entity
             "snapshot": False,
             "old_key": m.old_key,
             **dict(zip(("position_log", "position_partition", "position_offset"), m.position, strict=True)),
-            "absent": [c.name for c in history.columns if c.name not in m.values],
+            "absent": sorted(c.name for c in history.columns if c.name not in m.values),
             **{c.name: m.values.get(c.name) for c in history.columns},
         }
         for m in messages

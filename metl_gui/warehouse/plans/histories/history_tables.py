@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 
 from metl_gui.core.dimensional.histories import EntityHistory
 from metl_gui.warehouse.plans.statements import name, text
@@ -61,7 +62,30 @@ def create_history(history: EntityHistory, table: str, more: Sequence[tuple[str,
     return f"CREATE TABLE IF NOT EXISTS {name(table)} ({listed})"
 
 
-def add_column(table: str, column: str, type_: str) -> tuple[str, ...]:
-    """Return the statements that add the column of an attribute which earlier messages did not carry."""
-    absent = f"UPDATE {name(table)} SET absent = LIST_APPEND(COALESCE(absent, []), {text(column)})"
-    return f"ALTER TABLE {name(table)} ADD COLUMN {name(column)} {sql_type(type_)}", absent
+def add_column(table: str, column: str, type_: str) -> str:
+    """Return the statement that adds a column."""
+    return f"ALTER TABLE {name(table)} ADD COLUMN {name(column)} {type_}"
+
+
+def rename_column(table: str, column: str, to: str) -> str:
+    """Return the statement that gives a column another name."""
+    return f"ALTER TABLE {name(table)} RENAME COLUMN {name(column)} TO {name(to)}"
+
+
+def list_absent_again(table: str, columns: Mapping[str, str]) -> str:
+    """Return the statement after which messages name what they do not carry by the names that columns have now.
+
+    Args:
+        table: of messages.
+        columns: by name, that which it had; empty for one that no message there carried.
+    """
+    parts = [
+        f"CASE WHEN LIST_CONTAINS(absent, {text(before)}) THEN [{text(column)}] ELSE [] END"
+        if before
+        else f"[{text(column)}]"
+        for column, before in sorted(columns.items())
+    ]
+    while len(parts) > 1:  # as a tree that is not deep
+        pairs = zip_longest(parts[::2], parts[1::2])
+        parts = [f"LIST_CONCAT({one}, {other})" if other else one for one, other in pairs]
+    return f"UPDATE {name(table)} SET absent = {parts[0]}"

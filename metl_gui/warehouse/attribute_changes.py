@@ -1,0 +1,264 @@
+"""What becomes of a target when attributes of entities come, get other names, or are said in another type.
+
+Columns of histories are attributes, whatever these are called: which attribute a column holds is kept in the target, by
+the paths that it has in the versions of its entity. So a column is added, gets the name that its attribute has now, or
+becomes text where the versions of its attribute differ in type. Tables follow in place where that says the same as
+making them anew; elsewhere a rebuild is asked for.
+
+Source: docs/reference/warehouse-model.md, "When attributes change".
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple, TypeAlias
+
+import msgspec
+from sqlglot import exp
+
+from metl_gui.core.dimensional.histories import EntityHistory
+from metl_gui.warehouse.databases.target import TargetError, WarehouseTarget
+from metl_gui.warehouse.plans.access_plan import declared
+from metl_gui.warehouse.plans.dialects import fitted
+from metl_gui.warehouse.plans.dimensions.dimension_tables import current_view, now_view
+from metl_gui.warehouse.plans.histories.arrivals import set_aside_table
+from metl_gui.warehouse.plans.histories.history_tables import (
+    add_column,
+    history_table,
+    list_absent_again,
+    rename_column,
+    sql_type,
+)
+from metl_gui.warehouse.plans.load_plan import create_derived, create_histories
+from metl_gui.warehouse.plans.shapes.table_shapes import TableShapes
+from metl_gui.warehouse.plans.statements import WRITTEN_IN, name, parsed
+
+HeldAttributes: TypeAlias = dict[str, list[Any]]
+"""By name of a column: its type, whether it holds hashes, and by label of a version the path of its attribute."""
+
+
+class FollowedAttributes(NamedTuple):
+    """What became of the columns of a history.
+
+    Args:
+        fresh: columns of attributes that no message in the target carried.
+        others: columns that hold another attribute than they did.
+        unknown: columns of attributes that later states have, and this one has not.
+    """
+
+    fresh: frozenset[str] = frozenset()
+    others: frozenset[str] = frozenset()
+    unknown: tuple[str, ...] = ()
+
+
+_NOTHING = FollowedAttributes()
+_REBUILD = "Run “metl warehouse rebuild” first."
+_TABLES = "tables"
+_TEXT = "TEXT"
+_TIMES = {"TIMESTAMP": "", "TIMESTAMPTZ": " || 'Z'"}
+"""Types of times, each with what stands behind one that is written as text."""
+
+
+def follow_attributes(
+    target: WarehouseTarget, histories: Iterable[EntityHistory], known: Mapping[str, str]
+) -> dict[str, FollowedAttributes]:
+    """Make the histories of a target those of the attributes that there are now.
+
+    Args:
+        target: within a transaction.
+        histories: of the entities.
+        known: what the target remembers, by name.
+
+    Returns:
+        What changed, by entity.
+
+    Raises:
+        TargetError: a column would get a type that may not hold what stands in it.
+    """
+    return {one.entity: _followed(target, one, known) for one in histories}
+
+
+def remember_tables(target: WarehouseTarget, shapes: TableShapes) -> None:
+    """Keep in a target of which columns its tables are."""
+    remember(target, _TABLES, _digest(shapes))
+
+
+def fit_tables(
+    target: WarehouseTarget, shapes: TableShapes, known: Mapping[str, str], followed: Mapping[str, FollowedAttributes]
+) -> None:
+    """Make the columns of tables follow those of histories; views of the model and what people added to them stay.
+
+    Args:
+        target: within a transaction, its histories as they are to be.
+        shapes: the tables of the model.
+        known: what the target remembers, by name.
+        followed: what changed in histories.
+
+    Raises:
+        TargetError: tables are to be made anew, or something that people made of a column stands in the way.
+    """
+    if others := [f"{column} of {entity}" for entity, one in followed.items() for column in sorted(one.others)]:
+        text = f"Other attributes than before are called {', '.join(others)} now."
+        raise TargetError("The attributes of an entity have changed", text, _REBUILD)
+    if known.get(_TABLES) == _digest(shapes):
+        return
+    entities = {one.table: one.entity for one in shapes.dimensions}
+    changed: dict[str, list[str]] = {}
+    for table, wanted in _declared_columns(shapes):
+        stored = _stored(target, table, wanted)
+        changed[table] = [
+            *_added(target, table, stored, wanted, followed.get(entities.get(table, ""), _NOTHING).fresh),
+            *_retyped(target, table, stored, wanted),
+        ]
+    seen = [one for one in shapes.dimensions if changed[one.table]]
+    additions = target.additions(declared(shapes.model)) if seen else ()
+    for dimension in seen:
+        for view in ("current", "now"):
+            target.run(f"DROP VIEW IF EXISTS {name(f'{dimension.table}_{view}')}")
+    for table, wanted in _declared_columns(shapes):
+        stored = _stored(target, table, wanted)
+        for column in changed[table]:
+            _change(target, table, column, stored.get(column), wanted[column])
+    for dimension in seen:
+        target.step(current_view(dimension))
+        target.step(now_view(dimension))
+    target.add_again(additions)
+    remember_tables(target, shapes)
+
+
+def remember(target: WarehouseTarget, what: str, value: str) -> None:
+    """Keep a value under a name."""
+    target.run("DELETE FROM metl_target WHERE name = ?", [what])
+    target.run("INSERT INTO metl_target VALUES (?, ?)", [what, value])
+
+
+def _followed(target: WarehouseTarget, history: EntityHistory, known: Mapping[str, str]) -> FollowedAttributes:
+    """Make the history of an entity, and the table of what is set aside of it, what they are to be."""
+    what = f"attributes of {history.entity}"
+    held: HeldAttributes = msgspec.json.decode(known.get(what, "{}"))
+    now: HeldAttributes = {one.name: [one.type, one.name in history.hashed, {**one.paths}] for one in history.columns}
+    if now.items() <= dict(held).items():
+        return FollowedAttributes(unknown=tuple(sorted(held.keys() - now.keys())))
+    kept, aside = history_table(history.entity), set_aside_table(history.entity)
+    if not (stored := target.columns(kept)):
+        for step in create_histories([history]):
+            target.step(step)
+        remember(target, what, msgspec.json.encode(now).decode())
+        return FollowedAttributes()
+    before = _names_before(history, held, stored)
+    left = {name: one for name, one in held.items() if name not in before.values() and name not in now}
+    _follow(target, history, kept, before, left)
+    _follow(target, history, aside, _names_before(history, held, target.columns(aside)), left)
+    remember(target, what, msgspec.json.encode(now | left).decode())
+    others = frozenset(column for column, old in before.items() if old != column and column in stored)
+    return FollowedAttributes(frozenset(one for one, old in before.items() if not old), others, tuple(sorted(left)))
+
+
+def _follow(
+    target: WarehouseTarget, history: EntityHistory, table: str, before: Mapping[str, str], left: Iterable[str]
+) -> None:
+    """Change the columns of a table of messages.
+
+    Args:
+        target: within a transaction.
+        history: of the entity.
+        table: its history, or what is set aside of it.
+        before: as of ``_names_before``.
+        left: columns of attributes that the state has not.
+    """
+    wanted = {one.name: sql_type(one.type) for one in history.columns}
+    renamed = {old: column for column, old in before.items() if old not in ("", column)}
+    for number, old in enumerate(renamed):
+        target.run(rename_column(table, old, f"_renamed_{number}"))
+    for number, column in enumerate(renamed.values()):
+        target.run(rename_column(table, f"_renamed_{number}", column))
+    for column in (one for one, old in before.items() if not old):
+        target.run(add_column(table, column, wanted[column]))
+    if renamed or not all(before.values()):
+        target.run(list_absent_again(table, {**before, **{column: column for column in left}}))
+    stored = target.columns(table)
+    for column in list(_retyped(target, history.entity, stored, wanted)):
+        _change(target, table, column, stored[column], wanted[column])
+
+
+def _names_before(history: EntityHistory, held: HeldAttributes, stored: Mapping[str, str]) -> dict[str, str]:
+    """Return, by column, the name under which its attribute stands in the target, empty for none."""
+    found: dict[str, str] = {}
+    for column in history.columns:
+        pairs = column.paths.items()
+        same = (old for old, (*_, paths) in held.items() if old in stored and pairs & paths.items())
+        found[column.name] = next(same, "")
+    claimed = {*filter(None, found.values())}
+    # Who made the target did not say what it holds, or the attribute has no version in common with what it held.
+    kept = stored.keys() - claimed
+    return {column: old or (column if column in kept else "") for column, old in found.items()}
+
+
+def _digest(shapes: TableShapes) -> str:
+    statements = (step.statement for step in create_derived(shapes) if step.statement.startswith("CREATE TABLE"))
+    return hashlib.sha256("\n".join(statements).encode()).hexdigest()
+
+
+def _declared_columns(shapes: TableShapes) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield the tables that follow from histories, each with its columns and their types."""
+    for step in create_derived(shapes):
+        made = parsed(step.statement)
+        if isinstance(made, exp.Create) and isinstance(made.this, exp.Schema):
+            columns = (one for one in made.this.expressions if isinstance(one, exp.ColumnDef))
+            yield made.this.this.name, {one.name: one.args["kind"].sql(WRITTEN_IN) for one in columns}
+
+
+def _stored(target: WarehouseTarget, table: str, wanted: Iterable[str]) -> dict[str, str]:
+    """Return the columns that a table has, under the names that they were given: some databases shorten these."""
+    given = {fitted(column): column for column in wanted}
+    return {given.get(column, column): type_ for column, type_ in target.columns(table).items()}
+
+
+def _added(
+    target: WarehouseTarget, table: str, stored: Mapping[str, str], wanted: Mapping[str, str], fresh: frozenset[str]
+) -> list[str]:
+    """Return the columns that a table has to get, of attributes that no message carried.
+
+    Raises:
+        TargetError: it has to be made anew.
+    """
+    added = [column for column in wanted if column not in stored]
+    if stored.keys() - wanted.keys() or not fresh.issuperset(added):
+        other = [*added, *(column for column in stored if column not in wanted)]
+        text = f"{table} of {target.title} would have other columns now: {', '.join(other)}."
+        raise TargetError("The attributes of an entity have changed", text, _REBUILD)
+    return added
+
+
+def _retyped(target: WarehouseTarget, what: str, stored: Mapping[str, str], wanted: Mapping[str, str]) -> Iterator[str]:
+    """Yield the columns that are to become texts.
+
+    Raises:
+        TargetError: the type of a column changed in another way.
+    """
+    for column, type_ in wanted.items():
+        before, after = _known(stored.get(column, type_)), _known(type_)
+        if before == after:
+            continue
+        if after != _TEXT:
+            text = f"{target.title} holds {column} of {what} as {before.lower()}, and it would be {after.lower()} now."
+            hint = "Load a state in which it has the type that it had, or another target."
+            raise TargetError("An attribute has a type that may not hold what it held", text, hint)
+        yield column
+
+
+def _known(type_: str) -> str:
+    return exp.DataType.build(type_, dialect=WRITTEN_IN).sql(WRITTEN_IN)
+
+
+def _change(target: WarehouseTarget, table: str, column: str, before: str | None, after: str) -> None:
+    """Add a column, or make it one of texts as staging writes them."""
+    if before is None:
+        target.run(add_column(table, column, after))
+        return
+    c, behind = name(column), _TIMES.get(_known(before))
+    written = f"CAST({c} AS VARCHAR)"
+    if behind is not None:
+        written = f"CASE WHEN ISFINITE({c}) THEN STRFTIME({c}, '%Y-%m-%d %H:%M:%S.%f'){behind} ELSE {written} END"
+    target.make_text(table, column, written)

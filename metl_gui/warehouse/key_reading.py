@@ -14,12 +14,15 @@ from metl_gui.core.dimensional.rows.messages import Message, Position
 from metl_gui.core.dimensional.rows.row_states import Values
 from metl_gui.core.warehouse_model import Dimension
 from metl_gui.warehouse.databases.target import TargetError, WarehouseTarget
-from metl_gui.warehouse.key_history import MOST, has_key
+from metl_gui.warehouse.key_history import has_key
 from metl_gui.warehouse.plans.dimensions.member_plan import MemberTables, keys_of
 from metl_gui.warehouse.plans.histories.history_tables import history_table, sql_type
 from metl_gui.warehouse.plans.histories.replay_plan import REPLAYS, is_void
 from metl_gui.warehouse.plans.shapes.table_shapes import DimensionShape, FactShape, TableShapes, Value
 from metl_gui.warehouse.plans.statements import name, names
+
+MOST = 5_000
+"""Messages of one key that are read at most: rows are made of them in seconds."""
 
 LOOKED_UP = "_r_"
 """Before the role in the names of columns for what references look up."""
@@ -67,14 +70,9 @@ def read_key(
         key: values of the key, as texts.
 
     Raises:
-        TargetError: there are too many messages, or rows follow from those of other tables too.
+        TargetError: there are too many messages.
     """
     declared = shapes.model.table(shape.table)
-    if isinstance(shape, DimensionShape) and shape.cascades:
-        text = (
-            f"New versions of {', '.join(one.dimension for one in shape.cascades)} make versions of {shape.table} too."
-        )
-        raise TargetError("What follows from messages cannot be told here", text)
     history, valid_at = shapes.histories[shape.entity], shapes.valid_at.get(shape.entity, "")
     since = history.at_path(declared.valid_at) if valid_at and isinstance(declared, Dimension) else None
     sources = tuple(part.source for part in shape.key if not part.source.startswith("_"))

@@ -41,12 +41,14 @@ class KeyStudy(msgspec.Struct, frozen=True, kw_only=True):
         shape: the dimension.
         facts: that refer to it.
         before: its versions.
+        followers: dimensions of which versions follow from those of this one.
     """
 
     reading: KeyReading
     shape: DimensionShape
     facts: tuple[FactTimes, ...] = ()
     before: MemberVersions = MemberVersions()
+    followers: tuple[str, ...] = ()
 
     def versions(self, more: Sequence[Message] = ()) -> MemberVersions:
         """Return the versions of the key, with some messages more."""
@@ -79,7 +81,14 @@ def key_study(target: WarehouseTarget, shapes: TableShapes, table: str, key: Seq
         TargetError: there is too much of it, or versions follow from those of another dimension too.
     """
     shape = shapes.dimension(table)
-    study = KeyStudy(reading=read_key(target, shapes, shape, key), shape=shape)
+    if shape.cascades:
+        parents = ", ".join(dict.fromkeys(one.dimension for one in shape.cascades))
+        text = f"New versions of {parents} make versions of {shape.table} too, and these are not looked at."
+        raise TargetError("What a late message would do cannot be told here", text)
+    followers = tuple(
+        one.table for one in shapes.dimensions if any(table == reference.dimension for reference in one.cascades)
+    )
+    study = KeyStudy(reading=read_key(target, shapes, shape, key), shape=shape, followers=followers)
     return msgspec.structs.replace(study, facts=tuple(_facts(target, shapes, shape, key)), before=study.versions())
 
 
@@ -105,7 +114,10 @@ def late_answer(
     if reading.declared_in:
         typed[reading.declared_in] = holds_from
     after = study.versions([late_message(reading.messages, found, holds_from, reading.rules, typed)])
-    return LateAnswer(late_effect(study.before, after, study.facts, reading.rules), tuple(_shown(study, after)))
+    effect = late_effect(study.before, after, study.facts, reading.rules)
+    if effect.opened or effect.gone or effect.closed or effect.changed:
+        effect = msgspec.structs.replace(effect, uncounted=study.followers)
+    return LateAnswer(effect, tuple(_shown(study, after)))
 
 
 def _facts(
@@ -122,9 +134,9 @@ def _facts(
                 continue
             time = "event_time" if one.as_of == "event" else "CAST(NULL AS TIMESTAMPTZ)"
             query = f"""SELECT {time}, COUNT(*) FROM {name(fact.table)} WHERE {name(one.durable)} IN ({durable})
-                GROUP BY 1 LIMIT {MOST_TIMES}"""
+                GROUP BY 1 LIMIT {MOST_TIMES + 1}"""
             times = tuple((moment, int(count)) for moment, count in target.rows(query, list(key)))
-            yield FactTimes(fact.table, one.role, times)
+            yield FactTimes(fact.table, one.role, times[:MOST_TIMES], len(times) > MOST_TIMES)
 
 
 def _typed(types: Mapping[str, str], values: Mapping[str, str]) -> Iterable[tuple[str, Any]]:

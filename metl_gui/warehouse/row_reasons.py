@@ -47,32 +47,22 @@ def row_reason(
 
     Raises:
         RunError: there is no such row.
-        TargetError: the key has too many messages, or versions follow from those of another dimension.
+        TargetError: the key has too many messages.
     """
     members: tuple[DimensionShape | FactShape, ...] = (*shapes.dimensions, *shapes.facts)
     shape = next(one for one in members if one.table == table)
     reading = read_key(target, shapes, shape, key)
-    found, rules = reading.messages, reading.rules
+    rules = reading.rules
     made_of = declared_columns(shape)
     maker = traced_columns(reading.columns, {one.name: one.uses for one in made_of})
     values = [one for one in made_of if one not in shape.lists]
     reason = RowReason(table=table, key=tuple(key))
     if isinstance(shape, DimensionShape):
-        member = member_versions(traced(found), reading.key, rules, maker)
-        if not member.versions:
-            return _inferred(target, shape, reason)
-        number, version = _version_at(member.versions, at, rules)
-        since = None if number == 1 and shape.covers_past else version.valid_from
-        stays_open = shape.on_delete == "flag" and number == len(member.versions)
-        until = None if stays_open or version.valid_to == FOREVER else version.valid_to
-        made = rules.values(version) | {
-            one: version.by_version.get(one) for one in rules.compared if one.startswith(LOOKED_UP)
-        }
-        opened = next(
-            (one for one in found if (one.schema, one.row_key, one.order_key, one.op) == version.opened_by[:4]), None
-        )
-        opened_by = _origin(target, shape, opened) if opened is not None else None
-        reason = msgspec.structs.replace(reason, version=number, since=since, until=until, opened_by=opened_by)
+        reason, version = _member_reason(target, shape, reading, maker, reason, at)
+        if version is None:
+            return reason
+        looked_up = (one for one in rules.compared if one.startswith(LOOKED_UP))
+        made = rules.values(version) | {one: version.by_version.get(one) for one in looked_up}
         how = {one.name: _HOW[one.history] for one in shape.columns}
     else:
         _check_fact(target, shape, key)
@@ -81,6 +71,33 @@ def row_reason(
     origins: dict[int, MessageOrigin] = {}
     told = tuple(_column(target, shape, one, made.get(one.name), how, origins) for one in values)
     return msgspec.structs.replace(reason, columns=told)
+
+
+def _member_reason(
+    target: WarehouseTarget,
+    shape: DimensionShape,
+    reading: KeyReading,
+    maker: Columns,
+    reason: RowReason,
+    at: datetime | None,
+) -> tuple[RowReason, MemberVersion | None]:
+    """Return which version of a member holds at a time, and its values; ``None`` for one that is inferred."""
+    found, rules = reading.messages, reading.rules
+    member = member_versions(traced(found), reading.key, rules, maker)
+    if not member.versions:
+        return _inferred(target, shape, reason), None
+    number, version = _version_at(member.versions, at, rules)
+    since = None if number == 1 and shape.covers_past else version.valid_from
+    stays_open = shape.on_delete == "flag" and number == len(member.versions)
+    until = None if stays_open or version.valid_to == FOREVER else version.valid_to
+    reason = msgspec.structs.replace(reason, version=number, since=since, until=until)
+    if shape.cascades:
+        reason, version = _cascaded(target, shape, reason, member.versions, at)
+    by = version.opened_by[:4]
+    opened = next((one for one in found if (one.schema, one.row_key, one.order_key, one.op) == by), None)
+    if opened is None or reason.follows:
+        return reason, version
+    return msgspec.structs.replace(reason, opened_by=_origin(target, shape, opened)), version
 
 
 def _fact_values(reading: KeyReading, maker: Columns) -> Values:
@@ -113,6 +130,40 @@ def _version_at(
     if not number:
         raise RunError("There is no version that holds then.", hint=f"The first begins {versions[0].valid_from}.")
     return number, versions[number - 1]
+
+
+def _cascaded(
+    target: WarehouseTarget,
+    shape: DimensionShape,
+    reason: RowReason,
+    versions: Sequence[MemberVersion],
+    at: datetime | None,
+) -> tuple[RowReason, MemberVersion]:
+    """Return which version stands in a table where those of other members make some, and what it is by messages.
+
+    Args:
+        target: where it is.
+        shape: of a dimension that cascades.
+        reason: with the key.
+        versions: that the messages of the member make.
+        at: a time in which the version holds; ``None`` for the last version.
+    """
+    is_key = has_key([part.name for part in shape.key])
+    query = f"""SELECT version_number, first_known, valid_to FROM {name(shape.table)}
+        WHERE {is_key} AND NOT is_inferred ORDER BY first_known"""
+    standing = target.rows(query, list(reason.key))
+    # The target was read for the time already.
+    number, since, until = [one for one in standing if at is None or one[1] <= at or one[0] == 1][-1]
+    version = [one for one in versions if one.valid_from <= since][-1]
+    is_own = version.valid_from == since
+    told = msgspec.structs.replace(
+        reason,
+        version=number,
+        since=None if number == 1 and shape.covers_past else since,
+        until=until,
+        follows=() if is_own else tuple(dict.fromkeys(one.dimension for one in shape.cascades)),
+    )
+    return told, version
 
 
 def _inferred(target: WarehouseTarget, shape: DimensionShape, reason: RowReason) -> RowReason:

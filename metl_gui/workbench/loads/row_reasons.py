@@ -107,6 +107,7 @@ class ExplainedRow:
             "until": one.until.isoformat() if one.until is not None else None,
             "is_inferred": one.is_inferred,
             "opened_by": msgspec.to_builtins(one.opened_by) if one.opened_by is not None else None,
+            "follows": list(one.follows),
             "columns": columns,
         }
 
@@ -252,6 +253,8 @@ def reason_lines(row: ExplainedRow) -> Iterable[str]:
         yield title
     if one.opened_by is not None:
         yield f"  opened by {one.opened_by.words}"
+    if one.follows:
+        yield f"  opened by a new version of what it refers to: {', '.join(one.follows)}"
     for column, (_, cells) in zip(one.columns, row.cells, strict=True):
         made = ", by an expression" if column.is_expression and column.brought_by else ""
         yield f"{column.column} = {column.value}: {column.how}{made}"

@@ -25,6 +25,7 @@ from metl_gui.warehouse.plans.shapes.table_shapes import TableShapes
 from metl_gui.warehouse.row_reasons import row_reason
 from metl_gui.warehouse.target_model import Owner
 from tests.unit.warehouse.conftest import NewTarget
+from tests.unit.warehouse.test_cascades import stay_dimension, tables_of
 from tests.unit.warehouse.worlds import at, model_of, part, person_dimension, visit_fact
 
 KIEL = {"id": 1, "city": "Kiel", "mood": "glad", "nick": "K", "since": at(1)}
@@ -159,6 +160,44 @@ def test_a_key_with_too_many_messages_is_refused(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(key_reading, "MOST", 1)
     with pytest.raises(TargetError, match="cannot be told"):
         told_of(tmp_path, 20, {})
+
+
+def test_a_key_with_hundreds_of_messages_is_told_of_whole(tmp_path: Path) -> None:
+    _, tables = model_of(person_dimension(columns=COLUMNS), visit_fact())
+    cities = [{**KIEL, "city": f"city {hour}"} for hour in range(700)]
+    with DuckDb(tmp_path / "w.duckdb") as target:
+        load(target, tables, tmp_path, "person", [person(n, "u", one) for n, one in enumerate(cities, 1)], "first")
+        study = key_study(target, tables, "person", ("1",))
+        found = row_reason(target, tables, "person", ("1",), at(350))
+    assert (len(study.before.versions), found.version) == (700, 350)
+    last = max(study.reading.messages, key=lambda one: one.order)
+    told = late_answer(study, (last.schema, str(last.row_key), last.order_key, last.op), at(350.5), {"city": "Ulm"})
+    assert told.effect.words == "1 version opened, 1 version would end earlier."
+    assert (told.versions[350].since, dict(told.versions[350].values)["city"]) == (at(350.5), "Ulm")
+
+
+def test_what_is_not_looked_at_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_TIMES", 2)
+    assert told_of(tmp_path, 20, {"city": "Ulm"}).effect.words.endswith("Not all rows of visit were looked at.")
+    assert (
+        told_of(tmp_path / "..", 20, {}).effect.words == "Nothing would change. Not all rows of visit were looked at."
+    )
+
+
+def test_versions_that_follow_from_those_of_a_parent_are_said_to_be_left_out(
+    tmp_path: Path, new_target: NewTarget
+) -> None:
+    tables, target = tables_of(person_dimension(columns=COLUMNS), stay_dimension()), new_target(tmp_path)
+    load(target, tables, tmp_path, "person", [person(1, "c", KIEL), person(30, "u", BONN)], "first")
+    load(target, tables, tmp_path, "visit", [visit(1, 10)], "visits")
+    study = key_study(target, tables, "person", ("1",))
+    first = min(study.reading.messages, key=lambda one: one.order)
+    like = (first.schema, str(first.row_key), first.order_key, first.op)
+    told = late_answer(study, like, at(20), {"city": "Ulm"}).effect.words
+    assert told.endswith("1 version would end earlier. Versions of stay that follow from them are not counted.")
+    assert late_answer(study, like, at(2), {}).effect.words == "Nothing would change."
+    with pytest.raises(TargetError, match="New versions of person make versions of stay too"):
+        key_study(target, tables, "stay", ("1",))
 
 
 def test_a_late_message_makes_versions_of_a_member_that_was_removed(tmp_path: Path) -> None:

@@ -22,6 +22,8 @@ from metl_gui.warehouse.databases.duckdb_target import DuckDb
 from metl_gui.warehouse.loader import load_parts
 from metl_gui.warehouse.row_reasons import row_reason
 from metl_gui.warehouse.target_model import Owner
+from tests.unit.warehouse.conftest import NewTarget
+from tests.unit.warehouse.test_cascades import stay_dimension, tables_of
 from tests.unit.warehouse.worlds import at, model_of, part, person_dimension, visit_fact
 
 COLUMNS = (
@@ -97,6 +99,29 @@ def test_a_fact_is_reached_by_its_grain_and_says_what_its_references_look_up(rea
         "guest": "1",
     }
     assert [one.brought_by["fee"].schema_version for one in found.columns if one.column == "fee"] == ["1"]
+
+
+@pytest.mark.parametrize("covers_past", [True, False])
+def test_a_version_that_follows_from_one_of_a_parent_is_told_as_the_table_has_it(
+    tmp_path: Path, new_target: NewTarget, covers_past: bool
+) -> None:
+    tables, target = tables_of(person_dimension(), stay_dimension(covers_past=covers_past)), new_target(tmp_path)
+    stays = [
+        msgspec.structs.replace(VISIT, committed_at=at(hour), seen_at=at(hour), order_key=f"{hour:04}", values=values)
+        for hour, values in ((2, VISIT.values), (6, {**VISIT.values, "who": 5}), (8, VISIT.values))
+    ]
+    parts = [part(tmp_path, "person", MESSAGES), part(tmp_path, "visit", stays)]
+    load_parts(target, tables, parts, "load", Owner(project="p", mode="test"))
+    rows = target.rows("SELECT version_number, first_known, valid_to FROM stay WHERE stay_key > 0 ORDER BY 1")
+    assert [number for number, *_ in rows] == [1, 2, 3, 4, 5]
+    for number, since, until in rows:
+        found = row_reason(target, tables, "stay", ("7",), since)
+        shown = None if covers_past and number == 1 else since
+        assert (found.version, found.since, found.until) == (number, shown, until)
+        follows = since in (at(3), at(4))
+        assert (found.follows, found.opened_by is None) == (("person",) if follows else (), follows)
+        assert [one.value for one in found.columns if one.column == "guest"] == ["5" if since == at(6) else "1"]
+    assert row_reason(target, tables, "stay", ("7",)).version == 5
 
 
 def test_a_member_that_no_message_brought_is_inferred_and_one_that_there_is_not_is_refused(

@@ -68,6 +68,7 @@ class RowReason(msgspec.Struct, frozen=True, kw_only=True):
         since, until: when the version begins and ends; ``None`` for one that covers the time before it, or is open.
         is_inferred: no message brought the member; it is there as facts refer to it.
         opened_by: the message that opened the version.
+        follows: dimensions of which a new version opened this one, in the place of a message.
         columns: one a column, then what references look up.
     """
 
@@ -78,4 +79,5 @@ class RowReason(msgspec.Struct, frozen=True, kw_only=True):
     until: datetime | None = None
     is_inferred: bool = False
     opened_by: MessageOrigin | None = None
+    follows: tuple[str, ...] = ()
     columns: tuple[ColumnReason, ...] = ()

@@ -88,11 +88,13 @@ class FactTimes(msgspec.Struct, frozen=True):
         fact: the table.
         role: of the reference.
         times: of events, and how many rows have each; ``None`` for those that refer to the current version.
+        is_cut: there are more.
     """
 
     fact: str
     role: str
     times: tuple[tuple[datetime | None, int], ...]
+    is_cut: bool = False
 
 
 class LateEffect(msgspec.Struct, frozen=True):
@@ -105,6 +107,8 @@ class LateEffect(msgspec.Struct, frozen=True):
         closed: versions that would end earlier.
         changed: versions of which something else would be another.
         rekeyed: by fact, how many of its rows would refer to another version.
+        cut: facts of which not all rows were looked at.
+        uncounted: dimensions whose versions follow from these; what would become of them is not told.
     """
 
     after: MemberVersions
@@ -113,10 +117,19 @@ class LateEffect(msgspec.Struct, frozen=True):
     closed: int
     changed: int
     rekeyed: tuple[tuple[str, int], ...]
+    cut: tuple[str, ...] = ()
+    uncounted: tuple[str, ...] = ()
 
     @property
     def words(self) -> str:
-        """Return it in words."""
+        """Return it in words, with what is left out."""
+        left_out = [f"Not all rows of {', '.join(self.cut)} were looked at."] if self.cut else []
+        if self.uncounted:
+            left_out.append(f"Versions of {', '.join(self.uncounted)} that follow from them are not counted.")
+        return " ".join([self._counts, *left_out])
+
+    @property
+    def _counts(self) -> str:
         counts = ((self.opened, "opened"), (self.closed, "would end earlier"), (self.changed, "changed"))
         told = [f"{_counted(count, 'version')} {what}" for count, what in (*counts, (self.gone, "gone")) if count]
         told += [f"{_counted(count, 'row')} of {fact} re-keyed" for fact, count in self.rekeyed if count]
@@ -204,7 +217,8 @@ def late_effect(
             if _referred(before, time, rules.covers_past) != _referred(after, time, rules.covers_past, before)
         )
     opened, gone = len(now.keys() - was.keys()), len(was.keys() - now.keys())
-    return LateEffect(after, opened, gone, closed, changed, tuple(moved.items()))
+    cut = tuple(dict.fromkeys(refers.fact for refers in facts if refers.is_cut))
+    return LateEffect(after, opened, gone, closed, changed, tuple(moved.items()), cut)
 
 
 def _referred(

@@ -99,28 +99,40 @@ def row_states(messages: Sequence[Message], valid_at: ValidAt) -> tuple[State, .
         valid_at: of the values of a state.
     """
     filled: dict[Row, list[tuple[LogOrder, Values]]] = defaultdict(list)
+    logs: dict[Row, list[Message]] = {}
+    of_schema: dict[str, list[list[Message]]] = defaultdict(list)
     for message in messages:
-        if message.row_key is not None and not message.is_delete:
-            row = (message.schema, message.row_key)
-            filled[row].append((message.order, {**_base(message, messages, filled), **message.values}))
+        if message.op == "t":
+            for log in of_schema[message.schema]:
+                log.append(message)
+        if message.row_key is None:
+            continue
+        row = (message.schema, message.row_key)
+        if row not in logs:
+            of_schema[message.schema].append(logs.setdefault(row, []))
+        if not message.is_delete:
+            filled[row].append((message.order, {**_base(message, logs[row], filled), **message.values}))
+        logs[row].append(message)
     states: list[State] = []
     for row, values in filled.items():
-        states.extend(_timelines(_lives(row, row_log(row, messages), dict(values), valid_at)))
+        states.extend(_timelines(_lives(row, logs[row], dict(values), valid_at)))
     return tuple(states)
 
 
 def _base(
-    message: Message, messages: Sequence[Message], filled: Mapping[Row, Sequence[tuple[LogOrder, Values]]]
+    message: Message, before: Sequence[Message], filled: Mapping[Row, Sequence[tuple[LogOrder, Values]]]
 ) -> Values:
-    """Return what a message that does not carry everything is filled from."""
+    """Return what a message that does not carry everything is filled from.
+
+    Args:
+        message: that comes next.
+        before: the log of its row up to it.
+        filled: by row, what its messages said so far.
+    """
     if message.old_key is not None:
-        before = [
-            values for order, values in filled.get((message.schema, message.old_key), ()) if order < message.order
-        ]
-        return before[-1] if before else {}
-    log = row_log((message.schema, message.row_key or ""), messages)
-    at = next(place for place, one in enumerate(log) if one is message)
-    if at == 0 or log[at - 1].is_delete:
+        of_old = filled.get((message.schema, message.old_key), ())
+        return next((values for order, values in reversed(of_old) if order < message.order), {})
+    if not before or before[-1].is_delete:
         return {}
     return filled[(message.schema, message.row_key or "")][-1][1]
 

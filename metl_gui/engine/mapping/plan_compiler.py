@@ -45,12 +45,24 @@ def entity_plans(document: Document, include_unconfirmed: bool = True) -> tuple[
 def staging_plan(document: Document, state_hash: str = "", include_unconfirmed: bool = True) -> Plan:
     """Describe every entity version, fed or not, for messages that exist: they may be of before.
 
+    What a schema version feeds no more in one version of an entity, or not yet again, was of the types that it feeds
+    the same attributes with in another.
+
     Args:
         document, state_hash, include_unconfirmed: as of ``compile_plan``.
     """
     fed = _fed(document, include_unconfirmed)
-    entities = tuple(_entity_plan(document, version, fed.get(version.id, ())) for version in _cdm(document))
-    return Plan(document.state, state_hash, (), entities=entities)
+    every = _fed(document, include_unconfirmed=True)
+    plans = []
+    for entity in document.cdm.schemas():
+        newest = [*reversed(entity.version_ids)]
+        known: dict[int, Block] = {}
+        for block in (one for blocks in (fed, every) for id_ in newest for one in blocks.get(id_, ())):
+            known.setdefault(block.version, block)
+        for version in document.cdm.versions(entity.id):
+            own = {block.version: block for block in fed.get(version.id, ())}
+            plans.append(_entity_plan(document, version, (own | {**known, **own}).values()))
+    return Plan(document.state, state_hash, (), entities=tuple(plans))
 
 
 def _fed(document: Document, include_unconfirmed: bool) -> dict[int, list[Block]]:
@@ -71,19 +83,22 @@ def _entity_plan(document: Document, version: Version, blocks: Iterable[Block]) 
         entity=document.cdm.schema(version.schema_id).name,
         version=version.label,
         columns=tuple(ColumnPlan(a.path, a.type, a.logical, a.scale, a.optional) for a in version.attributes),
-        sources=tuple(found for block in blocks for found in _sources(document, block)),
+        sources=tuple(found for block in blocks for found in _sources(document, block, version)),
     )
 
 
-def _sources(document: Document, block: Block) -> Iterator[SourceType]:
-    target = {a.id: a for a in document.cdm.version(block.entity_version).attributes}
+def _sources(document: Document, block: Block, fed: Version) -> Iterator[SourceType]:
+    """Yield the sources of a block that a version of its entity could misread, be it not that which the block feeds."""
+    lineages = {a.lineage: a for a in fed.attributes}
+    own = document.cdm.version(block.entity_version).attributes
+    target = {a.id: lineages[a.lineage] for a in own if a.lineage in lineages}
     version = document.extraction.version(block.version)
     source = {a.id: a for a in version.attributes}
     schema = document.extraction.schema(version.schema_id)
     time_zone = zone_of(schema) or UNSET
     mistakable = _mistakable(document, schema, version) if time_zone else ()
     older = [{a.path: a for a in one.attributes} for one in mistakable]
-    for element in block.elements:
+    for element in (one for one in block.elements if one.q in target):
         one, other = source[element.p], target[element.q]
         was = next((found for by_path in older if _has_other_form(found := by_path.get(one.path), one)), None)
         if was or ((_means_more(one) or _means_more(other)) and _kind(one) != _kind(other)):

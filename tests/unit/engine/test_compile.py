@@ -19,7 +19,7 @@ from metl_gui.core.trees.nodes import Side
 from metl_gui.core.warehouse_model import Bridge, Dates, Dimension, Fact, Model
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.kernel.plan import DEFAULT_PLACEHOLDER, BlockPlan, Plan, SchemaPlan, SourceType
-from metl_gui.engine.mapping.plan_compiler import compile_plan
+from metl_gui.engine.mapping.plan_compiler import compile_plan, staging_plan
 from tests.helpers.histories import start, step, steps
 from tests.helpers.world import World
 
@@ -118,6 +118,21 @@ def test_typed_sinks_are_told_where_local_times_of_a_source_hold() -> None:
         assert entity.sources == (SourceType("s", "1", "at", local.type, local.logical, time_zone=zone),)
 
 
+def test_staging_knows_what_fed_a_version_of_an_entity_that_a_newer_one_has_replaced() -> None:
+    made = World()
+    made.do(AddVersion(Side.EXTRACTION, VersionDeclaration("s", (AttributeDeclaration("y", *YEAR),), "1")))
+    for label, path in (("7", "since"), ("8", "began")):
+        same = ("since",) if label == "8" else ()
+        declared = AttributeDeclaration(path, "string", "date", equivalent_to=same)
+        made.do(AddVersion(Side.CDM, VersionDeclaration("e", (declared,), label)))
+        if label == "7":
+            made.map("s@1:e@7", since="y")
+    assert [one.version for one in compile_plan(made.document).entities] == ["8"]
+    told = {one.version: one.sources for one in staging_plan(made.document).entities}
+    assert told == {"7": (SourceType("s", "1", "since", *YEAR),), "8": (SourceType("s", "1", "began", *YEAR),)}
+
+
+YEAR = ("int32", "io.debezium.time.Year")
 MILLIS = ("int64", "io.debezium.time.Timestamp")
 LOCAL, ZONED = ("int64", "io.debezium.time.MicroTimestamp"), ("string", "io.debezium.time.ZonedTimestamp")
 

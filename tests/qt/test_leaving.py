@@ -19,7 +19,9 @@ from pytestqt.qtbot import QtBot
 from metl_gui.core.dimensional.loads.load_report import LoadReport
 from metl_gui.core.progress import Watch
 from metl_gui.core.runs.events import EngineEvent, RunProgressed
+from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import RunError
+from metl_gui.ui.importing import commands as importing
 from metl_gui.ui.run.progress import FollowedRun
 from metl_gui.ui.shell.shutdown import QUITTING, RunQuestion
 from metl_gui.ui.shell.window import Window
@@ -286,6 +288,7 @@ class HeldLoad:
     def __init__(self) -> None:
         self.may_end = threading.Event()
         self.error: RunError | None = None
+        self.result: Any = SimpleNamespace(load=LoadReport(load="l"))
 
     def __call__(self, *arguments: Any, **_named: Any) -> Any:
         watch = next(each for each in arguments if isinstance(each, Watch))
@@ -294,7 +297,7 @@ class HeldLoad:
             watch.step("Loading the warehouse: customer")
         if self.error is not None:
             raise self.error
-        return SimpleNamespace(load=LoadReport(load="l"))
+        return self.result
 
 
 @pytest.fixture
@@ -355,3 +358,76 @@ def test_a_window_that_is_to_wait_for_a_load_stays_when_that_fails(
 def test_where_nobody_can_be_asked_at_the_end_of_the_session_a_load_is_stopped(loading: Window) -> None:
     loading.leaving.session_ends(LoggingOut(may_ask=False))
     assert not loading.spark.is_running
+
+
+# other jobs that last
+
+
+@pytest.fixture
+def rebuilding(threaded: Window, held: HeldLoad, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot) -> Window:
+    """Return a window that rebuilds a warehouse, some time after a test run."""
+    monkeypatch.setattr(warehouse_loads, "rebuild_warehouse", held)
+    held.result = LoadReport(load="")
+    threaded.run_page.own = FollowedRun("Test · state 4")
+    threaded.show_page(3)
+    threaded.warehouse.page.load.target.setText("duckdb:dear.duckdb")
+    threaded.warehouse.page.load.rebuild.click()
+    qtbot.waitUntil(lambda: threaded.jobs.lasting is not None)
+    assert not held.may_end.is_set()
+    return threaded
+
+
+def test_quitting_during_a_rebuild_asks_and_stops_it_and_no_run(rebuilding: Window, qtbot: QtBot) -> None:
+    rebuilding.close()
+    question = asked(rebuilding)
+    assert question.windowTitle() == "Quit while a rebuild of the warehouse goes on?"
+    assert "stay as they were" in question.accessibleDescription()
+    qtbot.waitUntil(lambda: question.facts.text() == "Loading the warehouse: customer")
+    QTest.keyClick(question, Qt.Key.Key_Escape)
+    assert (rebuilding.leaving.question, rebuilding.isVisible()) == (None, True)
+    rebuilding.close()
+    own = rebuilding.run_page.own
+    press(rebuilding, "stop")
+    qtbot.waitUntil(lambda: not rebuilding.isVisible())
+    assert own is not None
+    assert not own.is_stopping
+
+
+def test_a_window_that_is_to_wait_for_a_rebuild_closes_when_it_has_ended(
+    rebuilding: Window, held: HeldLoad, qtbot: QtBot
+) -> None:
+    rebuilding.close()
+    press(rebuilding, "wait")
+    held.may_end.set()
+    qtbot.waitUntil(lambda: not rebuilding.isVisible())
+
+
+def test_a_window_that_is_to_wait_for_a_rebuild_stays_when_that_fails(
+    rebuilding: Window, held: HeldLoad, qtbot: QtBot
+) -> None:
+    rebuilding.close()
+    press(rebuilding, "wait")
+    held.error = RunError("The target is full.")
+    held.may_end.set()
+    qtbot.waitUntil(lambda: rebuilding.leaving.question is None)
+    assert rebuilding.isVisible()
+    assert "The rebuild of the warehouse failed" in rebuilding.notice.words.text()
+
+
+def test_where_nobody_can_be_asked_at_the_end_of_the_session_a_rebuild_is_stopped(rebuilding: Window) -> None:
+    rebuilding.leaving.session_ends(LoggingOut(may_ask=False))
+    assert rebuilding.jobs.lasting is None
+
+
+def test_quitting_during_an_import_asks_and_what_it_added_stays(
+    threaded: Window, monkeypatch: pytest.MonkeyPatch, held: HeldLoad, qtbot: QtBot
+) -> None:
+    monkeypatch.setattr(importing, "import_sources", lambda *_, watch, **_named: held(watch))
+    threaded.imports.import_schemas(Side.EXTRACTION, [Path("waiting")])
+    qtbot.waitUntil(lambda: threaded.jobs.lasting is not None)
+    threaded.close()
+    question = asked(threaded)
+    assert question.windowTitle() == "Quit while an import of schemas goes on?"
+    assert "offers to go on with it" in question.accessibleDescription()
+    press(threaded, "stop")
+    qtbot.waitUntil(lambda: not threaded.isVisible())

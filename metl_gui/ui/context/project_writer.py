@@ -38,8 +38,12 @@ class ProjectWriter(QObject):
         self._writing: list[Job] = []
         project.opened.connect(self._stop)
 
-    def start(self, title: str, task: Task[T], done: Callable[[JobOutcome[T]], None]) -> None:
-        """Start a job that writes into the project; where that is closed meanwhile, the job is given up."""
+    def start(self, title: str, task: Task[T], done: Callable[[JobOutcome[T]], None], cost: str = "") -> None:
+        """Start a job that writes into the project; where that is closed meanwhile, the job is given up.
+
+        Args:
+            title, task, done, cost: as of ``Jobs.start``.
+        """
         workbench = self._project.workbench
         if self._project.refuses_now():
             return
@@ -50,7 +54,7 @@ class ProjectWriter(QObject):
             elif workbench is not None and outcome.value is None:
                 self._notify(f"{title} was given up: {workbench.path.name} was closed.", is_good=False)
 
-        job = self._jobs.start(title, task, end)
+        job = self._jobs.start(title, task, end, cost=cost)
         self._writing = [each for each in (*self._writing, job) if each in self._jobs.running]
 
     def _stop(self, _workbench: object) -> None:

@@ -28,6 +28,9 @@ from metl_gui.workbench.mapping.table import MapResult, import_mapping
 from metl_gui.workbench.session import EditOrigin, Workbench
 
 _SHOWN = 8
+_SCHEMAS = "Import of schemas"
+_GOES_ON = "If you stop it, what it has added stays, and the project offers to go on with it."
+_NOTHING = "If you stop it, none of the table is in the project."
 
 
 class ImportCommands(QObject):
@@ -59,11 +62,12 @@ class ImportCommands(QObject):
         aside = self._context.jobs.worker.call
         if workbench is not None:
             self._context.writer.start(
-                "Importing schemas",
+                _SCHEMAS,
                 lambda watch: import_sources(
                     workbench, side, sources, door=EditOrigin.WINDOW, watch=watch, aside=aside, choice=choice
                 ),
                 self._imported,
+                _GOES_ON,
             )
 
     def add_schemas(self, side: Side, found: RecognizedFiles) -> None:
@@ -71,16 +75,17 @@ class ImportCommands(QObject):
         workbench = self._project.workbench
         if workbench is not None:
             self._context.writer.start(
-                "Adding schemas",
+                _SCHEMAS,
                 lambda watch: add_reading(workbench, side, found.schemas, EditOrigin.WINDOW, watch),
                 self._imported,
+                _GOES_ON,
             )
 
     def resume(self) -> None:
         """Go on with imports that were interrupted."""
         workbench = self._project.workbench
         if workbench is not None:
-            self._context.writer.start("Importing schemas", lambda watch: resume(workbench, watch), self._imported)
+            self._context.writer.start(_SCHEMAS, lambda watch: resume(workbench, watch), self._imported, _GOES_ON)
 
     def ask_and_import_table(self) -> None:
         """Ask for a mapping table and add its elements."""
@@ -95,9 +100,10 @@ class ImportCommands(QObject):
         workbench = self._project.workbench
         if workbench is not None:
             self._context.writer.start(
-                "Importing the mapping",
+                "Import of a mapping table",
                 lambda watch: import_mapping(workbench, path, door=EditOrigin.WINDOW, watch=watch),
                 self._mapped,
+                _NOTHING,
             )
 
     def _imported(self, outcome: JobOutcome[ImportResult]) -> None:

@@ -43,6 +43,10 @@ class JobOutcome(Generic[T]):
 class Job(QObject):
     """One piece of work.
 
+    Args:
+        title: what people call it.
+        cost: what becomes of it when it is stopped; who leaves is asked first about a job that says so.
+
     Signals:
         progressed: a ``Progress``, on the window's thread.
         ended: (this job, its ``JobOutcome``), on the window's thread, once.
@@ -53,9 +57,9 @@ class Job(QObject):
     _told = Signal(object)
     _over = Signal(object)
 
-    def __init__(self, title: str, parent: QObject | None = None) -> None:
+    def __init__(self, title: str, parent: QObject | None = None, cost: str = "") -> None:
         super().__init__(parent)
-        self.title = title
+        self.title, self.cost = title, cost
         self._cancelled = threading.Event()
         self._told.connect(self._tell, Qt.ConnectionType.AutoConnection)
         self._over.connect(self._end, Qt.ConnectionType.AutoConnection)
@@ -116,7 +120,20 @@ class Jobs(QObject):
         """The jobs that have not ended, oldest first."""
         return list(self._running)
 
-    def start(self, title: str, task: Task[T], done: Callable[[JobOutcome[T]], None], *, is_quiet: bool = False) -> Job:
+    @property
+    def lasting(self) -> Job | None:
+        """The oldest job that nobody leaves without being asked."""
+        return next((job for job in self._running if job.cost), None)
+
+    def start(
+        self,
+        title: str,
+        task: Task[T],
+        done: Callable[[JobOutcome[T]], None],
+        *,
+        is_quiet: bool = False,
+        cost: str = "",
+    ) -> Job:
         """Start a task.
 
         Args:
@@ -124,8 +141,9 @@ class Jobs(QObject):
             task: the work; it must touch nothing of the window.
             done: called on the window's thread when it has ended.
             is_quiet: the status bar says nothing of it, as it comes again and again.
+            cost: see ``Job``.
         """
-        job = Job(title, self)
+        job = Job(title, self, cost)
         if is_quiet:
             self._quiet.add(job)
         self._done[job] = done
@@ -194,7 +212,15 @@ class NewestJob:
         self._asked: object = None
         asker.destroyed.connect(self.cancel)
 
-    def start(self, title: str, task: Task[T], done: Callable[[JobOutcome[T]], None], *, is_quiet: bool = False) -> Job:
+    def start(
+        self,
+        title: str,
+        task: Task[T],
+        done: Callable[[JobOutcome[T]], None],
+        *,
+        is_quiet: bool = False,
+        cost: str = "",
+    ) -> Job:
         """Ask; see ``Jobs.start``. An outcome that is not of the newest question is dropped."""
         self.cancel()
         mine = self._asked = object()
@@ -204,7 +230,7 @@ class NewestJob:
                 self._asked = self._job = None
                 done(outcome)
 
-        job = self._jobs.start(title, task, ended, is_quiet=is_quiet)
+        job = self._jobs.start(title, task, ended, is_quiet=is_quiet, cost=cost)
         if mine is self._asked:
             self._job = job
         return job

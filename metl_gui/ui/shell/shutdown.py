@@ -1,14 +1,15 @@
 """What would end the run or load that this window does: quitting, the end of the session, another project in its place.
 
-All ask first, in the same way: wait for the run, stop it, or stay. Production runs are processes of their own that go
-on without the window, so that nobody is asked about them; loads of a warehouse are the window's own, in production too.
+All ask first, in the same way: wait for the run, stop it, or stay; they ask about other jobs that say what stopping
+costs, too: imports, rebuilds and audits of a warehouse. Production runs are processes of their own that go on without
+the window, so that nobody is asked about them; loads of a warehouse are the window's own, in production too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from PySide6.QtCore import QEventLoop, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication
@@ -16,7 +17,7 @@ from PySide6.QtWidgets import QProgressBar, QWidget
 
 from metl_gui.core.progress import Progress
 from metl_gui.core.runs.kafka import is_kafka
-from metl_gui.ui.jobs.jobs import JobOutcome
+from metl_gui.ui.jobs.jobs import Job, JobOutcome
 from metl_gui.ui.run.head import show_share
 from metl_gui.ui.run.processes import LoadOrder
 from metl_gui.ui.widgets.dialogs import QuestionDialog
@@ -90,7 +91,8 @@ class RunQuestion(QuestionDialog):
     def __init__(self, step: EndingStep, kind: str, text: str, has_end: bool, parent: QWidget | None = None) -> None:
         wait = [(_WAIT, f"Wait, then {step.words}")] if has_end else []
         answers = [*wait, (_STOP, f"Stop and {step.words}"), (_STAY, "Cancel")]
-        super().__init__(f"{step.title} while a {kind} goes on?", text, answers, parent)
+        article = "an" if kind[0] in "aeiou" else "a"
+        super().__init__(f"{step.title} while {article} {kind} goes on?", text, answers, parent)
         self._step, self._kind = step, kind
         self.facts = Elided("", "dim")
         self.bar = QProgressBar()
@@ -152,11 +154,12 @@ class ShutdownController(QObject):
         self._otherwise: Callable[[], object] | None = None
         self._step = QUITTING
         self._load: LoadOrder | None = None
+        self._job: Job | None = None
         self._load_progress: Progress | None = None
         window.spark.told.connect(self._show_progress)
         window.spark.load_progressed.connect(self._show_load)
-        window.spark.ended.connect(self._run_ended)
-        window.spark.loaded.connect(self._run_ended)
+        window.spark.ended.connect(self._spark_ended)
+        window.spark.loaded.connect(self._spark_ended)
         app = QGuiApplication.instance()
         if isinstance(app, QGuiApplication):
             app.commitDataRequest.connect(self.session_ends, Qt.ConnectionType.DirectConnection)
@@ -171,12 +174,17 @@ class ShutdownController(QObject):
             then: does it.
             otherwise: called instead where the person stays.
         """
-        if not self._goes_on():
+        if not self.has_to_ask():
             then()
             return
         if self.question is None:
             self._step, self._then, self._otherwise, self._answer = step, then, otherwise, ""
-            self._load = self._window.spark.loading
+            self._load, self._job = self._window.spark.loading, None
+            if not self._window.spark.is_running:
+                self._job = self._window.jobs.lasting
+            if self._job is not None:
+                self._job.progressed.connect(self._show_job)
+                self._job.ended.connect(self._job_ended)
             self.question = RunQuestion(step, self._kind, self._cost(), self._has_end, self._window)
             self.question.chosen.connect(self._chosen)
             self._show_progress()
@@ -189,28 +197,30 @@ class ShutdownController(QObject):
 
     def session_ends(self, session: Session) -> None:
         """Ask when the person logs out or shuts down; where nobody can be asked, stop the run, so that it is kept."""
-        if not self._goes_on():
+        if not self.has_to_ask():
             return
         loop = QEventLoop()
         self._window.spark.ended.connect(loop.quit)
         self._window.spark.loaded.connect(loop.quit)
+        self._window.jobs.changed.connect(loop.quit)
         self.answered.connect(loop.quit)
         may_ask = session.allowsInteraction()
         if may_ask:
             self.before(QUITTING, self._window.close)
             loop.exec()
-            if self._goes_on() and self._answer != _STOP:
+            if self.has_to_ask() and self._answer != _STOP:
                 session.cancel()
                 return
         else:
-            self._window.run_page.stop()
-        while self._goes_on():
+            self._stop(*(job for job in self._window.jobs.running if job.cost))
+        while self.has_to_ask():
             loop.exec()
         if may_ask:
             session.release()
 
-    def _goes_on(self) -> bool:
-        return self._window.spark.is_running
+    def has_to_ask(self) -> bool:
+        """Whether something goes on that leaving would end."""
+        return self._window.spark.is_running or self._window.jobs.lasting is not None
 
     @property
     def _request(self) -> RunRequest | None:
@@ -218,17 +228,23 @@ class ShutdownController(QObject):
 
     @property
     def _kind(self) -> str:
+        if self._job is not None:
+            return self._job.title[0].lower() + self._job.title[1:]
         if self._load is not None:
             return self._load.kind
         return "replay" if self._request is not None and self._request.is_replay else "test run"
 
     @property
     def _has_end(self) -> bool:
-        return self._load is not None or self._request is None or not self._request.source.follow
+        one_of = self._load is not None or self._job is not None
+        return one_of or self._request is None or not self._request.source.follow
 
     def _cost(self) -> str:
         """Say what of the run is there when it is stopped."""
         request = self._request
+        if self._job is not None:
+            text = self._job.cost
+            return f"{text} {_ALONE}" if self._window.run_page.production.live else text
         if self._load is not None:
             text = f"If you stop it, nothing of it is in {self._load.target}: what was loaded before stays as it was."
             if self._load.is_dry:
@@ -245,12 +261,20 @@ class ShutdownController(QObject):
 
     def _show_progress(self, _event: object = None) -> None:
         own = self._window.run_page.own
-        if self.question is not None and own is not None:
+        if self.question is not None and self._job is None and own is not None:
             self.question.show_progress(own.facts, own.share)
 
     def _show_load(self, progress: Progress | None) -> None:
         self._load_progress = progress
         if self.question is not None and self._load is not None and progress is not None:
+            self._show_share(progress)
+
+    def _show_job(self, progress: Progress) -> None:
+        if self.question is not None and self._job is not None:
+            self._show_share(progress)
+
+    def _show_share(self, progress: Progress) -> None:
+        if self.question is not None:
             share = progress.done / progress.total if progress.total else -1.0
             self.question.show_progress(progress.text, share)
 
@@ -262,15 +286,33 @@ class ShutdownController(QObject):
             question.wait()
         elif answer == _STOP:
             question.stop()
-            self._window.run_page.stop()
+            self._stop(*([] if self._job is None else [self._job]))
         else:
             self._close_question()
             if self._otherwise is not None:
                 self._otherwise()
         self.answered.emit()
 
-    def _run_ended(self, outcome: JobOutcome[RunResult] | JobOutcome[LoadedRun]) -> None:
+    def _stop(self, *jobs: Job) -> None:
+        """Stop some jobs, and the run or load where there is one."""
+        for job in jobs:
+            job.cancel()
+        if self._window.spark.loading is not None:
+            self._window.spark.stop()
+        elif self._window.spark.is_running:
+            self._window.run_page.stop()
+
+    def _spark_ended(self, outcome: JobOutcome[RunResult] | JobOutcome[LoadedRun]) -> None:
         self._load_progress = None
+        if self._job is None:
+            self._ended(outcome)
+
+    def _job_ended(self, end: tuple[Job, JobOutcome[Any]]) -> None:
+        _, outcome = end
+        self._ended(outcome)
+        self._job = None
+
+    def _ended(self, outcome: JobOutcome[Any]) -> None:
         if self.question is None:
             return
         kind, has_failed = self._kind, outcome.error is not None
@@ -282,7 +324,8 @@ class ShutdownController(QObject):
             self._otherwise()
             return
         if has_failed:
-            self._window.show_page(2 if self._load is None else 3)
+            if self._job is None:
+                self._window.show_page(2 if self._load is None else 3)
             self._window.notify(f"The {kind} failed; you did not {self._step.words} yet.", is_good=False)
         else:
             said = f"The {kind} has ended. Nothing is lost any more by what you wanted to do."

@@ -200,7 +200,7 @@ class Window(QMainWindow):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Keep the layout, then end every thread and process; a run that goes on is asked about first."""
-        if self.spark.is_running:
+        if self.leaving.has_to_ask():
             event.ignore()
             self.leaving.before(QUITTING, self.close)
             return

@@ -344,7 +344,10 @@ class WarehouseController(QObject):
 
         mode = self.page.load.mode.mode
         self.page.load.say("auditing", "accent", "Every row is made anew and compared.")
-        self._proving.start("Audit of the warehouse", partial(_audit, workbench, target, model, mode), self._audited)
+        task = partial(_audit, workbench, target, model, mode)
+        self._proving.start(
+            "Audit of the warehouse", task, self._audited, cost="It only looks, so that nothing is lost if you stop it."
+        )
 
     def rebuild(self) -> None:
         """Make the tables of the target anew, off the window's thread."""
@@ -354,9 +357,9 @@ class WarehouseController(QObject):
 
         mode = self.page.load.mode.mode
         self.page.load.say("rebuilding", "accent", "Every table is made anew from the histories.")
-        self._proving.start(
-            "Rebuild of the warehouse", partial(_rebuild, workbench, target, model, mode), self._rebuilt
-        )
+        task = partial(_rebuild, workbench, target, model, mode)
+        cost = f"If you stop it, the tables in {target} stay as they were."
+        self._proving.start("Rebuild of the warehouse", task, self._rebuilt, cost=cost)
 
     def show_sql(self) -> None:
         """Show the statements of a load."""

@@ -83,6 +83,8 @@ class SinkSpec(msgspec.Struct, frozen=True, kw_only=True):
         by_date: write them into a folder for each day below the one of their entity.
         has_tombstones: send a null value after each delete into a topic.
         histories: of the entities that are staged; left out in files where nothing is, as before there were any.
+        hidden: names, one below the other, of what records that are set aside are kept without; left out where they are
+            kept as they came.
     """
 
     address: str = ""
@@ -91,6 +93,7 @@ class SinkSpec(msgspec.Struct, frozen=True, kw_only=True):
     by_date: bool = False
     has_tombstones: bool = False
     histories: tuple[EntityHistory, ...] | UnsetType = UNSET
+    hidden: tuple[tuple[str, ...], ...] | UnsetType = UNSET
 
 
 class PlanState(msgspec.Struct, frozen=True, kw_only=True):
@@ -260,6 +263,7 @@ class KeptSpec(msgspec.Struct, frozen=True, kw_only=True):
     servers: tuple[KafkaServers, ...] = ()
     histories: tuple[EntityHistory, ...] | UnsetType = UNSET
     holds: Literal["messages"] | UnsetType = UNSET
+    hidden: tuple[tuple[str, ...], ...] | UnsetType = UNSET
 
     @classmethod
     def of(cls, spec: RunSpec) -> KeptSpec:

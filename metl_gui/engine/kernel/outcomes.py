@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,6 +21,7 @@ from metl_gui.core.runs.records import RecordOutcome
 from metl_gui.engine.kernel.message_layout import Layout
 from metl_gui.engine.kernel.plan import BlockPlan
 from metl_gui.errors import RecordError
+from metl_gui.formats.hidden_values import Names, hidden
 from metl_gui.formats.json_text import NULL, quoted
 from metl_gui.formats.record_kind import RecordKind
 
@@ -182,6 +184,26 @@ def error_row(error: RecordError, state: int, place: tuple[str, str, str], raw: 
         position,
         content,
     )
+
+
+_VERSION_REASONS = ("unknown_schema", "unknown_version", "ambiguous_version", "block_needs_review")
+"""Why records are set aside that nobody has read a value of."""
+
+
+def hidden_row(row: SetAside, raw: bytes, names: frozenset[Names]) -> SetAside:
+    """Return the row of a record without values that nobody may see, nor what it says of them.
+
+    Args:
+        row: that it would have.
+        raw: the record; empty where that is not kept at all.
+        names: of the values.
+    """
+    found: dict[str, Any] = msgspec.json.decode(row.text)
+    told = {name: found[name] for name in ("reason", "detail", "state", "schema", "version", "position")}
+    if row.reason not in _VERSION_REASONS:
+        told["detail"] = ""
+    kept = (hidden(raw, names) or b"").decode(errors="replace")
+    return row._replace(text=msgspec.json.encode({**told, "hidden": True, "raw": kept}))
 
 
 TEXT_PADDING = 64

@@ -31,6 +31,7 @@ class StoredRecord(msgspec.Struct, frozen=True):
     size_bytes: int | None = None
     raw: str | None = None
     raw_base64: str | None = None
+    hidden: bool = False
 
     @property
     def whole_size(self) -> int:
@@ -113,10 +114,16 @@ def record_of(line: bytes, file: SourceFile, offset: int) -> tuple[StoredRecord,
     """Return what a row says of its record, and the record.
 
     Raises:
-        RunError: it is no row of an error store.
+        RunError: it is no row of an error store, or the record is not as it was.
     """
     try:
         row = _ROW.decode(line)
+        if row.hidden:
+            raise RunError(
+                "What was set aside is not whole.",
+                f"{row.position}: a load that holds no masked values kept the record without them.",
+                "Load its source again: what is known changes nothing.",
+            )
         if row.raw_base64 is not None:
             return row, base64.b64decode(row.raw_base64, validate=True)
         if row.raw is not None:

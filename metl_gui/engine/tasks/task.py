@@ -25,7 +25,7 @@ from metl_gui.engine.kafka.topic_orders import TopicOrder
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.kernel.compiled import build
 from metl_gui.engine.kernel.message_records import RecordBatch
-from metl_gui.engine.kernel.outcomes import MappedBatch, SetAside
+from metl_gui.engine.kernel.outcomes import MappedBatch, SetAside, hidden_row
 from metl_gui.engine.kernel.plan import Plan
 from metl_gui.engine.mapping.kernel import Kernel
 from metl_gui.engine.runs.progress import ProgressNotes
@@ -149,12 +149,18 @@ class SetAsideOutput:
         self.state = state
         self.errors = JsonlParts(Path(order.errors), name)
         self.topic = _error_topic(order)
+        names = order.run.sink.hidden
+        self.hidden = None if names is msgspec.UNSET else frozenset(names)
 
     def put(
         self, row: SetAside, records: RecordBatch, large: LargeRecords | None, messages: Sequence[Message | None]
     ) -> None:
         """Set a record of a batch aside; see ``TaskAttempt.map``."""
-        if self.topic is not None:
+        if self.hidden is not None:
+            raw = b"" if row.reason == TOO_LARGE else records.raw(row.record)
+            row = hidden_row(row, raw, self.hidden)
+            self.errors.append((f"reason={row.reason}",), (row.text + b"\n",))
+        elif self.topic is not None:
             message = messages[row.record] if messages else None
             if message is not None:
                 self.topic.put(row, message)

@@ -37,9 +37,10 @@ from metl_gui.core.trees.declarations import VersionDeclaration
 from metl_gui.core.trees.nodes import Side
 from metl_gui.engine.sources.error_store import ErrorStore
 from metl_gui.errors import EditError, RunError
+from metl_gui.formats.hidden_values import HIDDEN
 from metl_gui.registry.messages.unknown_versions import UnknownVersions
 from metl_gui.workbench.importing.schema_import import ImportResult, add_reading
-from metl_gui.workbench.masked_messages import HIDDEN, Masks
+from metl_gui.workbench.masked_messages import Masks
 from metl_gui.workbench.profiles.saved_profiles import kafka_servers
 from metl_gui.workbench.review.assignments import checked_name
 from metl_gui.workbench.session import EditOrigin, Workbench

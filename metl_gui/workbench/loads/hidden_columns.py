@@ -9,9 +9,9 @@ import msgspec
 from metl_gui.core.dimensional.loads.missing_members import MissingMember
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.project.masks import hidden_targets
+from metl_gui.formats.hidden_values import HIDDEN
 from metl_gui.warehouse.audit import DIFFERS, Finding
 from metl_gui.warehouse.plans.shapes.table_shapes import MemberShape, TableShapes
-from metl_gui.workbench.masked_messages import HIDDEN
 
 
 def hidden_columns(document: Document, shapes: TableShapes, shape: MemberShape) -> frozenset[str]:

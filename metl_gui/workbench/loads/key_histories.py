@@ -10,12 +10,12 @@ from metl_gui.core.dimensional.loads.key_history import KeyHistory
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.warehouse_model import Dimension
 from metl_gui.errors import RunError
+from metl_gui.formats.hidden_values import HIDDEN
 from metl_gui.warehouse.databases.target import WarehouseTarget
 from metl_gui.warehouse.key_history import key_history, keys_of
 from metl_gui.warehouse.plans.shapes.table_shapes import DimensionShape, TableShapes
 from metl_gui.workbench.loads.hidden_columns import hidden_columns
 from metl_gui.workbench.loads.warehouse_loads import target_tables
-from metl_gui.workbench.masked_messages import HIDDEN
 
 
 def dimension_keys(document: Document, target: str, table: str, model: str = "") -> tuple[tuple[str, ...], ...]:

@@ -17,6 +17,7 @@ from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Schema
 from metl_gui.core.trees.trees import ReadableTree
 from metl_gui.errors import RunError
+from metl_gui.formats.hidden_values import HIDDEN
 from metl_gui.warehouse.plans.shapes.table_shapes import MemberShape, TableShapes
 from metl_gui.warehouse.row_reasons import row_reason
 from metl_gui.warehouse.status import mode_of
@@ -25,7 +26,6 @@ from metl_gui.workbench.history.blame import BlameEvent, blame
 from metl_gui.workbench.loads.hidden_columns import hidden_columns
 from metl_gui.workbench.loads.target_documents import document_of, find_any_target
 from metl_gui.workbench.loads.warehouse_loads import target_tables
-from metl_gui.workbench.masked_messages import HIDDEN
 from metl_gui.workbench.session import Workbench
 
 _EXAMPLE = 'Give the parts of the key by name: {"customer_id": 7}.'

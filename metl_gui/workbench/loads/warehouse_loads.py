@@ -39,6 +39,7 @@ from metl_gui.workbench.loads.staged_loads import held_load, staged_again, witho
 from metl_gui.workbench.loads.target_documents import document_of, find_any_target
 from metl_gui.workbench.loads.target_secrets import mask_key_of, target_secret
 from metl_gui.workbench.loads.targets import TargetAddress, find_target
+from metl_gui.workbench.masked_messages import hidden_names
 from metl_gui.workbench.publishing.publication import production_document
 from metl_gui.workbench.runs.mapping_run import PRODUCTION, RunRequest, RunResult, prepare_run, run_prepared
 from metl_gui.workbench.session import Workbench
@@ -135,17 +136,26 @@ def staging_request(
     """Return a request whose run stages for a target, and the tables, which know the key of its hashes then.
 
     Raises:
-        RunError: the target holds hashes of masked values, and there is no secret for them.
+        RunError: the target holds hashes of masked values, and there is no secret for them; or what is set aside would
+            be plain.
     """
     sink = msgspec.structs.replace(request.sink, address="", format="stage", histories=tuple(tables.histories.values()))
+    names = hidden_names(workbench.at_state(request.state)) if tables.masks.masking != "plain" else ()
+    if names:
+        if is_kafka(sink.errors):
+            text = "Attributes are masked, and a topic holds what is set aside as it came."
+            raise RunError("What is set aside would be plain.", text, "Give a folder with --errors, or leave it out.")
+        sink = msgspec.structs.replace(sink, hidden=tuple(sorted(names)))
+    request = replace(request, sink=sink)
+    if names or tables.masks.masking == "hash":
+        # Samples would be kept as they are.
+        request = replace(request, policy=msgspec.structs.replace(request.policy, samples=0))
     if tables.masks.masking != "hash":
-        return replace(request, sink=sink), tables
+        return request, tables
     # A new secret only for hashes that are new: others would never be equal to those that are there.
     mask_key = mask_key_of(workbench.project_id, makes=not found.has_mask_key())
     masks = msgspec.structs.replace(tables.masks, fingerprint=mask_key.fingerprint)
-    # Samples would be kept as they are.
-    policy = msgspec.structs.replace(request.policy, samples=0)
-    return replace(request, sink=sink, policy=policy, mask_key=mask_key), msgspec.structs.replace(tables, masks=masks)
+    return replace(request, mask_key=mask_key), msgspec.structs.replace(tables, masks=masks)
 
 
 def load_staged(

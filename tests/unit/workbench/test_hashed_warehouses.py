@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from metl_gui.core.dimensional.loads.load_report import LoadReport
 from metl_gui.core.edits.settings import SetSettings
-from metl_gui.core.runs.run_spec import SourceSpec
+from metl_gui.core.runs.run_spec import SinkSpec, SourceSpec
 from metl_gui.core.trees.nodes import Side
 from metl_gui.core.warehouse_model import Column, Dimension, Fact, Model, Reference
 from metl_gui.engine.kernel.records import Records
@@ -151,3 +153,36 @@ def test_a_secret_is_made_once_and_another_is_refused(hashed: Hashed, monkeypatc
         monkeypatch.setenv(VARIABLE, "quite another secret")
         with pytest.raises(TargetError, match="made with another secret"):
             hashed.load(4, MESSAGES)
+
+
+@pytest.mark.parametrize("masking", ["omit", "hash"])
+@pytest.mark.parametrize(
+    ("side", "name", "path"), [(Side.EXTRACTION, SCHEMA, "amount"), (Side.CDM, "payment", "amount")]
+)
+def test_a_run_for_a_target_without_masked_values_keeps_none_of_them_elsewhere(
+    mapped: Workbench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, masking: str, side: Side, name: str, path: str
+) -> None:
+    monkeypatch.setenv(VARIABLE, "a secret for tests alone")
+    keyed = msgspec.structs.replace(PAYMENT, columns=(Column(name="payer", path="payer_id"),))
+    set_model(mapped, Model(name="pay", tables=(keyed,)))
+    source = mapped.document.extraction.named(SCHEMA)
+    assert source is not None
+    mapped.do(SetSettings(Side.EXTRACTION, source.id, (("key", "id"),)))
+    plain = replace(RunRequest(SourceSpec(address="m")), state=mapped.document.state)
+    target = f"duckdb:{tmp_path}/new.duckdb?masked={masking}"
+    found, tables = target_tables(mapped.document, target)
+    assert staging_request(mapped, plain, found, tables)[0].sink.hidden is msgspec.UNSET
+    schema = mapped.document.tree(side).named(name)
+    assert schema is not None
+    mapped.do(SetSettings(side, schema.id, (("mask", path),)))
+    asked = replace(plain, state=mapped.document.state)
+    found, tables = target_tables(mapped.document, target)
+    request, _ = staging_request(mapped, asked, found, tables)
+    assert isinstance(request.sink.hidden, tuple)
+    assert {("amount",), ("@source.amount",), ("source", "old_key", "amount")} <= set(request.sink.hidden)
+    assert request.policy.samples == 0
+    topic = replace(asked, sink=SinkSpec(errors="kafka://localhost:9/errors"))
+    with pytest.raises(RunError, match="set aside would be plain"):
+        staging_request(mapped, topic, found, tables)
+    whole = target_tables(mapped.document, f"duckdb:{tmp_path}/new.duckdb?masked=plain")
+    assert staging_request(mapped, topic, *whole)[0].sink.hidden is msgspec.UNSET

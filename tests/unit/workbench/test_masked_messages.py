@@ -10,7 +10,8 @@ from metl_gui.core.edits.settings import MaskAttribute
 from metl_gui.core.project.masks import is_masked
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import EditError
-from metl_gui.workbench.masked_messages import HIDDEN, Masks, schema_of
+from metl_gui.formats.hidden_values import HIDDEN
+from metl_gui.workbench.masked_messages import Masks, schema_of
 from tests.helpers.world import World
 from tests.unit.core.test_lineages import not_same, same
 

@@ -11,7 +11,7 @@ from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.settings import MaskAttribute, SetSettings
 from metl_gui.core.runs.records import RecordOutcome
 from metl_gui.core.trees.nodes import Side
-from metl_gui.workbench.masked_messages import HIDDEN
+from metl_gui.formats.hidden_values import HIDDEN
 from metl_gui.workbench.samples.preview import Preview, Previews, preview
 from metl_gui.workbench.session import Workbench
 

@@ -9,7 +9,8 @@ from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Side
 from metl_gui.engine.kafka.inspection import SeenMessage
 from metl_gui.errors import RunError
-from metl_gui.workbench.masked_messages import HIDDEN, Masks
+from metl_gui.formats.hidden_values import HIDDEN
+from metl_gui.workbench.masked_messages import Masks
 from metl_gui.workbench.runs.topics import ShownMessage, _shown, pattern_fits
 from tests.helpers.world import World
 

@@ -16,7 +16,10 @@ from metl_gui.core.project.masks import hidden_sources, hidden_targets
 from metl_gui.core.trees import paths
 from metl_gui.formats.hidden_values import Names, hidden
 
-UNREADABLE = "Not shown: some columns are masked, and this record cannot be read to find them.\nThe error store has it as far as it was kept."
+UNREADABLE = (
+    "Not shown: some columns are masked, and this record cannot be read to find them.\n"
+    "The error store has it as far as it was kept."
+)
 
 _objects = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _texts = msgspec.json.Decoder(str)

@@ -16,7 +16,8 @@ from metl_gui.warehouse.compaction import keep_compacted
 from metl_gui.warehouse.epochs import keep_starts, prepare_spans
 from metl_gui.warehouse.forgotten_keys import Purge
 from metl_gui.warehouse.loader import Loader
-from metl_gui.warehouse.plans.facts.junk_plan import purge_combinations
+from metl_gui.warehouse.plans.dimensions.dimension_tables import members_table, versions_table
+from metl_gui.warehouse.plans.facts.junk_plan import combinations_table, purge_combinations
 from metl_gui.warehouse.plans.facts.missed_plan import missed_table, missing_references
 from metl_gui.warehouse.plans.histories.arrivals import Batch, all_touched, none_touched, set_aside_table, touch_step
 from metl_gui.warehouse.plans.histories.compact_plan import compact_plan
@@ -31,6 +32,7 @@ from metl_gui.warehouse.plans.histories.forget_plan import (
 from metl_gui.warehouse.plans.histories.history_tables import history_table
 from metl_gui.warehouse.plans.histories.log_plan import relog_plan
 from metl_gui.warehouse.plans.histories.state_plan import find_messages, state_plan
+from metl_gui.warehouse.plans.statements import name
 from metl_gui.warehouse.target_model import check_loaded
 
 
@@ -124,6 +126,16 @@ class TargetInputs(Loader):
                 yield self.target.step(versions)
         junk = (one for fact in self.shapes.facts if fact.entity == entity for one in fact.junk)
         yield from (self.target.step(purge_combinations(one)) for one in junk)
+        yield from self._purge_left_over()
+
+    def _purge_left_over(self) -> Iterator[int]:
+        """Take out the numbers of tables that the model does not have any more: nothing says whose they are."""
+        known = {one.table for one in self.shapes.dimensions}
+        known |= {junk.table for fact in self.shapes.facts for junk in fact.junk}
+        for (table,) in self.target.rows("SELECT dimension FROM metl_numbers"):
+            for kept in (members_table(table), versions_table(table), combinations_table(table)):
+                if table not in known and self.target.has_table(kept):
+                    yield self.target.run(f"DELETE FROM {name(kept)}")
 
     def _missed(self, dimension: str) -> list[tuple[str, str]]:
         """Return where facts list what they miss of a dimension, and by which role."""

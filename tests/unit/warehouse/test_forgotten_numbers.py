@@ -87,3 +87,26 @@ def test_two_dimensions_of_an_entity_forget_a_key_of_it(tmp_path: Path, new_targ
     assert forgets.report.keys.changed == 2
     assert target.rows("SELECT _k0 FROM metl_members_town") == [("Ulm",)]
     assert audit(target, tables, OWNER) == ()
+
+
+def test_tables_that_the_model_has_no_more_keep_no_number_of_a_forgotten_key(
+    tmp_path: Path, new_target: NewTarget
+) -> None:
+    target, fact = new_target(tmp_path), visit_fact(references=(), degenerate=(Column(name="at", path="at"),))
+    junk = msgspec.structs.replace(fact, junk=("at",))
+    before, after = (
+        shapes(Model(name="world", tables=tables), [PERSON, VISIT], parse)
+        for tables in ((person_dimension(), junk), (fact,))
+    )
+    mail = msgspec.structs.replace(person(1, 1, city="Kiel"), row_key='{"mail":"eve@example.org"}')
+    parts = [part(tmp_path, "person", [mail]), part(tmp_path, "visit", [visit(1, 2)])]
+    inputs(target, before).load(parts, "first")
+    inputs(target, after).rebuild()
+    kept = ("metl_members_person", "metl_versions_person", "metl_combinations_visit_junk")
+    count = " + ".join(f"(SELECT COUNT(*) FROM {table})" for table in kept)
+    assert target.rows(f"SELECT {count}") == [(3,)]
+    assert inputs(target, after).forget("person", str(mail.row_key)).numbers == 3
+    assert target.rows(f"SELECT {count}") == [(0,)]
+    inputs(target, before).rebuild()
+    assert audit(target, before, OWNER) == ()
+    assert target.rows("SELECT visit_junk_key FROM visit") == [(2,)]

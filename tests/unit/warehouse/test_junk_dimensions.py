@@ -151,6 +151,23 @@ def test_columns_in_another_order_keep_the_keys_of_their_combinations(new_target
     assert audit(target, turned, OWNER) == ()
 
 
+def test_combinations_of_fewer_columns_are_others_and_those_of_before_come_back(
+    new_target: NewTarget, tmp_path: Path
+) -> None:
+    target, tables = new_target(tmp_path), tables_of(flagged(), FLAGS)
+    load_orders(target, tmp_path, tables, [[one(1, "new", "x"), one(2, "new", "y", no=2)]])
+    first = flags(target)
+    fewer = tables_of(flagged(junk=("rate",)), Junk(name="flags", of="order", columns=("status",)))
+    Loader(target, fewer, OWNER).rebuild()
+    assert [status for (status,) in target.rows("SELECT status FROM flags")] == ["new"]
+    assert not set(first.values()).intersection(key for (key,) in target.rows("SELECT flags_key FROM flags"))
+    assert target.rows('SELECT rush FROM "order" ORDER BY "no"') == [("x",), ("y",)]
+    assert audit(target, fewer, OWNER) == ()
+    Loader(target, tables, OWNER).rebuild()
+    assert flags(target) == first
+    assert audit(target, tables, OWNER) == ()
+
+
 def test_combinations_that_only_a_forgotten_fact_had_leave_no_value(new_target: NewTarget, tmp_path: Path) -> None:
     target, tables = new_target(tmp_path), tables_of(flagged(), FLAGS)
     said = [one(1, "secret"), one(2, "also secret"), one(3, "new", no=2), one(4, "done", no=3), one(5, "new", no=3)]

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 import msgspec
 
 from metl_gui.core.matrix.document import Document
-from metl_gui.core.project.masks import hidden_sources, hidden_targets
+from metl_gui.core.project.masks import hidden_sources, hidden_targets, schemas_with_masks
 from metl_gui.core.trees import paths
 from metl_gui.formats.hidden_values import Names, hidden
 
@@ -67,7 +67,11 @@ def hidden_names(document: Document) -> frozenset[Names]:
     """Return every name under which a record, or a message that is made of one, may carry masked values.
 
     Where an attribute of an entity is masked, so is what feeds it.
+
+    Cost: nothing where no mask is set, else a look at each version of each entity.
     """
+    if not (schemas_with_masks(document.extraction) or schemas_with_masks(document.cdm)):
+        return frozenset()
     sources, targets = set(hidden_sources(document, None)), set[str]()
     for entity in document.cdm.schemas():
         for version in document.cdm.versions(entity.id):

@@ -1,7 +1,7 @@
 """The command about what waits for a person: ``review``.
 
 Version tasks are a part of it, versions that messages showed and nobody has imported, and so are schemas whose time
-zone a typed sink misses.
+zone a typed sink misses, and what tables of the warehouse make of attributes that came or went.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from metl_gui.cli.output import Output
 from metl_gui.cli.schemas import import_lines
 
 if TYPE_CHECKING:
+    from metl_gui.core.dimensional.models.asked_attributes import LostAttribute, NewAttributes
+    from metl_gui.core.matrix.document import Document
     from metl_gui.core.review.missing_time_zones import MissingTimeZone
     from metl_gui.workbench.importing.version_tasks import TaskEntry
     from metl_gui.workbench.review.answer_sheet import AnswerSheetResult
@@ -100,6 +102,35 @@ def zone_lines(missing: tuple[MissingTimeZone, ...]) -> Iterator[str]:
             yield f"  and {len(one.attributes) - _SHOWN} more"
         command = f"metl set PROJECT --schema {_quoted(one.schema)} {TIME_ZONE}"
         yield f"  state it: {command}=NAME, or {command}={NO_ZONE} where they hold in no one zone"
+
+
+def new_attribute_lines(document: Document, found: tuple[NewAttributes, ...]) -> Iterator[str]:
+    """Describe in lines which new attributes no table takes."""
+    for one in found:
+        yield f"{one.words}: {_named(one.paths)}"
+        paths = " ".join(_quoted(path) for path in one.paths)
+        for table in one.tables:
+            yield f"  add: metl warehouse add-columns PROJECT {_quoted(table)} {paths} --model {_quoted(one.model)}"
+        yield f"  not wanted: {_settling(document, one.entity, one.paths)}"
+
+
+def lost_attribute_lines(document: Document, found: tuple[LostAttribute, ...]) -> Iterator[str]:
+    """Describe in lines which attributes that tables use nothing feeds."""
+    for one in found:
+        yield one.words
+        yield f"  stays, null for what follows: {_named([f'{use.table}.{use.name}' for use in one.uses])}"
+        yield f"  keep it so: {_settling(document, one.entity, (one.path,))}"
+        for use in one.columns:
+            drop = f"metl warehouse drop-columns PROJECT {_quoted(use.table)} {_quoted(use.name)}"
+            yield f"  take it out: {drop} --model {_quoted(one.model)}"
+
+
+def _settling(document: Document, entity: str, paths: tuple[str, ...]) -> str:
+    from metl_gui.core.project.warehouse_settled import SETTLED, settled_with
+
+    found = document.cdm.named(entity)
+    value = settled_with(found, paths) if found is not None else ""
+    return f"metl set PROJECT --entity {_quoted(entity)} {_quoted(f'{SETTLED}={value}')}"
 
 
 def _named(paths: list[str] | tuple[str, ...]) -> str:
@@ -255,18 +286,21 @@ def _list(arguments: argparse.Namespace, out: Output, path: Path) -> int:
     from metl_gui.workbench.runs.typed_sinks import zones_to_state
     from metl_gui.workbench.samples.project_samples import ProjectSamples
     from metl_gui.workbench.session import Workbench
+    from metl_gui.workbench.warehouse.attribute_questions import attribute_questions
 
     with Workbench.open(path, for_editing=False) as workbench:
         now, shelf = workbench.document, ProjectSamples(workbench)
         wanted, refused = _wanted(arguments, workbench), workbench.kept.refused_renames.all()
         waiting = review_list(now, refused, wanted, lambda id_: shelf.for_renames(now, now, id_))
-        tasks, zones = entries(workbench), zones_to_state(workbench)
+        tasks, zones, asked = entries(workbench), zones_to_state(workbench), attribute_questions(now)
     document = {
         **waiting.as_json(),
         "version_tasks": [task.as_json() for task in tasks],
         "missing_time_zones": [one.as_json() for one in zones],
+        "warehouse": asked.as_json(),
     }
-    out.result(document, [*task_lines(tasks), *zone_lines(zones), *review_lines(waiting)])
+    of_tables = (*new_attribute_lines(now, asked.new), *lost_attribute_lines(now, asked.lost))
+    out.result(document, [*task_lines(tasks), *zone_lines(zones), *of_tables, *review_lines(waiting)])
     return DONE
 
 

@@ -64,9 +64,15 @@ def _add_model_actions(add: warehouse_inputs.NewAction) -> tuple[argparse.Argume
     remove = add("remove", run_remove, "remove a model; what was loaded by it stays in its targets")
     plan = add("plan", run_plan, "print the statements of a load")
     plan.add_argument("--sql", choices=["duckdb", "postgres"], default="duckdb", help="dialect (default: duckdb)")
-    for parser in (bring, propose, change):
+    take = add("add-columns", run_add_columns, "take attributes of its entity into a table")
+    take.add_argument("table", metavar="TABLE", help="a dimension or a fact")
+    take.add_argument("attributes", metavar="ATTRIBUTE", nargs="+", help="their paths; numbers of facts are measures")
+    drop = add("drop-columns", run_drop_columns, "take columns, measures or references out of a table")
+    drop.add_argument("table", metavar="TABLE", help="a dimension or a fact")
+    drop.add_argument("columns", metavar="COLUMN", nargs="+", help="their names")
+    for parser in (bring, propose, change, take, drop):
         parser.add_argument("--dry-run", action="store_true", help=_DRY_RUN)
-    return write, docs, propose, show, check, change, remove, plan
+    return write, docs, propose, show, check, change, take, drop, remove, plan
 
 
 def _add_target_actions(add: warehouse_inputs.NewAction) -> tuple[argparse.ArgumentParser, ...]:
@@ -191,6 +197,26 @@ def run_set(arguments: argparse.Namespace, out: Output) -> int:
     values = [(name, value) for name, _, value in (text.partition("=") for text in arguments.values)]
     with Workbench.open(Path(arguments.project), for_editing=not arguments.dry_run) as workbench:
         done = set_values(workbench, arguments.table, values, arguments.model, dry_run=arguments.dry_run)
+    return _told(done, out)
+
+
+def run_add_columns(arguments: argparse.Namespace, out: Output) -> int:
+    """Take attributes into a table."""
+    from metl_gui.workbench.session import Workbench
+    from metl_gui.workbench.warehouse.models import add_columns
+
+    with Workbench.open(Path(arguments.project), for_editing=not arguments.dry_run) as workbench:
+        done = add_columns(workbench, arguments.table, arguments.attributes, arguments.model, dry_run=arguments.dry_run)
+    return _told(done, out)
+
+
+def run_drop_columns(arguments: argparse.Namespace, out: Output) -> int:
+    """Take columns out of a table."""
+    from metl_gui.workbench.session import Workbench
+    from metl_gui.workbench.warehouse.models import drop_columns
+
+    with Workbench.open(Path(arguments.project), for_editing=not arguments.dry_run) as workbench:
+        done = drop_columns(workbench, arguments.table, arguments.columns, arguments.model, dry_run=arguments.dry_run)
     return _told(done, out)
 
 

@@ -13,6 +13,7 @@ from metl_gui.core.edits.settings import SetSettings
 from metl_gui.core.edits.versions import RemoveVersion
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.project.masks import MASK
+from metl_gui.core.project.warehouse_settled import SETTLED
 from metl_gui.core.project.writer_schemas import FRAMINGS
 from metl_gui.core.review.items import review_items
 from metl_gui.core.trees import paths
@@ -199,7 +200,7 @@ def _schema_assignment(document: Document, side: Side, schema: Schema, text: str
         )
     if name == "key" and side is Side.EXTRACTION:
         value = ",".join(_known_paths(document, side, schema, value))
-    if name == MASK:
+    if name in (MASK, SETTLED):
         value = ",".join(sorted(set(_known_paths(document, side, schema, value))))
     if name in _PATH_SETTINGS and value:
         _check_path(value)

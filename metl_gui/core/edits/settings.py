@@ -9,6 +9,7 @@ from metl_gui.core.edits.elements import block_name
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.project.masks import MASK, setting_with
 from metl_gui.core.project.time_zones import TIME_ZONE, check_time_zone
+from metl_gui.core.project.warehouse_settled import SETTLED
 from metl_gui.core.project.writer_schemas import FRAMINGS
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import EditError, near_names
@@ -32,7 +33,7 @@ SCHEMA_SETTINGS = (
     "meanwhile",
     MASK,
 )
-ENTITY_SETTINGS = ("policy", MASK)
+ENTITY_SETTINGS = ("policy", MASK, SETTLED)
 
 
 @dataclass(frozen=True, slots=True)

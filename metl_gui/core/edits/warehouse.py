@@ -6,7 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from metl_gui.core.changes.draft import Draft
+from metl_gui.core.edits.settings import SetSettings
 from metl_gui.core.matrix.document import Document
+from metl_gui.core.project.warehouse_settled import SETTLED, settled_with
+from metl_gui.core.trees.nodes import Side
 from metl_gui.core.warehouse_model import Model
 from metl_gui.errors import EditError, near_names
 
@@ -67,6 +70,40 @@ class RemoveModel:
             known = [model.name for model in draft.document.models]
             raise EditError(f"There is no warehouse model {self.name}.", near_names(self.name, known))
         draft.put_model(self.name, None)
+
+
+@dataclass(frozen=True, slots=True)
+class SettleAttributes:
+    """Have the review list ask no more what tables make of some attributes.
+
+    Args:
+        entity: its name.
+        paths: of the attributes.
+        is_lost: they lost their sources and their columns stay; else they are new and no table shall take them.
+    """
+
+    entity: str
+    paths: tuple[str, ...]
+    is_lost: bool = False
+
+    def title(self, document: Document) -> str:  # noqa: ARG002 - nothing else of the document is named
+        """Name the attributes."""
+        more = f" and {len(self.paths) - _MOST_SHOWN} more" if len(self.paths) > _MOST_SHOWN else ""
+        named = f"{', '.join(self.paths[:_MOST_SHOWN])}{more} of {self.entity}"
+        return (
+            f"Keep the columns of {named} in the warehouse" if self.is_lost else f"Leave {named} out of the warehouse"
+        )
+
+    def apply(self, draft: Draft) -> None:
+        """Change the setting.
+
+        Raises:
+            EditError: there is no such entity.
+        """
+        entity = draft.tree(Side.CDM).named(self.entity)
+        if entity is None:
+            raise EditError(f"There is no entity {self.entity}.", hint="Look at the newest state first.")
+        SetSettings(Side.CDM, entity.id, ((SETTLED, settled_with(entity, self.paths)),)).apply(draft)
 
 
 def _changed_tables(before: Model, after: Model) -> Iterator[str]:

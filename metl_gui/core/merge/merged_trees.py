@@ -12,6 +12,7 @@ from metl_gui.core.matrix.node_matches import facts_of, match_schemas, match_ver
 from metl_gui.core.merge.merged_lineages import merge_lineages
 from metl_gui.core.merge.sides import ConflictKind, MergedNodes, ThreeWay, merged_order, settled, settled_set
 from metl_gui.core.project.masks import MASK
+from metl_gui.core.project.warehouse_settled import SETTLED
 from metl_gui.core.trees.nodes import Attribute, Schema, Side, Version
 from metl_gui.core.trees.schema_names import label_order
 
@@ -89,7 +90,7 @@ class NameMerger:
         found: dict[str, str] = {}
         for name in base.keys() | ours.keys() | theirs.keys():
             values = ThreeWay(base.get(name, ""), ours.get(name, ""), theirs.get(name, ""))
-            if name == MASK:
+            if name in (MASK, SETTLED):
                 paths = settled_set(ThreeWay(*(value.split(",") for value in values)))
                 found[name] = ",".join(sorted(path for path in paths if path))
                 continue

@@ -27,6 +27,7 @@ from metl_gui.errors import UserError
 from metl_gui.ui.context.app_context import PAGES, AppContext
 from metl_gui.ui.jobs.jobs import JobOutcome, NewestJob
 from metl_gui.ui.project.text import block_words, number_of
+from metl_gui.ui.review.attribute_answers import AttributeAnswers
 from metl_gui.ui.review.new_attributes import NewAttributeController
 from metl_gui.ui.review.page import ReviewPage
 from metl_gui.ui.review.resolved import ResolvedController
@@ -155,6 +156,7 @@ class ReviewCommands:
         self._page.tell = context.notify
         self.offering = NewAttributeController(context, page)
         self.settling = ResolvedController(context, page)
+        self.attributes = AttributeAnswers(context, page)
         self._page.detail.assign_wanted.connect(self.assign)
         self._page.list.bulk.clicked.connect(self.open_bulk)
         self._page.list.tasks.add_wanted.connect(self.add_version)

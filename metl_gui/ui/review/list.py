@@ -1,4 +1,4 @@
-"""The review list: how far the review is, the filter, at its head tasks and missing zones, and the items that wait.
+"""The review list: how far the review is, the filter, at its head cards of what is no block, and items that wait.
 
 Items stand below the names that they have in common; a row is put into words when it is looked at.
 """
@@ -20,6 +20,7 @@ from metl_gui.core.review.feeders import LastSources
 from metl_gui.core.review.items import ReviewItem
 from metl_gui.core.review.query import Grouping, ReviewFacts, facts_of, group_of, sorted_facts
 from metl_gui.ui.project.text import ago, block_words, now_ms, number_of
+from metl_gui.ui.review.attribute_cards import LostAttributeStrip, NewAttributeStrip
 from metl_gui.ui.review.filter_bar import FilterBar
 from metl_gui.ui.review.resolved_list import ResolvedStrip
 from metl_gui.ui.review.time_zones import TimeZoneStrip
@@ -207,6 +208,7 @@ class ReviewListPanel(Surface):
         self.box = self.filter.box
         self.tasks = TaskStrip()
         self.zones = TimeZoneStrip()
+        self.new_attributes, self.lost_attributes = NewAttributeStrip(), LostAttributeStrip()
         self.view = _List()
         self.view.setAccessibleName("Waiting for a decision")
         self.view.setModel(self.model)
@@ -390,7 +392,8 @@ class ReviewListPanel(Surface):
         layout.addLayout(head)
         layout.addWidget(self.filter)
         layout.addWidget(self.tasks)
-        layout.addWidget(self.zones)
+        for strip in (self.zones, self.new_attributes, self.lost_attributes):
+            layout.addWidget(strip)
         layout.addWidget(self.none)
         layout.addWidget(self.view, _ITEMS_SHARE)
         layout.addLayout(foot)

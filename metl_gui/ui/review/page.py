@@ -41,6 +41,7 @@ from metl_gui.workbench.review.assignments import assignments
 from metl_gui.workbench.review.progress import records_by_id, records_by_version, review_progress
 from metl_gui.workbench.review.rename_refusals import allow_rename, refuse_rename
 from metl_gui.workbench.runs.typed_sinks import has_typed_sink
+from metl_gui.workbench.warehouse.attribute_questions import AttributeQuestions
 
 _NOTHING = (
     "Nothing waits for a decision",
@@ -54,6 +55,7 @@ _NO_ZONE = (
 _NO_ZONES = (
     "Typed columns of instants cannot take their local times. The cards at the head of the list state where they hold."
 )
+_OF_TABLES = "The cards at the head of the list say what tables can make of them; nothing is lost meanwhile."
 
 
 class NothingWaits(QWidget):
@@ -96,8 +98,8 @@ class NothingWaits(QWidget):
             button.key = keys.get(id_, "")
             button.updateGeometry()
 
-    def show_heads(self, versions: int, zones: int) -> None:
-        """Say what the cards at the head of the list ask: to add versions, or else to state time zones."""
+    def show_heads(self, versions: int, zones: int, attributes: int) -> None:
+        """Say what the cards at the head of the list ask: to add versions, else to state time zones, else of tables."""
         title, text = _NOTHING
         if versions:
             title = f"{number_of(versions, 'version')} {'waits' if versions == 1 else 'wait'} to be added"
@@ -105,6 +107,8 @@ class NothingWaits(QWidget):
         elif zones:
             title = f"{number_of(zones, 'schema')} {'states' if zones == 1 else 'state'} no time zone"
             text = _NO_ZONE if zones == 1 else _NO_ZONES
+        elif attributes:
+            title, text = f"{number_of(attributes, 'attribute')} of the warehouse came or went", _OF_TABLES
         self.title.setText(title)
         self.text.setText(text)
 
@@ -144,6 +148,7 @@ class ReviewPage(QMainWindow):
         self._assigned: Assignments = NOBODY_ASSIGNED
         self._counted: dict[str, int] = {}
         self._has_typed_sink = False
+        self._heads, self._attributes = (0, 0), 0
         self.refused: RefusedRenames = NO_RENAMES_REFUSED
         self.tell: Told = lambda *_: None
         self._is_reading = False  # what is read again is no choice of a person: the selection stays
@@ -285,6 +290,13 @@ class ReviewPage(QMainWindow):
         self._refresh()
         self._is_reading = False
 
+    def show_attributes(self, questions: AttributeQuestions) -> None:
+        """Show which attributes came and went since tables of the warehouse were declared."""
+        self._attributes = sum(len(one.paths) for one in questions.new) + len(questions.lost)
+        self.list.new_attributes.show_cards(questions.new, self._project.can_edit)
+        self.list.lost_attributes.show_cards(questions.lost, self._project.can_edit)
+        self.nothing.show_heads(*self._heads, self._attributes)
+
     def showEvent(self, event: QShowEvent) -> None:
         """Show what changed meanwhile, also what runs and commands have left beside the states."""
         super().showEvent(event)
@@ -370,7 +382,8 @@ class ReviewPage(QMainWindow):
         self.list.show_progress(review_progress(document, items, records))
         tasks: tuple[VersionTask, ...] = self._tasks()
         zones: tuple[MissingTimeZone, ...] = missing_time_zones(document) if self._has_typed_sink else ()
-        self.nothing.show_heads(len(tasks), len(zones))
+        self._heads = len(tasks), len(zones)
+        self.nothing.show_heads(*self._heads, self._attributes)
         self.list.tasks.show_tasks(tasks, self._project.can_edit)
         self.list.zones.show_cards(zones, self._project.can_edit)
         self.list.show_items(document, items, self._assigned, records)

@@ -11,15 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from metl_gui.core.changes.draft import Edit
 from metl_gui.core.dimensional.models.checks import check_model
 from metl_gui.core.dimensional.models.proposals import proposed_model
 from metl_gui.core.edits.warehouse import RemoveModel, SetModel
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.search.problems import Problem, Severity
-from metl_gui.core.warehouse_model import Model, plain
+from metl_gui.core.warehouse_model import Model, Table, plain
 from metl_gui.errors import EditError, SchemaError, near_names
 from metl_gui.formats.model_yaml import read_model, with_values, write_model
 from metl_gui.formats.row_expressions import named_attributes
@@ -28,6 +26,17 @@ from metl_gui.registry.documents import decode, read_bytes
 from metl_gui.workbench.atomic_files import write_whole
 from metl_gui.workbench.json_results import JsonResult
 from metl_gui.workbench.session import EditOrigin, Workbench
+from metl_gui.workbench.warehouse.table_rows import (
+    ColumnPart,
+    free_attributes,
+    table_rows,
+    with_columns,
+    with_table,
+    without_row,
+)
+
+_MOST_NAMED = 5
+_DROPPED = (ColumnPart.COLUMN, ColumnPart.MEASURE, ColumnPart.DEGENERATE, ColumnPart.REFERENCE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,14 +201,8 @@ def set_values(
         SchemaError: a member or a value cannot be.
     """
     model = model_of(workbench.document, name)
-    found = model.table(table)
-    if found is None:
-        names = [one.name for one in model.tables]
-        hint = near_names(table, names) or f"Its tables are {', '.join(names)}."
-        raise EditError(f"There is no table {table} in the warehouse model {model.name}.", hint=hint)
-    changed = with_values(found, values)
-    tables = tuple(changed if one is found else one for one in model.tables)
-    return set_model(workbench, msgspec.structs.replace(model, tables=tables), dry_run=dry_run)
+    changed = with_values(_table_of(model, table), values)
+    return set_model(workbench, with_table(model, table, changed), dry_run=dry_run)
 
 
 def remove_model(workbench: Workbench, name: str = "") -> ModelEdit:
@@ -240,6 +243,69 @@ def proposal(document: Document, name: str) -> Model:
     if not found.tables:
         hint = "Map something to an entity that has a key or a time first."
         raise EditError("There is nothing to propose a warehouse model of.", hint=hint)
+    return found
+
+
+def add_columns(
+    workbench: Workbench, table: str, paths: Sequence[str], name: str = "", *, dry_run: bool = False
+) -> ModelEdit:
+    """Take attributes of its entity into a table: as columns, numbers of facts as measures.
+
+    Args:
+        workbench: the project.
+        table: name of the table.
+        paths: of the attributes.
+        name: of the model; the only one by default.
+        dry_run: whether nothing is written.
+
+    Raises:
+        EditError: there is no such model or table, or the table cannot take one of the attributes.
+    """
+    document = workbench.document
+    model = model_of(document, name)
+    found = _table_of(model, table)
+    free = [one.path for one in free_attributes(document, model, found)]
+    for path in paths:
+        if path not in free:
+            hint = near_names(path, free) or (f"It could take {', '.join(free[:_MOST_NAMED])}." if free else "")
+            raise EditError(f"{table} cannot take {path} as a column.", "It has it, or its entity has it not.", hint)
+    changed = with_columns(document, found, dict.fromkeys(paths))
+    return set_model(workbench, with_table(model, table, changed), dry_run=dry_run)
+
+
+def drop_columns(
+    workbench: Workbench, table: str, columns: Sequence[str], name: str = "", *, dry_run: bool = False
+) -> ModelEdit:
+    """Take columns, measures or references out of a table; the next rebuild takes them out of targets.
+
+    Args:
+        workbench: the project.
+        table: name of the table.
+        columns: their names.
+        name: of the model; the only one by default.
+        dry_run: whether nothing is written.
+
+    Raises:
+        EditError: there is no such model or table, or the table declares no column of one of the names.
+    """
+    document = workbench.document
+    model = model_of(document, name)
+    changed = found = _table_of(model, table)
+    rows = {one.name: one for one in table_rows(document, model, found) if one.part in _DROPPED}
+    for column in columns:
+        if column not in rows:
+            hint = near_names(column, rows) or "Parts of a business key, and what columns: all takes in, stay."
+            raise EditError(f"{table} declares no column {column}.", hint=hint)
+        changed = without_row(changed, rows[column])
+    return set_model(workbench, with_table(model, table, changed), dry_run=dry_run)
+
+
+def _table_of(model: Model, table: str) -> Table:
+    found = model.table(table)
+    if found is None:
+        names = [one.name for one in model.tables]
+        hint = near_names(table, names) or f"Its tables are {', '.join(names)}."
+        raise EditError(f"There is no table {table} in the warehouse model {model.name}.", hint=hint)
     return found
 
 

@@ -180,6 +180,13 @@ def with_column(document: Document, table: Table, path: str) -> Table:
     return msgspec.structs.replace(table, degenerate=(*table.degenerate, Column(name=name, path=path)))
 
 
+def with_columns(document: Document, table: Table, paths: Iterable[str]) -> Table:
+    """Return a table with some more columns, each as ``with_column`` makes it."""
+    for path in paths:
+        table = with_column(document, table, path)
+    return table
+
+
 def without_row(table: Table, row: TableRow) -> Table:
     """Return a table without one of its columns or references; parts of the key stay."""
     members = getattr(table, row.part.value, None)

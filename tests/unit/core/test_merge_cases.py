@@ -11,6 +11,7 @@ from metl_gui.core.changes.draft import perform
 from metl_gui.core.edits.lineages import AttributeKey, JoinLineages, SplitLineage
 from metl_gui.core.edits.review import AcceptLosses, ConfirmBlock, RetireBlock, mapped_in_place
 from metl_gui.core.edits.settings import AddAlias, SetSettings
+from metl_gui.core.edits.warehouse import SettleAttributes
 from metl_gui.core.matrix.blocks import Status
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.merge.merged_document import MergeTheirs
@@ -195,6 +196,14 @@ def test_masks_of_both_sides_hide_what_either_hides() -> None:
 
     result, found = merged(mask("a"), mask("b"))
     assert result.document.extraction.schema(1).setting("mask") == "a,b"
+    assert found == []
+
+
+def test_what_either_side_settled_of_the_warehouse_is_not_asked_again() -> None:
+    result, found = merged(
+        lambda w: w.do(SettleAttributes("be", ("x",))), lambda w: w.do(SettleAttributes("be", ("y",), is_lost=True))
+    )
+    assert result.document.cdm.schema(1).setting("warehouse_settled") == "x,y"
     assert found == []
 
 

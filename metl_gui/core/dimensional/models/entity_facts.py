@@ -9,6 +9,7 @@ from metl_gui.core.matrix.blocks import Block
 from metl_gui.core.matrix.canonical import is_in_production
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.project.masks import is_masked
+from metl_gui.core.project.warehouse_settled import settled_lineages
 from metl_gui.core.review.feeders import newest_blocks
 from metl_gui.core.trees.nodes import Attribute, Schema, Side, Version
 
@@ -61,19 +62,30 @@ class EntityFacts:
         return attribute is not None and attribute[1].lineage in self._fed[entity]
 
     def new_paths(self, entity: str) -> tuple[str, ...]:
-        """Return the mapped attributes that only the newest version of an entity has; none where it is the only one."""
+        """Return the mapped attributes that only the newest version of an entity has; none where it is the only one.
+
+        Those that no table shall take are left out.
+        """
         found = self._entities.get(entity)
         if found is None or len(found.version_ids) < 2:
             return ()
         newest = self._document.cdm.version(found.version_ids[-1]).label
         history = self.history(entity)
         fresh = [one for one in (history.columns if history is not None else ()) if [*one.paths] == [newest]]
-        return tuple(one.path for one in fresh if self.is_mapped(entity, one.path))
+        mapped = [one.path for one in fresh if self.is_mapped(entity, one.path)]
+        return tuple(path for path in mapped if not self.is_settled(entity, path))
 
     def is_masked(self, entity: str, path: str) -> bool:
         """Whether the values of an attribute are hidden from people."""
         found = self._attribute(entity, path)
         return found is not None and is_masked(self._document, Side.CDM, found[0].id, found[1].id)
+
+    def is_settled(self, entity: str, path: str) -> bool:
+        """Whether the review list asks no more what tables make of an attribute."""
+        found = self._attribute(entity, path)
+        if found is None:
+            return False
+        return found[1].lineage in settled_lineages(self._document.cdm, self._entities[entity])
 
     def doc(self, entity: str, path: str) -> str:
         """Return what is written of an attribute in the newest version that has it."""

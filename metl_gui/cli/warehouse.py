@@ -79,7 +79,12 @@ def _add_target_actions(add: warehouse_inputs.NewAction) -> tuple[argparse.Argum
     """Add what is done with targets, and return the parsers."""
     load = add("load", run_load, "load canonical messages that exist; ends with 3 where a test breaks")
     load.add_argument("--dry-run", action="store_true", help=_DRY_RUN)
-    load.add_argument("--source", required=True, metavar="S", help="a file, a folder or a pattern, or topics")
+    load.add_argument(
+        "--source",
+        required=True,
+        metavar="S",
+        help="JSON lines or Parquet, as a file, a folder or a pattern; or topics",
+    )
     load.add_argument("--spark", default="local[*]", metavar="URL", help="where Spark runs (default: local[*])")
     load.add_argument("--follow", action="store_true", help="go on with what comes, until it is interrupted")
     add_policy(load)

@@ -1,4 +1,4 @@
-"""Loads of a warehouse, against pygrametl on the same PostgreSQL, and a first load into DuckDB.
+"""Loads of a warehouse, against pygrametl on the same PostgreSQL, a first load into DuckDB, and staging (``staging``).
 
 Both get one batch of changes for a dimension that stands already: a twentieth of them late, so that their versions lie
 between others. pygrametl takes rows of Python through its class for slowly changing dimensions, with an index on the
@@ -35,6 +35,7 @@ from metl_gui.warehouse.plans.shapes.shape_maker import shapes
 from metl_gui.warehouse.plans.shapes.table_shapes import TableShapes
 from metl_gui.warehouse.target_model import Owner
 from tests.benchmarks.harness import Case, compared, figure, seconds
+from tests.benchmarks.staging import staged_messages
 from tests.benchmarks.warehouse_baseline import Baseline
 from tests.unit.warehouse.worlds import PERSON, VISIT, parse, person_dimension, visit_fact
 
@@ -195,6 +196,7 @@ def cases(rounds: int, quick: bool) -> Iterator[Case]:
         yield bulk_facts(folder, login, count, batch, min(rounds, 3))
         yield longer_history(folder, login, count // 10, batch // 10, min(rounds, 3))
         yield first_load(folder, count)
+    yield staged_messages(count // 2, min(rounds, 5))
 
 
 def slowly_changing(folder: Path, login: dict[str, Any], count: int, batch: int, rounds: int) -> Case:

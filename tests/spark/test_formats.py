@@ -119,8 +119,9 @@ def in_columns(message: dict[str, Any], plan: EntityPlan) -> dict[str, Any]:
         value = at(message["payload"], column.path)
         kinds = of_source.get(column.path, [])
         kind = next((one for one in kinds if (one.type == "string") == isinstance(value, str)), None)
-        return typed(column, meant(kind or next(iter(kinds), column), value))
+        return meant(kind or next(iter(kinds), column), value)
 
+    said = {column.path: read(column) for column in plan.columns}
     return {
         "entity": message["entity"],
         "state": message["state"],
@@ -128,10 +129,27 @@ def in_columns(message: dict[str, Any], plan: EntityPlan) -> dict[str, Any]:
         "key": message["key"],
         "ts_ms": message["ts_ms"],
         "source": source,
-        "payload": {column.path: read(column) for column in plan.columns},
+        "payload": {column.path: typed(column, said[column.path]) for column in plan.columns},
         "unchanged": message.get("unchanged", []),
         "replayed": message.get("replayed", False),
+        "absent": [column.path for column in plan.columns if not is_carried(message, column.path)],
+        "digits": {column.path: text for column in plan.columns if (text := as_written(column, said[column.path]))},
     }
+
+
+def is_carried(message: dict[str, Any], path: str) -> bool:
+    *parents, leaf = path.split(".")
+    found = at(message["payload"], ".".join(parents)) if parents else message["payload"]
+    return isinstance(found, dict) and leaf in found and path not in message.get("unchanged", [])
+
+
+def as_written(column: ColumnPlan, value: object) -> str:
+    """The digits of a number that its column does not say; empty for all other values."""
+    if isinstance(value, bool) or not isinstance(value, Decimal | int):
+        return ""
+    if column.logical.endswith("Decimal"):
+        return "" if str(value) == f"{value:.{column.scale}f}" else str(value)
+    return str(value) if column.type in ("float", "double", "number") else ""
 
 
 def as_told(row: dict[str, Any], plan: EntityPlan) -> dict[str, Any]:
@@ -146,6 +164,11 @@ def as_told(row: dict[str, Any], plan: EntityPlan) -> dict[str, Any]:
         "source": row["source"]
         | {name: row["source"][name] and json.loads(row["source"][name]) for name in ("origin", "old_key")},
         "payload": payload,
+        "digits": {
+            column.path: text
+            for column in plan.columns
+            if (text := at(row.get("digits") or {}, column.path)) is not None
+        },
     }
 
 

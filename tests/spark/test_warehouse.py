@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 
 from metl_gui.core.edits.settings import SetSettings
 from metl_gui.core.progress import UNWATCHED, Progress, Watch
-from metl_gui.core.runs.run_spec import SinkSpec, SourceSpec
+from metl_gui.core.runs.run_spec import Format, SinkSpec, SourceSpec
 from metl_gui.core.trees.nodes import Side
 from metl_gui.engine.execution.client import SparkProcess
 from metl_gui.errors import RunError
@@ -108,6 +109,37 @@ def test_the_sample_is_mapped_loaded_audited_and_loaded_again_without_a_change(
     assert counted == report.appended
     assert contents(other) == before
     assert audit_warehouse(workbench, f"duckdb:{other}").problems == ()
+
+
+def test_messages_in_parquet_become_the_warehouse_that_lines_of_json_do(
+    workbench: Workbench, sample: SampleFolder, spark: SparkProcess, tmp_path: Path
+) -> None:
+    kinds: tuple[Format, ...] = ("jsonl", "parquet")
+    runs = {
+        kind: run_mapping(workbench, run_request(str(sample.messages), str(tmp_path / kind), format=kind), spark).report
+        for kind in kinds
+    }
+    refused = {
+        json.loads(line)["position"]
+        for path in Path(runs["parquet"].errors).glob("reason=type_mismatch/*")
+        for line in path.read_text().splitlines()
+    }
+    for part in Path(runs["jsonl"].outputs).rglob("*.jsonl"):  # typed columns take no record in part
+        lines = part.read_text().splitlines(keepends=True)
+        part.write_text("".join(line for line in lines if json.loads(line)["source"]["position"] not in refused))
+    done, found = {}, {}
+    targets = {kind: f"duckdb:{tmp_path / kind}.duckdb" for kind in kinds}
+    for kind, target in targets.items():
+        done[kind] = load(workbench, spark, Path(runs[kind].outputs), target, is_messages=True)
+        found[kind] = contents(tmp_path / f"{kind}.duckdb")
+        assert audit_warehouse(workbench, target).problems == ()
+    again = load(workbench, spark, Path(runs["parquet"].outputs), targets["parquet"], is_messages=True).load
+    json_lines, typed = done["jsonl"], done["parquet"]
+    assert found["parquet"] == found["jsonl"]
+    assert typed.load.messages == typed.load.appended == json_lines.load.messages > 2000
+    assert (again.appended, again.repeated) == (0, typed.load.messages)
+    assert typed.run.report.by_version == json_lines.run.report.by_version
+    assert typed.run.report.by_entity == json_lines.run.report.by_entity
 
 
 def test_an_audit_finds_what_was_changed_by_hand_and_a_rebuild_mends_it(

@@ -149,7 +149,7 @@ class OnceStrategy:
         self.run.check_cancelled()
         source, limit = self.source, self.spec.source.limit
         files, tasks = source.cut(limit, self._on_spark(lambda: self.run.runtime.parallelism))
-        self.reading = ReadPlan(files, tasks, limit, source.is_error_store, source.topics)
+        self.reading = ReadPlan(files, tasks, limit, source.is_error_store, source.topics, is_typed=source.is_typed)
         return RunStarted(self.run.run_id, source.files, source.bytes_total, self.unit)
 
     def _order(self, places: WorkPlaces) -> TaskOrder:

@@ -91,6 +91,29 @@ def column_of(
     return Column(plan.path, type_, wants, own, by_source)
 
 
+def digits_column(plan: ColumnPlan, stored: pa.DataType, sources: tuple[SourceType, ...] = ()) -> Column | None:
+    """Decide how numbers are read as they were written; ``None`` where their column says that already.
+
+    Args:
+        plan, sources: as of ``column``.
+        stored: how the numbers themselves are.
+    """
+    if not (pa.types.is_floating(stored) or isinstance(stored, pa.Decimal128Type)):
+        return None
+    # A text of the scale of the column has all its digits there.
+    own = stored.scale if isinstance(stored, pa.Decimal128Type) else None
+
+    def reader_of(source: SourceType) -> Reader:
+        scale = source.scale if source.logical == DECIMAL else None
+        return BARE_DIGITS if scale == own else readers.digits(scale)
+
+    return column_of(plan, sources, pa.string(), "numbers", reader_of)
+
+
+BARE_DIGITS = readers.digits(None)
+"""Reads numbers as they are written; texts are none."""
+
+
 def _stored(plan: ColumnPlan) -> tuple[pa.DataType, str]:
     """Return the type of a column, and what it takes in words."""
     if plan.logical in DECIMALS:

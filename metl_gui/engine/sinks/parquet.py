@@ -7,8 +7,11 @@
 A folder for each entity version, because versions have columns of different types; Spark, Hive and pyarrow read
 ``version`` off its name. A row has the members of a message: ``entity``, ``state``, ``op``, ``key`` (JSON), ``ts_ms``,
 ``source`` (``schema``, ``version``, ``position``, ``origin`` as JSON, ``committed_at_ms``, ``snapshot``, ``old_key`` as
-JSON, ``publication``), ``payload``, ``unchanged`` and ``replayed``.
+JSON, ``publication``), ``payload``, ``unchanged``, ``replayed``, ``absent`` and ``digits``.
 ``payload`` is a struct nested as the CDM paths are, so that a query says ``payload.money.amount`` as a message does.
+``absent`` lists the paths that a message does not carry: their columns are null, and say nothing. ``digits`` is nested
+like ``payload`` and has fractions and decimals as they were written, where their columns do not say it: all of binary
+floating point, and decimals with other digits than their scale.
 
 ``parquet_parts`` says how they are written.
 """
@@ -26,9 +29,12 @@ from numpy.typing import NDArray
 from metl_gui.engine.kernel.message_fields import AlikeMessages, alike_messages
 from metl_gui.engine.kernel.outcomes import MappedBatch
 from metl_gui.engine.kernel.plan import EntityPlan, Plan
-from metl_gui.engine.sinks.parquet_parts import HELD_BYTES, ParquetParts
+from metl_gui.engine.sinks.parquet_parts import ENTITY, HELD_BYTES, ParquetParts
 from metl_gui.engine.sinks.sink import DAY_MS, UNKNOWN, RejectedRecord, date_folder, folder_name
 from metl_gui.engine.sinks.typed_rows import TypedRows
+
+ENTITY_VERSION = b"metl.entity_version"
+"""In the metadata of a part, beside ``ENTITY``: the version of its entity, empty for none."""
 
 NO_VERSION = "__HIVE_DEFAULT_PARTITION__"
 """How Hive and Spark name the folder of what has no value."""
@@ -68,7 +74,9 @@ class ParquetSink:
             records = outcome.records[numbers]
             for row, refusal in wrong.items():
                 refused.setdefault(int(records[row]), refusal)
-            made.append((place, table, records))
+            entity, version = place
+            metadata = {ENTITY: entity.encode(), ENTITY_VERSION: version.encode()}
+            made.append((place, table.replace_schema_metadata(metadata), records))
         for place, table, records in made:
             if refused:
                 is_kept = ~np.isin(records, list(refused))

@@ -22,6 +22,9 @@ from metl_gui.engine.sinks.sink import unwritable
 from metl_gui.own_files import make_below, open_file
 
 Key = TypeVar("Key", bound=Hashable)
+ENTITY = b"metl.entity"
+"""In the metadata of a part: the name of its entity, which the name of a folder may shorten."""
+
 _SAMPLE = 1024
 _REPEATED = 4
 """How often each value of a sample must come on average."""

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from metl_gui.engine.kernel.message_fields import AlikeMessages, Places
-from metl_gui.engine.kernel.message_layout import Nested, tree_of
+from metl_gui.engine.kernel.message_layout import Layout, Nested, tree_of
 from metl_gui.engine.kernel.outcomes import MappedBatch
 from metl_gui.engine.kernel.plan import EntityPlan
 from metl_gui.engine.sinks import readers
 from metl_gui.engine.sinks.cells import Cells
-from metl_gui.engine.sinks.columns import Column, column
+from metl_gui.engine.sinks.columns import BARE_DIGITS, Column, column, digits_column
+from metl_gui.engine.sinks.decimal_texts import decimal_texts
 from metl_gui.engine.sinks.local_times import LocalTimeError
 from metl_gui.engine.sinks.machine_code import MACHINE
 from metl_gui.engine.sinks.message_columns import NAMED, MessageColumns
@@ -25,10 +28,11 @@ from metl_gui.formats.json_text import NULL
 
 Array: TypeAlias = "pa.Array[Any]"
 _SHOWN = 200
+_QUOTE = ord('"')
 _MISFITS = (ValueError, OverflowError)
 """What readers raise; msgspec's and Arrow's own errors of values are among them."""
 
-_UNCHANGED = pa.list_(pa.string())
+PATHS = pa.list_(pa.string())
 _SOURCE = ["schema", "version", "position", "origin", "committed_at_ms", "snapshot", "old_key", "publication"]
 """What came later stands behind what was there, so that readers of earlier tables go on."""
 
@@ -82,6 +86,9 @@ class TypedRows:
         self.columns = [column(one, plan.sources) for one in plan.columns] if columns is None else columns
         self.named = named
         self.paths = [one.path for one in self.columns]
+        asked = zip(plan.columns, self.columns, strict=True) if columns is None else ()
+        digits = ((at, digits_column(one, kept.type, plan.sources)) for at, (one, kept) in enumerate(asked))
+        self.digits = {at: wanted for at, wanted in digits if wanted is not None}
         self.tree = tree_of(self.paths)
 
     def table(
@@ -112,9 +119,35 @@ class TypedRows:
         made["source"] = pa.StructArray.from_arrays(parts, _SOURCE)
         if leaves:
             made["payload"] = _struct(self.tree, leaves)
-        made["unchanged"] = found.shared(lambda layout: list(layout.paths.unchanged), _UNCHANGED)
+        made["unchanged"] = found.shared(lambda layout: list(layout.paths.unchanged), PATHS)
         made["replayed"] = found.shared(lambda layout: layout.kind.is_replay, pa.bool_())
+        # What came later stands behind what was there.
+        made["absent"] = found.shared(self._absent, PATHS)
+        if self.digits:
+            made["digits"] = _struct(tree_of([one.path for one in self.digits.values()]), self._digits(found, leaves))
         return pa.table(made), numbers, refused
+
+    def _absent(self, layout: Layout) -> list[str]:
+        return [path for path in self.paths if path not in layout.paths.payload]
+
+    def _digits(self, found: MessageColumns, leaves: Sequence[Array]) -> list[Array]:
+        """Read numbers as they were written, null where their columns say the same."""
+        stops = found.stops.copy()
+        for at, wanted in self.digits.items():
+            row = at + len(NAMED)
+            is_bare = np.array([_reader_for(wanted, layout) is BARE_DIGITS for layout in found.layouts])
+            starts = found.starts[row]
+            is_text = is_bare[found.which] & (found.text[starts] == _QUOTE)
+            stops[row, is_text] = starts[is_text]
+        bare = replace(found, stops=stops)
+        made = []
+        for at, wanted in self.digits.items():
+            # What fits no number is refused already.
+            texts = self._leaf(wanted, bare, at + len(NAMED), {})
+            if isinstance(leaves[at].type, pa.Decimal128Type) and texts.null_count < len(texts):
+                texts = _other_texts(texts, leaves[at])
+            made.append(texts)
+        return made
 
     def read(self, batch: MappedBatch, alike: Sequence[AlikeMessages]) -> ReadMessages:
         """Read messages into columns.
@@ -134,8 +167,7 @@ class TypedRows:
         """Read a column of the payload, the values of each source as that source declares them."""
         by_read: dict[Reader, list[int]] = {}
         for at, layout in enumerate(found.layouts):
-            source = layout.kind.schema, layout.kind.version or ""
-            by_read.setdefault(wanted.by_source.get(source, wanted.read), []).append(at)
+            by_read.setdefault(_reader_for(wanted, layout), []).append(at)
         if len(by_read) == 1:
             return self._read(wanted, next(iter(by_read)), found, number, None, refused).cast(wanted.type)
         order = [np.flatnonzero(np.isin(found.which, layouts)) for layouts in by_read.values()]
@@ -252,6 +284,19 @@ def _misfits(read: Reader, values: list[bytes], start: int, stop: int) -> Iterat
         middle = (start + stop) // 2
         yield from _misfits(read, values, start, middle)
         yield from _misfits(read, values, middle, stop)
+
+
+def _reader_for(wanted: Column, layout: Layout) -> Reader:
+    """Return how the values of a column are read in messages of a layout."""
+    return wanted.by_source.get((layout.kind.schema, layout.kind.version or ""), wanted.read)
+
+
+def _other_texts(texts: Array, decimals: Array) -> Array:
+    """Return the texts of decimals that are not what their column writes."""
+    equal: Any = pc.equal
+    is_same = equal(texts, decimal_texts(decimals))
+    made: Array = pc.if_else(is_same, pa.scalar(None, pa.string()), texts)
+    return made
 
 
 def _struct(tree: Nested, leaves: Sequence[Array]) -> Array:

@@ -221,6 +221,7 @@ class ReplaySource:
     """
 
     is_error_store = True
+    is_typed = False
     topics = None
 
     def __init__(self, store: ErrorStore, run_id: str, mode: str, is_again: bool, is_marked: bool) -> None:

@@ -204,7 +204,7 @@ def list_files(source: str) -> FileListing:
         RunError: nothing is there, nothing matches, or a file cannot be read.
     """
     try:
-        root, paths = _matching(source)
+        root, paths = matching_files(source)
         kept = [path for path in paths if path == root or _may_hold_records(path)]
     except OSError as error:
         raise unreadable(source, error) from error
@@ -229,10 +229,10 @@ def source_paths(source: str) -> tuple[Path, list[Path]]:
     path = Path(source).expanduser()
     if glob.has_magic(source) and not path.exists() and "://" not in source:
         root = fixed_part(path)
-        found = [Path(name) for name in glob.glob(str(path), recursive=True)]  # noqa: PTH207 - as in _matching
+        found = [Path(name) for name in glob.glob(str(path), recursive=True)]  # noqa: PTH207 - as in matching_files
         paths = [file for match in found for file in (_below(match) if match.is_dir() else [match])]
     else:
-        root, paths = _matching(source)
+        root, paths = matching_files(source)
     return root, sorted(path for path in paths if path == root or _may_hold_records(path))
 
 
@@ -250,8 +250,15 @@ def _may_hold_records(path: Path) -> bool:
     return path.is_file() and path.suffix.lower() not in _NOT_RECORDS
 
 
-def _matching(source: str) -> tuple[Path, list[Path]]:
-    """Return the folder that names are relative to (the file itself for a single file) and the files."""
+def matching_files(source: str) -> tuple[Path, list[Path]]:
+    """Return the folder that names are relative to (the file itself for a single file) and the files, of any kind.
+
+    Args:
+        source: a file, a folder (with its subfolders) or a glob.
+
+    Raises:
+        RunError: nothing is there, or nothing matches.
+    """
     path = Path(source).expanduser()
     if not source:
         raise RunError("No source is named.", hint="Give a file, a folder or a glob.")

@@ -10,6 +10,7 @@ from metl_gui.core.runs.run_spec import RunSpec
 from metl_gui.engine.sources.error_store import ErrorStore, ReplaySource, exclusive
 from metl_gui.engine.sources.files import list_files
 from metl_gui.engine.sources.source import FileSource, Source
+from metl_gui.engine.sources.typed_files import TypedFileSource, reads_typed
 
 
 @contextlib.contextmanager
@@ -27,6 +28,9 @@ def source_of(spec: RunSpec, *, is_marked: bool) -> Iterator[Source]:
         from metl_gui.engine.sources.topic_source import ErrorTopicSource, TopicSource
 
         yield TopicSource(spec) if spec.source.replay is None else ErrorTopicSource(spec, is_marked=is_marked)
+        return
+    if reads_typed(spec.source):
+        yield TypedFileSource.of(spec)
         return
     if spec.source.replay is None:
         yield FileSource(list_files(spec.source.address))

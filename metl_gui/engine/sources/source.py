@@ -24,6 +24,7 @@ class Source(Protocol):
     """
 
     is_error_store: bool
+    is_typed: bool
 
     @property
     def topics(self) -> TopicReading | None:
@@ -77,6 +78,7 @@ class FileSource:
     """
 
     is_error_store = False
+    is_typed = False
     topics = None
 
     def __init__(self, listing: FileListing) -> None:
@@ -141,6 +143,7 @@ class ReadPlan(msgspec.Struct, frozen=True):
     Args:
         is_error_store: the files are parts of an error store, whose rows hold the records.
         topics: the files are partitions (``partition_file``), and the ranges are of offsets.
+        is_typed: the files are messages in Parquet, and the ranges begin at row groups.
     """
 
     files: list[SourceFile]
@@ -148,6 +151,7 @@ class ReadPlan(msgspec.Struct, frozen=True):
     limit: int | None = None
     is_error_store: bool = False
     topics: TopicReading | None = None
+    is_typed: bool = False
 
 
 def partition_file(topic: str, partition: int, stop: int) -> SourceFile:

@@ -51,6 +51,7 @@ class TopicSource:
     """
 
     is_error_store = False
+    is_typed = False
 
     def __init__(self, spec: RunSpec) -> None:
         self.servers = _servers_of(spec)

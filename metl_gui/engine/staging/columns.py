@@ -128,13 +128,20 @@ def _spelling(plan: ColumnPlan) -> Callable[[str], str] | None:
 
 @cache
 def _spelled(read: Reader, spelled: Callable[[str], str]) -> Reader:
-    def in_one_way(found: Array) -> Array:
-        # The stubs do not know dictionaries.
-        encoded: Any = found.dictionary_encode()
-        made: Array = pa.array(map(spelled, encoded.dictionary.to_pylist()), pa.string()).take(encoded.indices)
-        return made
+    return read.then(lambda found: _in_one_way(found, spelled))
 
-    return read.then(in_one_way)
+
+def in_one_spelling(found: Array, plan: ColumnPlan) -> Array:
+    """Return texts of an attribute that are to be hashed, all spellings of a value as one."""
+    spelled = _spelling(plan)
+    return found if spelled is None else _in_one_way(found, spelled)
+
+
+def _in_one_way(found: Array, spelled: Callable[[str], str]) -> Array:
+    # The stubs do not know dictionaries.
+    encoded: Any = found.dictionary_encode()
+    made: Array = pa.array(map(spelled, encoded.dictionary.to_pylist()), pa.string()).take(encoded.indices)
+    return made
 
 
 def _canonical_fraction(text: str) -> str:
@@ -172,7 +179,7 @@ def _reader(plan: ColumnPlan, type_: str, stored: pa.DataType, source: SourceTyp
 def _text_reader(plan: ColumnPlan, own: LogicalType | None, source: SourceType) -> Reader:
     """Return how values become text: digits of numbers, times in ISO 8601, bytes in base64."""
     if own is not None:
-        stored = _OF_MEANING[own.says] if own.stored_in else pa.int64()
+        stored = text_type_of_time(own)
         read = _time(own, stored, source)
         return _changed(read if stored == pa.int64() else _in_calendar(read), pa.string())
     if plan.logical in DECIMALS or plan.type in _NUMBERS:
@@ -186,6 +193,11 @@ def _text_reader(plan: ColumnPlan, own: LogicalType | None, source: SourceType) 
             return _changed(readers.truths, pa.string())
         case _:
             return readers.json_texts
+
+
+def text_type_of_time(own: LogicalType) -> pa.DataType:
+    """Return the type of times on their way into a text."""
+    return _OF_MEANING[own.says] if own.stored_in else pa.int64()
 
 
 _FRACTIONS = ("float", "double")
@@ -247,9 +259,17 @@ def _with_infinities(read: Reader) -> Reader:
     return Reader(every, read.common)
 
 
-def _as_instants(found: Array) -> Array:
+def instants_of_ms(found: Array) -> Array:
+    """Return milliseconds since 1970 as instants.
+
+    Args:
+        found: whole numbers of 64 bits.
+
+    Raises:
+        ValueError: one is of no calendar.
+    """
     return in_calendar(found.cast(pa.timestamp("ms")).cast(_LOCAL).cast(_INSTANT))
 
 
-INSTANTS_OF_MS = readers.whole_numbers(pa.int64(), pa.int64()).then(_as_instants)
+INSTANTS_OF_MS = readers.whole_numbers(pa.int64(), pa.int64()).then(instants_of_ms)
 """Reads milliseconds since 1970."""

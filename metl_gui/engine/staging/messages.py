@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import chain, compress, repeat
 from operator import add, attrgetter
 from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, cast
@@ -125,8 +126,8 @@ class _Messages:
         return _Messages(list(compress(self.records, is_chosen)), list(compress(self.messages, is_chosen)))
 
 
-class MessageStager:
-    """Makes rows of histories of canonical messages.
+class Stager:
+    """Knows what canonical messages are made rows of histories by.
 
     Args:
         plan: every entity version.
@@ -149,8 +150,18 @@ class MessageStager:
         self._histories = {one.entity: one for one in histories}
         self._plans = {(one.entity, one.version): one for one in plan.entities}
         self._known = {one.entity for one in plan.entities}
-        self._staged = {place for place in self._plans if place[0] in self._histories}
-        self._payloads: dict[tuple[str, str], PayloadReader] = {}
+
+
+class MessageStager(Stager):
+    """Makes rows of histories of canonical messages; the arguments are those of any ``Stager``."""
+
+    @cached_property
+    def _staged(self) -> set[tuple[str, str]]:
+        return {place for place in self._plans if place[0] in self._histories}
+
+    @cached_property
+    def _payloads(self) -> dict[tuple[str, str], PayloadReader]:
+        return {}
 
     def stage(self, records: RecordBatch) -> StagedBatch:
         """Stage one batch of records, each of which is a message."""

@@ -12,6 +12,7 @@ from metl_gui.core.dimensional.histories import EntityHistory
 from metl_gui.core.dimensional.loads.mask_key import MaskKey
 from metl_gui.core.dimensional.loads.staged_parts import COLUMNS
 from metl_gui.engine.sinks.columns import Column
+from metl_gui.engine.sinks.parquet_parts import ENTITY
 from metl_gui.engine.staging.columns import INSTANTS_OF_MS, columns_of, stored_type
 from metl_gui.engine.staging.log_places import order_key_column, transport_columns
 from metl_gui.errors import BugError
@@ -28,9 +29,6 @@ _CANONICAL = rf"^(?:\{{{_NAME}:{_PLAIN}\}}|\{{{_NAME}:\{{{_NAME}:{_PLAIN}\}}\}})
 
 _PAIR = rf'^\{{"(?P<one>[^"\\\x00-\x1f]*)":{_PLAIN},"(?P<other>[^"\\\x00-\x1f]*)":{_PLAIN}\}}$'
 """Keys of two members; they are canonical where the names are in order."""
-
-ENTITY = b"metl.entity"
-"""In the metadata of a part: the name of its entity, which the name of a folder may shorten."""
 
 ABSENT = pa.list_(pa.string())
 TIME_COLUMNS = {

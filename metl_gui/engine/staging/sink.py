@@ -28,12 +28,12 @@ from metl_gui.engine.kernel.outcomes import MappedBatch
 from metl_gui.engine.kernel.plan import EntityPlan, Plan
 from metl_gui.engine.sinks.message_columns import NAMED
 from metl_gui.engine.sinks.parquet import by_version
-from metl_gui.engine.sinks.parquet_parts import HELD_BYTES, ParquetParts
+from metl_gui.engine.sinks.parquet_parts import ENTITY, HELD_BYTES, ParquetParts
 from metl_gui.engine.sinks.sink import RejectedRecord, folder_name
 from metl_gui.engine.sinks.typed_rows import NAMED_COLUMNS, TypedRows
 from metl_gui.engine.staging.columns import history_columns
 from metl_gui.engine.staging.part_marks import PartMark, kept_marks, place_of
-from metl_gui.engine.staging.rows import ABSENT, ENTITY, TIME_COLUMNS, MessageHeads, absent_columns, staged_rows
+from metl_gui.engine.staging.rows import ABSENT, TIME_COLUMNS, MessageHeads, absent_columns, staged_rows
 from metl_gui.own_files import write_file
 
 COVERED = "covered.json"

@@ -45,6 +45,8 @@ def map_ranges(reading: ReadPlan, order: TaskOrder, number: int) -> TaskOutcome:
         task = TaskAttempt(order, kernel, number, attempt)
     map_source = _map_files if reading.topics is None else _map_topics
     try:
+        if isinstance(task, StagingAttempt) and reading.is_typed:
+            return _stage_typed(task, reading, number)
         return task.end(map_source(task, reading, order, number))
     except UserError as error:
         raise TaskError(error) from error
@@ -56,6 +58,14 @@ def _map_files(task: _Attempt, reading: ReadPlan, order: TaskOrder, number: int)
         for batch in read(reading.files, reading.tasks[number], reading.limit, order.run.source.max_record_bytes):
             task.map(batch.records, large.of(batch))
     return ()
+
+
+def _stage_typed(task: StagingAttempt, reading: ReadPlan, number: int) -> TaskOutcome:
+    from metl_gui.engine.sources.typed_files import read_typed
+
+    for batch in read_typed(reading.files, reading.tasks[number], task.plan, reading.limit):
+        task.stage_typed(batch)
+    return task.end()
 
 
 def _map_topics(task: _Attempt, reading: ReadPlan, order: TaskOrder, number: int) -> Sequence[str]:

@@ -11,9 +11,11 @@ from metl_gui.engine.kernel.message_records import RecordBatch
 from metl_gui.engine.kernel.plan import Plan
 from metl_gui.engine.runs.progress import ProgressNotes
 from metl_gui.engine.sources.large_records import LargeRecords
-from metl_gui.engine.staging.messages import MessageStager
+from metl_gui.engine.staging.messages import MessageStager, StagedBatch
 from metl_gui.engine.staging.part_marks import marks_of
 from metl_gui.engine.staging.sink import stage_parts
+from metl_gui.engine.staging.typed_files import TypedBatch
+from metl_gui.engine.staging.typed_messages import TypedStager
 from metl_gui.engine.tasks.task import SetAsideOutput, TaskOrder, TaskOutcome
 
 if TYPE_CHECKING:
@@ -33,9 +35,10 @@ class StagingAttempt:
         name = f"part-{number:06d}-{attempt}"
         run = order.run
         self.tally = Tally()
-        self.stager = MessageStager(
-            plan, run.sink.histories or (), is_production=run.policy.mode == "production", mask_key=run.mask_key
-        )
+        histories, is_production = run.sink.histories or (), run.policy.mode == "production"
+        self.plan = plan
+        self.stager = MessageStager(plan, histories, is_production=is_production, mask_key=run.mask_key)
+        self.typed_stager = TypedStager(plan, histories, is_production=is_production, mask_key=run.mask_key)
         self.parts = stage_parts(Path(order.messages), name) if order.messages else None
         self.errors = SetAsideOutput(order, plan.state, name)
         self.notes = ProgressNotes(order.progress, number, attempt)
@@ -44,7 +47,16 @@ class StagingAttempt:
         self, records: RecordBatch, large: LargeRecords | None = None, messages: Sequence[Message | None] = ()
     ) -> None:
         """Stage one batch and write what it became; the arguments are those of ``TaskAttempt.map``."""
-        staged = self.stager.stage(records)
+        self._take(self.stager.stage(records), records, large, messages)
+
+    def stage_typed(self, found: TypedBatch) -> None:
+        """Stage rows of messages in Parquet and write what they became."""
+        staged, records = self.typed_stager.stage(found)
+        self._take(staged, records, None, ())
+
+    def _take(
+        self, staged: StagedBatch, records: RecordBatch, large: LargeRecords | None, messages: Sequence[Message | None]
+    ) -> None:
         for entity, table in staged.tables:
             if self.parts is not None:
                 self.parts.hold(entity, table)

@@ -22,6 +22,7 @@ from metl_gui.core.matrix.document import Document
 from metl_gui.core.progress import UNWATCHED, Watch
 from metl_gui.core.runs.kafka import is_kafka
 from metl_gui.engine.execution.client import SparkProcess
+from metl_gui.engine.sources.typed_files import holds_typed
 from metl_gui.engine.staging.sink import staged_coverage, staged_parts
 from metl_gui.errors import EditError, RunError, near_names
 from metl_gui.formats.row_expressions import named_attributes, row_expression
@@ -307,28 +308,18 @@ def request_document(workbench: Workbench, request: RunRequest) -> Document:
     """Return the state that a run maps with.
 
     Raises:
-        RunError: it is to load messages that do not say what a history needs.
+        RunError: it is to follow messages in Parquet.
     """
-    if request.source.holds == "messages" and _is_typed(request.source.address):
+    source = request.source
+    if source.follow and source.holds == "messages" and holds_typed(source.address):
         raise RunError(
-            "Messages in Parquet do not say what a history needs.",
-            "Their columns are empty both where a message says null and where it says nothing.",
-            "Load messages as JSON lines (--format jsonl), or map into the warehouse: metl run --sink warehouse:T.",
+            "Messages in Parquet are not followed.",
+            f"{source.address} has files that are written once and whole.",
+            "Load it without --follow, again when there are more: what was loaded already changes nothing.",
         )
     if request.mode == PRODUCTION:
         return production_document(workbench, request.state)
     return workbench.at_state(request.state)
-
-
-def _is_typed(address: str) -> bool:
-    """Return whether a source is Parquet, a file or a folder of nothing else."""
-    if is_kafka(address):
-        return False
-    place = Path(address).expanduser()
-    if not place.is_dir():
-        return place.suffix == ".parquet"
-    kinds = {path.suffix for path in place.rglob("*.*") if path.is_file()}
-    return ".parquet" in kinds and not kinds & {".jsonl", ".json", ".gz", ".zst"}
 
 
 def told_steps(watch: Watch) -> Callable[[Step, int], None]:

@@ -199,6 +199,35 @@ def test_what_a_source_says_stands_in_typed_columns_behind_those_of_before(tmp_p
     assert {row["publication"] for row in found} == {7}
 
 
+def test_what_a_message_leaves_out_and_numbers_as_written_stand_behind_what_was_there(tmp_path: Path) -> None:
+    source = SourceType("shop.public.orders", "1", "money.amount", "bytes", f"{CONNECT}Decimal", 2)
+    raws = [
+        record('{"id":1,"money":{"amount":1.5},"rate":1.0E2,"weight":3.10}'),
+        record('{"id":2,"money":{"amount":"BNI="},"rate":"NaN"}'),
+        record('{"id":3,"money":{"amount":12.50}}', "d"),
+    ]
+    run(tmp_path, plan_of(sources=[source]), raws)
+    (part,) = (tmp_path / "parquet" / "order").rglob("*.parquet")
+    table = pq.ParquetFile(part).read()
+    assert table.schema.names == [
+        *("entity", "state", "op", "key", "ts_ms", "source", "payload", "unchanged", "replayed"),
+        *("absent", "digits"),
+    ]
+    assert table.schema.field("absent").type == pa.list_(pa.string())
+    text = pa.string()
+    digits = pa.struct([("money", pa.struct([("amount", text)])), ("rate", text), ("weight", text)])
+    assert table.schema.field("digits").type == digits
+    assert table.schema.metadata == {b"metl.entity": b"order", b"metl.entity_version": b"2"}
+    rows = table.to_pylist()
+    assert [row["absent"] for row in rows] == [[], [], [path for path in PATHS if path != "id"]]
+    assert [row["digits"] for row in rows] == [
+        {"money": {"amount": "1.5"}, "rate": "1.0E2", "weight": "3.10"},
+        {"money": {"amount": None}, "rate": None, "weight": None},
+        {"money": {"amount": None}, "rate": None, "weight": None},
+    ]
+    assert pq.ParquetFile(next((tmp_path / "parquet" / "other").rglob("*.parquet"))).schema_arrow.names[-1] == "absent"
+
+
 @pytest.mark.parametrize("is_first", [True, False])
 def test_files_of_before_are_read_together_with_new_ones(tmp_path: Path, is_first: bool) -> None:
     run(tmp_path, plan_of(KEYED), [moved(f'{{{PLACE},"snapshot":"true"}}')])
@@ -209,10 +238,12 @@ def test_files_of_before_are_read_together_with_new_ones(tmp_path: Path, is_firs
     names = ["schema", "version", "position", "origin"]
     before = tmp_path / "before.parquet"
     earlier: Any = pa.StructArray.from_arrays([whole.field(name) for name in names], names)
-    pq.write_table(table.set_column(at, "source", earlier), before)
+    pq.write_table(table.set_column(at, "source", earlier).drop_columns(["absent"]), before)
     paths = [str(before), str(part)] if is_first else [str(part), str(before)]
     rows = ds.dataset(paths).to_table().to_pylist()
     assert [{name: row["source"][name] for name in names} for row in rows] == earlier.to_pylist() * 2
+    nothing: list[str] = []
+    assert [row.get("absent") for row in rows] == ([None] * 4 if is_first else [nothing, nothing, None, None])
     assert [row["source"].get("snapshot") for row in rows] == ([None] * 4 if is_first else [True, True, None, None])
 
 

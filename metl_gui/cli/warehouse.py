@@ -332,11 +332,8 @@ def run_status(arguments: argparse.Namespace, out: Output) -> int:
     lines += [f"  {entity}: {keys:,} keys are forgotten" for entity, keys in found.forgotten.items()]
     if found.compacted_before is not None:
         lines += [f"  compacted: of what came before {found.compacted_before:%Y-%m-%d %H:%M:%S}, one message a row"]
-    if found.changes:
-        rows = sum(found.tables.values())
-        lines += [
-            f"  The model has changed; metl warehouse rebuild makes {rows:,} rows in {len(found.tables):,} tables anew:"
-        ]
+    if found.rebuild is not None:
+        lines += [f"  The model has changed; metl warehouse rebuild makes {found.rebuild.words}:"]
         lines += [f"    {one.words}" for one in found.changes]
     for entry in found.loads:
         lines += [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -22,6 +23,7 @@ from metl_gui.warehouse.coverage import cover
 from metl_gui.warehouse.databases.target import CommitUnknownError, WarehouseTarget
 from metl_gui.warehouse.epochs import check_falls, prepare_spans
 from metl_gui.warehouse.forgotten_keys import ForgottenKeys, Secret
+from metl_gui.warehouse.load_rate import remember_rate
 from metl_gui.warehouse.part_check import check_bytes, check_rows
 from metl_gui.warehouse.plans.access_plan import declared
 from metl_gui.warehouse.plans.declared_tests import declared_rules
@@ -225,7 +227,9 @@ class Loader:
         """Enter a load into the ledger before anything else, and at the end what it did."""
         self.report = LoadReport(load=load)
         self.target.run("INSERT INTO metl_loads VALUES (?, ?, NULL)", [load, datetime.now(UTC)])
+        began = time.monotonic()
         yield
+        remember_rate(self.target, self.report.tables.values(), time.monotonic() - began)
         self._test()
         check_balance(self.report)
         text = msgspec.json.encode(self.report).decode()
@@ -253,11 +257,13 @@ class Loader:
         with self.target.transaction():
             self.target.check_roles(granted_roles(self.shapes.model))
             self._open(is_rebuilt=True)
+            began = time.monotonic()
             for entity in self.shapes.histories:
                 self._set_aside_anew(entity)
                 self._take_up(entity)
                 self._steps([*relog_plan(entity), all_touched(entity)])
             self._derive()
+            remember_rate(self.target, self.report.tables.values(), time.monotonic() - began)
             self._test()
             self.target.index(indexes(self.shapes))
             self.target.grant(declared(self.shapes.model).grants)

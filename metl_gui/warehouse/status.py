@@ -12,11 +12,13 @@ import msgspec
 
 from metl_gui.core.dimensional.loads.load_report import LoadReport
 from metl_gui.core.dimensional.loads.missing_members import MissingMember
+from metl_gui.core.dimensional.loads.rebuild_cost import RebuildCost
 from metl_gui.core.dimensional.models.model_changes import ModelDifference, model_changes
 from metl_gui.core.warehouse_model import Model
 from metl_gui.warehouse.compaction import compacted_before
 from metl_gui.warehouse.databases.target import WarehouseTarget, has_columns
 from metl_gui.warehouse.epochs import known_starts, shown
+from metl_gui.warehouse.load_rate import rate_of
 from metl_gui.warehouse.plans.dimensions.member_plan import keys_of
 from metl_gui.warehouse.plans.facts.missed_plan import missed_table, waiting_query
 from metl_gui.warehouse.plans.histories.arrivals import set_aside_table
@@ -71,6 +73,7 @@ class TargetStatus(msgspec.Struct, frozen=True, kw_only=True):
         read_to: the latest commit stored, by entity and schema.
         missing: members that no message has brought, and what refers to them.
         changes: of the model, since the target was made by it; loads are refused until a rebuild.
+        rebuild: what a rebuild would do; ``None`` where nothing has changed.
         epochs: answers that are known, in the order of their schemas and positions.
         forgotten: keys that are left out whenever they come, by entity.
         compacted_before: the time before which one message a row is left; ``None`` where all are.
@@ -88,6 +91,7 @@ class TargetStatus(msgspec.Struct, frozen=True, kw_only=True):
     read_to: dict[str, dict[str, datetime]]
     missing: tuple[MissingMember, ...] = ()
     changes: tuple[ModelDifference, ...] = ()
+    rebuild: RebuildCost | None = None
     epochs: tuple[EpochEntry, ...] = ()
     forgotten: dict[str, int] = {}
     compacted_before: datetime | None = None
@@ -132,6 +136,7 @@ def target_status(target: WarehouseTarget, shapes: TableShapes, limit: int = 10)
     rest = {table: number_of(table) for table in shapes.derived if target.has_table(table)}
     entities = [entity for entity in shapes.histories if target.has_table(history_table(entity))]
     waiting = [one for one in shapes.facts if has_columns(target, missed_table(one.table), *keys_of(one))]
+    changes = model_changes(msgspec.json.decode(known["model"], type=Model), shapes.model)
     return TargetStatus(
         model=shapes.model.name,
         project=known["project"],
@@ -143,10 +148,24 @@ def target_status(target: WarehouseTarget, shapes: TableShapes, limit: int = 10)
         inferred={one.table: number_of(one.table, " WHERE is_inferred") for one in there},
         waiting=int(target.rows(waiting_query(waiting))[0][0]),
         read_to=read_to,
-        changes=model_changes(msgspec.json.decode(known["model"], type=Model), shapes.model),
+        changes=changes,
+        rebuild=_rebuild_cost(target, shapes, dimensions, rest) if changes else None,
         epochs=_epochs(target),
         forgotten=_forgotten(target),
         compacted_before=compacted_before(target),
+    )
+
+
+def _rebuild_cost(
+    target: WarehouseTarget, shapes: TableShapes, dimensions: dict[str, int], rest: dict[str, int]
+) -> RebuildCost:
+    rows, rate = sum(dimensions.values()) + sum(rest.values()), rate_of(target)
+    return RebuildCost(
+        tables=len(dimensions) + len(rest),
+        rows=rows,
+        versions=sum(dimensions.values()),
+        facts=sum(rest.get(one.table, 0) for one in shapes.facts if one.references),
+        minutes=rows / rate / 60 if rate else None,
     )
 
 

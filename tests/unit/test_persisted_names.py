@@ -17,7 +17,14 @@ from pathlib import Path
 
 import pytest
 
-from metl_gui.core.dimensional.loads import mask_key, missing_members, read_progress, row_reasons, staged_parts
+from metl_gui.core.dimensional.loads import (
+    mask_key,
+    missing_members,
+    read_progress,
+    rebuild_cost,
+    row_reasons,
+    staged_parts,
+)
 from metl_gui.core.dimensional.models import masked_models
 from metl_gui.core.dimensional.rows import epochs, forgotten, late_messages, members, messages, replays, row_states
 from metl_gui.core.runs import kafka, run_spec, target
@@ -148,6 +155,7 @@ INTERNAL: dict[str, tuple[type, ...]] = {
         status.LoadEntry,
         status.TargetStatus,
         missing_members.MissingMember,
+        rebuild_cost.RebuildCost,
         table_shapes.DimensionShape,
         table_shapes.FactPeriodicShape,
         table_shapes.FactShape,

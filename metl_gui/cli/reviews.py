@@ -17,6 +17,7 @@ from metl_gui.cli.output import Output
 from metl_gui.cli.schemas import import_lines
 
 if TYPE_CHECKING:
+    from metl_gui.core.dimensional.loads.rebuild_question import RebuildQuestion
     from metl_gui.core.dimensional.models.asked_attributes import LostAttribute, NewAttributes
     from metl_gui.core.matrix.document import Document
     from metl_gui.core.review.missing_time_zones import MissingTimeZone
@@ -125,6 +126,15 @@ def lost_attribute_lines(document: Document, found: tuple[LostAttribute, ...]) -
             yield f"  take it out: {drop} --model {_quoted(one.model)}"
 
 
+def rebuild_lines(found: tuple[RebuildQuestion, ...]) -> Iterator[str]:
+    """Describe in lines which targets have to be rebuilt."""
+    for one in found:
+        yield one.words
+        mode = "" if one.mode == "test" else f" --mode {one.mode}"
+        rebuild = f"metl warehouse rebuild PROJECT --target {_quoted(one.target)} --model {_quoted(one.model)}{mode}"
+        yield f"  rebuild it ({one.cost.words}): {rebuild}"
+
+
 def _settling(document: Document, entity: str, paths: tuple[str, ...]) -> str:
     from metl_gui.core.project.warehouse_settled import SETTLED, settled_with
 
@@ -186,6 +196,9 @@ def register(commands: Commands) -> None:
     which.add_argument("--older-than", type=positive, metavar="DAYS", help="waiting for more than so many days")
     which.add_argument("--assigned", default="", metavar="NAME", help="assigned to somebody, or to nobody")
     which.add_argument("--text", default="", metavar="TEXT", help="with this in names, lost attributes or comment")
+    parser.add_argument(
+        "--target", action="append", default=[], metavar="T", help="with --list: ask a warehouse too; may be repeated"
+    )
     which.add_argument("--sort", choices=("schema", "age", "weight"), default="schema", help="their order")
 
 
@@ -264,6 +277,8 @@ def _check_usage(arguments: argparse.Namespace) -> None:
         wrong_usage(arguments, "--assign BLOCK... and --to NAME belong together")
     if arguments.dry_run and arguments.answers is None:
         wrong_usage(arguments, "--dry-run belongs to --answers")
+    if arguments.target and (is_meant(arguments) or any(getattr(arguments, name) is not None for name in _DECISIONS)):
+        wrong_usage(arguments, "--target belongs to --list")
     is_limited = any(getattr(arguments, name) for name in _FILTERS) or arguments.sort != "schema"
     decides = [name for name in _DECISIONS if getattr(arguments, name) is not None]
     if is_limited and arguments.confirm_all == _UNCONFIRMED:
@@ -293,15 +308,25 @@ def _list(arguments: argparse.Namespace, out: Output, path: Path) -> int:
         wanted, refused = _wanted(arguments, workbench), workbench.kept.refused_renames.all()
         waiting = review_list(now, refused, wanted, lambda id_: shelf.for_renames(now, now, id_))
         tasks, zones, asked = entries(workbench), zones_to_state(workbench), attribute_questions(now)
+        rebuilds = _rebuilds(arguments, workbench)
     document = {
         **waiting.as_json(),
         "version_tasks": [task.as_json() for task in tasks],
         "missing_time_zones": [one.as_json() for one in zones],
-        "warehouse": asked.as_json(),
+        "warehouse": {**asked.as_json(), "rebuilds": [one.as_json() for one in rebuilds]},
     }
-    of_tables = (*new_attribute_lines(now, asked.new), *lost_attribute_lines(now, asked.lost))
+    of_tables = (*new_attribute_lines(now, asked.new), *lost_attribute_lines(now, asked.lost), *rebuild_lines(rebuilds))
     out.result(document, [*task_lines(tasks), *zone_lines(zones), *of_tables, *review_lines(waiting)])
     return DONE
+
+
+def _rebuilds(arguments: argparse.Namespace, workbench: Workbench) -> tuple[RebuildQuestion, ...]:
+    if not arguments.target:
+        return ()
+    from metl_gui.workbench.loads.rebuild_questions import rebuild_question
+
+    found = (rebuild_question(workbench, target) for target in arguments.target)
+    return tuple(one for one in found if one is not None)
 
 
 def _assign(arguments: argparse.Namespace, out: Output, workbench: Workbench) -> int:

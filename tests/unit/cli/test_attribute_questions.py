@@ -61,7 +61,7 @@ NEW = {"model": "fx", "entity": "customer", "tables": ["customer"], "attributes"
 def test_new_attributes_are_listed_and_the_command_that_the_list_names_adds_them_as_one_step(
     metl: Metl, project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert asked(metl, project) == {"new_attributes": [NEW], "lost_attributes": []}
+    assert asked(metl, project) == {"new_attributes": [NEW], "lost_attributes": [], "rebuilds": []}
     (head,) = said(project, capsys, "customer has 2 new attributes that no table of the warehouse fx takes: ")
     assert head == "tier, score"
     (command,) = said(project, capsys, "add: ")

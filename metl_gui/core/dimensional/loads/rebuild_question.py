@@ -1,0 +1,45 @@
+"""A target whose model has changed since it was made, as a question to a person: to rebuild it or not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from metl_gui.core.dimensional.loads.rebuild_cost import RebuildCost
+from metl_gui.core.dimensional.models.model_changes import ModelDifference, change_words
+
+
+@dataclass(frozen=True, slots=True)
+class RebuildQuestion:
+    """A target that loads are refused into until it is rebuilt.
+
+    Args:
+        target: as people write it.
+        model: its name.
+        mode: of the runs that it takes.
+        changes: of the model, since the target was made by it.
+        cost: what a rebuild would do.
+    """
+
+    target: str
+    model: str
+    mode: str
+    changes: tuple[ModelDifference, ...]
+    cost: RebuildCost
+
+    @property
+    def words(self) -> str:
+        """It in a line."""
+        return f"{self.target} was made by another state of the warehouse {self.model}: {change_words(self.changes)}"
+
+    def as_json(self) -> dict[str, Any]:
+        """Return one of ``rebuilds`` of ``metl review --list``."""
+        return {
+            "target": self.target,
+            "model": self.model,
+            "mode": self.mode,
+            "changes": [msgspec.to_builtins(one) for one in self.changes],
+            "rebuild": msgspec.to_builtins(self.cost),
+        }

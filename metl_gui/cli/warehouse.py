@@ -329,7 +329,10 @@ def run_status(arguments: argparse.Namespace, out: Output) -> int:
     more = len(found.missing) - _SHOWN
     lines += [f"  and {more:,} more that are missing (--json has them)"] if more > 0 else []
     lines += [f"  {one.schema}: epoch {one.epoch} from {one.begins_at} on" for one in found.epochs]
-    lines += [f"  {entity}: {keys:,} keys are forgotten" for entity, keys in found.forgotten.items()]
+    last = {entity: f", the last at {time:%Y-%m-%d %H:%M} UTC" for entity, time in found.forgotten_at.items()}
+    lines += [
+        f"  {entity}: {keys:,} keys are forgotten{last.get(entity, '')}" for entity, keys in found.forgotten.items()
+    ]
     if found.compacted_before is not None:
         lines += [f"  compacted: of what came before {found.compacted_before:%Y-%m-%d %H:%M:%S}, one message a row"]
     if found.rebuild is not None:

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from typing import TypeAlias
 
 import msgspec
 
 from metl_gui.core.dimensional.rows.forgotten import mark_of
-from metl_gui.warehouse.databases.target import TargetError, WarehouseTarget
+from metl_gui.warehouse.databases.target import TargetError, WarehouseTarget, has_columns
 from metl_gui.warehouse.plans.histories.forget_plan import (
     FORGOTTEN,
+    FORGOTTEN_AT,
     create_stubs,
     last_query,
     leave_out_plan,
@@ -24,6 +26,7 @@ from metl_gui.warehouse.plans.histories.forget_plan import (
     stubs_table,
     unlink_statements,
 )
+from metl_gui.warehouse.plans.histories.history_tables import add_column
 from metl_gui.warehouse.plans.statements import name
 
 Secret: TypeAlias = Callable[[], bytes]
@@ -102,11 +105,15 @@ class ForgottenKeys:
             text = f"{self.target.title} has no message of {entity} with it."
             raise TargetError("The key is not known", text, "Give it as messages have it, such as {“id”: 5}.")
         mark = mark_of(self.secret(), entity, row_key)
+        if not has_columns(self.target, FORGOTTEN, FORGOTTEN_AT):
+            self.target.run(add_column(FORGOTTEN, FORGOTTEN_AT, "TIMESTAMPTZ"))
+        now = datetime.now(UTC)
         for schema, last, commit in found:
             self.target.run(
                 f"DELETE FROM {FORGOTTEN} WHERE entity = ? AND schema = ? AND mark = ?", [entity, schema, mark]
             )
-            self.target.run(f"INSERT INTO {FORGOTTEN} VALUES (?, ?, ?, ?, ?)", [entity, schema, mark, last, commit])
+            values = [entity, schema, mark, last, commit, now]
+            self.target.run(f"INSERT INTO {FORGOTTEN} VALUES (?, ?, ?, ?, ?, ?)", values)
 
     def purge(self, entity: str, row_key: str) -> Purge:
         """Take the messages of a key out of what is kept of an entity."""

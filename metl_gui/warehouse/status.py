@@ -23,7 +23,7 @@ from metl_gui.warehouse.plans.dimensions.member_plan import keys_of
 from metl_gui.warehouse.plans.facts.missed_plan import missed_table, waiting_query
 from metl_gui.warehouse.plans.histories.arrivals import set_aside_table
 from metl_gui.warehouse.plans.histories.epoch_plan import EPOCHS
-from metl_gui.warehouse.plans.histories.forget_plan import FORGOTTEN
+from metl_gui.warehouse.plans.histories.forget_plan import FORGOTTEN, FORGOTTEN_AT
 from metl_gui.warehouse.plans.histories.history_tables import history_table
 from metl_gui.warehouse.plans.shapes.table_shapes import TableShapes
 from metl_gui.warehouse.plans.statements import name
@@ -76,6 +76,7 @@ class TargetStatus(msgspec.Struct, frozen=True, kw_only=True):
         rebuild: what a rebuild would do; ``None`` where nothing has changed.
         epochs: answers that are known, in the order of their schemas and positions.
         forgotten: keys that are left out whenever they come, by entity.
+        forgotten_at: when the last of them was, by entity, where the target knows.
         compacted_before: the time before which one message a row is left; ``None`` where all are.
     """
 
@@ -95,6 +96,7 @@ class TargetStatus(msgspec.Struct, frozen=True, kw_only=True):
     epochs: tuple[EpochEntry, ...] = ()
     forgotten: dict[str, int] = {}
     compacted_before: datetime | None = None
+    forgotten_at: dict[str, datetime] = {}
 
     def as_json(self) -> dict[str, Any]:
         """Return the document of ``metl warehouse status``."""
@@ -153,6 +155,7 @@ def target_status(target: WarehouseTarget, shapes: TableShapes, limit: int = 10)
         epochs=_epochs(target),
         forgotten=_forgotten(target),
         compacted_before=compacted_before(target),
+        forgotten_at=_forgotten_at(target),
     )
 
 
@@ -180,3 +183,11 @@ def _epochs(target: WarehouseTarget) -> tuple[EpochEntry, ...]:
 def _forgotten(target: WarehouseTarget) -> dict[str, int]:
     query = f"SELECT entity, COUNT(DISTINCT mark) FROM {FORGOTTEN} GROUP BY entity ORDER BY entity"
     return dict(target.rows(query)) if target.has_table(FORGOTTEN) else {}
+
+
+def _forgotten_at(target: WarehouseTarget) -> dict[str, datetime]:
+    if not has_columns(target, FORGOTTEN, FORGOTTEN_AT):
+        return {}
+    query = f"""SELECT entity, MAX({FORGOTTEN_AT}) FROM {FORGOTTEN} WHERE {FORGOTTEN_AT} IS NOT NULL
+        GROUP BY entity ORDER BY entity"""
+    return dict(target.rows(query))

@@ -19,6 +19,7 @@ import pytest
 
 from metl_gui.cli.main import main
 from metl_gui.engine.execution.client import SparkProcess
+from metl_gui.workbench.loads.target_secrets import VARIABLE
 from tests.helpers import documents
 from tests.helpers.spark_fixtures import commands_on
 
@@ -26,6 +27,7 @@ FIRST = documents.PAGES / "guide" / "first-hour.md"
 RUN = [page for page in documents.pages() if documents.code_blocks(page, "")]
 _ROW = re.compile(r"^\| `metl ([^`]+)` \| (.*?) \|", re.MULTILINE)
 _NAME = re.compile(r"`([^`]+)`")
+_FX = "--target duckdb:fx.duckdb"
 _BLOCK = "fx.payments.orders@5:payment@2.0.0"
 CALLS = {
     "new": "new other.metl",
@@ -62,6 +64,9 @@ CALLS = {
     "warehouse status": "warehouse status fx.metl --target duckdb:fx.duckdb",
     "warehouse why": "warehouse why fx.metl customer --key '{\"customer_id\": 1067}' --target duckdb:fx.duckdb",
     "warehouse ask": "warehouse ask fx.metl --target duckdb:fx.duckdb",
+    "warehouse epoch": f"warehouse epoch fx.metl fx.payments.orders --from fx.payments.orders/0/900000 {_FX}",
+    "warehouse compact": "warehouse compact fx.metl --before 2026-01-01 --target duckdb:fx.duckdb",
+    "warehouse forget": "warehouse forget fx.metl customer --key '{\"customer_id\": 1067}' --target duckdb:fx.duckdb",
     "warehouse plan": "warehouse plan fx.metl",
     "runs": "runs fx.metl",
     "profile list": "profile list",
@@ -121,7 +126,8 @@ def test_the_commands_of_a_page_run_one_after_the_other(page: Path, folder: Path
     follow(page, folder)
 
 
-def test_each_document_has_the_names_that_the_reference_gives_it(folder: Path) -> None:
+def test_each_document_has_the_names_that_the_reference_gives_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, "a secret for tests alone")
     told = dict(_ROW.findall((documents.PAGES / "reference" / "json.md").read_text("utf-8")))
     assert told.keys() == CALLS.keys()
     for command, call in CALLS.items():

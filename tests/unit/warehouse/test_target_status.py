@@ -32,6 +32,8 @@ def test_epochs_forgotten_keys_and_compactions_are_told(new_target: NewTarget, t
     found = target_status(target, tables)
     assert found.epochs == (EpochEntry(schema="a", begins_at="log/0/900", epoch=1),)
     assert (found.forgotten, found.compacted_before) == ({"person": 1}, at(0.5))
+    assert list(found.forgotten_at) == ["person"]
+    assert found.forgotten_at["person"].tzinfo is not None
     assert str(PERSONS[0].row_key) not in str(found.as_json())
 
 
@@ -76,3 +78,19 @@ def test_a_rebuild_is_said_in_one_line() -> None:
     assert cost.words == "2,000 rows in 1 table anew, 1,500 versions, 1 fact re-keyed"
     for minutes, words in ((0.4, "under a minute"), (1.2, "about 1 minute"), (90.4, "about 90 minutes")):
         assert msgspec.structs.replace(cost, minutes=minutes).words.endswith(words)
+
+
+def test_a_target_of_before_says_when_the_keys_were_forgotten_that_came_since(
+    new_target: NewTarget, tmp_path: Path
+) -> None:
+    warehouse = Warehouse(new_target, tmp_path)
+    warehouse.load(PERSONS, VISITS)
+    target, tables = warehouse.target, warehouse.tables
+    inputs = TargetInputs(target, tables, OWNER, secret=lambda: b"a secret of tests")
+    inputs.forget("person", str(PERSONS[0].row_key))
+    target.run("ALTER TABLE metl_forgotten DROP COLUMN forgotten_at")
+    found = target_status(target, tables)
+    assert (found.forgotten, found.forgotten_at) == ({"person": 1}, {})
+    inputs.forget("visit", str(VISITS[0].row_key))
+    found = target_status(target, tables)
+    assert (found.forgotten, list(found.forgotten_at)) == ({"person": 1, "visit": 1}, ["visit"])

@@ -19,10 +19,14 @@ from metl_gui.warehouse.plans.shapes.table_shapes import DimensionShape
 from metl_gui.warehouse.plans.statements import Step, joined, name, temporary, text
 
 FORGOTTEN = "metl_forgotten"
-"""By entity and schema, the marks of forgotten keys, and the order keys and commits up to which they were."""
+"""By entity and schema, the marks of forgotten keys, their last order keys and commits, and since when they are."""
+
+FORGOTTEN_AT = "forgotten_at"
+"""When a key was forgotten; targets of before get the column with the next key."""
 
 CREATE_FORGOTTEN = f"""CREATE TABLE {FORGOTTEN} (
-    entity VARCHAR, schema VARCHAR, mark VARCHAR, last_order VARCHAR, last_commit TIMESTAMPTZ)"""
+    entity VARCHAR, schema VARCHAR, mark VARCHAR, last_order VARCHAR, last_commit TIMESTAMPTZ,
+    {FORGOTTEN_AT} TIMESTAMPTZ)"""
 
 
 def gone_table(entity: str) -> str:

@@ -72,6 +72,7 @@ def _keep(settings: ViewSettings) -> None:
     settings.save_visit("project", {"page": 1})
     settings.save_bookmarks("project", {"here": _PLACE.as_json()})
     settings.save_diagram("project", {"table:payment": [12.0, -24.0]})
+    settings.save_warehouse("project", "duckdb:w.duckdb", "fx", "mark")
     settings.save_watched("project", [_WATCHED.as_json()])
     settings.save_layout("window", QByteArray(b"geometry"))
 
@@ -83,7 +84,7 @@ def _kept(settings: ViewSettings) -> list[object]:
         settings.theme, settings.scale, settings.keys, settings.recent_actions, settings.recent, settings.last_open,
         settings.last_export, settings.shows_time, settings.shows_values, settings.folds_settled, settings.targets,
         settings.who, settings.folded, settings.visit("project"), settings.bookmarks("project"),
-        settings.diagram("project"),
+        settings.diagram("project"), settings.warehouses("project"),
         settings.watched("project"), layout.data() if layout is not None else None,
     ]  # fmt: skip
 

@@ -19,6 +19,7 @@ from metl_gui.own_files import make_folder, open_file
 
 _log = logging.getLogger(__name__)
 _MOST_RECENT = 10
+_MOST_WAREHOUSES = 8
 _MOST_RECENT_ACTIONS = 12
 _MOST_VISITS = 40
 _THEMES = ("light", "dark")
@@ -208,6 +209,20 @@ class ViewSettings:
     def save_diagram(self, project_id: str, places: Mapping[str, Any]) -> None:
         """Keep where the boxes of a project's star diagram are."""
         self._store.setValue(f"diagrams/{project_id}", json.dumps(dict(places)))
+
+    def warehouses(self, project_id: str) -> dict[str, Any]:
+        """Return the targets that were loaded from the window, the newest first.
+
+        Each has the name of its ``model``, and the ``kept`` changes for which it is not to be rebuilt.
+        """
+        return {name: one for name, one in self._mapping(f"warehouses/{project_id}").items() if isinstance(one, dict)}
+
+    def save_warehouse(self, project_id: str, target: str, model: str, kept: str = "") -> None:
+        """Put a target at the head of those that were loaded."""
+        others = {name: one for name, one in self.warehouses(project_id).items() if name != target}
+        found = {target: {"model": model, "kept": kept}, **others}
+        newest = dict(list(found.items())[:_MOST_WAREHOUSES])
+        self._store.setValue(f"warehouses/{project_id}", json.dumps(newest))
 
     def watched(self, project_id: str) -> list[dict[str, Any]]:
         """What is watched for a project: registries and databases, each as it was begun."""

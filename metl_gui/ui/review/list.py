@@ -22,6 +22,7 @@ from metl_gui.core.review.query import Grouping, ReviewFacts, facts_of, group_of
 from metl_gui.ui.project.text import ago, block_words, now_ms, number_of
 from metl_gui.ui.review.attribute_cards import LostAttributeStrip, NewAttributeStrip
 from metl_gui.ui.review.filter_bar import FilterBar
+from metl_gui.ui.review.rebuild_cards import RebuildStrip
 from metl_gui.ui.review.resolved_list import ResolvedStrip
 from metl_gui.ui.review.time_zones import TimeZoneStrip
 from metl_gui.ui.review.version_tasks import TaskStrip
@@ -209,6 +210,7 @@ class ReviewListPanel(Surface):
         self.tasks = TaskStrip()
         self.zones = TimeZoneStrip()
         self.new_attributes, self.lost_attributes = NewAttributeStrip(), LostAttributeStrip()
+        self.rebuilds = RebuildStrip()
         self.view = _List()
         self.view.setAccessibleName("Waiting for a decision")
         self.view.setModel(self.model)
@@ -392,7 +394,7 @@ class ReviewListPanel(Surface):
         layout.addLayout(head)
         layout.addWidget(self.filter)
         layout.addWidget(self.tasks)
-        for strip in (self.zones, self.new_attributes, self.lost_attributes):
+        for strip in (self.zones, self.new_attributes, self.lost_attributes, self.rebuilds):
             layout.addWidget(strip)
         layout.addWidget(self.none)
         layout.addWidget(self.view, _ITEMS_SHARE)

@@ -52,6 +52,7 @@ from metl_gui.ui.suggest.panel import SuggestionController
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.theming.controller import ThemeController
 from metl_gui.ui.warehouse.commands import WarehouseController
+from metl_gui.ui.warehouse.rebuild_answers import RebuildAnswers
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.dock import FocusRing
 from metl_gui.ui.widgets.notice import Notice, NoticeStrip
@@ -333,6 +334,7 @@ class Window(QMainWindow):
         self.review_commands.settling.undo_wanted.connect(self.history.undo_of)
         self.review_commands.settling.undo_question_wanted.connect(self.history.ask_to_undo)
         self.review_commands.replay_of = self.run_commands.replay_of
+        RebuildAnswers(self.context, self.review, self.warehouse, lambda: self.spark.is_running)
 
     # following the project
 

@@ -45,6 +45,7 @@ class LoadPanel(Surface):
         load_wanted, plan_wanted, stop_wanted, audit_wanted, rebuild_wanted: a button was pressed.
         followed: the name of a table in what was found.
         offered: other buttons can be pressed than before.
+        held: a target, as it is written, that was loaded or rebuilt.
     """
 
     load_wanted = Signal()
@@ -54,6 +55,7 @@ class LoadPanel(Surface):
     rebuild_wanted = Signal()
     followed = Signal(object)
     offered = Signal()
+    held = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("panel", (340, 600), parent, share=(0.28, 1.0))
@@ -163,6 +165,8 @@ class LoadPanel(Surface):
         else:
             self.say("rebuilt", "good", "The tables are those of the model.")
         self._show_results([(TwoLines(name, count.words), name) for name, count in load.tables.items()])
+        if not is_dry:
+            self.held.emit(self.target_text)
 
     def show_audit(self, report: AuditReport) -> None:
         """Show what an audit found."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,6 +34,11 @@ class RebuildQuestion:
     def words(self) -> str:
         """It in a line."""
         return f"{self.target} was made by another state of the warehouse {self.model}: {change_words(self.changes)}"
+
+    @property
+    def mark(self) -> str:
+        """What tells these changes from others, for who keeps the target as it is."""
+        return hashlib.sha256("\n".join(one.words for one in self.changes).encode()).hexdigest()[:16]
 
     def as_json(self) -> dict[str, Any]:
         """Return one of ``rebuilds`` of ``metl review --list``."""

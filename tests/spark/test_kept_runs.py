@@ -143,11 +143,15 @@ def messages_since(folder: Path) -> list[str]:
 
 
 def as_table_of_0_1(table: pa.Table) -> pa.Table:
-    """Return a table as 0.1 wrote it: the source without the columns that stand behind the others since."""
+    """Return a table as 0.1 wrote it: without columns, and members of the source, that stand behind the others since."""
     at = table.schema.get_field_index("source")
     names = ["schema", "version", "position", "origin"]
     whole: Any = table["source"].combine_chunks()
     assert [field.name for field in whole.type][:4] == names
+    # What came later stands behind what there was.
+    later = [name for name in table.column_names if name in ("absent", "digits")]
+    assert table.column_names[len(table.column_names) - len(later) :] == later
+    table = table.drop_columns(later)
     return table.set_column(at, "source", pa.StructArray.from_arrays([whole.field(name) for name in names], names))
 
 

@@ -143,7 +143,7 @@ def messages_since(folder: Path) -> list[str]:
 
 
 def as_table_of_0_1(table: pa.Table) -> pa.Table:
-    """Return a table as 0.1 wrote it: without columns, and members of the source, that stand behind the others since."""
+    """Return a table as 0.1 wrote it: without the columns and source members that came later, at the end."""
     at = table.schema.get_field_index("source")
     names = ["schema", "version", "position", "origin"]
     whole: Any = table["source"].combine_chunks()

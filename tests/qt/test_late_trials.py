@@ -42,7 +42,7 @@ def shown_key(window: Window, folder: Path, monkeypatch: pytest.MonkeyPatch, mas
     page.show_table("customer")
     page.timeline_dock.show()
     page.timeline_dock.raise_()
-    window.warehouse.show_history(history)
+    window.warehouse.timelines.show_history(history)
 
 
 @pytest.fixture

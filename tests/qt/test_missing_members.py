@@ -52,7 +52,7 @@ def test_a_missing_member_is_listed_with_its_facts_and_leads_to_its_timeline(
 
 def test_where_nothing_is_missing_that_is_said(shown: Window, monkeypatch: pytest.MonkeyPatch) -> None:
     _status(monkeypatch)
-    shown.warehouse.show_missing()
+    shown.warehouse.timelines.show_missing()
     assert shown.notice.words.text() == "Every member that facts refer to is there."
 
 
@@ -61,5 +61,5 @@ def test_a_target_that_cannot_be_read_is_told(shown: Window, monkeypatch: pytest
         raise RunError("Nothing was loaded into it yet.")
 
     monkeypatch.setattr(warehouse_loads, "warehouse_status", refuse)
-    shown.warehouse.show_missing()
+    shown.warehouse.timelines.show_missing()
     assert "Nothing was loaded" in shown.notice.words.text()

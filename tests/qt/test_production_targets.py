@@ -178,6 +178,6 @@ def test_who_reads_a_timeline_during_a_rebuild_does_not_end_that(
     threaded.show_page(3)
     panel.rebuild.click()
     threaded.warehouse.page.show_table("customer")
-    threaded.warehouse.choose_key()
+    threaded.warehouse.timelines.choose_key()
     may_end.set()
     qtbot.waitUntil(lambda: panel.pill.text() == "rebuilt")

@@ -53,7 +53,7 @@ def test_enter_on_a_version_lists_its_messages_with_their_cells_and_leads_to_one
     page.show_table("customer")
     page.timeline_dock.show()
     page.timeline_dock.raise_()
-    window.warehouse.show_history(dimension_key_history(window.project.value, target, "customer", ("7",)))
+    window.warehouse.timelines.show_history(dimension_key_history(window.project.value, target, "customer", ("7",)))
     for key in (Qt.Key.Key_Right, Qt.Key.Key_Right, Qt.Key.Key_Return):
         QTest.keyClick(page.timeline.view, key)
     chooser = next(each for each in window.findChildren(Chooser) if each.isVisible())

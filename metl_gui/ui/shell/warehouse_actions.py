@@ -49,7 +49,7 @@ def _choose_key(window: Window) -> None:
     window.show_page(PAGES.index("Warehouse"))
     window.warehouse.page.timeline_dock.show()
     window.warehouse.page.timeline_dock.raise_()
-    window.warehouse.choose_key()
+    window.warehouse.timelines.choose_key()
 
 
 def _shows_dimension(window: Window) -> bool:
@@ -58,7 +58,7 @@ def _shows_dimension(window: Window) -> bool:
 
 def _missing(window: Window) -> None:
     window.show_page(PAGES.index("Warehouse"))
-    window.warehouse.show_missing()
+    window.warehouse.timelines.show_missing()
 
 
 WAREHOUSE_ROWS = (

@@ -8,12 +8,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QFileDialog
 
-from metl_gui.core.dimensional.loads.key_history import KeyHistory
 from metl_gui.core.dimensional.loads.load_report import LoadReport
-from metl_gui.core.dimensional.loads.missing_members import MissingMember
 from metl_gui.core.dimensional.models.proposed_tables import proposed_tables, with_proposed
 from metl_gui.core.edits.warehouse import SetModel
 from metl_gui.core.matrix.document import Document
@@ -29,12 +27,10 @@ from metl_gui.ui.project.panel_updater import PanelUpdater
 from metl_gui.ui.run.processes import SparkRuns
 from metl_gui.ui.run.progress import published_words
 from metl_gui.ui.warehouse.columns import TableRowChange
-from metl_gui.ui.warehouse.late_trials import LateTrials
+from metl_gui.ui.warehouse.key_timelines import KeyTimelines
 from metl_gui.ui.warehouse.page import WarehousePage
-from metl_gui.ui.warehouse.row_reasons import RowReasons
 from metl_gui.ui.warehouse.sql_dialog import SqlDialog
 from metl_gui.ui.warehouse.star_view import places_json
-from metl_gui.ui.warehouse.target_mode import state_reader
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.choice import ChoiceRow, Chooser
 from metl_gui.ui.widgets.two_line_list import TwoLines
@@ -92,8 +88,8 @@ class WarehouseController(QObject):
         self._context, self._spark, self._live, self._spark_target = context, spark, live, spark_target
         self.page = WarehousePage()
         self._project = context.project
-        self._late, self._reasons = LateTrials(context, self.page), RowReasons(context, self.page)
-        self._looking, self._opening = NewestJob(context.jobs, self), NewestJob(context.jobs, self)
+        self.timelines = KeyTimelines(context, self.page)
+        self._looking = NewestJob(context.jobs, self)
         self._reading, self._proving = NewestJob(context.jobs, self), NewestJob(context.jobs, self)
         self._loading: Workbench | None = None
         self._is_dry = False
@@ -132,13 +128,12 @@ class WarehouseController(QObject):
 
     def _opened(self, workbench: Workbench | None) -> None:
         load = self.page.load
-        for job in (self._opening, self._reading, self._proving):
+        for job in (self._reading, self._proving):
             job.cancel()
         self._loading = None
         load.clear()
         load.mode.choose(TEST)
-        self._late.begin(None)
-        self.page.timeline.clear()
+        self.timelines.clear()
         captured = SampleFolder(workbench.path.parent).messages if workbench is not None else None
         load.source.setText(str(captured) if captured is not None and captured.is_dir() else "")
         load.target.setText(f"duckdb:{workbench.path.with_suffix('.duckdb')}" if workbench is not None else "")
@@ -399,80 +394,6 @@ class WarehouseController(QObject):
         elif outcome.error is not None:
             self.page.load.say("not rebuilt", "bad", " ".join(dialogs.words_of(outcome.error)))
 
-    # timelines
-
-    def choose_key(self) -> None:
-        """Ask for a key of the dimension that is shown."""
-        table = self.page.shown
-        if self._project.workbench is not None and self.page.timeline.choose.isEnabled():
-            task = partial(
-                _keys,
-                state_reader(self._project, self.page.load.mode.mode),
-                self.page.load.target_text,
-                table,
-                self.page.model.name,
-            )
-            self._opening.start(f"Reading keys of {table}", task, self._offer_keys)
-
-    def show_missing(self) -> None:
-        """List the members that no message has brought to the target; one that is chosen is shown in its time."""
-        workbench, target, model = self._project.workbench, self.page.load.target_text, self.page.model.name
-        if workbench is not None and self.page.load.audit.isEnabled():
-            task = partial(_missing, workbench, target, model)
-            self._opening.start("Reading the members that are missing", task, self._offer_missing)
-
-    def _offer_missing(self, outcome: JobOutcome[tuple[MissingMember, ...]]) -> None:
-        if outcome.error is not None:
-            self._refuse(outcome.error)
-        elif outcome.value:
-            choices = [ChoiceRow(TwoLines(f"{m.dimension} {', '.join(m.key)}", m.words), m) for m in outcome.value]
-            chooser = Chooser("Members that no message has brought", choices, self._context.window)
-            chooser.chosen.connect(self._show_missing)
-            dialogs.show_about(self._project, chooser)
-        elif outcome.value is not None:
-            self._context.notify("Every member that facts refer to is there.")
-
-    def _show_missing(self, member: MissingMember) -> None:
-        self.page.show_table(member.dimension)
-        self.page.timeline_dock.show()
-        self.page.timeline_dock.raise_()
-        self._show_key(member.key)
-
-    def _offer_keys(self, outcome: JobOutcome[tuple[tuple[str, ...], ...]]) -> None:
-        if outcome.error is not None:
-            self._refuse(outcome.error)
-        if outcome.value is None:
-            return
-        choices = [ChoiceRow(TwoLines(", ".join(key), ""), key) for key in outcome.value]
-        chooser = Chooser(f"Key of {self.page.shown}", choices, self._context.window, typed="Show {}")
-        chooser.chosen.connect(self._show_key)
-        dialogs.show_about(self._project, chooser)
-
-    def _show_key(self, chosen: tuple[str, ...] | str) -> None:
-        key = tuple(part.strip() for part in chosen.split(",")) if isinstance(chosen, str) else chosen
-        table, model = self.page.shown, self.page.model.name
-        task = partial(
-            _history,
-            state_reader(self._project, self.page.load.mode.mode),
-            self.page.load.target_text,
-            table,
-            key,
-            model,
-        )
-        self._opening.start(f"Reading the history of {table}", task, self._show_history)
-
-    def _show_history(self, outcome: JobOutcome[KeyHistory]) -> None:
-        if outcome.value is not None:
-            self.show_history(outcome.value)
-        elif outcome.error is not None:
-            self._refuse(outcome.error)
-
-    def show_history(self, history: KeyHistory) -> None:
-        """Show a key in its time; what late messages would do can be tried with it."""
-        self._late.begin(history)
-        self.page.timeline.show_history(history)
-        self.page.timeline.view.setFocus(Qt.FocusReason.OtherFocusReason)
-
     # all else
 
     def _refuse(self, error: Exception) -> None:
@@ -501,7 +422,6 @@ class WarehouseController(QObject):
         page.table.table_removal_wanted.connect(self.remove_table)
         page.table.removal_wanted.connect(self.remove)
         page.table.model.changed.connect(self.change)
-        page.timeline.key_wanted.connect(self.choose_key)
         page.load.load_wanted.connect(self.load)
         page.load.plan_wanted.connect(self.plan)
         page.load.stop_wanted.connect(self._spark.stop)
@@ -575,25 +495,3 @@ def _plan(document: Document, model: str, _watch: Watch) -> list[str]:
     from metl_gui.workbench.loads.warehouse_loads import plan_sql
 
     return plan_sql(document, model)
-
-
-def _missing(workbench: Workbench, target: str, model: str, _watch: Watch) -> tuple[MissingMember, ...]:
-    from metl_gui.workbench.loads.warehouse_loads import warehouse_status
-
-    return warehouse_status(workbench, target, model).missing
-
-
-def _keys(
-    state: Callable[[], Document], target: str, table: str, model: str, _watch: Watch
-) -> tuple[tuple[str, ...], ...]:
-    from metl_gui.workbench.loads.key_histories import dimension_keys
-
-    return dimension_keys(state(), target, table, model)
-
-
-def _history(
-    state: Callable[[], Document], target: str, table: str, key: tuple[str, ...], model: str, _watch: Watch
-) -> KeyHistory:
-    from metl_gui.workbench.loads.key_histories import dimension_key_history
-
-    return dimension_key_history(state(), target, table, key, model)

@@ -53,6 +53,10 @@ class RowReasons(QObject):
             task = partial(_why, workbench, target, history, at, model)
             self._reading.start(f"Reading a key of {history.table}", task, self._told)
 
+    def cancel(self) -> None:
+        """Answer nothing any more that was asked."""
+        self._reading.cancel()
+
     def _told(self, outcome: JobOutcome[ExplainedRow]) -> None:
         if outcome.error is not None:
             self._context.notify(" ".join(dialogs.words_of(outcome.error)), is_good=False)

@@ -4,45 +4,24 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import msgspec
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from metl_gui.core.dimensional.rows.messages import Message, Position
 from metl_gui.errors import RunError
 from metl_gui.ui.shell.window import Window
 from metl_gui.ui.widgets.choice import Chooser
-from metl_gui.warehouse.databases.duckdb_target import DuckDb
-from metl_gui.warehouse.loader import load_parts
-from metl_gui.warehouse.target_model import Owner
 from metl_gui.workbench.loads.key_histories import dimension_key_history
 from metl_gui.workbench.loads.row_reasons import SourceCell, reason_lines, why_row
-from metl_gui.workbench.loads.warehouse_loads import model_shapes
 from metl_gui.workbench.settings import set_settings
 from tests.qt.conftest import activate
-from tests.unit.warehouse.worlds import at, part
-
-PERSON = "fx.customers.person"
-VALUES = {"customer_id": 7, "name_family": "Dubois", "address_country": "CZ"}
+from tests.qt.loaded_targets import PERSON, loaded_customer
 
 
 @pytest.fixture
 def target(window: Window, tmp_path: Path) -> str:
     """Return a target that holds one customer, mapped by version 2 of a schema of the sample."""
-    workbench = window.project.workbench
-    assert workbench is not None
-    tables = model_shapes(workbench.document)
-    customer = tables.histories["customer"]
-    carried = msgspec.structs.replace(customer, columns=tuple(c for c in customer.columns if c.name in VALUES))
-    place = Position("people", 0, 4)
-    came = Message(PERSON, '{"customer_id":7}', "p1", "c", VALUES, 0, place, committed_at=at(1), seen_at=at(1))
-    path = tmp_path / "why.duckdb"
-    with DuckDb(path) as opened:
-        parts = [part(tmp_path, "customer", [came], carried)]
-        load_parts(opened, tables, parts, "load", Owner(project=workbench.project_id, mode="test"))
-        opened.run("UPDATE metl_history_customer SET schema_version = '2', entity_version = '2.0.0'")
-    return f"duckdb:{path}"
+    return loaded_customer(window, tmp_path)
 
 
 def test_enter_on_a_version_lists_its_messages_with_their_cells_and_leads_to_one(window: Window, target: str) -> None:

@@ -104,6 +104,7 @@ class WarehouseController(QObject):
         project, page = self._project, self.page
         kept = self._context.settings.diagram(project.workbench.project_id) if project.workbench is not None else {}
         page.show_models(project.value, page.model.name, read_places(kept), can_edit=project.can_edit)
+        self.timelines.follow()
         self._looking.cancel()
         if len(page.model.tables) > _MANY_TABLES:
             self._pause.start()
@@ -197,6 +198,7 @@ class WarehouseController(QObject):
     def choose_model(self, name: str) -> None:
         """Show another model."""
         self.page.show_models(self._project.value, name, self.page.star.moved, can_edit=self._project.can_edit)
+        self.timelines.follow()
         self._look()
 
     def _take(self, outcome: JobOutcome[Model]) -> None:

@@ -36,7 +36,10 @@ class KeyTimelines(QObject):
         self._context, self._page, self._project = context, page, context.project
         self._late, self._reasons = LateTrials(context, page), RowReasons(context, page)
         self._opening = NewestJob(context.jobs, self)
+        self._place: tuple[str, ...] = ()
         page.timeline.key_wanted.connect(self.choose_key)
+        page.load.target.textChanged.connect(self.follow)
+        page.load.mode.changed.connect(self.follow)
 
     def clear(self) -> None:
         """Show no key, and none that is being read."""
@@ -44,6 +47,14 @@ class KeyTimelines(QObject):
         self._reasons.cancel()
         self._late.begin(None)
         self._page.timeline.clear()
+
+    def follow(self) -> None:
+        """Show no key any more that is of another target, mode or model than the page names now."""
+        page = self._page
+        place = page.load.target_text, page.load.mode.mode, page.model.name
+        if place != self._place:
+            self._place = place
+            self.clear()
 
     def choose_key(self) -> None:
         """Ask for a key of the dimension that is shown."""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from metl_gui.core.matrix.document import Document
@@ -22,7 +23,13 @@ _TEST_WORDS: Final = "Goes by what is on the screen."
 
 
 class TargetMode(QWidget):
-    """Two buttons in one, and the words below them that say which state is meant."""
+    """Two buttons in one, and the words below them that say which state is meant.
+
+    Signals:
+        changed: another mode may be chosen than before, or another state published.
+    """
+
+    changed = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -66,6 +73,7 @@ class TargetMode(QWidget):
     def _say(self) -> None:
         live = self.live
         self.words.setText(_TEST_WORDS if live is None else f"Goes by {published_words(live)}.")
+        self.changed.emit()
 
 
 def state_reader(project: OpenProject, mode: Mode) -> Callable[[], Document]:

@@ -8,8 +8,8 @@ from typing import Any
 from metl_gui.core.dimensional.loads.key_history import KeyHistory, KeyMessage, KeyVersion
 from metl_gui.warehouse.databases.target import WarehouseTarget
 from metl_gui.warehouse.plans.histories.history_tables import IDENTITY, RANK, history_table
-from metl_gui.warehouse.plans.shapes.table_shapes import DimensionShape, TableShapes
-from metl_gui.warehouse.plans.statements import name
+from metl_gui.warehouse.plans.shapes.table_shapes import DimensionShape, FactShape, TableShapes
+from metl_gui.warehouse.plans.statements import name, names
 
 MOST = 500
 """Messages or versions of one key that are read at most, and keys that are offered."""
@@ -30,6 +30,21 @@ def keys_of(target: WarehouseTarget, shape: DimensionShape) -> tuple[tuple[str, 
     parts = ", ".join(_as_text(part.name) for part in shape.key)
     query = f"""SELECT {parts} FROM {name(shape.table)} WHERE {name(shape.version_key)} > 0
         GROUP BY {parts} ORDER BY COUNT(*) DESC, {parts} LIMIT {MOST}"""
+    return tuple(tuple(str(value) for value in row) for row in target.rows(query))
+
+
+def grains_of(target: WarehouseTarget, shape: FactShape) -> tuple[tuple[str, ...], ...]:
+    """Return the grains of some facts, in order.
+
+    Args:
+        target: where they are.
+        shape: the fact.
+
+    Cost: as many rows as are returned at most are read, however many there are.
+    """
+    parts = ", ".join(_as_text(part.name) for part in shape.key)
+    some = f"SELECT * FROM {name(shape.table)} LIMIT {MOST}"
+    query = f"SELECT {parts} FROM ({some}) AS t GROUP BY {names(part.name for part in shape.key)} ORDER BY {parts}"
     return tuple(tuple(str(value) for value in row) for row in target.rows(query))
 
 

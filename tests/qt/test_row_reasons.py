@@ -15,7 +15,7 @@ from metl_gui.workbench.loads.key_histories import dimension_key_history
 from metl_gui.workbench.loads.row_reasons import SourceCell, reason_lines, why_row
 from metl_gui.workbench.settings import set_settings
 from tests.qt.conftest import activate
-from tests.qt.loaded_targets import PERSON, loaded_customer
+from tests.qt.loaded_targets import PERSON, loaded_customer, loaded_payments
 
 
 @pytest.fixture
@@ -47,6 +47,59 @@ def test_enter_on_a_version_lists_its_messages_with_their_cells_and_leads_to_one
     assert chosen.source is not None
     assert chosen.target is not None
     assert window.page == 0
+
+
+@pytest.fixture
+def payments(window: Window, tmp_path: Path) -> Window:
+    """Return a window with a fact of a real target in front, and another one in that target."""
+    activate(window)
+    window.actions_table["warehouse_page"].trigger()
+    page = window.warehouse.page
+    page.load.target.setText(loaded_payments(window, tmp_path, ["C-7", "C-7"]))
+    page.show_table("payment")
+    return window
+
+
+def open_chooser(window: Window) -> Chooser:
+    (chooser,) = (each for each in window.findChildren(Chooser) if each.isVisible())
+    return chooser
+
+
+@pytest.mark.parametrize("typed", ["", "2", '{"payment_id": 2}'])
+def test_a_fact_is_chosen_or_typed_and_says_what_brought_its_columns(payments: Window, typed: str) -> None:
+    payments.actions_table["fact_reason"].trigger()
+    chooser = open_chooser(payments)
+    assert [one.value for one in chooser._choices] == [("1",), ("2",)]
+    QTest.keyClicks(chooser.box, typed)
+    QTest.keyClick(chooser.box, Qt.Key.Key_Return)
+    told = open_chooser(payments)
+    number = "2" if typed else "1"
+    assert told.windowTitle() == f"Why payment {number} is so"
+    amount = next(one for one in told._choices if one.section.startswith("amount = 12.50: "))
+    assert f"orders, partition 1, offset 1{number}" in amount.words.title
+    assert isinstance(amount.value, SourceCell)
+    assert (amount.value.source, amount.value.target) == ("amount", "amount")
+    told.chosen.emit(amount.value)
+    told.close()
+    assert payments.page == 0
+
+
+@pytest.mark.parametrize(("typed", "words"), [("3", "no such fact"), ("1, 2", "no key of payment"), ("{", "no JSON")])
+def test_what_is_typed_and_is_no_fact_is_refused_in_words(payments: Window, typed: str, words: str) -> None:
+    payments.warehouse.page.timeline.fact.click()
+    chooser = open_chooser(payments)
+    QTest.keyClicks(chooser.box, typed)
+    QTest.keyClick(chooser.box, Qt.Key.Key_Return)
+    assert words in payments.notice.words.text()
+
+
+def test_facts_are_asked_for_where_a_fact_is_shown_and_keys_where_a_dimension_is(payments: Window) -> None:
+    timeline, reason = payments.warehouse.page.timeline, payments.actions_table["fact_reason"]
+    for table, is_fact in (("payment", True), ("customer", False), ("date", False)):
+        payments.warehouse.page.show_table(table)
+        assert (timeline.fact.isHidden(), timeline.choose.isHidden()) == (not is_fact, is_fact)
+        assert reason.isEnabled() == is_fact
+        assert timeline.words.text().startswith("Facts have no versions") == is_fact
 
 
 def test_a_decision_is_named_by_who_made_it_and_masked_values_stay_hidden(window: Window, target: str) -> None:

@@ -126,7 +126,7 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
     "Tools > Warehouse": (
         ("propose_model", "import_model", "export_model"),
         ("load_warehouse", "plan_load", "audit_warehouse", "rebuild_warehouse"),
-        ("key_timeline", "missing_members", "warehouse_dictionary", "warehouse_sql"),
+        ("key_timeline", "fact_reason", "missing_members", "warehouse_dictionary", "warehouse_sql"),
     ),
 }
 """Sections of ids by the path of their menu."""

@@ -56,6 +56,15 @@ def _shows_dimension(window: Window) -> bool:
     return _has_model(window) and window.warehouse.page.timeline.choose.isEnabled()
 
 
+def _choose_fact(window: Window) -> None:
+    window.show_page(PAGES.index("Warehouse"))
+    window.warehouse.timelines.reasons.choose_fact()
+
+
+def _shows_fact(window: Window) -> bool:
+    return _has_model(window) and window.warehouse.page.timeline.fact.isEnabled()
+
+
 def _missing(window: Window) -> None:
     window.show_page(PAGES.index("Warehouse"))
     window.warehouse.timelines.show_missing()
@@ -72,6 +81,7 @@ WAREHOUSE_ROWS = (
     WindowRow("audit_warehouse", _MENU, "Audit the warehouse", does=_audit, when=_can_audit),
     WindowRow("rebuild_warehouse", _MENU, "Rebuild the warehouse", does=_rebuild, when=_can_audit),
     WindowRow("key_timeline", _MENU, "Timeline of a key…", does=_choose_key, when=_shows_dimension),
+    WindowRow("fact_reason", _MENU, "Why a fact is so…", does=_choose_fact, when=_shows_fact),
     WindowRow("missing_members", _MENU, "Members that are missing…", does=_missing, when=_can_audit),
     WindowRow(
         "warehouse_dictionary",

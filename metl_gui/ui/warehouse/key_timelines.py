@@ -34,17 +34,18 @@ class KeyTimelines(QObject):
     def __init__(self, context: AppContext, page: WarehousePage) -> None:
         super().__init__(context.window)
         self._context, self._page, self._project = context, page, context.project
-        self._late, self._reasons = LateTrials(context, page), RowReasons(context, page)
+        self._late, self.reasons = LateTrials(context, page), RowReasons(context, page)
         self._opening = NewestJob(context.jobs, self)
         self._place: tuple[str, ...] = ()
         page.timeline.key_wanted.connect(self.choose_key)
+        page.timeline.offered.connect(context.actions.refresh)
         page.load.target.textChanged.connect(self.follow)
         page.load.mode.changed.connect(self.follow)
 
     def clear(self) -> None:
         """Show no key, and none that is being read."""
         self._opening.cancel()
-        self._reasons.cancel()
+        self.reasons.cancel()
         self._late.begin(None)
         self._page.timeline.clear()
 

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QMainWindow, QWidget
 from metl_gui.core.dimensional.models.proposed_tables import accepted_with
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.search.problems import Problem
-from metl_gui.core.warehouse_model import Dimension, Model, Table
+from metl_gui.core.warehouse_model import Dimension, Fact, Model, Table
 from metl_gui.ui.warehouse.load_panel import LoadPanel
 from metl_gui.ui.warehouse.model_panel import ModelPanel
 from metl_gui.ui.warehouse.table_panel import TablePanel
@@ -109,8 +109,10 @@ class WarehousePage(QMainWindow):
         tables = [(one.name, one.name) for one in self.model.tables]
         tables += [(one.name, f"{one.name} (proposed)") for one in self.proposed]
         self.table.show_tables(tables, self.shown)
-        is_dimension = isinstance(table, Dimension) and not self.is_proposed
-        self.timeline.show_dimension(self.shown if is_dimension else "")
+        is_there = not self.is_proposed
+        self.timeline.show_table(
+            is_dimension=is_there and isinstance(table, Dimension), is_fact=is_there and isinstance(table, Fact)
+        )
         self.table_dock.say("Table", facts_of(table) if table is not None else "")
         if table is None:
             self.table.show_table((), (), can_edit=False, can_add=False, accepts="")

@@ -1,4 +1,7 @@
-"""Why a version is as it is: a list of its columns with what brought them, each leading to its cell of the matrix."""
+"""Why a row is as it is, a version or a fact: a list of its columns and what brought them.
+
+Each message leads to the cell of the matrix that mapped it.
+"""
 
 from __future__ import annotations
 
@@ -31,11 +34,11 @@ _FIRST = "0001-01-01T00:00:00Z"
 
 
 class RowReasons(QObject):
-    """Tells why a version of the key that the timeline shows is as it is.
+    """Tells why a version of the key that the timeline shows is as it is, or a fact.
 
     Args:
         context: what controllers share.
-        page: with the timeline.
+        page: with the timeline and the target.
     """
 
     def __init__(self, context: AppContext, page: WarehousePage) -> None:
@@ -43,15 +46,43 @@ class RowReasons(QObject):
         self._context, self._page = context, page
         self._reading = NewestJob(context.jobs, self)
         page.timeline.why_wanted.connect(self.ask)
+        page.timeline.fact_wanted.connect(self.choose_fact)
 
     def ask(self, asked: tuple[KeyHistory, KeyVersion]) -> None:
-        """Find out why a version is as it is, off the window's thread."""
-        workbench, (history, version) = self._context.project.workbench, asked
+        """Find out why a version is as it is."""
+        history, version = asked
+        self.explain(history.table, history.key, version.since.isoformat() if version.since is not None else _FIRST)
+
+    def explain(self, table: str, key: str | tuple[str, ...], at: str = "") -> None:
+        """Find out why a row is as it is, off the window's thread; see ``why_row``."""
+        workbench = self._context.project.workbench
         if workbench is not None:
-            at = version.since.isoformat() if version.since is not None else _FIRST
             target, model = self._page.load.target_text, self._page.model.name
-            task = partial(_why, workbench, target, history, at, model)
-            self._reading.start(f"Reading a key of {history.table}", task, self._told)
+            task = partial(_why, workbench, target, table, key, at, model)
+            self._reading.start(f"Reading a key of {table}", task, self._told)
+
+    def choose_fact(self) -> None:
+        """Ask for a fact of the table that is shown, by its grain."""
+        workbench, table = self._context.project.workbench, self._page.shown
+        if workbench is not None and self._page.timeline.fact.isEnabled():
+            task = partial(_facts, workbench, self._page.load.target_text, table, self._page.model.name)
+            self._reading.start(f"Reading keys of {table}", task, self._offer_facts)
+
+    def _offer_facts(self, outcome: JobOutcome[tuple[tuple[str, ...], ...]]) -> None:
+        table = self._page.shown
+        if outcome.error is not None:
+            self._context.notify(" ".join(dialogs.words_of(outcome.error)), is_good=False)
+        elif outcome.value is not None:
+            choices = [ChoiceRow(TwoLines(", ".join(key), ""), key) for key in outcome.value]
+            chooser = Chooser(f"Fact of {table}, by its grain", choices, self._context.window, typed="Why {} is so")
+            chooser.chosen.connect(partial(self._explain_fact, table))
+            dialogs.show_about(self._context.project, chooser)
+
+    def _explain_fact(self, table: str, chosen: str | tuple[str, ...]) -> None:
+        """Explain a fact that was chosen, or written: values of its grain with commas, or as for ``why_row``."""
+        if isinstance(chosen, str) and not chosen.startswith("{"):
+            chosen = tuple(part.strip() for part in chosen.split(","))
+        self.explain(table, chosen)
 
     def cancel(self) -> None:
         """Answer nothing any more that was asked."""
@@ -65,7 +96,8 @@ class RowReasons(QObject):
             if reason.is_inferred:
                 self._context.notify("It is inferred: no message brought it; it is there as something refers to it.")
                 return
-            title = f"Why {reason.table} {', '.join(reason.key)} is so, version {reason.version}"
+            version = f", version {reason.version}" if reason.version else ""
+            title = f"Why {reason.table} {', '.join(reason.key)} is so{version}"
             chooser = Chooser(title, list(_rows(outcome.value)), self._context.window)
             chooser.chosen.connect(self._go_to)
             chooser.resize(min(themes.px(_WIDTH), self._context.window.width()), chooser.height())
@@ -100,7 +132,15 @@ def _rows(row: ExplainedRow) -> Iterator[ChoiceRow]:
 # A task of a job. What it imports would keep the window from being shown: parsers of SQL, and the database.
 
 
-def _why(workbench: Workbench, target: str, history: KeyHistory, at: str, model: str, _watch: Watch) -> ExplainedRow:
+def _why(
+    workbench: Workbench, target: str, table: str, key: str | tuple[str, ...], at: str, model: str, _watch: Watch
+) -> ExplainedRow:
     from metl_gui.workbench.loads.row_reasons import why_row
 
-    return why_row(workbench, target, history.table, history.key, at, model)
+    return why_row(workbench, target, table, key, at, model)
+
+
+def _facts(workbench: Workbench, target: str, table: str, model: str, _watch: Watch) -> tuple[tuple[str, ...], ...]:
+    from metl_gui.workbench.loads.row_reasons import fact_keys
+
+    return fact_keys(workbench, target, table, model)

@@ -14,6 +14,7 @@ from metl_gui.ui.widgets.labels import Elided
 from metl_gui.ui.widgets.pill import KeyButton
 
 _TRY = "Drag a message, or Enter and arrows, to see what it would do late; Enter on a version tells why it is so."
+_FACTS = "Facts have no versions. Choose one to be told why it is so."
 _NOTHING = "Choose a key of the dimension: its messages stand above, its versions below."
 
 
@@ -22,19 +23,25 @@ class TimelinePanel(Surface):
 
     Signals:
         key_wanted: a key is to be chosen.
+        fact_wanted: a fact is to be chosen, of which is asked why it is so.
         why_wanted: why a version is so, a ``KeyHistory`` and a ``KeyVersion`` of it.
+        offered: other buttons can be pressed than before.
         late_wanted: what a late message would do, a ``LateMove``; ``None`` when none is tried any more.
     """
 
     key_wanted = Signal()
+    fact_wanted = Signal()
     late_wanted = Signal(object)
+    offered = Signal()
     why_wanted = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("panel", (800, 280), parent, share=(1.0, 0.34))
         self.title, self.words = Elided("", "heading", is_snug=True), Elided(_NOTHING, "small")
         self.choose = KeyButton("Choose a key…")
-        self.choose.set_height(26)
+        self.fact = KeyButton("Why a fact…")
+        for button in (self.choose, self.fact):
+            button.set_height(26)
         self.other = QLineEdit()
         self.other.setPlaceholderText("Other values: name=value, …")
         self.other.setAccessibleName("Values of the late message that are other ones")
@@ -49,6 +56,7 @@ class TimelinePanel(Surface):
         self.view.bring_into_view = self._bring_into_view
         self.view.picked.connect(self.words.setText)
         self.choose.clicked.connect(self.key_wanted)
+        self.fact.clicked.connect(self.fact_wanted)
         self.view.tried.connect(self._try)
         self.other.textChanged.connect(self._ask)
         self.view.explained.connect(self._explain)
@@ -60,6 +68,7 @@ class TimelinePanel(Surface):
         row.addWidget(self.title)
         row.addWidget(self.words, 1)
         row.addWidget(self.other)
+        row.addWidget(self.fact)
         row.addWidget(self.choose)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 2, 0, 0)
@@ -67,10 +76,18 @@ class TimelinePanel(Surface):
         layout.addLayout(row)
         layout.addWidget(self.area, 1)
 
-    def show_dimension(self, name: str) -> None:
-        """Offer keys of a dimension; nothing for tables that are none."""
-        self.choose.setEnabled(bool(name))
-        self.choose.setToolTip("" if name else "Only dimensions have versions")
+    def show_table(self, *, is_dimension: bool, is_fact: bool) -> None:
+        """Offer keys of a dimension, or facts; nothing for tables that are neither."""
+        before = self.choose.isEnabled(), self.fact.isEnabled()
+        self.choose.setEnabled(is_dimension)
+        self.choose.setToolTip("" if is_dimension else "Only dimensions have versions")
+        self.choose.setVisible(not is_fact)
+        self.fact.setEnabled(is_fact)
+        self.fact.setVisible(is_fact)
+        if self._history is None:
+            self.words.setText(_FACTS if is_fact else _NOTHING)
+        if before != (is_dimension, is_fact):
+            self.offered.emit()
 
     def show_history(self, history: KeyHistory) -> None:
         """Show a key."""
@@ -114,10 +131,10 @@ class TimelinePanel(Surface):
 
     def clear(self) -> None:
         """Show no key."""
-        self._move = None
+        self._move = self._history = None
         self.other.hide()
         self.title.setText("")
-        self.words.setText(_NOTHING)
+        self.words.setText(_FACTS if self.fact.isEnabled() else _NOTHING)
         self.view.show_content(TimelineContent())
 
     def _bring_into_view(self, box: QRectF) -> None:

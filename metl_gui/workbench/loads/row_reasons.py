@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -18,7 +19,9 @@ from metl_gui.core.trees.nodes import Schema
 from metl_gui.core.trees.trees import ReadableTree
 from metl_gui.errors import RunError
 from metl_gui.formats.hidden_values import HIDDEN
-from metl_gui.warehouse.plans.shapes.table_shapes import MemberShape, TableShapes
+from metl_gui.warehouse.databases.target import WarehouseTarget
+from metl_gui.warehouse.key_history import grains_of
+from metl_gui.warehouse.plans.shapes.table_shapes import DimensionShape, FactShape, MemberShape, TableShapes
 from metl_gui.warehouse.row_reasons import row_reason
 from metl_gui.warehouse.status import mode_of
 from metl_gui.workbench.addresses import block_name, element_name
@@ -130,27 +133,67 @@ def why_row(
         RunError: there is no such row, nothing was loaded, or the key is masked or cannot be read.
         TargetError: the target cannot be opened.
     """
+    with _opened(workbench, target, table, model) as one:
+        parts = _parts(one.shape, key) if isinstance(key, str) else key
+        if len(parts) != len(one.shape.key):
+            names = ", ".join(part.name for part in one.shape.key)
+            raise RunError(f"{', '.join(parts)} is no key of {table}.", hint=f"Give {names}.")
+        reason = row_reason(one.target, one.shapes, table, parts, _moment(at) if at else None)
+    reason = _shown(reason, one.hidden, one.shapes, one.shape)
+    finder = _CellFinder(workbench, one.document, one.shapes.histories[one.shape.entity])
+    return ExplainedRow(reason, tuple((each.column, tuple(finder.cells(each))) for each in reason.columns))
+
+
+def fact_keys(workbench: Workbench, target: str, table: str, model: str = "") -> tuple[tuple[str, ...], ...]:
+    """Return the grains of some facts, of which one may ask why they are as they are.
+
+    Raises:
+        EditError: there is no such model, or it has errors.
+        RunError: it is no fact, nothing was loaded, or the key is masked.
+        TargetError: the target cannot be opened.
+    """
+    with _opened(workbench, target, table, model) as one:
+        if not isinstance(one.shape, FactShape):
+            raise RunError(f"{table} is no fact of {one.shapes.model.name}.")
+        return grains_of(one.target, one.shape)
+
+
+@dataclass(frozen=True, slots=True)
+class _OpenedTable:
+    """A dimension or fact of an opened target, by the state that the target goes by, and its masked attributes."""
+
+    target: WarehouseTarget
+    document: Document
+    shapes: TableShapes
+    shape: DimensionShape | FactShape
+    hidden: frozenset[str]
+
+
+@contextmanager
+def _opened(workbench: Workbench, target: str, table: str, model: str) -> Iterator[_OpenedTable]:
+    """Open a target at a table whose key people may see.
+
+    Raises:
+        RunError: it is no dimension and no fact, nothing was loaded into it, or its key is masked.
+    """
     with find_any_target(workbench, target, model).read() as opened:
         mode = mode_of(opened)
     if mode is None:
         raise RunError(f"Nothing was loaded into {target} yet.", hint="Load it first.")
     document = document_of(workbench, mode)
     found, shapes = target_tables(document, target, model)
-    shape = next((one for one in (*shapes.dimensions, *shapes.facts) if one.table == table), None)
+    members: tuple[DimensionShape | FactShape, ...] = (*shapes.dimensions, *shapes.facts)
+    shape = next((one for one in members if one.table == table), None)
     if shape is None:
-        tables = ", ".join(one.table for one in (*shapes.dimensions, *shapes.facts))
+        tables = ", ".join(one.table for one in members)
         raise RunError(f"{table} is no dimension and no fact of {shapes.model.name}.", hint=f"There are {tables}.")
     hidden = hidden_columns(document, shapes, shape)
     if any(part.source in hidden for part in shape.key):
         raise RunError(f"The key of {table} is masked.", hint="Its values are shown to nobody here.")
-    parts = _parts(shape, key) if isinstance(key, str) else key
     with found.read() as opened:
         if not opened.has_table(table):
             raise RunError("Nothing was loaded into the target yet.", hint="Load it first.")
-        reason = row_reason(opened, shapes, table, parts, _moment(at) if at else None)
-    reason = _shown(reason, hidden, shapes, shape)
-    finder = _CellFinder(workbench, document, shapes.histories[shape.entity])
-    return ExplainedRow(reason, tuple((one.column, tuple(finder.cells(one))) for one in reason.columns))
+        yield _OpenedTable(opened, document, shapes, shape, hidden)
 
 
 def _parts(shape: MemberShape, key: str) -> tuple[str, ...]:

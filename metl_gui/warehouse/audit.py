@@ -5,24 +5,31 @@ Source: docs/reference/warehouse-model.md, "The audit".
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 import msgspec
 
 from metl_gui.warehouse.databases.target import WarehouseTarget
+from metl_gui.warehouse.key_history import keys_in
 from metl_gui.warehouse.loader import Loader
 from metl_gui.warehouse.plans.declared_tests import Rule, declared_rules
 from metl_gui.warehouse.plans.dimensions.dimension_tables import versions_table
 from metl_gui.warehouse.plans.dimensions.member_plan import MemberTables, keys_of
 from metl_gui.warehouse.plans.facts.fact_plan import member_references
+from metl_gui.warehouse.plans.facts.fact_values import row_columns
 from metl_gui.warehouse.plans.histories.arrivals import set_aside_table
 from metl_gui.warehouse.plans.histories.history_tables import history_table
 from metl_gui.warehouse.plans.load_plan import referring_to
 from metl_gui.warehouse.plans.shapes.table_shapes import DimensionShape, FactShape, JunkShape, MemberShape, TableShapes
-from metl_gui.warehouse.plans.statements import name, names
+from metl_gui.warehouse.plans.statements import Step, name, names
+from metl_gui.warehouse.plans.write_plan import rows_written
 from metl_gui.warehouse.target_model import Owner, check_loaded
 
 _SHOWN = 5
+
+Member: TypeAlias = DimensionShape | FactShape
+"""What has a key by which people know its rows."""
 
 DIFFERS = "follows from the histories"
 """The rule of which counts are shown in place of rows."""
@@ -36,12 +43,14 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
         rule: which is broken.
         rows: how many rows break it.
         shown: some of them.
+        keys: business keys or grains of some of them, where the table is a dimension or a fact.
     """
 
     table: str
     rule: str
     rows: int
     shown: tuple[str, ...] = ()
+    keys: tuple[tuple[str, ...], ...] = ()
 
 
 def audit(target: WarehouseTarget, shapes: TableShapes, owner: Owner) -> tuple[Finding, ...]:
@@ -54,22 +63,51 @@ def audit(target: WarehouseTarget, shapes: TableShapes, owner: Owner) -> tuple[F
     """
     check_loaded(target)
     # First, as it says plainly what the rules would stumble over: another owner, or a model that has changed.
-    report = Loader(target, shapes, owner).recomputed()
-    findings = [_found(target, rule) for rule in _rules(target, shapes)]
+    known: tuple[Member, ...] = (*shapes.dimensions, *shapes.facts)
+    members = {one.table: one for one in known}
+    differing = _DifferingKeys(target, members)
+    report = Loader(target, shapes, owner, differing.note).recomputed()
+    findings = [_found(target, rule, members.get(rule.table)) for rule in _rules(target, shapes)]
     for table, counts in report.tables.items():
-        if differing := counts.inserted + counts.updated + counts.removed:
+        if count := counts.inserted + counts.updated + counts.removed:
             shown = (f"missing: {counts.inserted}", f"other values: {counts.updated}", f"too many: {counts.removed}")
-            findings.append(Finding(table=table, rule=DIFFERS, rows=differing, shown=shown))
+            keys = tuple(differing.keys.get(table, ()))
+            findings.append(Finding(table=table, rule=DIFFERS, rows=count, shown=shown, keys=keys))
     return tuple(one for one in findings if one is not None)
 
 
-def _found(target: WarehouseTarget, rule: Rule) -> Finding | None:
+class _DifferingKeys:
+    """Keeps keys of rows that making them anew writes, step by step.
+
+    Args:
+        target: where they are.
+        members: dimensions and facts by table.
+    """
+
+    def __init__(self, target: WarehouseTarget, members: Mapping[str, Member]) -> None:
+        self._target, self._members = target, members
+        self.keys: dict[str, dict[tuple[str, ...], None]] = {}
+
+    def note(self, step: Step, rows: int) -> None:
+        """Note the keys of what a step wrote."""
+        shape = self._members.get(step.table)
+        if shape is None or not rows:
+            return
+        query = rows_written(step, row_columns(shape) if isinstance(shape, FactShape) else [shape.version_key])
+        found = self.keys.setdefault(step.table, {})
+        if query and len(found) < _SHOWN:
+            some = keys_in(self._target, shape, query, _SHOWN)
+            found |= dict.fromkeys(some[: _SHOWN - len(found)])
+
+
+def _found(target: WarehouseTarget, rule: Rule, shape: Member | None) -> Finding | None:
     count = target.rows(rule.count)[0][0]
     if not count:
         return None
     rows = target.rows(f"SELECT * FROM ({rule.broken}) AS q LIMIT {_SHOWN}")
     shown = tuple(", ".join(str(value) for value in row) for row in rows)
-    return Finding(table=rule.table, rule=rule.rule, rows=count, shown=shown)
+    keys = keys_in(target, shape, rule.whole or rule.broken, _SHOWN) if shape is not None else ()
+    return Finding(table=rule.table, rule=rule.rule, rows=count, shown=shown, keys=keys)
 
 
 def _rules(target: WarehouseTarget, shapes: TableShapes) -> Iterator[Rule]:
@@ -125,18 +163,23 @@ def _ledger(entities: Sequence[str]) -> Rule:
 
 def _dimension_rules(shape: DimensionShape) -> Iterator[Rule]:
     table, key, member = name(shape.table), name(shape.version_key), name(shape.durable_key)
+
+    def rule(words: str, broken: str, column: str) -> Rule:
+        whole = f"SELECT * FROM {table} WHERE {column} IN (SELECT {column} FROM ({broken}) AS q)"
+        return Rule(shape.table, words, broken, whole=whole)
+
     overlap = f"""SELECT a.{key}, b.{key} AS other FROM {table} AS a JOIN {table} AS b
         ON a.{member} = b.{member} AND a.{key} <> b.{key} AND a.valid_from <= b.valid_from
         AND (a.valid_to IS NULL OR a.valid_to > b.valid_from) WHERE a.{key} > 0"""
-    yield Rule(shape.table, "versions of a member do not overlap", overlap)
+    yield rule("versions of a member do not overlap", overlap, key)
     several = f"SELECT {member} FROM {table} WHERE is_current AND {key} > 0 GROUP BY {member} HAVING COUNT(*) > 1"
-    yield Rule(shape.table, "a member has one current version at most", several)
+    yield rule("a member has one current version at most", several, member)
     twice = f"SELECT {key} FROM {table} GROUP BY {key} HAVING COUNT(*) > 1"
-    yield Rule(shape.table, "a key is given once", twice)
+    yield rule("a key is given once", twice, key)
     given = name(versions_table(shape.table))
     strange = f"""SELECT t.{key} FROM {table} AS t WHERE t.{key} > 0 AND NOT EXISTS (
         SELECT 1 FROM {given} AS v WHERE v.version_key = t.{key} AND v.durable_key = t.{member})"""
-    yield Rule(shape.table, "keys are those that were given", strange)
+    yield rule("keys are those that were given", strange, key)
 
 
 def _owned(shape: MemberShape) -> Rule:

@@ -9,7 +9,7 @@ from metl_gui.core.dimensional.loads.key_history import KeyHistory, KeyMessage, 
 from metl_gui.warehouse.databases.target import WarehouseTarget
 from metl_gui.warehouse.plans.histories.history_tables import IDENTITY, RANK, history_table
 from metl_gui.warehouse.plans.shapes.table_shapes import DimensionShape, FactShape, TableShapes
-from metl_gui.warehouse.plans.statements import name, names
+from metl_gui.warehouse.plans.statements import name
 
 MOST = 500
 """Messages or versions of one key that are read at most, and keys that are offered."""
@@ -42,9 +42,25 @@ def grains_of(target: WarehouseTarget, shape: FactShape) -> tuple[tuple[str, ...
 
     Cost: as many rows as are returned at most are read, however many there are.
     """
+    return keys_in(target, shape, f"SELECT * FROM {name(shape.table)} LIMIT {MOST}")
+
+
+def keys_in(
+    target: WarehouseTarget, shape: DimensionShape | FactShape, rows: str, most: int = MOST
+) -> tuple[tuple[str, ...], ...]:
+    """Return the business keys or grains that some rows of a table have, in order, as texts.
+
+    Args:
+        target: where they are.
+        shape: the table.
+        rows: query for the rows, with the columns of the key.
+        most: how many are returned.
+    """
+    keys = [name(part.name) for part in shape.key]
+    known = " AND ".join(f"{key} IS NOT NULL" for key in keys)
     parts = ", ".join(_as_text(part.name) for part in shape.key)
-    some = f"SELECT * FROM {name(shape.table)} LIMIT {MOST}"
-    query = f"SELECT {parts} FROM ({some}) AS t GROUP BY {names(part.name for part in shape.key)} ORDER BY {parts}"
+    k = ", ".join(keys)
+    query = f"SELECT {parts} FROM ({rows}) AS t WHERE {known} GROUP BY {k} ORDER BY {k} LIMIT {most}"
     return tuple(tuple(str(value) for value in row) for row in target.rows(query))
 
 

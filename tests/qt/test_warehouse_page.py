@@ -27,6 +27,7 @@ from metl_gui.ui.shell.window import Window
 from metl_gui.ui.warehouse.columns import TableRowChange
 from metl_gui.ui.warehouse.sql_dialog import SqlDialog
 from metl_gui.ui.widgets.choice import Chooser
+from metl_gui.warehouse.audit import Finding
 from metl_gui.workbench.loads import key_histories, warehouse_loads
 from metl_gui.workbench.warehouse.table_rows import RowMember
 from tests.qt.conftest import activate
@@ -391,7 +392,7 @@ def test_messages_that_exist_are_loaded_as_such(shown: Window, monkeypatch: pyte
 
 def test_an_audit_shows_what_is_wrong_or_that_all_is_right(shown: Window, monkeypatch: pytest.MonkeyPatch) -> None:
     panel = shown.warehouse.page.load
-    finding = SimpleNamespace(table="payment", rule="rows come from messages", rows=2, shown=("7",))
+    finding = Finding(table="payment", rule="rows come from messages", rows=2, shown=("7",))
     loading(monkeypatch, "audit_warehouse", lambda: SimpleNamespace(problems=(finding,)))
     panel.audit.click()
     assert panel.pill.text() == "1 problem"

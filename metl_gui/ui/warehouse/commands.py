@@ -24,10 +24,12 @@ from metl_gui.ui.history.production_state import ProductionState
 from metl_gui.ui.jobs.jobs import JobOutcome, NewestJob
 from metl_gui.ui.jobs.timers import pause
 from metl_gui.ui.project.panel_updater import PanelUpdater
+from metl_gui.ui.project.text import number_of
 from metl_gui.ui.run.processes import SparkRuns
 from metl_gui.ui.run.progress import published_words
 from metl_gui.ui.warehouse.columns import TableRowChange
 from metl_gui.ui.warehouse.key_timelines import KeyTimelines
+from metl_gui.ui.warehouse.load_panel import FoundRows
 from metl_gui.ui.warehouse.page import WarehousePage
 from metl_gui.ui.warehouse.sql_dialog import SqlDialog
 from metl_gui.ui.warehouse.star_view import places_json
@@ -93,6 +95,7 @@ class WarehouseController(QObject):
         self._reading, self._proving = NewestJob(context.jobs, self), NewestJob(context.jobs, self)
         self._loading: Workbench | None = None
         self._is_dry = False
+        self._audited_place = self.page.load.place
         self._updater = PanelUpdater(context.project, self.page, self.refresh)
         self._pause = pause(self, _PAUSE_MS, self._look)
         self._connect()
@@ -339,7 +342,7 @@ class WarehouseController(QObject):
         if workbench is None or not self.page.load.audit.isEnabled():
             return
 
-        mode = self.page.load.mode.mode
+        mode, self._audited_place = self.page.load.mode.mode, self.page.load.place
         self.page.load.say("auditing", "accent", "Every row is made anew and compared.")
         task = partial(_audit, workbench, target, model, mode)
         self._proving.start(
@@ -385,7 +388,10 @@ class WarehouseController(QObject):
 
     def _audited(self, outcome: JobOutcome[AuditReport]) -> None:
         panel = self.page.load
-        if outcome.value is not None:
+        if outcome.value is not None and panel.place != self._audited_place:
+            count = number_of(len(outcome.value.problems), "problem")
+            panel.say("", "plain", f"The audit of {outcome.value.target} found {count}; another target is chosen now.")
+        elif outcome.value is not None:
             panel.show_audit(outcome.value)
         elif outcome.error is not None:
             panel.say("not audited", "bad", " ".join(dialogs.words_of(outcome.error)))
@@ -439,9 +445,12 @@ class WarehouseController(QObject):
         self._live.changed.connect(self._show_live)
         self._project.looked.connect(self._updater.schedule)
 
-    def _follow(self, table: str) -> None:
+    def _follow(self, found: str | FoundRows) -> None:
+        """Show the table of what was found, and rows that an audit found something in."""
+        table, keys = (found, ()) if isinstance(found, str) else (found.table, found.keys)
         if self.page.model.table(table) is not None:
             self.page.show_table(table)
+            self.timelines.show_rows(table, keys)
 
     def _accept_box(self, key: str) -> None:
         self.pick(key)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from PySide6.QtCore import QObject, Qt
@@ -11,6 +11,7 @@ from metl_gui.core.dimensional.loads.key_history import KeyHistory
 from metl_gui.core.dimensional.loads.missing_members import MissingMember
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.progress import Watch
+from metl_gui.core.warehouse_model import Fact
 from metl_gui.ui.context.app_context import AppContext
 from metl_gui.ui.jobs.jobs import JobOutcome, NewestJob
 from metl_gui.ui.warehouse.late_trials import LateTrials
@@ -89,10 +90,26 @@ class KeyTimelines(QObject):
             self._context.notify("Every member that facts refer to is there.")
 
     def _show_missing(self, member: MissingMember) -> None:
-        self._page.show_table(member.dimension)
+        self._show_row(member.dimension, member.key)
+
+    def show_rows(self, table: str, keys: Sequence[tuple[str, ...]]) -> None:
+        """Show a row of a dimension in its time, or tell why one of a fact is so; of several ask for one."""
+        if len(keys) == 1:
+            self._show_row(table, keys[0])
+        elif keys:
+            choices = [ChoiceRow(TwoLines(f"{table} {', '.join(key)}", ""), key) for key in keys]
+            chooser = Chooser(f"Row of {table} to look at", choices, self._context.window)
+            chooser.chosen.connect(partial(self._show_row, table))
+            dialogs.show_about(self._project, chooser)
+
+    def _show_row(self, table: str, key: tuple[str, ...]) -> None:
+        self._page.show_table(table)
+        if isinstance(self._page.shown_table, Fact):
+            self.reasons.explain(table, key)
+            return
         self._page.timeline_dock.show()
         self._page.timeline_dock.raise_()
-        self._show_key(member.key)
+        self._show_key(key)
 
     def _offer_keys(self, outcome: JobOutcome[tuple[tuple[str, ...], ...]]) -> None:
         if outcome.error is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,12 +39,25 @@ _MESSAGES = 1
 _MOST_LETTERS = 2_000
 
 
+@dataclass(frozen=True, slots=True)
+class FoundRows:
+    """Rows of which an audit found something.
+
+    Args:
+        table: where.
+        keys: business keys or grains of some of them.
+    """
+
+    table: str
+    keys: tuple[tuple[str, ...], ...]
+
+
 class LoadPanel(Surface):
     """Fields, buttons and results.
 
     Signals:
         load_wanted, plan_wanted, stop_wanted, audit_wanted, rebuild_wanted: a button was pressed.
-        followed: the name of a table in what was found.
+        followed: the name of a table in what was found, or ``FoundRows`` of an audit.
         offered: other buttons can be pressed than before.
         held: a target, as it is written, that was loaded or rebuilt.
     """
@@ -82,7 +96,8 @@ class LoadPanel(Surface):
         self.bar = QProgressBar()
         self.bar.setTextVisible(False)
         self.bar.setAccessibleName("Progress of the load")
-        self.found: LineModel[str] = LineModel(self)
+        self.found: LineModel[str | FoundRows] = LineModel(self)
+        self._found_in, self._told = self.place, ""
         self.results = line_view(self.found, "What was found, by table")
         self._is_busy = self._has_model = False
         self._build()
@@ -96,6 +111,8 @@ class LoadPanel(Surface):
         self.rebuild.clicked.connect(self.rebuild_wanted)
         for line in (self.source, self.target):
             line.textChanged.connect(self._offer)
+        self.target.textChanged.connect(self._forget)
+        self.mode.changed.connect(self._forget)
         self.results.activated.connect(self._follow)
         self.results.clicked.connect(self._follow)
         self.clear()
@@ -121,6 +138,11 @@ class LoadPanel(Surface):
         """The target as it is written; a path alone is a file of DuckDB."""
         text = self.target.text().strip()
         return text if not text or text.startswith(("duckdb:", "postgresql:", "delta:", "@")) else f"duckdb:{text}"
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """The target as it is written, and which runs it takes."""
+        return self.target_text, self.mode.mode
 
     # what is shown
 
@@ -172,12 +194,15 @@ class LoadPanel(Surface):
         """Show what an audit found."""
         count = len(report.problems)
         if count:
-            words = "Rules that are broken, and how often."
+            words = "Rules that are broken, and how often. Choose one to see its rows."
             self.say(number_of(count, "problem"), "bad", words)
         else:
             self.say("is right", "good", "Every row follows from the histories, and every rule holds.")
-        rows = ((one, " · ".join((one.table, *one.shown[:1]))) for one in report.problems)
-        self._show_results([(TwoLines(one.rule, facts, f"{one.rows:,}", "bad"), one.table) for one, facts in rows])
+        rows = []
+        for one in report.problems:
+            words = _row_words(one.table, one.keys, one.shown)
+            rows.append((TwoLines(one.rule, words, f"{one.rows:,}", "bad"), FoundRows(one.table, one.keys)))
+        self._show_results(rows)
 
     def clear(self) -> None:
         """Forget what was found."""
@@ -185,14 +210,24 @@ class LoadPanel(Surface):
         self.results.setVisible(False)
         self.show_busy(self._is_busy)
 
-    def _show_results(self, rows: Sequence[tuple[TwoLines, str]]) -> None:
+    def _forget(self) -> None:
+        """Show nothing any more that was found in another target than the fields say now."""
+        if self._told and self._found_in != self.place:
+            self.found.show_rows(())
+            self.results.setVisible(False)
+            if self.pill.text() == self._told:
+                self.say("", "plain", "")
+            self._told = ""
+
+    def _show_results(self, rows: Sequence[tuple[TwoLines, str | FoundRows]]) -> None:
+        self._found_in, self._told = self.place, self.pill.text()
         self.found.show_rows(rows)
         self.results.setVisible(bool(rows))
 
     def _follow(self, index: QModelIndex) -> None:
-        table = self.found.at(index)
-        if table:
-            self.followed.emit(table)
+        found = self.found.at(index)
+        if found:
+            self.followed.emit(found)
 
     def _offer(self) -> None:
         can = self._has_model and bool(self.target.text().strip()) and not self._is_busy
@@ -274,6 +309,13 @@ def _field(words: str, line: QLineEdit, *links: KeyButton) -> QHBoxLayout:
         link.set_height(20)
         row.addWidget(link)
     return row
+
+
+def _row_words(table: str, keys: Sequence[Sequence[str]], shown: Sequence[str]) -> str:
+    """Return a table with the key of a row of it that breaks a rule, or else what is shown of one."""
+    if not keys:
+        return " · ".join((table, *shown[:1]))
+    return f"{table} {', '.join(keys[0])}{' and others' if len(keys) > 1 else ''}"
 
 
 def _message_words(load: LoadReport) -> str:

@@ -26,12 +26,14 @@ class Rule(msgspec.Struct, frozen=True):
         rule: in words.
         broken: the query.
         other: a table that it looks into too, empty for none.
+        whole: the query for these rows with all columns of the table; empty where ``broken`` is that.
     """
 
     table: str
     rule: str
     broken: str
     other: str = ""
+    whole: str = ""
 
     @property
     def count(self) -> str:
@@ -75,7 +77,8 @@ def _test(shapes: TableShapes, table: str, column: Column, test: ColumnTest) -> 
             return Rule(table, f"{column.name} is not null", f"SELECT * FROM {t} AND {c} IS NULL")
         case Unique():
             twice = f"SELECT {c} FROM {t} AND {current} AND {c} IS NOT NULL GROUP BY {c} HAVING COUNT(*) > 1"
-            return Rule(table, f"{column.name} is unique", twice)
+            whole = f"SELECT * FROM {t} AND {current} AND {c} IN ({twice})"
+            return Rule(table, f"{column.name} is unique", twice, whole=whole)
         case Accepted(values=values):
             listed = ", ".join(text(value) for value in values)
             others = f"SELECT * FROM {t} AND CAST({c} AS VARCHAR) NOT IN ({listed})"
@@ -88,7 +91,7 @@ def _test(shapes: TableShapes, table: str, column: Column, test: ColumnTest) -> 
             missing = f"SELECT * FROM {t} AND {c} IS NOT NULL AND {here} NOT IN ({known})"
             return Rule(table, f"{column.name} stands in {other}.{far}", missing, other)
         case _:
-            return Rule(table, "a test that is not known", "SELECT 1")
+            return Rule(table, "a test that is not known", "SELECT 1", whole=f"SELECT * FROM {t}")
 
 
 def _kind(shapes: TableShapes, table: str, column: str) -> str:

@@ -11,6 +11,20 @@ from metl_gui.warehouse.plans.dimensions.member_plan import MemberTables
 from metl_gui.warehouse.plans.statements import Step, differ, name, names, temporary
 
 
+def rows_written(step: Step, key: Sequence[str]) -> str:
+    """Return the query for the rows that a step of ``write_plan`` removes, updates or inserts, after it was done.
+
+    Args:
+        step: of any plan; of another one it is empty.
+        key: columns by which rows of its table are known.
+    """
+    gone = f"_gone_{step.table}"
+    if step.needs in (f"_changed_{step.table}", f"_new_{step.table}"):
+        return f"SELECT * FROM {name(step.needs)}"
+    before, k = name(MemberTables(step.table).before), names(key)
+    return f"SELECT * FROM {before} WHERE ({k}) IN (SELECT {k} FROM {name(gone)})" if step.needs == gone else ""
+
+
 def write_plan(table: str, key: Sequence[str], columns: Sequence[str], standing: str, goes: str = "") -> Iterator[Step]:
     """Yield the steps that make the rows of a table those that are wanted, and write only what differs.
 

@@ -32,7 +32,10 @@ def shown_members(document: Document, shapes: TableShapes, found: Iterable[Missi
 
 
 def shown_findings(document: Document, shapes: TableShapes, found: Iterable[Finding]) -> Iterator[Finding]:
-    """Yield what an audit found, without the rows themselves where a target holds masked values plain."""
-    hides = any(hidden_columns(document, shapes, one) for one in (*shapes.dimensions, *shapes.facts))
+    """Yield what an audit found, without masked keys, and without the rows where a target holds masked values."""
+    members = (*shapes.dimensions, *shapes.facts)
+    hidden = {one.table: hidden_columns(document, shapes, one) for one in members}
+    masked = {one.table for one in members if any(part.source in hidden[one.table] for part in one.key)}
     for one in found:
-        yield msgspec.structs.replace(one, shown=()) if hides and one.rule != DIFFERS else one
+        shown = () if any(hidden.values()) and one.rule != DIFFERS else one.shown
+        yield msgspec.structs.replace(one, shown=shown, keys=() if one.table in masked else one.keys)

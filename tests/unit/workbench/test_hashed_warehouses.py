@@ -186,3 +186,13 @@ def test_a_run_for_a_target_without_masked_values_keeps_none_of_them_elsewhere(
         staging_request(mapped, topic, found, tables)
     whole = target_tables(mapped.document, f"duckdb:{tmp_path}/new.duckdb?masked=plain")
     assert staging_request(mapped, topic, *whole)[0].sink.hidden is msgspec.UNSET
+
+
+def test_what_an_audit_finds_names_no_masked_key(hashed: Hashed) -> None:
+    hashed.load(1, MESSAGES)
+    with DuckDb(hashed.path) as opened:
+        opened.run("UPDATE payment SET payer = 'somebody'")
+        opened.run("UPDATE refund SET amount = '6'")
+    found = audit_warehouse(hashed.workbench, hashed.target).problems
+    assert {one.table for one in found} == {"payment", "refund"}
+    assert [key for one in found for key in one.keys] == []

@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 import msgspec
 
-from metl_gui.core.dimensional.loads.row_reasons import ColumnReason, MessageOrigin, RowReason
+from metl_gui.core.dimensional.loads.row_reasons import ColumnReason, MessageOrigin, ReferringRow, RowReason
 from metl_gui.core.dimensional.rows.late_messages import Columns, VersionRules, member_versions
 from metl_gui.core.dimensional.rows.members import MemberVersion, fact_states
 from metl_gui.core.dimensional.rows.messages import Message, held
 from metl_gui.core.dimensional.rows.row_states import FOREVER, Values, row_states
 from metl_gui.core.dimensional.rows.traced_values import Traced, plain_value, traced, traced_columns
 from metl_gui.errors import RunError
-from metl_gui.warehouse.databases.target import WarehouseTarget
+from metl_gui.warehouse.databases.target import TargetError, WarehouseTarget
 from metl_gui.warehouse.key_history import has_key, shown_value
 from metl_gui.warehouse.key_reading import LOOKED_UP, KeyReading, declared_columns, read_key
 from metl_gui.warehouse.plans.histories.history_tables import history_table
-from metl_gui.warehouse.plans.shapes.table_shapes import DimensionShape, FactShape, MemberShape, TableShapes, Value
+from metl_gui.warehouse.plans.load_plan import referring_to
+from metl_gui.warehouse.plans.shapes.table_shapes import (
+    DimensionShape,
+    FactShape,
+    MemberShape,
+    ReferenceShape,
+    TableShapes,
+    Value,
+)
 from metl_gui.warehouse.plans.statements import name
 
 _HOW = {
@@ -58,7 +66,7 @@ def row_reason(
     values = [one for one in made_of if one not in shape.lists]
     reason = RowReason(table=table, key=tuple(key))
     if isinstance(shape, DimensionShape):
-        reason, version = _member_reason(target, shape, reading, maker, reason, at)
+        reason, version = _member_reason(target, shapes, shape, reading, maker, reason, at)
         if version is None:
             return reason
         looked_up = (one for one in rules.compared if one.startswith(LOOKED_UP))
@@ -75,6 +83,7 @@ def row_reason(
 
 def _member_reason(
     target: WarehouseTarget,
+    shapes: TableShapes,
     shape: DimensionShape,
     reading: KeyReading,
     maker: Columns,
@@ -85,7 +94,15 @@ def _member_reason(
     found, rules = reading.messages, reading.rules
     member = member_versions(traced(found), reading.key, rules, maker)
     if not member.versions:
-        return _inferred(target, shape, reason), None
+        inferred = _inferred(target, shapes, shape, reason, 1)
+        if inferred is None:
+            raise RunError(f"There is no {reason.table} {', '.join(reason.key)}.", hint="Its key is its business key.")
+        return inferred, None
+    first = member.versions[0].valid_from
+    if at is not None and at < first and not rules.covers_past:
+        inferred = _inferred(target, shapes, shape, msgspec.structs.replace(reason, until=first), 0)
+        if inferred is not None:
+            return inferred, None
     number, version = _version_at(member.versions, at, rules)
     since = None if number == 1 and shape.covers_past else version.valid_from
     stays_open = shape.on_delete == "flag" and number == len(member.versions)
@@ -166,12 +183,72 @@ def _cascaded(
     return told, version
 
 
-def _inferred(target: WarehouseTarget, shape: DimensionShape, reason: RowReason) -> RowReason:
+def _inferred(
+    target: WarehouseTarget, shapes: TableShapes, shape: DimensionShape, reason: RowReason, number: int
+) -> RowReason | None:
+    """Return why an inferred row of a member is there; ``None`` where there is none.
+
+    Args:
+        target: where it is.
+        shapes: the tables of the model.
+        shape: the dimension.
+        reason: with the key.
+        number: 1 for a member that no message brought, 0 for the time before its first version.
+
+    Cost: a scan of each table that refers to the dimension.
+    """
     is_key = has_key([part.name for part in shape.key])
-    query = f"SELECT COUNT(*) FROM {name(shape.table)} WHERE {is_key} AND is_inferred"
-    if not target.rows(query, list(reason.key))[0][0]:
-        raise RunError(f"There is no {reason.table} {', '.join(reason.key)}.", hint="Its key is its business key.")
-    return msgspec.structs.replace(reason, is_inferred=True)
+    keys = f"{name(shape.version_key)}, {name(shape.durable_key)}"
+    query = f"SELECT {keys} FROM {name(shape.table)} WHERE {is_key} AND is_inferred AND version_number = {number}"
+    found = target.rows(query, list(reason.key))
+    if not found:
+        return None
+    version_key, durable_key = found[0]
+    known_tables: tuple[DimensionShape | FactShape, ...] = (*shapes.dimensions, *shapes.facts)
+    members = {one.table: one for one in known_tables}
+    referring: list[ReferringRow] = []
+    for table, reference in referring_to(shapes, shape):
+        known = members.get(table)
+        if known is not None and (number or reference.has_key):
+            column, value = (reference.durable, durable_key) if number else (reference.key, version_key)
+            referring += _referring(target, shapes, known, reference, reason.key, f"{name(column)} = {int(value)}")
+    return msgspec.structs.replace(reason, is_inferred=True, inferred_by=tuple(referring))
+
+
+def _referring(
+    target: WarehouseTarget,
+    shapes: TableShapes,
+    shape: DimensionShape | FactShape,
+    reference: ReferenceShape,
+    member: Sequence[str],
+    is_so: str,
+) -> Iterator[ReferringRow]:
+    """Yield the first row of a table that refers to a member, if any.
+
+    Args:
+        target: where it is.
+        shapes: the tables of the model.
+        shape: the table.
+        reference: of it.
+        member: the business key that it refers to.
+        is_so: the condition that a row does.
+    """
+    table, is_fact = name(shape.table), isinstance(shape, FactShape)
+    moment = "event_time" if is_fact else "valid_from"
+    parts = ", ".join(f"CAST({name(part.name)} AS VARCHAR)" for part in shape.key)
+    query = f"SELECT {parts}, {moment} FROM {table} WHERE {is_so} ORDER BY {moment} NULLS LAST, {parts} LIMIT 1"
+    for *parts_found, since in target.rows(query):
+        key = tuple(parts_found)
+        rows = target.rows(f"SELECT COUNT(*) FROM {table} WHERE {is_so}")[0][0]
+        try:
+            told = row_reason(target, shapes, shape.table, key, None if is_fact else since).columns
+        except (RunError, TargetError):  # no message made it, or too many did
+            told = ()
+        looked_up = told[max(len(told) - sum(len(one.on) for one in shape.references), 0) :]
+        columns = tuple(one for one in looked_up if one.column == reference.role)
+        if isinstance(shape, FactShape) and shape.reverses and sorted(one.value for one in columns) != sorted(member):
+            columns = ()  # a posting of what the fact was before
+        yield ReferringRow(table=shape.table, key=key, role=reference.role, rows=rows, columns=columns)
 
 
 def _column(

@@ -11,6 +11,8 @@ from PySide6.QtTest import QTest
 from metl_gui.errors import RunError
 from metl_gui.ui.shell.window import Window
 from metl_gui.ui.widgets.choice import Chooser
+from metl_gui.warehouse.plans.shapes.table_shapes import MemberShape
+from metl_gui.workbench.loads import row_reasons
 from metl_gui.workbench.loads.key_histories import dimension_key_history
 from metl_gui.workbench.loads.row_reasons import SourceCell, reason_lines, why_row
 from metl_gui.workbench.settings import set_settings
@@ -100,6 +102,45 @@ def test_facts_are_asked_for_where_a_fact_is_shown_and_keys_where_a_dimension_is
         assert (timeline.fact.isHidden(), timeline.choose.isHidden()) == (not is_fact, is_fact)
         assert reason.isEnabled() == is_fact
         assert timeline.words.text().startswith("Facts have no versions") == is_fact
+
+
+def test_an_inferred_member_leads_to_the_facts_that_refer_to_it(
+    window: Window, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    activate(window)
+    window.actions_table["warehouse_page"].trigger()
+    page = window.warehouse.page
+    page.load.target.setText(loaded_payments(window, tmp_path, ["C-7", "C-9", "C-9", "C-9"]))
+    page.timeline_dock.raise_()
+    window.warehouse.timelines.show_rows("customer", [("9",)])
+    for key in (Qt.Key.Key_Right, Qt.Key.Key_Return):
+        QTest.keyClick(page.timeline.view, key)
+    told = open_chooser(window)
+    assert told.windowTitle().startswith("customer 9 is inferred: no message brought it")
+    cell, why = told._choices
+    assert {one.section for one in told._choices} == {"payment 2 refers to it by payer, as 2 more rows do"}
+    assert "orders, partition 1, offset 12" in cell.words.title
+    assert isinstance(cell.value, SourceCell)
+    assert (cell.value.source, cell.value.target) == ("customer_id", "payer_id")
+    told.chosen.emit(why.value)
+    told.close()
+    assert open_chooser(window).windowTitle() == "Why payment 2 is so"
+    workbench = window.project.workbench
+    assert workbench is not None
+    row = why_row(workbench, page.load.target_text, "customer", '{"customer_id": 9}')
+    lines = list(reason_lines(row))
+    assert lines[1] == "payment 2 refers to it by payer, as 2 more rows do"
+    assert lines[2].startswith("  payer_id came with c of fx.payments.orders@4")
+    (referring,) = row.as_json()["inferred_by"]
+    assert (referring["table"], referring["key"], referring["rows"]) == ("payment", ["2"], 3)
+    assert referring["cells"][0]["to"] == "payer_id"
+
+    def hidden(_document: object, _shapes: object, shape: MemberShape) -> frozenset[str]:
+        return frozenset({"payment_id"} if shape.table == "payment" else ())
+
+    monkeypatch.setattr(row_reasons, "hidden_columns", hidden)
+    (masked,) = why_row(workbench, page.load.target_text, "customer", '{"customer_id": 9}').as_json()["inferred_by"]
+    assert (masked["key"], masked["cells"][0]["message"]["row_key"]) == (["•••"], "•••")
 
 
 def test_a_decision_is_named_by_who_made_it_and_masked_values_stay_hidden(window: Window, target: str) -> None:

@@ -144,6 +144,7 @@ INTERNAL: dict[str, tuple[type, ...]] = {
         read_progress.ReadProgress,
         row_reasons.ColumnReason,
         row_reasons.MessageOrigin,
+        row_reasons.ReferringRow,
         row_reasons.RowReason,
         row_states.State,
         row_states._Life,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 
 from metl_gui.core.dimensional.loads.key_history import KeyHistory, KeyVersion
+from metl_gui.core.dimensional.loads.row_reasons import ReferringRow
 from metl_gui.core.progress import Watch
 from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.context.app_context import PAGES, AppContext
@@ -93,15 +94,22 @@ class RowReasons(QObject):
             self._context.notify(" ".join(dialogs.words_of(outcome.error)), is_good=False)
         elif outcome.value is not None:
             reason = outcome.value.reason
-            if reason.is_inferred:
-                self._context.notify("It is inferred: no message brought it; it is there as something refers to it.")
+            named = f"{reason.table} {', '.join(reason.key)}"
+            if reason.is_inferred and not reason.inferred_by:
+                self._context.notify(f"{named} {reason.inferred_words}")
                 return
             version = f", version {reason.version}" if reason.version else ""
-            title = f"Why {reason.table} {', '.join(reason.key)} is so{version}"
+            title = f"{named} {reason.inferred_words}" if reason.is_inferred else f"Why {named} is so{version}"
             chooser = Chooser(title, list(_rows(outcome.value)), self._context.window)
-            chooser.chosen.connect(self._go_to)
+            chooser.chosen.connect(self._follow)
             chooser.resize(min(themes.px(_WIDTH), self._context.window.width()), chooser.height())
             dialogs.show_about(self._context.project, chooser)
+
+    def _follow(self, chosen: SourceCell | ReferringRow | None) -> None:
+        if isinstance(chosen, ReferringRow):
+            self.explain(chosen.table, chosen.key)
+        else:
+            self._go_to(chosen)
 
     def _go_to(self, cell: SourceCell | None) -> None:
         """Bring the cell that mapped a value."""
@@ -121,6 +129,11 @@ class RowReasons(QObject):
 
 def _rows(row: ExplainedRow) -> Iterator[ChoiceRow]:
     """Yield a row for each message that brought a value, below its column."""
+    for referring, cells in zip(row.reason.inferred_by, row.referring, strict=True):
+        for cell in cells:
+            yield ChoiceRow(TwoLines(cell.message.words, cell.words), cell, referring.words)
+        asks = TwoLines(f"Why {referring.table} {', '.join(referring.key)} is so", "All its columns")
+        yield ChoiceRow(asks, referring, referring.words)
     for column, (_, cells) in zip(row.reason.columns, row.cells, strict=True):
         section = f"{column.column} = {column.value}: {column.how}"
         for cell in cells:

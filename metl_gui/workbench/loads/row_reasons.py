@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from metl_gui.core.dimensional.histories import EntityHistory
-from metl_gui.core.dimensional.loads.row_reasons import ColumnReason, MessageOrigin, RowReason
+from metl_gui.core.dimensional.loads.row_reasons import ColumnReason, MessageOrigin, ReferringRow, RowReason
 from metl_gui.core.matrix.blocks import BlockKey, Element
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Schema
@@ -84,10 +84,12 @@ class ExplainedRow:
     Args:
         reason: by its messages.
         cells: by column, what mapped them.
+        referring: of each row because of which it is inferred, what mapped what the row refers by.
     """
 
     reason: RowReason
     cells: tuple[tuple[str, tuple[SourceCell, ...]], ...]
+    referring: tuple[tuple[SourceCell, ...], ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """Return the document of ``metl warehouse why``."""
@@ -102,6 +104,16 @@ class ExplainedRow:
             }
             for column, (_, cells) in zip(one.columns, self.cells, strict=True)
         ]
+        referring = [
+            {
+                "table": row.table,
+                "key": list(row.key),
+                "role": row.role,
+                "rows": row.rows,
+                "cells": [cell.as_json() for cell in cells],
+            }
+            for row, cells in zip(one.inferred_by, self.referring, strict=True)
+        ]
         return {
             "table": one.table,
             "key": list(one.key),
@@ -112,6 +124,7 @@ class ExplainedRow:
             "opened_by": msgspec.to_builtins(one.opened_by) if one.opened_by is not None else None,
             "follows": list(one.follows),
             "columns": columns,
+            "inferred_by": referring,
         }
 
 
@@ -141,7 +154,16 @@ def why_row(
         reason = row_reason(one.target, one.shapes, table, parts, _moment(at) if at else None)
     reason = _shown(reason, one.hidden, one.shapes, one.shape)
     finder = _CellFinder(workbench, one.document, one.shapes.histories[one.shape.entity])
-    return ExplainedRow(reason, tuple((each.column, tuple(finder.cells(each))) for each in reason.columns))
+    cells = tuple((each.column, tuple(finder.cells(each))) for each in reason.columns)
+    members = {each.table: each for each in (*one.shapes.dimensions, *one.shapes.facts)}
+    rows, referring = [], []
+    for row in reason.inferred_by:
+        shape = members[row.table]
+        shown = _shown_row(row, hidden_columns(one.document, one.shapes, shape), one.shapes, shape)
+        finder = _CellFinder(workbench, one.document, one.shapes.histories[shape.entity])
+        rows.append(shown)
+        referring.append(tuple(cell for each in shown.columns for cell in finder.cells(each)))
+    return ExplainedRow(msgspec.structs.replace(reason, inferred_by=tuple(rows)), cells, tuple(referring))
 
 
 def fact_keys(workbench: Workbench, target: str, table: str, model: str = "") -> tuple[tuple[str, ...], ...]:
@@ -217,23 +239,35 @@ def _moment(text: str) -> datetime:
 
 def _shown(reason: RowReason, hidden: frozenset[str], shapes: TableShapes, shape: MemberShape) -> RowReason:
     """Hide masked values, and keys of source rows that have such in them."""
+    hides_rows = _hides_rows(hidden, shapes, shape)
+    columns = tuple(_shown_column(one, hidden, hides_rows=hides_rows) for one in reason.columns)
+    opened_by = _shown_origin(reason.opened_by, hides_rows=hides_rows) if reason.opened_by is not None else None
+    return msgspec.structs.replace(reason, columns=columns, opened_by=opened_by)
+
+
+def _shown_row(row: ReferringRow, hidden: frozenset[str], shapes: TableShapes, shape: MemberShape) -> ReferringRow:
+    """Hide masked values of a row that refers to another one, those of its key too."""
+    hides_rows = _hides_rows(hidden, shapes, shape)
+    columns = tuple(_shown_column(one, hidden, hides_rows=hides_rows) for one in row.columns)
+    key = (HIDDEN if part.source in hidden else value for part, value in zip(shape.key, row.key, strict=True))
+    return msgspec.structs.replace(row, columns=columns, key=tuple(key))
+
+
+def _hides_rows(hidden: frozenset[str], shapes: TableShapes, shape: MemberShape) -> bool:
+    """Return whether keys of the source rows of a table have masked values in them."""
     history = shapes.histories[shape.entity]
     of_key = (history.at_path(path) for path in history.key)
-    hides_rows = any(one is not None and one.name in hidden for one in of_key)
+    return any(one is not None and one.name in hidden for one in of_key)
 
-    def origin(one: MessageOrigin) -> MessageOrigin:
-        return msgspec.structs.replace(one, row_key=HIDDEN) if hides_rows else one
 
-    columns = tuple(
-        msgspec.structs.replace(
-            one,
-            value=HIDDEN if hidden.intersection(one.uses) else one.value,
-            brought_by={attribute: origin(message) for attribute, message in one.brought_by.items()},
-        )
-        for one in reason.columns
-    )
-    opened_by = origin(reason.opened_by) if reason.opened_by is not None else None
-    return msgspec.structs.replace(reason, columns=columns, opened_by=opened_by)
+def _shown_origin(one: MessageOrigin, *, hides_rows: bool) -> MessageOrigin:
+    return msgspec.structs.replace(one, row_key=HIDDEN) if hides_rows else one
+
+
+def _shown_column(one: ColumnReason, hidden: frozenset[str], *, hides_rows: bool) -> ColumnReason:
+    brought = {each: _shown_origin(message, hides_rows=hides_rows) for each, message in one.brought_by.items()}
+    value = HIDDEN if hidden.intersection(one.uses) else one.value
+    return msgspec.structs.replace(one, value=value, brought_by=brought)
 
 
 class _CellFinder:
@@ -286,7 +320,10 @@ def reason_lines(row: ExplainedRow) -> Iterable[str]:
     one = row.reason
     title = f"{one.table} {', '.join(one.key)}"
     if one.is_inferred:
-        yield f"{title} is inferred: no message brought it; it is there as something refers to it."
+        yield f"{title} {one.inferred_words}"
+        for referring, cells in zip(one.inferred_by, row.referring, strict=True):
+            yield referring.words
+            yield from _cell_lines(cells)
         return
     if one.version:
         since = one.since.isoformat() if one.since is not None else "all the time before"
@@ -301,6 +338,10 @@ def reason_lines(row: ExplainedRow) -> Iterable[str]:
     for column, (_, cells) in zip(one.columns, row.cells, strict=True):
         made = ", by an expression" if column.is_expression and column.brought_by else ""
         yield f"{column.column} = {column.value}: {column.how}{made}"
-        for cell in cells:
-            yield f"  {cell.attribute} came with {cell.message.words}"
-            yield f"    {cell.words}"
+        yield from _cell_lines(cells)
+
+
+def _cell_lines(cells: Iterable[SourceCell]) -> Iterator[str]:
+    for cell in cells:
+        yield f"  {cell.attribute} came with {cell.message.words}"
+        yield f"    {cell.words}"

@@ -16,15 +16,17 @@ from metl_gui.core.dimensional.rows.late_messages import VersionRules, member_ve
 from metl_gui.core.dimensional.rows.members import Ownership
 from metl_gui.core.dimensional.rows.messages import Message, Position
 from metl_gui.core.dimensional.rows.traced_values import Traced, plain_value, traced, traced_columns
-from metl_gui.core.warehouse_model import Column
+from metl_gui.core.warehouse_model import Column, Reference
 from metl_gui.errors import RunError
 from metl_gui.warehouse.databases.duckdb_target import DuckDb
 from metl_gui.warehouse.loader import load_parts
 from metl_gui.warehouse.row_reasons import row_reason
 from metl_gui.warehouse.target_model import Owner
 from tests.unit.warehouse.conftest import NewTarget
+from tests.unit.warehouse.orders import load_orders, order, order_fact
+from tests.unit.warehouse.orders import tables_of as tables_of_orders
 from tests.unit.warehouse.test_cascades import stay_dimension, tables_of
-from tests.unit.warehouse.worlds import at, model_of, part, person_dimension, visit_fact
+from tests.unit.warehouse.worlds import BEGINNING, at, model_of, part, person_dimension, visit_fact
 
 COLUMNS = (
     Column(name="city", path="city", history=2),
@@ -134,6 +136,60 @@ def test_a_member_that_no_message_brought_is_inferred_and_one_that_there_is_not_
         why(reasons, "visit", "6")
 
 
+def test_an_inferred_member_says_which_message_of_which_fact_refers_to_it(reasons: dict[str, Any]) -> None:
+    found = why(reasons, "person", "5")
+    (row,) = found.inferred_by
+    assert (row.table, row.key, row.role, row.rows) == ("visit", ("8",), "guest", 1)
+    (column,) = row.columns
+    assert column.value == "5"
+    assert column.brought_by["who"].row_key == '{"no":8}'
+    assert row.words == "visit 8 refers to it by guest"
+
+
+def test_the_time_before_a_first_version_says_what_refers_to_it_then(new_target: NewTarget, tmp_path: Path) -> None:
+    _, tables = model_of(person_dimension(columns=COLUMNS, covers_past=False), visit_fact())
+    target = new_target(tmp_path)
+    other = msgspec.structs.replace(VISIT, row_key='{"no":6}', values={**VISIT.values, "no": 6, "at": at(3)})
+    later = msgspec.structs.replace(VISIT, row_key='{"no":5}', values={**VISIT.values, "no": 5, "at": at(9)})
+    parts = [part(tmp_path, "person", [message(7, "c", id=1)]), part(tmp_path, "visit", [VISIT, other, later])]
+    load_parts(target, tables, parts, "load", Owner(project="p", mode="test"))
+    found = row_reason(target, tables, "person", ("1",), BEGINNING)
+    assert (found.is_inferred, found.until, found.version) == (True, at(7), 0)
+    (row,) = found.inferred_by
+    assert (row.table, row.key, row.rows) == ("visit", ("7",), 2)
+    assert row.words == "visit 7 refers to it by guest, as 1 more row does"
+    assert [one.value for one in row.columns] == ["1"]
+    target.run('UPDATE visit SET "no" = 77 WHERE "no" = 7')
+    (row,) = row_reason(target, tables, "person", ("1",), BEGINNING).inferred_by
+    assert (row.key, row.rows, row.columns) == (("77",), 2, ())
+
+
+def test_a_time_before_all_versions_to_which_nothing_refers_is_refused(tmp_path: Path) -> None:
+    _, tables = model_of(person_dimension(columns=COLUMNS, covers_past=False), visit_fact())
+    with DuckDb(tmp_path / "w.duckdb") as target:
+        parts = [part(tmp_path, "person", [message(7, "c", id=1)])]
+        load_parts(target, tables, parts, "load", Owner(project="p", mode="test"))
+        with pytest.raises(RunError, match="no version that holds then"):
+            row_reason(target, tables, "person", ("1",), BEGINNING)
+
+
+def test_a_posting_of_what_a_fact_was_before_names_no_message_of_what_it_is(tmp_path: Path) -> None:
+    who = Reference(dimension="person", role="who", on=(("who", "id"),))
+    tables = tables_of_orders(order_fact(on_correction="reverse", on_delete="reverse", references=(who,)))
+    with DuckDb(tmp_path / "w.duckdb") as target:
+        moved = msgspec.structs.replace(order(7, no=3), values={"no": 9, "who": 8})
+        first = [order(1, "c", who=5, fee=3), order(5, "c", no=2, who=7), order(5, "c", no=3, who=8)]
+        load_orders(target, tmp_path, tables, [first, [order(4, who=6), order(6, "d", no=2), moved]])
+        rows = {key: row_reason(target, tables, "person", (key,)).inferred_by for key in "5678"}
+    found = {key: (row.key, row.rows, [one.value for one in row.columns]) for key, (row,) in rows.items()}
+    assert found == {
+        "5": (("1",), 2, []),
+        "6": (("1",), 1, ["6"]),
+        "7": (("2",), 2, ["7"]),
+        "8": (("3",), 3, ["8"]),
+    }
+
+
 @pytest.mark.parametrize(("policy", "until", "is_inferred"), [("flag", None, False), ("remove", None, True)])
 def test_a_deleted_member_is_told_as_the_table_has_it(
     tmp_path: Path, policy: str, until: datetime | None, is_inferred: bool
@@ -162,12 +218,12 @@ def test_facts_that_the_table_does_not_hold_are_refused(tmp_path: Path) -> None:
 def test_tracing_changes_no_version_and_each_value_is_that_of_its_message(seed: int) -> None:
     dice = random.Random(seed)
     messages = [message(1, "c", id=1, city="Kiel", mood="glad")]
-    for order in range(2, 10):
+    for place in range(2, 10):
         values = {"id": 1, "city": dice.choice(["Kiel", "Bonn", None]), "mood": dice.choice(["glad", "sad"])}
         for left_out in dice.sample(sorted(values), dice.randrange(3)):
             del values[left_out]
         is_delete = dice.random() < 0.15
-        messages.append(message(order, "d" if is_delete else "u", dice.choice("ab"), **({} if is_delete else values)))
+        messages.append(message(place, "d" if is_delete else "u", dice.choice("ab"), **({} if is_delete else values)))
     rules = VersionRules(Ownership(("id",)), ("city",), (("city", 2), ("mood", 1)))
     plain = member_versions(messages, (1,), rules, lambda times: times)
     names = {name: (name,) for name in ("id", "city", "mood")}

@@ -58,6 +58,29 @@ class ColumnReason(msgspec.Struct, frozen=True, kw_only=True):
     brought_by: dict[str, MessageOrigin]
 
 
+class ReferringRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A row because of which a member is inferred, the first by its time of those that refer to it by one reference.
+
+    Args:
+        table, key: the row, by its business key or grain.
+        role: by which reference.
+        rows: how many refer to the member by it.
+        columns: what the reference looks up, and what brought it; empty where the row refers to another member today.
+    """
+
+    table: str
+    key: tuple[str, ...]
+    role: str
+    rows: int
+    columns: tuple[ColumnReason, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """Return it in words."""
+        more = f", as {self.rows - 1:,} more {'rows do' if self.rows > 2 else 'row does'}" if self.rows > 1 else ""
+        return f"{self.table} {', '.join(self.key)} refers to it by {self.role}{more}"
+
+
 class RowReason(msgspec.Struct, frozen=True, kw_only=True):
     """Why a row is as it is.
 
@@ -66,10 +89,11 @@ class RowReason(msgspec.Struct, frozen=True, kw_only=True):
         key: values of its business key or grain.
         version: number of the version; 0 for a fact and an inferred member.
         since, until: when the version begins and ends; ``None`` for one that covers the time before it, or is open.
-        is_inferred: no message brought the member; it is there as facts refer to it.
+        is_inferred: no message brought the member, or what it was before its first version; something refers to it.
         opened_by: the message that opened the version.
         follows: dimensions of which a new version opened this one, in the place of a message.
         columns: one a column, then what references look up.
+        inferred_by: of an inferred row, because of what it is there.
     """
 
     table: str
@@ -81,3 +105,13 @@ class RowReason(msgspec.Struct, frozen=True, kw_only=True):
     opened_by: MessageOrigin | None = None
     follows: tuple[str, ...] = ()
     columns: tuple[ColumnReason, ...] = ()
+    inferred_by: tuple[ReferringRow, ...] = ()
+
+    @property
+    def inferred_words(self) -> str:
+        """Return of an inferred row that it is one, in words."""
+        if self.until is None:
+            return "is inferred: no message brought it; it is there as something refers to it."
+        return (
+            f"before {self.until.isoformat()} is inferred: no message tells of that time, and something refers to it."
+        )

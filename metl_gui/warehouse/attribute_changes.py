@@ -22,14 +22,17 @@ from metl_gui.warehouse.databases.target import TargetError, WarehouseTarget
 from metl_gui.warehouse.plans.access_plan import declared
 from metl_gui.warehouse.plans.dialects import fitted
 from metl_gui.warehouse.plans.dimensions.dimension_tables import current_view, now_view
-from metl_gui.warehouse.plans.histories.arrivals import set_aside_table
+from metl_gui.warehouse.plans.facts.junk_plan import combine_again
+from metl_gui.warehouse.plans.histories.arrivals import SET_ASIDE_COLUMN, set_aside_table
 from metl_gui.warehouse.plans.histories.history_tables import (
+    OWN_COLUMNS,
     add_column,
     history_table,
     list_absent_again,
     rename_column,
     sql_type,
 )
+from metl_gui.warehouse.plans.index_plan import indexes
 from metl_gui.warehouse.plans.load_plan import create_derived, create_histories
 from metl_gui.warehouse.plans.shapes.table_shapes import TableShapes
 from metl_gui.warehouse.plans.statements import WRITTEN_IN, name, parsed
@@ -123,7 +126,11 @@ def fit_tables(
     for dimension in seen:
         target.step(current_view(dimension))
         target.step(now_view(dimension))
+    for junk in (one for fact in shapes.facts for one in fact.junk if changed[one.table]):
+        target.step(combine_again(junk))
     target.add_again(additions)
+    target.index(indexes(shapes))
+    target.grant(declared(shapes.model).grants)
     remember_tables(target, shapes)
 
 
@@ -135,64 +142,103 @@ def remember(target: WarehouseTarget, what: str, value: str) -> None:
 
 def _followed(target: WarehouseTarget, history: EntityHistory, known: Mapping[str, str]) -> FollowedAttributes:
     """Make the history of an entity, and the table of what is set aside of it, what they are to be."""
-    what = f"attributes of {history.entity}"
-    held: HeldAttributes = msgspec.json.decode(known.get(what, "{}"))
+    what, kept = f"attributes of {history.entity}", history_table(history.entity)
     now: HeldAttributes = {one.name: [one.type, one.name in history.hashed, {**one.paths}] for one in history.columns}
-    if now.items() <= dict(held).items():
-        return FollowedAttributes(unknown=tuple(sorted(held.keys() - now.keys())))
-    kept, aside = history_table(history.entity), set_aside_table(history.entity)
-    if not (stored := target.columns(kept)):
+    if not (stored := _attributes(target, kept)):
         for step in create_histories([history]):
             target.step(step)
         remember(target, what, msgspec.json.encode(now).decode())
         return FollowedAttributes()
-    before = _names_before(history, held, stored)
-    left = {name: one for name, one in held.items() if name not in before.values() and name not in now}
-    _follow(target, history, kept, before, left)
-    _follow(target, history, aside, _names_before(history, held, target.columns(aside)), left)
-    remember(target, what, msgspec.json.encode(now | left).decode())
-    others = frozenset(column for column, old in before.items() if old != column and column in stored)
-    return FollowedAttributes(frozenset(one for one, old in before.items() if not old), others, tuple(sorted(left)))
+    said: HeldAttributes = msgspec.json.decode(known.get(what, "{}"))
+    # A mask takes columns away; and of a target that does not say what it holds, only the names are known.
+    held: HeldAttributes = {column: said.get(column, ["", False, {}]) for column in stored}
+    if said.keys() == stored.keys() and now.items() <= dict(said).items():
+        return FollowedAttributes(unknown=tuple(sorted(said.keys() - now.keys())))
+    before = _names_before(history, held)
+    left = _left(held, before)
+    names = {**before, **{column: old for old, column in left.items()}}
+    are_others = said.keys() != stored.keys() or any(column != old for column, old in names.items())
+    for table in (kept, set_aside_table(history.entity)):
+        if are_others:
+            _rename(target, history, table, names)
+        _retype(target, history, table)
+    remember(target, what, msgspec.json.encode(now | {left[old]: held[old] for old in left}).decode())
+    fresh = frozenset(one for one, old in before.items() if not old)
+    others = {column for column, old in before.items() if old != column and column in stored}
+    others |= {one.name for one in history.columns if one.name in fresh and _had_path(held, one.path)}
+    return FollowedAttributes(fresh, frozenset(others), tuple(sorted(left.values())))
 
 
-def _follow(
-    target: WarehouseTarget, history: EntityHistory, table: str, before: Mapping[str, str], left: Iterable[str]
-) -> None:
-    """Change the columns of a table of messages.
+def _attributes(target: WarehouseTarget, table: str) -> dict[str, str]:
+    """Return the columns of a table of messages that are attributes, with their types."""
+    own = {column for column, _ in OWN_COLUMNS} | {SET_ASIDE_COLUMN}
+    return {column: type_ for column, type_ in target.columns(table).items() if column not in own}
+
+
+def _rename(target: WarehouseTarget, history: EntityHistory, table: str, names: Mapping[str, str]) -> None:
+    """Give the columns of a table of messages the names that their attributes have now, and add those that are new.
 
     Args:
         target: within a transaction.
         history: of the entity.
         table: its history, or what is set aside of it.
-        before: as of ``_names_before``.
-        left: columns of attributes that the state has not.
+        names: all columns that it is to have, each with its name of before, empty for none.
     """
-    wanted = {one.name: sql_type(one.type) for one in history.columns}
-    renamed = {old: column for column, old in before.items() if old not in ("", column)}
+    renamed = {old: column for column, old in names.items() if old not in ("", column)}
     for number, old in enumerate(renamed):
         target.run(rename_column(table, old, f"_renamed_{number}"))
     for number, column in enumerate(renamed.values()):
         target.run(rename_column(table, f"_renamed_{number}", column))
-    for column in (one for one, old in before.items() if not old):
-        target.run(add_column(table, column, wanted[column]))
-    if renamed or not all(before.values()):
-        target.run(list_absent_again(table, {**before, **{column: column for column in left}}))
-    stored = target.columns(table)
+    for one in history.columns:
+        if not names[one.name]:
+            target.run(add_column(table, one.name, sql_type(one.type)))
+    # Columns that a mask took away are named there no more either.
+    target.run(list_absent_again(table, names))
+
+
+def _retype(target: WarehouseTarget, history: EntityHistory, table: str) -> None:
+    """Make those columns of a table of messages texts that are to be."""
+    stored, wanted = target.columns(table), {one.name: sql_type(one.type) for one in history.columns}
     for column in list(_retyped(target, history.entity, stored, wanted)):
         _change(target, table, column, stored[column], wanted[column])
 
 
-def _names_before(history: EntityHistory, held: HeldAttributes, stored: Mapping[str, str]) -> dict[str, str]:
-    """Return, by column, the name under which its attribute stands in the target, empty for none."""
+def _names_before(history: EntityHistory, held: HeldAttributes) -> dict[str, str]:
+    """Return, by column, the name under which its attribute stands in the target, empty for none.
+
+    An attribute is known by its path in a version. Where versions now say that two of before are one, or that one was
+    two, each column of before goes to one of now, to that of its name if it can.
+    """
+    labels = {label for column in history.columns for label in column.paths}
     found: dict[str, str] = {}
+    for is_same in (True, False):
+        for column in history.columns:
+            pairs, free = column.paths.items(), held.keys() - {*found.values()}
+            fitting = (old for old in held if old in free and (old == column.name) == is_same)
+            if column.name not in found and (old := next((o for o in fitting if pairs & held[o][2].items()), "")):
+                found[column.name] = old
     for column in history.columns:
-        pairs = column.paths.items()
-        same = (old for old, (*_, paths) in held.items() if old in stored and pairs & paths.items())
-        found[column.name] = next(same, "")
-    claimed = {*filter(None, found.values())}
-    # Who made the target did not say what it holds, or the attribute has no version in common with what it held.
-    kept = stored.keys() - claimed
-    return {column: old or (column if column in kept else "") for column, old in found.items()}
+        # The target does not say what it holds, or no version of what it holds is there any more.
+        may_be_it = column.name in held and labels.isdisjoint(held[column.name][2])
+        if column.name not in found and may_be_it and column.name not in found.values():
+            found[column.name] = column.name
+    return {column.name: found.get(column.name, "") for column in history.columns}
+
+
+def _left(held: HeldAttributes, before: Mapping[str, str]) -> dict[str, str]:
+    """Return the columns of attributes that the state has not, each with its name from now on: another may need it."""
+    left: dict[str, str] = {}
+    for old in held.keys() - {*before.values()}:
+        number, free = 2, old
+        while free in before or (free != old and free in held) or free in left.values():
+            free, number = f"{old}_{number}", number + 1
+        left[old] = free
+    return dict(sorted(left.items()))
+
+
+def _had_path(held: HeldAttributes, path: str) -> bool:
+    """Return whether an attribute of before had a path in some version: what names it may have meant that one."""
+    return any(path in paths.values() for *_, paths in held.values())
 
 
 def _digest(shapes: TableShapes) -> str:

@@ -13,6 +13,7 @@ import msgspec
 from metl_gui.core.dimensional.loads.load_report import LoadReport
 from metl_gui.core.dimensional.rows.messages import Position
 from metl_gui.warehouse.compaction import keep_compacted
+from metl_gui.warehouse.databases.target import TargetError
 from metl_gui.warehouse.epochs import keep_starts, prepare_spans
 from metl_gui.warehouse.forgotten_keys import Purge
 from metl_gui.warehouse.loader import Loader
@@ -95,12 +96,13 @@ class TargetInputs(Loader):
             before: the time; it never goes back.
 
         Raises:
-            TargetError: the target was compacted up to a later time.
+            TargetError: the target was compacted up to a later time, or has attributes that the state has not.
         """
         check_loaded(self.target)
         load = f"compacted before {before:%Y-%m-%dT%H:%M:%S}, {datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%f}"
         with self.target.transaction():
             self._open()
+            self._check_knows_all()
             with self._entry(load):
                 keep_compacted(self.target, before)
                 for entity, history in self.shapes.histories.items():
@@ -115,6 +117,18 @@ class TargetInputs(Loader):
                     self.report.purged += messages - self._number_of(history_table(entity))
                 self._derive()
         return self.report
+
+    def _check_knows_all(self) -> None:
+        """Refuse what would lose values of attributes that the state has not: the messages that carry them would go.
+
+        Raises:
+            TargetError: there are such.
+        """
+        unknown = [f"{column} of {entity}" for entity, columns in self._unknown.items() for column in columns]
+        if unknown:
+            text = f"{self.target.title} holds {', '.join(unknown)}, which this state of the project has not."
+            hint = "Name the state that has them, or add them to it."
+            raise TargetError("Values would be lost", text, hint)
 
     def _purge_numbers(self, entity: str) -> Iterator[int]:
         for shape in self.shapes.dimensions:

@@ -81,13 +81,26 @@ def _identifier(node: exp.Expr) -> exp.Expr:
 
 def _text_column(node: exp.Expr) -> exp.Expr:
     """Compare the text of a column by its bytes, as every other target does."""
-    kind = node.args.get("kind")
-    if isinstance(kind, exp.DataType) and any(
-        one.this in exp.DataType.TEXT_TYPES for one in kind.find_all(exp.DataType)
-    ):
-        collation = exp.ColumnConstraint(kind=exp.CollateColumnConstraint(this=exp.to_identifier("C", quoted=True)))
+    if _is_of_text(node.args.get("kind")):
+        collation = exp.ColumnConstraint(kind=exp.CollateColumnConstraint(this=_by_bytes()))
         node.set("constraints", [collation, *node.args.get("constraints", [])])
     return node
+
+
+def _becomes_text(node: exp.Expr) -> exp.Expr:
+    if _is_of_text(node.args.get("dtype")):
+        node.set("collate", _by_bytes())
+    return node
+
+
+def _is_of_text(kind: object) -> bool:
+    """Return whether a type is one of texts, or of lists of these."""
+    types = kind.find_all(exp.DataType) if isinstance(kind, exp.DataType) else ()
+    return any(one.this in exp.DataType.TEXT_TYPES for one in types)
+
+
+def _by_bytes() -> exp.Identifier:
+    return exp.to_identifier("C", quoted=True)
 
 
 def _try_cast(node: exp.Expr) -> exp.Expr:
@@ -166,6 +179,7 @@ def _cased(function: str) -> Callable[[exp.Expr], exp.Expr]:
 _CHANGES: dict[type[exp.Expr], Callable[[exp.Expr], exp.Expr]] = {
     exp.Identifier: _identifier,
     exp.ColumnDef: _text_column,
+    exp.AlterColumn: _becomes_text,
     exp.TryCast: _try_cast,
     exp.Cast: _cast,
     exp.ArrayContains: _contains,

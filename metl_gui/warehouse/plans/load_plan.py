@@ -33,6 +33,7 @@ from metl_gui.warehouse.plans.facts.periodic_plan import create_periodic, fact_p
 from metl_gui.warehouse.plans.facts.periods import watermark_plan
 from metl_gui.warehouse.plans.facts.posting_plan import no_runs, runs_table
 from metl_gui.warehouse.plans.histories.arrivals import (
+    SET_ASIDE_COLUMN,
     Batch,
     arrival_plan,
     once_plan,
@@ -81,7 +82,7 @@ def create_histories(histories: Iterable[EntityHistory]) -> Iterator[Step]:
     for history in histories:
         entity = history.entity
         yield Step(f"Make the history of {entity}", create_history(history, history_table(entity)))
-        aside = create_history(history, set_aside_table(entity), [("_column", "VARCHAR")])
+        aside = create_history(history, set_aside_table(entity), [(SET_ASIDE_COLUMN, "VARCHAR")])
         yield Step(f"Make the place for what is set aside of {entity}", aside)
 
 

@@ -24,6 +24,7 @@ from metl_gui.warehouse.databases.target import TargetError, WarehouseTarget
 from metl_gui.warehouse.loader import Loader, load_parts
 from metl_gui.warehouse.plans.shapes.shape_maker import shapes
 from metl_gui.warehouse.plans.shapes.table_shapes import TableShapes
+from metl_gui.warehouse.target_inputs import TargetInputs
 from tests.unit.engine.test_stage_sink import ORDER, ROW, plan_of, record
 from tests.unit.warehouse import orders, test_bridges, test_hierarchies
 from tests.unit.warehouse.conftest import SERVER, NewTarget
@@ -328,6 +329,120 @@ def test_what_a_state_does_not_have_stays_absent_when_it_adds_another(new_target
         load(target, tmp_path, state, f"state {number}", [thing(number, 1, **values)])
     kept = "SELECT absent FROM metl_history_thing ORDER BY order_key"
     assert [absent for (absent,) in target.rows(kept)] == [["hue", "size"], ["hue", "size"], ["hue", "mood"]]
+
+
+def of_paths(**columns: dict[str, str]) -> TableShapes:
+    """Return a dimension of all attributes, each with its path by label of a version."""
+    listed = [HistoryColumn("id", "id", "integer", dict.fromkeys("123", "id"))]
+    listed += [HistoryColumn(name, [*paths.values()][-1], "text", paths) for name, paths in columns.items()]
+    model = Model(name="things", tables=(Dimension(name="thing", entity="thing"),))
+    return shapes(model, [EntityHistory("thing", ("id",), tuple(listed))], parse)
+
+
+KEPT_THINGS = "SELECT row_key, absent, {} FROM metl_history_thing ORDER BY order_key"
+A, B = {"1": "a"}, {"1": "b"}
+
+
+def test_of_two_attributes_that_became_one_the_other_is_kept_beside(new_target: NewTarget, tmp_path: Path) -> None:
+    target = new_target(tmp_path)
+    load(target, tmp_path, of_paths(a=A, b=B), "two", [thing(1, 1, a="x", b="y")])
+    joined = of_paths(b={"1": "a", "2": "b"})
+    Loader(target, joined, OWNER).rebuild()
+    load(target, tmp_path, joined, "one", [thing(2, 1, b="z")])
+    assert target.rows(KEPT_THINGS.format("b, b_2")) == [
+        ('{"key":1}', [], "x", "y"), ('{"key":1}', ["b_2"], "z", None),
+    ]  # fmt: skip
+    assert audit(target, joined, OWNER) == ()
+    apart = of_paths(a=A, b=B)
+    Loader(target, apart, OWNER).rebuild()
+    assert target.rows(KEPT_THINGS.format("a, b")) == [('{"key":1}', [], "x", "y"), ('{"key":1}', ["b"], "z", None)]
+
+
+def test_one_attribute_that_became_two_keeps_its_values_in_that_of_its_name(
+    new_target: NewTarget, tmp_path: Path
+) -> None:
+    target = new_target(tmp_path)
+    load(target, tmp_path, of_paths(b={"1": "a", "2": "b"}), "one", [thing(1, 1, b="x")])
+    two = of_paths(a=A, b={"2": "b"})
+    Loader(target, two, OWNER).rebuild()
+    load(target, tmp_path, two, "two", [thing(2, 1, a="p", b="q")])
+    assert target.rows(KEPT_THINGS.format("a, b")) == [('{"key":1}', ["a"], None, "x"), ('{"key":1}', [], "p", "q")]
+    assert audit(target, two, OWNER) == ()
+
+
+def test_a_name_that_another_attribute_takes_is_asked_about(new_target: NewTarget, tmp_path: Path) -> None:
+    target = new_target(tmp_path)
+    load(target, tmp_path, of_paths(a=A, b=B), "before", [thing(1, 1, a="x", b="y")])
+    # What was a in the first version is b, and what is a now came with the second.
+    after = of_paths(a={"2": "a"}, b=A, c=B)
+    with pytest.raises(TargetError, match="Other attributes than before are called a of thing, b of thing") as refused:
+        load(target, tmp_path, after, "after", [thing(2, 1)])
+    assert "rebuild" in refused.value.hint
+    Loader(target, after, OWNER).rebuild()
+    assert target.rows(KEPT_THINGS.format("a, b, c")) == [('{"key":1}', ["a"], None, "x", "y")]
+
+
+def test_a_path_that_meant_an_attribute_of_before_is_asked_about(new_target: NewTarget, tmp_path: Path) -> None:
+    columns = (Column(name="feeling", path="mood", history=2),)
+    model = Model(name="things", tables=(Dimension(name="thing", entity="thing", columns=columns),))
+    older, newer = {"1": "mood", "2": "temper"}, {"3": "mood"}
+    before = shapes(model, [of_paths(temper=older).histories["thing"]], parse)
+    after = shapes(model, [of_paths(mood=newer, temper=older).histories["thing"]], parse)
+    target = new_target(tmp_path)
+    load(target, tmp_path, before, "before", [thing(1, 1, temper="x")])
+    with pytest.raises(TargetError, match="Other attributes than before are called mood of thing"):
+        load(target, tmp_path, after, "after", [thing(2, 1, mood="y", temper="z")])
+    Loader(target, after, OWNER).rebuild()
+    load(target, tmp_path, after, "after", [thing(2, 1, mood="y", temper="z")])
+    assert target.rows("SELECT feeling FROM thing WHERE thing_key > 0 ORDER BY version_number") == [(None,), ("y",)]
+    assert audit(target, after, OWNER) == ()
+
+
+def test_a_target_that_does_not_say_what_it_holds_keeps_what_a_state_has_not(
+    new_target: NewTarget, tmp_path: Path
+) -> None:
+    target = new_target(tmp_path)
+    model = Model(name="things", tables=(Dimension(name="thing", entity="thing", columns=()),))
+    both, one = (shapes(model, [every(*names).histories["thing"]], parse) for names in (("hue", "mood"), ("mood",)))
+    load(target, tmp_path, both, "both", [thing(1, 1, hue="red", mood="x")])
+    target.run("DELETE FROM metl_target WHERE name = 'attributes of thing'")
+    load(target, tmp_path, one, "one", [thing(2, 1, mood="y")])
+    report = load(target, tmp_path, both, "again", [thing(1, 1, hue="red", mood="x"), thing(3, 1, hue="", mood="")])
+    assert (report.repeated, report.ambiguous_order) == (1, {})
+    kept = [([], "red", "x"), (["hue"], None, "y"), ([], "", "")]
+    assert target.rows("SELECT absent, hue, mood FROM metl_history_thing ORDER BY order_key") == kept
+
+
+def test_messages_are_not_made_one_by_a_state_that_lacks_what_they_carry(new_target: NewTarget, tmp_path: Path) -> None:
+    target = new_target(tmp_path)
+    model = Model(name="things", tables=(Dimension(name="thing", entity="thing", columns=()),))
+    both, one = (shapes(model, [every(*names).histories["thing"]], parse) for names in (("hue", "mood"), ("mood",)))
+    load(target, tmp_path, both, "both", [thing(1, 1, hue="red", mood="x"), thing(2, 1, hue="red", mood="y")])
+    with pytest.raises(TargetError, match="holds hue of thing, which this state of the project has not"):
+        TargetInputs(target, one, OWNER).compact(at(90))
+    assert TargetInputs(target, both, OWNER).compact(at(90)).purged == 1
+
+
+def test_combinations_of_times_are_known_as_texts(new_target: NewTarget, tmp_path: Path) -> None:
+    typed, texts = tables(why="timestamp"), tables(why="text")
+    target, when = new_target(tmp_path), at(0).replace(tzinfo=None)
+    load(target, tmp_path, typed, "typed", [], [use(1, 1, when)])
+    keys = 'SELECT no, reasons_key FROM "use" ORDER BY no'
+    before = target.rows(keys)
+    load(target, tmp_path, texts, "texts", [], [use(2, 1, "2026-01-01 00:00:00.000000")])
+    assert target.rows(keys) == [before[0], (2, before[0][1])]
+    assert audit(target, texts, OWNER) == ()
+
+
+@pytest.mark.parametrize("new_target", [pytest.param("postgresql", marks=SERVER)], indirect=True)
+def test_texts_are_compared_by_their_bytes(new_target: NewTarget, tmp_path: Path) -> None:
+    target = new_target(tmp_path)
+    load(target, tmp_path, TYPED, "typed", BEFORE)
+    load(target, tmp_path, AS_TEXT, "as texts", [])
+    collation = """SELECT DISTINCT collation_name FROM information_schema.columns
+        WHERE table_name = ? AND table_schema = CURRENT_SCHEMA() AND column_name IN ('price', 'words')"""
+    for table in ("metl_history_thing", "thing"):
+        assert target.rows(collation, [table]) == [("C",)]
 
 
 KINDS = {

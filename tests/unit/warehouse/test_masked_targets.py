@@ -132,3 +132,17 @@ def test_a_mask_that_is_set_or_taken_away_needs_a_rebuild_which_empties_the_colu
     Loader(target, tables(NO_HASH), OWNER).rebuild()
     assert target.rows(mood) == [(None,)]
     load_parts(target, tables(NO_HASH), [], "5", OWNER)
+
+
+def test_messages_are_known_after_a_mask_was_set_and_it_can_be_taken_away(
+    tmp_path: Path, new_target: NewTarget
+) -> None:
+    target = new_target(tmp_path)
+    load_parts(target, tables(NOTHING_MASKED), [part(tmp_path, "person", messages())], "1", OWNER)
+    Loader(target, tables(OMIT), OWNER).rebuild()
+    masked = load_parts(target, tables(OMIT), [part(tmp_path, "person", messages(), KEPT)], "2", OWNER)
+    assert (masked.repeated, masked.appended, masked.ambiguous_order) == (2, 0, {})
+    Loader(target, tables(NOTHING_MASKED), OWNER).rebuild()
+    load_parts(target, tables(NOTHING_MASKED), [part(tmp_path, "person", messages(first=3))], "3", OWNER)
+    assert target.rows("SELECT DISTINCT mood FROM person WHERE person_key > 0 AND id > 2") == [("glad",)]
+    assert audit(target, tables(NOTHING_MASKED), OWNER) == ()

@@ -47,6 +47,13 @@ def purge_combinations(shape: JunkShape) -> Step:
     return Step(f"Forget combinations of {shape.table}", statement)
 
 
+def combine_again(shape: JunkShape) -> Step:
+    """Return the step that writes combinations that stand in the table anew, once its columns became texts."""
+    statement = f"""UPDATE {name(combinations_table(shape.table))} SET combination = {_combination(shape, "t")}
+        FROM {name(shape.table)} AS t WHERE t.{name(shape.key)} = junk_key"""
+    return Step(f"Write the combinations of {shape.table} as texts", statement)
+
+
 def number_combinations(fact: FactShape, shape: JunkShape) -> Iterator[Step]:
     """Yield the steps that number the combinations of affected facts that have no number."""
     table, made = shape.table, combinations_table(shape.table)

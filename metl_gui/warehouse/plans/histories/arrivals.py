@@ -25,6 +25,10 @@ _OUTER = ("snapshot", "schema_version", "entity_version")
 _CONTENT_OF_ITS_OWN = ("committed_at", "old_key", "absent")
 
 
+SET_ASIDE_COLUMN = "_column"
+"""Of what is set aside, the column that says which one cannot hold it."""
+
+
 def staged_table(entity: str) -> str:
     """Return the name of the table of what was staged for an entity."""
     return f"_staged_{entity}"

@@ -18,25 +18,22 @@ from typing import Any
 import msgspec
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from metl_gui.core.dimensional.loads.load_report import LoadReport
 from metl_gui.core.dimensional.loads.staged_parts import StagedPart
 from metl_gui.core.dimensional.rows.members import Ownership, members, versions
 from metl_gui.core.dimensional.rows.messages import Message, held
 from metl_gui.core.dimensional.rows.row_states import FOREVER, row_states
-from metl_gui.core.warehouse_model import Column, Model
+from metl_gui.core.warehouse_model import Model
 from metl_gui.stack.postgres import OWNER, PostgresServer
 from metl_gui.warehouse.databases.duckdb_target import DuckDb
 from metl_gui.warehouse.databases.postgres_target import PostgreSql
-from metl_gui.warehouse.databases.target import WarehouseTarget
 from metl_gui.warehouse.loader import load_parts
 from metl_gui.warehouse.plans.shapes.shape_maker import shapes
 from metl_gui.warehouse.plans.shapes.table_shapes import TableShapes
-from metl_gui.warehouse.target_model import Owner
 from tests.benchmarks.harness import Case, compared, figure, seconds
 from tests.benchmarks.staging import staged_messages
 from tests.benchmarks.warehouse_baseline import Baseline
+from tests.benchmarks.warehouse_parts import BULK, COLUMNS, integers, ours, write_part
 from tests.unit.warehouse.worlds import PERSON, VISIT, parse, person_dimension, visit_fact
 
 _START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -44,7 +41,6 @@ _CITIES = ("Kiel", "Bonn", "Ulm", "Jena", "Hof", "Celle")
 _LATE = 0.05
 _SETTINGS = {"shared_buffers": "1GB"}
 """Of the server: a dimension of a million members lies in its memory, for both sides."""
-_BULK = Owner(project="benchmark", mode="test")
 
 
 class Change(msgspec.Struct, frozen=True):
@@ -91,62 +87,26 @@ def history(count_members: int, batch: int) -> tuple[list[Change], list[Change]]
 def staged(folder: Path, name: str, changes: Sequence[Change]) -> StagedPart:
     """Write changes as a staged part."""
     payload = {
-        "id": _integers([one.member for one in changes]),
+        "id": integers([one.member for one in changes]),
         "city": pa.array([one.city for one in changes]),
         "mood": pa.array([one.mood for one in changes]),
     }
     keys = [f'{{"id":{one.member}}}' for one in changes]
     times = [one.time for one in changes]
-    return _part(folder / f"{name}.parquet", "person", keys, [one.number for one in changes], times, payload)
+    return write_part(folder / f"{name}.parquet", "person", keys, [one.number for one in changes], times, payload)
 
 
 def staged_visits(folder: Path, visits: Sequence[dict[str, Any]]) -> StagedPart:
     """Write visits as a staged part."""
     times = [one["at"] for one in visits]
     payload = {
-        "no": _integers([one["no"] for one in visits]),
-        "who": _integers([one["id"] for one in visits]),
+        "no": integers([one["no"] for one in visits]),
+        "who": integers([one["id"] for one in visits]),
         "at": pa.array(times, pa.timestamp("us", tz="UTC")),
-        "fee": _integers([one["fee"] for one in visits]),
+        "fee": integers([one["fee"] for one in visits]),
     }
     keys = [f'{{"no":{one["no"]}}}' for one in visits]
-    return _part(folder / "visits.parquet", "visit", keys, [one["no"] for one in visits], times, payload)
-
-
-def _integers(values: Sequence[int]) -> Any:
-    return pa.array(values).cast(pa.decimal128(38, 0))
-
-
-def _part(
-    path: Path,
-    entity: str,
-    keys: Sequence[str],
-    numbers: Sequence[int],
-    at: Sequence[datetime],
-    payload: dict[str, Any],
-) -> StagedPart:
-    """Write messages as a staged part, by their keys, places in the log, commits and attributes."""
-    count, times = len(keys), pa.array(at, pa.timestamp("us", tz="UTC"))
-    texts = {"schema": "s", "op": "u", "schema_version": "1", "entity_version": "1", "position_log": "log"}
-    absent = [
-        column.name for column in {"person": PERSON, "visit": VISIT}[entity].columns if column.name not in payload
-    ]
-    columns: dict[str, Any] = {
-        "row_key": pa.array(keys),
-        "order_key": pa.array([f"p{number:032x}" for number in numbers]),
-        "publication": pa.array(np.zeros(count, np.int64)),
-        "committed_at": times,
-        "seen_at": times,
-        "position_partition": pa.array(np.zeros(count, np.int64)),
-        "position_offset": pa.array(numbers),
-        "snapshot": pa.array(np.zeros(count, bool)),
-        "old_key": pa.nulls(count, pa.string()),
-        "absent": pa.array([absent] * count, pa.list_(pa.string())),
-        **payload,
-        **{column: pa.array([value] * count) for column, value in texts.items()},
-    }
-    pq.write_table(pa.table(columns), path)
-    return StagedPart(entity, str(path), count)
+    return write_part(folder / "visits.parquet", "visit", keys, [one["no"] for one in visits], times, payload)
 
 
 def expected(changes: Sequence[Change]) -> set[tuple[Any, ...]]:
@@ -167,22 +127,10 @@ def expected(changes: Sequence[Change]) -> set[tuple[Any, ...]]:
     return found
 
 
-def shapes_of_person() -> TableShapes:
-    """Return the tables of the benchmark's model."""
-    columns = (Column(name="city", path="city", history=2), Column(name="mood", path="mood"))
-    return shapes(Model(name="benchmark", tables=(person_dimension(columns=columns),)), [PERSON], parse)
-
-
 def shapes_with_visits() -> TableShapes:
     """Return the tables of the benchmark's model and a fact of visits."""
-    columns = (Column(name="city", path="city", history=2), Column(name="mood", path="mood"))
-    tables = (person_dimension(columns=columns), visit_fact())
+    tables = (person_dimension(columns=COLUMNS), visit_fact())
     return shapes(Model(name="benchmark", tables=tables), [PERSON, VISIT], parse)
-
-
-def ours(target: WarehouseTarget, parts: Sequence[StagedPart], name: str) -> LoadReport:
-    """Load parts."""
-    return load_parts(target, shapes_of_person(), parts, name, _BULK)
 
 
 def cases(rounds: int, quick: bool) -> Iterator[Case]:
@@ -240,8 +188,8 @@ def bulk_facts(folder: Path, login: dict[str, Any], count: int, batch: int, roun
     pairs = []
     for number in range(rounds):
         with PostgreSql(login, f"our facts {number}", "the warehouse") as target:
-            load_parts(target, shapes_with_visits(), [base], "first", _BULK)
-            mine = seconds(partial(load_parts, target, shapes_with_visits(), [more], "more", _BULK))
+            load_parts(target, shapes_with_visits(), [base], "first", BULK)
+            mine = seconds(partial(load_parts, target, shapes_with_visits(), [more], "more", BULK))
             check_facts(target.rows(query.format(key="guest_key")), right)
         baseline = Baseline(login, f"their facts {number}", first)
         theirs = seconds(partial(baseline.load_facts, baseline.facts(), visits))

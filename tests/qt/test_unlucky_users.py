@@ -250,7 +250,7 @@ def test_closing_a_project_gives_up_what_is_being_imported_and_says_so(
     source.write_text('{"type": "object", "properties": {"id": {"type": "string"}}}')
 
     def import_and_close(*_arguments: object, **_more: object) -> None:
-        empty.commands.close_project()
+        empty.projects.close()  # what the command does once nothing has to be asked any more
         raise ProjectError("it is closed")
 
     monkeypatch.setattr("metl_gui.ui.importing.commands.import_sources", import_and_close)

@@ -9,7 +9,7 @@ from metl_gui.engine.checks.destinations import refuse_feedback, refuse_shared_p
 from metl_gui.engine.runs.staged_outputs import Staging
 from metl_gui.engine.sources.error_store import ErrorStore
 from metl_gui.engine.sources.files import list_files
-from metl_gui.engine.sources.typed_files import TypedFileSource, reads_typed
+from metl_gui.engine.sources.typed_addresses import reads_typed
 from metl_gui.engine.spark.java import find_java
 from metl_gui.engine.spark.target_check import check_target
 from metl_gui.engine.streaming.checkpoint import check_stream
@@ -41,6 +41,8 @@ def check_run(spec: RunSpec, target: Target | str) -> None:
     if source.replay is not None and not is_kafka(source.address):
         ErrorStore.at(source.address, source.replay.reasons, source.max_record_bytes)
     elif reads_typed(spec.source):
+        from metl_gui.engine.sources.typed_files import TypedFileSource
+
         TypedFileSource.of(spec)
     elif not is_kafka(source.address):
         list_files(source.address)

@@ -10,7 +10,8 @@ from metl_gui.core.runs.run_spec import RunSpec
 from metl_gui.engine.sources.error_store import ErrorStore, ReplaySource, exclusive
 from metl_gui.engine.sources.files import list_files
 from metl_gui.engine.sources.source import FileSource, Source
-from metl_gui.engine.sources.typed_files import TypedFileSource, reads_typed
+from metl_gui.engine.sources.typed_addresses import reads_typed
+from metl_gui.engine.sources.typed_files import TypedFileSource
 
 
 @contextlib.contextmanager

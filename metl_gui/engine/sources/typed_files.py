@@ -5,10 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from pathlib import Path
 
-from metl_gui.core.runs.kafka import is_kafka
-from metl_gui.core.runs.run_spec import RunSpec, SourceSpec
+from metl_gui.core.runs.run_spec import RunSpec
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.kernel.plan import Plan
 from metl_gui.engine.sources.files import (
@@ -20,35 +18,9 @@ from metl_gui.engine.sources.files import (
     range_bytes,
 )
 from metl_gui.engine.sources.source import FileSource
-from metl_gui.engine.staging.typed_files import MAGIC, TypedBatch, TypedFile, typed_batches, typed_file
+from metl_gui.engine.sources.typed_addresses import SUFFIX
+from metl_gui.engine.staging.typed_files import TypedBatch, TypedFile, typed_batches, typed_file
 from metl_gui.errors import RunError
-
-SUFFIX = ".parquet"
-_LINES = frozenset({".jsonl", ".json", ".gz", ".zst"})
-
-
-def reads_typed(source: SourceSpec) -> bool:
-    """Return whether a run reads messages in Parquet."""
-    return source.holds == "messages" and source.replay is None and holds_typed(source.address)
-
-
-def holds_typed(address: str) -> bool:
-    """Return whether a source is Parquet: a file, or a folder or a pattern that finds some and no lines of JSON."""
-    if is_kafka(address):
-        return False
-    try:
-        root, paths = matching_files(address)
-        if paths == [root]:
-            return root.suffix.lower() == SUFFIX or _begins_so(root)
-        kinds = {path.suffix.lower() for path in paths if path.is_file()}
-    except (RunError, OSError, RuntimeError):
-        return False  # whoever reads it says what is wrong
-    return SUFFIX in kinds and not kinds & _LINES
-
-
-def _begins_so(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(len(MAGIC)) == MAGIC
 
 
 class TypedFileSource(FileSource):

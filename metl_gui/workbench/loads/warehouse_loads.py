@@ -22,7 +22,7 @@ from metl_gui.core.matrix.document import Document
 from metl_gui.core.progress import UNWATCHED, Watch
 from metl_gui.core.runs.kafka import is_kafka
 from metl_gui.engine.execution.client import SparkProcess
-from metl_gui.engine.sources.typed_files import holds_typed
+from metl_gui.engine.sources.typed_addresses import holds_typed
 from metl_gui.engine.staging.sink import staged_coverage, staged_parts
 from metl_gui.errors import EditError, RunError, near_names
 from metl_gui.formats.row_expressions import named_attributes, row_expression

@@ -279,10 +279,10 @@ def _column(
 
 
 def _origin(target: WarehouseTarget, shape: MemberShape, message: Message) -> MessageOrigin:
-    query = f"""SELECT schema_version, entity_version FROM {name(history_table(shape.entity))}
+    query = f"""SELECT schema_version, entity_version, batch FROM {name(history_table(shape.entity))}
         WHERE schema = ? AND row_key = ? AND op = ? AND order_key = ? AND publication = ? LIMIT 1"""
     rows = target.rows(query, [*message.identity, message.publication])
-    schema_version, entity_version = rows[0] if rows else (None, None)
+    schema_version, entity_version, batch = rows[0] if rows else (None, None, None)
     return MessageOrigin(
         schema=message.schema,
         schema_version=schema_version or "",
@@ -294,4 +294,5 @@ def _origin(target: WarehouseTarget, shape: MemberShape, message: Message) -> Me
         partition=message.position.partition,
         offset=message.position.offset,
         publication=message.publication,
+        load=batch or "",
     )

@@ -16,6 +16,7 @@ from metl_gui.workbench.loads.warehouse_loads import model_shapes
 from tests.unit.warehouse.worlds import at, part
 
 PERSON, ORDERS = "fx.customers.person", "fx.payments.orders"
+LOAD = "20260101-000000-abc123"
 CUSTOMER = {"customer_id": 7, "name_family": "Dubois", "address_country": "CZ"}
 PAYMENT = {"payment_id": 1, "payer_id": "C-7", "amount": "12.50", "booked_at": at(5), "status": "booked"}
 
@@ -58,7 +59,7 @@ def loaded(window: Window, folder: Path, **messages: Sequence[Message]) -> str:
             history = tables.histories[entity]
             columns = tuple(one for one in history.columns if one.name in some[0].values)
             parts.append(part(folder, entity, some, msgspec.structs.replace(history, columns=columns)))
-        load_parts(opened, tables, parts, "load", Owner(project=workbench.project_id, mode="test"))
+        load_parts(opened, tables, parts, LOAD, Owner(project=workbench.project_id, mode="test"))
         opened.run("UPDATE metl_history_customer SET schema_version = '2', entity_version = '2.0.0'")
         opened.run("UPDATE metl_history_payment SET schema_version = '4', entity_version = '2.0.0'")
     return f"duckdb:{path}"

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
+import msgspec
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
+from metl_gui.core.runs.records import MappedRecord, SentMessage
 from metl_gui.errors import RunError
 from metl_gui.ui.shell.window import Window
-from metl_gui.ui.widgets.choice import Chooser
+from metl_gui.ui.widgets.choice import ChoiceRow, Chooser
+from metl_gui.warehouse.databases.duckdb_target import DuckDb
 from metl_gui.warehouse.plans.shapes.table_shapes import MemberShape
 from metl_gui.workbench.loads import row_reasons
 from metl_gui.workbench.loads.key_histories import dimension_key_history
 from metl_gui.workbench.loads.row_reasons import SourceCell, reason_lines, why_row
 from metl_gui.workbench.settings import set_settings
+from metl_gui.workbench.user_folders import run_folder
 from tests.qt.conftest import activate
-from tests.qt.loaded_targets import PERSON, loaded_customer, loaded_payments
+from tests.qt.loaded_targets import LOAD, PERSON, loaded_customer, loaded_payments
+from tests.qt.recorded_runs import keep_recorded
 
 
 @pytest.fixture
@@ -117,11 +123,12 @@ def test_an_inferred_member_leads_to_the_facts_that_refer_to_it(
         QTest.keyClick(page.timeline.view, key)
     told = open_chooser(window)
     assert told.windowTitle().startswith("customer 9 is inferred: no message brought it")
-    cell, why = told._choices
-    assert {one.section for one in told._choices} == {"payment 2 refers to it by payer, as 2 more rows do"}
+    cell, why, brought = told._choices
+    assert {one.section for one in (cell, why)} == {"payment 2 refers to it by payer, as 2 more rows do"}
     assert "orders, partition 1, offset 12" in cell.words.title
     assert isinstance(cell.value, SourceCell)
     assert (cell.value.source, cell.value.target) == ("customer_id", "payer_id")
+    assert brought.value == cell.value.message
     told.chosen.emit(why.value)
     told.close()
     assert open_chooser(window).windowTitle() == "Why payment 2 is so"
@@ -141,6 +148,69 @@ def test_an_inferred_member_leads_to_the_facts_that_refer_to_it(
     monkeypatch.setattr(row_reasons, "hidden_columns", hidden)
     (masked,) = why_row(workbench, page.load.target_text, "customer", '{"customer_id": 9}').as_json()["inferred_by"]
     assert (masked["key"], masked["cells"][0]["message"]["row_key"]) == (["•••"], "•••")
+
+
+def message_row(window: Window) -> ChoiceRow:
+    """Ask why a payment is so, and return the row for its message."""
+    window.warehouse.timelines.reasons.explain("payment", ("2",))
+    told = open_chooser(window)
+    (found,) = (one for one in told._choices if one.section == "The messages themselves")
+    assert LOAD in found.words.facts
+    told.chosen.emit(found.value)
+    told.close()
+    return found
+
+
+def keep_samples(window: Window, *places: str) -> Path:
+    """Keep the run of the load, with records of some places."""
+    workbench = window.project.workbench
+    assert workbench is not None
+    keep_recorded(workbench, LOAD)
+    samples = run_folder(workbench.project_id, LOAD) / "samples"
+    samples.mkdir(parents=True)
+    sent = (SentMessage("payment", msgspec.Raw(b'{"entity":"payment","payload":{"payment_id":2}}')),)
+    lines = (msgspec.json.encode(MappedRecord(place, sent, raw=f'{{"place": "{place}"}}')) for place in places)
+    (samples / "part-000000-0.jsonl").write_bytes(b"".join(line + b"\n" for line in lines))
+    return samples.parent
+
+
+@pytest.mark.parametrize("place", ["orders/1/12", "orders@12"])
+def test_a_message_is_shown_in_the_run_that_brought_it(payments: Window, place: str) -> None:
+    if "@" in place:
+        target = payments.warehouse.page.load.target_text
+        with DuckDb(Path(target.removeprefix("duckdb:"))) as opened:
+            opened.run("UPDATE metl_history_payment SET position_partition = 0")
+    keep_samples(payments, "orders/2/12", "orders/1/11", place, "orders/1/13")
+    message_row(payments)
+    assert payments.page == 2
+    messages = payments.run_page.messages
+    assert payments.run_page.past is not None
+    assert payments.run_page.past.run_id == LOAD
+    assert [one.place for one in messages.records if isinstance(one, MappedRecord)] == [place]
+    assert place in messages.sides.before.toPlainText()
+    messages.everything.click()
+    assert len(messages.records) == 4
+
+
+def test_a_run_that_keeps_other_records_is_shown_and_says_so(payments: Window) -> None:
+    keep_samples(payments, "orders/1/11")
+    message_row(payments)
+    assert payments.page == 2
+    assert payments.notice.words.text() == (
+        f"Run {LOAD} brought the message, and keeps other records to look at, not this one."
+    )
+
+
+def test_a_message_whose_run_or_folder_is_gone_is_told_of_in_words(payments: Window) -> None:
+    message_row(payments)
+    assert payments.page == 3
+    assert payments.notice.words.text() == (
+        f"Load {LOAD} brought the message, and is no run that this project knows any more. It came from orders/1/12."
+    )
+    shutil.rmtree(keep_samples(payments, "orders/1/12"))
+    message_row(payments)
+    assert payments.page == 3
+    assert "Its folder is gone, and what it kept with it." in payments.notice.words.text()
 
 
 def test_a_decision_is_named_by_who_made_it_and_masked_values_stay_hidden(window: Window, target: str) -> None:

@@ -184,6 +184,7 @@ class RecordRequest:
         is_set_aside: what was set aside, not what was mapped.
         reason: set aside for this; all when empty.
         entity: mapped to this; all when empty.
+        place: mapped from what lay here; all when empty.
     """
 
     folder: Path | None = None
@@ -191,6 +192,7 @@ class RecordRequest:
     is_set_aside: bool = False
     reason: str = ""
     entity: str = ""
+    place: str = ""
 
 
 @dataclass(frozen=True)
@@ -209,7 +211,11 @@ def records_of(wanted: RecordRequest) -> list[KeptRecord]:
     if wanted.is_set_aside:
         errors = wanted.errors
         return list(first_set_aside(errors, SHOWN, wanted.reason)) if errors is not None and errors.is_dir() else []
-    return list(first_results(wanted.folder / "samples", SHOWN, wanted.entity)) if wanted.folder is not None else []
+    return (
+        list(first_results(wanted.folder / "samples", SHOWN, wanted.entity, wanted.place))
+        if wanted.folder is not None
+        else []
+    )
 
 
 def pair_of(record: KeptRecord, document: Document, is_raw: bool = False) -> MessagePair:

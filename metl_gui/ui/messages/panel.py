@@ -103,11 +103,15 @@ class MessagePanel(QFrame):
 
     def show_reason(self, reason: str) -> None:
         """Show the records that were set aside for a reason."""
-        self._want(replace(self.wanted, is_set_aside=True, reason=reason, entity=""))
+        self._want(replace(self.wanted, is_set_aside=True, reason=reason, entity="", place=""))
 
     def show_entity(self, entity: str) -> None:
         """Show the records that became messages of an entity."""
-        self._want(replace(self.wanted, is_set_aside=False, reason="", entity=entity))
+        self._want(replace(self.wanted, is_set_aside=False, reason="", entity=entity, place=""))
+
+    def show_place(self, place: str) -> None:
+        """Show the record that lay at a place."""
+        self._want(replace(self.wanted, is_set_aside=False, reason="", entity="", place=place))
 
     def refresh(self) -> None:
         """Show the same record again, as the masks of the document are now."""
@@ -132,10 +136,10 @@ class MessagePanel(QFrame):
         self._load()
 
     def _choose_kind(self, is_set_aside: bool) -> None:
-        self._want(replace(self.wanted, is_set_aside=is_set_aside, reason="", entity=""))
+        self._want(replace(self.wanted, is_set_aside=is_set_aside, reason="", entity="", place=""))
 
     def _show_everything(self) -> None:
-        self._want(replace(self.wanted, reason="", entity=""))
+        self._want(replace(self.wanted, reason="", entity="", place=""))
 
     def _load(self) -> None:
         wanted = self.wanted
@@ -168,7 +172,7 @@ class MessagePanel(QFrame):
         record, pair = self.record, self.pair
         self.as_it_came.setEnabled(record is not None)
         self.follow.setEnabled(self._live is not None)
-        self.everything.setVisible(bool(self.wanted.reason or self.wanted.entity))
+        self.everything.setVisible(bool(self.wanted.reason or self.wanted.entity or self.wanted.place))
         self._show_lead(record)
         if pair is None:
             self.place.setText(self._nothing())

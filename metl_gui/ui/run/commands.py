@@ -46,6 +46,7 @@ from metl_gui.workbench.samples.run_records import first_set_aside
 
 if TYPE_CHECKING:
     from metl_gui.ui.run.page import RunPage
+    from metl_gui.workbench.loads.message_runs import BroughtMessage
 
 
 _RUN = PAGES.index("Run")
@@ -149,6 +150,17 @@ class RunCommands:
         """Show the Run page in one of its views."""
         self._context.navigate.show_page(_RUN)
         show()
+
+    def show_message(self, brought: BroughtMessage) -> None:
+        """Show a message in the run that brought it to a warehouse, or only the run where it keeps others."""
+        self._context.navigate.show_page(_RUN)
+        self._page.setup.history.select(brought.run.run_id)
+        self._page.show_whole()
+        self._page.show_past(brought.run)
+        if brought.place:
+            self._page.messages.show_place(brought.place)
+        else:
+            self._context.notify(brought.words)
 
     def show_cell(self, link: RecordLink) -> None:
         """Bring the cell that mapped a part of a message."""

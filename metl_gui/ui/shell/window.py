@@ -334,6 +334,7 @@ class Window(QMainWindow):
         self.review_commands.settling.undo_wanted.connect(self.history.undo_of)
         self.review_commands.settling.undo_question_wanted.connect(self.history.ask_to_undo)
         self.review_commands.replay_of = self.run_commands.replay_of
+        self.warehouse.timelines.reasons.message_wanted.connect(self.run_commands.show_message)
         RebuildAnswers(self.context, self.review, self.warehouse, lambda: self.spark.is_running)
 
     # following the project

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 
 from metl_gui.core.dimensional.loads.key_history import KeyHistory, KeyVersion
-from metl_gui.core.dimensional.loads.row_reasons import ReferringRow
+from metl_gui.core.dimensional.loads.row_reasons import MessageOrigin, ReferringRow
 from metl_gui.core.progress import Watch
 from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.context.app_context import PAGES, AppContext
@@ -26,6 +26,7 @@ from metl_gui.ui.widgets.two_line_list import TwoLines
 from metl_gui.workbench.session import Workbench
 
 if TYPE_CHECKING:
+    from metl_gui.workbench.loads.message_runs import BroughtMessage
     from metl_gui.workbench.loads.row_reasons import ExplainedRow, SourceCell
 
 _WIDTH = 980
@@ -40,7 +41,12 @@ class RowReasons(QObject):
     Args:
         context: what controllers share.
         page: with the timeline and the target.
+
+    Signals:
+        message_wanted: a ``BroughtMessage`` that somebody wants to see.
     """
+
+    message_wanted = Signal(object)
 
     def __init__(self, context: AppContext, page: WarehousePage) -> None:
         super().__init__(context.window)
@@ -105,11 +111,21 @@ class RowReasons(QObject):
             chooser.resize(min(themes.px(_WIDTH), self._context.window.width()), chooser.height())
             dialogs.show_about(self._context.project, chooser)
 
-    def _follow(self, chosen: SourceCell | ReferringRow | None) -> None:
+    def _follow(self, chosen: SourceCell | MessageOrigin | ReferringRow | None) -> None:
+        workbench = self._context.project.workbench
         if isinstance(chosen, ReferringRow):
             self.explain(chosen.table, chosen.key)
+        elif isinstance(chosen, MessageOrigin):
+            if workbench is not None:
+                self._reading.start("Looking for a message", partial(_brought, workbench, chosen), self._found)
         else:
             self._go_to(chosen)
+
+    def _found(self, outcome: JobOutcome[BroughtMessage]) -> None:
+        if outcome.error is not None:
+            self._context.notify(" ".join(dialogs.words_of(outcome.error)), is_good=False)
+        elif outcome.value is not None:
+            self.message_wanted.emit(outcome.value)
 
     def _go_to(self, cell: SourceCell | None) -> None:
         """Bring the cell that mapped a value."""
@@ -128,7 +144,7 @@ class RowReasons(QObject):
 
 
 def _rows(row: ExplainedRow) -> Iterator[ChoiceRow]:
-    """Yield a row for each message that brought a value, below its column."""
+    """Yield a row for each message that brought a value, below its column; then one for each message."""
     for referring, cells in zip(row.reason.inferred_by, row.referring, strict=True):
         for cell in cells:
             yield ChoiceRow(TwoLines(cell.message.words, cell.words), cell, referring.words)
@@ -140,6 +156,10 @@ def _rows(row: ExplainedRow) -> Iterator[ChoiceRow]:
             yield ChoiceRow(TwoLines(cell.message.words, cell.words), cell, section)
         if not cells:
             yield ChoiceRow(TwoLines("No message", column.how), None, section)
+    brought = [cell.message for _, cells in (*row.cells, *(("", cells) for cells in row.referring)) for cell in cells]
+    for message in dict.fromkeys([*([row.reason.opened_by] if row.reason.opened_by else []), *brought]):
+        facts = f"Shows it in the run that brought it, {message.load}"
+        yield ChoiceRow(TwoLines(message.words, facts), message, "The messages themselves")
 
 
 # A task of a job. What it imports would keep the window from being shown: parsers of SQL, and the database.
@@ -151,6 +171,12 @@ def _why(
     from metl_gui.workbench.loads.row_reasons import why_row
 
     return why_row(workbench, target, table, key, at, model)
+
+
+def _brought(workbench: Workbench, message: MessageOrigin, _watch: Watch) -> BroughtMessage:
+    from metl_gui.workbench.loads.message_runs import run_of_message
+
+    return run_of_message(workbench, message)
 
 
 def _facts(workbench: Workbench, target: str, table: str, model: str, _watch: Watch) -> tuple[tuple[str, ...], ...]:

@@ -18,18 +18,20 @@ _MAPPED = msgspec.json.Decoder(MappedRecord)
 _SET_ASIDE = msgspec.json.Decoder(SetAsideRecord)
 
 
-def first_results(samples: Path, count: int, entity: str = "") -> list[MappedRecord]:
+def first_results(samples: Path, count: int, entity: str = "", place: str = "") -> list[MappedRecord]:
     """Read the first records that became messages.
 
     Args:
         samples: the folder of samples of a finished run (``RunSpec.samples_folder``).
         count: how many records.
         entity: only records that became a message of this entity; all when empty.
+        place: only the record of this place; all when empty.
 
     Order: as the run read them.
     """
     records = (_MAPPED.decode(line) for line in _lines_of(samples))
-    wanted = (r for r in records if not entity or any(sent.entity == entity for sent in r.outgoing))
+    of_place = (r for r in records if not place or r.place == place)
+    wanted = (r for r in of_place if not entity or any(sent.entity == entity for sent in r.outgoing))
     return list(itertools.islice(wanted, count))
 
 

@@ -17,6 +17,7 @@ class MessageOrigin(msgspec.Struct, frozen=True, kw_only=True):
         committed_at: by its source, as far as that can be right.
         log, partition, offset: of its topic or file.
         publication: of the mapping; of test runs the state.
+        load: that brought it, which is named as its run.
     """
 
     schema: str
@@ -29,6 +30,15 @@ class MessageOrigin(msgspec.Struct, frozen=True, kw_only=True):
     partition: int
     offset: int
     publication: int
+    load: str = ""
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """Return the position as runs may have written it: in a topic, or in a file; empty where it is not known."""
+        if not self.log:
+            return ()
+        of_topic, of_file = f"{self.log}/{self.partition}/{self.offset}", f"{self.log}@{self.offset}"
+        return (of_topic,) if self.partition else (of_topic, of_file)
 
     @property
     def words(self) -> str:

@@ -56,8 +56,10 @@ def test_a_timeline_goes_when_another_target_mode_or_model_is_chosen(
 ) -> None:
     timeline = shown.warehouse.page.timeline
     assert (timeline.title.text(), len(timeline.view.content.items)) == ("customer 7", 2)
+    assert timeline.title.isVisible()
     go(shown)
     assert (timeline.title.text(), timeline.view.content.items) == ("", ())
+    assert not timeline.title.isVisible()
     assert timeline.words.text().startswith("Choose a key")
 
 

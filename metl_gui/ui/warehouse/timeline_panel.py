@@ -47,6 +47,7 @@ class TimelinePanel(Surface):
         self.other.setAccessibleName("Values of the late message that are other ones")
         self.other.setToolTip("What the late message says otherwise than the one it is like")
         self.other.hide()
+        self.title.hide()  # its margin would stand before the words
         self.view = TimelineView()
         FocusRing(self.view)
         self.area = QScrollArea()
@@ -94,6 +95,7 @@ class TimelinePanel(Surface):
         self._move, self._history = None, history
         self.other.hide()
         self.title.setText(f"{history.table} {', '.join(history.key)}")
+        self.title.show()
         void = sum(one.is_void for one in history.messages)
         facts = [f"{len(history.messages) - void:,} messages", f"{len(history.versions):,} versions"]
         facts += [f"{void:,} messages hold no more"] if void else []
@@ -134,6 +136,7 @@ class TimelinePanel(Surface):
         self._move = self._history = None
         self.other.hide()
         self.title.setText("")
+        self.title.hide()
         self.words.setText(_FACTS if self.fact.isEnabled() else _NOTHING)
         self.view.show_content(TimelineContent())
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
+from metl_gui.core.dimensional.loads.load_report import LoadReport, TableCounts
 from metl_gui.core.edits.warehouse import SetModel
 from metl_gui.ui.shell.window import Window
 from metl_gui.ui.widgets.choice import Chooser
 from metl_gui.warehouse.databases.duckdb_target import DuckDb
+from metl_gui.workbench.loads import warehouse_loads
 from metl_gui.workbench.loads.key_histories import dimension_key_history
 from metl_gui.workbench.loads.warehouse_loads import AuditReport
 from metl_gui.workbench.runs.mapping_run import PRODUCTION, TEST
@@ -157,4 +160,39 @@ def test_an_audit_that_ends_when_another_target_is_chosen_says_which_it_is_of(
     assert panel.pill.text() == "auditing"
     jobs.release()
     assert panel.found.rows == ()
-    assert panel.words.text().endswith("loaded.duckdb found 2 problems; another target is chosen now.")
+    assert panel.pill.text() == "2 problems"
+    assert "loaded.duckdb: Rules that are broken" in panel.words.text()
+    assert panel.words.text().endswith("Another target is chosen now.")
+
+
+def test_a_rebuild_that_ends_when_another_target_is_chosen_is_kept_as_one_of_its_own(
+    audited: Window, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    panel, jobs = audited.warehouse.page.load, HeldJobs()
+    held: list[str] = []
+    rebuilt = panel.target_text
+    panel.held.connect(held.append)
+    monkeypatch.setattr(audited.warehouse._proving, "_jobs", jobs)
+    panel.rebuild.click()
+    _to_other_file(audited)
+    jobs.release()
+    assert (panel.pill.text(), held, panel.found.rows) == ("rebuilt", [rebuilt], ())
+    assert panel.words.text() == f"{rebuilt}: The tables are those of the model. Another target is chosen now."
+
+
+def test_a_load_that_ends_when_another_target_is_chosen_is_kept_as_one_of_its_own(
+    audited: Window, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    panel = audited.warehouse.page.load
+    held: list[str] = []
+    loaded = panel.target_text
+    report = LoadReport(load="l", messages=1, appended=1, tables={"customer": TableCounts(inserted=1)})
+
+    def load(*_: object, **_named: object) -> SimpleNamespace:
+        _to_other_file(audited)
+        return SimpleNamespace(load=report)
+
+    monkeypatch.setattr(warehouse_loads, "load_warehouse", load)
+    panel.held.connect(held.append)
+    panel.load.click()
+    assert (panel.pill.text(), held, panel.found.rows) == ("loaded", [loaded], ())

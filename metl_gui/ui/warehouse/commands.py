@@ -24,7 +24,6 @@ from metl_gui.ui.history.production_state import ProductionState
 from metl_gui.ui.jobs.jobs import JobOutcome, NewestJob
 from metl_gui.ui.jobs.timers import pause
 from metl_gui.ui.project.panel_updater import PanelUpdater
-from metl_gui.ui.project.text import number_of
 from metl_gui.ui.run.processes import SparkRuns
 from metl_gui.ui.run.progress import published_words
 from metl_gui.ui.warehouse.columns import TableRowChange
@@ -95,7 +94,7 @@ class WarehouseController(QObject):
         self._reading, self._proving = NewestJob(context.jobs, self), NewestJob(context.jobs, self)
         self._loading: Workbench | None = None
         self._is_dry = False
-        self._audited_place = self.page.load.place
+        self._loaded_place = self._proved_place = self.page.load.place
         self._updater = PanelUpdater(context.project, self.page, self.refresh)
         self._pause = pause(self, _PAUSE_MS, self._look)
         self._connect()
@@ -310,7 +309,7 @@ class WarehouseController(QObject):
         request = panel.request(self._spark_target(), self._project.looks_back)
         if not is_dry and not self._agrees(request):
             return
-        self._loading, self._is_dry = workbench, is_dry
+        self._loading, self._is_dry, self._loaded_place = workbench, is_dry, panel.place
         panel.say("planning" if is_dry else "loading", "accent", "")
         self._spark.load(workbench, request, panel.target_text, self.page.model.name, is_dry=is_dry)
 
@@ -342,7 +341,7 @@ class WarehouseController(QObject):
         if workbench is None or not self.page.load.audit.isEnabled():
             return
 
-        mode, self._audited_place = self.page.load.mode.mode, self.page.load.place
+        mode, self._proved_place = self.page.load.mode.mode, self.page.load.place
         self.page.load.say("auditing", "accent", "Every row is made anew and compared.")
         task = partial(_audit, workbench, target, model, mode)
         self._proving.start(
@@ -355,7 +354,7 @@ class WarehouseController(QObject):
         if workbench is None or not self.page.load.rebuild.isEnabled():
             return
 
-        mode = self.page.load.mode.mode
+        mode, self._proved_place = self.page.load.mode.mode, self.page.load.place
         self.page.load.say("rebuilding", "accent", "Every table is made anew from the histories.")
         task = partial(_rebuild, workbench, target, model, mode)
         cost = f"If you stop it, the tables in {target} stay as they were."
@@ -380,7 +379,7 @@ class WarehouseController(QObject):
         if workbench is None or workbench is not self._project.workbench:
             return
         if outcome.value is not None:
-            panel.show_load(outcome.value.load, is_dry=self._is_dry)
+            panel.show_load(outcome.value.load, self._loaded_place, is_dry=self._is_dry)
         elif outcome.error is not None:
             panel.say("failed", "bad", " ".join(dialogs.words_of(outcome.error)))
         else:
@@ -388,17 +387,14 @@ class WarehouseController(QObject):
 
     def _audited(self, outcome: JobOutcome[AuditReport]) -> None:
         panel = self.page.load
-        if outcome.value is not None and panel.place != self._audited_place:
-            count = number_of(len(outcome.value.problems), "problem")
-            panel.say("", "plain", f"The audit of {outcome.value.target} found {count}; another target is chosen now.")
-        elif outcome.value is not None:
-            panel.show_audit(outcome.value)
+        if outcome.value is not None:
+            panel.show_audit(outcome.value, self._proved_place)
         elif outcome.error is not None:
             panel.say("not audited", "bad", " ".join(dialogs.words_of(outcome.error)))
 
     def _rebuilt(self, outcome: JobOutcome[LoadReport]) -> None:
         if outcome.value is not None:
-            self.page.load.show_load(outcome.value)
+            self.page.load.show_load(outcome.value, self._proved_place)
         elif outcome.error is not None:
             self.page.load.say("not rebuilt", "bad", " ".join(dialogs.words_of(outcome.error)))
 

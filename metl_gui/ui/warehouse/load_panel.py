@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from PySide6.QtCore import QModelIndex, Signal
 from PySide6.QtWidgets import (
@@ -37,6 +37,10 @@ if TYPE_CHECKING:
 _HOLDS = ("Captured changes", "Canonical messages")
 _MESSAGES = 1
 _MOST_LETTERS = 2_000
+_Said: TypeAlias = tuple[str, str, str]
+"""What a pill says, its kind, and the words below it."""
+Place: TypeAlias = tuple[str, str]
+"""A target as it is written, and the mode of the runs that it takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +144,7 @@ class LoadPanel(Surface):
         return text if not text or text.startswith(("duckdb:", "postgresql:", "delta:", "@")) else f"duckdb:{text}"
 
     @property
-    def place(self) -> tuple[str, str]:
+    def place(self) -> Place:
         """The target as it is written, and which runs it takes."""
         return self.target_text, self.mode.mode
 
@@ -176,33 +180,46 @@ class LoadPanel(Surface):
         self.words.setToolTip(plain_tip(words[:_MOST_LETTERS]))
         self.bar.setVisible(False)
 
-    def show_load(self, load: LoadReport, *, is_dry: bool = False) -> None:
-        """Show what a load did, or would do."""
-        if is_dry:
-            self.say("planned", "accent", f"Nothing was written. {_message_words(load)}")
-        elif load.is_repeated:
-            self.say("done before", "plain", f"Nothing was changed. {_message_words(load)}")
-        elif load.messages:
-            self.say("loaded", "good", _message_words(load))
-        else:
-            self.say("rebuilt", "good", "The tables are those of the model.")
-        self._show_results([(TwoLines(name, count.words), name) for name, count in load.tables.items()])
-        if not is_dry:
-            self.held.emit(self.target_text)
+    def show_load(self, load: LoadReport, place: Place | None = None, *, is_dry: bool = False) -> None:
+        """Show what a load did, or would do.
 
-    def show_audit(self, report: AuditReport) -> None:
-        """Show what an audit found."""
-        count = len(report.problems)
-        if count:
+        Args:
+            load: what it did.
+            place: its target, which may be another one than is chosen now.
+            is_dry: nothing was written.
+        """
+        rows = [(TwoLines(name, count.words), name) for name, count in load.tables.items()]
+        self._tell(_load_words(load, is_dry=is_dry), rows, place)
+        if not is_dry:
+            target, _ = place or self.place
+            self.held.emit(target)
+
+    def show_audit(self, report: AuditReport, place: Place | None = None) -> None:
+        """Show what an audit found.
+
+        Args:
+            report: what it found.
+            place: its target, which may be another one than is chosen now.
+        """
+        said = "is right", "good", "Every row follows from the histories, and every rule holds."
+        if report.problems:
             words = "Rules that are broken, and how often. Choose one to see its rows."
-            self.say(number_of(count, "problem"), "bad", words)
-        else:
-            self.say("is right", "good", "Every row follows from the histories, and every rule holds.")
+            said = number_of(len(report.problems), "problem"), "bad", words
         rows = []
         for one in report.problems:
             words = _row_words(one.table, one.keys, one.shown)
             rows.append((TwoLines(one.rule, words, f"{one.rows:,}", "bad"), FoundRows(one.table, one.keys)))
-        self._show_results(rows)
+        self._tell(said, rows, place)
+
+    def _tell(self, said: _Said, rows: Sequence[tuple[TwoLines, str | FoundRows]], place: Place | None) -> None:
+        """Say what came of something, with its rows while its target is chosen, else with the name of that."""
+        state, kind, words = said
+        if place is None or place == self.place:
+            self.say(state, kind, words)
+            self._show_results(rows)
+            return
+        self.say(state, kind, f"{place[0]}: {words} Another target is chosen now.")
+        self._show_results(())
 
     def clear(self) -> None:
         """Forget what was found."""
@@ -309,6 +326,16 @@ def _field(words: str, line: QLineEdit, *links: KeyButton) -> QHBoxLayout:
         link.set_height(20)
         row.addWidget(link)
     return row
+
+
+def _load_words(load: LoadReport, *, is_dry: bool) -> _Said:
+    if is_dry:
+        return "planned", "accent", f"Nothing was written. {_message_words(load)}"
+    if load.is_repeated:
+        return "done before", "plain", f"Nothing was changed. {_message_words(load)}"
+    if load.messages:
+        return "loaded", "good", _message_words(load)
+    return "rebuilt", "good", "The tables are those of the model."
 
 
 def _row_words(table: str, keys: Sequence[Sequence[str]], shown: Sequence[str]) -> str:

@@ -39,10 +39,12 @@ from metl_gui.warehouse.plans.histories.arrivals import (
     carried_query,
     contents_query,
     doubled_query,
+    is_empty_query,
     may_be_known_query,
     none_touched,
     once_plan,
     partial_columns,
+    repeated_query,
     set_aside_plan,
     set_aside_table,
     staged_columns,
@@ -59,7 +61,7 @@ from metl_gui.warehouse.plans.histories.history_tables import (
     sql_type,
 )
 from metl_gui.warehouse.plans.histories.log_plan import LOGS, relog_plan
-from metl_gui.warehouse.plans.histories.replay_plan import may_void_query, void_query
+from metl_gui.warehouse.plans.histories.replay_plan import may_be_void_query, may_void_query, void_query
 from metl_gui.warehouse.plans.histories.snapshot_plan import absent_plan
 from metl_gui.warehouse.plans.histories.state_plan import Contents, StateTables, find_messages
 from metl_gui.warehouse.plans.index_plan import indexes
@@ -139,6 +141,7 @@ class Loader:
         self.forgotten = ForgottenKeys(target, secret)
         self._batches: dict[str, Batch] = {}
         self._repeating: set[str] = set()
+        self._once: set[str] = set()
         self._stated: set[str] = set()
         self._resting: set[str] = set()
         self._made: dict[str, int] = {}
@@ -298,6 +301,7 @@ class Loader:
     def _open(self, *, is_rebuilt: bool = False) -> None:
         """Make what is missing in the target, and refuse one that is somebody else's or made by another model."""
         made = TargetModel(self.target, self.shapes, self.owner, self._steps)
+        self._once.clear()
         if is_rebuilt:
             self._additions = made.remake()
         else:
@@ -339,7 +343,7 @@ class Loader:
                     counts.removed += rows
 
     def _append(self, entity: str, parts: Sequence[StagedPart], load: str, *, is_replay: bool) -> None:
-        is_replay = is_replay and bool(self.target.rows(may_void_query(entity))[0][0])
+        is_replay = is_replay and self._is(may_void_query(entity))
         if not parts and not is_replay:
             self._steps([none_touched(entity)])
             return
@@ -359,8 +363,11 @@ class Loader:
             self._steps(late_plan(history, load, self._compacted))
         self._steps(set_aside_plan(history, self._unfit(history), load))
         unfit = messages - forgotten - self._number_of(staged)
-        has_doubles = bool(self.target.rows(doubled_query(entity))[0][0])
-        is_new = not self.target.rows(may_be_known_query(entity, staged))[0][0]
+        has_repeats = self._is(repeated_query(entity))
+        has_doubles = has_repeats and self._is(doubled_query(entity))
+        if not has_repeats and self._is(is_empty_query(entity)):
+            self._once.add(entity)
+        is_new = not self._is(may_be_known_query(entity, staged))
         batch = Batch(entity, has_doubles=has_doubles, is_new=is_new, is_replay=is_replay)
         self._batches[entity] = batch
         self._steps(once_plan(history, batch))
@@ -369,7 +376,8 @@ class Loader:
             check_falls(self.target, batch.falls, self.owner.mode)
         self._steps(arrival_plan(history, load, batch))
         self._steps(watermark_plan(batch))
-        void = int(self.target.rows(void_query(batch.came))[0][0])
+        may_be_void = self._is(may_be_void_query(batch.came))
+        void = int(self.target.rows(void_query(batch.came))[0][0]) if may_be_void else 0
         self.report.messages += messages
         self.report.appended -= void
         self.report.void += void + forgotten
@@ -485,11 +493,17 @@ class Loader:
     def _contents(self, entity: str) -> Contents:
         carried = self.target.rows(carried_query(entity))
         columns = [one.name for one in self.shapes.histories[entity].columns]
-        flags = map(bool, self.target.rows(contents_query(entity))[0])
+        may_be_void = self._is(may_be_void_query(StateTables(entity).messages))
+        query = contents_query(entity, are_once=entity in self._once, may_be_void=may_be_void)
+        flags = map(bool, self.target.rows(query)[0])
         contents = Contents(partial_columns(columns, [(s, a) for s, a in carried]), *flags)
         if contents.has_repeats:
             self._repeating.add(entity)
         return contents
+
+    def _is(self, query: str) -> bool:
+        """Return what a query says that has one truth value."""
+        return bool(self.target.rows(query)[0][0])
 
     def _number_of(self, table: str, where: str = "") -> int:
         return int(self.target.rows(f"SELECT COUNT(*) FROM {name(table)}{where}")[0][0])

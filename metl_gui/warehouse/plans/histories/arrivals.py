@@ -77,6 +77,16 @@ def set_aside_plan(history: EntityHistory, unfit: Mapping[str, str], load: str, 
         yield Step("Leave them out", f"DELETE FROM {staged} WHERE {unfitting}")
 
 
+def repeated_query(entity: str) -> str:
+    """Return the query that says whether an identity stands twice in the batch, be it of several publications."""
+    return f"SELECT EXISTS (SELECT 1 FROM {name(staged_table(entity))} GROUP BY {names(IDENTITY)} HAVING COUNT(*) > 1)"
+
+
+def is_empty_query(entity: str) -> str:
+    """Return the query that says whether the history has no message."""
+    return f"SELECT NOT EXISTS (SELECT 1 FROM {name(history_table(entity))})"
+
+
 def doubled_query(entity: str) -> str:
     """Return the query that says whether a message stands twice in the batch."""
     identity = names([*IDENTITY, "publication"])
@@ -306,15 +316,22 @@ def carried_query(entity: str) -> str:
     return f"SELECT schema, absent FROM {messages} WHERE op IN ('r', 'c', 'u') GROUP BY schema, absent"
 
 
-def contents_query(entity: str) -> str:
-    """Return the query whose row says what the messages of touched rows have in them, in the order of ``Contents``."""
+def contents_query(entity: str, *, are_once: bool = False, may_be_void: bool = True) -> str:
+    """Return the query whose row says what the messages of touched rows have in them, in the order of ``Contents``.
+
+    Args:
+        entity: its name.
+        are_once: each identity is known to be in the history once.
+        may_be_void: messages of touched rows may no longer count.
+    """
     table, messages = name(history_table(entity)), name(StateTables(entity).messages)
     truncated = f"SELECT 1 FROM {table} AS h WHERE h.op = 't'"
     doubled = f"SELECT 1 FROM {messages} GROUP BY {names(['_n', 'op', 'order_key'])} HAVING COUNT(*) > 1"
     doubled_truncate = f"{truncated} GROUP BY h.schema, h.order_key HAVING COUNT(*) > 1"
+    void = f"EXISTS (SELECT 1 FROM {messages} AS h WHERE {is_void('h')})" if may_be_void else "FALSE"
     found = (
-        f"EXISTS ({doubled}) OR EXISTS ({doubled_truncate})",
-        f"EXISTS (SELECT 1 FROM {messages} AS h WHERE {is_void('h')}) OR EXISTS ({truncated} AND {is_void('h')})",
+        "FALSE" if are_once else f"EXISTS ({doubled}) OR EXISTS ({doubled_truncate})",
+        f"{void} OR EXISTS ({truncated} AND {is_void('h')})",
         f"EXISTS (SELECT 1 FROM {messages} WHERE old_key IS NOT NULL)",
         f"EXISTS (SELECT 1 FROM {messages} WHERE op = 'd')",
         f"EXISTS ({truncated})",

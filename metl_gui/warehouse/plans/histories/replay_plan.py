@@ -43,6 +43,12 @@ def may_void_query(entity: str) -> str:
           WHERE l.entity = {text(entity)})"""
 
 
+def may_be_void_query(table: str) -> str:
+    """Return the query that says, by a look at publications alone, whether messages of a table may no longer count."""
+    lowest, highest = f"SELECT MIN(publication) FROM {name(table)}", f"SELECT MAX(publication) FROM {REPLAYS}"
+    return f"SELECT COALESCE(({lowest}) < ({highest}), FALSE)"
+
+
 def void_query(came: str) -> str:
     """Return the query for how many of the messages in a table no longer count."""
     return f"SELECT COUNT(*) FROM {name(came)} AS m WHERE {is_void('m')}"

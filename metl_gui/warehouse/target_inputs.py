@@ -47,10 +47,13 @@ class TargetInputs(Loader):
             TargetError: no message has the key, or the secret is missing or another.
         """
         check_loaded(self.target)
-        history = self.shapes.histories[entity]
+        history = self.shapes.histories.get(entity)
+        load = f"forgot a key of {entity}, {datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%f}"
+        if history is None:
+            return self._forget_of_left(entity, row_key, load)
         with self.target.transaction():
             self._open()
-            with self._entry(f"forgot a key of {entity}, {datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%f}"):
+            with self._entry(load):
                 self.forgotten.remember(entity, row_key)
                 self._steps([create_gone(entity)])
                 self.target.run(gone_statement(entity), [row_key, row_key])
@@ -62,6 +65,18 @@ class TargetInputs(Loader):
                 self._derive()
                 numbers = sum(self._purge_numbers(entity))
         return msgspec.structs.replace(purge, numbers=numbers, linked=linked)
+
+    def _forget_of_left(self, entity: str, row_key: str, load: str) -> Purge:
+        """Take a key out of what is kept of an entity that the model has no more: no table follows from it."""
+        with self.target.transaction():
+            self._open()
+            with self._entry(load):
+                self.forgotten.remember(entity, row_key)
+                purge = self.forgotten.purge(entity, row_key)
+                self.report.purged = purge.messages + purge.set_aside
+                self._steps(relog_plan(entity))
+                numbers = sum(self._purge_left_over())
+        return msgspec.structs.replace(purge, numbers=numbers)
 
     def begin_epoch(self, schema: str, positions: Sequence[Position], *, is_same: bool = False) -> int:
         """Say why the log of a schema went back, and return the epoch that begins; stored messages take it on.

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
+from metl_gui.core.dimensional.histories import ROW_KEY
 from metl_gui.core.dimensional.models.masked_models import MASKINGS, Masking
 from metl_gui.warehouse.databases.target import TargetError, WarehouseTarget
 from metl_gui.warehouse.plans.histories.arrivals import set_aside_table
@@ -39,6 +40,16 @@ def has_mask_key(target: WarehouseTarget) -> bool:
     return _KEY in _known(target)
 
 
+def has_hashed_keys(target: WarehouseTarget, entity: str) -> bool:
+    """Return whether rows of an entity were told apart by hashes of their keys when it was last in the model."""
+    return ROW_KEY in _hashed(_known(target)).get(entity, ())
+
+
+def _hashed(known: Mapping[str, str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = json.loads(known.get(_HASHED, "{}"))
+    return found
+
+
 def _known(target: WarehouseTarget) -> dict[str, str]:
     return dict(target.rows("SELECT name, value FROM metl_target")) if target.has_table("metl_target") else {}
 
@@ -47,7 +58,9 @@ def remember_masks(target: WarehouseTarget, shapes: TableShapes) -> None:
     """Fix what a target holds of masked attributes, and under which key hashes are made."""
     _remember(target, _MASKED, shapes.masks.masking)
     if shapes.masks.masking == "hash":
-        _remember(target, _HASHED, json.dumps({one.entity: one.hashed for one in shapes.histories.values()}))
+        # Of entities that the model has no more the histories stay.
+        hashed = _hashed(_known(target)) | {one.entity: list(one.hashed) for one in shapes.histories.values()}
+        _remember(target, _HASHED, json.dumps(hashed))
     if shapes.masks.fingerprint:
         _remember(target, _KEY, shapes.masks.fingerprint)
 
@@ -71,7 +84,7 @@ def check_masks(target: WarehouseTarget, shapes: TableShapes, known: Mapping[str
         text = f"{target.title} holds hashes of masked values that were made with another secret."
         hint = "Give the secret of before: no value would have the hash that it has there."
         raise TargetError("The secret of the warehouse is another", text, hint)
-    before: dict[str, list[str]] = json.loads(known.get(_HASHED, "{}"))
+    before = _hashed(known)
     for entity in shapes.histories if stored != "plain" else ():
         hashed = frozenset(shapes.histories[entity].hashed)
         # Hashes stand where hashes are to be, and else the values of before: neither fits the other.

@@ -15,7 +15,9 @@ from metl_gui.core.dimensional.loads.load_report import LoadReport
 from metl_gui.errors import EditError, RunError, near_names
 from metl_gui.formats.canonical_keys import row_key
 from metl_gui.warehouse.forgotten_keys import Purge
+from metl_gui.warehouse.plans.histories.history_tables import history_table
 from metl_gui.warehouse.target_inputs import TargetInputs
+from metl_gui.warehouse.target_masks import has_hashed_keys
 from metl_gui.warehouse.target_model import Owner
 from metl_gui.workbench.loads.target_documents import document_of
 from metl_gui.workbench.loads.target_secrets import mask_key_of, target_secret
@@ -85,13 +87,15 @@ def forget_key(
         TargetError: the target has no message of the key, or refused something; it is as before.
     """
     found, tables = target_tables(document_of(workbench, mode), target, model)
-    if entity not in tables.histories:
-        raise EditError(f"The target keeps no messages of {entity}.", hint=near_names(entity, list(tables.histories)))
-    canonical = _canonical(key)
-    if tables.histories[entity].is_key_hashed:
-        canonical = mask_key_of(workbench.project_id, makes=False).hashed(canonical)
+    canonical, history = _canonical(key), tables.histories.get(entity)
     owner = Owner(project=workbench.project_id, mode=mode)
     with found.open_known() as opened:
+        # What an entity brought that the model has no more is still there.
+        if history is None and not opened.has_table(history_table(entity)):
+            hint = near_names(entity, list(tables.histories))
+            raise EditError(f"The target keeps no messages of {entity}.", hint=hint)
+        if history.is_key_hashed if history is not None else has_hashed_keys(opened, entity):
+            canonical = mask_key_of(workbench.project_id, makes=False).hashed(canonical)
         loader = TargetInputs(opened, tables, owner, secret=lambda: target_secret(workbench.project_id, makes=True))
         purge = loader.forget(entity, canonical)
     return ForgottenReport(entity, purge, loader.report, tuple(_remainders(found)))

@@ -16,21 +16,24 @@ from hypothesis import strategies as st
 from metl_gui.core.dimensional.rows.epochs import EpochStart, in_epochs
 from metl_gui.core.dimensional.rows.forgotten import ForgottenKey, LastForgotten, mark_of, remembered
 from metl_gui.core.dimensional.rows.messages import Message, Position
-from metl_gui.core.warehouse_model import Dimension, Fact
+from metl_gui.core.warehouse_model import Dimension, Fact, Model
 from metl_gui.warehouse.audit import audit
 from metl_gui.warehouse.databases.duckdb_target import DuckDb
 from metl_gui.warehouse.databases.postgres_target import PostgreSql
 from metl_gui.warehouse.databases.target import TargetError, WarehouseTarget
+from metl_gui.warehouse.plans.shapes.shape_maker import shapes
 from metl_gui.warehouse.target_inputs import TargetInputs
 from tests.unit.warehouse.conftest import NewTarget, new_schema
 from tests.unit.warehouse.test_epochs import answer, answers
 from tests.unit.warehouse.test_loads import KEYS, OWNER, PERSONS, VISITS, declarations, messages, repeats, row_key
 from tests.unit.warehouse.worlds import (
+    PERSON,
     at,
     dimension_rows,
     expected_dimension,
     expected_visits,
     model_of,
+    parse,
     part,
     person_dimension,
     visit_fact,
@@ -275,6 +278,24 @@ def test_a_later_epoch_does_not_bring_back_what_was_forgotten(tmp_path: Path, ne
     report = loader_of(target, DECLARED).load([part(tmp_path, "person", [later, *known])], "later")
     assert (report.forgotten, report.appended) == (3, 1)
     assert target.rows("SELECT city FROM person WHERE person_key > 0") == [("Köln",)]
+
+
+def test_keys_of_an_entity_that_the_model_has_no_more_are_forgotten(tmp_path: Path, new_target: NewTarget) -> None:
+    target, key = new_target(tmp_path), VISITS[0].row_key
+    assert key is not None
+    loader_of(target, DECLARED).load([part(tmp_path, "person", PERSONS), part(tmp_path, "visit", VISITS)], "first")
+    persons = shapes(Model(name="world", tables=(person_dimension(),)), [PERSON], parse)
+    inputs = TargetInputs(target, persons, OWNER, secret=lambda: SECRET)
+    inputs.rebuild()
+    of_key = [one for one in VISITS if one.row_key == key]
+    assert inputs.forget("visit", key).messages == len(of_key) == inputs.report.purged > 0
+    with pytest.raises(TargetError, match="has no message of visit with it"):
+        inputs.forget("visit", key)
+    assert key not in everything(target, ["metl_history_visit", "metl_set_aside_visit"])
+    loader_of(target, DECLARED).rebuild()
+    again = loader_of(target, DECLARED).load([part(tmp_path, "visit", VISITS)], "again")
+    assert (again.forgotten, again.appended) == (len(of_key), 0)
+    assert audit(target, loader_of(target, DECLARED).shapes, OWNER) == ()
 
 
 def test_facts_of_a_forgotten_member_refer_to_an_inferred_one(tmp_path: Path, new_target: NewTarget) -> None:

@@ -19,7 +19,7 @@ from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.mapping.plan_compiler import staging_plan
 from metl_gui.engine.staging.messages import MessageStager
 from metl_gui.engine.staging.sink import stage_parts, staged_parts
-from metl_gui.errors import RunError
+from metl_gui.errors import EditError, RunError
 from metl_gui.warehouse.databases.duckdb_target import DuckDb
 from metl_gui.warehouse.databases.target import TargetError
 from metl_gui.warehouse.loader import Loader
@@ -135,6 +135,21 @@ def test_a_key_is_forgotten_by_its_plain_form_and_stays_so(hashed: Hashed) -> No
     again = hashed.load(2, MESSAGES)
     assert (again.forgotten, again.repeated) == (1, 2)
     assert hashed.rows("SELECT COUNT(*) FROM payment WHERE payment_key > 0") == [(1,)]
+
+
+def test_a_hashed_key_of_an_entity_that_the_model_has_no_more_is_forgotten_too(hashed: Hashed) -> None:
+    hashed.load(1, MESSAGES)
+    set_model(hashed.workbench, Model(name="pay", tables=(PAYMENT,)))
+    rebuild_warehouse(hashed.workbench, hashed.target)
+    with pytest.raises(TargetError, match="has no message of refund with it"):
+        forget_key(hashed.workbench, hashed.target, "refund", '{"id": "SECRET-99"}')
+    assert forget_key(hashed.workbench, hashed.target, "refund", '{"id": "SECRET-17"}').purge.messages == 1
+    assert hashed.rows("SELECT COUNT(*) FROM metl_history_refund") == [(0,)]
+    with pytest.raises(EditError, match="keeps no messages of refunds"):
+        forget_key(hashed.workbench, hashed.target, "refunds", '{"id": "SECRET-17"}')
+    set_model(hashed.workbench, Model(name="pay", tables=(PAYMENT, REFUND)))
+    rebuild_warehouse(hashed.workbench, hashed.target)
+    assert hashed.load(2, MESSAGES).forgotten == 1
 
 
 def test_a_secret_is_made_once_and_another_is_refused(hashed: Hashed, monkeypatch: pytest.MonkeyPatch) -> None:

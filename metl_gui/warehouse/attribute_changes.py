@@ -58,6 +58,8 @@ class FollowedAttributes(NamedTuple):
 _NOTHING = FollowedAttributes()
 _REBUILD = "Run “metl warehouse rebuild” first."
 _TABLES = "tables"
+_OF = "attributes of "
+"""Before the name of an entity, the name of what is remembered of it."""
 _TEXT = "TEXT"
 _TIMES = {"TIMESTAMP": "", "TIMESTAMPTZ": " || 'Z'"}
 """Types of times, each with what stands behind one that is written as text."""
@@ -80,6 +82,11 @@ def follow_attributes(
         TargetError: a column would get a type that may not hold what stands in it.
     """
     return {one.entity: _followed(target, one, known) for one in histories}
+
+
+def kept_entities(target: WarehouseTarget) -> set[str]:
+    """Return the entities whose histories are in a target, those that its model has no more among them."""
+    return {what.removeprefix(_OF) for (what,) in target.rows(f"SELECT name FROM metl_target WHERE name LIKE '{_OF}%'")}
 
 
 def remember_tables(target: WarehouseTarget, shapes: TableShapes) -> None:
@@ -142,7 +149,7 @@ def remember(target: WarehouseTarget, what: str, value: str) -> None:
 
 def _followed(target: WarehouseTarget, history: EntityHistory, known: Mapping[str, str]) -> FollowedAttributes:
     """Make the history of an entity, and the table of what is set aside of it, what they are to be."""
-    what, kept = f"attributes of {history.entity}", history_table(history.entity)
+    what, kept = f"{_OF}{history.entity}", history_table(history.entity)
     now: HeldAttributes = {one.name: [one.type, one.name in history.hashed, {**one.paths}] for one in history.columns}
     if not (stored := _attributes(target, kept)):
         for step in create_histories([history]):

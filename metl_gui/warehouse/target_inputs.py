@@ -12,6 +12,7 @@ import msgspec
 
 from metl_gui.core.dimensional.loads.load_report import LoadReport
 from metl_gui.core.dimensional.rows.messages import Position
+from metl_gui.warehouse.attribute_changes import kept_entities
 from metl_gui.warehouse.compaction import keep_compacted
 from metl_gui.warehouse.databases.target import TargetError
 from metl_gui.warehouse.epochs import keep_starts, prepare_spans
@@ -101,6 +102,11 @@ class TargetInputs(Loader):
                     for table in (history_table(history.entity), set_aside_table(history.entity)):
                         self.target.run(epoch_statement(table))
                     self._steps([*relog_plan(history.entity), touch_step(history, came)])
+                # What an entity brought that the model has no more is made anew when it comes back.
+                for entity in kept_entities(self.target) - self.shapes.histories.keys():
+                    for table in (history_table(entity), set_aside_table(entity)):
+                        self.target.run(epoch_statement(table))
+                    self._steps(relog_plan(entity))
                 self._derive()
         return epoch
 

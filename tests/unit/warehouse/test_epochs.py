@@ -18,21 +18,24 @@ from metl_gui.core.dimensional.loads.load_report import LoadReport
 from metl_gui.core.dimensional.rows.epochs import EpochStart, falls, in_epochs, start_of
 from metl_gui.core.dimensional.rows.messages import Message, Position
 from metl_gui.core.dimensional.rows.replays import Coverage
-from metl_gui.core.warehouse_model import Dimension, Fact
+from metl_gui.core.warehouse_model import Dimension, Fact, Model
 from metl_gui.warehouse.audit import audit
 from metl_gui.warehouse.databases.duckdb_target import DuckDb
 from metl_gui.warehouse.databases.postgres_target import PostgreSql
 from metl_gui.warehouse.databases.target import TargetError, WarehouseTarget
 from metl_gui.warehouse.epochs import LogFellError
+from metl_gui.warehouse.plans.shapes.shape_maker import shapes
 from metl_gui.warehouse.target_inputs import TargetInputs
 from tests.unit.warehouse.conftest import NewTarget, new_schema
 from tests.unit.warehouse.test_loads import OWNER, declarations, messages, row_key
 from tests.unit.warehouse.worlds import (
+    VISIT,
     at,
     dimension_rows,
     expected_dimension,
     expected_visits,
     model_of,
+    parse,
     part,
     person_dimension,
     visit_fact,
@@ -250,6 +253,18 @@ def test_an_answer_that_comes_late_moves_what_was_stored(tmp_path: Path, new_tar
     assert audit(target, tables, OWNER) == ()
     TargetInputs(target, tables, OWNER).rebuild()
     assert target.rows(NOW) == [("Jena",)]
+
+
+def test_an_answer_reaches_what_the_model_has_no_more(tmp_path: Path, new_target: NewTarget) -> None:
+    target, tables = new_target(tmp_path), model_of(*DECLARED)[1]
+    TargetInputs(target, tables, OWNER).load([part(tmp_path, "person", [*AFTER, *BEFORE])], "unasked")
+    visits = shapes(Model(name="world", tables=(visit_fact(references=()),)), [VISIT], parse)
+    TargetInputs(target, visits, OWNER).rebuild()
+    TargetInputs(target, visits, OWNER).begin_epoch("a", [Position("people", 0, 3)])
+    TargetInputs(target, tables, OWNER).rebuild()
+    assert target.rows(NOW) == [("Jena",)]
+    assert load(target, tmp_path, [*BEFORE, *AFTER], "again").repeated == 4
+    assert audit(target, tables, OWNER) == ()
 
 
 def test_known_messages_that_are_sent_again_are_not_asked_about(tmp_path: Path, new_target: NewTarget) -> None:

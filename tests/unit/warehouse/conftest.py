@@ -52,6 +52,13 @@ def new_target(request: pytest.FixtureRequest) -> Iterator[NewTarget]:
             yield lambda _folder: opened.enter_context(PostgreSql(words, new_schema(), "the warehouse"))
 
 
+def new_duckdb() -> DuckDb:
+    """Return a target in memory, for many small worlds: they cost their statements, and no file."""
+    target = DuckDb(Path(":memory:"))
+    target.run("SET threads = 1")
+    return target
+
+
 _NUMBERS = itertools.count()
 
 

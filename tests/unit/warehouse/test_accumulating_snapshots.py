@@ -16,7 +16,7 @@ from metl_gui.warehouse.databases.duckdb_target import DuckDb
 from metl_gui.warehouse.databases.postgres_target import PostgreSql
 from metl_gui.warehouse.plans.shapes.shape_maker import shapes
 from metl_gui.warehouse.plans.shapes.table_shapes import ModelError
-from tests.unit.warehouse.conftest import NewTarget, new_schema
+from tests.unit.warehouse.conftest import NewTarget, new_duckdb, new_schema
 from tests.unit.warehouse.orders import (
     HISTORIES,
     ON_DUCKDB,
@@ -41,7 +41,7 @@ def test_milestones_come_out_as_the_oracle_says_in_any_order(
     tmp_path_factory: pytest.TempPathFactory, messages: list[Message], count: int, chance: Random
 ) -> None:
     folder = tmp_path_factory.mktemp("orders")
-    with DuckDb(folder / "w.duckdb") as target:
+    with new_duckdb() as target:
         expected = expected_orders(SNAPSHOT, messages)
         check_orders(target, folder, tables_of(SNAPSHOT), messages, count, chance, order_rows, expected)
 

@@ -21,7 +21,6 @@ from metl_gui.core.dimensional.rows.members import Ownership, fact_states, membe
 from metl_gui.core.dimensional.rows.messages import Message
 from metl_gui.core.warehouse_model import Bridge, Column, Dimension, Fact, Model, Reference, Table
 from metl_gui.warehouse.audit import audit
-from metl_gui.warehouse.databases.duckdb_target import DuckDb
 from metl_gui.warehouse.databases.postgres_target import PostgreSql
 from metl_gui.warehouse.databases.target import WarehouseTarget
 from metl_gui.warehouse.loader import Loader, load_parts
@@ -29,7 +28,7 @@ from metl_gui.warehouse.plans.shapes.shape_maker import shapes
 from metl_gui.warehouse.plans.shapes.table_shapes import ModelError, TableShapes
 from metl_gui.warehouse.row_reasons import row_reason
 from metl_gui.warehouse.status import target_status
-from tests.unit.warehouse.conftest import NewTarget, new_schema
+from tests.unit.warehouse.conftest import NewTarget, new_duckdb, new_schema
 from tests.unit.warehouse.test_hierarchies import nothing_changed
 from tests.unit.warehouse.test_loads import OWNER, TOGETHER, messages, repeats, row_key
 from tests.unit.warehouse.worlds import PERSON, at, expected_members, parse, part, person_dimension, plain, states_of
@@ -256,7 +255,7 @@ def test_any_order_batching_and_repetition_gives_the_same_bridges(
     chance: random.Random,
 ) -> None:
     folder = tmp_path_factory.mktemp("bridges")
-    with DuckDb(folder / "w.duckdb") as target:
+    with new_duckdb() as target:
         check_against_the_oracle(target, folder, (films, credited, persons), declared, count, chance)
 
 

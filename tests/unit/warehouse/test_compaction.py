@@ -19,11 +19,10 @@ from metl_gui.core.dimensional.rows.messages import Message, held
 from metl_gui.core.dimensional.rows.row_states import row_states
 from metl_gui.core.warehouse_model import Dimension, Fact
 from metl_gui.warehouse.audit import audit
-from metl_gui.warehouse.databases.duckdb_target import DuckDb
 from metl_gui.warehouse.databases.postgres_target import PostgreSql
 from metl_gui.warehouse.databases.target import TargetError, WarehouseTarget
 from metl_gui.warehouse.target_inputs import TargetInputs
-from tests.unit.warehouse.conftest import NewTarget, new_schema
+from tests.unit.warehouse.conftest import NewTarget, new_duckdb, new_schema
 from tests.unit.warehouse.test_loads import OWNER, declarations, messages, row_key
 from tests.unit.warehouse.worlds import (
     at,
@@ -123,7 +122,7 @@ def test_targets_that_are_compacted_between_loads_hold_what_the_oracle_gives(
     declared: tuple[Dimension, Fact],
     chance: random.Random,
 ) -> None:
-    with DuckDb(folder / f"{len(list(folder.glob('*.duckdb')))}.duckdb") as target:
+    with new_duckdb() as target:
         check_against_the_oracle(target, folder, (persons, visits), hours, declared, chance)
 
 

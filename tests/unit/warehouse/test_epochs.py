@@ -20,13 +20,12 @@ from metl_gui.core.dimensional.rows.messages import Message, Position
 from metl_gui.core.dimensional.rows.replays import Coverage
 from metl_gui.core.warehouse_model import Dimension, Fact, Model
 from metl_gui.warehouse.audit import audit
-from metl_gui.warehouse.databases.duckdb_target import DuckDb
 from metl_gui.warehouse.databases.postgres_target import PostgreSql
 from metl_gui.warehouse.databases.target import TargetError, WarehouseTarget
 from metl_gui.warehouse.epochs import LogFellError
 from metl_gui.warehouse.plans.shapes.shape_maker import shapes
 from metl_gui.warehouse.target_inputs import TargetInputs
-from tests.unit.warehouse.conftest import NewTarget, new_schema
+from tests.unit.warehouse.conftest import NewTarget, new_duckdb, new_schema
 from tests.unit.warehouse.test_loads import OWNER, declarations, messages, row_key
 from tests.unit.warehouse.worlds import (
     VISIT,
@@ -131,7 +130,7 @@ def test_epochs_that_begin_between_loads_give_what_the_oracle_gives(
     count: int,
     chance: random.Random,
 ) -> None:
-    with DuckDb(folder / f"{len(list(folder.glob('*.duckdb')))}.duckdb") as target:
+    with new_duckdb() as target:
         check_against_the_oracle(target, folder, (persons, visits), given_answers, declared, count, chance)
 
 
@@ -174,7 +173,7 @@ def test_a_load_asks_where_the_oracle_finds_that_a_log_went_back(
     bounds = [0, *sorted(min(cut, len(found)) for cut in cuts), len(found)]
     tables = model_of(*DECLARED)[1]
     done = 0
-    with DuckDb(folder / f"{len(list(folder.glob('*.duckdb')))}.duckdb") as target:
+    with new_duckdb() as target:
         TargetInputs(target, tables, OWNER).load([], "nothing")
         for start in starts:
             TargetInputs(target, tables, OWNER).begin_epoch("a", [start.position])

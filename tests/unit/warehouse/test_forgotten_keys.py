@@ -18,12 +18,11 @@ from metl_gui.core.dimensional.rows.forgotten import ForgottenKey, LastForgotten
 from metl_gui.core.dimensional.rows.messages import Message, Position
 from metl_gui.core.warehouse_model import Dimension, Fact, Model
 from metl_gui.warehouse.audit import audit
-from metl_gui.warehouse.databases.duckdb_target import DuckDb
 from metl_gui.warehouse.databases.postgres_target import PostgreSql
 from metl_gui.warehouse.databases.target import TargetError, WarehouseTarget
 from metl_gui.warehouse.plans.shapes.shape_maker import shapes
 from metl_gui.warehouse.target_inputs import TargetInputs
-from tests.unit.warehouse.conftest import NewTarget, new_schema
+from tests.unit.warehouse.conftest import NewTarget, new_duckdb, new_schema
 from tests.unit.warehouse.test_epochs import answer, answers
 from tests.unit.warehouse.test_loads import KEYS, OWNER, PERSONS, VISITS, declarations, messages, repeats, row_key
 from tests.unit.warehouse.worlds import (
@@ -123,7 +122,7 @@ def test_keys_that_are_forgotten_between_loads_give_what_the_oracle_gives(
     count: int,
     chance: random.Random,
 ) -> None:
-    with DuckDb(folder / f"{len(list(folder.glob('*.duckdb')))}.duckdb") as target:
+    with new_duckdb() as target:
         check_against_the_oracle(target, folder, (persons, visits), forgets, declared, count, chance)
 
 
@@ -199,7 +198,7 @@ def test_keys_that_are_forgotten_before_epochs_begin_stay_away_as_by_the_oracle(
     declared: tuple[Dimension, Fact],
     chance: random.Random,
 ) -> None:
-    with DuckDb(folder / f"{len(list(folder.glob('*.duckdb')))}.duckdb") as target:
+    with new_duckdb() as target:
         check_epochs_against_the_oracle(target, folder, persons, given_answers, forgets, declared, chance)
 
 

@@ -20,13 +20,12 @@ from metl_gui.core.dimensional.rows.members import Key, Ownership, members, vers
 from metl_gui.core.dimensional.rows.messages import Message
 from metl_gui.core.warehouse_model import Column, Dimension, Fact, Hierarchy, Model, Reference
 from metl_gui.warehouse.audit import audit
-from metl_gui.warehouse.databases.duckdb_target import DuckDb
 from metl_gui.warehouse.databases.postgres_target import PostgreSql
 from metl_gui.warehouse.databases.target import WarehouseTarget
 from metl_gui.warehouse.loader import load_parts
 from metl_gui.warehouse.plans.shapes.shape_maker import shapes
 from metl_gui.warehouse.plans.shapes.table_shapes import ModelError, TableShapes
-from tests.unit.warehouse.conftest import NewTarget, new_schema
+from tests.unit.warehouse.conftest import NewTarget, new_duckdb, new_schema
 from tests.unit.warehouse.test_loads import OWNER, TOGETHER, messages, repeats, row_key
 from tests.unit.warehouse.worlds import VISIT, at, expected_facts, parse, part, plain, states_of, visit_fact
 
@@ -198,7 +197,7 @@ def test_any_order_batching_and_repetition_gives_one_hierarchy(
     chance: random.Random,
 ) -> None:
     folder = tmp_path_factory.mktemp("hierarchies")
-    with DuckDb(folder / "w.duckdb") as target:
+    with new_duckdb() as target:
         check_against_the_oracle(target, folder, units, visits, one, count, chance)
 
 

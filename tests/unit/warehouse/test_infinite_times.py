@@ -18,13 +18,12 @@ from metl_gui.core.dimensional.rows.messages import NEVER, Message
 from metl_gui.core.dimensional.rows.row_states import FOREVER
 from metl_gui.core.warehouse_model import Column, Dimension, Model
 from metl_gui.warehouse.audit import audit
-from metl_gui.warehouse.databases.duckdb_target import DuckDb
 from metl_gui.warehouse.databases.postgres_target import PostgreSql
 from metl_gui.warehouse.databases.target import WarehouseTarget
 from metl_gui.warehouse.loader import load_parts
 from metl_gui.warehouse.plans.shapes.shape_maker import shapes
 from tests.unit.core.dimensional.test_checks import GOOD, codes
-from tests.unit.warehouse.conftest import NewTarget, new_schema
+from tests.unit.warehouse.conftest import NewTarget, new_duckdb, new_schema
 from tests.unit.warehouse.orders import (
     ON_DUCKDB,
     ON_POSTGRESQL,
@@ -104,7 +103,7 @@ def test_states_that_hold_since_ever_or_never_are_those_of_the_oracle(
     tmp_path_factory: pytest.TempPathFactory, messages: list[Message], infinity: str, chance: Random
 ) -> None:
     folder = tmp_path_factory.mktemp("infinite")
-    with DuckDb(folder / "w.duckdb") as target:
+    with new_duckdb() as target:
         check_persons(target, folder, messages, infinity, chance)
 
 

@@ -24,7 +24,7 @@ from metl_gui.warehouse.loader import Loader
 from metl_gui.warehouse.plans.shapes.table_shapes import ModelError, TableShapes
 from metl_gui.warehouse.status import target_status
 from metl_gui.warehouse.target_inputs import TargetInputs
-from tests.unit.warehouse.conftest import NewTarget, new_schema
+from tests.unit.warehouse.conftest import NewTarget, new_duckdb, new_schema
 from tests.unit.warehouse.orders import (
     FEE,
     HISTORIES,
@@ -83,7 +83,7 @@ def test_combinations_are_those_of_the_oracle_in_any_order(
     tmp_path_factory: pytest.TempPathFactory, messages: list[Message], count: int, chance: Random, on_delete: str
 ) -> None:
     folder, fact = tmp_path_factory.mktemp("orders"), flagged(on_delete=on_delete)
-    with DuckDb(folder / "w.duckdb") as target:
+    with new_duckdb() as target:
         expected = expected_rows(fact, messages)
         check_orders(target, folder, tables_of(fact, FLAGS), messages, count, chance, joined_rows, expected)
 

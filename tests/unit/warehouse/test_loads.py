@@ -16,13 +16,12 @@ from metl_gui.core.dimensional.loads.load_report import LoadReport
 from metl_gui.core.dimensional.rows.messages import Message, Position
 from metl_gui.core.warehouse_model import Column, Dimension, Fact, Model
 from metl_gui.warehouse.audit import audit
-from metl_gui.warehouse.databases.duckdb_target import DuckDb
 from metl_gui.warehouse.databases.postgres_target import PostgreSql
 from metl_gui.warehouse.databases.target import TargetError, WarehouseTarget
 from metl_gui.warehouse.loader import Loader, load_parts
 from metl_gui.warehouse.plans.shapes.shape_maker import shapes
 from metl_gui.warehouse.target_model import Owner
-from tests.unit.warehouse.conftest import NewTarget, new_schema
+from tests.unit.warehouse.conftest import NewTarget, new_duckdb, new_schema
 from tests.unit.warehouse.worlds import (
     PERSON,
     VISIT,
@@ -186,7 +185,7 @@ def test_any_order_batching_and_repetition_gives_what_the_oracle_gives(
     count: int,
     chance: random.Random,
 ) -> None:
-    with DuckDb(folder / f"{len(list(folder.glob('*.duckdb')))}.duckdb") as target:
+    with new_duckdb() as target:
         check_against_the_oracle(target, folder, persons, visits, declared, count, chance)
 
 

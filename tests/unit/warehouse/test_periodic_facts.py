@@ -17,13 +17,12 @@ from metl_gui.core.dimensional.rows.messages import NEVER, Message
 from metl_gui.core.dimensional.rows.postings import fact_moments, row_before
 from metl_gui.core.warehouse_model import Column, Fact, Model, Periodic
 from metl_gui.warehouse.audit import audit
-from metl_gui.warehouse.databases.duckdb_target import DuckDb
 from metl_gui.warehouse.databases.postgres_target import PostgreSql
 from metl_gui.warehouse.databases.target import WarehouseTarget
 from metl_gui.warehouse.loader import Loader, load_parts
 from metl_gui.warehouse.plans.shapes.shape_maker import shapes
 from metl_gui.warehouse.plans.shapes.table_shapes import ModelError
-from tests.unit.warehouse.conftest import NewTarget, new_schema
+from tests.unit.warehouse.conftest import NewTarget, new_duckdb, new_schema
 from tests.unit.warehouse.orders import (
     HISTORIES,
     ON_DUCKDB,
@@ -102,7 +101,7 @@ def test_states_at_the_ends_of_days_are_those_of_the_oracle(
     tmp_path_factory: pytest.TempPathFactory, messages: list[Message], count: int, chance: Random, fact: Fact
 ) -> None:
     folder = tmp_path_factory.mktemp("orders")
-    with DuckDb(folder / "w.duckdb") as target:
+    with new_duckdb() as target:
         check_days(target, folder, messages, count, chance, fact)
 
 

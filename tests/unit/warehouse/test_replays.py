@@ -19,12 +19,11 @@ from metl_gui.core.dimensional.rows.replays import Coverage, CoveredRange, Span,
 from metl_gui.core.warehouse_model import Dimension, Fact
 from metl_gui.errors import BugError
 from metl_gui.warehouse.audit import audit
-from metl_gui.warehouse.databases.duckdb_target import DuckDb
 from metl_gui.warehouse.databases.postgres_target import PostgreSql
 from metl_gui.warehouse.databases.target import WarehouseTarget
 from metl_gui.warehouse.loader import load_parts
 from metl_gui.warehouse.plans.shapes.table_shapes import TableShapes
-from tests.unit.warehouse.conftest import NewTarget, new_schema
+from tests.unit.warehouse.conftest import NewTarget, new_duckdb, new_schema
 from tests.unit.warehouse.test_loads import OWNER, declarations, messages, repeats, row_key
 from tests.unit.warehouse.worlds import (
     at,
@@ -145,7 +144,7 @@ def test_messages_and_replays_in_any_order_give_what_the_oracle_gives(
     count: int,
     chance: random.Random,
 ) -> None:
-    with DuckDb(folder / f"{len(list(folder.glob('*.duckdb')))}.duckdb") as target:
+    with new_duckdb() as target:
         check_against_the_oracle(target, folder, (persons, visits, covered), declared, count, chance)
 
 

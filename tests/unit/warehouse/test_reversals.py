@@ -21,7 +21,7 @@ from metl_gui.warehouse.databases.duckdb_target import DuckDb
 from metl_gui.warehouse.databases.postgres_target import PostgreSql
 from metl_gui.warehouse.databases.target import WarehouseTarget
 from metl_gui.warehouse.loader import load_parts
-from tests.unit.warehouse.conftest import NewTarget, new_schema
+from tests.unit.warehouse.conftest import NewTarget, new_duckdb, new_schema
 from tests.unit.warehouse.orders import (
     FEE,
     HISTORIES,
@@ -100,7 +100,7 @@ def test_postings_are_those_of_the_oracle_in_any_order(
     tmp_path_factory: pytest.TempPathFactory, messages: list[Message], count: int, chance: Random, fact: Fact
 ) -> None:
     folder = tmp_path_factory.mktemp("orders")
-    with DuckDb(folder / "w.duckdb") as target:
+    with new_duckdb() as target:
         expected = expected_postings(fact, messages)
         check_orders(target, folder, tables_of(fact), messages, count, chance, posted_rows, expected)
 

@@ -99,7 +99,9 @@ class StarView(QWidget):
     # what is shown
 
     def show_star(self, star: Star, moved: Places) -> None:
-        """Show another diagram; what was chosen stays chosen while it is there."""
+        """Show another diagram; what was chosen stays chosen while it is there. The same one is not painted again."""
+        if star == self.star and dict(moved) == self.moved:
+            return
         self.star, self.moved = star, dict(moved)
         self._places = arranged(star, self.moved)
         if self.current not in star.boxes:

@@ -157,7 +157,7 @@ def free_attributes(document: Document, model: Model, table: Table) -> tuple[Fre
     if not isinstance(table, Dimension | Fact) or (isinstance(table, Dimension) and table.columns == "all"):
         return ()
     taken = {row.source for row in _rows(table, EntityHistory(table.entity))}
-    new = new_attributes(model, EntityFacts(document), named_attributes).get(table.entity, ())
+    new = new_attributes(model, EntityFacts(document), named_attributes, [table.entity]).get(table.entity, ())
     columns = entity_of(document, table.entity).columns
     free = [FreeAttribute(one.path, one.type, one.path in new) for one in columns if one.path not in taken]
     return tuple(sorted(free, key=lambda one: not one.is_new))

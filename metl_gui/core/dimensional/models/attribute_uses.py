@@ -66,7 +66,9 @@ def attribute_uses(model: Model, facts: EntityFacts, attributes_of: AttributesOf
     return tuple(dict.fromkeys((*found, *_of_columns(model, found))))
 
 
-def new_attributes(model: Model, facts: EntityFacts, attributes_of: AttributesOf) -> dict[str, tuple[str, ...]]:
+def new_attributes(
+    model: Model, facts: EntityFacts, attributes_of: AttributesOf, entities: Iterable[str] | None = None
+) -> dict[str, tuple[str, ...]]:
     """Return the attributes that tables could take and nobody has looked at yet, by entity.
 
     They came with the newest version of an entity of which the model uses nothing that is new in it: who has taken one
@@ -74,10 +76,12 @@ def new_attributes(model: Model, facts: EntityFacts, attributes_of: AttributesOf
 
     Args:
         model, facts, attributes_of: as of ``attribute_uses``.
+        entities: whose; those of all tables by default.
 
-    Cost: uses are looked for only where an entity has new attributes.
+    Cost: the histories of these entities; uses are looked for only where one has new attributes.
     """
-    entities = dict.fromkeys(table.entity for table in model.tables if isinstance(table, Dimension | Fact))
+    if entities is None:
+        entities = dict.fromkeys(table.entity for table in model.tables if isinstance(table, Dimension | Fact))
     fresh = {entity: paths for entity in entities if (paths := facts.new_paths(entity))}
     if not fresh:
         return {}

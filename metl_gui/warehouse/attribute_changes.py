@@ -219,10 +219,10 @@ def _names_before(history: EntityHistory, held: HeldAttributes) -> dict[str, str
     labels = {label for column in history.columns for label in column.paths}
     found: dict[str, str] = {}
     for is_same in (True, False):
-        for column in history.columns:
-            pairs, free = column.paths.items(), held.keys() - {*found.values()}
-            fitting = (old for old in held if old in free and (old == column.name) == is_same)
-            if column.name not in found and (old := next((o for o in fitting if pairs & held[o][2].items()), "")):
+        for column in (one for one in history.columns if one.name not in found):
+            claimed, pairs = {*found.values()}, column.paths.items()
+            free = (old for old in held if old not in claimed and (old == column.name) == is_same)
+            if old := next((one for one in free if pairs & held[one][2].items()), ""):
                 found[column.name] = old
     for column in history.columns:
         # The target does not say what it holds, or no version of what it holds is there any more.
@@ -235,12 +235,13 @@ def _names_before(history: EntityHistory, held: HeldAttributes) -> dict[str, str
 def _left(held: HeldAttributes, before: Mapping[str, str]) -> dict[str, str]:
     """Return the columns of attributes that the state has not, each with its name from now on: another may need it."""
     left: dict[str, str] = {}
-    for old in held.keys() - {*before.values()}:
+    claimed = {*before.values()}
+    for old in sorted(held.keys() - claimed):
         number, free = 2, old
         while free in before or (free != old and free in held) or free in left.values():
             free, number = f"{old}_{number}", number + 1
         left[old] = free
-    return dict(sorted(left.items()))
+    return left
 
 
 def _had_path(held: HeldAttributes, path: str) -> bool:

@@ -316,7 +316,7 @@ def carried_query(entity: str) -> str:
     return f"SELECT schema, absent FROM {messages} WHERE op IN ('r', 'c', 'u') GROUP BY schema, absent"
 
 
-def contents_query(entity: str, *, are_once: bool = False, may_be_void: bool = True) -> str:
+def contents_query(entity: str, *, are_once: bool, may_be_void: bool) -> str:
     """Return the query whose row says what the messages of touched rows have in them, in the order of ``Contents``.
 
     Args:

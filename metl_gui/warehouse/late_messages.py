@@ -25,7 +25,7 @@ from metl_gui.core.dimensional.rows.messages import Message
 from metl_gui.core.dimensional.rows.row_states import FOREVER
 from metl_gui.warehouse.databases.target import TargetError, WarehouseTarget
 from metl_gui.warehouse.key_history import has_key, shown_value
-from metl_gui.warehouse.key_reading import KeyReading, read_key
+from metl_gui.warehouse.key_messages import KeyMessages, read_key
 from metl_gui.warehouse.plans.shapes.table_shapes import DimensionShape, TableShapes
 from metl_gui.warehouse.plans.statements import name
 
@@ -44,7 +44,7 @@ class KeyStudy(msgspec.Struct, frozen=True, kw_only=True):
         followers: dimensions of which versions follow from those of this one.
     """
 
-    reading: KeyReading
+    reading: KeyMessages
     shape: DimensionShape
     facts: tuple[FactTimes, ...] = ()
     before: MemberVersions = MemberVersions()

@@ -17,7 +17,7 @@ from metl_gui.core.dimensional.rows.traced_values import Traced, plain_value, tr
 from metl_gui.errors import RunError
 from metl_gui.warehouse.databases.target import TargetError, WarehouseTarget
 from metl_gui.warehouse.key_history import has_key, shown_value
-from metl_gui.warehouse.key_reading import LOOKED_UP, KeyReading, declared_columns, read_key
+from metl_gui.warehouse.key_messages import LOOKED_UP, KeyMessages, declared_columns, read_key
 from metl_gui.warehouse.plans.histories.history_tables import history_table
 from metl_gui.warehouse.plans.load_plan import referring_to
 from metl_gui.warehouse.plans.shapes.table_shapes import (
@@ -85,7 +85,7 @@ def _member_reason(
     target: WarehouseTarget,
     shapes: TableShapes,
     shape: DimensionShape,
-    reading: KeyReading,
+    reading: KeyMessages,
     maker: Columns,
     reason: RowReason,
     at: datetime | None,
@@ -117,7 +117,7 @@ def _member_reason(
     return msgspec.structs.replace(reason, opened_by=_origin(target, shape, opened)), version
 
 
-def _fact_values(reading: KeyReading, maker: Columns) -> Values:
+def _fact_values(reading: KeyMessages, maker: Columns) -> Values:
     states = row_states(held(traced(reading.messages)), lambda _values: None)
     state = fact_states(states, reading.rules.ownership).get(reading.key)
     if state is None:

@@ -13,7 +13,7 @@ import msgspec
 from metl_gui.core.dimensional.loads.load_report import LoadReport
 from metl_gui.core.dimensional.loads.missing_members import MissingMember
 from metl_gui.core.dimensional.loads.rebuild_cost import RebuildCost
-from metl_gui.core.dimensional.models.model_changes import ModelDifference, model_changes
+from metl_gui.core.dimensional.models.model_changes import DeclarationChange, model_changes
 from metl_gui.core.warehouse_model import Model
 from metl_gui.warehouse.compaction import compacted_before
 from metl_gui.warehouse.databases.target import WarehouseTarget, has_columns
@@ -91,7 +91,7 @@ class TargetStatus(msgspec.Struct, frozen=True, kw_only=True):
     waiting: int
     read_to: dict[str, dict[str, datetime]]
     missing: tuple[MissingMember, ...] = ()
-    changes: tuple[ModelDifference, ...] = ()
+    changes: tuple[DeclarationChange, ...] = ()
     rebuild: RebuildCost | None = None
     epochs: tuple[EpochEntry, ...] = ()
     forgotten: dict[str, int] = {}

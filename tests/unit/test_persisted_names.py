@@ -42,7 +42,7 @@ from metl_gui.engine.streaming import file_states, planner, staged_batches
 from metl_gui.engine.tasks import task
 from metl_gui.registry import addresses as places
 from metl_gui.ui.messages import pairs
-from metl_gui.warehouse import audit, forgotten_keys, key_reading, status
+from metl_gui.warehouse import audit, forgotten_keys, key_messages, status
 from metl_gui.warehouse import late_messages as late_questions
 from metl_gui.warehouse.plans import access_plan, declared_tests, index_plan, statements
 from metl_gui.warehouse.plans.dimensions import member_plan
@@ -130,7 +130,7 @@ INTERNAL: dict[str, tuple[type, ...]] = {
         late_messages.LateEffect,
         late_messages.MemberVersions,
         late_messages.VersionRules,
-        key_reading.KeyReading,
+        key_messages.KeyMessages,
         late_questions.KeyStudy,
         late_questions.LateAnswer,
         member_plan.MemberTables,

@@ -36,7 +36,7 @@ _DIGITS = 38
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class TypedColumn:
     """One leaf of the payload.
 
     Args:
@@ -55,7 +55,7 @@ class Column:
     by_source: dict[tuple[str, str], Reader]
 
 
-def column(plan: ColumnPlan, sources: tuple[SourceType, ...] = ()) -> Column:
+def column(plan: ColumnPlan, sources: tuple[SourceType, ...] = ()) -> TypedColumn:
     """Decide how an attribute is stored.
 
     Args:
@@ -72,7 +72,7 @@ def column_of(
     type_: pa.DataType,
     wants: str,
     reader_of: Callable[[SourceType], Reader],
-) -> Column:
+) -> TypedColumn:
     """Make a column that reads the values of each source as that source declares them.
 
     Args:
@@ -88,10 +88,10 @@ def column_of(
             first = by_source.get(place, read)
             by_source[place] = read if first is read else readers.by_form(first, read, source.type == "string")
     by_source = {place: read for place, read in by_source.items() if read is not own}
-    return Column(plan.path, type_, wants, own, by_source)
+    return TypedColumn(plan.path, type_, wants, own, by_source)
 
 
-def digits_column(plan: ColumnPlan, stored: pa.DataType, sources: tuple[SourceType, ...] = ()) -> Column | None:
+def digits_column(plan: ColumnPlan, stored: pa.DataType, sources: tuple[SourceType, ...] = ()) -> TypedColumn | None:
     """Decide how numbers are read as they were written; ``None`` where their column says that already.
 
     Args:

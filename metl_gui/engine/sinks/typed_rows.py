@@ -17,7 +17,7 @@ from metl_gui.engine.kernel.outcomes import MappedBatch
 from metl_gui.engine.kernel.plan import EntityPlan
 from metl_gui.engine.sinks import readers
 from metl_gui.engine.sinks.cells import Cells
-from metl_gui.engine.sinks.columns import BARE_DIGITS, Column, column, digits_column
+from metl_gui.engine.sinks.columns import BARE_DIGITS, TypedColumn, column, digits_column
 from metl_gui.engine.sinks.decimal_texts import decimal_texts
 from metl_gui.engine.sinks.local_times import LocalTimeError
 from metl_gui.engine.sinks.machine_code import MACHINE
@@ -38,7 +38,7 @@ _SOURCE = ["schema", "version", "position", "origin", "committed_at_ms", "snapsh
 
 _WHOLE = readers.whole_numbers(pa.int64(), pa.int64())
 NAMED_COLUMNS = tuple(
-    Column(name, pa.null(), wants, read, {})
+    TypedColumn(name, pa.null(), wants, read, {})
     for name, wants, read in (
         ("key", "any JSON", readers.json_texts),
         ("ts_ms", "whole numbers of 64 bits", _WHOLE),
@@ -80,7 +80,10 @@ class TypedRows:
     """
 
     def __init__(
-        self, plan: EntityPlan, columns: Sequence[Column] | None = None, named: Sequence[Column] = NAMED_COLUMNS
+        self,
+        plan: EntityPlan,
+        columns: Sequence[TypedColumn] | None = None,
+        named: Sequence[TypedColumn] = NAMED_COLUMNS,
     ) -> None:
         self.plan = plan
         self.columns = [column(one, plan.sources) for one in plan.columns] if columns is None else columns
@@ -163,7 +166,9 @@ class TypedRows:
         named = [self._read(one, one.read, found, at, None, refused) for at, one in enumerate(self.named)]
         return ReadMessages(found, numbers, named, leaves, refused)
 
-    def _leaf(self, wanted: Column, found: MessageColumns, number: int, refused: dict[int, RejectedRecord]) -> Array:
+    def _leaf(
+        self, wanted: TypedColumn, found: MessageColumns, number: int, refused: dict[int, RejectedRecord]
+    ) -> Array:
         """Read a column of the payload, the values of each source as that source declares them."""
         by_read: dict[Reader, list[int]] = {}
         for at, layout in enumerate(found.layouts):
@@ -179,7 +184,7 @@ class TypedRows:
 
     def _read(
         self,
-        wanted: Column,
+        wanted: TypedColumn,
         read: Reader,
         found: MessageColumns,
         number: int,
@@ -206,7 +211,7 @@ class TypedRows:
 
     def _read_all(
         self,
-        wanted: Column,
+        wanted: TypedColumn,
         read: Reader,
         values: list[bytes],
         found: MessageColumns,
@@ -255,7 +260,7 @@ def read_each(read: Reader, values: list[bytes]) -> tuple[Array, list[Misfit]]:
         return read(joined(values)), found
 
 
-def refusal(plan: EntityPlan, wanted: Column, misfit: Misfit) -> str:
+def refusal(plan: EntityPlan, wanted: TypedColumn, misfit: Misfit) -> str:
     """Say which attribute takes what, and which value it does not take."""
     shown = misfit.value[: _SHOWN + 1].decode(errors="replace")
     shown = f"{shown[:_SHOWN]}..." if len(shown) > _SHOWN else shown
@@ -286,7 +291,7 @@ def _misfits(read: Reader, values: list[bytes], start: int, stop: int) -> Iterat
         yield from _misfits(read, values, middle, stop)
 
 
-def _reader_for(wanted: Column, layout: Layout) -> Reader:
+def _reader_for(wanted: TypedColumn, layout: Layout) -> Reader:
     """Return how the values of a column are read in messages of a layout."""
     return wanted.by_source.get((layout.kind.schema, layout.kind.version or ""), wanted.read)
 

@@ -27,7 +27,7 @@ from metl_gui.core.dimensional.loads.staged_parts import INFINITE_DATES, INFINIT
 from metl_gui.core.trees.logical_types import DECIMAL, DECIMALS, LogicalType, Meaning, time_type
 from metl_gui.engine.kernel.plan import ColumnPlan, EntityPlan, SourceType
 from metl_gui.engine.sinks import readers
-from metl_gui.engine.sinks.columns import INTEGERS, Column, column_of, read_time
+from metl_gui.engine.sinks.columns import INTEGERS, TypedColumn, column_of, read_time
 from metl_gui.engine.sinks.readers import Reader
 from metl_gui.formats.canonical_keys import canonical_number, row_key
 from metl_gui.formats.json_text import NULL
@@ -84,7 +84,7 @@ def columns_of(history: EntityHistory, version: str) -> dict[str, HistoryColumn]
     return found or {path: one for one in history.columns for path in (*one.paths.values(), one.path)}
 
 
-def history_columns(plan: EntityPlan, history: EntityHistory) -> list[tuple[HistoryColumn, Column]]:
+def history_columns(plan: EntityPlan, history: EntityHistory) -> list[tuple[HistoryColumn, TypedColumn]]:
     """Decide how the attributes of an entity version are read into the columns of its history."""
     by_path = columns_of(history, plan.version)
     return [
@@ -96,7 +96,7 @@ def history_columns(plan: EntityPlan, history: EntityHistory) -> list[tuple[Hist
 
 def history_column(
     plan: ColumnPlan, type_: str, sources: tuple[SourceType, ...] = (), *, is_hashed: bool = False
-) -> Column:
+) -> TypedColumn:
     """Decide how an attribute is read into a column of a history.
 
     Args:

@@ -21,7 +21,7 @@ from metl_gui.core.dimensional.histories import EntityHistory
 from metl_gui.engine.kernel.message_layout import Nested, tree_of
 from metl_gui.engine.kernel.message_records import distinct
 from metl_gui.engine.kernel.plan import EntityPlan
-from metl_gui.engine.sinks.columns import Column
+from metl_gui.engine.sinks.columns import TypedColumn
 from metl_gui.engine.sinks.readers import Reader
 from metl_gui.engine.sinks.typed_rows import Misfit, read_each, refusal
 from metl_gui.engine.staging.columns import history_columns
@@ -155,7 +155,7 @@ class PayloadReader:
 
 
 def _read_column(
-    column: Column, values: list[Raw], sources: Sequence[tuple[str, str]], source_of: NDArray[np.int64]
+    column: TypedColumn, values: list[Raw], sources: Sequence[tuple[str, str]], source_of: NDArray[np.int64]
 ) -> tuple[Array, list[Misfit]]:
     """Read the values of one column, those of each source as that source declares them.
 

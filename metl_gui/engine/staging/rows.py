@@ -11,7 +11,7 @@ import pyarrow.compute
 from metl_gui.core.dimensional.histories import EntityHistory
 from metl_gui.core.dimensional.loads.mask_key import MaskKey
 from metl_gui.core.dimensional.loads.staged_parts import COLUMNS
-from metl_gui.engine.sinks.columns import Column
+from metl_gui.engine.sinks.columns import TypedColumn
 from metl_gui.engine.sinks.parquet_parts import ENTITY
 from metl_gui.engine.staging.columns import INSTANTS_OF_MS, columns_of, stored_type
 from metl_gui.engine.staging.log_places import order_key_column, transport_columns
@@ -32,7 +32,9 @@ _PAIR = rf'^\{{"(?P<one>[^"\\\x00-\x1f]*)":{_PLAIN},"(?P<other>[^"\\\x00-\x1f]*)
 
 ABSENT = pa.list_(pa.string())
 TIME_COLUMNS = {
-    path: Column(path, pa.timestamp("us", "UTC"), "times of the years 1 to 9999 in milliseconds", INSTANTS_OF_MS, {})
+    path: TypedColumn(
+        path, pa.timestamp("us", "UTC"), "times of the years 1 to 9999 in milliseconds", INSTANTS_OF_MS, {}
+    )
     for path in ("ts_ms", "source.committed_at_ms")
 }
 """How times that messages say of themselves are read."""

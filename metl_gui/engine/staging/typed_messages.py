@@ -23,7 +23,7 @@ from metl_gui.core.runs.report import Tally
 from metl_gui.engine.kernel.outcomes import SetAside, error_row
 from metl_gui.engine.kernel.plan import EntityPlan, version_name
 from metl_gui.engine.kernel.records import Records
-from metl_gui.engine.sinks.columns import Column
+from metl_gui.engine.sinks.columns import TypedColumn
 from metl_gui.engine.sinks.typed_rows import Misfit, refusal
 from metl_gui.engine.staging.columns import history_columns, in_one_spelling, instants_of_ms
 from metl_gui.engine.staging.messages import OTHER_ENTITY, StagedBatch, Stager
@@ -235,7 +235,7 @@ class _FileReader:
             raise _misfit(plan, TIME_COLUMNS[name], found, error) from error
 
 
-def _misfit(plan: EntityPlan, wanted: Column, values: Array, error: Exception) -> RecordError:
+def _misfit(plan: EntityPlan, wanted: TypedColumn, values: Array, error: Exception) -> RecordError:
     """Return why a value does not fit: the first of these, which matters where it is the only one."""
     shown = [_plain(one) for one in values.drop_null().slice(0, 1)]
     text = msgspec.json.encode(shown[0], enc_hook=str) if shown else b"null"

@@ -10,7 +10,7 @@ from typing import Any
 from metl_gui.errors import SchemaError
 from metl_gui.registry.addresses import Api, RegistryPlace
 from metl_gui.registry.remote.http import RegistryConnection
-from metl_gui.registry.schemas.registry_entries import Reference, RegistryEntry
+from metl_gui.registry.schemas.registry_entries import RegistryEntry, SchemaReference
 
 PAGE = 500
 LONGEST_NAME = 500
@@ -107,7 +107,7 @@ class Registry(ABC):
     def using(self, id_: str) -> list[tuple[Subject, Listed]]:
         """List the versions that have an id, with their subjects; none where the API does not tell."""
 
-    def referred(self, reference: Reference) -> RegistryEntry | None:
+    def referred(self, reference: SchemaReference) -> RegistryEntry | None:
         """Fetch what a schema refers to; ``None`` where it is not there."""
         subject = Subject(reference.group, reference.subject)
         found = next((one for one in self.versions(subject) if one.label == reference.version), None)

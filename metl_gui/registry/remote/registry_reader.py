@@ -22,7 +22,7 @@ from metl_gui.registry.remote.catalogue import read_catalogue
 from metl_gui.registry.remote.client import Listed, Registry, Subject
 from metl_gui.registry.remote.registry_apis import Apicurio, Newest
 from metl_gui.registry.schemas.avro import AvroDocument, EntryGathering
-from metl_gui.registry.schemas.registry_entries import Reference, RegistryEntry
+from metl_gui.registry.schemas.registry_entries import RegistryEntry, SchemaReference
 
 AT_ONCE = 8
 """So many questions are asked at once: enough to hide the way, too few to trouble a registry."""
@@ -224,7 +224,7 @@ def _referred(registry: Registry, entries: Sequence[RegistryEntry], pool: Thread
     known = {(entry.group, entry.subject, entry.version or "") for entry in entries}
     waiting = {reference: None for entry in entries for reference in entry.references}
     found: list[RegistryEntry] = []
-    asked: set[Reference] = set()
+    asked: set[SchemaReference] = set()
     while waiting and len(asked) < MAX_REFERRED:
         now = [one for one in waiting if one not in asked and (one.group, one.subject, one.version) not in known]
         asked.update(now)
@@ -234,7 +234,7 @@ def _referred(registry: Registry, entries: Sequence[RegistryEntry], pool: Thread
     return found
 
 
-def _refer(registry: Registry, reference: Reference) -> RegistryEntry | None:
+def _refer(registry: Registry, reference: SchemaReference) -> RegistryEntry | None:
     try:
         return registry.referred(reference)
     except ServiceUnavailableError:

@@ -32,7 +32,7 @@ from metl_gui.formats.avro_schema import is_key, is_rowless, is_rowless_name, ke
 from metl_gui.formats.avro_types import AvroType, definitions, rabin_fingerprint, read_avro, text_of
 from metl_gui.registry.documents import MAX_BYTES, decode, parse_json, read_bytes, unreadable
 from metl_gui.registry.schemas import connect_json_schema, json_schema
-from metl_gui.registry.schemas.registry_entries import Reference, RegistryEntry, entries, is_registry
+from metl_gui.registry.schemas.registry_entries import RegistryEntry, SchemaReference, entries, is_registry
 
 _KEY = "-key"
 _CONTEXT = re.compile(r":\.[^:]*:")
@@ -251,10 +251,10 @@ class EntryGathering:
 
 
 def _referred(
-    references: Iterable[Reference], known: Mapping[_Place, RegistryEntry]
+    references: Iterable[SchemaReference], known: Mapping[_Place, RegistryEntry]
 ) -> Iterator[tuple[str, RegistryEntry]]:
     """Yield the very versions that an entry refers to, and those that they refer to, by the names used for them."""
-    waiting, seen = list(references), set[Reference]()
+    waiting, seen = list(references), set[SchemaReference]()
     while waiting:
         reference = waiting.pop()
         entry = known.get((reference.group, reference.subject, reference.version))

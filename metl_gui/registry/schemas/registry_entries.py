@@ -26,7 +26,7 @@ DEFAULT_GROUP = "default"
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
+class SchemaReference:
     """A schema that another one needs.
 
     Args:
@@ -61,7 +61,7 @@ class RegistryEntry:
     ids: tuple[str, ...]
     kind: str
     schema: Any
-    references: tuple[Reference, ...] = ()
+    references: tuple[SchemaReference, ...] = ()
     group: str = ""
 
 
@@ -173,12 +173,12 @@ def _ids(node: Mapping[str, Any]) -> Iterator[str]:
         yield guid.lower()
 
 
-def _references(written: object) -> Iterator[Reference]:
+def _references(written: object) -> Iterator[SchemaReference]:
     for one in written if isinstance(written, list) else ():
         if isinstance(one, dict):
             subject = one.get("subject") or one.get("artifactId") or ""
             group = _group_of(one, "groupId")
-            yield Reference(str(one.get("name", "")), str(subject), str(one.get("version", "")), group)
+            yield SchemaReference(str(one.get("name", "")), str(subject), str(one.get("version", "")), group)
 
 
 def _group_of(node: Mapping[str, Any], *names: str) -> str:

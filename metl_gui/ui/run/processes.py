@@ -41,7 +41,7 @@ _STARTING = "starting"
 
 
 @dataclass(frozen=True)
-class LoadOrder:
+class RunningLoad:
     """A load of a warehouse that this window does.
 
     Args:
@@ -88,7 +88,7 @@ class SparkRuns(QObject):
         super().__init__(parent)
         self._jobs = jobs
         self._job: Job | None = None
-        self.loading: LoadOrder | None = None
+        self.loading: RunningLoad | None = None
         self._choosing = NewestJob(jobs, self)
         self._came.connect(self._take)
         self.process = background_spark(self._came.emit)
@@ -144,7 +144,7 @@ class SparkRuns(QObject):
 
         if self._job is not None:
             return
-        self.loading = order = LoadOrder(request.mode, target, is_dry)
+        self.loading = order = RunningLoad(request.mode, target, is_dry)
         job = self._start(order.kind.capitalize(), request.spark, task, self._loaded)
         if job is not None:
             job.progressed.connect(self.load_progressed)

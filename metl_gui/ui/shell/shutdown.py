@@ -19,7 +19,7 @@ from metl_gui.core.progress import Progress
 from metl_gui.core.runs.kafka import is_kafka
 from metl_gui.ui.jobs.jobs import Job, JobOutcome
 from metl_gui.ui.run.head import show_share
-from metl_gui.ui.run.processes import LoadOrder
+from metl_gui.ui.run.processes import RunningLoad
 from metl_gui.ui.widgets.dialogs import QuestionDialog
 from metl_gui.ui.widgets.labels import Elided
 from metl_gui.workbench.runs.mapping_run import RunRequest, RunResult
@@ -153,7 +153,7 @@ class ShutdownController(QObject):
         self._then: Callable[[], object] = window.close
         self._otherwise: Callable[[], object] | None = None
         self._step = QUITTING
-        self._load: LoadOrder | None = None
+        self._load: RunningLoad | None = None
         self._job: Job | None = None
         self._load_progress: Progress | None = None
         window.spark.told.connect(self._show_progress)

@@ -65,7 +65,7 @@ Put a connection named `{profile}` into `~/.dbt/profiles.yml`, or name yours in 
 
 
 @dataclass(slots=True)
-class Model:
+class DbtModel:
     """One model.
 
     Args:
@@ -101,7 +101,7 @@ class DbtSource:
     tables: dict[str, Schema] = field(default_factory=dict)
 
 
-def models(document: Document, choices: Choices, watch: Watch, notes: QueryNotes) -> Iterator[Model]:
+def models(document: Document, choices: Choices, watch: Watch, notes: QueryNotes) -> Iterator[DbtModel]:
     """Yield the models that can be made, in canonical order."""
     reader, masks = reader_of(choices), ColumnMasks(document)
     for schema, carried in mapped_schemas(document, choices.include_unconfirmed, watch, "Writing models"):
@@ -145,7 +145,7 @@ def _model(
     told: Any,
     masks: ColumnMasks,
     longest: int,
-) -> Model | str:
+) -> DbtModel | str:
     from metl_gui.workbench.exports.sql_select import block_select, table_of, union
 
     newest = pairs[-1][1]
@@ -160,7 +160,7 @@ def _model(
     blocks = tuple(block for _, block in pairs)
     masked = frozenset(path for block in blocks for path in masks.of(block))
     quoted = table_of("", marker).sql(dialect=reader.dialect)
-    return Model(newest.schema, blocks, all_columns[-1], sql, quoted, masked)
+    return DbtModel(newest.schema, blocks, all_columns[-1], sql, quoted, masked)
 
 
 def _joined(pairs: Sequence[tuple[MappedVersion, ExportedBlock]], longest: int) -> list[tuple[QueryColumn, ...]]:
@@ -216,7 +216,7 @@ def _write(document: Document, choices: Choices, path: Path, watch: Watch) -> tu
     return notes.sentences()
 
 
-def _name(found: Sequence[Model], longest: int) -> None:
+def _name(found: Sequence[DbtModel], longest: int) -> None:
     """Give models their names; the entity version is in it where a schema feeds several of an entity."""
     fed = Counter((model.schema.id, model.newest.entity.id) for model in found)
     wanted = []
@@ -229,7 +229,7 @@ def _name(found: Sequence[Model], longest: int) -> None:
         model.name = name
 
 
-def _sources(found: Sequence[Model], naming: str) -> list[DbtSource]:
+def _sources(found: Sequence[DbtModel], naming: str) -> list[DbtSource]:
     """Group the tables that are read by the database schema that they lie in."""
     parts = {model.schema.id: table_parts(model.schema.name, naming) for model in found}
     schemas = {model.schema.id: model.schema for model in found}
@@ -261,7 +261,7 @@ def _told_source(source: DbtSource, choices: Choices) -> dict[str, Any]:
     }
 
 
-def _told_model(model: Model, has_rows: bool, facts: dict[str, Any]) -> dict[str, Any]:
+def _told_model(model: DbtModel, has_rows: bool, facts: dict[str, Any]) -> dict[str, Any]:
     newest = model.newest
     mapped = {line.target.id: line.source for line in newest.lines}
     keys = [column for column in model.columns if column.is_key and column.source is not None]

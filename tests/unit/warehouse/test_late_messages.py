@@ -14,7 +14,7 @@ from metl_gui.core.dimensional.rows.epochs import HEAD
 from metl_gui.core.dimensional.rows.late_messages import DECLARED, late_message
 from metl_gui.core.dimensional.rows.messages import Message
 from metl_gui.core.warehouse_model import Column
-from metl_gui.warehouse import key_reading
+from metl_gui.warehouse import key_messages
 from metl_gui.warehouse import late_messages as module
 from metl_gui.warehouse.databases.duckdb_target import DuckDb
 from metl_gui.warehouse.databases.target import TargetError, WarehouseTarget
@@ -157,7 +157,7 @@ def test_a_value_of_another_type_and_an_attribute_that_there_is_not_are_refused(
 
 
 def test_a_key_with_too_many_messages_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(key_reading, "MOST", 1)
+    monkeypatch.setattr(key_messages, "MOST", 1)
     with pytest.raises(TargetError, match="cannot be told"):
         told_of(tmp_path, 20, {})
 

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from metl_gui.core.dimensional.loads.rebuild_cost import RebuildCost
-from metl_gui.core.dimensional.models.model_changes import ModelDifference, change_words
+from metl_gui.core.dimensional.models.model_changes import DeclarationChange, change_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class RebuildQuestion:
     target: str
     model: str
     mode: str
-    changes: tuple[ModelDifference, ...]
+    changes: tuple[DeclarationChange, ...]
     cost: RebuildCost
 
     @property

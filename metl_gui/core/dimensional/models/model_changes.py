@@ -19,7 +19,7 @@ _SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
-class ModelDifference:
+class DeclarationChange:
     """One thing that was changed.
 
     Args:
@@ -44,7 +44,7 @@ class ModelDifference:
         return f"{what} was {_said(self.before)}, is {_said(self.after)}"
 
 
-def model_changes(before: Model, after: Model) -> tuple[ModelDifference, ...]:
+def model_changes(before: Model, after: Model) -> tuple[DeclarationChange, ...]:
     """Return what was changed, in the order of the tables; nothing where the models are equal.
 
     Args:
@@ -63,13 +63,13 @@ def model_changes(before: Model, after: Model) -> tuple[ModelDifference, ...]:
     return tuple(found)
 
 
-def change_words(changes: tuple[ModelDifference, ...]) -> str:
+def change_words(changes: tuple[DeclarationChange, ...]) -> str:
     """Return the first of what was changed, and how much more there is."""
     more = f"; and {len(changes) - _SHOWN:,} more" if len(changes) > _SHOWN else ""
     return "; ".join(one.words for one in changes[:_SHOWN]) + more
 
 
-def _of_member(table: str, path: tuple[str, ...], before: Any, after: Any) -> Iterator[ModelDifference]:
+def _of_member(table: str, path: tuple[str, ...], before: Any, after: Any) -> Iterator[DeclarationChange]:
     if before == after:
         return
     if isinstance(before, msgspec.Struct) and type(before) is type(after):
@@ -82,15 +82,15 @@ def _of_member(table: str, path: tuple[str, ...], before: Any, after: Any) -> It
             yield from _of_member(table, (*path, name), old.get(name), new.get(name))
         yield from _of_order(table, path, old, new)
     else:
-        yield ModelDifference(table, ".".join(path), msgspec.to_builtins(before), msgspec.to_builtins(after))
+        yield DeclarationChange(table, ".".join(path), msgspec.to_builtins(before), msgspec.to_builtins(after))
 
 
 def _of_order(
     table: str, path: tuple[str, ...], old: Mapping[str, Any], new: Mapping[str, Any]
-) -> Iterator[ModelDifference]:
+) -> Iterator[DeclarationChange]:
     before, after = [one for one in old if one in new], [one for one in new if one in old]
     if before != after:
-        yield ModelDifference(table, " ".join(("order of", *path)), before, after)
+        yield DeclarationChange(table, " ".join(("order of", *path)), before, after)
 
 
 def _named(values: Any) -> dict[str, Any] | None:

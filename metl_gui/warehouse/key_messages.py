@@ -33,7 +33,7 @@ _OF_MESSAGE = (
 )
 
 
-class KeyReading(msgspec.Struct, frozen=True, kw_only=True):
+class KeyMessages(msgspec.Struct, frozen=True, kw_only=True):
     """What was read of one business key or grain.
 
     Args:
@@ -60,7 +60,7 @@ class KeyReading(msgspec.Struct, frozen=True, kw_only=True):
 
 def read_key(
     target: WarehouseTarget, shapes: TableShapes, shape: DimensionShape | FactShape, key: Sequence[str]
-) -> KeyReading:
+) -> KeyMessages:
     """Read the messages of a business key or grain.
 
     Args:
@@ -80,7 +80,7 @@ def read_key(
     columns = tuple(dict.fromkeys((*sources, *shape.uses, *used, *([since.name] if since is not None else []))))
     by_name = {one.name: one.type for one in history.columns}
     has_schema = bool(sources) and len(sources) < len(shape.key)
-    return KeyReading(
+    return KeyMessages(
         shape=shape,
         key=_typed_key(target, shape, key),
         rules=_rules(shape, Ownership(sources, has_schema, shape.prefer, shape.leading), is_declared=since is not None),

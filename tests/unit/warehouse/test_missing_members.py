@@ -81,6 +81,19 @@ def test_a_fact_that_waits_for_one_member_lets_no_other_be_inferred(
     assert audit(target, shapes, OWNER) == ()
 
 
+def test_many_facts_before_the_first_version_of_a_member_share_one_row_of_that_time(
+    tmp_path: Path, new_target: NewTarget
+) -> None:
+    _, shapes = model_of(person_dimension(covers_past=False), visit_fact())
+    target = new_target(tmp_path)
+    load_parts(target, shapes, [part(tmp_path, "visit", VISITS)], "1", OWNER)
+    came = message("person", 9, {"id": 7, "city": "Kiel"})
+    load_parts(target, shapes, [part(tmp_path, "person", [came])], "2", OWNER)
+    versions = "SELECT id, version_number FROM person WHERE is_inferred OR id = 7 ORDER BY id, version_number"
+    assert [(int(key), number) for key, number in target.rows(versions)] == [(7, 0), (7, 1), (8, 1)]
+    assert audit(target, shapes, OWNER) == ()
+
+
 def test_so_many_are_read_of_each_reference_and_the_oldest_first(tmp_path: Path, new_target: NewTarget) -> None:
     _, shapes = model_of(person_dimension(), visit_fact())
     target = new_target(tmp_path)

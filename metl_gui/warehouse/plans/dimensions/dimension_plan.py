@@ -293,7 +293,7 @@ def parents_plan(shape: DimensionShape, dimensions: dict[str, DimensionShape]) -
         yield from infer(target, f"SELECT DISTINCT durable_key FROM ({met}) AS q")
         if reference.as_of == "version" and not target.covers_past:
             member, few = name(target.durable_key), f"SELECT durable_key FROM ({met}) AS r"
-            early = f"""SELECT DISTINCT d.durable_key, d.first_time FROM ({met}) AS q
+            early = f"""SELECT d.durable_key, d.first_time FROM ({met}) AS q
                 JOIN (SELECT {member} AS durable_key, MIN(valid_from) AS first_time FROM {name(target.table)}
                       WHERE {name(target.version_key)} > 0 AND {member} IN ({few}) GROUP BY {member}) AS d
                 ON d.durable_key = q.durable_key AND q."_from" < d.first_time"""

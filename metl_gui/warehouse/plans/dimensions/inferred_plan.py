@@ -31,7 +31,7 @@ def needed_before(shape: DimensionShape, facts: Sequence[tuple[str, str, str]]) 
     query = f"""SELECT {name(shape.durable_key)} AS durable_key, MIN(valid_from) AS first_time
         FROM {name(MemberTables(shape.table).wanted)} GROUP BY {name(shape.durable_key)}"""
     yield temporary(f"_firsts_{shape.table}", query, f"Find the first versions of {shape.table}")
-    needed = " UNION ".join(
+    needed = " UNION ALL ".join(
         f"""SELECT w.durable_key, w.first_time FROM {firsts} AS w JOIN {name(table)} AS f
             ON f.{name(durable)} = w.durable_key AND f.{name(time)} < w.first_time"""
         for table, durable, time in facts
@@ -44,11 +44,13 @@ def add_before(shape: DimensionShape, needed: str, into: str) -> Iterator[Step]:
 
     Args:
         shape: of the dimension.
-        needed: query for members, ``durable_key``, and the starts of their first versions, ``first_time``.
+        needed: query for members, ``durable_key``, and the starts of their first versions, ``first_time``; a member
+            may come once for each row that needs it.
         into: the table.
     """
     table = shape.table
-    yield temporary(f"_early_{table}", needed, f"Find members of {table} that are needed before their first versions")
+    each = f"SELECT DISTINCT durable_key, first_time FROM ({needed}) AS q"
+    yield temporary(f"_early_{table}", each, f"Find members of {table} that are needed before their first versions")
     found, given = name(f"_early_{table}"), name(versions_table(table))
     missing = f"""SELECT durable_key, {text(BEFORE)} AS opened_by FROM {found} AS n WHERE NOT EXISTS (
         SELECT 1 FROM {given} AS x WHERE x.durable_key = n.durable_key AND x.opened_by = {text(BEFORE)})"""
@@ -78,7 +80,7 @@ def infer_own(shape: DimensionShape) -> Iterator[Step]:
     if own:
         needed = " UNION ".join(f"SELECT DISTINCT {name(one.durable)} AS durable_key FROM {wanted}" for one in own)
         yield from infer(shape, needed)
-    early = " UNION ".join(
+    early = " UNION ALL ".join(
         f"""SELECT d.durable_key, d.first_time FROM {wanted} AS w
             JOIN (SELECT {durable} AS durable_key, MIN(valid_from) AS first_time FROM {table}
                   WHERE {name(shape.version_key)} > 0 GROUP BY {durable}) AS d

@@ -127,7 +127,7 @@ def _met(shape: FactShape, dimensions: Mapping[str, DimensionShape]) -> str:
 def _too_early(shape: FactShape, reference: ReferenceShape, target: DimensionShape) -> str:
     """Return the query for members that facts need before their first versions."""
     key, durable = name(target.version_key), name(target.durable_key)
-    return f"""SELECT DISTINCT d.durable_key, d.first_time FROM {name(f"_met_{shape.table}")} AS f
+    return f"""SELECT d.durable_key, d.first_time FROM {name(f"_met_{shape.table}")} AS f
         JOIN (SELECT {durable} AS durable_key, MIN(valid_from) AS first_time FROM {name(target.table)}
               WHERE {key} > 0 GROUP BY {durable}) AS d
         ON d.durable_key = f.{name(reference.durable)} AND f."_time" < d.first_time"""

@@ -1,0 +1,215 @@
+"""Edits carried to other versions: the same two lineages where both ends are free, and nothing else.
+
+Source: docs/architecture/model.md, "Edits of several versions".
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from metl_gui.core.changes.draft import Transition
+from metl_gui.core.edits.composite import CompositeEdit
+from metl_gui.core.edits.elements import SetElements
+from metl_gui.core.edits.review import RetireBlock
+from metl_gui.core.edits.settings import SetSettings
+from metl_gui.core.edits.version_scope import LeftReason, VersionScope, carried, has_counterparts
+from metl_gui.core.matrix.blocks import Block, BlockKey, Element, Status, conflicts
+from metl_gui.core.matrix.canonical import state_hash
+from metl_gui.core.matrix.document import Document
+from metl_gui.core.trees.nodes import Side
+from metl_gui.errors import EditError
+from tests.helpers.histories import edit_of, start, step, steps
+from tests.helpers.world import World
+
+Lineages = tuple[int, int]
+
+
+def world_of(*versions: tuple[str, ...]) -> World:
+    """Make a world of a schema ``s`` with versions 1, 2, … of these attributes, and an entity ``be`` of a, b and c.
+
+    Each version has an attribute more of its own: no two have the same content.
+    """
+    world = World()
+    for number, paths in enumerate(versions, 1):
+        world.schema("s", str(number), *paths, f"of{number}")
+    world.entity("be", "1", "a", "b", "c")
+    return world
+
+
+def carry(world: World, edit: SetElements, scope: VersionScope = VersionScope.ALL) -> Transition:
+    """Do an edit of one version with what it means in the others."""
+    return world.do(CompositeEdit("Map", (edit, *carried(world.document, (edit,), scope).edits)))
+
+
+def test_an_element_is_set_in_every_version_that_has_both_lineages() -> None:
+    world = world_of(("a",), ("a", "b"), ("b",), ("x=b", "a"))
+    carry(world, world.setting("s@2:be@1", a="b"))
+    assert [world.pairs(f"s@{n}:be@1") for n in (1, 2, 3, 4)] == [set(), {("a", "b")}, {("a", "b")}, {("a", "x")}]
+    assert {world.block(f"s@{n}:be@1").status for n in (2, 3, 4)} == {Status.CONFIRMED}
+
+
+def test_this_and_later_leaves_earlier_versions_alone() -> None:
+    world = world_of(("a",), ("a",), ("a",))
+    carry(world, world.setting("s@2:be@1", a="a"), VersionScope.LATER)
+    assert [world.pairs(f"s@{n}:be@1") for n in (1, 2, 3)] == [set(), {("a", "a")}, {("a", "a")}]
+
+
+def test_this_version_takes_no_other() -> None:
+    world = world_of(("a",), ("a",))
+    assert carried(world.document, (world.setting("s@1:be@1", a="a"),), VersionScope.THIS).edits == ()
+
+
+def test_what_is_taken_retired_or_of_another_type_is_left_and_told() -> None:
+    world = world_of(("a", "b"), ("a", "b"), ("a:bytes", "b"), ("a", "b"))
+    world.map("s@2:be@1", a="b")
+    world.map("s@4:be@1", c="b")
+    world.do(RetireBlock(world.key("s@4:be@1")))
+    edit = world.setting("s@1:be@1", a="a")
+    plan = carried(world.document, (edit,), VersionScope.ALL)
+    assert plan.edits == ()
+    reasons = {LeftReason.TAKEN: "s@2:be@1", LeftReason.TYPE: "s@3:be@1", LeftReason.RETIRED: "s@4:be@1"}
+    assert {each.reason: each.key for each in plan.left} == {r: world.key(block) for r, block in reasons.items()}
+    assert {each.origin for each in plan.left} == {(edit.key, edit.ones[0])}
+    along = carried(world.document, (edit,), VersionScope.ALL, types_too=True)
+    assert [each.key for each in along.edits] == [world.key("s@3:be@1")]
+
+
+def test_clearing_clears_the_same_lineages_and_no_others() -> None:
+    world = world_of(("a", "b"), ("a", "b"), ("a", "b"))
+    world.map("s@1:be@1", a="a")
+    world.map("s@2:be@1", a="a", b="b")
+    world.map("s@3:be@1", a="b")
+    carry(world, world.clearing("s@1:be@1", "a", "a"))
+    assert [world.pairs(f"s@{n}:be@1") for n in (1, 2, 3)] == [set(), {("b", "b")}, {("a", "b")}]
+
+
+def test_what_replaces_holds_for_its_own_version() -> None:
+    world = world_of(("a", "b"), ("a", "b"))
+    world.map("s@1:be@1", a="b")
+    key = world.key("s@1:be@1")
+    edit = SetElements(key, (world.element(key, "a", "a"),), (world.element(key, "b", "a"),))
+    assert carried(world.document, (edit,), VersionScope.ALL).edits == ()
+
+
+def test_only_blocks_that_were_null_become_confirmed() -> None:
+    world = world_of(("a", "b"), ("a", "b"), ("a", "b"))
+    world.do(replace(world.setting("s@2:be@1", b="b"), status=Status.UNCONFIRMED))
+    carry(world, world.setting("s@1:be@1", a="a"))
+    statuses = [world.block(f"s@{n}:be@1").status for n in (1, 2, 3)]
+    assert statuses == [Status.CONFIRMED, Status.UNCONFIRMED, Status.CONFIRMED]
+    assert world.pairs("s@2:be@1") == {("a", "a"), ("b", "b")}
+
+
+def test_a_block_that_waits_settles_the_loss_that_is_mapped_and_waits_for_the_others() -> None:
+    world = world_of(("a", "b"))
+    world.map("s@1:be@1", a="a", b="b")
+    world.schema("s", "2", "x", "y")
+    world.schema("s", "3", "x", "z")
+    assert len(world.block("s@3:be@1").open_losses) == 2
+    carry(world, world.setting("s@3:be@1", a="x"))
+    for label in ("2", "3"):
+        found = world.block(f"s@{label}:be@1")
+        assert found.status is Status.NEEDS_REVIEW
+        assert [loss.to_path for loss in found.open_losses] == ["b"]
+
+
+def test_other_entity_versions_take_part_by_choice_where_they_stand_side_by_side() -> None:
+    world = world_of(("a",), ("a",))
+    entity = world.document.cdm.named("be")
+    assert entity is not None
+    world.do(SetSettings(Side.CDM, entity.id, (("policy", "parallel"),)))
+    world.entity("be", "2", "a", "d")
+    edit = world.setting("s@1:be@2", a="a")
+    alone = carried(world.document, (edit,), VersionScope.ALL)
+    assert {each.key for each in alone.edits} == {world.key("s@2:be@2")}
+    wide = carried(world.document, (edit,), VersionScope.ALL, entity_versions_too=True)
+    assert {each.key for each in wide.edits} == {world.key(f"s@{b}") for b in ("1:be@1", "2:be@1", "2:be@2")}
+
+
+def test_whether_another_version_has_a_lineage() -> None:
+    world = world_of(("a", "b"), ("b",))
+    first, second = (world.version(Side.EXTRACTION, "s", label) for label in "12")
+    a, b, _ = (attribute.lineage for attribute in first.attributes)
+    assert has_counterparts(world.document, first.id, (a, b), VersionScope.LATER)
+    assert not has_counterparts(world.document, first.id, (a,), VersionScope.ALL)
+    assert not has_counterparts(world.document, second.id, (b,), VersionScope.LATER)
+
+
+def pairs_of(document: Document, key: BlockKey) -> set[Lineages]:
+    """Return the elements of a block by the lineages of their sources and targets."""
+    block = document.matrix.block(*key) or Block(*key)
+    columns = {a.id: a.lineage for a in document.extraction.version(key[0]).attributes}
+    rows = {a.id: a.lineage for a in document.cdm.version(key[1]).attributes}
+    return {(columns[e.p], rows[e.q]) for e in block.elements}
+
+
+def drawn_edit(world: World, random: Random) -> SetElements | None:
+    """Make up an edit that sets a free element of a block, or clears one."""
+    clearing = edit_of(world, "unmap", random.randint(0, 1 << 30)) if random.random() < 0.4 else None
+    if isinstance(clearing, SetElements):
+        return clearing
+    versions = [v for v in world.document.extraction.all_versions() if v.attributes]
+    entities = [e for e in world.document.cdm.schemas() if e.version_ids]
+    if not versions or not entities:
+        return None
+    version = random.choice(versions)
+    entity_version = world.document.cdm.version(random.choice(entities).version_ids[-1])
+    block = world.document.matrix.block(version.id, entity_version.id)
+    taken = block.elements if block is not None else ()
+    ps = [a.id for a in version.attributes if a.id not in {e.p for e in taken}]
+    qs = [a.id for a in entity_version.attributes if a.id not in {e.q for e in taken}]
+    if not ps or not qs:
+        return None
+    status = random.choice((Status.CONFIRMED, Status.UNCONFIRMED))
+    return SetElements((version.id, entity_version.id), (Element(random.choice(qs), random.choice(ps)),), status=status)
+
+
+@given(steps, st.integers(0, 1 << 30), st.sampled_from(VersionScope))
+def test_a_scope_keeps_blocks_1_to_1_touches_its_lineages_alone_and_is_undone_whole(
+    history: list[tuple[str, int]], seed: int, scope: VersionScope
+) -> None:
+    world = start()
+    for kind, own in history:
+        step(world, kind, own)
+    edit = drawn_edit(world, Random(seed))
+    if edit is None:
+        return
+    before = world.document
+    plan = carried(before, (edit,), scope)
+    (pair,) = pairs_of_edit(before, edit)
+    try:
+        done = world.do(CompositeEdit("Map", (edit, *plan.edits)))
+    except EditError:
+        return
+    alone = World()
+    alone.document = before
+    alone.do(edit)
+    ids = before.extraction.schema(before.extraction.schema_of(edit.key[0])).version_ids
+    at = ids.index(edit.key[0])
+    in_scope = {VersionScope.THIS: (), VersionScope.LATER: ids[at + 1 :], VersionScope.ALL: (*ids[:at], *ids[at + 1 :])}
+    for change in done.change.blocks:
+        after = world.document.matrix.block(*change.key) or Block(*change.key)
+        assert not conflicts(after.elements)
+        assert pairs_of(before, change.key) ^ pairs_of(world.document, change.key) <= {pair}
+        old, shown = change.before or Block(*change.key), alone.document.matrix.block(*change.key)
+        if after == shown or change.key == edit.key:
+            continue  # the edit itself did this, settling the later versions of a chain
+        assert change.key[1] == edit.key[1]
+        assert change.key[0] in in_scope[scope]
+        if not old.is_null and old.is_unconfirmed and edit.ones:
+            assert after.is_unconfirmed
+    for left in plan.left:
+        assert pair not in pairs_of(before, left.key)
+    world.undo(done)
+    assert state_hash(world.document) == state_hash(before)
+
+
+def pairs_of_edit(document: Document, edit: SetElements) -> set[Lineages]:
+    """Return what an edit sets or clears by lineages."""
+    columns = {a.id: a.lineage for a in document.extraction.version(edit.key[0]).attributes}
+    rows = {a.id: a.lineage for a in document.cdm.version(edit.key[1]).attributes}
+    return {(columns[e.p], rows[e.q]) for e in (*edit.ones, *edit.zeros)}

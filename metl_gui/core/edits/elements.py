@@ -112,17 +112,16 @@ def _confirmed(block: Block, status: Status) -> Block:
 
 
 def _check_ends(draft: Draft, key: BlockKey, elements: tuple[Element, ...]) -> None:
-    version = draft.tree(Side.EXTRACTION).find_version(key[0])
-    entity_version = draft.tree(Side.CDM).find_version(key[1])
-    if version is None or entity_version is None:
+    extraction, cdm = draft.tree(Side.EXTRACTION), draft.tree(Side.CDM)
+    if not extraction.has_version(key[0]) or not cdm.has_version(key[1]):
         raise EditError("The block's version is not in the trees any more.", hint="Look at the newest state first.")
-    entity = draft.tree(Side.CDM).schema(entity_version.schema_id)
-    if entity.setting("policy") != "parallel" and entity.version_ids[-1] != entity_version.id:
+    entity = cdm.schema(cdm.schema_of(key[1]))
+    if entity.setting("policy") != "parallel" and entity.version_ids[-1] != key[1]:
         raise EditError(
-            f"{entity.name} version {entity_version.label} is not the newest one.",
+            f"{entity.name} version {cdm.version(key[1]).label} is not the newest one.",
             hint="Map to the newest version, or let the entity keep parallel versions.",
         )
-    columns, rows = {a.id for a in version.attributes}, {a.id for a in entity_version.attributes}
+    columns, rows = set(extraction.attribute_ids(key[0])), set(cdm.attribute_ids(key[1]))
     if any(e.p not in columns or e.q not in rows for e in elements):
         raise EditError("An element's end is not in the versions of its block.", hint="Look at the newest state first.")
 

@@ -9,7 +9,7 @@ Source: docs/architecture/model.md, "Edits of several versions".
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
@@ -71,11 +71,10 @@ class ScopePlan:
     left: tuple[LeftElement, ...]
 
 
-def has_counterparts(document: Document, version: int, lineages: Iterable[int], scope: VersionScope) -> bool:
-    """Whether another version in scope of an edit of one has any of some lineages of source attributes."""
-    wanted = set(lineages)
+def versions_with(document: Document, version: int, lineages: Collection[int], scope: VersionScope) -> tuple[int, ...]:
+    """Return the other versions in scope of an edit of one that have any of some lineages, oldest first."""
     others = _versions_in(document, version, scope)
-    return any(not wanted.isdisjoint(document.extraction.lineages(other)) for other in others)
+    return tuple(v for v in others if any(one in lineages for one in document.extraction.lineages(v)))
 
 
 def carried(
@@ -95,18 +94,18 @@ def carried(
         types_too: set elements whose types differ, too.
         entity_versions_too: take in the other versions of entities that keep parallel versions.
 
-    Cost: the attributes of the versions in scope, once for each edit.
+    Cost: the lineages of the versions in scope, once for each edit.
     """
     shown = {edit.key for edit in edits}
     blocks: dict[BlockKey, _BlockPlan] = {}
     for edit in edits:
         if edit.ones and edit.zeros:
             continue
-        origin = _Origin.of(document, edit)
+        origin = _Origin(document, edit)
         for key in _keys_in(document, edit.key, scope, entity_versions_too):
             if key in shown:
                 continue
-            pairs = origin.counterparts(document, key)
+            pairs = origin.counterparts(key)
             if pairs:
                 plan = blocks.setdefault(key, _BlockPlan(document.matrix.block(*key) or Block(*key)))
                 plan.take(edit, pairs, types_too)
@@ -139,28 +138,30 @@ _Pair: TypeAlias = tuple[Element, Attribute, Attribute]
 """An element of the version that is edited, and what its source and target are in another block."""
 
 
-@dataclass(frozen=True, slots=True)
 class _Origin:
-    """The elements of an edit by the lineages of their ends."""
+    """The elements of an edit by the lineages of their ends.
 
-    elements: tuple[tuple[Element, int, int], ...]
+    Args:
+        document: as it is before the edit.
+        edit: of one block.
+    """
 
-    @classmethod
-    def of(cls, document: Document, edit: SetElements) -> _Origin:
+    def __init__(self, document: Document, edit: SetElements) -> None:
+        self._document = document
         columns = {a.id: a.lineage for a in document.extraction.version(edit.key[0]).attributes}
         rows = {a.id: a.lineage for a in document.cdm.version(edit.key[1]).attributes}
         elements = (*edit.ones, *edit.zeros)
-        return cls(tuple((e, columns[e.p], rows[e.q]) for e in elements if e.p in columns and e.q in rows))
+        self._elements = [(e, columns[e.p], rows[e.q]) for e in elements if e.p in columns and e.q in rows]
+        self._columns, self._rows = {p for _, p, _ in self._elements}, {q for _, _, q in self._elements}
+        self._targets: dict[int, dict[int, Attribute]] = {}
 
-    def counterparts(self, document: Document, key: BlockKey) -> list[_Pair]:
+    def counterparts(self, key: BlockKey) -> list[_Pair]:
         """Return the elements of which another block has both lineages."""
-        known = set(document.extraction.lineages(key[0]))
-        wanted = [one for one in self.elements if one[1] in known]
-        if not wanted:
-            return []
-        columns = {a.lineage: a for a in document.extraction.version(key[0]).attributes}
-        rows = {a.lineage: a for a in document.cdm.version(key[1]).attributes}
-        return [(e, columns[p], rows[q]) for e, p, q in wanted if q in rows]
+        sources = self._document.extraction.members(key[0], self._columns)
+        if key[1] not in self._targets:
+            self._targets[key[1]] = self._document.cdm.members(key[1], self._rows)
+        targets = self._targets[key[1]]
+        return [(e, sources[p], targets[q]) for e, p, q in self._elements if p in sources and q in targets]
 
 
 class _BlockPlan:

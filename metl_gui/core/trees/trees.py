@@ -7,7 +7,7 @@ demand and kept in a small cache. Source: docs/architecture/model.md, "The table
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -125,7 +125,7 @@ class TreeBase:
             version_id,
             int(self.schema_id[row]),
             facts.labels,
-            tuple(self._attributes(int(self.start[row]), int(self.start[row + 1]))),
+            tuple(self.attribute(at) for at in range(int(self.start[row]), int(self.start[row + 1]))),
             facts.fingerprint,
             facts.key,
             facts.inferred,
@@ -136,19 +136,19 @@ class TreeBase:
         self._cache[version_id] = version
         return version
 
-    def _attributes(self, low: int, high: int) -> Iterator[Attribute]:
-        for at in range(low, high):
-            kind = self.types[self.type[at]]
-            yield Attribute(
-                int(self.id[at]),
-                self.texts[self.path[at]],
-                kind.type,
-                int(self.lineage[at]),
-                kind.logical,
-                kind.scale,
-                bool(self.optional[at]),
-                self.texts[self.doc[at]],
-            )
+    def attribute(self, at: int) -> Attribute:
+        """Make the attribute object of a place in the columns."""
+        kind = self.types[self.type[at]]
+        return Attribute(
+            int(self.id[at]),
+            self.texts[self.path[at]],
+            kind.type,
+            int(self.lineage[at]),
+            kind.logical,
+            kind.scale,
+            bool(self.optional[at]),
+            self.texts[self.doc[at]],
+        )
 
 
 def base_of(schemas: Iterable[Schema], versions: Iterable[Version]) -> TreeBase:
@@ -252,6 +252,22 @@ class ReadableTree:
             return [attribute.lineage for attribute in self.version(version_id).attributes]
         found: list[int] = self.base.lineage[self.base.start[row] : self.base.start[row + 1]].tolist()
         return found
+
+    def attribute_ids(self, version_id: int) -> list[int]:
+        """Return the ids of the attributes of a version that is known to exist, without making the version."""
+        row = -1 if version_id in self._versions else self.base.row(version_id)
+        if row < 0:
+            return [attribute.id for attribute in self.version(version_id).attributes]
+        found: list[int] = self.base.id[self.base.start[row] : self.base.start[row + 1]].tolist()
+        return found
+
+    def members(self, version_id: int, lineages: Collection[int]) -> dict[int, Attribute]:
+        """Return the attributes of some lineages that a version has which is known to exist, and make no others."""
+        row = -1 if version_id in self._versions else self.base.row(version_id)
+        if row < 0:
+            return {a.lineage: a for a in self.version(version_id).attributes if a.lineage in lineages}
+        known = enumerate(self.lineages(version_id), int(self.base.start[row]))
+        return {lineage: self.base.attribute(at) for at, lineage in known if lineage in lineages}
 
     def named(self, name: str) -> Schema | None:
         """Find a schema or entity by name or alias."""

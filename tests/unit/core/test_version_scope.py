@@ -16,7 +16,7 @@ from metl_gui.core.edits.composite import CompositeEdit
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.review import RetireBlock
 from metl_gui.core.edits.settings import SetSettings
-from metl_gui.core.edits.version_scope import LeftReason, VersionScope, carried, has_counterparts
+from metl_gui.core.edits.version_scope import LeftReason, VersionScope, carried, versions_with
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element, Status, conflicts
 from metl_gui.core.matrix.canonical import state_hash
 from metl_gui.core.matrix.document import Document
@@ -130,13 +130,14 @@ def test_other_entity_versions_take_part_by_choice_where_they_stand_side_by_side
     assert {each.key for each in wide.edits} == {world.key(f"s@{b}") for b in ("1:be@1", "2:be@1", "2:be@2")}
 
 
-def test_whether_another_version_has_a_lineage() -> None:
-    world = world_of(("a", "b"), ("b",))
-    first, second = (world.version(Side.EXTRACTION, "s", label) for label in "12")
+def test_the_versions_that_have_a_lineage() -> None:
+    world = world_of(("a", "b"), ("b",), ("a", "b"))
+    first, second, third = (world.version(Side.EXTRACTION, "s", label) for label in "123")
     a, b, _ = (attribute.lineage for attribute in first.attributes)
-    assert has_counterparts(world.document, first.id, (a, b), VersionScope.LATER)
-    assert not has_counterparts(world.document, first.id, (a,), VersionScope.ALL)
-    assert not has_counterparts(world.document, second.id, (b,), VersionScope.LATER)
+    assert versions_with(world.document, first.id, (a, b), VersionScope.LATER) == (second.id, third.id)
+    assert versions_with(world.document, first.id, (a,), VersionScope.ALL) == (third.id,)
+    assert versions_with(world.document, second.id, (b,), VersionScope.LATER) == (third.id,)
+    assert versions_with(world.document, first.id, (a,), VersionScope.THIS) == ()
 
 
 def pairs_of(document: Document, key: BlockKey) -> set[Lineages]:

@@ -10,8 +10,8 @@ from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.matrix.input.cursor import drilled, raised, stepped
 from metl_gui.ui.matrix.input.gesture_preview import proposal, run, takers_of
 from metl_gui.ui.matrix.input.gestures import Button, Click, Drag, DragSpan, Keys, Pan, Press, SpaceKey, wheel_factors
-from metl_gui.ui.matrix.input.hit_test import Hits, node_of
-from metl_gui.ui.matrix.layout.axis import Level
+from metl_gui.ui.matrix.input.hit_test import Hits, item_of, node_of
+from metl_gui.ui.matrix.layout.axis import Axis, Level
 from metl_gui.ui.matrix.layout.camera import (
     TALLEST_CELL,
     WIDEST_CELL,
@@ -193,6 +193,12 @@ def test_going_elsewhere_forgets_what_lay_ahead() -> None:
 
 
 # steps
+
+
+@pytest.mark.parametrize("axis", [CONTENT.columns, CONTENT.rows])
+def test_each_attribute_is_the_item_of_its_own_node(axis: Axis) -> None:
+    items = range(len(axis.spans(Level.ATTRIBUTE)))
+    assert [item_of(axis, Level.ATTRIBUTE, node_of(axis, Level.ATTRIBUTE, item)) for item in items] == list(items)
 
 
 @given(CAMERAS, st.sampled_from([(-1, 0), (1, 0), (0, -1), (0, 1)]), st.booleans(), SPOTS)

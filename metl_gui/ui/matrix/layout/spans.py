@@ -138,6 +138,10 @@ class ItemSpans(Spans):
         return found if found >= 0 and place < self.stops[found] else None
 
 
+_ROUNDING = 1e-6
+"""How far, in units, sums may lie beside the place that they mean: 129.2 - 110.2 is less than 19."""
+
+
 @dataclass(frozen=True, eq=False)
 class Runs(Spans):
     """Attributes, as runs of neighbours that lie side by side without a gap.
@@ -191,7 +195,7 @@ class Runs(Spans):
         run = int(np.searchsorted(self.starts, high, side="left")) - 1
         if run < 0:
             return range(0)
-        inside = int(np.ceil(high - self.starts[run]))
+        inside = int(np.ceil(high - self.starts[run] - _ROUNDING))
         last = min(int(self.bounds[run]) + inside, int(self.bounds[run + 1]))
         return range(first, max(first, last))
 
@@ -200,7 +204,7 @@ class Runs(Spans):
         run = int(np.searchsorted(self.starts, place, side="right")) - 1
         if run < 0:
             return None
-        found = int(self.bounds[run]) + int(place - self.starts[run])
+        found = int(self.bounds[run]) + int(place - self.starts[run] + _ROUNDING)
         return found if found < self.bounds[run + 1] else None
 
     def _at_or_after(self, place: float) -> int:
@@ -208,4 +212,4 @@ class Runs(Spans):
         run = int(np.searchsorted(self.starts, place, side="right")) - 1
         if run < 0:
             return 0
-        return min(int(self.bounds[run]) + int(place - self.starts[run]), int(self.bounds[run + 1]))
+        return min(int(self.bounds[run]) + int(place - self.starts[run] + _ROUNDING), int(self.bounds[run + 1]))

@@ -1,4 +1,4 @@
-"""The child process of the benchmark ``ui`` that times edits of 10^4 elements in a whole window.
+"""The child process of the benchmark ``ui`` that times edits of 10^4 elements, or of 1,000 versions, in a whole window.
 
 An edit lasts from sending the key to the end of painting everything in the window; committing it to the project file,
 and following it in the trees, the matrix and the block panel lie in between. Jobs end at once, so all work counts.
@@ -19,13 +19,17 @@ import numpy as np
 from PySide6.QtCore import QEvent, QObject, QSettings, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 
+from metl_gui.core.changes.draft import perform
+from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.matrix.document import Document, NextIds
 from metl_gui.core.matrix.matrix import Dpm, DpmBase
+from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Schema, Side
 from metl_gui.core.trees.trees import TextTable, Tree, TreeBase, TypeFacts, VersionMetadata
 from metl_gui.ui.jobs.jobs import SynchronousJobs
+from metl_gui.ui.map.scope_dialog import ScopeDialog
 from metl_gui.ui.project.selection import CellRange, NodeRef, Selected, place_of_version
 from metl_gui.ui.shell.window import Window
 from metl_gui.ui.theming import theme as themes
@@ -34,6 +38,7 @@ from tests.benchmarks.project_files import write_project
 from tests.benchmarks.sizes import DESIGN, VERSIONS, build
 
 ELEMENTS = 10_000
+MANY_VERSIONS = 1_000
 _CONTROL, _SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 _NONE = Qt.KeyboardModifier.NoModifier
 _SCHEMAS = ELEMENTS // (VERSIONS * 10)
@@ -57,21 +62,28 @@ class Hand(QObject):
         self._painted = self._painted or event.type() is QEvent.Type.Paint
         return False
 
+    @property
+    def dialog(self) -> ScopeDialog | None:
+        """The dialog that asks about many versions."""
+        return next((each for each in self.window.map.findChildren(ScopeDialog) if each.isVisible()), None)
+
     def choose(self, selected: Selected) -> None:
         """Select something, and wait until it is shown."""
         self.window.selection.choose(selected)
         self.window.map.matrix.setFocus()
         settle()
 
-    def press(self, name: str, key: Qt.Key, held: Qt.KeyboardModifier, becomes: int) -> None:
-        """Press a key; afterwards the project must have so many elements."""
+    def press(
+        self, name: str, key: Qt.Key, held: Qt.KeyboardModifier, becomes: int, in_: QWidget | None = None
+    ) -> None:
+        """Press a key in the matrix, or another widget; afterwards the project must have so many elements."""
         gc.collect()
         self._painted = False
         start, processor = time.perf_counter(), time.process_time()
-        QTest.keyClick(self.window.map.matrix, key, held)
+        QTest.keyClick(in_ or self.window.map.matrix, key, held)
         settle()
         self.times[name].append(((time.perf_counter() - start) * 1e3, (time.process_time() - processor) * 1e3))
-        if not self._painted:
+        if not self._painted and self.dialog is None:
             raise AssertionError(f"{name}: the matrix was not painted")
         found = self.window.project.value.matrix.ones
         if found != becomes:
@@ -123,6 +135,26 @@ def one_block(window: Window, rounds: int) -> Times:
     return hand.times
 
 
+def many_versions(window: Window, rounds: int) -> Times:
+    """Map and unmap one field in all versions of a schema."""
+    hand, document, count = Hand(window), window.project.value, MANY_VERSIONS
+    middle = document.extraction.version(count // 2)
+    source = place_of_version(document, Side.EXTRACTION, middle.id, middle.attributes[3].id)
+    target = place_of_version(document, Side.CDM, 1, document.cdm.version(1).attributes[3].id)
+    for _ in range(rounds):
+        hand.choose(Selected(source, target))
+        for verb, becomes in (("map", count), ("unmap", 0)):
+            before = window.project.value.matrix.ones
+            hand.press(f"show what it means to {verb} in 1,000 versions", Qt.Key.Key_Space, _NONE, before)
+            hand.press(f"{verb} one field in 1,000 versions", Qt.Key.Key_Return, _CONTROL, becomes, hand.dialog)
+            window.activateWindow()
+            QTest.qWaitForWindowActive(window)
+            window.map.matrix.setFocus()
+        hand.press("undo in 1,000 versions", Qt.Key.Key_Z, _CONTROL, count)
+        hand.press("undo the other edit in 1,000 versions", Qt.Key.Key_Z, _CONTROL, 0)
+    return hand.times
+
+
 def _edit_rectangle(hand: Hand, whole: int, cleared: int) -> None:
     matrix = hand.window.map.matrix
     QTest.keyClick(matrix, Qt.Key.Key_C, _CONTROL)
@@ -147,6 +179,21 @@ def _rectangle(window: Window, columns: int) -> CellRange:
             version = axis.version_id(axis.version_at(at))
             ends.append(place_of_version(content.document, side, version, axis.attribute_id(at)))
     return CellRange(*ends)
+
+
+def versioned_document() -> Document:
+    """Build a project of one schema with 1,000 versions of 30 attributes, and one entity; nothing is mapped."""
+    paths = [f"attribute_{at}" for at in range(30)]
+    document = Document()
+    for number in range(MANY_VERSIONS):
+        declared = VersionDeclaration(
+            "service.versioned",
+            tuple(AttributeDeclaration(path, "string") for path in (*paths, f"of_{number}")),
+            str(number),
+        )
+        document = perform(document, AddVersion(Side.EXTRACTION, declared)).after
+    entity = VersionDeclaration("entity", tuple(AttributeDeclaration(path, "string") for path in paths), "1")
+    return perform(document, AddVersion(Side.CDM, entity)).after.merged()
 
 
 def wide_document() -> Document:
@@ -215,13 +262,17 @@ def measured(document: Document, edits: Callable[[Window, int], Times], rounds: 
 
 
 def main(rounds: int) -> Times:
-    """Measure edits of many blocks and of one."""
+    """Measure edits of many blocks, of one, and of many versions."""
     app = QApplication([])
     font = app.font()
     font.setPointSizeF(max(font.pointSizeF(), 9.0))
     app.setFont(font)
     themes.apply(app, themes.load("light"))
-    return measured(build(DESIGN), many_blocks, rounds) | measured(wide_document(), one_block, rounds)
+    return (
+        measured(build(DESIGN), many_blocks, rounds)
+        | measured(wide_document(), one_block, rounds)
+        | measured(versioned_document(), many_versions, rounds)
+    )
 
 
 if __name__ == "__main__":

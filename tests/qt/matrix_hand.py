@@ -9,6 +9,7 @@ from PySide6.QtGui import (
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
+from metl_gui.core.edits.version_scope import VersionScope
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element
 from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.matrix.input.hit_test import Cell
@@ -104,7 +105,9 @@ def emptied(window: Window) -> BlockKey:
     assert source is not None
     assert target is not None
     window.selection.choose(Selected(NodeRef(source.schema, source.version), NodeRef(target.schema, target.version)))
+    window.map.edits.choose(VersionScope.THIS)
     window.map.mapper.unmap_chosen()
+    window.map.edits.choose(VersionScope.ALL)
     assert not elements(window, block.key)
     return block.key
 

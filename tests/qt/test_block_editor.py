@@ -201,7 +201,7 @@ def test_a_click_on_a_line_selects_both_ends_and_delete_clears_it(editor: BlockP
     assert window.selection.current.element == line.link.element
     QTest.keyClick(editor.lists.left, Qt.Key.Key_Delete)
     assert ("memo", "memo") not in elements(window, editor.key)
-    assert window.project.undo_title == "Unmap memo from memo"
+    assert window.project.undo_title == "Unmap memo from memo, and in 4 other versions"
 
 
 def test_delete_clears_the_element_of_the_row_although_the_other_cursor_is_elsewhere(

@@ -284,7 +284,7 @@ def test_same_as_shows_what_comes_back_and_joins(window: Window, qtbot: QtBot) -
     choice = dialog.model.at(dialog.view.currentIndex())
     assert choice is not None
     assert choice.words.title == "customer_id"
-    assert dialog.preview.words.text() == "1 block changes: 1 element comes back."
+    assert dialog.preview.words.text() == "1 block changes: 1 element is mapped."
     QTest.keyClick(dialog.box, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
     assert open_dialog(window) is None
     key = place(window, Side.EXTRACTION, ORDERS, "5").version, place(window, Side.CDM, "payment", "2.0.0").version

@@ -178,8 +178,8 @@ def test_several_fields_chosen_in_both_trees_are_mapped_by_name_in_one_undo_step
     user.choose(CDM, *(("payment", name) for name in ("amount", "currency", "status")))
     assert "3 left · 3 right selected" in user.status
     user.do("Mapping", "Map what is chosen by name")
-    assert "2 mapped by name, 1 without a partner." in user.notice
-    assert user.undo_words == "Undo map 2 attributes of fx.payments.refunds 5 to payment 2.0.0"
+    assert "2 mapped by name, 1 without a partner; 7 more in 4 other versions." in user.notice
+    assert user.undo_words == "Undo map 2 attributes of fx.payments.refunds 5 to payment 2.0.0, and in 4 other versions"
     mapped = {"amount": "amount", "currency": "currency"}
     assert pairs(kept(user), "fx.payments.refunds", "payment") == mapped
     user.undo()

@@ -18,8 +18,8 @@ def touched_versions(transition: Transition) -> dict[GroupKey, set[int]]:
     before, after = transition.before, transition.after
     found: dict[GroupKey, set[int]] = defaultdict(set)
     for change in transition.change.blocks:
-        version = after.extraction.find_version(change.key[0]) or before.extraction.version(change.key[0])
-        found[GroupKey(version.schema_id, change.key[1])].add(change.key[0])
+        tree = after.extraction if after.extraction.has_version(change.key[0]) else before.extraction
+        found[GroupKey(tree.schema_of(change.key[0]), change.key[1])].add(change.key[0])
     for schema_id, version_ids in _restructured_schemas(transition).items():
         keys = {w for each in (before, after) for id_ in version_ids for _, w in each.matrix.column_keys(id_)}
         for w in keys:

@@ -101,10 +101,11 @@ def carried(
     for edit in edits:
         if edit.ones and edit.zeros:
             continue
+        others = [key for key in _keys_in(document, edit.key, scope, entity_versions_too) if key not in shown]
+        if not others:
+            continue
         origin = _Origin(document, edit)
-        for key in _keys_in(document, edit.key, scope, entity_versions_too):
-            if key in shown:
-                continue
+        for key in others:
             pairs = origin.counterparts(key)
             if pairs:
                 plan = blocks.setdefault(key, _BlockPlan(document.matrix.block(*key) or Block(*key)))

@@ -107,12 +107,15 @@ def compact_again(
     ids = schema.version_ids if schema else ()
     found: dict[int, tuple[Element, ...] | None] = dict.fromkeys(touched)
     places = {at + step for at, id_ in enumerate(ids) if id_ in found for step in (0, 1)}
+    before: tuple[int, frozenset[tuple[int, int]]] = -1, frozenset()
     for at in sorted(places - {len(ids)}):
         block = matrix.block(ids[at], group.entity_version)
         elements = block.elements if block is not None else ()
-        before = _content(tree, matrix, group, ids[at - 1]) if at else frozenset()
-        is_kept = _content(tree, matrix, group, ids[at]) != before
-        found[ids[at]] = tuple(sorted(elements)) if is_kept else None
+        if before[0] != at - 1:
+            before = at - 1, _content(tree, matrix, group, ids[at - 1])
+        content = _content(tree, matrix, group, ids[at])
+        found[ids[at]] = tuple(sorted(elements)) if content != before[1] else None
+        before = at, content
     return found
 
 
@@ -121,7 +124,7 @@ def _content(tree: ReadableTree, matrix: DpmView, group: GroupKey, version_id: i
     block = matrix.block(version_id, group.entity_version)
     if block is None or not block.elements:
         return frozenset()
-    lineages = {attribute.id: attribute.lineage for attribute in tree.version(version_id).attributes}
+    lineages = dict(zip(tree.attribute_ids(version_id), tree.lineages(version_id), strict=True))
     return frozenset((q, lineages[p]) for q, p in block.elements)
 
 

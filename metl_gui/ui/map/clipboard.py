@@ -8,13 +8,14 @@ from PySide6.QtCore import QMimeData, QObject, Signal
 from PySide6.QtGui import QGuiApplication
 
 from metl_gui.core.edits.block_copy import CopyPlan, plan_copy
-from metl_gui.core.edits.composite import CompositeEdit
+from metl_gui.core.edits.version_scope import VersionScope
 from metl_gui.core.matrix.blocks import BlockKey
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import SchemaError
 from metl_gui.ui.jobs.jobs import CommandResult, Jobs, work_out
 from metl_gui.ui.map.mapper import blocks_of
 from metl_gui.ui.map.planes import PlaneArranger
+from metl_gui.ui.map.scoped_edits import ScopedEdits
 from metl_gui.ui.matrix.input.selected_content import Elements, box_shown, elements_in, nodes_in
 from metl_gui.ui.project.document import OpenProject
 from metl_gui.ui.project.selection import Selection
@@ -42,6 +43,7 @@ class Clipboard(QObject):
         project: OpenProject,
         selection: Selection,
         planes: PlaneArranger,
+        edits: ScopedEdits,
         jobs: Jobs | None = None,
         parent: QObject | None = None,
     ) -> None:
@@ -50,6 +52,7 @@ class Clipboard(QObject):
         self._project = project
         self._selection = selection
         self._planes = planes
+        self._edits = edits
 
     def copy(self) -> None:
         """Copy the chosen rectangle, or the selected block, as a table; a block can be pasted onto others."""
@@ -122,9 +125,9 @@ class Clipboard(QObject):
         goal = block_words(document, onto[0]) if len(onto) == 1 else f"{len(onto):,} blocks"
         if done.edits:
             title = f"Copy {done.copied:,} elements of {block_words(document, from_)} to {goal}"
-            if not self._project.do(CompositeEdit(title, done.edits)):
-                return
-        self.said.emit(CommandResult(_words(done, goal), is_good=bool(done.edits) and not done.unplaced))
+            self._edits.do(done.edits, title, _words(done, goal))
+        else:
+            self.said.emit(CommandResult(f"{_words(done, goal)}.", is_good=False))
 
     def _paste_table(self, text: str) -> None:
         document, block = self._project.value, self._selection.current.block
@@ -147,11 +150,16 @@ class Clipboard(QObject):
             count = len(done.conflicts)
             noun = "1 line" if count == 1 else f"{count:,} lines"
             self.refused.emit((f"Nothing was pasted: {noun} cannot be followed", "\n".join(lines)))
-        elif done.edit is None or self._project.do(done.edit):
+        elif done.edits:
             same = f", {done.unchanged:,} mapped already" if done.unchanged else ""
-            self.said.emit(
-                CommandResult(f"{done.changed:,} mapped from the clipboard{same}.", is_good=done.changed > 0)
+            self._edits.do(
+                done.edits,
+                done.title,
+                f"{done.changed:,} mapped from the clipboard{same}",
+                scope=VersionScope.THIS if done.names_versions else None,
             )
+        else:
+            self.said.emit(CommandResult(f"{done.unchanged:,} mapped from the clipboard already.", is_good=False))
 
 
 def _words(done: CopyPlan, goal: str) -> str:
@@ -159,8 +167,8 @@ def _words(done: CopyPlan, goal: str) -> str:
     words += [f"{done.already:,} there already"] if done.already else []
     text = ", ".join(words)
     if not done.unplaced:
-        return f"{text}."
+        return text
     named = [f"{each.from_path} → {each.to_path}: {each.reason}" for each in done.unplaced[:_SHOWN]]
     more = len(done.unplaced) - len(named)
     rest = f"; and {more:,} more" if more else ""
-    return f"{text}. {len(done.unplaced):,} could not be placed: {'; '.join(named)}{rest}."
+    return f"{text}, {len(done.unplaced):,} could not be placed ({'; '.join(named)}{rest})"

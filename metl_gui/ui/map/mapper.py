@@ -11,18 +11,19 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Signal
 
-from metl_gui.core.changes.draft import Edit
 from metl_gui.core.edits.attribute_pairs import Chosen, Pairing, PairingPlan, by_name, by_position, plan, plan_pairs
-from metl_gui.core.edits.composite import CompositeEdit
+from metl_gui.core.edits.block_copy import plan_copy
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.entities import CreateAndMap
 from metl_gui.core.edits.lineages import AttributeKey
+from metl_gui.core.edits.version_scope import VersionScope
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.jobs.jobs import CommandResult, Jobs, work_out
 from metl_gui.ui.map.conflict import ConflictAnswer, ElementConflict, toggle
 from metl_gui.ui.map.planes import PlaneArranger
+from metl_gui.ui.map.scoped_edits import Instead, ScopedEdits, result
 from metl_gui.ui.matrix.input.hit_test import Cell
 from metl_gui.ui.matrix.input.selected_content import box_of, box_shown, elements_in, nodes_in, shown_of
 from metl_gui.ui.project.document import OpenProject
@@ -107,6 +108,7 @@ class MappingController(QObject):
         project: what is edited.
         selection: what is chosen.
         planes: the plane as it is shown, and with nothing hidden.
+        edits: what does edits with what they mean in other versions.
         jobs: what works out large plans, ``None`` to wait for them.
 
     Signals:
@@ -122,6 +124,7 @@ class MappingController(QObject):
         project: OpenProject,
         selection: Selection,
         planes: PlaneArranger,
+        edits: ScopedEdits,
         jobs: Jobs | None = None,
         parent: QObject | None = None,
     ) -> None:
@@ -129,6 +132,7 @@ class MappingController(QObject):
         self._project = project
         self._selection = selection
         self._planes = planes
+        self._edits = edits
         self._jobs = jobs
 
     # single cells
@@ -139,7 +143,7 @@ class MappingController(QObject):
         if isinstance(meant, ElementConflict):
             self._ask(meant)
         else:
-            self._perform(meant)
+            self._edits.do((meant,))
 
     def set(self, cell: Cell) -> None:
         """Set an element, never clear it."""
@@ -153,20 +157,19 @@ class MappingController(QObject):
         """Clear an element, never set it."""
         block = self._project.value.matrix.block(*cell.key)
         if block is not None and cell.element in block.elements:
-            self._perform(SetElements(cell.key, zeros=(cell.element,)))
+            self._edits.do((SetElements(cell.key, zeros=(cell.element,)),))
 
     def run(self, cells: tuple[tuple[Cell, ...], tuple[Cell, ...]]) -> None:
         """Set the cells of a run, which lie in one block, and say which were left out."""
         wanted, refused = cells
-        if wanted:
-            key = wanted[0].key
-            ones = tuple(sorted(cell.element for cell in wanted))
-            title = f"Map {number_of(len(ones), 'attribute')} of {block_words(self._project.value, key)}"
-            edit = SetElements(key, ones)
-            if not self._perform(CompositeEdit(title, (edit,)) if len(ones) > 1 else edit):
-                return
-        if refused:
-            self._say(f"{len(wanted):,} mapped, {len(refused):,} left out because an end is taken.", bool(wanted))
+        if not wanted:
+            self._say(f"Nothing mapped: {len(refused):,} left out because an end is taken.", is_good=False)
+            return
+        key = wanted[0].key
+        ones = tuple(sorted(cell.element for cell in wanted))
+        title = f"Map {number_of(len(ones), 'attribute')} of {block_words(self._project.value, key)}"
+        left = f"{len(wanted):,} mapped, {len(refused):,} left out because an end is taken" if refused else ""
+        self._edits.do((SetElements(key, ones),), title if len(ones) > 1 else "", left)
 
     # chosen nodes
 
@@ -186,6 +189,30 @@ class MappingController(QObject):
     def map_by_position(self) -> None:
         """Pair what is chosen on both sides by its order."""
         self._pair_chosen(by_position, "by position", "By name instead", by_name)
+
+    def apply_to_others(self) -> None:
+        """Map all other versions of the schema as the chosen block is mapped."""
+        key = self._chosen_block()
+        if key is not None:
+            self._edits.apply_to_others(key)
+
+    def map_like_before(self) -> None:
+        """Map the chosen block as the version before is mapped, as far as its ends are free."""
+        key, document = self._chosen_block(), self._project.value
+        if key is None:
+            return
+        before = document.extraction.previous(document.extraction.version(key[0]))
+        if before is None:
+            self._say("It is the first version of its schema.", is_good=False)
+            return
+        done = plan_copy(document, (before.id, key[1]), (key,))
+        what = f"{number_of(done.copied, 'attribute')} mapped as in version {before.label}"
+        if not done.edits:
+            self._say(f"Nothing more is mapped in version {before.label} that has a free place here.", is_good=False)
+            return
+        left = f", {len(done.unplaced):,} could not be placed" if done.unplaced else ""
+        title = f"Map {block_words(document, key)} like version {before.label}"
+        self._edits.do(done.edits, title, f"{what}{left}", scope=VersionScope.THIS)
 
     def unmap_chosen(self) -> None:
         """Clear the elements between what is chosen on both sides, or all of what is chosen on one side."""
@@ -250,7 +277,7 @@ class MappingController(QObject):
 
     def _create_and_map(self, fields: tuple[NodeRef, ...], entity: NodeRef) -> None:
         leaves = tuple(AttributeKey(place.version or 0, place.attribute or 0) for place in fields)
-        if self._perform(CreateAndMap(entity.schema, leaves)):
+        if self._edits.perform(CreateAndMap(entity.schema, leaves)):
             name = schema_name(self._project.value, Side.CDM, entity.schema)
             self._say(f"{number_of(len(leaves), 'attribute')} created in a new version of {name} and mapped.")
 
@@ -269,6 +296,13 @@ class MappingController(QObject):
             chosen_on(document, Side.CDM, selected.targets),
         )
 
+    def _chosen_block(self) -> BlockKey | None:
+        keys = blocks_of(self._project.value, self._selection.current)
+        if len(keys) != 1:
+            self._say("Choose one block first: a version and an entity.", is_good=False)
+            return None
+        return keys[0]
+
     def _pair_chosen(self, pairing: Pairing, how: str, other: str, other_pairing: Pairing) -> None:
         sources, targets = self._chosen()
         if not sources or not targets:
@@ -280,7 +314,7 @@ class MappingController(QObject):
             document = self._project.value
 
             def carry_out(done: PairingPlan) -> None:
-                self._carry_out(done, how, other, lambda: self._try_instead(done, instead))
+                self._carry_out(done, how, Instead(other, lambda: self._try_instead(done, instead)))
 
             is_large = len(sources) * len(targets) > _AT_ONCE
             work_out(
@@ -295,19 +329,17 @@ class MappingController(QObject):
             self._project.undo()
         instead()
 
-    def _carry_out(
-        self, done: PairingPlan, how: str, other: str = "", callback: Callable[[], object] | None = None
-    ) -> None:
+    def _carry_out(self, done: PairingPlan, how: str, instead: Instead | None = None) -> None:
         words = [f"{done.mapped:,} mapped{f' {how}' if how else ''}"]
         words += [f"{done.already:,} mapped already"] if done.already else []
         words += [f"{done.taken:,} left out because an end is taken"] if done.taken else []
         words += [f"{done.without_partner:,} without a partner"] if done.without_partner else []
-        if done.edits:
-            title = f"Map {number_of(done.mapped, 'attribute')} {self._of(edit.key for edit in done.edits)}"
-            edit = done.edit(title) if done.mapped > 1 else done.edits[0]
-            if edit is None or not self._perform(edit):
-                return
-        self._say(", ".join(words) + ".", bool(done.edits), other, callback if other else None)
+        said = ", ".join(words)
+        if not done.edits:
+            self.said.emit(result(f"{said}.", instead, is_good=False))
+            return
+        title = f"Map {number_of(done.mapped, 'attribute')} {self._of(edit.key for edit in done.edits)}"
+        self._edits.do(done.edits, title if done.mapped > 1 else "", said, instead)
 
     def _clear(self, elements: Mapping[BlockKey, tuple[Element, ...]], verb: str, done: str) -> None:
         """Clear the elements that are shown, and say how many are not."""
@@ -320,11 +352,8 @@ class MappingController(QObject):
             self._say(f"Nothing to clear here{left}.", is_good=False)
             return
         edits = tuple(SetElements(key, zeros=own) for key, own in kept.items())
-        edit: Edit = (
-            edits[0] if count == 1 else CompositeEdit(f"{verb} {number_of(count, 'element')} {self._of(kept)}", edits)
-        )
-        if self._perform(edit) and (count > 1 or hidden):
-            self._say(f"{count:,} {done}{left}.")
+        title = f"{verb} {number_of(count, 'element')} {self._of(kept)}" if count > 1 else ""
+        self._edits.do(edits, title, f"{count:,} {done}{left}" if count > 1 or hidden else "")
 
     def _of(self, keys: Iterable[BlockKey]) -> str:
         """Name the blocks of an edit: one by its versions, several by their number."""
@@ -335,20 +364,12 @@ class MappingController(QObject):
         source = version_words(document, Side.EXTRACTION, found[0][0])
         return f"of {source} to {version_words(document, Side.CDM, found[0][1])}"
 
-    def _perform(self, edit: Edit) -> bool:
-        """Do an edit; in a project that is only looked at, say so without a dialog."""
-        workbench = self._project.workbench
-        if workbench is not None and not workbench.is_for_editing:
-            self._say("This project is open read only: nothing was changed.", is_good=False)
-            return False
-        return self._project.do(edit)
-
     def _ask(self, conflict: ElementConflict) -> None:
         document = self._project.value
 
         def answered(answer: ConflictAnswer) -> None:
             if self._project.value is document:
-                self._perform(conflict.swap() if answer is ConflictAnswer.SWAP else conflict.replace())
+                self._edits.do((conflict.swap() if answer is ConflictAnswer.SWAP else conflict.replace(),))
 
         self.asked.emit(EditQuestion(conflict, answered))
 
@@ -357,10 +378,8 @@ class MappingController(QObject):
         source = path_of(document, Side.EXTRACTION, block.version, cell.element.p)
         return f"{source} to {path_of(document, Side.CDM, block.entity_version, cell.element.q)}"
 
-    def _say(
-        self, text: str, is_good: bool = True, action: str = "", callback: Callable[[], object] | None = None
-    ) -> None:
-        self.said.emit(CommandResult(text, action, callback, is_good))
+    def _say(self, text: str, is_good: bool = True) -> None:
+        self.said.emit(CommandResult(text, is_good=is_good))
 
 
 def _single(chosen: tuple[Chosen, ...]) -> tuple[int, int] | None:

@@ -21,6 +21,8 @@ from metl_gui.ui.map.conflict import ConflictSheet
 from metl_gui.ui.map.mapper import EditQuestion, MappingController
 from metl_gui.ui.map.navigation import Bookmarks, NavigationController
 from metl_gui.ui.map.planes import Banner, PlaneArranger
+from metl_gui.ui.map.scope_dialog import ScopeDialog
+from metl_gui.ui.map.scoped_edits import ScopedEdit, ScopedEdits
 from metl_gui.ui.map.tree_collapse import TreeCollapseController
 from metl_gui.ui.matrix.drop_controller import Landing
 from metl_gui.ui.matrix.input.hit_test import Cell, position_range
@@ -122,8 +124,8 @@ class MapPage(QMainWindow):
         self,
         project: OpenProject,
         selection: Selection,
-        settings: ViewSettings | None = None,
-        jobs: Jobs | None = None,
+        settings: ViewSettings | None,
+        jobs: Jobs,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
@@ -131,6 +133,7 @@ class MapPage(QMainWindow):
         self.setObjectName("mapPage")
         self._project = project
         self._selection = selection
+        self._jobs = jobs
         self._is_picking = False
         self._order = SortOrder.TREE
         self._notes = {side: NodeNotes(project, side) for side in Side}
@@ -141,8 +144,9 @@ class MapPage(QMainWindow):
         self.matrix = MatrixView()
         self.views = [self.matrix]
         self.planes = PlaneArranger(jobs, self)
-        self.mapper = MappingController(project, selection, self.planes, jobs, self)
-        self.clipboard = Clipboard(project, selection, self.planes, jobs, self)
+        self.edits = ScopedEdits(project, jobs, self)
+        self.mapper = MappingController(project, selection, self.planes, self.edits, jobs, self)
+        self.clipboard = Clipboard(project, selection, self.planes, self.edits, jobs, self)
         self.going = NavigationController(project, selection, self.matrix, Bookmarks(settings), self)
         self.sources = TreePanel(Side.EXTRACTION, project, selection)
         self.targets = TreePanel(Side.CDM, project, selection)
@@ -238,8 +242,12 @@ class MapPage(QMainWindow):
         self.matrix.opened.connect(self.open_block)
         self.matrix.describe = self._spoken
         self.matrix.tip = self._tip
+        self.matrix.sight.beside = self.edits.words_at
+        self.edits.switched.connect(self._tell_scope)
+        self.edits.asked.connect(self._show_scope)
+        self.edits.left.connect(self._show_left)
         self.mapper.asked.connect(self._ask)
-        for speaker in (self.mapper, self.clipboard, self.going):
+        for speaker in (self.edits, self.mapper, self.clipboard, self.going):
             speaker.said.connect(self.said)
         self.clipboard.refused.connect(self._tell_refused)
         self.banner.switched.connect(self.planes.switch_everything)
@@ -374,6 +382,22 @@ class MapPage(QMainWindow):
             view.bring_into_sight(Selected(source, target))
             box = view.cell_box(key, element)
         return box
+
+    def _tell_scope(self) -> None:
+        for view in self.views:
+            view.panes.repaint_marks()
+        self.said.emit(CommandResult(f"Edits hold for {self.edits.scope.value} from now on."))
+
+    def _show_scope(self, planned: ScopedEdit) -> None:
+        self._open_scope(ScopeDialog(planned, self._jobs, parent=self))
+
+    def _show_left(self, planned: ScopedEdit) -> None:
+        now = planned.chosen(self._project.value, types_too=False, entity_versions_too=False)
+        self._open_scope(ScopeDialog(replace(now, is_done=True), self._jobs, is_done=True, parent=self))
+
+    def _open_scope(self, dialog: ScopeDialog) -> None:
+        dialog.wanted.connect(self.edits.do_planned)
+        dialogs.show(dialog)
 
     def _leave_sheets(self) -> None:
         for sheet in self._sheets.values():

@@ -6,6 +6,7 @@ they are, a pass over the blocks of the plane.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,7 +18,7 @@ from PySide6.QtWidgets import QGraphicsScene
 from metl_gui.core.matrix.blocks import BlockKey
 from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.matrix.input.gesture_preview import GesturePreview, paint_chosen, paint_preview
-from metl_gui.ui.matrix.input.hit_test import item_of, node_of, position_of
+from metl_gui.ui.matrix.input.hit_test import Hits, item_of, node_of, position_of
 from metl_gui.ui.matrix.input.selected_content import PositionBox, box_shown
 from metl_gui.ui.matrix.labels.headers import Strip, left_px, paint_left, paint_top, top_px
 from metl_gui.ui.matrix.labels.legend import legend_px, paint_legend
@@ -39,6 +40,7 @@ from metl_gui.ui.matrix.painting.overlay import (
     Ghost,
     Pointer,
     are_drawn,
+    paint_beside,
     paint_comments,
     paint_focus,
     paint_ghosts,
@@ -133,9 +135,16 @@ def _pairs(found: list[tuple[int, int]]) -> _Spots:
     return np.array(found, np.int64).reshape(-1, 2).T
 
 
+def _nothing(_cell: Selected) -> str:
+    return ""
+
+
 @dataclass
 class SceneState:
-    """What the panes paint; the view changes it and asks for paint."""
+    """What the panes paint; the view changes it and asks for paint.
+
+    ``beside`` gives the words that stand beside the cell under the pointer, or the current one.
+    """
 
     content: PlaneContent | None = None
     whole: PlaneContent | None = None
@@ -147,6 +156,7 @@ class SceneState:
     trial: GesturePreview | None = None
     difference: tuple[ElementDifference, ...] | None = None
     focus: Focus | None = None
+    beside: Callable[[Selected], str] = _nothing
     _known_marks: tuple[object, object, PlacedMarks | None] = (None, None, None)
     _known_box: tuple[object, object, object, PositionBox | None] = (None, None, None, None)
 
@@ -176,6 +186,17 @@ class SceneState:
         c = self.camera
         left, top = round(c.left * c.scale_x) / c.scale_x, round(c.top * c.scale_y) / c.scale_y
         return Camera(left, top, c.scale_x, c.scale_y)
+
+    @property
+    def cell(self) -> Selected | None:
+        """The cell under the pointer, else the current one; ``None`` where no single cells are drawn."""
+        content = self.content
+        if content is None or not Hits(content, self.snapped).shows_cells:
+            return None
+        if self.pointer.column is None or self.pointer.row is None:
+            return self.selected if self.selected.element is not None else None
+        source = node_of(content.columns, Level.ATTRIBUTE, self.pointer.column)
+        return Selected(source, node_of(content.rows, Level.ATTRIBUTE, self.pointer.row))
 
     def hovered(self, side: Side) -> int | None:
         """The attribute position whose name stands out: under the pointer, else the selected one."""
@@ -290,6 +311,10 @@ class Panes:
             )
             if sight.trial is not None:
                 paint_preview(painter, sight.content, sight.snapped, sight.trial, size, themes.current())
+            cell = sight.cell
+            words = sight.beside(cell) if cell is not None else ""
+            if cell is not None and words:
+                paint_beside(painter, sight.content, sight.snapped, cell, words, size)
 
     def _paint_top(self, painter: QPainter, size: QRectF) -> None:
         content = self.sight.content

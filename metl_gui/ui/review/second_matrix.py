@@ -50,6 +50,7 @@ class SecondMatrix(QObject):
         pane = self.pane = MatrixPane(self._project, self._selection)
         FocusRing(pane.matrix)
         self._page.views.append(pane.matrix)
+        pane.matrix.sight.beside = self._page.edits.words_at
         pane.toggle_wanted.connect(self._page.mapper.toggle)
         pane.run_wanted.connect(self._page.mapper.run)
         pane.dropped.connect(self._page.drop)

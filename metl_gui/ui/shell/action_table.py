@@ -108,11 +108,15 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
         ("schema_settings", "entity_settings"),
     ),
     "Mapping": (
-        ("map_chosen", "map_by_name", "map_by_position", "unmap_chosen"),
+        ("map_chosen", "map_by_name", "map_by_position", "unmap_chosen", "> Other versions"),
         ("open_block", "previous_block", "next_block", "block_versions"),
         ("suggestions", "next_suggestion", "refuse_suggestion", "accept_sure", "refused_suggestions"),
         ("> Answer", "confirm", "retire", "next_item", "later", "assign_item", "> Many at once", "next_for_second"),
         ("import_csv", "send_sheet", "read_sheet"),
+    ),
+    "Mapping > Other versions": (
+        ("scope_all", "scope_later", "scope_this", "switch_scope"),
+        ("apply_to_all", "map_like_before"),
     ),
     "Mapping > Many at once": (("confirm_shown", "confirm_same", "later_shown", "assign_shown"),),
     "Run": (

@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from metl_gui.core.edits.version_scope import VersionScope
 from metl_gui.ui.actions.table import EditCondition
 from metl_gui.ui.matrix.layout.content import SortOrder
 from metl_gui.ui.matrix.painting.paint_context import Overlay, Sign, Tinting
@@ -42,6 +43,17 @@ def _order_row(id_: str, order: SortOrder) -> WindowRow:
         does=lambda w: w.map.planes.order(order),
         is_checked=lambda w: w.map.planes.arrangement.order is order,
         radio="order",
+    )
+
+
+def _scope_row(id_: str, scope: VersionScope) -> WindowRow:
+    return WindowRow(
+        id_,
+        "Mapping > Other versions",
+        f"Edits hold for {scope.value}",
+        does=lambda w: w.map.edits.choose(scope),
+        is_checked=lambda w: w.map.edits.scope is scope,
+        radio="scope",
     )
 
 
@@ -126,6 +138,34 @@ MAP_ROWS = (
         "Ctrl+R",
         lambda w: w.map.mapper.unmap_chosen(),
         all_of(can_edit, _ON_MAP, node_selected),
+    ),
+    WindowRow(
+        "apply_to_all",
+        "Mapping > Other versions",
+        "Apply the block to all versions not mapped",
+        "",
+        lambda w: w.map.mapper.apply_to_others(),
+        all_of(can_edit, _ON_MAP, nodes_on_both_sides),
+    ),
+    WindowRow(
+        "map_like_before",
+        "Mapping > Other versions",
+        "Map like the version before",
+        "",
+        lambda w: w.map.mapper.map_like_before(),
+        all_of(can_edit, _ON_MAP, nodes_on_both_sides),
+    ),
+    _scope_row("scope_all", VersionScope.ALL),
+    _scope_row("scope_later", VersionScope.LATER),
+    _scope_row("scope_this", VersionScope.THIS),
+    WindowRow(
+        "switch_scope",
+        "Mapping > Other versions",
+        "Switch which versions edits hold for",
+        "V",
+        lambda w: w.map.edits.switch(),
+        can_edit,
+        scope="matrix",
     ),
     WindowRow("hint_drag", "View", "Pan the matrix", "Drag, middle drag, Space+drag", scope="matrix"),
     WindowRow("hint_wheel", "View", "Zoom columns and rows, about the pointer", "Wheel, +, -", scope="matrix"),

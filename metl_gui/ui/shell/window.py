@@ -294,6 +294,7 @@ class Window(QMainWindow):
         self.preview.panel.retold.connect(self.actions_table.refresh)
         self.spark.ended.connect(self.project.read_samples_again)
         self.suggest.suggestions.changed.connect(self.actions_table.refresh)
+        self.map.edits.switched.connect(self.actions_table.refresh)
         self.map.import_wanted.connect(self.imports.ask_and_import)
         self.map.entity_wanted.connect(self.actions_table["new_entity"].trigger)
         self.map.said.connect(self._tell_said)

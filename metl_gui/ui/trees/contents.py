@@ -23,7 +23,7 @@ from metl_gui.core.project.comments import Comments
 from metl_gui.core.search.attribute_facts import AttributeUses, notes_of
 from metl_gui.core.search.filters import Filtering, FilterResult
 from metl_gui.core.search.query import Query
-from metl_gui.core.trees.nodes import Side
+from metl_gui.core.trees.nodes import Side, Version
 from metl_gui.core.trees.schema_names import group_of, name_in_group
 from metl_gui.core.trees.tree_columns import TreeColumns, columns_of
 from metl_gui.core.trees.trees import Tree
@@ -178,6 +178,7 @@ class TreeContents:
         self.uses = AttributeUses(self.side, document)
         self.filtering = None
         self._facts: dict[int, VersionMapping] = {}
+        self._new: dict[int, frozenset[int]] = {}
         self._waiting_keys: dict[int, set[BlockKey]] = {}
         self._waiting: Counter[int] = Counter()
         self._passing: Ints | None = None
@@ -231,10 +232,10 @@ class TreeContents:
             return None
         touched = self.tree.edited_schemas() | tree.edited_schemas() if tree is not self.tree else set()
         versions = self._count_blocks(changed, changed.blocks)
-        touched |= {v.schema_id for id_ in versions if (v := tree.find_version(id_)) is not None}
+        touched |= {tree.schema_of(id_) for id_ in versions if tree.has_version(id_)}
         if tree is not self.tree:
             self.shelves.follow(tree)
-            self._facts = {}
+            self._facts, self._new = {}, {}
         self.document, self.tree, self.columns = after, tree, self.columns.after(tree)
         self._filter_again(versions)
         return touched
@@ -353,5 +354,11 @@ class TreeContents:
             blocks = (self.document.matrix.block(*key) for key in sorted(self._waiting_keys.get(version_id, ())))
             known = [block for block in blocks if block is not None]
             version = self.tree.version(version_id)
-            self._facts[version_id] = version_facts(self.tree, self.side, version, self.uses, known)
+            self._facts[version_id] = version_facts(self.side, version, self._new_of(version), self.uses, known)
         return self._facts[version_id]
+
+    def _new_of(self, version: Version) -> frozenset[int]:
+        """Return the new attributes of a version, which take its whole schema to find; edits of blocks leave them."""
+        if version.id not in self._new:
+            self._new[version.id] = frozenset(attribute.id for attribute in self.tree.new_attributes(version))
+        return self._new[version.id]

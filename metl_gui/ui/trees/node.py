@@ -17,7 +17,6 @@ from metl_gui.core.matrix.blocks import Block
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.search.attribute_facts import AttributeUses
 from metl_gui.core.trees.nodes import Attribute, Schema, Side, Version
-from metl_gui.core.trees.trees import Tree
 from metl_gui.ui.project.block_lists import Note
 from metl_gui.ui.project.selection import NodeRef
 from metl_gui.ui.project.text import number_of
@@ -71,9 +70,17 @@ class VersionMapping:
 
 
 def version_facts(
-    tree: Tree, side: Side, version: Version, uses: AttributeUses, blocks: Iterable[Block]
+    side: Side, version: Version, new: frozenset[int], uses: AttributeUses, blocks: Iterable[Block]
 ) -> VersionMapping:
-    """Read one version's facts off the counted matrix and its blocks that wait."""
+    """Read one version's facts off the counted matrix and its blocks that wait.
+
+    Args:
+        side: of the tree.
+        version: one of it.
+        new: ids of its attributes that no earlier version had.
+        uses: the counted matrix.
+        blocks: those of the version that wait.
+    """
     lost: set[int] = set()
     count = 0
     for block in blocks:
@@ -87,7 +94,7 @@ def version_facts(
         frozenset(id_ for id_ in ids if uses.mapped[id_]),
         frozenset(lost),
         count,
-        frozenset(attribute.id for attribute in tree.new_attributes(version)),
+        new,
     )
 
 

@@ -107,10 +107,10 @@ def _sentence(told: EditOutcome) -> str:
         return "Nothing differs yet."
     if not told.blocks:
         return "No block changes its elements."
-    back = sum(len(block.restored) for block in told.blocks)
+    mapped = sum(len(block.restored) for block in told.blocks)
     parting = sum(len(block.parted) for block in told.blocks)
     waiting = sum(block.needs_review for block in told.blocks)
-    parts = [f"{_count(back, 'element comes', 'elements come')} back"] if back else []
+    parts = [f"{_count(mapped, 'element is', 'elements are')} mapped"] if mapped else []
     parts += [_count(parting, "element parts", "elements part")] if parting else []
     parts += [f"{_count(waiting, 'block needs', 'blocks need')} review then"] if waiting else []
     blocks = _count(len(told.blocks), "block changes", "blocks change")

@@ -20,6 +20,8 @@ from PySide6.QtWidgets import (
 from metl_gui.ui.theming import theme as themes
 
 VERDICT_KINDS = {"smaller": "review", "emptied": "bad", "same": "plain", "first": "plain", "confirmed": "plain"}
+PILL_PX = 18.0
+"""How high a pill is at the scale 1."""
 _PAD = 8.0
 _BUTTON_PAD = 28
 _TIGHT_PAD = 14
@@ -32,9 +34,9 @@ def pill_width(words: str) -> float:
 
 
 def paint_pill(painter: QPainter, box: QRectF, words: str, kind: str) -> None:
-    """Paint a pill into a box; its height is at most 18 px."""
+    """Paint a pill into a box, not higher than ``PILL_PX``."""
     surface, text = themes.current().pill(kind)
-    height = min(18.0 * themes.scale(), box.height())
+    height = min(PILL_PX * themes.scale(), box.height())
     box = QRectF(box.left(), box.center().y() - height / 2, box.width(), height)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)

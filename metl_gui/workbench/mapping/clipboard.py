@@ -12,7 +12,7 @@ import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from metl_gui.core.edits.composite import CompositeEdit
+from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.matrix.blocks import BlockKey, Element
 from metl_gui.core.matrix.document import Document
 from metl_gui.errors import SchemaError
@@ -37,16 +37,23 @@ class Paste:
     """What a snippet asks for.
 
     Args:
-        edit: all of it, ``None`` when nothing changes or a conflict is left.
+        edits: all of it, one for each block; none when nothing changes or a conflict is left.
+        names_versions: whether it says itself which versions are meant; two columns are meant for the block's own.
         changed: elements that become 1.
         unchanged: lines that said what was so already.
         conflicts: lines that cannot be followed.
     """
 
-    edit: CompositeEdit | None
+    edits: tuple[SetElements, ...]
+    names_versions: bool
     changed: int
     unchanged: int
     conflicts: tuple[RowConflict, ...]
+
+    @property
+    def title(self) -> str:
+        """What the undo step is called."""
+        return f"Map {self.changed:,} attribute{'' if self.changed == 1 else 's'} from the clipboard"
 
 
 def plan_paste(document: Document, text: str, key: BlockKey | None) -> Paste:
@@ -61,14 +68,13 @@ def plan_paste(document: Document, text: str, key: BlockKey | None) -> Paste:
         SchemaError: the text is no mapping table, or has two columns and no block is named.
     """
     try:
-        table = _table(document, text, key)
+        table, names_versions = _table(document, text, key)
     except csv.Error as error:
         raise SchemaError("What was copied is no mapping table.", f"It cannot be read: {error}.", _FITS) from error
     done = plan_mapping(document, table, MapMode.ADD, take_proposal=False)
-    if done.conflicts or not done.edits:
-        return Paste(None, 0, done.unchanged, done.conflicts)
-    name = f"Map {done.changed:,} attribute{'' if done.changed == 1 else 's'} from the clipboard"
-    return Paste(CompositeEdit(name, done.edits), done.changed, done.unchanged, ())
+    if done.conflicts:
+        return Paste((), names_versions, 0, done.unchanged, done.conflicts)
+    return Paste(done.edits, names_versions, done.changed, done.unchanged, ())
 
 
 def snippet(document: Document, elements: Mapping[BlockKey, Iterable[Element]]) -> str:
@@ -105,20 +111,21 @@ def _rows(document: Document, key: BlockKey, own: Iterable[Element]) -> Iterator
         yield name.schema, name.version, ends[0], name.entity, name.entity_version, ends[1]
 
 
-def _table(document: Document, text: str, key: BlockKey | None) -> MappingTable:
+def _table(document: Document, text: str, key: BlockKey | None) -> tuple[MappingTable, bool]:
+    """Read a snippet, and whether it names versions."""
     lines = text.strip("\r\n").splitlines()
     first = lines[0] if lines else ""
     separator = max(_SEPARATORS, key=first.count)
     cells = [cell.strip().lower() for cell in next(csv.reader([first], delimiter=separator), [])]
     if "schema" in cells and "attribute" in cells:
-        return read_text(text)
+        return read_text(text), True
     if len(cells) in (len(COLUMNS), len(COLUMNS) + 2):
         header = [*COLUMNS, "status", "comment"][: len(cells)]
         found = read_text(separator.join(header) + "\n" + text)
         problems = (replace(problem, line=problem.line - 1) for problem in found.problems)
-        return MappingTable(tuple(_one_line_up(row) for row in found.rows), tuple(problems))
+        return MappingTable(tuple(_one_line_up(row) for row in found.rows), tuple(problems)), True
     if len(cells) == 2:
-        return _two_columns(document, lines, separator, key)
+        return _two_columns(document, lines, separator, key), False
     raise SchemaError(
         "What was copied is no mapping table.",
         f"It has {_columns(cells)} in its first line.",

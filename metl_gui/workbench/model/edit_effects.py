@@ -51,7 +51,7 @@ class BlockOutcome:
     def words(self) -> str:
         """Describe it in one line."""
         parts = [f"{self.kept} kept"] if self.kept or not (self.restored or self.parted) else []
-        parts += [f"{e.from_path} → {e.to_path} comes back" for e in self.restored]
+        parts += [f"{e.from_path} → {e.to_path} is mapped" for e in self.restored]
         parts += [f"{e.from_path} → {e.to_path} parts" for e in self.parted]
         parts += ["the block goes"] if self.gone else []
         parts += ["needs review"] if self.needs_review else []

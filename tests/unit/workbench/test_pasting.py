@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from metl_gui.core.changes.draft import perform
+from metl_gui.core.edits.composite import CompositeEdit
 from metl_gui.errors import SchemaError
 from metl_gui.workbench.mapping.clipboard import Paste, plan_paste, snippet
 from tests.helpers.world import World
@@ -19,8 +20,7 @@ def world() -> World:
 
 
 def pasted(world: World, done: Paste) -> set[tuple[str, str]]:
-    assert done.edit is not None
-    world.document = perform(world.document, done.edit).after
+    world.document = perform(world.document, CompositeEdit(done.title, done.edits)).after
     return world.pairs("s@1:e@1")
 
 
@@ -28,8 +28,8 @@ def pasted(world: World, done: Paste) -> set[tuple[str, str]]:
 def test_two_columns_are_source_and_target_of_the_selected_block(world: World, text: str) -> None:
     done = plan_paste(world.document, text, world.key("s@1:e@1"))
     assert pasted(world, done) == {("x", "a"), ("y", "b")}
-    assert done.edit is not None
-    assert done.edit.title(world.document) == "Map 2 attributes from the clipboard"
+    assert not done.names_versions
+    assert done.title == "Map 2 attributes from the clipboard"
 
 
 def test_two_columns_without_a_block_are_refused_with_what_to_do(world: World) -> None:
@@ -41,20 +41,21 @@ def test_two_columns_without_a_block_are_refused_with_what_to_do(world: World) -
 def test_whole_rows_are_taken_with_and_without_their_header(world: World, has_header: bool) -> None:
     header = "schema\tschema_version\tattribute\tentity\tentity_version\tcdm_attribute\n" if has_header else ""
     done = plan_paste(world.document, header + "s\t1\ta\te\t1\tx\ns\t1\tc\te\t1\tz\n", None)
+    assert done.names_versions
     assert pasted(world, done) == {("x", "a"), ("z", "c")}
 
 
 def test_one_conflict_leaves_everything_as_it_was_and_names_its_line(world: World) -> None:
     world.map("s@1:e@1", x="c")
     done = plan_paste(world.document, "b\ty\na\tx\n", world.key("s@1:e@1"))
-    assert done.edit is None
+    assert not done.edits
     assert [conflict.line for conflict in done.conflicts] == [2]
     assert "shares an end" in done.conflicts[0].reason
 
 
 def test_a_name_that_is_not_known_is_a_conflict_with_its_line_counted_without_a_header(world: World) -> None:
     done = plan_paste(world.document, "s\t1\ta\te\t1\tx\ns\t1\tnone\te\t1\ty", None)
-    assert done.edit is None
+    assert not done.edits
     assert [conflict.line for conflict in done.conflicts] == [2]
 
 
@@ -69,13 +70,13 @@ def test_a_name_that_is_not_known_is_a_conflict_with_its_line_counted_without_a_
 )
 def test_a_line_that_is_no_pair_is_a_conflict_and_is_not_left_out(world: World, text: str, reason: str) -> None:
     done = plan_paste(world.document, text, world.key("s@1:e@1"))
-    assert done.edit is None
+    assert not done.edits
     assert [(conflict.line, conflict.reason) for conflict in done.conflicts] == [(2, reason)]
 
 
 def test_a_line_with_too_few_columns_is_counted_without_a_header(world: World) -> None:
     done = plan_paste(world.document, "s\t1\ta\te\t1\tx\ns\t1\tb\n", None)
-    assert done.edit is None
+    assert not done.edits
     assert [conflict.line for conflict in done.conflicts] == [2]
 
 

@@ -4,7 +4,8 @@
 everything on the plane but the block that is looked at, and less the one that it came from. ``paint_comments`` paints a
 small corner on a cell that was commented on or, where cells are not drawn one by one, on its block. ``paint_ghosts``
 paints suggestions as rings where cells are large enough, the one that Enter takes with a thicker line and a dot; a
-``Ghost`` is an element that is only suggested: nothing counts or maps it.
+``Ghost`` is an element that is only suggested: nothing counts or maps it. ``paint_beside`` writes a few words beside a
+cell.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ from metl_gui.ui.matrix.layout.axis import Axis, Level
 from metl_gui.ui.matrix.layout.camera import Camera, level_at
 from metl_gui.ui.matrix.layout.content import PlaneContent
 from metl_gui.ui.project.selection import NodeRef, Selected
+from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.theming.theme import Theme, faded
+from metl_gui.ui.widgets.pill import PILL_PX, paint_pill, pill_width
 
 
 @dataclass(frozen=True)
@@ -97,6 +100,29 @@ def _band(camera: Camera, content: PlaneContent, stretch: tuple[float, float], i
         return QRectF(begin, top, max(end - begin, 1.0), bottom - top).intersected(size)
     begin, end = camera.on_screen(0, stretch[0])[1], camera.on_screen(0, stretch[1])[1]
     return QRectF(left, begin, right - left, max(end - begin, 1.0)).intersected(size)
+
+
+_BESIDE_PX = 5.0
+
+
+def paint_beside(
+    painter: QPainter, content: PlaneContent, camera: Camera, cell: Selected, words: str, size: QRectF
+) -> None:
+    """Write a few words beside a cell: below it at the right, or where there is room."""
+    wide, tall = span_of(content.columns, cell.source), span_of(content.rows, cell.target)
+    if wide is None or tall is None:
+        return
+    left, top = camera.on_screen(wide[0], tall[0])
+    right, bottom = camera.on_screen(wide[1], tall[1])
+    if not QRectF(left, top, right - left, bottom - top).intersects(size):
+        return
+    width, height = pill_width(words), PILL_PX * themes.scale()
+    x = right + _BESIDE_PX if right + _BESIDE_PX + width <= size.right() else left - _BESIDE_PX - width
+    y = bottom + _BESIDE_PX if bottom + _BESIDE_PX + height <= size.bottom() else top - _BESIDE_PX - height
+    painter.save()
+    painter.setOpacity(0.94)
+    paint_pill(painter, QRectF(x, y, width, height), words, "accent")
+    painter.restore()
 
 
 _MARGIN_PX = 3

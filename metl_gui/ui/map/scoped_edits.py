@@ -1,0 +1,282 @@
+"""Edits of the versions that are shown, carried to the other versions that are in scope, as one undo step.
+
+A scope of many versions is shown before it is done; what was left is told, and one click away.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from PySide6.QtCore import QObject, Signal
+
+from metl_gui.core.changes.draft import Edit
+from metl_gui.core.edits.composite import CompositeEdit
+from metl_gui.core.edits.elements import SetElements
+from metl_gui.core.edits.version_scope import ScopePlan, VersionScope, carried, versions_with
+from metl_gui.core.matrix.blocks import BlockKey, Status
+from metl_gui.core.matrix.document import Document
+from metl_gui.ui.jobs.jobs import CommandResult, Jobs, work_out
+from metl_gui.ui.project.document import OpenProject
+from metl_gui.ui.project.selection import Selected
+from metl_gui.ui.project.text import block_words, number_of
+
+MOST_UNASKED = 50
+"""An edit that would touch more versions than this is shown before it is done."""
+
+_AT_ONCE = 5_000
+"""So many blocks are looked at between two events; more of them are a job."""
+
+_ORDER = (VersionScope.ALL, VersionScope.LATER, VersionScope.THIS)
+
+
+@dataclass(frozen=True)
+class Instead:
+    """What else one may want once an edit is done: its words, and what it does."""
+
+    words: str
+    callback: Callable[[], object]
+
+
+def result(said: str, instead: Instead | None = None, is_good: bool = True) -> CommandResult:
+    """Return what came of a command, with what else one may want."""
+    if instead is None:
+        return CommandResult(said, is_good=is_good)
+    return CommandResult(said, instead.words, instead.callback, is_good)
+
+
+@dataclass(frozen=True)
+class ScopedEdit:
+    """What is to be done in the versions that are shown and in the others.
+
+    Args:
+        document: what it was worked out on.
+        edits: of the versions that are shown.
+        plan: what they mean in the others.
+        title: of the edits together; empty to use that of the first.
+        said: what came of it in the versions that are shown, without a full stop; empty for one element.
+        instead: what else one may want once it is done.
+        scope: the other versions that take part.
+        types_too, entity_versions_too: what was chosen along.
+        is_done: whether the versions that are shown are so already, so that only the others change.
+    """
+
+    document: Document
+    edits: tuple[SetElements, ...]
+    plan: ScopePlan
+    title: str = ""
+    said: str = ""
+    instead: Instead | None = None
+    scope: VersionScope = VersionScope.ALL
+    types_too: bool = False
+    entity_versions_too: bool = False
+    is_done: bool = False
+
+    @property
+    def others(self) -> int:
+        """How many other versions change."""
+        return len({edit.key[0] for edit in self.plan.edits} - {edit.key[0] for edit in self.edits})
+
+    @property
+    def has_parallel_versions(self) -> bool:
+        """Whether the entity keeps other versions that could take part."""
+        cdm = self.document.cdm
+        entities = (cdm.schema(cdm.schema_of(edit.key[1])) for edit in self.edits)
+        return any(one.setting("policy") == "parallel" and len(one.version_ids) > 1 for one in entities)
+
+    def edit(self) -> Edit:
+        """Return all of it as one edit."""
+        title = self.title or self.edits[0].title(self.document)
+        if self.others:
+            title = f"{title}, and in {number_of(self.others, 'other version')}"
+        edits = self.plan.edits if self.is_done else (*self.edits, *self.plan.edits)
+        return edits[0] if len(edits) == 1 and not self.title else CompositeEdit(title, edits)
+
+    def alone(self) -> ScopedEdit:
+        """Return the same without other versions."""
+        return replace(self, plan=_NOTHING, scope=VersionScope.THIS, instead=None)
+
+    def chosen(self, document: Document, *, types_too: bool, entity_versions_too: bool) -> ScopedEdit:
+        """Return it with other things chosen along, on a document in which it may be done already."""
+        plan = carried(document, self.edits, self.scope, types_too=types_too, entity_versions_too=entity_versions_too)
+        return replace(self, document=document, plan=plan, types_too=types_too, entity_versions_too=entity_versions_too)
+
+    def on(self, document: Document) -> ScopedEdit:
+        """Return the same worked out on another document."""
+        return self.chosen(document, types_too=self.types_too, entity_versions_too=self.entity_versions_too)
+
+
+_NOTHING = ScopePlan((), 0, 0, ())
+
+
+class ScopedEdits(QObject):
+    """Does the edits of one window, with what they mean in the versions that are in scope.
+
+    Args:
+        project: what is edited.
+        jobs: what works out large plans, ``None`` to wait for them.
+
+    Signals:
+        said: a ``CommandResult``.
+        asked: a ``ScopedEdit`` of many versions that waits for ``do_planned``.
+        left: a ``ScopedEdit`` that was done, of which people want to see what was left.
+        switched: another scope was chosen.
+    """
+
+    said = Signal(object)
+    asked = Signal(object)
+    left = Signal(object)
+    switched = Signal()
+
+    def __init__(self, project: OpenProject, jobs: Jobs | None = None, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._project, self._jobs = project, jobs
+        self.scope = VersionScope.ALL
+        self._known: tuple[object, ...] = ()
+        self._words = ""
+
+    def choose(self, scope: VersionScope) -> None:
+        """Let edits hold for other versions from now on."""
+        if scope is not self.scope:
+            self.scope = scope
+            self._known = ()
+            self.switched.emit()
+
+    def switch(self) -> None:
+        """Choose the next scope: all versions, this and later ones, this one."""
+        self.choose(_ORDER[(_ORDER.index(self.scope) + 1) % len(_ORDER)])
+
+    def words_at(self, selected: Selected) -> str:
+        """Say which versions an edit of a cell holds for; nothing where its version is the only one that has it."""
+        key, element, document = selected.block, selected.element, self._project.value
+        if key is None or element is None or not self._project.can_edit:
+            return ""
+        asked = document, key[0], element.p, self.scope
+        if asked != self._known:
+            self._known, self._words = asked, _scope_words(document, key[0], element.p, self.scope)
+        return self._words
+
+    def do(
+        self,
+        edits: Sequence[SetElements],
+        title: str = "",
+        said: str = "",
+        instead: Instead | None = None,
+        scope: VersionScope | None = None,
+    ) -> None:
+        """Do edits of the versions that are shown, with what they mean in the others.
+
+        Args:
+            edits: of one block each.
+            title: of the undo step; empty to use that of the only edit.
+            said: what is told of them, without a full stop; empty for one element, which is seen.
+            instead: what else one may want then.
+            scope: the other versions that take part, ``None`` for those that are chosen.
+        """
+        if not self._may_edit():
+            return
+        own, document, wide = tuple(edits), self._project.value, scope or self.scope
+        extraction = document.extraction
+        reach = sum(len(extraction.schema(extraction.schema_of(edit.key[0])).version_ids) for edit in own)
+        work_out(
+            self._jobs if reach > _AT_ONCE and wide is not VersionScope.THIS else None,
+            "Looking at other versions",
+            lambda: ScopedEdit(document, own, carried(document, own, wide), title, said, instead, wide),
+            self._planned,
+        )
+
+    def apply_to_others(self, key: BlockKey) -> None:
+        """Map all other versions as a block is mapped, where their ends are free."""
+        document = self._project.value
+        block = document.matrix.block(*key)
+        if block is None or block.is_null:
+            self.said.emit(CommandResult("Choose a block that is mapped first.", is_good=False))
+            return
+        status = Status.UNCONFIRMED if block.is_unconfirmed else Status.CONFIRMED
+        own = (SetElements(key, block.elements, status=status),)
+        plan = carried(document, own, VersionScope.ALL)
+        title = f"Apply {block_words(document, key)} to all not mapped"
+        planned = ScopedEdit(document, own, plan, title, f"{block_words(document, key)} applied", is_done=True)
+        if plan.edits:
+            self._planned(planned)
+        else:
+            said = "No other version has a free place for it."
+            left = Instead("Show what was left", lambda: self.left.emit(planned)) if plan.left else None
+            self.said.emit(result(said, left, is_good=False))
+
+    def do_planned(self, planned: ScopedEdit) -> None:
+        """Do what was shown before."""
+        document = self._project.value
+        if planned.document.state != document.state:  # it was looked at meanwhile
+            planned = planned.on(document)
+        if not self._may_edit() or not self._project.do(planned.edit()):
+            return
+        words = told(planned)
+        if words:
+            self.said.emit(result(words, planned.instead or self._instead(planned)))
+
+    def perform(self, edit: Edit) -> bool:
+        """Do an edit that has no scope; in a project that is only looked at, say so without a dialog."""
+        return self._may_edit() and self._project.do(edit)
+
+    def _planned(self, planned: ScopedEdit) -> None:
+        if planned.others > MOST_UNASKED:
+            self.asked.emit(planned)
+        else:
+            self.do_planned(planned)
+
+    def _instead(self, planned: ScopedEdit) -> Instead | None:
+        if planned.plan.left:
+            return Instead("Show what was left", lambda: self.left.emit(planned))
+        can_shrink = planned.others and not planned.is_done
+        return Instead("Only in this version", lambda: self._only_here(planned)) if can_shrink else None
+
+    def _only_here(self, planned: ScopedEdit) -> None:
+        if self._project.undo():
+            self.do_planned(planned.alone())
+
+    def _may_edit(self) -> bool:
+        workbench = self._project.workbench
+        if workbench is not None and not workbench.is_for_editing:
+            self.said.emit(CommandResult("This project is open read only: nothing was changed.", is_good=False))
+            return False
+        return True
+
+
+def told(planned: ScopedEdit) -> str:
+    """Say what came of an edit; nothing where it is one element of one version, which is seen."""
+    verb = "Mapped" if any(edit.ones for edit in planned.edits) else "Cleared"
+    plan, words = planned.plan, planned.said
+    if planned.others:
+        versions = number_of(planned.others, "other version")
+        words = f"{words}; {plan.changed:,} more in {versions}" if words else f"{verb} here and in {versions}"
+    left = left_words(planned)
+    if left:
+        return f"{words or f'{verb} here'}. {left}"
+    return f"{words}." if words else ""
+
+
+def left_words(planned: ScopedEdit) -> str:
+    """Say how many elements were left, and why."""
+    reasons = Counter(each.reason for each in planned.plan.left)
+    versions = len({each.key[0] for each in planned.plan.left})
+    if not reasons:
+        return ""
+    why = ", ".join(f"{count:,} because {reason.value}" for reason, count in reasons.most_common())
+    return f"Left in {number_of(versions, 'version')}: {why}."
+
+
+def _scope_words(document: Document, version: int, p: int, scope: VersionScope) -> str:
+    attribute = document.extraction.version(version).attribute(p)
+    if attribute is None:
+        return ""
+    everywhere = len(versions_with(document, version, (attribute.lineage,), VersionScope.ALL))
+    if not everywhere:
+        return ""
+    if scope is VersionScope.ALL:
+        return f"all {everywhere + 1:,} versions"
+    if scope is VersionScope.THIS:
+        return "this version"
+    later = len(versions_with(document, version, (attribute.lineage,), scope))
+    return f"this and {later:,} later" if later else "this version, none is later"

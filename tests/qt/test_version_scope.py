@@ -1,0 +1,266 @@
+"""Edits that hold for other versions: by click and key, what stands beside the cursor, what is asked and told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from metl_gui.core.edits.version_scope import VersionScope
+from metl_gui.core.edits.versions import AddVersion
+from metl_gui.core.matrix.blocks import BlockKey, Element, Status
+from metl_gui.core.trees.nodes import Side
+from metl_gui.ui.map.scope_dialog import ScopeDialog
+from metl_gui.ui.map.scoped_edits import MOST_UNASKED
+from metl_gui.ui.project.selection import NodeRef, Selected
+from metl_gui.ui.shell.window import Window
+from metl_gui.workbench.session import Workbench
+from tests.helpers.world import declare
+from tests.qt.conftest import activate
+from tests.qt.matrix_hand import LEFT, NONE, at_cell, cell, elements, move, select
+
+CONTROL = Qt.KeyboardModifier.ControlModifier
+Versions = list[tuple[str, ...]]
+
+
+@pytest.fixture
+def opened(make_window: Callable[[], Window], tmp_path: Path) -> Callable[[Versions], Window]:
+    """Return what opens a project of the schema ``s``, one version for each tuple of paths, and the entity ``be``."""
+
+    def open_(versions: Versions) -> Window:
+        workbench = Workbench.create(tmp_path / "project.metl")
+        for number, paths in enumerate(versions, 1):
+            workbench.do(AddVersion(Side.EXTRACTION, declare("s", (*paths, f"of{number}"), str(number))))
+        workbench.do(AddVersion(Side.CDM, declare("be", ("a", "b", "c"), "1")))
+        made = make_window()
+        made.show_project(workbench)
+        activate(made)
+        return made
+
+    return open_
+
+
+def key_of(window: Window, label: str) -> BlockKey:
+    """Return the key of the block of a version and ``be``."""
+    document = window.project.value
+    schema, entity = document.extraction.named("s"), document.cdm.named("be")
+    assert schema is not None
+    assert entity is not None
+    version = document.extraction.labelled(schema.id, label)
+    assert version is not None
+    return version.id, entity.version_ids[-1]
+
+
+def element(window: Window, label: str, source: str, target: str) -> Element:
+    document, (v, w) = window.project.value, key_of(window, label)
+    p, q = document.extraction.version(v).at_path(source), document.cdm.version(w).at_path(target)
+    assert p is not None
+    assert q is not None
+    return Element(q.id, p.id)
+
+
+def pairs(window: Window, label: str) -> set[tuple[str, str]]:
+    """Return what is mapped in a version: (source, target)."""
+    document, key = window.project.value, key_of(window, label)
+    columns = {a.id: a.path for a in document.extraction.version(key[0]).attributes}
+    rows = {a.id: a.path for a in document.cdm.version(key[1]).attributes}
+    return {(columns[p], rows[q]) for q, p in elements(window, key)}
+
+
+def click(window: Window, label: str, source: str, target: str) -> None:
+    """Click on a cell."""
+    at = at_cell(window, key_of(window, label), element(window, label, source, target))
+    QTest.mouseClick(window.map.matrix.viewport(), LEFT, NONE, at)
+
+
+def dialog(window: Window) -> ScopeDialog:
+    """Return the dialog that is open."""
+    QApplication.processEvents()
+    return next(each for each in window.map.findChildren(ScopeDialog) if each.isVisible())
+
+
+def said(window: Window) -> str:
+    return window.notice.words.text()
+
+
+FOUR: Versions = [("a", "b"), ("a",), ("b",), ("a", "b")]
+
+
+def test_a_click_maps_every_version_that_has_the_field_and_is_one_undo_step(
+    opened: Callable[[Versions], Window],
+) -> None:
+    window = opened(FOUR)
+    click(window, "2", "a", "a")
+    assert [pairs(window, label) for label in "1234"] == [{("a", "a")}, {("a", "a")}, set(), {("a", "a")}]
+    assert said(window) == "Mapped here and in 2 other versions."
+    assert window.project.undo_title == "Map a to a, and in 2 other versions"
+    window.project.undo()
+    assert all(not pairs(window, label) for label in "1234")
+
+
+def test_a_second_click_clears_it_everywhere(opened: Callable[[Versions], Window]) -> None:
+    window = opened(FOUR)
+    click(window, "1", "a", "a")
+    click(window, "4", "a", "a")
+    assert all(not pairs(window, label) for label in "1234")
+    assert said(window) == "Cleared here and in 2 other versions."
+
+
+def test_v_switches_to_later_versions_and_to_this_one_and_back(opened: Callable[[Versions], Window]) -> None:
+    window = opened(FOUR)
+    matrix = window.map.matrix
+    select(window, key_of(window, "2"), element(window, "2", "a", "a"))
+    matrix.setFocus()
+    beside = [window.map.edits.words_at(window.selection.current)]
+    for _ in range(3):
+        QTest.keyClick(matrix, Qt.Key.Key_V)
+        beside.append(window.map.edits.words_at(window.selection.current))
+    assert beside == ["all 3 versions", "this and 1 later", "this version", "all 3 versions"]
+    QTest.keyClick(matrix, Qt.Key.Key_V)
+    assert said(window) == "Edits hold for this and later versions from now on."
+    QTest.keyClick(matrix, Qt.Key.Key_Space)
+    assert [pairs(window, label) for label in "124"] == [set(), {("a", "a")}, {("a", "a")}]
+
+
+def test_the_menu_shows_and_chooses_the_scope(opened: Callable[[Versions], Window]) -> None:
+    window = opened(FOUR)
+    assert window.actions_table["scope_all"].isChecked()
+    window.actions_table["scope_this"].trigger()
+    assert window.map.edits.scope is VersionScope.THIS
+    assert window.actions_table["scope_this"].isChecked()
+    assert not window.actions_table["scope_all"].isChecked()
+    click(window, "2", "a", "a")
+    assert [pairs(window, label) for label in "124"] == [set(), {("a", "a")}, set()]
+    assert said(window) == "Edits hold for this version from now on."
+
+
+def test_the_scope_is_painted_beside_the_cell_under_the_pointer_and_nowhere_where_no_other_version_has_it(
+    opened: Callable[[Versions], Window],
+) -> None:
+    window = opened(FOUR)
+    matrix = window.map.matrix
+    for source, words in (("a", "all 3 versions"), ("of1", "")):
+        at = at_cell(window, key_of(window, "1"), element(window, "1", source, "b"))
+        window.selection.choose(Selected())
+        move(matrix, at)
+        pointed = matrix.sight.cell
+        assert pointed is not None
+        assert matrix.sight.beside(pointed) == words
+        with_words = matrix.grab().toImage()
+        matrix.sight.beside = lambda _cell: ""
+        matrix.panes.repaint_marks()
+        assert (matrix.grab().toImage() != with_words) is bool(words)
+        matrix.sight.beside = window.map.edits.words_at
+
+
+def test_a_drop_a_run_and_a_paste_hold_for_the_other_versions_too(opened: Callable[[Versions], Window]) -> None:
+    window = opened([("a", "b", "c"), ("a", "b", "c")])
+    key = key_of(window, "1")
+    wanted = tuple(cell(key, *element(window, "1", path, path)) for path in ("a", "b"))
+    window.map.mapper.run((wanted, ()))
+    assert pairs(window, "2") == {("a", "a"), ("b", "b")}
+    window.project.undo()
+    select(window, key, element(window, "1", "a", "a"))
+    QApplication.clipboard().setText("c\ta\n")
+    window.actions_table["paste_block"].trigger()
+    assert pairs(window, "1") == pairs(window, "2") == {("c", "a")}
+    assert said(window) == "1 mapped from the clipboard; 1 more in 1 other version."
+
+
+def test_a_pasted_table_that_names_versions_holds_for_those(opened: Callable[[Versions], Window]) -> None:
+    window = opened([("a",), ("a",)])
+    QApplication.clipboard().setText("s\t1\ta\tbe\t1\ta\n")
+    window.map.matrix.setFocus()
+    window.actions_table["paste_block"].trigger()
+    assert [pairs(window, label) for label in "12"] == [{("a", "a")}, set()]
+
+
+def test_only_in_this_version_takes_the_others_back(opened: Callable[[Versions], Window]) -> None:
+    window = opened(FOUR)
+    click(window, "1", "a", "a")
+    assert window.notice.action.text() == "Only in this version"
+    window.notice.action.click()
+    assert [pairs(window, label) for label in "124"] == [{("a", "a")}, set(), set()]
+    assert window.project.undo_title == "Map a to a"
+
+
+def test_what_was_left_is_told_and_types_can_be_mapped_after_all(opened: Callable[[Versions], Window]) -> None:
+    window = opened([("a", "b"), ("a", "b"), ("a:bytes",)])
+    window.map.edits.choose(VersionScope.THIS)
+    click(window, "2", "b", "a")
+    window.map.edits.choose(VersionScope.ALL)
+    click(window, "1", "a", "a")
+    assert said(window) == ("Mapped here. Left in 2 versions: 1 because an end is taken, 1 because the types differ.")
+    window.notice.action.click()
+    shown = dialog(window)
+    facts = [words.facts for words, _ in shown.model.rows]
+    assert facts == ["a → a: an end is taken", "a → a: the types differ"]
+    assert not shown.do.isEnabled()
+    shown.types.click()
+    assert shown.do.isEnabled()
+    shown.do.click()
+    assert [pairs(window, label) for label in "123"] == [{("a", "a")}, {("b", "a")}, {("a", "a")}]
+
+
+def test_many_versions_are_shown_before_anything_is_done(opened: Callable[[Versions], Window]) -> None:
+    window = opened([("a",)] * (MOST_UNASKED + 2))
+    state = window.project.value.state
+    click(window, "1", "a", "a")
+    shown = dialog(window)
+    assert window.project.value.state == state
+    assert shown.heading.text() == f"Map a to a, in {MOST_UNASKED + 2} versions?"
+    shown.preview.work_out()
+    assert len(shown.preview.model.rows) == MOST_UNASKED + 2
+    QTest.keyClick(shown, Qt.Key.Key_Escape)
+    assert window.project.value.state == state
+    click(window, "1", "a", "a")
+    QTest.keyClick(dialog(window), Qt.Key.Key_Return, CONTROL)
+    assert window.project.value.state == state + 1
+    assert pairs(window, str(MOST_UNASKED + 2)) == {("a", "a")}
+    click(window, "2", "a", "a")
+    dialog(window).alone.click()
+    assert not pairs(window, "2")
+    assert pairs(window, "1") == {("a", "a")}
+
+
+def test_a_plan_of_many_versions_is_worked_out_again_when_the_project_moved_on(
+    opened: Callable[[Versions], Window],
+) -> None:
+    window = opened([("a", "b")] * (MOST_UNASKED + 2))
+    click(window, "1", "a", "a")
+    shown = dialog(window)
+    window.map.edits.choose(VersionScope.THIS)
+    window.map.mapper.toggle(cell(key_of(window, "7"), *element(window, "7", "b", "a")))
+    shown.accept()
+    assert pairs(window, "7") == {("b", "a")}
+    assert pairs(window, "8") == {("a", "a")}
+
+
+def test_a_block_is_applied_to_all_versions_and_mapped_like_the_one_before(
+    opened: Callable[[Versions], Window],
+) -> None:
+    window = opened(FOUR)
+    window.map.edits.choose(VersionScope.THIS)
+    click(window, "1", "a", "a")
+    click(window, "1", "b", "b")
+    document, key = window.project.value, key_of(window, "1")
+    entity = document.cdm.named("be")
+    assert entity is not None
+    schema = document.extraction.version(key[0]).schema_id
+    before = document.matrix.block(*key)
+    window.selection.choose(Selected(NodeRef(schema, key[0]), NodeRef(entity.id, key[1])))
+    window.actions_table["apply_to_all"].trigger()
+    assert [pairs(window, label) for label in "234"] == [{("a", "a")}, {("b", "b")}, {("a", "a"), ("b", "b")}]
+    assert window.project.value.matrix.block(*key) == before
+    window.project.undo()
+    second = key_of(window, "2")
+    window.selection.choose(Selected(NodeRef(schema, second[0]), NodeRef(entity.id, second[1])))
+    window.actions_table["map_like_before"].trigger()
+    assert [pairs(window, label) for label in "234"] == [{("a", "a")}, set(), set()]
+    block = window.project.value.matrix.block(*second)
+    assert block is not None
+    assert block.status is Status.CONFIRMED

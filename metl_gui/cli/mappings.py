@@ -64,7 +64,9 @@ def _register_map(commands: Commands) -> None:
         "set the elements that a CSV file or a workbook lists",
         "The header is schema,schema_version,attribute,entity,entity_version,cdm_attribute; status,comment may follow. "
         "A workbook has them in its sheet Mapping, as metl export --format xlsx writes it. "
-        "Every conflict is listed with its line, and nothing is written while there is one.",
+        "Every conflict is listed with its line, and nothing is written while there is one. "
+        "schema_version may name several versions: * for all, FROM..TO, FROM.. and ..TO. These are set where both ends "
+        "are free, and what is left is listed.",
     )
     add_project(parser)
     parser.add_argument(
@@ -76,6 +78,11 @@ def _register_map(commands: Commands) -> None:
     parser.add_argument(
         "--take-proposal", action="store_true", help="keep the largest 1:1 part of a block that is not 1:1"
     )
+    parser.add_argument(
+        "--all-versions",
+        action="store_true",
+        help="let every line hold for all versions of its schema that have the attribute",
+    )
     parser.add_argument("--dry-run", action="store_true", help="only say what would happen")
 
 
@@ -84,12 +91,15 @@ def run_map(arguments: argparse.Namespace, out: Output) -> int:
     from metl_gui.workbench.mapping.table import import_mapping
     from metl_gui.workbench.session import Workbench
 
+    if arguments.all_versions and arguments.replace:
+        wrong_usage(arguments, "--all-versions adds or clears elements; it cannot --replace blocks")
     with Workbench.open(Path(arguments.project)) as workbench, out.watching() as watch:
         done = import_mapping(
             workbench,
             arguments.csv,
             _mode(arguments),
             take_proposal=arguments.take_proposal,
+            all_versions=arguments.all_versions,
             dry_run=arguments.dry_run,
             watch=watch,
         )
@@ -116,6 +126,7 @@ def _mode(arguments: argparse.Namespace) -> MapMode:
 def _map_lines(done: MapResult) -> list[str]:
     lines = [f"line {conflict.line}: {conflict.reason}" for conflict in done.conflicts]
     lines += [f"left out, line {each.line}: {each.reason}" for each in done.dropped]
+    lines += [f"left, line {each.line}: {each.block}: {each.reason}" for each in done.left]
     if not done.conflicts:
         verb = "would change" if done.is_dry_run else "changed"
         lines.append(f"{done.set} elements {verb}, {done.unchanged} were so already; state {done.state}")

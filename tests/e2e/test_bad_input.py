@@ -227,6 +227,19 @@ def test_a_pipe_is_not_waited_for(metl: Metl, project: Path) -> None:
     refused(metl("import", project, "--tree", "extraction", "pipe.csv"), "no regular file")
 
 
+def test_ranges_of_versions_are_added_and_not_replaced_and_what_is_left_is_listed(project: Path, metl: Metl) -> None:
+    Path("all.csv").write_text(HEADER + f"{ORDERS},*,amount,payment,2.0.0,payer_id\n", "utf-8")
+    code, out, _ = metl("map", project, "--csv", "all.csv", "--dry-run")
+    assert code == 0
+    assert f"left, line 2: {ORDERS}@4:payment@2.0.0: an end is taken" in out
+    code, _, told = metl("map", project, "--csv", "all.csv", "--replace")
+    assert code == 1
+    assert "1 place" in told
+    code, _, told = metl("map", project, "--csv", "all.csv", "--replace", "--all-versions")
+    assert code == 2
+    assert "--all-versions" in told
+
+
 def schema(**properties: object) -> bytes:
     return json.dumps({"type": "object", "properties": properties}).encode()
 

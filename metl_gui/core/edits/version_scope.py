@@ -9,10 +9,10 @@ Source: docs/architecture/model.md, "Edits of several versions".
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TypeAlias
+from typing import NamedTuple
 
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element, Status
@@ -45,18 +45,38 @@ class LeftElement:
         key: its block.
         element: it.
         reason: why.
-        origin: the element that was set in its own version, and that version's block.
     """
 
     key: BlockKey
     element: Element
     reason: LeftReason
-    origin: tuple[BlockKey, Element]
+
+
+class WishedElement(NamedTuple):
+    """An element that is to be set or cleared, as far as that can be.
+
+    Args:
+        key: its block.
+        source, target: its ends.
+        is_set: whether it is to be 1.
+        is_unconfirmed: whether what sets it leaves it to be confirmed.
+    """
+
+    key: BlockKey
+    source: Attribute
+    target: Attribute
+    is_set: bool = True
+    is_unconfirmed: bool = False
+
+    @property
+    def element(self) -> Element:
+        """The element itself."""
+        return Element(self.target.id, self.source.id)
 
 
 @dataclass(frozen=True, slots=True)
 class ScopePlan:
-    """What carrying edits to other versions would do there.
+    """What wishes mean, block by block.
 
     Args:
         edits: one for each block that changes.
@@ -97,19 +117,35 @@ def carried(
     Cost: the lineages of the versions in scope, once for each edit.
     """
     shown = {edit.key for edit in edits}
+    wished = (one for edit in edits for one in _wished(document, edit, scope, entity_versions_too, shown))
+    return as_far_as_free(document, wished, types_too=types_too)
+
+
+def as_far_as_free(
+    document: Document,
+    wished: Iterable[WishedElement],
+    given: Mapping[BlockKey, SetElements] | None = None,
+    *,
+    types_too: bool = False,
+) -> ScopePlan:
+    """Work out which wished elements can be set, the earlier ones first: replace nothing, and tell what is left.
+
+    Args:
+        document: as it is before.
+        wished: elements of any blocks.
+        given: edits of blocks that are made in any case; they come back with what is set beside them.
+        types_too: set elements whose types differ, too.
+
+    Cost: the elements of the blocks that are named, and the wishes.
+    """
+    known = given or {}
     blocks: dict[BlockKey, _BlockPlan] = {}
-    for edit in edits:
-        if edit.ones and edit.zeros:
-            continue
-        others = [key for key in _keys_in(document, edit.key, scope, entity_versions_too) if key not in shown]
-        if not others:
-            continue
-        origin = _Origin(document, edit)
-        for key in others:
-            pairs = origin.counterparts(key)
-            if pairs:
-                plan = blocks.setdefault(key, _BlockPlan(document.matrix.block(*key) or Block(*key)))
-                plan.take(edit, pairs, types_too)
+    for one in wished:
+        plan = blocks.get(one.key)
+        if plan is None:
+            before = document.matrix.block(*one.key) or Block(*one.key)
+            plan = blocks[one.key] = _BlockPlan(before, known.get(one.key))
+        plan.take(one, types_too)
     found = blocks.values()
     return ScopePlan(
         tuple(plan.edit() for plan in found if plan.changes),
@@ -135,80 +171,77 @@ def _keys_in(document: Document, key: BlockKey, scope: VersionScope, entity_vers
     return [(v, w) for v in (key[0], *others) for w in entity.version_ids if (v, w) != key]
 
 
-_Pair: TypeAlias = tuple[Element, Attribute, Attribute]
-"""An element of the version that is edited, and what its source and target are in another block."""
-
-
-class _Origin:
-    """The elements of an edit by the lineages of their ends.
-
-    Args:
-        document: as it is before the edit.
-        edit: of one block.
-    """
-
-    def __init__(self, document: Document, edit: SetElements) -> None:
-        self._document = document
-        columns = {a.id: a.lineage for a in document.extraction.version(edit.key[0]).attributes}
-        rows = {a.id: a.lineage for a in document.cdm.version(edit.key[1]).attributes}
-        elements = (*edit.ones, *edit.zeros)
-        self._elements = [(e, columns[e.p], rows[e.q]) for e in elements if e.p in columns and e.q in rows]
-        self._columns, self._rows = {p for _, p, _ in self._elements}, {q for _, _, q in self._elements}
-        self._targets: dict[int, dict[int, Attribute]] = {}
-
-    def counterparts(self, key: BlockKey) -> list[_Pair]:
-        """Return the elements of which another block has both lineages."""
-        sources = self._document.extraction.members(key[0], self._columns)
-        if key[1] not in self._targets:
-            self._targets[key[1]] = self._document.cdm.members(key[1], self._rows)
-        targets = self._targets[key[1]]
-        return [(e, sources[p], targets[q]) for e, p, q in self._elements if p in sources and q in targets]
+def _wished(
+    document: Document, edit: SetElements, scope: VersionScope, entity_versions_too: bool, shown: set[BlockKey]
+) -> Iterator[WishedElement]:
+    """Yield the elements of an edit as the other versions in scope have them; none of one that replaces."""
+    others = [key for key in _keys_in(document, edit.key, scope, entity_versions_too) if key not in shown]
+    if not others or (edit.ones and edit.zeros):
+        return
+    columns = {a.id: a.lineage for a in document.extraction.version(edit.key[0]).attributes}
+    rows = {a.id: a.lineage for a in document.cdm.version(edit.key[1]).attributes}
+    elements = edit.ones or edit.zeros
+    lineages = [(columns[e.p], rows[e.q]) for e in elements if e.p in columns and e.q in rows]
+    of_sources, of_targets = {p for p, _ in lineages}, {q for _, q in lineages}
+    targets_of: dict[int, dict[int, Attribute]] = {}
+    for key in others:
+        sources = document.extraction.members(key[0], of_sources)
+        if key[1] not in targets_of:
+            targets_of[key[1]] = document.cdm.members(key[1], of_targets)
+        targets = targets_of[key[1]]
+        for p, q in lineages:
+            if p in sources and q in targets:
+                is_unconfirmed = edit.status is Status.UNCONFIRMED
+                yield WishedElement(key, sources[p], targets[q], bool(edit.ones), is_unconfirmed)
 
 
 class _BlockPlan:
-    """What becomes of one block of another version.
+    """What becomes of one block.
 
     Args:
         before: the block as it is.
+        given: what is made of it in any case.
     """
 
-    def __init__(self, before: Block) -> None:
-        self._before = before
-        self._standing = set(before.elements)
-        self._taken_p = {e.p for e in before.elements}
-        self._taken_q = {e.q for e in before.elements}
-        self._status = Status.UNCONFIRMED if before.is_unconfirmed else Status.CONFIRMED
+    def __init__(self, before: Block, given: SetElements | None) -> None:
+        self._before, self._given = before, given
+        zeros, ones = (given.zeros, given.ones) if given is not None else ((), ())
+        self._standing = {*before.elements, *ones}.difference(zeros)
+        self._taken_p = {e.p for e in self._standing}
+        self._taken_q = {e.q for e in self._standing}
+        self._is_unconfirmed = before.is_unconfirmed
         self.changes: dict[Element, bool] = {}
         self.already: set[Element] = set()
         self.left: dict[Element, LeftElement] = {}
 
-    def take(self, edit: SetElements, pairs: Iterable[_Pair], types_too: bool) -> None:
-        """Take the elements of an edit, as far as they can be set or cleared here."""
-        zeros = frozenset(edit.zeros)
-        if edit.ones and edit.status is Status.UNCONFIRMED:
-            self._status = Status.UNCONFIRMED
-        for origin, source, target in pairs:
-            element = Element(target.id, source.id)
-            if origin in zeros:
-                if element in self._standing:
-                    self.changes[element] = False
-            elif element in self._standing or element in self.changes:
-                self.already.add(element)
-            elif reason := self._hindrance(source, target, types_too):
-                self.left[element] = LeftElement(self._before.key, element, reason, (edit.key, origin))
-            else:
-                self.changes[element] = True
-                self._taken_p.add(source.id)
-                self._taken_q.add(target.id)
+    def take(self, one: WishedElement, types_too: bool) -> None:
+        """Take an element, as far as it can be set or cleared here."""
+        element = one.element
+        if not one.is_set:
+            if element in self._standing:
+                self.changes[element] = False
+        elif element in self._standing or element in self.changes:
+            self.already.add(element)
+        elif reason := self._hindrance(one.source, one.target, types_too):
+            self.left[element] = LeftElement(self._before.key, element, reason)
+        else:
+            self.changes[element] = True
+            self._taken_p.add(one.source.id)
+            self._taken_q.add(one.target.id)
+            self._is_unconfirmed |= one.is_unconfirmed
 
     def edit(self) -> SetElements:
         """Return the edit that makes the block so."""
-        ones = tuple(sorted(e for e, is_set in self.changes.items() if is_set))
-        zeros = tuple(sorted(e for e, is_set in self.changes.items() if not is_set))
-        return SetElements(self._before.key, ones, zeros, self._status)
+        ones = {e for e, is_set in self.changes.items() if is_set}
+        zeros = {e for e, is_set in self.changes.items() if not is_set}
+        if self._given is not None:
+            ones, zeros = ones.union(self._given.ones), zeros.union(self._given.zeros)
+            return replace(self._given, ones=tuple(sorted(ones)), zeros=tuple(sorted(zeros)))
+        status = Status.UNCONFIRMED if self._is_unconfirmed else Status.CONFIRMED
+        return SetElements(self._before.key, tuple(sorted(ones)), tuple(sorted(zeros)), status)
 
     def _hindrance(self, source: Attribute, target: Attribute, types_too: bool) -> LeftReason | None:
-        if self._before.status is Status.RETIRED:
+        if self._before.status is Status.RETIRED and self._given is None:
             return LeftReason.RETIRED
         if source.id in self._taken_p or target.id in self._taken_q:
             return LeftReason.TAKEN

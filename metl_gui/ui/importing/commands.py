@@ -142,7 +142,17 @@ class ImportCommands(QObject):
             self._say(f"Nothing was written: {len(result.conflicts)} lines cannot be followed", "\n".join(lines))
         else:
             already = f" {result.unchanged:,} were set already." if result.unchanged else ""
-            self._context.notify(f"{number_of(result.set, 'element')} set.{already}")
+            told = f"{number_of(result.set, 'element')} set.{already}"
+            if not result.left:
+                self._context.notify(told)
+                return
+            lines = [f"Line {left.line}: {left.block}: {left.reason}" for left in result.left[:_SHOWN]]
+            more = len(result.left) - _SHOWN
+            text = "\n".join([*lines, f"and {more:,} more"] if more > 0 else lines)
+            count = number_of(len(result.left), "element")
+            self._context.notify(
+                f"{told} {count} left.", "See why", lambda: self._say(f"{count} of ranges of versions left", text)
+            )
 
     def _show_review(self) -> None:
         self._context.navigate.show_page(PAGES.index("Review"))

@@ -152,6 +152,7 @@ class Clipboard(QObject):
             self.refused.emit((f"Nothing was pasted: {noun} cannot be followed", "\n".join(lines)))
         elif done.edits:
             same = f", {done.unchanged:,} mapped already" if done.unchanged else ""
+            same += f", {done.left:,} left" if done.left else ""
             self._edits.do(
                 done.edits,
                 done.title,

@@ -42,6 +42,7 @@ class Paste:
         changed: elements that become 1.
         unchanged: lines that said what was so already.
         conflicts: lines that cannot be followed.
+        left: elements of ranges of versions that are not set.
     """
 
     edits: tuple[SetElements, ...]
@@ -49,6 +50,7 @@ class Paste:
     changed: int
     unchanged: int
     conflicts: tuple[RowConflict, ...]
+    left: int = 0
 
     @property
     def title(self) -> str:
@@ -71,10 +73,10 @@ def plan_paste(document: Document, text: str, key: BlockKey | None) -> Paste:
         table, names_versions = _table(document, text, key)
     except csv.Error as error:
         raise SchemaError("What was copied is no mapping table.", f"It cannot be read: {error}.", _FITS) from error
-    done = plan_mapping(document, table, MapMode.ADD, take_proposal=False)
+    done = plan_mapping(document, table, MapMode.ADD)
     if done.conflicts:
         return Paste((), names_versions, 0, done.unchanged, done.conflicts)
-    return Paste(done.edits, names_versions, done.changed, done.unchanged, ())
+    return Paste(done.edits, names_versions, done.changed, done.unchanged, (), len(done.left))
 
 
 def snippet(document: Document, elements: Mapping[BlockKey, Iterable[Element]]) -> str:

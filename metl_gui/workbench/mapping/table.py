@@ -23,6 +23,7 @@ from metl_gui.core.trees.nodes import Attribute, Schema, Side, Version
 from metl_gui.errors import EditError
 from metl_gui.registry.tables.mapping_table import MappingRow, MappingTable, read_table
 from metl_gui.workbench.addresses import (
+    BlockName,
     ElementName,
     element_name,
     find_attribute,
@@ -31,6 +32,7 @@ from metl_gui.workbench.addresses import (
     known_block_name,
 )
 from metl_gui.workbench.json_results import JsonResult
+from metl_gui.workbench.mapping.version_ranges import NO_RANGES, RangedRow, VersionRange, plan_ranges, versions_meant
 from metl_gui.workbench.session import EditOrigin, Workbench
 
 _STEP_ROWS = 1000
@@ -60,15 +62,31 @@ class RowConflict(JsonResult):
 
 
 @dataclass(frozen=True, slots=True)
+class LeftLine(JsonResult):
+    """An element that a range of versions names and that was left, and why.
+
+    Args:
+        line: counted from 1.
+        block: its block.
+        reason: in words.
+    """
+
+    line: int
+    block: BlockName
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class MapResult:
     """What a mapping table did.
 
     Args:
         state: the state afterwards; the old one when nothing was written.
         set: elements that changed: set, or cleared because ``--unset`` lists or ``--replace`` does not list them.
-        unchanged: lines that said what was so already.
+        unchanged: elements that were so already.
         conflicts: what must be mended first; nothing was written while there is one.
         dropped: lines left out because the largest 1:1 part of their block was taken.
+        left: elements of ranges of versions that were not set: an end is taken, the block is retired, or types differ.
         is_dry_run: whether this only says what would happen.
     """
 
@@ -77,6 +95,7 @@ class MapResult:
     unchanged: int
     conflicts: tuple[RowConflict, ...] = ()
     dropped: tuple[RowConflict, ...] = ()
+    left: tuple[LeftLine, ...] = ()
     is_dry_run: bool = False
 
     @property
@@ -97,6 +116,7 @@ class MapResult:
             "unchanged": self.unchanged,
             "conflicts": [conflict.as_json() for conflict in self.conflicts],
             "dropped": [conflict.as_json() for conflict in self.dropped],
+            "left": [left.as_json() for left in self.left],
             "dry_run": self.is_dry_run,
         }
 
@@ -110,6 +130,7 @@ class MapPlan:
     unchanged: int
     conflicts: tuple[RowConflict, ...]
     dropped: tuple[RowConflict, ...]
+    left: tuple[LeftLine, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +148,7 @@ def import_mapping(
     path: Path,
     mode: MapMode = MapMode.ADD,
     take_proposal: bool = False,
+    all_versions: bool = False,
     dry_run: bool = False,
     door: EditOrigin = EditOrigin.COMMAND,
     watch: Watch = UNWATCHED,
@@ -138,6 +160,7 @@ def import_mapping(
         path: the CSV file, or a workbook of the export ``xlsx``.
         mode: add the elements, make the named blocks equal to the table, or clear the elements.
         take_proposal: where a block would not be 1:1, keep its largest 1:1 part and say which lines were left out.
+        all_versions: every line holds for all versions of its schema; not with ``MapMode.REPLACE``.
         dry_run: only say what would happen.
         door: where the gesture was made.
         watch: progress and cancel.
@@ -151,7 +174,7 @@ def import_mapping(
     """
     watch.step(f"Reading {path.name}")
     table = read_table(path)
-    plan = plan_mapping(workbench.document, table, mode, take_proposal, watch)
+    plan = plan_mapping(workbench.document, table, mode, take_proposal, all_versions, watch)
     if plan.conflicts or dry_run or not plan.edits:
         if not plan.conflicts and plan.edits:
             perform(workbench.document, _edit(plan, mode, path))
@@ -161,40 +184,61 @@ def import_mapping(
             plan.unchanged,
             plan.conflicts,
             plan.dropped,
+            plan.left,
             dry_run,
         )
     watch.step(f"Writing {plan.changed} elements")
     workbench.do(_edit(plan, mode, path), door=door)
-    return MapResult(workbench.document.state, plan.changed, plan.unchanged, (), plan.dropped)
+    return MapResult(workbench.document.state, plan.changed, plan.unchanged, (), plan.dropped, plan.left)
 
 
 def plan_mapping(
-    document: Document, table: MappingTable, mode: MapMode, take_proposal: bool, watch: Watch = UNWATCHED
+    document: Document,
+    table: MappingTable,
+    mode: MapMode,
+    take_proposal: bool = False,
+    all_versions: bool = False,
+    watch: Watch = UNWATCHED,
 ) -> MapPlan:
     """Work out what a table asks for, without writing anything.
 
-    Cost: proportional to the rows and the blocks they name.
+    Lines that name a version are worked out first. Ranges of versions take what these leave, the earlier line first.
+
+    Cost: proportional to the rows, the versions in their ranges, and the blocks they name.
     """
     conflicts = [RowConflict(problem.line, f"{problem.reason}.") for problem in table.problems]
     wishes: dict[BlockKey, list[_ResolvedRow]] = defaultdict(list)
+    ranged: list[RangedRow] = []
     names = _NameLookup(document)
     for at, row in enumerate(table.rows):
         if at % _STEP_ROWS == 0:
             watch.step("Looking up the names", at, len(table.rows))
         try:
-            key, wish = _find(names, row)
-            wishes[key].append(wish)
+            versions = versions_meant(document, row.schema, row.schema_version.strip(), all_versions)
+            if versions is None:
+                key, wish = _find(names, row)
+                wishes[key].append(wish)
+            elif mode is MapMode.REPLACE:
+                raise EditError("A range of versions cannot replace blocks.", hint="Name each version, or add them.")
+            else:
+                ranged.append(_ranged(names, row, versions))
         except EditError as error:
             conflicts.append(RowConflict(row.line, str(error)))
     drafts = [_plan_block(document, key, wished, mode, take_proposal) for key, wished in wishes.items()]
     for draft in drafts:
         conflicts += draft.conflicts
+    edits = {edit.key: edit for draft in drafts for edit in draft.edits}
+    rest = NO_RANGES
+    if ranged and not conflicts:
+        rest = plan_ranges(document, ranged, edits, is_set=mode is not MapMode.UNSET)
+    edits |= {edit.key: edit for edit in rest.edits}
     return MapPlan(
-        tuple(edit for draft in drafts for edit in draft.edits),
-        sum(draft.changed for draft in drafts),
-        sum(draft.unchanged for draft in drafts),
+        tuple(edits.values()),
+        sum(draft.changed for draft in drafts) + rest.changed,
+        sum(draft.unchanged for draft in drafts) + rest.unchanged,
         tuple(sorted(conflicts, key=lambda conflict: (conflict.line, conflict.reason))),
         tuple(sorted((each for draft in drafts for each in draft.dropped), key=lambda conflict: conflict.line)),
+        tuple(LeftLine(line, known_block_name(document, key), reason) for line, key, reason in rest.left),
     )
 
 
@@ -226,7 +270,7 @@ class _NameLookup:
     """What a table names, each version looked up once."""
 
     def __init__(self, document: Document) -> None:
-        self._document = document
+        self.document = document
         self._known: dict[tuple[Side, str, str], _NamedVersion] = {}
 
     def version(self, side: Side, name: str, label: str) -> _NamedVersion:
@@ -237,9 +281,25 @@ class _NameLookup:
         """
         key = side, name, label
         if key not in self._known:
-            schema = find_schema(self._document, side, name)
-            self._known[key] = _NamedVersion(schema, find_version(self._document, side, schema, label))
+            schema = find_schema(self.document, side, name)
+            self._known[key] = _NamedVersion(schema, find_version(self.document, side, schema, label))
         return self._known[key]
+
+
+def _ranged(names: _NameLookup, row: MappingRow, versions: VersionRange) -> RangedRow:
+    """Look up a row that holds for several versions.
+
+    Raises:
+        EditError: its entity or attribute is not there, or no version in range has its path.
+    """
+    entity_version = names.version(Side.CDM, row.entity, row.entity_version)
+    target = entity_version.attribute(row.cdm_attribute)
+    old_policy = _not_newest(names.document, entity_version.version.id)
+    if old_policy:
+        raise EditError(old_policy)
+    lineage = versions.lineage_of(row.attribute)
+    is_unconfirmed = _wished_status(row) is Status.UNCONFIRMED
+    return RangedRow(row.line, versions.ids, lineage, entity_version.version.id, target, is_unconfirmed)
 
 
 def _find(names: _NameLookup, row: MappingRow) -> tuple[BlockKey, _ResolvedRow]:
@@ -270,7 +330,7 @@ def _plan_block(
         zeros = tuple(sorted(element for element in lines if element in before.elements))
         edits = (SetElements(key, zeros=zeros),) if zeros else ()
         return MapPlan(edits, len(zeros), len(lines) - len(zeros), (), ())
-    old_policy = _not_newest(document, key)
+    old_policy = _not_newest(document, key[1])
     if old_policy:
         return MapPlan((), 0, 0, tuple(RowConflict(wish.line, old_policy) for wish in wished), ())
     kept_before = () if mode is MapMode.REPLACE else before.elements
@@ -309,8 +369,8 @@ def _first_lines(wished: Iterable[_ResolvedRow]) -> dict[Element, int]:
     return lines
 
 
-def _not_newest(document: Document, key: BlockKey) -> str:
-    entity_version = document.cdm.version(key[1])
+def _not_newest(document: Document, entity_version_id: int) -> str:
+    entity_version = document.cdm.version(entity_version_id)
     entity = document.cdm.schema(entity_version.schema_id)
     if entity.setting("policy") == "parallel" or entity.version_ids[-1] == entity_version.id:
         return ""

@@ -73,7 +73,6 @@ def test_what_is_taken_retired_or_of_another_type_is_left_and_told() -> None:
     assert plan.edits == ()
     reasons = {LeftReason.TAKEN: "s@2:be@1", LeftReason.TYPE: "s@3:be@1", LeftReason.RETIRED: "s@4:be@1"}
     assert {each.reason: each.key for each in plan.left} == {r: world.key(block) for r, block in reasons.items()}
-    assert {each.origin for each in plan.left} == {(edit.key, edit.ones[0])}
     along = carried(world.document, (edit,), VersionScope.ALL, types_too=True)
     assert [each.key for each in along.edits] == [world.key("s@3:be@1")]
 

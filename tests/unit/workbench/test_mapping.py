@@ -29,6 +29,7 @@ def test_a_table_is_one_state_and_one_undo_step(workbench: Workbench, tmp_path: 
         "unchanged": 0,
         "conflicts": [],
         "dropped": [],
+        "left": [],
         "dry_run": False,
     }
     assert workbench.undo_title() == "Map 2 elements from mapping.csv"

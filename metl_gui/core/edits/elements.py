@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 from metl_gui.core.changes.chains import Restoring, blocks_from, restored
 from metl_gui.core.changes.draft import Draft
@@ -57,17 +58,19 @@ class SetElements:
         kept = [e for e in before.elements if e not in zeros]
         after = tuple(sorted({*kept, *self.ones}))
         _refuse_conflicts(draft, self.key, after)
-        mapped = self._mapped_lineages(draft) if before.losses else {}
+        comment, who, when_ms = self.comment or before.comment, draft.stamp.who, draft.stamp.when_ms
+        made: dict[str, Any] = {"elements": after, "comment": comment, "who": who, "when_ms": when_ms}
+        if not (before.losses or before.waits or before.status is Status.NEEDS_REVIEW):
+            store_block(draft, replace(before, **made, **_confirming(self.status)))
+            return
+        mapped = self._mapped_lineages(draft)
         losses = tuple(replace(x, answer="mapped") if x.is_open and x.q_lineage in mapped else x for x in before.losses)
-        block = replace(
-            before,
-            elements=after,
-            losses=losses,
-            comment=self.comment or before.comment,
-            who=draft.stamp.who,
-            when_ms=draft.stamp.when_ms,
-        )
-        store_block(draft, _confirmed(block.settled(), self.status))
+        block = replace(before, **made, losses=losses).settled()
+        if block.status is Status.NEEDS_REVIEW:  # it takes the status when it waits no more
+            block = replace(block, unconfirmed=block.unconfirmed or self.status is Status.UNCONFIRMED)
+        else:
+            block = replace(block, **_confirming(self.status))
+        store_block(draft, block)
         self._settle_later(draft, before, mapped)
 
     def _mapped_lineages(self, draft: Draft) -> dict[int, int]:
@@ -103,12 +106,10 @@ def store_block(draft: Draft, block: Block) -> None:
         draft.put_block(block)
 
 
-def _confirmed(block: Block, status: Status) -> Block:
-    """Give a block the status that an edit gives it; one that still waits takes it when it waits no more."""
-    if block.status is Status.NEEDS_REVIEW:
-        return replace(block, unconfirmed=block.unconfirmed or status is Status.UNCONFIRMED)
+def _confirming(status: Status) -> dict[str, Any]:
+    """Return what an edit makes of a block that waits for nothing."""
     # Files of earlier versions keep retired blocks as unconfirmed beside it.
-    return replace(block, status=status, retired=(), unconfirmed=False)
+    return {"status": status, "retired": (), "unconfirmed": False}
 
 
 def _check_ends(draft: Draft, key: BlockKey, elements: tuple[Element, ...]) -> None:

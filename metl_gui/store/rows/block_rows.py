@@ -25,7 +25,7 @@ from metl_gui.store.rows.packed_rows import Interned, read_people, rows_for
 _Row: TypeAlias = tuple[Any, ...]
 
 _ADD_DETAILS = (
-    "INSERT INTO block_details (version, entity_version, losses, waits, retired, postponed, comment)"
+    "INSERT OR REPLACE INTO block_details (version, entity_version, losses, waits, retired, postponed, comment)"
     " VALUES (?, ?, ?, ?, ?, ?, ?)"
 )
 _READ_DETAILS = "SELECT version, entity_version, losses, waits, retired, postponed, comment FROM block_details"
@@ -84,8 +84,9 @@ def to_blob(elements: Iterable[Element]) -> bytes:
 
 
 def _write_details(connection: sqlite3.Connection, change: BlockChange) -> None:
-    connection.execute("DELETE FROM block_details WHERE version = ? AND entity_version = ?", change.key)
-    block = change.after
+    before, block = change.before, change.after
+    if before is not None and not before.is_plain:
+        connection.execute("DELETE FROM block_details WHERE version = ? AND entity_version = ?", change.key)
     if block is not None and not block.is_plain:
         lists = (_json(block.losses), _json(block.waits), _json(block.retired))
         connection.execute(_ADD_DETAILS, (*block.key, *lists, int(block.postponed), block.comment))

@@ -3,14 +3,15 @@
 Cost of the lists: the attributes of both versions; which ones are new costs the earlier versions of both.
 
 ``neighbour`` goes from block to block: through all of a schema, or along the versions against one entity version.
-Order: versions oldest first; within a version by entity version id. Cost: the column sets of the schema's versions.
+Order: versions oldest first; within a version by entity version id. Cost: the column sets of the versions between.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import islice
 from typing import TypeAlias
 
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element
@@ -173,11 +174,22 @@ def neighbour(document: Document, key: BlockKey, step: int, *, along_versions: b
     if version is None:
         return None
     ids = document.extraction.schema(version.schema_id).version_ids
-    keys = [k for id_ in ids for k in ([(id_, key[1])] if along_versions else _column(document, id_, key))]
-    at = keys.index(key) + step
-    return keys[at] if 0 <= at < len(keys) else None
+    at = ids.index(key[0])
+    ahead = ids[at:] if step > 0 else ids[at::-1]
+    behind = _behind(document, key, ahead, along_versions=along_versions, is_up=step < 0)
+    return key if step == 0 else next(islice(behind, abs(step) - 1, None), None)
 
 
-def _column(document: Document, version_id: int, key: BlockKey) -> list[BlockKey]:
-    keys = document.matrix.column_keys(version_id)
-    return sorted({*keys, key}) if version_id == key[0] else keys
+def _behind(
+    document: Document, key: BlockKey, versions: Iterable[int], *, along_versions: bool, is_up: bool
+) -> Iterator[BlockKey]:
+    """Yield the blocks that come behind one, version by version from its own on, upwards or downwards."""
+    for id_ in versions:
+        if along_versions:
+            if id_ != key[0]:
+                yield id_, key[1]
+            continue
+        column = sorted(document.matrix.column_keys(id_), reverse=is_up)
+        if id_ == key[0]:
+            column = [other for other in column if (other < key if is_up else other > key)]
+        yield from column

@@ -250,6 +250,25 @@ def test_a_value_that_does_not_fit_leads_to_the_cell_that_mapped_it(window: Wind
     assert element in block.elements
 
 
+def test_a_record_that_two_versions_fit_leads_to_the_cells_in_which_they_differ(window: Window) -> None:
+    detail = "the versions 3, 4 fit; 4 maps amount to payment@2.0.0 amount, and 3 does not"
+    window.show_page(2)
+    panel = window.run_page.messages
+    panel.records = [SetAsideRecord("ambiguous_version", detail, 4, ORDERS, None, "orders.jsonl@7", raw="{}")]
+    panel.refresh()
+    QTest.mouseClick(panel.lead, Qt.MouseButton.LeftButton)
+    assert window.stack.currentWidget() is window.map
+    tree = window.project.value.extraction
+    versions = []
+    for _ in range(2):
+        block = window.selection.current.block
+        assert block is not None
+        versions.append(tree.version(block[0]).label)
+        assert window.notice.words.text() == "Version 4 maps amount to amount, version 3 does not."
+        window.notice.action.click()
+    assert versions == ["3", "4"]
+
+
 def test_a_value_that_does_not_fit_is_not_told_where_its_column_is_masked(window: Window) -> None:
     document = window.project.value
     schema = document.extraction.named(ORDERS)

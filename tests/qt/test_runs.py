@@ -7,6 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
+from metl_gui.core.edits.version_scope import VersionScope
 from metl_gui.core.matrix.blocks import Element
 from metl_gui.core.runs.records import SetAsideRecord
 from metl_gui.core.trees.nodes import Side
@@ -89,6 +90,7 @@ def test_the_whole_loop_from_the_waiting_version_to_the_counts_of_a_run(
     confirm_smaller_blocks(window)
     assert window.project.review_items() == ()
     ones = window.project.value.matrix.ones
+    window.map.edits.choose(VersionScope.THIS)
     set_one_element(window)
     assert window.project.value.matrix.ones == ones + 1
     outcomes: list[JobOutcome[object]] = []

@@ -18,6 +18,9 @@ from metl_gui.errors import RecordError
 from metl_gui.formats.json_text import Members, is_null, is_object, members_unless_repeated, text_of
 
 _Shape: TypeAlias = tuple[bool, str, tuple[str, ...], tuple[str, ...] | None]
+_Output: TypeAlias = tuple[frozenset[tuple[str, str, bool, frozenset[tuple[str, str]]]], tuple[str, ...] | None]
+"""What decides the messages of a version: blocks by entity, version, whether they are held, and targets; its key."""
+
 _CACHED_SHAPES = 10_000
 _CACHED_LETTERS = 10_000
 """Shapes with longer names are decided anew each time, so that a hostile stream cannot fill the memory."""
@@ -134,10 +137,9 @@ class VersionResolver:
                 "unknown_version", f"no version has the members {', '.join(change.row or ()) or '(none)'}"
             )
         newest = fitting[-1]
-        outputs = {self._output(version, change) for version in fitting}
-        if len(outputs) > 1:
-            labels = ", ".join(version.label for version in fitting)
-            raise RecordError("ambiguous_version", f"the versions {labels} fit and give different messages")
+        outputs = [self._output(version, change) for version in fitting]
+        if len(set(outputs)) > 1:
+            raise RecordError("ambiguous_version", _difference_words(fitting, outputs))
         return newest
 
     def _fits(self, version: VersionPlan, change: RowChange) -> bool:
@@ -167,7 +169,7 @@ class VersionResolver:
                 return None
         return present
 
-    def _output(self, version: VersionPlan, change: RowChange) -> object:
+    def _output(self, version: VersionPlan, change: RowChange) -> _Output:
         """Return what decides the messages of a version for rows of this shape, nulls apart."""
         present: set[str] = self._present(version, change.row, "", is_flattened=True) or set() if change.row else set()
         if change.op == "d" and not self.schema.has_full_images:
@@ -182,6 +184,28 @@ class VersionResolver:
                 is_held = self.is_production and block.is_held
                 blocks.append((block.entity, block.entity_version, is_held, targets))
         return frozenset(blocks), version.key
+
+
+def _difference_words(fitting: Sequence[VersionPlan], outputs: Sequence[_Output]) -> str:
+    """Say in what the newest version that fits and the next older one with other messages differ.
+
+    Source: docs/reference/set-aside.md, "Reasons".
+    """
+    labels = ", ".join(version.label for version in fitting)
+    newest, older = len(fitting) - 1, max(at for at, output in enumerate(outputs) if output != outputs[-1])
+    for maps, lacks in ((newest, older), (older, newest)):
+        more = sorted(_elements(outputs[maps]) - _elements(outputs[lacks]))
+        if more:
+            entity, entity_version, source, target = more[0]
+            rest = f", and {len(more) - 1:,} more" if len(more) > 1 else ""
+            element = f"{fitting[maps].label} maps {source} to {entity}@{entity_version} {target}"
+            return f"the versions {labels} fit; {element}, and {fitting[lacks].label} does not{rest}"
+    return f"the versions {labels} fit and give different messages"
+
+
+def _elements(output: _Output) -> set[tuple[str, str, str, str]]:
+    """Return what a version maps, by entity, its version, source path and CDM path."""
+    return {(entity, version, *target) for entity, version, _, targets in output[0] for target in targets}
 
 
 def value_at(row: Members | None, path: tuple[str, ...]) -> Raw | None:

@@ -74,6 +74,52 @@ def without_value(detail: str) -> str:
     return detail[: found.start("value")] + HIDDEN_VALUE if found is not None else detail
 
 
+_APART = re.compile(
+    r"the versions .+? fit; (?P<maps>.+?) maps (?P<source>.+?) to (?P<entity>.+)@(?P<version>\S+) (?P<path>.+?), "
+    r"and (?P<lacks>.+?) does not(, and [\d,]+ more)?",
+    re.DOTALL,
+)
+
+
+@dataclass(frozen=True)
+class CellsApart:
+    """An element that two versions which fit a record do not share.
+
+    Args:
+        maps, lacks: the cell in the version that maps it, and in the one that does not.
+        words: what differs.
+    """
+
+    maps: Selected
+    lacks: Selected
+    words: str
+
+
+def cells_apart(document: Document, record: SetAsideRecord) -> CellsApart | None:
+    """Return the two cells in which versions that fit a record differ, ``None`` where it tells none that are there."""
+    found = _APART.fullmatch(record.detail)
+    schema = document.extraction.named(record.schema or "") if found is not None else None
+    entity = document.cdm.named(found["entity"]) if found is not None else None
+    target_version = document.cdm.labelled(entity.id, found["version"]) if found and entity else None
+    target = target_version.at_path(found["path"]) if found and target_version else None
+    if found is None or schema is None or target_version is None or target is None:
+        return None
+    versions = [document.extraction.labelled(schema.id, found[name]) for name in ("maps", "lacks")]
+    sources = [version.at_path(found["source"]) if version is not None else None for version in versions]
+    cells = [
+        Selected(
+            place_of_version(document, Side.EXTRACTION, version.id, source.id),
+            place_of_version(document, Side.CDM, target_version.id, target.id),
+        )
+        for version, source in zip(versions, sources, strict=True)
+        if version is not None and source is not None
+    ]
+    if len(cells) != 2:
+        return None
+    words = f"Version {found['maps']} maps {found['source']} to {found['path']}, version {found['lacks']} does not."
+    return CellsApart(cells[0], cells[1], words)
+
+
 def cell_of(document: Document, record: SetAsideRecord) -> Selected | None:
     """Return the cell that mapped the value; ``None`` where the record tells none that the document has."""
     found = _DETAIL.fullmatch(record.detail)

@@ -27,7 +27,7 @@ from metl_gui.ui.kafka.sink_dialog import SinkDialog
 from metl_gui.ui.kafka.source_dialog import SourceDialog
 from metl_gui.ui.matrix.view import MatrixView
 from metl_gui.ui.messages.pairs import RecordLink
-from metl_gui.ui.messages.set_aside import ADD, REVIEW, SHOW, cell_of, next_step
+from metl_gui.ui.messages.set_aside import ADD, REVIEW, SHOW, cell_of, cells_apart, next_step
 from metl_gui.ui.project.selection import NodeRef, Selected, place_of_version
 from metl_gui.ui.project.text import number_of
 from metl_gui.ui.review.commands import ReviewCommands
@@ -178,6 +178,11 @@ class RunCommands:
             self.take_step(record.reason)
             return
         document = self._project.value
+        apart = cells_apart(document, record)
+        if apart is not None:
+            self._bring(apart.lacks)
+            self._context.notify(apart.words, "Show the other cell", lambda: self._bring(apart.maps))
+            return
         cell = cell_of(document, record)
         if cell is not None:
             self._bring(cell)

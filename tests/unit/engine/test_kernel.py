@@ -31,6 +31,8 @@ def test_records_become_what_the_contract_says(case: dict[str, Any], choice: Cho
         if "fates" in case:
             assert [FATES[RecordOutcome(fate)] for fate in outcome.fates] == case["fates"]
         assert [aside.reason for aside in outcome.set_aside] == case.get("reasons", [])
+        if "details" in case:
+            assert [json.loads(aside.text)["detail"] for aside in outcome.set_aside] == case["details"]
         counts = outcome.counts()
         assert {name: counts[name] for name in case.get("counts", {})} == case.get("counts", {})
 

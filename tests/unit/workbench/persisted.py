@@ -43,6 +43,7 @@ RESULTS: Mapping[str, Any] = {
     "an import's renaming": schema_import.Renaming,
     "an import's version that was there": schema_import.UnchangedVersion,
     "map, a conflict": table.RowConflict,
+    "map, what is left": table.LeftLine,
     "review, all that is new": decisions.Confirmation,
     "publish": publication.PublishResult,
     "remove": settings.Removal,

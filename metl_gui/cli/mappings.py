@@ -262,6 +262,7 @@ def register_suggest(commands: Commands) -> None:
     parser.add_argument("--schema", metavar="S", help="for this schema only")
     parser.add_argument("--entity", metavar="E", help="for this entity only")
     parser.add_argument("--version", metavar="V", help="for this version of the schema instead of the newest")
+    parser.add_argument("--min-score", type=score, metavar="N", default=0.0, help="list only those scored N or more")
     parser.add_argument(
         "--accept-best",
         type=score,
@@ -289,7 +290,7 @@ def run_suggest(arguments: argparse.Namespace, out: Output) -> int:
 
     if arguments.version is not None and arguments.schema is None:
         wrong_usage(arguments, "--version needs the --schema that it is a version of")
-    asked = SuggestionQuery(arguments.schema, arguments.entity, arguments.version)
+    asked = SuggestionQuery(arguments.schema, arguments.entity, arguments.version, arguments.min_score)
     least: float | None = arguments.accept_best
     with Workbench.open(Path(arguments.project), for_editing=least is not None) as workbench, out.watching() as watch:
         document, shelf = workbench.document, ProjectSamples(workbench)

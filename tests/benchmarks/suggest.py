@@ -2,7 +2,8 @@
 
 (a) the entity is given; (b) all tables are one canonical model and the entity is not given, with the names of schemas
 and tables and without them; (c) the entity is given and names are spelled as another team might have, with a heavy
-hand and with a light one, after which the best baseline leaves hardly the points that are asked for.
+hand and with a light one, after which the best baseline leaves hardly the points that are asked for; (d) the list over
+a whole project, all real schemas and all tables, how soon it is there and how much memory it takes.
 Valentine's matchers see what suggestions see: names and types, no values (``JaccardDistanceMatcher`` and
 ``DistributionBased`` compare values only, so there is nothing for them here; ``Cupid`` needs word lists of nltk and is
 left out without them). Each is asked with and without a 1:1 filter; the best of them is the baseline.
@@ -12,24 +13,29 @@ from __future__ import annotations
 
 import contextlib
 import io
+import tempfile
 import time
+import tracemalloc
 import warnings
 import zlib
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from metl_gui.core.suggest.block import suggest_block
+from metl_gui.core.suggest.blocks import suggest_blocks
 from metl_gui.core.suggest.entities import EntityIndex
 from metl_gui.core.suggest.words import USUAL, letters, usual
 from tests.benchmarks.gold import Table, document_of, is_there, perturbed, tables, versions_of
 from tests.benchmarks.harness import Case, figure, quartiles, single
 from tests.benchmarks.perturbed_names import SEED, SYNONYMS
+from tests.helpers.real_project import build_real_project
 
 if TYPE_CHECKING:
     from valentine.algorithms import BaseMatcher
@@ -45,6 +51,8 @@ _MOST_FLOODED = 12
 """Similarity flooding takes minutes for one table of ninety columns, so it is compared on small tables only."""
 
 _TAKEN_AWAY = 0.3
+_MOST_SECONDS, _MOST_MIB = 2.0, 300.0
+"""Of the list over a whole project."""
 
 Ranked = dict[str, list[str]]
 """Columns by attribute path, best first."""
@@ -81,6 +89,7 @@ def cases(rounds: int, quick: bool) -> Iterator[Case]:
     yield from _everywhere("(c) names perturbed lightly, entity not given", other, has_names=True, has_target=False)
     yield from _calibration(other)
     yield from _times(plain, rounds)
+    yield from _whole_project(rounds)
 
 
 def precision(asked: Sequence[Table], rank: Callable[[Table], Ranked], at: int = 1) -> float:
@@ -256,3 +265,20 @@ def _times(found: Sequence[Table], rounds: int) -> Iterator[Case]:
         times.append((time.perf_counter() - start) * 1e3)
     low, high = quartiles(times)
     yield Case("entities of one schema", float(np.median(times)), None, "ms", low=low, high=high, note="of 120")
+
+
+def _whole_project(rounds: int) -> Iterator[Case]:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        build_real_project(Path(folder) / "real.metl", is_mapped=False) as workbench,
+    ):
+        document = workbench.document
+    tracemalloc.start()
+    listed = suggest_blocks(document)
+    peak = tracemalloc.get_traced_memory()[1] / 2**20
+    tracemalloc.stop()
+    size = f"{len(list(document.extraction.schemas()))} schemas, {len(list(document.cdm.schemas()))} tables"
+    note = f"{size}: {len(listed)} suggestions in {len({each.key for each in listed})} blocks"
+    work = partial(suggest_blocks, document)
+    yield single("(d) list over a whole project", work, unit="s", per=1, rounds=rounds, target=_MOST_SECONDS, note=note)
+    yield figure("(d) memory at the peak of it", peak, unit="MiB", target=_MOST_MIB, note="beside the document")

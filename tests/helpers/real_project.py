@@ -17,8 +17,12 @@ from tests.benchmarks.gold import Table, tables
 from tests.helpers.shared import ROOT
 
 
-def build_real_project(path: Path) -> Workbench:
+def build_real_project(path: Path, *, is_mapped: bool = True) -> Workbench:
     """Import all real schemas, declare the tables as entities and map the gold pairs in every version.
+
+    Args:
+        path: of the project file to make.
+        is_mapped: map the pairs; else nothing is mapped.
 
     Returns:
         The workbench, open for editing; the caller closes it.
@@ -29,7 +33,7 @@ def build_real_project(path: Path) -> Workbench:
         targets = VersionDeclaration(table.entity, table.targets, table.name[2])
         workbench.do(AddVersion(Side.CDM, targets))
     group = workbench.new_group(EditOrigin.WINDOW)
-    for edit in _edits(workbench.document):
+    for edit in _edits(workbench.document) if is_mapped else ():
         workbench.do(edit, group=group)
     return workbench
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.suggest.block import best_set
 from metl_gui.core.suggest.evidence import TYPE_DIFFERS, types_fit_of
-from metl_gui.core.suggest.names import Scores, alike
+from metl_gui.core.suggest.names import alike_each
 from metl_gui.core.suggest.words import letters, parted, segments, usual
 from metl_gui.core.trees.nodes import Attribute, Version
 
@@ -78,6 +78,7 @@ class EntityIndex:
             for word in part
             if len(word) > 1
         )
+        self._forms: dict[str, tuple[str, ...]] = {}
         attributes = [[a.path for a in version.attributes] for version in self.versions]
         self._attributes = _Features([Counter(self._features(paths)) for paths in attributes])
         self._names = _Features([Counter(self._features([name])) for name in names])
@@ -85,7 +86,8 @@ class EntityIndex:
     def rank(self, document: Document, version: Version, limit: int = 5) -> tuple[EntityRank, ...]:
         """Rank the entities that a schema version may feed, the likeliest first.
 
-        Entities that another version of the schema feeds come first whatever their names.
+        Entities that some version of the schema feeds come first whatever their names, and all of them, be they more
+        than ``limit``.
         """
         if not self.versions or not version.attributes:
             return ()
@@ -95,10 +97,11 @@ class EntityIndex:
         by_name = self._names.alike(Counter(self._features([name])))
         fed = self._fed(document, version)
         coarse = by_attributes + _NAME_SHARE * by_name
+        limit = max(limit, int(fed.sum()))
         count = max(LOOKED_AT, limit)
         looked_at = np.argsort(-(coarse + _IS_FED * fed), kind="stable")[:count]
         looked_at = looked_at[fed[looked_at] | (coarse[looked_at] > max(0.0, _NEAR * coarse.max()))]
-        shares = [self._compared(version.attributes, int(at)) for at in looked_at]
+        shares = self._compared(version.attributes, looked_at.tolist())
         strength = np.array([share for share, _ in shares], np.float64) * (1 - _NAME_SHARE)
         strength = strength + _NAME_SHARE * by_name[looked_at]
         scores = np.where(fed[looked_at], 1.0, _scores(strength))
@@ -114,13 +117,18 @@ class EntityIndex:
         entities = {document.cdm.version(block.entity_version).schema_id for block in blocks}
         return np.array([each.schema_id in entities for each in self.versions], np.bool_)
 
-    def _compared(self, sources: Sequence[Attribute], at: int) -> tuple[float, int]:
-        """Compare all attributes of a schema version with those of an entity, 1:1."""
-        targets = self.versions[at].attributes
-        names: Scores = alike([a.path for a in sources], [a.path for a in targets])
-        strength = np.where(types_fit_of(sources, targets), names, names * TYPE_DIFFERS)
-        found = strength[best_set(strength)]
-        return float(2 * found.sum() / (len(sources) + len(targets))), int((found >= _ALIKE).sum())
+    def _compared(self, sources: Sequence[Attribute], places: Sequence[int]) -> list[tuple[float, int]]:
+        """Compare all attributes of a schema version with those of each of some entities, 1:1."""
+        sides = [self.versions[at].attributes for at in places]
+        names = alike_each([a.path for a in sources], [[a.path for a in targets] for targets in sides])
+        ends = np.cumsum([len(targets) for targets in sides])[:-1]
+        fits = np.split(types_fit_of(sources, [a for targets in sides for a in targets]), ends, axis=1) if sides else []
+        found = []
+        for one, fit in zip(names, fits, strict=True):
+            strength = np.where(fit, one, one * TYPE_DIFFERS)
+            best = strength[best_set(strength)]
+            found.append((float(2 * best.sum() / sum(strength.shape)), int((best >= _ALIKE).sum())))
+        return found
 
     def _features(self, names: Iterable[str]) -> Iterator[str]:
         for name in names:
@@ -128,7 +136,16 @@ class EntityIndex:
             yield f"={whole}"
             yield from (f"~{whole[at : at + 3]}" for at in range(len(whole) - 2))
             for part in segments(name):
-                yield from (form for text in part for word in parted(text, self._vocabulary) for form in usual(word))
+                for text in part:
+                    yield from self._forms_of(text)
+
+    def _forms_of(self, text: str) -> tuple[str, ...]:
+        """Return the usual forms of a word, or of those that it is made of; most words come again in other schemas."""
+        found = self._forms.get(text)
+        if found is None:
+            found = tuple(form for word in parted(text, self._vocabulary) for form in usual(word))
+            self._forms[text] = found
+        return found
 
 
 class _Features:

@@ -9,7 +9,7 @@ separators are parted by the other side's words, and compared letter by letter t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -86,7 +86,7 @@ class _Read:
     """Names of one side, read into weighed words, in columns as they are compared.
 
     Shape: ``words`` and ``lengths`` say which words of the vocabulary stand in each name, name after name; ``weights``
-    is float32 of (names, vocabulary), ``wholes`` float32 of names.
+    is float32 of the same words, ``wholes`` float32 of names.
     """
 
     names: Names
@@ -106,12 +106,7 @@ class _Read:
 
     @cached_property
     def weights(self) -> Scores:
-        at = {word: row for row, word in enumerate(self.vocabulary)}
-        found = np.zeros((len(self.names), len(self.vocabulary)), np.float32)
-        for row, name in enumerate(self.names):
-            for word in name:
-                found[row, at[word.usual]] += word.weight
-        return found
+        return np.array([word.weight for name in self.names for word in name], np.float32)
 
     @cached_property
     def wholes(self) -> Scores:
@@ -123,17 +118,29 @@ def alike(sources: Sequence[str], targets: Sequence[str]) -> Scores:
 
     Shape: float32 of (sources, targets), 0 to 1; 1 only for names that are equal but for case and punctuation.
     """
+    return alike_each(sources, (targets,))[0]
+
+
+def alike_each(sources: Sequence[str], others: Sequence[Sequence[str]]) -> list[Scores]:
+    """Compare all names of one side with all of several others: what ``alike`` returns for each of them.
+
+    Each of the other sides is read by itself; only the arithmetic is done for all of them at once.
+
+    Shape: for each of the others float32 of (sources, its names).
+    """
+    targets = [path for side in others for path in side]
+    ends = np.cumsum([len(side) for side in others])[:-1]
     if not sources or not targets:
-        return np.zeros((len(sources), len(targets)), np.float32)
+        return [np.zeros((len(sources), len(side)), np.float32) for side in others]
     from rapidfuzz import fuzz, process  # compiled; only who compares names waits for it
 
-    by_words = _by_words(*_read_sides(sources, targets))
+    by_words = _by_words_each(sources, others)
     wholes = [letters(path) for path in sources], [letters(path) for path in targets]
     by_letters = process.cdist(*wholes, scorer=fuzz.ratio, dtype=np.float32) / 100
     scores = np.maximum(by_words * np.float32(_USUAL_FORM), np.where(by_letters >= _LEAST_LETTERS, by_letters * 0.9, 0))
     ours, theirs = np.array(wholes[0]), np.array(wholes[1])
     is_same = (ours[:, None] == theirs[None, :]) & (ours != "")[:, None]
-    return np.where(is_same, np.float32(1), scores).astype(np.float32)
+    return np.split(np.where(is_same, np.float32(1), scores).astype(np.float32), ends, axis=1)
 
 
 def alike_texts(ours: Sequence[str], theirs: Sequence[str]) -> Scores:
@@ -262,13 +269,31 @@ def _affixes(names: Names) -> tuple[str, str]:
     return found[0], found[1]
 
 
+def _by_words_each(sources: Sequence[str], others: Sequence[Sequence[str]]) -> Scores:
+    """Compare by words; sides that read the sources alike are taken together.
+
+    Shape: float32 of (sources, names of all others in their order).
+    """
+    pairs = [_read_sides(sources, side) for side in others if side]
+    groups: dict[int, list[int]] = {}
+    for at, (ours, _) in enumerate(pairs):
+        groups.setdefault(id(ours), []).append(at)
+    found: dict[int, Scores] = {}
+    for group in groups.values():
+        sides = [pairs[at][1] for at in group]
+        whole = sides[0] if len(sides) == 1 else _Read([name for side in sides for name in side.names])
+        ends = np.cumsum([len(side.names) for side in sides])[:-1]
+        found |= zip(group, np.split(_by_words(pairs[group[0]][0], whole), ends, axis=1), strict=True)
+    return np.concatenate([found[at] for at in range(len(pairs))], axis=1)
+
+
 def _by_words(left: _Read, right: _Read) -> Scores:
     """Share of the weight of both names that has its like in the other."""
     if not left.vocabulary or not right.vocabulary:
         return np.zeros((len(left.names), len(right.names)), np.float32)
     words = _word_scores(left.vocabulary, right.vocabulary)
-    one = left.weights @ _best_of(right, words.T).T
-    other = (right.weights @ _best_of(left, words).T).T
+    one = _weight_found(left, _best_of(right, words.T).T)
+    other = _weight_found(right, _best_of(left, words).T).T
     whole = np.maximum(left.wholes[:, None] + right.wholes[None, :], 1e-6)
     return np.asarray((one + other) / whole, np.float32)
 
@@ -297,12 +322,31 @@ def _best_of(side: _Read, words: Scores) -> Scores:
     Shape: ``words`` float32 of (vocabulary, other words); returns (names, other words).
     """
     best = np.zeros((len(side.names), words.shape[1]), np.float32)
+    for names, found, offsets in _by_name(side, words):
+        best[names] = np.maximum.reduceat(words[side.words[found]], offsets, axis=0)
+    return best
+
+
+def _weight_found(side: _Read, best: Scores) -> Scores:
+    """For each name, how much weight of its words has its like in each name of the other side.
+
+    Shape: ``best`` float32 of (vocabulary, other names); returns (names, other names).
+    """
+    weight = np.zeros((len(side.names), best.shape[1]), np.float32)
+    for names, found, offsets in _by_name(side, best):
+        weight[names] = np.add.reduceat(best[side.words[found]] * side.weights[found, None], offsets, axis=0)
+    return weight
+
+
+def _by_name(side: _Read, scores: Scores) -> Iterator[tuple[NDArray[np.intp], slice, NDArray[np.intp]]]:
+    """Yield the names that have words in groups that fit in memory: the names, their words, where each name begins.
+
+    Shape: ``scores`` float32 of (vocabulary, others).
+    """
     filled = np.flatnonzero(side.lengths)
     ends = np.cumsum(side.lengths)
-    step = max(1, _MOST_AT_ONCE // max(1, words.shape[1] * int(side.lengths.max(initial=1))))
+    step = max(1, _MOST_AT_ONCE // max(1, scores.shape[1] * int(side.lengths.max(initial=1))))
     for low in range(0, len(filled), step):
-        rows = filled[low : low + step]
-        first = int(ends[rows[0]] - side.lengths[rows[0]])
-        found = words[side.words[first : ends[rows[-1]]]]
-        best[rows] = np.maximum.reduceat(found, ends[rows] - side.lengths[rows] - first, axis=0)
-    return best
+        names = filled[low : low + step]
+        starts = ends[names] - side.lengths[names]
+        yield names, slice(int(starts[0]), int(ends[names[-1]])), starts - starts[0]

@@ -7,10 +7,10 @@ Source: docs/reference/commands.md, "metl suggest"; docs/guide/mapping.md, "Be h
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, TypeAlias
+from typing import Any
 
 from metl_gui.core.edits.composite import CompositeEdit
 from metl_gui.core.edits.elements import SetElements
@@ -18,9 +18,15 @@ from metl_gui.core.matrix.blocks import Block, BlockKey, Element, Status
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.progress import UNWATCHED, Watch
 from metl_gui.core.project.refusals import RefusedSuggestion, RefusedSuggestions
-from metl_gui.core.suggest.block import Candidate, suggest_block
-from metl_gui.core.suggest.entities import EntityIndex
-from metl_gui.core.trees.nodes import Schema, Side, Version
+from metl_gui.core.suggest.block import Candidate
+from metl_gui.core.suggest.blocks import (
+    BlockCandidate,
+    SuggestionScope,
+    ValuesAlike,
+    candidates_by_block,
+    no_values,
+)
+from metl_gui.core.trees.nodes import Side
 from metl_gui.workbench.addresses import (
     BlockName,
     ElementName,
@@ -31,17 +37,6 @@ from metl_gui.workbench.addresses import (
 )
 from metl_gui.workbench.json_results import JsonResult
 from metl_gui.workbench.session import EditOrigin, Workbench
-
-_ENTITIES_OF_ONE, _ENTITIES_OF_MANY = 5, 3
-_LEAST_ENTITY = 0.3
-_LEAST_SCORE = 0.01
-
-
-Alike: TypeAlias = Callable[[BlockKey], Mapping[Element, float]]
-
-
-def _nothing_alike(_key: BlockKey) -> Mapping[Element, float]:
-    return {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +95,13 @@ class SuggestionQuery:
         schema: name or alias of a schema.
         entity: name of an entity.
         version: label of a version of the schema; by default the newest.
+        min_score: only what is scored so or more.
     """
 
     schema: str | None = None
     entity: str | None = None
     version: str | None = None
+    min_score: float = 0.0
 
 
 def suggest(
@@ -112,7 +109,7 @@ def suggest(
     asked: SuggestionQuery = SuggestionQuery(),
     refused: Iterable[RefusedSuggestion] = (),
     watch: Watch = UNWATCHED,
-    alike: Alike = _nothing_alike,
+    alike: ValuesAlike = no_values,
 ) -> Suggestions:
     """Rank what is unmapped: where no entity is named, in the entities that each schema is most alike.
 
@@ -126,46 +123,29 @@ def suggest(
     Raises:
         EditError: the schema, the version or the entity is not known.
     """
-    refusals = RefusedSuggestions(refused)
-    found: list[Suggestion] = []
-    for key, share in _blocks(document, asked, watch):
-        found += suggest_in(document, key, refusals, share, alike)
+    blocks = candidates_by_block(document, _scope(document, asked), RefusedSuggestions(refused), alike, watch)
+    found = [each for block in blocks for each in named_suggestions(document, block) if each.score >= asked.min_score]
     return Suggestions(document.state, tuple(found))
 
 
-def suggest_in(
-    document: Document, key: BlockKey, refusals: RefusedSuggestions, share: float = 1.0, alike: Alike = _nothing_alike
-) -> Iterator[Suggestion]:
-    """Yield the suggestions of one block, best first.
-
-    Args:
-        document: the state.
-        key: (v, w).
-        refusals: what people refused.
-        share: how likely the schema feeds the entity at all.
-        alike: as of ``suggest``.
-    """
-    found = suggestions_of(document, key, suggest_block(document, key, refusals, alike(key)), share)
-    yield from (each for each in found if each.score >= _LEAST_SCORE)
+def named_suggestions(document: Document, candidates: Iterable[BlockCandidate]) -> Iterator[Suggestion]:
+    """Name the block and the element of each candidate."""
+    blocks: dict[BlockKey, tuple[Block, BlockName]] = {}
+    for each in candidates:
+        if each.key not in blocks:
+            blocks[each.key] = (
+                document.matrix.block(*each.key) or Block(*each.key),
+                known_block_name(document, each.key),
+            )
+        block, name = blocks[each.key]
+        names = element_name(document, block, each.element)
+        yield Suggestion(each.key, each.element, name, names, each.score, each.reason, each.is_best)
 
 
-def suggestions_of(
-    document: Document, key: BlockKey, candidates: Iterable[Candidate], share: float = 1.0
-) -> tuple[Suggestion, ...]:
+def suggestions_of(document: Document, key: BlockKey, candidates: Iterable[Candidate]) -> tuple[Suggestion, ...]:
     """Name candidates of a block."""
-    block, name = document.matrix.block(*key) or Block(*key), known_block_name(document, key)
-    return tuple(
-        Suggestion(
-            key,
-            each.element,
-            name,
-            element_name(document, block, each.element),
-            round(each.score * share, 3),
-            each.reason,
-            each.is_best,
-        )
-        for each in candidates
-    )
+    placed = (BlockCandidate(key, each.element, each.score, each.reason, each.is_best) for each in candidates)
+    return tuple(named_suggestions(document, placed))
 
 
 def accept_best(
@@ -239,32 +219,16 @@ def refusal_words(document: Document, refusal: RefusedSuggestion) -> tuple[str, 
     return f"{refusal.from_path} → {refusal.to_path}", " → ".join(names)
 
 
-def _blocks(document: Document, asked: SuggestionQuery, watch: Watch) -> Iterator[tuple[BlockKey, float]]:
-    """Yield the blocks to look at, with how likely the schema feeds the entity."""
+def _scope(document: Document, asked: SuggestionQuery) -> SuggestionScope:
     entity = find_schema(document, Side.CDM, asked.entity) if asked.entity is not None else None
-    versions = _versions(document, asked)
-    target = document.cdm.newest(entity.id) if entity is not None else None
-    if entity is not None and asked.schema is not None:
-        if target is not None:
-            yield from (((version.id, target.id), 1.0) for version in versions)
-        return
-    index = EntityIndex(document)
-    limit = _ENTITIES_OF_ONE if asked.schema is not None else _ENTITIES_OF_MANY
-    for done, version in enumerate(versions):
-        watch.step("Looking for suggestions", done, len(versions))
-        for rank in index.rank(document, version, limit):
-            wanted = target is None or rank.entity_version == target.id
-            if wanted and (rank.is_fed or rank.score >= _LEAST_ENTITY):
-                yield (version.id, rank.entity_version), rank.score
+    return SuggestionScope(
+        None if asked.schema is None else _version(document, asked.schema, asked.version),
+        None if entity is None else entity.version_ids[-1:],
+    )
 
 
-def _versions(document: Document, asked: SuggestionQuery) -> list[Version]:
-    if asked.schema is None:
-        schemas: list[Schema] = sorted(document.extraction.schemas(), key=lambda schema: schema.name)
-        newest = (document.extraction.newest(schema.id) for schema in schemas)
-        return [version for version in newest if version is not None]
-    schema = find_schema(document, Side.EXTRACTION, asked.schema)
-    if asked.version is not None:
-        return [find_version(document, Side.EXTRACTION, schema, asked.version)]
-    version = document.extraction.newest(schema.id)
-    return [version] if version is not None else []
+def _version(document: Document, name: str, label: str | None) -> tuple[int, ...]:
+    schema = find_schema(document, Side.EXTRACTION, name)
+    if label is not None:
+        return (find_version(document, Side.EXTRACTION, schema, label).id,)
+    return schema.version_ids[-1:]

@@ -175,3 +175,11 @@ def test_the_lines_say_what_is_best_and_that_nothing_was_set(project: Path, caps
     said = capsys.readouterr().out
     assert "* email -> email  (same name)" in said
     assert "Nothing was set" in said
+
+
+def test_a_least_score_lists_what_is_scored_so_or_more_of_all_schemas(metl: Metl, project: Path) -> None:
+    everything = metl("suggest", project)[1]["suggestions"]
+    listed = metl("suggest", project, "--min-score", "0.9")[1]["suggestions"]
+    assert listed == [each for each in everything if each["score"] >= 0.9]
+    assert 0 < len(listed) < len(everything)
+    assert len({each["block"]["schema"] for each in listed}) > 1

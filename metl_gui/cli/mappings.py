@@ -269,6 +269,11 @@ def register_suggest(commands: Commands) -> None:
         metavar="N",
         help="set those of the best 1:1 sets scored N or more (0 to 1), unconfirmed, as one undo step",
     )
+    parser.add_argument(
+        "--all-versions",
+        action="store_true",
+        help="with --accept-best: set them in the other versions of their schemas too, where both ends are free",
+    )
 
 
 def score(text: str) -> float:
@@ -284,12 +289,16 @@ def score(text: str) -> float:
 
 def run_suggest(arguments: argparse.Namespace, out: Output) -> int:
     """Propose elements, and set the best where that was asked for."""
-    from metl_gui.workbench.mapping.suggestions import SuggestionQuery, accept_best, suggest
+    from metl_gui.core.edits.version_scope import VersionScope
+    from metl_gui.workbench.mapping.acceptance import accept_best
+    from metl_gui.workbench.mapping.suggestions import SuggestionQuery, suggest
     from metl_gui.workbench.samples.project_samples import ProjectSamples
     from metl_gui.workbench.session import Workbench
 
     if arguments.version is not None and arguments.schema is None:
         wrong_usage(arguments, "--version needs the --schema that it is a version of")
+    if arguments.all_versions and arguments.accept_best is None:
+        wrong_usage(arguments, "--all-versions needs --accept-best")
     asked = SuggestionQuery(arguments.schema, arguments.entity, arguments.version, arguments.min_score)
     least: float | None = arguments.accept_best
     with Workbench.open(Path(arguments.project), for_editing=least is not None) as workbench, out.watching() as watch:
@@ -297,7 +306,8 @@ def run_suggest(arguments: argparse.Namespace, out: Output) -> int:
         refused = workbench.kept.refused_suggestions.all()
         found = suggest(document, asked, refused, watch, lambda key: shelf.alike(document, document, key))
         if least is not None:
-            found = accept_best(workbench, found, least)
+            scope = VersionScope.ALL if arguments.all_versions else VersionScope.THIS
+            found = accept_best(workbench, found, least, scope=scope)
     out.result(found.as_json(), list(_lines(found, least)))
     return DONE
 

@@ -12,6 +12,7 @@ from typing import TypeAlias
 from PySide6.QtCore import QObject, Signal
 
 from metl_gui.core.edits.elements import SetElements
+from metl_gui.core.edits.version_scope import VersionScope
 from metl_gui.core.matrix.blocks import BlockKey, Element, Status
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.project.refusals import RefusedSuggestion, RefusedSuggestions
@@ -24,7 +25,8 @@ from metl_gui.ui.matrix.painting.overlay import Ghost
 from metl_gui.ui.project.document import DocumentChange, OpenProject
 from metl_gui.ui.project.selection import Selected, Selection, block_meant, place_of_version
 from metl_gui.ui.project.text import block_words, number_of, path_of
-from metl_gui.workbench.mapping.suggestions import accepting, answers_loss, refusal_of, suggestions_of
+from metl_gui.workbench.mapping.acceptance import answers_loss, plan_acceptance
+from metl_gui.workbench.mapping.suggestions import refusal_of, suggestions_of
 from metl_gui.workbench.session import Workbench
 
 Anchor: TypeAlias = tuple[Side, int]
@@ -256,8 +258,9 @@ class SelectionSuggestions(QObject):
         if key is None or not sure:
             return
         chosen = suggestions_of(document, key, sure)
-        edit = accepting(chosen, f"above {LEAST_OF_ALL:.2f} in {block_words(document, key)}", Status.UNCONFIRMED)
-        if self._project.do(edit):
+        which = f"above {LEAST_OF_ALL:.2f} in {block_words(document, key)}"
+        plan = plan_acceptance(document, chosen, which, Status.UNCONFIRMED, VersionScope.THIS)
+        if self._project.do(plan.edit):
             count = number_of(len(sure), "suggestion")
             self.said.emit(CommandResult(f"{count} accepted, not confirmed yet.", "Undo", self._project.undo))
 

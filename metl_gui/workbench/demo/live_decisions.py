@@ -17,7 +17,8 @@ from metl_gui.workbench.demo.live_story import LEAST_SCORE, RELEASES, Story
 from metl_gui.workbench.importing.schema_import import ImportResult
 from metl_gui.workbench.importing.version_tasks import accept_task, version_tasks
 from metl_gui.workbench.live import SERVICE, Release
-from metl_gui.workbench.mapping.suggestions import SuggestionQuery, accept_best, suggest
+from metl_gui.workbench.mapping.acceptance import accept_best
+from metl_gui.workbench.mapping.suggestions import SuggestionQuery, suggest
 from metl_gui.workbench.publishing.publication import live_state, publish
 from metl_gui.workbench.review.decisions import confirm_unconfirmed, rename, review_list
 from metl_gui.workbench.runs.mapping_run import PRODUCTION, RunRequest

@@ -38,7 +38,8 @@ from metl_gui.workbench.live import (
     Shop,
     start_servers,
 )
-from metl_gui.workbench.mapping.suggestions import SuggestionQuery, accept_best, suggest
+from metl_gui.workbench.mapping.acceptance import accept_best
+from metl_gui.workbench.mapping.suggestions import SuggestionQuery, suggest
 from metl_gui.workbench.mapping.table import MapMode, import_mapping
 from metl_gui.workbench.publishing.publication import publish
 from metl_gui.workbench.review.decisions import confirm_unconfirmed

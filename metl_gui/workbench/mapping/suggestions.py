@@ -1,4 +1,4 @@
-"""Suggestions: for a block, a schema, an entity or all of a project; accepting the best, refusing, restoring.
+"""Suggestions: for a block, a schema, an entity or all of a project; refusing, restoring.
 
 Names, types, documentation, what was confirmed, and where samples are at hand how much alike values are: never those
 of masked attributes.
@@ -7,14 +7,11 @@ Source: docs/reference/commands.md, "metl suggest"; docs/guide/mapping.md, "Be h
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Any
 
-from metl_gui.core.edits.composite import CompositeEdit
-from metl_gui.core.edits.elements import SetElements
-from metl_gui.core.matrix.blocks import Block, BlockKey, Element, Status
+from metl_gui.core.matrix.blocks import Block, BlockKey, Element
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.progress import UNWATCHED, Watch
 from metl_gui.core.project.refusals import RefusedSuggestion, RefusedSuggestions
@@ -36,7 +33,6 @@ from metl_gui.workbench.addresses import (
     known_block_name,
 )
 from metl_gui.workbench.json_results import JsonResult
-from metl_gui.workbench.session import EditOrigin, Workbench
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,57 +142,6 @@ def suggestions_of(document: Document, key: BlockKey, candidates: Iterable[Candi
     """Name candidates of a block."""
     placed = (BlockCandidate(key, each.element, each.score, each.reason, each.is_best) for each in candidates)
     return tuple(named_suggestions(document, placed))
-
-
-def accept_best(
-    workbench: Workbench, found: Suggestions, least: float, door: EditOrigin = EditOrigin.COMMAND
-) -> Suggestions:
-    """Set the best suggestions scored ``least`` or more, as one undo step; their blocks are unconfirmed.
-
-    What would answer a lost element that waits for review is left to a person.
-
-    Raises:
-        EditError: the project changed meanwhile so that they cannot be set any more.
-    """
-    before = workbench.document
-    chosen = [
-        each
-        for each in found.suggestions
-        if each.is_best and each.score >= least and not answers_loss(before, each.key, each.element)
-    ]
-    if not chosen:
-        return found
-    done = workbench.do(accepting(chosen, f"scored {least:.2f} or more", Status.UNCONFIRMED), door)
-    blocks = {each.key for each in chosen}
-    confirmed = [key for key in blocks if (block := before.matrix.block(*key)) and block.status is Status.CONFIRMED]
-    return Suggestions(done.after.state, found.suggestions, len(chosen), len(confirmed))
-
-
-def accepting(chosen: Sequence[Suggestion], which: str, status: Status = Status.CONFIRMED) -> CompositeEdit:
-    """Make the one edit that sets suggestions of any number of blocks.
-
-    Args:
-        chosen: the suggestions, 1:1 within each block.
-        which: says which they are, for the title.
-        status: what their blocks become; a person's own choice confirms them (docs/architecture/model.md, "States,
-            publishing, being out of step").
-    """
-    ordered = sorted(chosen, key=lambda each: each.key)
-    edits = tuple(
-        SetElements(key, tuple(each.element for each in group), status=status)
-        for key, group in groupby(ordered, key=lambda each: each.key)
-    )
-    count = f"{len(chosen):,} suggestion{'s' if len(chosen) != 1 else ''}"
-    return CompositeEdit(f"Accept {count} {which}", edits)
-
-
-def answers_loss(document: Document, key: BlockKey, element: Element) -> bool:
-    """Return whether setting an element would settle a loss that somebody must decide on."""
-    block = document.matrix.block(*key)
-    target = document.cdm.version(key[1]).attribute(element.q)
-    return (
-        block is not None and target is not None and any(loss.q_lineage == target.lineage for loss in block.open_losses)
-    )
 
 
 def refusal_of(document: Document, key: BlockKey, element: Element) -> RefusedSuggestion | None:

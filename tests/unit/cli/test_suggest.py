@@ -183,3 +183,16 @@ def test_a_least_score_lists_what_is_scored_so_or_more_of_all_schemas(metl: Metl
     assert listed == [each for each in everything if each["score"] >= 0.9]
     assert 0 < len(listed) < len(everything)
     assert len({each["block"]["schema"] for each in listed}) > 1
+
+
+def test_all_versions_sets_the_best_in_older_versions_too(metl: Metl, project: Path) -> None:
+    alone = metl("suggest", project, "--accept-best", "0.9")[1]["set"]
+    assert metl("undo", project)[0] == 0
+    document = metl("suggest", project, "--accept-best", "0.9", "--all-versions")[1]
+    assert document["set"] > alone
+    with Workbench.open(project, for_editing=False) as workbench:
+        assert workbench.document.matrix.ones == document["set"]
+
+
+def test_all_versions_without_accepting_is_wrong_usage(metl: Metl, project: Path) -> None:
+    assert metl("suggest", project, "--all-versions")[0] == 2

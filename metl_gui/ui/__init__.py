@@ -6,7 +6,7 @@ the workbench.
 
 Order of the packages, lowest first: ``jobs``, ``project``; ``theming``; ``widgets``; ``trees``, ``matrix``, ``charts``,
 ``kafka``, ``messages``, ``settings_dialogs``, ``actions``; ``block``, ``table``, ``lanes``, ``context``; ``map``,
-``search``, ``importing``, ``exports``, ``palette``, ``frame``; ``suggest``, ``preview``, ``owners``, ``history``,
+``search``, ``importing``, ``exports``, ``palette``, ``frame``; ``preview``, ``suggest``, ``owners``, ``history``,
 ``review``, ``drop``, ``registries``; ``run``; ``shell``. No two know each other in a circle; pages and controllers take
 the context, and never know the shell.
 """

@@ -24,6 +24,7 @@ from metl_gui.ui.jobs.jobs import Jobs
 from metl_gui.ui.project.document import OpenProject
 from metl_gui.ui.project.selection import NodeRef
 from metl_gui.ui.theming import theme as themes
+from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.edit_preview import PreviewPane
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.two_line_list import LineModel, TwoLines, line_view
@@ -205,18 +206,7 @@ class LineageDialog(QDialog):
         left.addWidget(self.view, 1)
         lists.addLayout(left, 1)
         lists.addWidget(self.preview, 1)
-        foot = QHBoxLayout()
-        foot.addStretch(1)
-        for button in (self.do, self.cancel):
-            button.setAutoDefault(False)
-            foot.addWidget(button)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(20, 16, 20, 16)
-        layout.setSpacing(8)
-        layout.addWidget(self.heading)
-        layout.addWidget(self.help)
-        layout.addLayout(lists, 1)
-        layout.addLayout(foot)
+        dialogs.lay_out(self, (self.heading, self.help), lists, (self.do, self.cancel))
         self.resize(themes.px(820), themes.px(460))
 
     def _connect(self) -> None:

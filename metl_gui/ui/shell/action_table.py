@@ -110,7 +110,14 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
     "Mapping": (
         ("map_chosen", "map_by_name", "map_by_position", "unmap_chosen", "> Other versions"),
         ("open_block", "previous_block", "next_block", "block_versions"),
-        ("suggestions", "next_suggestion", "refuse_suggestion", "accept_sure", "refused_suggestions"),
+        (
+            "suggestions",
+            "project_suggestions",
+            "next_suggestion",
+            "refuse_suggestion",
+            "accept_sure",
+            "refused_suggestions",
+        ),
         ("> Answer", "confirm", "retire", "next_item", "later", "assign_item", "> Many at once", "next_for_second"),
         ("import_csv", "send_sheet", "read_sheet"),
     ),

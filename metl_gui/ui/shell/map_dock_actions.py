@@ -105,6 +105,13 @@ SUGGESTION_ROWS = (
         lambda w: w.show_suggestions().show(),
     ),
     WindowRow(
+        "project_suggestions",
+        "Mapping",
+        "Suggestions of the whole project",
+        "",
+        lambda w: w.show_suggestions().show_project(),
+    ),
+    WindowRow(
         "next_suggestion",
         "Mapping",
         "Next suggestion for this attribute",

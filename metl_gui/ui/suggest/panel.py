@@ -1,34 +1,45 @@
 """The panel of suggestions, its dock on the Map page, and the ghosts in matrix and block editor.
 
-The panel has what is suggested for the block or the current attribute, and what was refused.
+The panel has what is suggested for the block, the current attribute or the whole project, and what was refused.
 """
 
 from __future__ import annotations
 
 from enum import IntEnum
 
-from PySide6.QtCore import QEvent, QItemSelectionModel, QObject, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QHideEvent, QKeyEvent, QShowEvent
-from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QListView, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtCore import QItemSelectionModel, QObject, Qt, Signal
+from PySide6.QtGui import QHideEvent, QShowEvent
+from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QStackedWidget, QVBoxLayout, QWidget
 
-from metl_gui.ui.jobs.jobs import Jobs
+from metl_gui.ui.jobs.jobs import CommandResult, Jobs
 from metl_gui.ui.map.page import MapPage
 from metl_gui.ui.project.document import OpenProject
 from metl_gui.ui.project.selection import Selection
+from metl_gui.ui.project.text import number_of
+from metl_gui.ui.suggest.acceptance_dialog import AcceptanceDialog
+from metl_gui.ui.suggest.project_list import ProjectSuggestionList
+from metl_gui.ui.suggest.project_suggestions import ProjectSuggestions
 from metl_gui.ui.suggest.rows import (
     SUGGESTION_ROLES,
     SuggestionDelegate,
     SuggestionRow,
+    SuggestionView,
     candidate_row,
     entity_row,
     refusal_row,
 )
-from metl_gui.ui.suggest.suggestions import LEAST_OF_ALL, SelectionSuggestions
+from metl_gui.ui.suggest.suggestions import LEAST_GHOST, LEAST_OF_ALL, SelectionSuggestions
+from metl_gui.ui.widgets.dialogs import show_about
 from metl_gui.ui.widgets.dock import Dock, Surface
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.rows import RowsModel
+from metl_gui.workbench.mapping.acceptance import Acceptance
+from metl_gui.workbench.mapping.suggestions import Suggestion
 
 _LONGEST_NAME, _NARROWEST = 24, 284
+_LIST, _EMPTY, _PROJECT = range(3)
+_PROJECT_SHARE = 0.65
+"""Of the height of the page, for the list over the whole project."""
 
 
 class PanelSection(IntEnum):
@@ -36,42 +47,8 @@ class PanelSection(IntEnum):
 
     BLOCK = 0
     ATTRIBUTE = 1
-    REFUSED = 2
-
-
-class _SuggestionList(QListView):
-    """A list in which Enter takes and Delete refuses.
-
-    Signals:
-        pressed_key: the ``Qt.Key``.
-    """
-
-    pressed_key = Signal(object)
-
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        """Stand on no row while none is chosen; Qt would go to the first one."""
-        super().focusInEvent(event)
-        if not self.selectionModel().hasSelection():
-            self.selectionModel().clearCurrentIndex()
-
-    def event(self, event: QEvent) -> bool:
-        """Keep the list's own keys from the actions of the window: Delete clears elements elsewhere."""
-        if event.type() is QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and _is_own(event):
-            event.accept()
-            return True
-        return super().event(event)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Tell Enter, Delete and Esc; the rest is the list's own."""
-        if _is_own(event):
-            self.pressed_key.emit(Qt.Key(event.key()))
-        else:
-            super().keyPressEvent(event)
-
-
-def _is_own(event: QKeyEvent) -> bool:
-    keys = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Delete, Qt.Key.Key_Escape)
-    return Qt.Key(event.key()) in keys and not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+    PROJECT = 2
+    REFUSED = 3
 
 
 class SuggestionPanel(Surface):
@@ -85,18 +62,26 @@ class SuggestionPanel(Surface):
     told = Signal(object)
     left = Signal()
 
-    def __init__(self, project: OpenProject, suggestions: SelectionSuggestions, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        project: OpenProject,
+        suggestions: SelectionSuggestions,
+        everywhere: ProjectSuggestions,
+        parent: QWidget | None = None,
+    ) -> None:
         super().__init__("panel", (300, 440), parent, share=(0.3, 0.55))
         self.setMinimumWidth(_NARROWEST)  # so that it keeps its width whichever buttons stand below
         self._project = project
         self._suggestions = suggestions
+        self._everywhere = everywhere
         self._is_refreshing = False
         self.model = RowsModel(SUGGESTION_ROLES, self)
-        self.parts = [KeyButton(words, kind="segment") for words in ("Block", "Attribute", "Refused")]
+        self.parts = [KeyButton(words, kind="segment") for words in ("Block", "Attribute", "All", "Refused")]
         self._group = QButtonGroup(self)
-        self.view = _SuggestionList()
+        self.view = SuggestionView()
         self.empty = QLabel()
         self.stack = QStackedWidget()
+        self.everything = ProjectSuggestionList(project, everywhere)
         self.accept = KeyButton("Accept", "Enter", "primary")
         self.refuse = KeyButton("Refuse", "Del")
         self.accept_all = KeyButton("")
@@ -109,6 +94,9 @@ class SuggestionPanel(Surface):
         self.refuse.clicked.connect(self._refuse)
         self.accept_all.clicked.connect(suggestions.accept_all)
         suggestions.changed.connect(self.refresh)
+        self.everything.view.pressed_key.connect(self._pressed)
+        self.everything.view.doubleClicked.connect(self._take)
+        self.everything.shown.connect(self._tell)
 
     @property
     def part(self) -> PanelSection:
@@ -118,6 +106,8 @@ class SuggestionPanel(Surface):
     @property
     def current(self) -> SuggestionRow | None:
         """The row that is chosen; the focus alone chooses none."""
+        if self.part is PanelSection.PROJECT:
+            return self.everything.current
         chosen = self.view.selectionModel().selectedIndexes()
         return self.model.row_at(chosen[0]) if chosen else None
 
@@ -128,7 +118,8 @@ class SuggestionPanel(Surface):
 
     def take_focus(self) -> None:
         """Put the keyboard on the list; nothing else is chosen by that."""
-        self.view.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        view = self.everything.view if self.part is PanelSection.PROJECT else self.view
+        view.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def showEvent(self, event: QShowEvent) -> None:
         """Begin to look for suggestions."""
@@ -141,11 +132,18 @@ class SuggestionPanel(Surface):
         super().hideEvent(event)
         if not event.spontaneous():
             self._suggestions.want(False)
+            self._everywhere.want(False)
 
     def refresh(self) -> None:
         """Show what is suggested now."""
         if not self.isVisible():
             self.model.show_rows(())
+            return
+        is_project = self.part is PanelSection.PROJECT
+        self.stack.setCurrentIndex(_PROJECT if is_project else self.stack.currentIndex())
+        self._everywhere.want(is_project)
+        if is_project:
+            self.everything.refresh()
             return
         rows = self._rows()
         at = self.view.currentIndex().row()
@@ -190,24 +188,28 @@ class SuggestionPanel(Surface):
         refused = len(suggestions.refused)
         self.parts[PanelSection.REFUSED].setText(f"Refused {refused:,}" if refused else "Refused")
         self.parts[PanelSection.REFUSED].updateGeometry()
-        self.stack.setCurrentIndex(0 if rows else 1)
+        if self.part is not PanelSection.PROJECT:
+            self.stack.setCurrentIndex(_LIST if rows else _EMPTY)
         self.empty.setText("" if rows else self._why_empty())
         current = self.current
         is_entity = any(row.entity is not None for row in rows)
         self.accept.setText("Restore" if is_refused else "Look at it" if is_entity else "Accept")
         self.accept.setEnabled(current is not None and (can_edit or is_entity))
-        self.accept.updateGeometry()
+        self._offer_key(not self._is_unlikely)
         self.refuse.setVisible(not is_refused)
-        self.refuse.setEnabled(current is not None and current.candidate is not None and can_edit)
+        is_answerable = current is not None and (current.candidate or current.suggestion) is not None
+        self.refuse.setEnabled(is_answerable and can_edit)
         sure = len(suggestions.sure)
         self.accept_all.setText(f"Accept {f'all {sure:,}' if sure > 1 else 'the one'} above {LEAST_OF_ALL:.2f}")
-        self.accept_all.setVisible(not is_refused and sure > 0)
+        self.accept_all.setVisible(self.part in (PanelSection.BLOCK, PanelSection.ATTRIBUTE) and sure > 0)
         self.accept_all.setEnabled(can_edit)
         self.accept_all.updateGeometry()
         self.told.emit(("Suggestions", self._facts()))
 
     def _facts(self) -> str:
         count = len(self.model.rows)
+        if self.part is PanelSection.PROJECT:
+            return self.everything.facts
         if self.part is PanelSection.REFUSED:
             return f"{count:,} refused" if count else ""
         if self._suggestions.found.version is None:
@@ -253,8 +255,22 @@ class SuggestionPanel(Surface):
             self.left.emit()
         elif key is Qt.Key.Key_Delete:
             self.refuse.click()
-        else:
+        elif not self._is_unlikely:
             self.accept.click()
+
+    def _offer_key(self, is_offered: bool) -> None:
+        """Make the button that accepts the default one with a key, or a plain one."""
+        self.accept.key = "Enter" if is_offered else ""
+        self.accept.setProperty("kind", "primary" if is_offered else "")
+        self.accept.style().unpolish(self.accept)
+        self.accept.style().polish(self.accept)
+        self.accept.updateGeometry()
+
+    @property
+    def _is_unlikely(self) -> bool:
+        """Whether what is chosen was folded away: then no key accepts it, only the button."""
+        row = self.current
+        return row is not None and row.suggestion is not None and row.suggestion.score < LEAST_GHOST
 
     def _take(self, _what: object = None) -> None:
         row, suggestions = self.current, self._suggestions
@@ -266,16 +282,20 @@ class SuggestionPanel(Surface):
             suggestions.restore(row.refusal)
         elif row.entity is not None:
             suggestions.look_at(row.entity)
+        elif row.suggestion is not None:
+            suggestions.accept_in(row.suggestion.key, row.suggestion.element)
 
     def _refuse(self) -> None:
         row = self.current
         if row is not None and row.candidate is not None:
             self._suggestions.refuse(row.candidate)
+        elif row is not None and row.suggestion is not None:
+            self._suggestions.refuse_in(row.suggestion.key, row.suggestion.element)
 
     def _build(self) -> None:
         for at, button in enumerate(self.parts):
             button.setCheckable(True)
-            button.setProperty("edge", ("first", "middle", "last")[at])
+            button.setProperty("edge", ("first", "middle", "middle", "last")[at])
             button.set_height(24)
             self._group.addButton(button, at)
         self.parts[PanelSection.BLOCK].setChecked(True)
@@ -292,6 +312,7 @@ class SuggestionPanel(Surface):
         self.empty.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
         self.stack.addWidget(self.view)
         self.stack.addWidget(self.empty)
+        self.stack.addWidget(self.everything)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 2, 0, 10)
         layout.setSpacing(8)
@@ -326,9 +347,10 @@ class SuggestionController(QObject):
 
     def __init__(self, page: MapPage, project: OpenProject, selection: Selection, jobs: Jobs) -> None:
         super().__init__(page)
-        self._page = page
+        self._page, self._project = page, project
         self.suggestions = SelectionSuggestions(project, selection, jobs, self)
-        self.panel = SuggestionPanel(project, self.suggestions)
+        self.everywhere = ProjectSuggestions(project, selection, self.suggestions, jobs, self)
+        self.panel = SuggestionPanel(project, self.suggestions, self.everywhere)
         self.dock = Dock("suggestionDock", "Suggestions", self.panel)
         page.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, self.dock)
         page.splitDockWidget(page.target_dock, self.dock, Qt.Orientation.Vertical)
@@ -341,6 +363,7 @@ class SuggestionController(QObject):
         page.matrix.ghosts_dismissed.connect(self.dismiss)
         self.panel.told.connect(self._tell)
         self.panel.left.connect(self._leave)
+        self.panel.everything.accepting.connect(self.look_at_all)
 
     def show(self) -> None:
         """Show the panel with the keyboard on it."""
@@ -356,6 +379,31 @@ class SuggestionController(QObject):
         """Show what was refused."""
         self.show()
         self.panel.show_part(PanelSection.REFUSED)
+
+    def show_project(self) -> None:
+        """Show the suggestions of the whole project, with the keyboard on the list."""
+        self.show()
+        self.panel.show_part(PanelSection.PROJECT)
+        if not self.dock.isFloating():
+            high = round(_PROJECT_SHARE * self._page.height())
+            self._page.resizeDocks([self.dock], [max(high, self.dock.height())], Qt.Orientation.Vertical)
+        self.panel.take_focus()
+
+    def look_at_all(self, chosen: tuple[Suggestion, ...]) -> AcceptanceDialog | None:
+        """Let people look at what accepting suggestions of many blocks would do, and do it."""
+        if self._project.workbench is None or not chosen:
+            return None
+        which = f"above {LEAST_OF_ALL:.2f}"
+        dialog = AcceptanceDialog(self._project, self._project.workbench, chosen, which, self._page)
+        dialog.wanted.connect(self._accept_all)
+        show_about(self._project, dialog)
+        return dialog
+
+    def _accept_all(self, plan: Acceptance) -> None:
+        if self._project.do(plan.edit):
+            count, blocks = number_of(len(plan.accepted), "suggestion"), number_of(plan.blocks, "block")
+            more = f", and {number_of(plan.carried, 'element')} in other versions" if plan.carried else ""
+            self.said.emit(CommandResult(f"{count} accepted in {blocks}{more}.", "Undo", self._project.undo))
 
     def dismiss(self) -> None:
         """Take the ghosts away; without the panel nothing is looked for until somebody asks again."""

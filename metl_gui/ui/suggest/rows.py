@@ -1,14 +1,16 @@
 """The rows of the panel of suggestions: what, why, and how sure, as a bar with its number.
 
-A row is a candidate of a block, an entity that a schema may feed, or what was refused.
+A row is a candidate of a block, a suggestion of some block of the project, an entity that a schema may feed, or what
+was refused; ``SuggestionView`` is the list with the keys that answer.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QFontMetricsF, QPainter
+from PySide6.QtCore import QEvent, QRectF, Qt, Signal
+from PySide6.QtGui import QFocusEvent, QFontMetricsF, QKeyEvent, QPainter
+from PySide6.QtWidgets import QListView
 
 from metl_gui.core.matrix.blocks import BlockKey
 from metl_gui.core.matrix.document import Document
@@ -19,7 +21,7 @@ from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.project.text import number_of, path_of, version_words
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.rows import RIGHT, Index, RowDelegate, RowRoles, paint_words, quiet_ink
-from metl_gui.workbench.mapping.suggestions import refusal_words
+from metl_gui.workbench.mapping.suggestions import Suggestion, refusal_words
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,7 @@ class SuggestionRow:
     Args:
         title, facts: what is read.
         score: 0 to 1, ``None`` where there is none.
-        candidate, entity, refusal: what it stands for, one of the three.
+        candidate, entity, refusal, suggestion: what it stands for, one of the four.
     """
 
     title: str
@@ -38,6 +40,7 @@ class SuggestionRow:
     candidate: Candidate | None = None
     entity: EntityRank | None = None
     refusal: RefusedSuggestion | None = None
+    suggestion: Suggestion | None = None
 
     @property
     def spoken(self) -> str:
@@ -59,6 +62,13 @@ def entity_row(document: Document, rank: EntityRank) -> SuggestionRow:
     alike = f"{number_of(rank.alike, 'attribute')} alike"
     facts = f"fed by this schema already, {alike}" if rank.is_fed else alike
     return SuggestionRow(version_words(document, Side.CDM, rank.entity_version), facts, rank.score, entity=rank)
+
+
+def suggestion_row(suggestion: Suggestion) -> SuggestionRow:
+    """Put a suggestion of some block into words, the block before the reason."""
+    block, names = suggestion.block, suggestion.names
+    facts = f"{block.schema} {block.version} → {block.entity} · {suggestion.reason}"
+    return SuggestionRow(f"{names.to_path} from {names.from_path}", facts, suggestion.score, suggestion=suggestion)
 
 
 def refusal_row(document: Document, refusal: RefusedSuggestion) -> SuggestionRow:
@@ -117,3 +127,38 @@ def _paint_bar(painter: QPainter, line: QRectF, score: float) -> float:
     painter.setBrush(theme.good)
     painter.drawRoundedRect(trough.adjusted(0, 0, -width * (1 - score), 0), height / 2, height / 2)
     return trough.right()
+
+
+class SuggestionView(QListView):
+    """A list in which Enter takes and Delete refuses.
+
+    Signals:
+        pressed_key: the ``Qt.Key``.
+    """
+
+    pressed_key = Signal(object)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Stand on no row while none is chosen; Qt would go to the first one."""
+        super().focusInEvent(event)
+        if not self.selectionModel().hasSelection():
+            self.selectionModel().clearCurrentIndex()
+
+    def event(self, event: QEvent) -> bool:
+        """Keep the list's own keys from the actions of the window: Delete clears elements elsewhere."""
+        if event.type() is QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and _is_own(event):
+            event.accept()
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Tell Enter, Delete and Esc; the rest is the list's own."""
+        if _is_own(event):
+            self.pressed_key.emit(Qt.Key(event.key()))
+        else:
+            super().keyPressEvent(event)
+
+
+def _is_own(event: QKeyEvent) -> bool:
+    keys = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Delete, Qt.Key.Key_Escape)
+    return Qt.Key(event.key()) in keys and not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier

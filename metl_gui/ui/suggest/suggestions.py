@@ -125,7 +125,7 @@ def place_meant(document: Document, selected: Selected) -> tuple[BlockKey | None
 LEAST_OF_ALL = 0.90
 """What "accept all" takes."""
 
-_LEAST_GHOST = 0.30
+LEAST_GHOST = 0.30
 
 
 class SelectionSuggestions(QObject):
@@ -250,7 +250,11 @@ class SelectionSuggestions(QObject):
     def accept(self, candidate: Candidate) -> None:
         """Set a candidate, as one undo step of the person who took it."""
         if self.found.key is not None:
-            self._project.do(SetElements(self.found.key, (candidate.element,)))
+            self.accept_in(self.found.key, candidate.element)
+
+    def accept_in(self, key: BlockKey, element: Element) -> None:
+        """Set an element that was suggested for some block."""
+        self._project.do(SetElements(key, (element,)))
 
     def accept_all(self) -> None:
         """Set all that are sure as one undo step; they are unconfirmed, as nobody has looked at each of them."""
@@ -271,8 +275,12 @@ class SelectionSuggestions(QObject):
 
     def refuse(self, candidate: Candidate) -> None:
         """Remember that a candidate is not so, in any version; it can be restored from the list of refused ones."""
-        key, document = self.found.key, self._project.value
-        refusal = refusal_of(document, key, candidate.element) if key is not None else None
+        if self.found.key is not None:
+            self.refuse_in(self.found.key, candidate.element)
+
+    def refuse_in(self, key: BlockKey, element: Element) -> None:
+        """Remember that an element that was suggested for some block is not so, in any version."""
+        refusal = refusal_of(self._project.value, key, element)
         if refusal is None or not self._write(lambda: self._workbench.refuse_suggestions([refusal])):
             return
         words = f"{refusal.to_path} from {refusal.from_path} is not suggested any more."
@@ -383,7 +391,7 @@ class SelectionSuggestions(QObject):
         key = self.found.key
         if key is None or self._dismissed == key:
             return ()
-        shown = [each for each in self.best if each.score >= _LEAST_GHOST or each == self.current]
+        shown = [each for each in self.best if each.score >= LEAST_GHOST or each == self.current]
         if self.current is not None and self.current not in shown:
             shown.append(self.current)
         return tuple(Ghost(key, c.element, c.score, c.reason, c == self.current) for c in shown)

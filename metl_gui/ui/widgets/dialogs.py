@@ -6,8 +6,10 @@ is.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QLayout, QPushButton, QVBoxLayout, QWidget
 
 from metl_gui.errors import MetlError, UserError
 from metl_gui.ui.project.document import OpenProject
@@ -88,6 +90,37 @@ def words_of(error: MetlError) -> tuple[str, str]:
     if isinstance(error, UserError):
         return error.title, "\n".join(part for part in (error.text, error.hint) if part)
     return "Something went wrong inside METL Workbench", f"{error}\nThe log has the details."
+
+
+def lay_out(
+    dialog: QDialog,
+    above: Sequence[QWidget],
+    body: QLayout,
+    buttons: Sequence[QPushButton],
+    beside: QWidget | None = None,
+) -> None:
+    """Lay a dialog out: words above, what it shows below them, at the foot its buttons.
+
+    Args:
+        dialog: gets the layout.
+        above, body: from the top to the foot; the body takes the room that is left.
+        buttons: at the right of the foot; none is the default one, as each has its key.
+        beside: at the left of the foot.
+    """
+    foot = QHBoxLayout()
+    if beside is not None:
+        foot.addWidget(beside)
+    foot.addStretch(1)
+    for button in buttons:
+        button.setAutoDefault(False)
+        foot.addWidget(button)
+    layout = QVBoxLayout(dialog)
+    layout.setContentsMargins(20, 16, 20, 16)
+    layout.setSpacing(8)
+    for widget in above:
+        layout.addWidget(widget)
+    layout.addLayout(body, 1)
+    layout.addLayout(foot)
 
 
 def show(dialog: QDialog) -> None:

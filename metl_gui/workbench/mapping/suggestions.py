@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element
@@ -17,11 +18,13 @@ from metl_gui.core.progress import UNWATCHED, Watch
 from metl_gui.core.project.refusals import RefusedSuggestion, RefusedSuggestions
 from metl_gui.core.suggest.block import Candidate
 from metl_gui.core.suggest.blocks import (
+    EVERYTHING,
     BlockCandidate,
     SuggestionScope,
     ValuesAlike,
     candidates_by_block,
     no_values,
+    suggest_blocks,
 )
 from metl_gui.core.trees.nodes import Side
 from metl_gui.workbench.addresses import (
@@ -122,6 +125,85 @@ def suggest(
     blocks = candidates_by_block(document, _scope(document, asked), RefusedSuggestions(refused), alike, watch)
     found = [each for block in blocks for each in named_suggestions(document, block) if each.score >= asked.min_score]
     return Suggestions(document.state, tuple(found))
+
+
+def suggest_best(
+    document: Document,
+    scope: SuggestionScope = EVERYTHING,
+    refused: Iterable[RefusedSuggestion] = (),
+    watch: Watch = UNWATCHED,
+    alike: ValuesAlike = no_values,
+) -> tuple[Suggestion, ...]:
+    """List the best 1:1 sets of all blocks in scope, the best score first.
+
+    Args:
+        document: the state.
+        scope: of which versions.
+        refused: what people refused.
+        watch: progress and cancel.
+        alike: as of ``suggest``.
+
+    Raises:
+        RunCancelled: somebody asked to stop.
+    """
+    found = suggest_blocks(document, scope, RefusedSuggestions(refused), alike, watch)
+    return tuple(named_suggestions(document, (each for each in found if each.is_best)))
+
+
+class SuggestionOrder(StrEnum):
+    """What a list of suggestions is sorted by; below that the best score comes first."""
+
+    SCORE = "score"
+    SCHEMA = "schema"
+    ENTITY = "entity"
+
+
+@dataclass(frozen=True, slots=True)
+class SuggestionFilter:
+    """What of a list of suggestions is shown.
+
+    Args:
+        words: each stands in the name of the schema, the entity or one of the attributes; in any case of letters.
+        status: of the block, as ``block_status`` names it; empty for any.
+        min_score: only what is scored so or more.
+        order: what it is sorted by.
+    """
+
+    words: str = ""
+    status: str = ""
+    min_score: float = 0.0
+    order: SuggestionOrder = SuggestionOrder.SCORE
+
+    def of(self, document: Document, found: Iterable[Suggestion]) -> tuple[Suggestion, ...]:
+        """Return the suggestions that are shown, sorted; found ones must come with the best score first."""
+        words = self.words.casefold().split()
+        kept = [
+            each
+            for each in found
+            if each.score >= self.min_score
+            and all(word in _names(each) for word in words)
+            and self.status in ("", block_status(document, each.key))
+        ]
+        if self.order is SuggestionOrder.SCHEMA:
+            kept.sort(key=lambda each: (each.block.schema, each.block.entity))
+        elif self.order is SuggestionOrder.ENTITY:
+            kept.sort(key=lambda each: (each.block.entity, each.block.schema))
+        return tuple(kept)
+
+
+NOT_MAPPED = "not mapped"
+"""The status of a block that has no elements and that nobody has decided on."""
+
+
+def block_status(document: Document, key: BlockKey) -> str:
+    """Return the status of a block, ``NOT_MAPPED`` for one that is not there."""
+    block = document.matrix.block(*key)
+    return NOT_MAPPED if block is None else block.status.value
+
+
+def _names(suggestion: Suggestion) -> str:
+    block, names = suggestion.block, suggestion.names
+    return f"{block.schema} {block.entity} {names.from_path} {names.to_path}".casefold()
 
 
 def named_suggestions(document: Document, candidates: Iterable[BlockCandidate]) -> Iterator[Suggestion]:

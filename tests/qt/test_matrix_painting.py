@@ -13,8 +13,13 @@ from PySide6.QtCore import QPoint, QRectF
 from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtTest import QTest
 
+from metl_gui.core.edits.review import ConfirmBlock
+from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.matrix.blocks import Status
 from metl_gui.core.matrix.document import Document
+from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
+from metl_gui.core.trees.nodes import Side
+from metl_gui.core.trees.types import read_type
 from metl_gui.ui.matrix.labels.legend import paint_legend
 from metl_gui.ui.matrix.layout.axis import Level
 from metl_gui.ui.matrix.layout.camera import Camera
@@ -22,6 +27,7 @@ from metl_gui.ui.matrix.layout.content import PlaneContent, content_of
 from metl_gui.ui.matrix.layout.spans import ItemSpans
 from metl_gui.ui.matrix.layout.tile_counts import Tile
 from metl_gui.ui.matrix.painting import paint_context
+from metl_gui.ui.matrix.painting.cells import mark_side
 from metl_gui.ui.matrix.painting.paint_context import Overlay, PaintContext, Sign, Tinting, zero_of
 from metl_gui.ui.matrix.painting.plane import paint_plane
 from metl_gui.ui.matrix.painting.raster import PixelLine, palette, plates
@@ -30,6 +36,7 @@ from metl_gui.ui.matrix.painting.version_changes import changes_within
 from metl_gui.ui.shell.window import Window
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.theming.theme import contrast, luminance
+from tests.helpers.world import World
 from tests.qt.random_documents import some_document
 
 SIZE = (1400, 800)
@@ -164,6 +171,55 @@ def test_a_block_that_waits_has_an_amber_ground_at_cell_level(theme: themes.Them
     assert {Sign.REVIEW, Sign.LOST} <= signs
     inside = camera.on_screen(wide.begin(block.x), tall.begin(block.y))
     assert near(image.pixelColor(round(inside[0]) + 5, round(inside[1]) + 4), theme.reviewbg, 16)
+
+
+TYPED = (
+    ("lossless", "int32", "int64"),
+    ("reinterpreted", "int32/io.debezium.time.Date", "date"),
+    ("may_refuse", "boolean", "int64"),
+)
+
+
+def typed_document() -> Document:
+    """Map one attribute of each verdict, in a block that is confirmed."""
+    world = World()
+    for side, at in ((Side.CDM, 2), (Side.EXTRACTION, 1)):
+        declared = tuple(AttributeDeclaration(row[0], *read_type(row[at])) for row in TYPED)
+        world.do(AddVersion(side, VersionDeclaration("day", declared, "1")))
+    world.map("day@1:day@1", **{row[0]: row[0] for row in TYPED})
+    world.do(ConfirmBlock(world.key("day@1:day@1")))
+    return world.document
+
+
+@pytest.mark.parametrize("ratio", [1.0, 2.0])
+@pytest.mark.parametrize("scales", [(27, 25), (14, 14)])
+@pytest.mark.parametrize("is_vector", [False, True])
+def test_what_may_be_refused_is_crossed_in_red_and_what_is_read_in_another_form_has_a_dim_line(
+    theme: themes.Theme, scales: tuple[int, int], ratio: float, is_vector: bool
+) -> None:
+    camera = Camera(-0.4, -0.4, *scales)
+    look = PaintContext(content_of(typed_document()), camera, (300, 200), ratio, theme, is_vector=is_vector)
+    image, signs = painted(look)
+    assert signs == {Sign.MAPPED, Sign.MAY_REFUSE, Sign.REINTERPRETED}
+    places = {name: camera.on_screen(at + 0.5, at + 0.5) for at, (name, *_) in enumerate(TYPED)}
+    side = mark_side(*scales)
+    lined, crossed = set(), set()
+    for name, (x, y) in places.items():
+        below = (image.pixelColor(round(x * ratio), round(at * ratio)) for at in np.arange(y, y + side, 0.5))
+        lined |= {name} if any(near(colour, theme.dim) for colour in below) else set()
+        crossed |= {name} if near(image.pixelColor(round(x * ratio), round(y * ratio)), theme.bad, 24) else set()
+    assert lined == {"reinterpreted"}
+    assert crossed == {"may_refuse"}
+
+
+@pytest.mark.parametrize("scales", [(27, 5), (5, 5), (5, 27)])
+def test_tiles_have_no_sign_of_types_whatever_they_hold(theme: themes.Theme, scales: tuple[int, int]) -> None:
+    look = PaintContext(content_of(typed_document()), Camera(-0.4, -0.4, *scales), (300, 200), 1.0, theme)
+    assert look.levels != (Level.ATTRIBUTE, Level.ATTRIBUTE)
+    assert look.content.counts(Level.SCHEMA, Level.SCHEMA).at(0, 0).flagged == 1
+    image, signs = painted(look)
+    assert not signs & {Sign.MAY_REFUSE, Sign.REINTERPRETED}
+    assert not any(near(image.pixelColor(x, y), theme.bad, 60) for x in range(300) for y in range(200))
 
 
 def lineage_pairs(document: Document, version: int, entity: int) -> set[tuple[int, int]]:

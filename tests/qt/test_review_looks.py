@@ -18,6 +18,8 @@ from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.matrix.blocks import Element
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Side
+from metl_gui.core.trees.type_verdicts import TypeVerdict
+from metl_gui.core.trees.types import read_type
 from metl_gui.ui.block.sketch import picture_of
 from metl_gui.ui.history.publish_dialog import PublishDialog
 from metl_gui.ui.review.cards import AT_ONCE
@@ -142,20 +144,24 @@ def test_tab_goes_from_the_last_shown_card_over_the_new_ones_to_the_foot(wide: W
         assert one.nextInFocusChain() is other or one.nextInFocusChain() in one.findChildren(QWidget)
 
 
-def test_the_lists_cross_the_lines_whose_types_differ_and_no_other(tmp_path: Path) -> None:
+def test_each_line_between_the_lists_has_the_verdict_on_its_types(tmp_path: Path) -> None:
     with Workbench.create(tmp_path / "types.metl", who="Ada") as workbench:
         for side, types in (
-            (Side.CDM, ("string", "int64", "int64")),
-            (Side.EXTRACTION, ("string", "int32", "boolean")),
+            (Side.CDM, ("string", "int64", "date")),
+            (Side.EXTRACTION, ("bytes", "boolean", "string/io.debezium.time.IsoDate")),
         ):
-            declared = (AttributeDeclaration(path, type_) for path, type_ in zip("abc", types, strict=True))
+            declared = (AttributeDeclaration(path, *read_type(type_)) for path, type_ in zip("abc", types, strict=True))
             workbench.do(AddVersion(side, VersionDeclaration("typed", tuple(declared), "1")))
         document = workbench.document
         source, target = next(document.extraction.all_versions()), next(document.cdm.all_versions())
         pairs = zip(target.attributes, source.attributes, strict=True)
         workbench.do(SetElements((source.id, target.id), tuple(Element(q.id, p.id) for q, p in pairs)))
         links = picture_of(workbench.document, (source.id, target.id)).links
-    assert [(link.left, link.type_differs) for link in links] == [(0, False), (1, False), (2, True)]
+    assert [(link.left, link.verdict) for link in links] == [
+        (0, TypeVerdict.REINTERPRETED),
+        (1, TypeVerdict.MAY_REFUSE),
+        (2, TypeVerdict.LOSSLESS),
+    ]
 
 
 def test_where_nothing_waits_the_page_leads_to_an_import_and_to_publishing(

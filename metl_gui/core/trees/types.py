@@ -85,14 +85,20 @@ def is_readable(source: Attribute, target: Attribute) -> bool:
     if source.logical in _DECIMALS:
         return target.type in ("number", "double", "float") or target.logical in _DECIMALS
     if target.type in _NUMBERS:
-        return not source.logical and source.type in _NUMBERS and _is_wide_enough(source.type, target.type)
+        return not source.logical and source.type in _NUMBERS and is_number_within(source.type, target.type)
     if source.type != target.type:
         return False
     return not (source.logical and target.logical) or source.logical in _FORMATS.get(target.logical, ())
 
 
-def _is_wide_enough(source: str, target: str) -> bool:
-    return target in (source, "number") or target in _WIDER.get(source, ())
+def is_number_within(source: str, target: str) -> bool:
+    """Whether numbers of one plain type are all numbers of another."""
+    return target == source or target in _WIDER.get(source, ())
+
+
+def plain_number(attribute: Attribute) -> str:
+    """Return the plain type of a number; the size that is its format where it has one."""
+    return _sized(attribute)[0]
 
 
 FORMATS = ("date-time", "date", "time", "duration", "uuid")

@@ -27,9 +27,9 @@ from metl_gui.core.project.refusals import NO_RENAMES_REFUSED
 from metl_gui.core.review.rename_proposals import Refused, best_proposals
 from metl_gui.core.suggest.renames import Values
 from metl_gui.core.trees.nodes import Attribute
-from metl_gui.core.trees.types import is_readable
+from metl_gui.core.trees.type_verdicts import TypeVerdict, type_verdict
 from metl_gui.ui.theming import theme as themes
-from metl_gui.ui.theming.marks import paint_cross
+from metl_gui.ui.theming.marks import paint_verdict
 from metl_gui.ui.theming.theme import mixed
 from metl_gui.ui.widgets.pill import paint_pill, pill_width
 from metl_gui.ui.widgets.plain_text import plain_tip
@@ -61,13 +61,13 @@ class PictureLink:
     Args:
         left, right: positions.
         words: of a proposed line, empty for one that is.
-        type_differs: values of the one cannot be read as the other.
+        verdict: what typed sinks make of values of the one as the other.
     """
 
     left: int
     right: int
     words: str = ""
-    type_differs: bool = False
+    verdict: TypeVerdict = TypeVerdict.LOSSLESS
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def picture_of(
     left_at = {entry.id: at for at, entry in enumerate(left)}
     right_at = {entry.id: at for at, entry in enumerate(right)}
     links = [
-        PictureLink(left_at[p.id], right_at[q.id], type_differs=not is_readable(p, q))
+        PictureLink(left_at[p.id], right_at[q.id], verdict=type_verdict(p, q))
         for element in block.elements
         if (p := version.attribute(element.p)) is not None and (q := entity_version.attribute(element.q)) is not None
     ]
@@ -299,8 +299,8 @@ class BlockLines(QWidget):
         painter.setPen(pen)
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawPath(path)
-        if link.type_differs:
-            self._paint_difference(painter, path.pointAtPercent(0.5), colour)
+        if link.verdict is not TypeVerdict.LOSSLESS:
+            self._paint_verdict(painter, path.pointAtPercent(0.5), link.verdict, colour)
         if link.words:
             middle = path.pointAtPercent(0.5)
             has_room = pill_width(link.words) <= b.x() - a.x() - _PILL_ROOM_PX
@@ -309,14 +309,14 @@ class BlockLines(QWidget):
             paint_pill(painter, QRectF(middle.x() - width / 2, middle.y() - 10, width, 20), words, "good")
 
     @staticmethod
-    def _paint_difference(painter: QPainter, middle: QPointF, colour: QColor) -> None:
-        """Draw the mark of an element whose types differ, as the matrix has it."""
+    def _paint_verdict(painter: QPainter, middle: QPointF, verdict: TypeVerdict, colour: QColor) -> None:
+        """Draw the mark of an element as the matrix has it, with what becomes of its values."""
         side = themes.px(_MARK_PX)
         box = QRectF(middle.x() - side / 2, middle.y() - side / 2, side, side)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(colour)
         painter.drawRoundedRect(box, 3, 3)
-        paint_cross(painter, box, themes.current())
+        paint_verdict(painter, box, verdict, themes.current())
 
 
 def scrolled(panel: QWidget) -> QScrollArea:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from html import escape
 
-from metl_gui.core.matrix.blocks import Block, Status
+from metl_gui.core.matrix.blocks import Block, Element, Status
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.project.comments import Comments
 from metl_gui.core.trees.nodes import Attribute, Side
+from metl_gui.core.trees.type_verdicts import TypeVerdict, type_verdict
 from metl_gui.ui.matrix.input.hit_test import item_of
 from metl_gui.ui.matrix.input.selected_content import lost_words
 from metl_gui.ui.matrix.layout.axis import Level
@@ -17,7 +18,7 @@ from metl_gui.ui.matrix.layout.tile_counts import Tile
 from metl_gui.ui.matrix.painting.overlay import Ghost
 from metl_gui.ui.project.block_lists import Note
 from metl_gui.ui.project.selection import NodeRef, Selected
-from metl_gui.ui.project.text import number_of, path_of, place_words, schema_name, version_words
+from metl_gui.ui.project.text import number_of, path_of, place_words, schema_name, verdict_words, version_words
 
 _MOST_LABELS = 6
 
@@ -37,7 +38,7 @@ def spoken(content: PlaneContent, selected: Selected, ghosts: tuple[Ghost, ...])
         f"{path_of(document, Side.CDM, key[1], element.q)} from {path_of(document, Side.EXTRACTION, key[0], element.p)}"
     )
     ghost = next((each for each in ghosts if (each.key, each.element) == (key, element)), None)
-    return f"{names}, {_state(document.matrix.block(*key), selected, ghost)}"
+    return f"{names}, {_state(document, document.matrix.block(*key), selected, ghost)}"
 
 
 def _no_values(_side: Side, _place: NodeRef) -> str:
@@ -72,7 +73,7 @@ def tip(
     block = document.matrix.block(*key) if key is not None else None
     if element is not None:
         ghost = next((each for each in ghosts if (each.key, each.element) == (key, element)), None)
-        state = _state(block, selected, ghost)
+        state = _state(document, block, selected, ghost)
         parts.append(escape(f"{state}: {ghost.reason}" if ghost is not None else state))
         said = comments.of_element(key, element) if key is not None else ()
         parts += [f"“{escape(comment.text)}”" for comment in said]
@@ -90,12 +91,14 @@ def counted(content: PlaneContent, selected: Selected) -> str:
     return ", ".join(_numbers(_tile(content, selected)))
 
 
-def _state(block: Block | None, selected: Selected, ghost: Ghost | None) -> str:
+_OF_BLOCK = {Status.NEEDS_REVIEW: "the block needs review", Status.UNCONFIRMED: "not confirmed"}
+
+
+def _state(document: Document, block: Block | None, selected: Selected, ghost: Ghost | None) -> str:
     element = selected.element
-    if block is not None and element in block.elements:
-        if block.status is Status.NEEDS_REVIEW:
-            return "mapped, the block needs review"
-        return "mapped, not confirmed" if block.status is Status.UNCONFIRMED else "mapped"
+    if block is not None and element is not None and element in block.elements:
+        words = "mapped", _OF_BLOCK.get(block.status, ""), verdict_words(_verdict(document, block, element))
+        return ", ".join(filter(None, words))
     if ghost is not None:
         return f"suggested, {ghost.score:.2f}"
     lost = next((x for x in block.open_losses if (x.q, x.p) == element), None) if block is not None else None
@@ -116,6 +119,12 @@ def _state(block: Block | None, selected: Selected, ghost: Ghost | None) -> str:
     return f"not mapped, {' and '.join(taken)} taken" if taken else "not mapped"
 
 
+def _verdict(document: Document, block: Block, element: Element) -> TypeVerdict:
+    source = document.extraction.version(block.version).attribute(element.p)
+    target = document.cdm.version(block.entity_version).attribute(element.q)
+    return type_verdict(source, target) if source is not None and target is not None else TypeVerdict.LOSSLESS
+
+
 def _tile(content: PlaneContent, selected: Selected) -> Tile:
     levels = [_level(place) for place in (selected.source, selected.target)]
     x = item_of(content.columns, levels[0], selected.source)
@@ -133,7 +142,7 @@ def _numbers(tile: Tile) -> list[str]:
     words = [f"{tile.elements:,} mapped"]
     words += [f"{tile.unmapped:,} unmapped"] if tile.room else []
     words += [f"{tile.waiting:,} waiting for review"] if tile.waiting else []
-    words += [f"{tile.flagged:,} flagged for their types"] if tile.flagged else []
+    words += [f"{tile.flagged:,} that typed columns may refuse"] if tile.flagged else []
     return words
 
 

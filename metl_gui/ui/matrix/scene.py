@@ -61,7 +61,7 @@ LEADING = frozenset(
         Sign.REMOVED,
         Sign.CONFLICT,
         Sign.UNCONFIRMED,
-        Sign.DIFFERS,
+        Sign.MAY_REFUSE,
         Sign.SUGGESTED,
         Sign.CAME,
         Sign.WENT,
@@ -118,7 +118,7 @@ def _spots(sight: SceneState, content: PlaneContent, sign: Sign) -> tuple[Level,
     whole = range(len(content.columns.version_spans)), range(len(content.rows.version_spans))
     if sign is Sign.REVIEW:
         return Level.VERSION, np.stack(content.waiting_within(*whole)).astype(np.int64)
-    if sign in (Sign.UNCONFIRMED, Sign.DIFFERS):
+    if sign in (Sign.UNCONFIRMED, Sign.MAY_REFUSE):
         blocks = content.blocks_within(*whole)
         is_meant = (
             (blocks.status == UNCONFIRMED) & (blocks.elements > 0) if sign is Sign.UNCONFIRMED else blocks.flagged > 0

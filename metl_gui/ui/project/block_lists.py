@@ -17,7 +17,7 @@ from typing import TypeAlias
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Attribute, Side, Version
-from metl_gui.core.trees.types import is_readable
+from metl_gui.core.trees.type_verdicts import TypeVerdict, type_verdict
 
 
 class ListOrder(StrEnum):
@@ -53,7 +53,7 @@ class ListRow:
         partner: what it is mapped with in this block.
         is_key: it belongs to the key of its version.
         is_new: no earlier version had it; none of a first version is new.
-        type_differs: the values of the source cannot be read as the target's type.
+        verdict: what typed sinks make of the values of the source as the target's type.
         lost: why it lost its element in this block, empty when it did not.
         note: what people said of it.
     """
@@ -62,7 +62,7 @@ class ListRow:
     partner: Attribute | None = None
     is_key: bool = False
     is_new: bool = False
-    type_differs: bool = False
+    verdict: TypeVerdict = TypeVerdict.LOSSLESS
     lost: str = ""
     note: Note = Note()
 
@@ -115,9 +115,9 @@ def lists_of(document: Document, key: BlockKey, note_of: NoteOf = _no_note) -> B
     block = document.matrix.block(*key) or Block(*key)
     columns, rows = {a.id: a for a in version.attributes}, {a.id: a for a in entity_version.attributes}
     known = [e for e in block.elements if e.p in columns and e.q in rows]
-    differs = {e for e in known if not is_readable(columns[e.p], rows[e.q])}
-    left = _Side(document, Side.EXTRACTION, version, {e.p: (rows[e.q], e in differs) for e in known})
-    right = _Side(document, Side.CDM, entity_version, {e.q: (columns[e.p], e in differs) for e in known})
+    verdicts = {e: type_verdict(columns[e.p], rows[e.q]) for e in known}
+    left = _Side(document, Side.EXTRACTION, version, {e.p: (rows[e.q], verdicts[e]) for e in known})
+    right = _Side(document, Side.CDM, entity_version, {e.q: (columns[e.p], verdicts[e]) for e in known})
     lost_left = {loss.p_lineage: loss.reason for loss in block.open_losses}
     lost_right = {loss.q_lineage: loss.reason for loss in block.open_losses}
     return BlockLists(key, left.rows(lost_left, note_of), right.rows(lost_right, note_of))
@@ -138,7 +138,7 @@ class _Side:
     document: Document
     side: Side
     version: Version
-    partners: dict[int, tuple[Attribute, bool]]
+    partners: dict[int, tuple[Attribute, TypeVerdict]]
 
     def rows(self, lost: dict[int, str], note_of: NoteOf) -> tuple[ListRow, ...]:
         new = {a.id for a in self.document.tree(self.side).new_attributes(self.version)}
@@ -148,13 +148,13 @@ class _Side:
     def _row(
         self, attribute: Attribute, new: set[int], keys: frozenset[str], lost: dict[int, str], note_of: NoteOf
     ) -> ListRow:
-        partner, differs = self.partners.get(attribute.id, (None, False))
+        partner, verdict = self.partners.get(attribute.id, (None, TypeVerdict.LOSSLESS))
         return ListRow(
             attribute,
             partner,
             attribute.path in keys,
             attribute.id in new,
-            differs,
+            verdict,
             lost.get(attribute.lineage, "") if partner is None else "",
             note_of(self.side, self.version, attribute),
         )

@@ -1,7 +1,7 @@
 """Names, moments and numbers as the window writes them.
 
-Names and numbers of blocks and elements; moments as people say them (just now, 3 hours ago, yesterday 09:12, 12 Nov
-2026 09:12); amounts, sizes, durations and shares as people read them.
+Names and numbers of blocks and elements, verdicts on types; moments as people say them (just now, 3 hours ago,
+yesterday 09:12, 12 Nov 2026 09:12); amounts, sizes, durations and shares as people read them.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from html import escape
 from metl_gui.core.matrix.blocks import BlockKey
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Side
+from metl_gui.core.trees.type_verdicts import TypeVerdict
 from metl_gui.ui.project.selection import NodeRef, Selected
 
 
@@ -44,6 +45,14 @@ def path_of(document: Document, side: Side, version_id: int, attribute_id: int) 
     version = document.tree(side).find_version(version_id)
     attribute = version.attribute(attribute_id) if version is not None else None
     return attribute.path if attribute is not None else f"#{attribute_id}"
+
+
+def verdict_words(verdict: TypeVerdict) -> str:
+    """Return what becomes of values in typed columns; nothing where all stay what they are."""
+    return {
+        TypeVerdict.REINTERPRETED: "typed columns read values in another form",
+        TypeVerdict.MAY_REFUSE: "typed columns may refuse values",
+    }.get(verdict, "")
 
 
 def place_words(document: Document, side: Side, place: NodeRef | None) -> str:

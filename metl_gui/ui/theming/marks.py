@@ -10,6 +10,7 @@ from enum import StrEnum
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QPolygonF
 
+from metl_gui.core.trees.type_verdicts import TypeVerdict
 from metl_gui.ui.theming.theme import Theme
 
 
@@ -50,11 +51,31 @@ def paint_mark(painter: QPainter, box: QRectF, shape: MarkShape, theme: Theme) -
 
 
 def paint_cross(painter: QPainter, box: QRectF, theme: Theme, colour: QColor | None = None) -> None:
-    """Draw the cross of an element over its square: its types differ, or a merge was in conflict about it."""
+    """Draw the cross of an element over its square: a merge was in conflict about it."""
+    _crossed(painter, box, theme.panel if colour is None else colour, max(1.4, box.width() * 0.13))
+
+
+VERDICT_PX = 4.0
+"""So far below its square the sign of a type reaches."""
+
+
+def paint_verdict(painter: QPainter, box: QRectF, verdict: TypeVerdict, theme: Theme) -> None:
+    """Draw at the square of an element what becomes of its values in a typed column.
+
+    A red cross over it: some may be refused. A dim line below it: all are read, in another form.
+    """
+    if verdict is TypeVerdict.MAY_REFUSE:
+        width = max(1.6, box.width() * 0.15)
+        _crossed(painter, box, theme.panel, 2.2 * width)
+        _crossed(painter, box, theme.bad, width)
+    elif verdict is TypeVerdict.REINTERPRETED:
+        painter.fillRect(QRectF(box.left(), box.bottom() + VERDICT_PX - 2.0, box.width(), 2.0), theme.dim)
+
+
+def _crossed(painter: QPainter, box: QRectF, colour: QColor, width: float) -> None:
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    colour = theme.panel if colour is None else colour
-    painter.setPen(QPen(colour, max(1.4, box.width() * 0.13), Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
+    painter.setPen(QPen(colour, width, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
     inner = box.adjusted(box.width() * 0.27, box.width() * 0.27, -box.width() * 0.27, -box.width() * 0.27)
     painter.drawLine(inner.topLeft(), inner.bottomRight())
     painter.drawLine(inner.topRight(), inner.bottomLeft())

@@ -9,6 +9,7 @@ from metl_gui.core.matrix.blocks import Status
 from metl_gui.core.search.lineage_search import BlockChangeKind
 from metl_gui.core.search.super_block import ElementChangeKind, SuperBlock, super_block
 from metl_gui.core.trees.nodes import Attribute, Side, Version
+from metl_gui.core.trees.type_verdicts import TypeVerdict
 from metl_gui.ui.project.block_lists import BlockLists, ListOrder, ListRow, Note, arranged, lists_of, neighbour
 from tests.helpers.world import World
 
@@ -53,11 +54,12 @@ def test_a_text_finds_an_attribute_by_what_it_is_mapped_with_too(world: World) -
     assert paths(arranged(found, Side.CDM, ListOrder.SOURCE, "int64")) == ["amount"]
 
 
-def test_a_type_that_cannot_be_read_is_flagged_on_both_ends_and_nowhere_else(world: World) -> None:
+def test_both_ends_of_an_element_have_the_verdict_on_its_types_and_no_other_row_has_one(world: World) -> None:
     world.map("orders@1:payment@1", amount="amount")
     found = lists(world, "orders@1:payment@1")
-    assert [row.attribute.path for row in found.left if row.type_differs] == ["amount"]
-    assert [row.attribute.path for row in found.right if row.type_differs] == ["amount"]
+    for rows in (found.left, found.right):
+        told = {row.attribute.path: row.verdict for row in rows if row.verdict is not TypeVerdict.LOSSLESS}
+        assert told == {"amount": TypeVerdict.MAY_REFUSE}
 
 
 def test_a_lost_element_leaves_its_reason_on_the_end_that_is_still_there(world: World) -> None:

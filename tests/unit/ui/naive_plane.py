@@ -13,7 +13,7 @@ from metl_gui.core.matrix.blocks import Block, Status
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Attribute, Schema, Side, Version
 from metl_gui.core.trees.schema_names import group_of
-from metl_gui.core.trees.types import is_readable
+from metl_gui.core.trees.type_verdicts import TypeVerdict, type_verdict
 from metl_gui.ui.matrix.layout.axis import Level
 from metl_gui.ui.matrix.layout.elements import ElementFlag
 from metl_gui.ui.matrix.layout.tile_counts import Tile
@@ -216,14 +216,18 @@ class Plane:
         at_p = {c.attribute.id: at for at, c in enumerate(self.columns)}
         at_q = {r.attribute.id: at for at, r in enumerate(self.rows)}
         marks = {Status.UNCONFIRMED: ElementFlag.UNCONFIRMED, Status.NEEDS_REVIEW: ElementFlag.WAITS}
+        verdicts = {
+            TypeVerdict.MAY_REFUSE: ElementFlag.MAY_REFUSE,
+            TypeVerdict.REINTERPRETED: ElementFlag.REINTERPRETED,
+        }
         found = []
         for block in self._blocks:
             for element in block.elements:
                 if element.p in at_p and element.q in at_q:
                     column, row = at_p[element.p], at_q[element.q]
                     source, target = self.columns[column].attribute, self.rows[row].attribute
-                    differs = ElementFlag.PLAIN if is_readable(source, target) else ElementFlag.TYPE_DIFFERS
-                    found.append((column, row, int(marks.get(block.status, ElementFlag.PLAIN) | differs)))
+                    verdict = verdicts.get(type_verdict(source, target), ElementFlag.PLAIN)
+                    found.append((column, row, int(marks.get(block.status, ElementFlag.PLAIN) | verdict)))
         return sorted(found)
 
     def tiles(self, level_x: Level, level_y: Level) -> list[Tile]:
@@ -232,7 +236,7 @@ class Plane:
         for column, row, mark in self.elements():
             key = self.columns[column].items[level_x], self.rows[row].items[level_y]
             sums[key][0] += 1
-            sums[key][3] += bool(mark & ElementFlag.TYPE_DIFFERS)
+            sums[key][3] += bool(mark & ElementFlag.MAY_REFUSE)
         if Level.ATTRIBUTE not in (level_x, level_y):
             self._add_blocks(sums, level_x, level_y)
         return [Tile(*key, *numbers) for key, numbers in sorted(sums.items()) if numbers[0] or numbers[2]]

@@ -8,13 +8,14 @@ from typing import NamedTuple, TypeAlias
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter, QPen
 
+from metl_gui.core.trees.type_verdicts import TypeVerdict
 from metl_gui.ui.matrix.painting import paint_context
 from metl_gui.ui.matrix.painting.axis_gaps import notch_pen
 from metl_gui.ui.matrix.painting.paint_context import Overlay, Sign, Tinting
 from metl_gui.ui.matrix.painting.shapes import HatchPainter
 from metl_gui.ui.matrix.painting.text_layout import TextAlignment, TextPainter
 from metl_gui.ui.theming import theme as themes
-from metl_gui.ui.theming.marks import MarkShape, paint_cross, paint_mark
+from metl_gui.ui.theming.marks import MarkShape, paint_cross, paint_mark, paint_verdict
 from metl_gui.ui.theming.theme import Theme, mixed
 
 _HEIGHT_PX = 26
@@ -128,9 +129,12 @@ def _paint_conflict(painter: QPainter, box: QRectF, theme: Theme) -> None:
     paint_cross(painter, box, theme, theme.review_outline[0])
 
 
-def _paint_differs(painter: QPainter, box: QRectF, theme: Theme) -> None:
-    paint_mark(painter, box, MarkShape.MAPPED, theme)
-    paint_cross(painter, box, theme)
+def _verdict(verdict: TypeVerdict) -> _Paint:
+    def paint(painter: QPainter, box: QRectF, theme: Theme) -> None:
+        paint_mark(painter, box, MarkShape.MAPPED, theme)
+        paint_verdict(painter, box, verdict, theme)
+
+    return paint
 
 
 def _paint_share(painter: QPainter, box: QRectF, theme: Theme) -> None:
@@ -166,7 +170,8 @@ _PAINTS: dict[Sign, _Paint] = {
     Sign.LOST: _mark(MarkShape.LOST),
     Sign.REMOVED: _paint_removed,
     Sign.CONFLICT: _paint_conflict,
-    Sign.DIFFERS: _paint_differs,
+    Sign.MAY_REFUSE: _verdict(TypeVerdict.MAY_REFUSE),
+    Sign.REINTERPRETED: _verdict(TypeVerdict.REINTERPRETED),
     Sign.SHARE: _paint_share,
     Sign.DENSITY: _paint_density,
     Sign.ADDED: _paint_added,

@@ -48,7 +48,7 @@ class Blocks:
         x, y: versions of the axes.
         elements: how many are 1.
         room: the most that can be, min(columns, rows); 0 for null blocks.
-        flagged: elements whose types differ.
+        flagged: elements whose types may refuse values.
         status: place in ``core.matrix.matrix.STATUSES``.
         row: row in the base of the matrix, -1 for edited blocks.
     """
@@ -88,7 +88,7 @@ class BlockIndex:
 
     Shape: ``key`` (x * height + y) and ``row`` (of the base) have one entry a block, sorted by key; ``turned_key``
     (y * width + x) is sorted too, ``turned`` leads from it to the first order. ``flagged``, where not ``None``, counts
-    the elements of a block whose types differ; ``shown`` those that are on the axes, ``None`` where all are.
+    the elements of a block whose types may refuse values; ``shown`` those that are on the axes, ``None`` where all are.
     """
 
     base: DpmBase

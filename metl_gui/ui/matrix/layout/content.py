@@ -43,14 +43,14 @@ from metl_gui.ui.matrix.layout.elements import (
     PlaneElements,
     elements_within,
     flagged_of,
+    may_refuse,
     shown,
     shown_of,
-    types_differ,
 )
 from metl_gui.ui.matrix.layout.ghost_lines import lines_of
 from metl_gui.ui.matrix.layout.tile_counts import LevelCounts, Pyramid, TileStore
 from metl_gui.ui.matrix.layout.tile_reviews import LevelReviews, TileReviews
-from metl_gui.ui.matrix.layout.tree_columns import NOWHERE, Ints, TypesDiffer
+from metl_gui.ui.matrix.layout.tree_columns import NOWHERE, Ints, TypeVerdicts
 
 
 class SortOrder(StrEnum):
@@ -179,7 +179,7 @@ class PlaneContent:
         columns, rows: the axes, with room for ghosts.
         index: the blocks of the matrix's base by place.
         pyramid: their numbers for coarse levels.
-        types: which types differ.
+        types: which types may refuse values of which others.
         arrangement: what was asked to be shown.
         edited: what differs from the index.
         whole_planes: densities of the index that are kept.
@@ -193,7 +193,7 @@ class PlaneContent:
     rows: Axis
     index: BlockIndex
     pyramid: Pyramid
-    types: TypesDiffer
+    types: TypeVerdicts
     arrangement: Arrangement = PLAIN
     edited: Edited = field(default_factory=Edited.none)
     whole_planes: WholePlanes = field(default_factory=WholePlanes)
@@ -309,7 +309,7 @@ class PlaneContent:
 def content_of(document: Document, watch: Watch = UNWATCHED) -> PlaneContent:
     """Lay a whole document out.
 
-    Cost: linear in versions and blocks, with a sort of both; in elements where types can differ.
+    Cost: linear in versions and blocks, with a sort of both; in elements where types may refuse values.
     """
     watch.step("Laying out the matrix")
     axes = columns_of(document.extraction), rows_of(document.cdm)
@@ -320,7 +320,7 @@ def content_of(document: Document, watch: Watch = UNWATCHED) -> PlaneContent:
 def content_on(document: Document, axes: tuple[Axis, Axis], arrangement: Arrangement) -> PlaneContent:
     """Place a document's blocks on axes that were laid out for it."""
     columns, rows = axes
-    types = TypesDiffer(columns.nodes, rows.nodes)
+    types = TypeVerdicts(columns.nodes, rows.nodes)
     index = index_of(document.matrix.base, columns, rows)
     if arrangement.is_filtered:
         index = replace(index, shown=shown_of(index))
@@ -406,10 +406,10 @@ def _facts_now(content: PlaneContent, x: Ints, y: Ints, blocks: Sequence[Block |
     number = np.repeat(np.arange(len(blocks)), counts)
     ends = ElementEnds(x[number], y[number], elements[:, 1], elements[:, 0], number)
     ends = ends.part(shown(columns, rows, ends))
-    differs = types_differ(content.types, columns, rows, ends)
+    is_flagged = may_refuse(content.types, columns, rows, ends)
     held = np.bincount(ends.mark, minlength=len(blocks))
     room = np.where(held > 0, room_of(columns, rows, x, y), 0)
-    flagged = np.bincount(ends.mark[differs], minlength=len(blocks))
+    flagged = np.bincount(ends.mark[is_flagged], minlength=len(blocks))
     status = np.array([STATUSES.index(block.status) if block is not None else -1 for block in blocks], np.int64)
     return np.stack([held, room, flagged, status], axis=1)
 

@@ -15,9 +15,10 @@ import numpy.typing as npt
 
 from metl_gui.core.matrix.blocks import BlockKey
 from metl_gui.core.matrix.matrix import STATUSES
+from metl_gui.core.trees.type_verdicts import TypeVerdict
 from metl_gui.ui.matrix.layout.axis import Axis
 from metl_gui.ui.matrix.layout.block_index import UNCONFIRMED, WAITS, BlockIndex
-from metl_gui.ui.matrix.layout.tree_columns import NOWHERE, Ints, TypesDiffer, spread
+from metl_gui.ui.matrix.layout.tree_columns import NOWHERE, Ints, TypeVerdicts, spread
 
 if TYPE_CHECKING:
     from metl_gui.ui.matrix.layout.content import PlaneContent
@@ -31,12 +32,16 @@ class ElementFlag(IntFlag):
     PLAIN = 0
     UNCONFIRMED = 1
     WAITS = 2
-    TYPE_DIFFERS = 4
+    MAY_REFUSE = 4
+    REINTERPRETED = 8
 
 
 _MARKS = np.zeros(len(STATUSES), np.int64)
 _MARKS[UNCONFIRMED] = int(ElementFlag.UNCONFIRMED)
 _MARKS[WAITS] = int(ElementFlag.WAITS)
+_MARKS_OF_VERDICTS = np.zeros(len(TypeVerdict), np.int64)
+_MARKS_OF_VERDICTS[TypeVerdict.MAY_REFUSE] = int(ElementFlag.MAY_REFUSE)
+_MARKS_OF_VERDICTS[TypeVerdict.REINTERPRETED] = int(ElementFlag.REINTERPRETED)
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,8 +83,7 @@ class ElementEnds(NamedTuple):
 def elements_within(content: PlaneContent, columns: range, rows: range) -> PlaneElements:
     """Return the elements of a rectangle of attribute positions."""
     ends, column, row = cells_within(content, columns, rows)
-    differs = types_differ(content.types, content.columns, content.rows, ends)
-    mark = ends.mark + np.where(differs, int(ElementFlag.TYPE_DIFFERS), 0)
+    mark = ends.mark + _MARKS_OF_VERDICTS[_verdicts(content.types, content.columns, content.rows, ends)]
     order = np.lexsort((row, column))
     return PlaneElements(column[order], row[order], mark[order])
 
@@ -130,8 +134,13 @@ def all_ends(content: PlaneContent) -> Iterator[ElementEnds]:
         yield _ends_of_block(content, key)
 
 
-def types_differ(types: TypesDiffer, columns: Axis, rows: Axis, ends: ElementEnds) -> npt.NDArray[np.bool_]:
-    """Say of every element whether values of its source cannot be read as the type of its target."""
+def may_refuse(types: TypeVerdicts, columns: Axis, rows: Axis, ends: ElementEnds) -> npt.NDArray[np.bool_]:
+    """Say of every element whether a typed sink may refuse values of its source."""
+    flagged: npt.NDArray[np.bool_] = _verdicts(types, columns, rows, ends) == TypeVerdict.MAY_REFUSE
+    return flagged
+
+
+def _verdicts(types: TypeVerdicts, columns: Axis, rows: Axis, ends: ElementEnds) -> npt.NDArray[np.int8]:
     wide, tall = columns.nodes, rows.nodes
     return types.of(wide.kinds(columns.rows[ends.x], ends.p), tall.kinds(rows.rows[ends.y], ends.q))
 
@@ -143,21 +152,21 @@ def shown(columns: Axis, rows: Axis, ends: ElementEnds) -> npt.NDArray[np.bool_]
     return both
 
 
-def flagged_of(index: BlockIndex, types: TypesDiffer) -> Ints | None:
-    """Count the elements of every block of an index whose types differ, ``None`` when there are none.
+def flagged_of(index: BlockIndex, types: TypeVerdicts) -> Ints | None:
+    """Count the elements of every block of an index whose types may refuse values, ``None`` when there are none.
 
     Cost: linear in elements, and nothing where the two trees have only types that can be read as each other.
     """
-    if not types.can_differ:
+    if not types.can_refuse:
         return None
     found = np.zeros(len(index.key), np.int32)
     for low in range(0, len(index.key), _CHUNK):
         places = np.arange(low, min(low + _CHUNK, len(index.key)))
         ends = ends_of_index(index, places)
-        differs = types_differ(types, index.columns, index.rows, ends)
+        flagged = may_refuse(types, index.columns, index.rows, ends)
         if index.shown is not None:
-            differs &= shown(index.columns, index.rows, ends)
-        found[places] = counts_of(index, places, differs)
+            flagged &= shown(index.columns, index.rows, ends)
+        found[places] = counts_of(index, places, flagged)
     return found if found.any() else None
 
 

@@ -37,7 +37,7 @@ class Tile(NamedTuple):
         elements: how many are 1.
         room: the sum of min(columns, rows) of its non-null blocks; 0 where a tile is less than a block.
         waiting: blocks that need review.
-        flagged: elements whose types differ.
+        flagged: elements whose types may refuse values.
         unconfirmed: blocks that nobody confirmed.
     """
 
@@ -287,7 +287,7 @@ class LevelCounts:
         x = content.columns.parents(Level.ATTRIBUTE, found.column, self.level_x)
         y = content.rows.parents(Level.ATTRIBUTE, found.row, self.level_y)
         one, nothing = np.ones(len(found), np.int64), np.zeros(len(found), np.int64)
-        flagged = (found.mark & int(ElementFlag.TYPE_DIFFERS)) // int(ElementFlag.TYPE_DIFFERS)
+        flagged = (found.mark & int(ElementFlag.MAY_REFUSE)) // int(ElementFlag.MAY_REFUSE)
         return summed([Tiles(x, y, one, nothing, nothing, flagged, nothing)])
 
 

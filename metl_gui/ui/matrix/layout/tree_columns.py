@@ -1,8 +1,8 @@
 """The columns of a tree: questions about many versions and attributes at once.
 
 A version is named by its row: 0 and above in the tree's base, ``~row`` (below 0) in a second base made of the few
-versions that were edited since. Whether the types of two mapped attributes differ is worked out once for each pair of
-types that meets.
+versions that were edited since. What typed sinks make of the values of one type as another is worked out once for each
+pair of types that meets.
 
 Cost: of a question, what is asked, and a search in sorted ids for each attribute.
 """
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from metl_gui.core.trees.nodes import Attribute, Version
 from metl_gui.core.trees.trees import Tree, TreeBase, base_of
-from metl_gui.core.trees.types import is_readable
+from metl_gui.core.trees.type_verdicts import TypeVerdict, type_verdict
 
 Ints: TypeAlias = NDArray[np.signedinteger[Any]]
 
@@ -240,11 +240,11 @@ _FEW_PAIRS = 4_096
 
 
 @dataclass(frozen=True, eq=False)
-class TypesDiffer:
-    """Answers for two trees.
+class TypeVerdicts:
+    """The verdicts on the types of two trees.
 
-    Shape: ``_known`` has one entry a pair of types: -1 not asked yet, 0 readable, 1 differs.
-    Cost: one look-up an element, and one comparison for each new pair of types.
+    Shape: ``_known`` has one entry a pair of types: -1 not asked yet, else a ``TypeVerdict``.
+    Cost: one look-up an element, and one verdict for each new pair of types.
     """
 
     columns: Nodes
@@ -256,25 +256,24 @@ class TypesDiffer:
         object.__setattr__(self, "_known", np.full(pairs, _UNKNOWN, np.int8))
 
     @cached_property
-    def can_differ(self) -> bool:
-        """Whether any two types may differ; not looked into where there are many."""
+    def can_refuse(self) -> bool:
+        """Whether values of any type may be refused as any other; not looked into where there are many."""
         if len(self._known) > _FEW_PAIRS:
             return True
         self._ask(np.flatnonzero(self._known == _UNKNOWN))
-        return bool((self._known == 1).any())
+        return bool((self._known == TypeVerdict.MAY_REFUSE).any())
 
-    def of(self, column_kinds: Ints, row_kinds: Ints) -> npt.NDArray[np.bool_]:
-        """Say for every pair of kinds (see ``Nodes.kinds``) whether values of the one cannot be read as the other."""
+    def of(self, column_kinds: Ints, row_kinds: Ints) -> npt.NDArray[np.int8]:
+        """Return the ``TypeVerdict`` on every pair of kinds (see ``Nodes.kinds``)."""
         pairs = column_kinds.astype(np.int64) * len(self.rows.kind_nodes) + row_kinds
-        found = self._known[pairs]
+        found: npt.NDArray[np.int8] = self._known[pairs]
         if (found == _UNKNOWN).any():
             self._ask(np.unique(pairs[found == _UNKNOWN]))
             found = self._known[pairs]
-        differs: npt.NDArray[np.bool_] = found == 1
-        return differs
+        return found
 
     def _ask(self, pairs: Ints) -> None:
         height = len(self.rows.kind_nodes)
         for pair in pairs.tolist():
             source, target = self.columns.kind_nodes[pair // height], self.rows.kind_nodes[pair % height]
-            self._known[pair] = not is_readable(source, target)
+            self._known[pair] = type_verdict(source, target)

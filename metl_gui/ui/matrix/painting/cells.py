@@ -9,6 +9,7 @@ from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QImage, QPainter, QPen
 
 from metl_gui.core.matrix.blocks import Status
+from metl_gui.core.trees.type_verdicts import TypeVerdict
 from metl_gui.ui.matrix.layout.axis import Axis, Level
 from metl_gui.ui.matrix.layout.content import Blocks, BlockTile, ElementFlag, PlaneContent
 from metl_gui.ui.matrix.painting import paint_context
@@ -16,7 +17,7 @@ from metl_gui.ui.matrix.painting.axis_gaps import paint_ghost_lines, paint_losse
 from metl_gui.ui.matrix.painting.paint_context import Overlay, PaintContext, Sign
 from metl_gui.ui.matrix.painting.shapes import BoxPainter
 from metl_gui.ui.matrix.painting.text_layout import TextAlignment, TextPainter
-from metl_gui.ui.theming.marks import MarkShape, paint_cross, paint_mark
+from metl_gui.ui.theming.marks import VERDICT_PX, MarkShape, paint_mark, paint_verdict
 from metl_gui.ui.theming.theme import mixed
 
 CORNER = 4.0
@@ -208,7 +209,8 @@ def _paint_elements(painter: QPainter, look: PaintContext) -> set[Sign]:
         painter.drawImage(QPointF(at_x, at_y), pictures[mark])
     marks = set(pictures) | set(np.unique(found.mark).tolist())
     signs = {Sign.UNCONFIRMED if mark & ElementFlag.UNCONFIRMED else Sign.MAPPED for mark in marks}
-    return signs | ({Sign.DIFFERS} if any(mark & ElementFlag.TYPE_DIFFERS for mark in marks) else set())
+    signs |= {Sign.MAY_REFUSE} if any(mark & ElementFlag.MAY_REFUSE for mark in marks) else set()
+    return signs | ({Sign.REINTERPRETED} if any(mark & ElementFlag.REINTERPRETED for mark in marks) else set())
 
 
 def mark_side(scale_x: float, scale_y: float) -> float:
@@ -217,8 +219,8 @@ def mark_side(scale_x: float, scale_y: float) -> float:
 
 
 def _mark_picture(mark: int, side: float, look: PaintContext) -> QImage:
-    pixels = round((side + 2) * look.ratio)
-    picture = QImage(pixels, pixels, QImage.Format.Format_ARGB32_Premultiplied)
+    wide, tall = (round((side + margin) * look.ratio) for margin in (2, VERDICT_PX))
+    picture = QImage(wide, tall, QImage.Format.Format_ARGB32_Premultiplied)
     picture.setDevicePixelRatio(look.ratio)
     picture.fill(Qt.GlobalColor.transparent)
     painter = QPainter(picture)
@@ -229,5 +231,7 @@ def _mark_picture(mark: int, side: float, look: PaintContext) -> QImage:
 
 def _paint_mark(painter: QPainter, box: QRectF, mark: int, look: PaintContext) -> None:
     paint_mark(painter, box, MarkShape.UNCONFIRMED if mark & ElementFlag.UNCONFIRMED else MarkShape.MAPPED, look.theme)
-    if mark & ElementFlag.TYPE_DIFFERS:
-        paint_cross(painter, box, look.theme)
+    if mark & ElementFlag.MAY_REFUSE:
+        paint_verdict(painter, box, TypeVerdict.MAY_REFUSE, look.theme)
+    elif mark & ElementFlag.REINTERPRETED:
+        paint_verdict(painter, box, TypeVerdict.REINTERPRETED, look.theme)

@@ -22,7 +22,6 @@ _CORNER_PX = 3
 _ROUNDED_FROM_PX = 9
 _SIGN_FROM_PX = 10
 _HAIRLINE_PX = 3
-_CROSS_FROM_PX = 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +66,6 @@ def paint_tiles(painter: QPainter, look: PaintContext, levels: tuple[Level, Leve
     if not _is_one_element(levels):
         _paint_words(painter, look, laid, colours)
     _paint_waiting(painter, laid, look.theme)
-    _paint_flagged(painter, laid, look.theme)
     signs = _signs(look, laid)
     if levels[0] is Level.VERSION and levels[1] <= Level.SCHEMA and not look.is_comparing:
         signs |= paint_changes(painter, look, levels, (columns, rows))
@@ -196,25 +194,10 @@ def _paint_waiting(painter: QPainter, laid: LaidTiles, theme: Theme) -> None:
     painter.drawRects(corners)
 
 
-def _paint_flagged(painter: QPainter, laid: LaidTiles, theme: Theme) -> None:
-    """Mark tiles that hold elements whose types differ with a cross in the lower corner."""
-    is_large = (laid.width >= _CROSS_FROM_PX) & (laid.height >= _SIGN_FROM_PX + 4)
-    flagged = [box for _, box in laid.where((laid.tiles.flagged > 0) & is_large)]
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    for pen in (QPen(theme.panel, 3.6), QPen(theme.bad, 1.8)):
-        pen.setCapStyle(Qt.PenCapStyle.RoundCap)
-        painter.setPen(pen)
-        for box in flagged:
-            x, y = box.right() - 5, box.bottom() - 5
-            painter.drawLine(QPointF(x - 2, y - 2), QPointF(x + 2, y + 2))
-            painter.drawLine(QPointF(x - 2, y + 2), QPointF(x + 2, y - 2))
-
-
 def _signs(look: PaintContext, laid: LaidTiles) -> frozenset[Sign]:
     tiles = laid.tiles
     found = {Sign.SHARE} if bool((tiles.elements > 0).any()) else set()
     found |= {Sign.REVIEW} if bool((tiles.waiting > 0).any()) else set()
-    found |= {Sign.DIFFERS} if bool((tiles.flagged > 0).any()) else set()
     is_tiny = np.minimum(laid.width, laid.height) < _HAIRLINE_PX
     found |= {Sign.TINY} if bool((is_tiny & (tiles.elements > 0)).any()) else set()
     if look.tinting.overlay is not paint_context.Overlay.NONE:

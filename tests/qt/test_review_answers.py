@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import openpyxl
@@ -432,6 +433,14 @@ def test_a_card_says_whether_anything_else_feeds_what_was_lost(deciding: Window)
     assert legacy is not None
     deciding.project.do(SetElements((source.id, entity.id), (Element(legacy.id, code.id),)))
     assert card(deciding, "legacy_code").facts.reason.endswith("1 other schema feeds it.")
+
+
+def test_losing_the_last_source_of_a_required_attribute_is_not_the_first_answer(deciding: Window) -> None:
+    facts = card(deciding, "legacy_code").facts
+    plain = LossCard(replace(facts, proposal=None))
+    last = LossCard(replace(facts, proposal=None, is_last_source=True))
+    assert plain.first is plain.loss_button
+    assert last.first is last.another_button
 
 
 def test_a_key_that_somebody_changed_is_the_one_that_the_buttons_show_and_that_answers(deciding: Window) -> None:

@@ -353,7 +353,7 @@ def test_the_model_keeps_qts_rules_through_edits_undo_and_another_project(
 @pytest.mark.usefixtures("key")
 def test_an_answer_that_comes_after_the_selection_moved_on_is_dropped(window: Window) -> None:
     jobs = HeldJobs()
-    late = SelectionSuggestions(window.project, window.selection, jobs)
+    late = SelectionSuggestions(window.project, window.selection, window.map.edits, jobs)
     late.want(True)
     other = key_of(window, "fx.payments.orders", "payment")
     choose(window, other)

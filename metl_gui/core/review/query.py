@@ -52,6 +52,7 @@ class ReviewFacts:
         schema, entity: their names.
         assigned: who is to decide, empty for nobody.
         records: how many records the newest run counted in the versions that the decision is about.
+        starved: paths of the required attributes that lose their last source by it.
     """
 
     item: ReviewItem
@@ -59,6 +60,7 @@ class ReviewFacts:
     entity: str
     assigned: str = ""
     records: int = 0
+    starved: tuple[str, ...] = ()
 
     @property
     def verdict(self) -> str:
@@ -129,6 +131,7 @@ def facts_of(
     item: ReviewItem,
     assigned: str = "",
     records_of: Callable[[int], int] | None = None,
+    starved: tuple[str, ...] = (),
 ) -> ReviewFacts:
     """Name what an item is asked by.
 
@@ -137,17 +140,21 @@ def facts_of(
         item: the item.
         assigned: who is to decide.
         records_of: how many records the newest run counted of a schema version, by its id.
+        starved: paths of the required attributes that lose their last source by it.
     """
     schema = document.extraction.schema(document.extraction.schema_of(item.key[0])).name
     entity = document.cdm.schema(document.cdm.schema_of(item.key[1])).name
     ids = (item.key[0], *(key[0] for key in item.chain))
-    return ReviewFacts(item, schema, entity, assigned, sum(map(records_of, ids)) if records_of is not None else 0)
+    records = sum(map(records_of, ids)) if records_of is not None else 0
+    return ReviewFacts(item, schema, entity, assigned, records, starved)
 
 
 def sorted_facts(
     facts: Iterable[ReviewFacts], order: ReviewOrder, grouping: Grouping = Grouping.NONE
 ) -> list[ReviewFacts]:
-    """Sort items, those that were postponed last; within equals the order in which they come stays.
+    """Sort items: those that were postponed last, and first those by which a required attribute loses its last source.
+
+    Within equals the order in which they come stays.
 
     Order:
         A group stands where its first item does.
@@ -169,15 +176,16 @@ def group_of(facts: ReviewFacts, grouping: Grouping) -> tuple[bool, str]:
     return is_later, facts.schema if grouping is Grouping.SCHEMA else facts.entity
 
 
-def _rank(order: ReviewOrder) -> Callable[[ReviewFacts], tuple[bool, int, int]]:
-    def rank(facts: ReviewFacts) -> tuple[bool, int, int]:
+def _rank(order: ReviewOrder) -> Callable[[ReviewFacts], tuple[bool, bool, int, int]]:
+    def rank(facts: ReviewFacts) -> tuple[bool, bool, int, int]:
         block = facts.item.block
+        first = block.postponed, not facts.starved
         if order is ReviewOrder.AGE:
-            return block.postponed, block.when_ms, 0
+            return *first, block.when_ms, 0
         if order is ReviewOrder.WEIGHT:
             records, elements = facts.weight
-            return block.postponed, -records, -elements
-        return block.postponed, 0, 0
+            return *first, -records, -elements
+        return *first, 0, 0
 
     return rank
 

@@ -5,6 +5,7 @@ A card says what was lost and why; the answers are buttons, each with its key.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -72,6 +73,7 @@ class CardFacts:
         lost: path of the end that went.
         proposal: the best candidate.
         choices: all that may stand in its place.
+        is_last_source: a required attribute loses its last source by it, so that losing it is not the first answer.
     """
 
     loss: Loss
@@ -81,6 +83,7 @@ class CardFacts:
     lost: str
     proposal: Proposal | None
     choices: LossChoices
+    is_last_source: bool = False
 
 
 def cards_of(
@@ -89,6 +92,7 @@ def cards_of(
     losses: tuple[Loss, ...],
     refused: RefusedRenames = NO_RENAMES_REFUSED,
     values: Values | None = None,
+    starved: Collection[str] = (),
 ) -> list[CardFacts]:
     """Work out one card for each loss.
 
@@ -98,6 +102,7 @@ def cards_of(
         losses: what of it is asked.
         refused: renames that people refused.
         values: sample values of attributes of its schema that may be seen, by id.
+        starved: paths of the required attributes that lose their last source.
     """
     entity_version = document.cdm.version(block.entity_version)
     entity = document.cdm.schema(entity_version.schema_id)
@@ -115,7 +120,9 @@ def cards_of(
         parts += [_feeders_words(feeders.get(target.id, 0))] if feeders is not None and target is not None else []
         where = f"{need} {entity.name} {entity_version.label}"
         path = lost_path(document, block, loss)
-        cards.append(CardFacts(loss, loss.to_path, where, " ".join(parts), path, proposal, choices[loss]))
+        parts += ["Nothing else feeds it, and it is required."] if loss.to_path in starved else []
+        told, is_last = " ".join(parts), loss.to_path in starved
+        cards.append(CardFacts(loss, loss.to_path, where, told, path, proposal, choices[loss], is_last))
     return cards
 
 
@@ -244,7 +251,10 @@ class LossCard(QFrame):
         self.rename_button.clicked.connect(self.accept_rename)
         self.refuse_button.clicked.connect(self.refuse_rename)
         with_proposal = [self.rename_button, self.another_button, self.loss_button, self.refuse_button]
-        self._in_order = with_proposal if proposal is not None else [self.loss_button, self.another_button]
+        without = [self.loss_button, self.another_button]
+        if self.facts.is_last_source:
+            without.reverse()
+        self._in_order = with_proposal if proposal is not None else without
         for button in (self.rename_button, self.refuse_button):
             button.setParent(self)
             button.setVisible(proposal is not None)

@@ -132,7 +132,7 @@ class ItemDetail(QWidget):
         """Show another item."""
         self._show_head(document, facts)
         self._show_sides(document, facts.item, refused)
-        self._show_cards(document, facts.item, refused, can_decide)
+        self._show_cards(document, facts, refused, can_decide)
         self.fresh.show_item(document, facts.item, can_decide)
         self._fit_sides()
         self._show_first_lost()
@@ -223,8 +223,10 @@ class ItemDetail(QWidget):
         self._lists.resize(self._lists.width(), self.after.height() + _FRAME_PX)  # else it cannot scroll there yet
         self._lists_area.verticalScrollBar().setValue(self.after.place_of(lost - 1) if lost else 0)
 
-    def _show_cards(self, document: Document, item: ReviewItem, refused: RefusedRenames, can_decide: bool) -> None:
-        facts = cards_of(document, item.block, item.losses, refused, self._values(document, item.block))
+    def _show_cards(self, document: Document, asked: ReviewFacts, refused: RefusedRenames, can_decide: bool) -> None:
+        item = asked.item
+        values = self._values(document, item.block)
+        facts = cards_of(document, item.block, item.losses, refused, values, asked.starved)
         best = {each.loss: each.proposal for each in facts if each.proposal is not None}
         self.groups.show_groups(grouped(best), can_decide)
         if self.losses.show_facts(item.key, facts, can_decide):

@@ -56,17 +56,11 @@ def entries_of(facts: list[ReviewFacts], grouping: Grouping) -> list[Entry]:
     return entries
 
 
-def row_words(document: Document, facts: ReviewFacts, starved: tuple[str, ...] = ()) -> TwoLines:
-    """Say what a row says.
-
-    Args:
-        document: where it is.
-        facts: of the item.
-        starved: the required attributes that lost their last source.
-    """
+def row_words(document: Document, facts: ReviewFacts) -> TwoLines:
+    """Say what the row of an item says."""
     item = facts.item
     parts = [f"{len(item.losses):,} lost"] if item.losses else []
-    parts += [_starved_words(starved)] if starved else []
+    parts += [_starved_words(facts.starved)] if facts.starved else []
     counts = ((len(item.new_attributes), "new attribute"), (len(item.type_changes), "type change"))
     parts += [number_of(count, what) for count, what in counts if count]
     parts += [f"and {number_of(len(item.chain), 'later version')}"] if item.chain else []
@@ -98,7 +92,6 @@ class ReviewModel(HeadedModel[ReviewFacts]):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(RowRoles(self._spoken, others={WORDS_ROLE: self._said}, key=_key), parent)
         self._document = Document()
-        self._sources = LastSources(self._document)
         self._words: dict[BlockKey, tuple[ReviewFacts, TwoLines]] = {}  # of this document only
 
     @property
@@ -109,7 +102,7 @@ class ReviewModel(HeadedModel[ReviewFacts]):
     def show_entries(self, document: Document, entries: list[Entry]) -> None:
         """Show other rows: those that are gone go, the rest is looked at again."""
         if document is not self._document:
-            self._document, self._sources, self._words = document, LastSources(document), {}
+            self._document, self._words = document, {}
         names = [_name(entry) for entry in entries]
         wanted = set(names)
         gone = [at for at, entry in enumerate(self.rows) if _name(entry) not in wanted]
@@ -129,7 +122,7 @@ class ReviewModel(HeadedModel[ReviewFacts]):
     def _said(self, facts: ReviewFacts) -> TwoLines:
         known = self._words.get(facts.item.key)
         if known is None or known[0] != facts:
-            words = row_words(self._document, facts, self._sources.lost_by(facts.item))
+            words = row_words(self._document, facts)
             known = self._words[facts.item.key] = facts, words
         return known[1]
 
@@ -194,6 +187,7 @@ class ReviewListPanel(Surface):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("panel", (420, 600), parent, share=(0.3, 1.0))
         self._document = Document()
+        self._sources = LastSources(self._document)
         self._items: tuple[ReviewItem, ...] = ()
         self._assigned: Assignments = NOBODY_ASSIGNED
         self._records: Mapping[int, int] = {}
@@ -250,6 +244,8 @@ class ReviewListPanel(Surface):
         at = self.view.currentIndex().row()
         current = self.current
         self._is_refreshing = True  # rows go one by one, and those that are left are not to be looked at meanwhile
+        if document is not self._document:
+            self._sources = LastSources(document)
         self._document, self._items = document, items
         self._assigned, self._records = assigned, records or {}
         self._filter()
@@ -340,10 +336,12 @@ class ReviewListPanel(Surface):
         """Name what an item is asked by, as it is known already where nothing of it changed."""
         assigned = self._assigned.of(self._document, item)
         records_of = (lambda id_: self._records.get(id_, 0)) if self._records else None
+        starved = self._sources.lost_by(item)
         known = self._facts.get(item.key)
-        if known is not None and known.item is item and known.assigned == assigned and not self._records:
+        is_same = known is not None and (known.item is item, known.assigned, known.starved) == (True, assigned, starved)
+        if known is not None and is_same and not self._records:
             return known
-        return facts_of(self._document, item, assigned, records_of)
+        return facts_of(self._document, item, assigned, records_of, starved)
 
     def _filter_changed(self) -> None:
         current = self.current

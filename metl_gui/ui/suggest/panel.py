@@ -348,7 +348,7 @@ class SuggestionController(QObject):
     def __init__(self, page: MapPage, project: OpenProject, selection: Selection, jobs: Jobs) -> None:
         super().__init__(page)
         self._page, self._project = page, project
-        self.suggestions = SelectionSuggestions(project, selection, jobs, self)
+        self.suggestions = SelectionSuggestions(project, selection, page.edits, jobs, self)
         self.everywhere = ProjectSuggestions(project, selection, self.suggestions, jobs, self)
         self.panel = SuggestionPanel(project, self.suggestions, self.everywhere)
         self.dock = Dock("suggestionDock", "Suggestions", self.panel)

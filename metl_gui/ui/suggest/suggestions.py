@@ -12,7 +12,6 @@ from typing import TypeAlias
 from PySide6.QtCore import QObject, Signal
 
 from metl_gui.core.edits.elements import SetElements
-from metl_gui.core.edits.version_scope import VersionScope
 from metl_gui.core.matrix.blocks import BlockKey, Element, Status
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.project.refusals import RefusedSuggestion, RefusedSuggestions
@@ -21,6 +20,7 @@ from metl_gui.core.suggest.entities import EntityIndex, EntityRank
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import UserError
 from metl_gui.ui.jobs.jobs import CommandResult, JobOutcome, Jobs
+from metl_gui.ui.map.scoped_edits import ScopedEdits
 from metl_gui.ui.matrix.painting.overlay import Ghost
 from metl_gui.ui.project.document import DocumentChange, OpenProject
 from metl_gui.ui.project.selection import Selected, Selection, block_meant, place_of_version
@@ -143,10 +143,18 @@ class SelectionSuggestions(QObject):
     moved = Signal(object)
     said = Signal(object)
 
-    def __init__(self, project: OpenProject, selection: Selection, jobs: Jobs, parent: QObject | None = None) -> None:
+    def __init__(
+        self,
+        project: OpenProject,
+        selection: Selection,
+        edits: ScopedEdits,
+        jobs: Jobs,
+        parent: QObject | None = None,
+    ) -> None:
         super().__init__(parent)
         self._project = project
         self._selection = selection
+        self._edits = edits
         self._jobs = jobs
         self._is_wanted = False
         self._dismissed: BlockKey | None = None
@@ -253,8 +261,8 @@ class SelectionSuggestions(QObject):
             self.accept_in(self.found.key, candidate.element)
 
     def accept_in(self, key: BlockKey, element: Element) -> None:
-        """Set an element that was suggested for some block."""
-        self._project.do(SetElements(key, (element,)))
+        """Set an element that was suggested for some block, in all versions that are in scope."""
+        self._edits.do((SetElements(key, (element,)),))
 
     def accept_all(self) -> None:
         """Set all that are sure as one undo step; they are unconfirmed, as nobody has looked at each of them."""
@@ -263,10 +271,11 @@ class SelectionSuggestions(QObject):
             return
         chosen = suggestions_of(document, key, sure)
         which = f"above {LEAST_OF_ALL:.2f} in {block_words(document, key)}"
-        plan = plan_acceptance(document, chosen, which, Status.UNCONFIRMED, VersionScope.THIS)
+        plan = plan_acceptance(document, chosen, which, Status.UNCONFIRMED, self._edits.scope)
         if self._project.do(plan.edit):
+            more = f", and {number_of(plan.carried, 'element')} in other versions" if plan.carried else ""
             count = number_of(len(sure), "suggestion")
-            self.said.emit(CommandResult(f"{count} accepted, not confirmed yet.", "Undo", self._project.undo))
+            self.said.emit(CommandResult(f"{count} accepted{more}, not confirmed yet.", "Undo", self._project.undo))
 
     def refuse_current(self) -> None:
         """Refuse the current candidate."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.review.assignees import NOBODY_ASSIGNED, Assignments, keys_of
+from metl_gui.core.review.feeders import LastSources
 from metl_gui.core.review.items import ReviewItem, review_items
 from metl_gui.core.review.query import NO_FILTER, ReviewFacts, ReviewOrder, ReviewQuery, facts_of, sorted_facts
 from metl_gui.errors import EditError
@@ -109,8 +110,15 @@ class ReviewListQuery:
     def of(self, document: Document, items: Iterable[ReviewItem]) -> list[ReviewFacts]:
         """Take those items of a document, postponed ones last."""
         now_ms = self.now_ms or time.time_ns() // 1_000_000
+        sources = LastSources(document)
         facts = (
-            facts_of(document, item, self.assigned.of(document, item), lambda id_: self.records.get(id_, 0))
+            facts_of(
+                document,
+                item,
+                self.assigned.of(document, item),
+                lambda id_: self.records.get(id_, 0),
+                sources.lost_by(item),
+            )
             for item in items
         )
         return sorted_facts((one for one in facts if self.query.passes(one, now_ms)), self.order)

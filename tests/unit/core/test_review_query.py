@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from metl_gui.core.review.items import review_items
@@ -36,6 +38,14 @@ def facts() -> list[ReviewFacts]:
     records = {item.key[0]: at for at, item in enumerate(review_items(world.document))}
     found = [facts_of(world.document, item, "", records.__getitem__) for item in review_items(world.document)]
     return [ReviewFacts(one.item, one.schema, one.entity, who.get(one.schema, ""), one.records) for one in found]
+
+
+def test_what_takes_the_last_source_of_a_required_attribute_stands_first_and_what_was_postponed_last(
+    facts: list[ReviewFacts],
+) -> None:
+    starved = [replace(one, starved=("a",)) if one.schema == "s3" else one for one in facts]
+    assert [one.schema for one in sorted_facts(starved, ReviewOrder.SCHEMA)] == ["s3", "s1", "s2"]
+    assert [one.schema for one in sorted_facts(starved, ReviewOrder.WEIGHT)] == ["s3", "s2", "s1"]
 
 
 @pytest.mark.parametrize(

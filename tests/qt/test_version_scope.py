@@ -189,7 +189,7 @@ def test_only_in_this_version_takes_the_others_back(opened: Callable[[Versions],
 
 
 def test_what_was_left_is_told_and_types_can_be_mapped_after_all(opened: Callable[[Versions], Window]) -> None:
-    window = opened([("a", "b"), ("a", "b"), ("a:bytes",)])
+    window = opened([("a", "b"), ("a", "b"), ("a:boolean",)])
     window.map.edits.choose(VersionScope.THIS)
     click(window, "2", "b", "a")
     window.map.edits.choose(VersionScope.ALL)

@@ -1,8 +1,8 @@
 """Carry what was set or cleared in one version to other versions of its schema: the element of the same two lineages.
 
-An element is set where both of its ends are free; ends that are taken, retired blocks and types that cannot be read are
-left and told one by one. Clearing removes the element of the same lineages and no other. What replaces or swaps holds
-for its own version alone.
+An element is set where both of its ends are free. Ends that are taken, retired blocks, and types that may refuse values
+where those of the version it comes from may not are left and told one by one. Clearing removes the element of the same
+lineages and no other. What replaces or swaps holds for its own version alone.
 
 Source: docs/architecture/model.md, "Edits of several versions".
 """
@@ -18,7 +18,7 @@ from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element, Status
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Attribute
-from metl_gui.core.trees.types import is_readable
+from metl_gui.core.trees.type_verdicts import TypeVerdict, type_verdict
 
 
 class VersionScope(StrEnum):
@@ -58,6 +58,7 @@ class WishedElement(NamedTuple):
     Args:
         key: its block.
         source, target: its ends.
+        like: the source in the version that it comes from.
         is_set: whether it is to be 1.
         is_unconfirmed: whether what sets it leaves it to be confirmed.
     """
@@ -65,6 +66,7 @@ class WishedElement(NamedTuple):
     key: BlockKey
     source: Attribute
     target: Attribute
+    like: Attribute
     is_set: bool = True
     is_unconfirmed: bool = False
 
@@ -178,21 +180,22 @@ def _wished(
     others = [key for key in _keys_in(document, edit.key, scope, entity_versions_too) if key not in shown]
     if not others or (edit.ones and edit.zeros):
         return
-    columns = {a.id: a.lineage for a in document.extraction.version(edit.key[0]).attributes}
+    columns = {a.id: a for a in document.extraction.version(edit.key[0]).attributes}
     rows = {a.id: a.lineage for a in document.cdm.version(edit.key[1]).attributes}
     elements = edit.ones or edit.zeros
-    lineages = [(columns[e.p], rows[e.q]) for e in elements if e.p in columns and e.q in rows]
-    of_sources, of_targets = {p for p, _ in lineages}, {q for _, q in lineages}
+    ends = [(columns[e.p], rows[e.q]) for e in elements if e.p in columns and e.q in rows]
+    of_sources, of_targets = {like.lineage for like, _ in ends}, {q for _, q in ends}
+    is_unconfirmed = edit.status is Status.UNCONFIRMED
     targets_of: dict[int, dict[int, Attribute]] = {}
     for key in others:
         sources = document.extraction.members(key[0], of_sources)
         if key[1] not in targets_of:
             targets_of[key[1]] = document.cdm.members(key[1], of_targets)
         targets = targets_of[key[1]]
-        for p, q in lineages:
-            if p in sources and q in targets:
-                is_unconfirmed = edit.status is Status.UNCONFIRMED
-                yield WishedElement(key, sources[p], targets[q], bool(edit.ones), is_unconfirmed)
+        for like, q in ends:
+            if like.lineage in sources and q in targets:
+                source = sources[like.lineage]
+                yield WishedElement(key, source, targets[q], like, bool(edit.ones), is_unconfirmed)
 
 
 class _BlockPlan:
@@ -222,7 +225,7 @@ class _BlockPlan:
                 self.changes[element] = False
         elif element in self._standing or element in self.changes:
             self.already.add(element)
-        elif reason := self._hindrance(one.source, one.target, types_too):
+        elif reason := self._hindrance(one, types_too):
             self.left[element] = LeftElement(self._before.key, element, reason)
         else:
             self.changes[element] = True
@@ -240,9 +243,17 @@ class _BlockPlan:
         status = Status.UNCONFIRMED if self._is_unconfirmed else Status.CONFIRMED
         return SetElements(self._before.key, tuple(sorted(ones)), tuple(sorted(zeros)), status)
 
-    def _hindrance(self, source: Attribute, target: Attribute, types_too: bool) -> LeftReason | None:
+    def _hindrance(self, one: WishedElement, types_too: bool) -> LeftReason | None:
         if self._before.status is Status.RETIRED and self._given is None:
             return LeftReason.RETIRED
-        if source.id in self._taken_p or target.id in self._taken_q:
+        if one.source.id in self._taken_p or one.target.id in self._taken_q:
             return LeftReason.TAKEN
-        return None if types_too or is_readable(source, target) else LeftReason.TYPE
+        return LeftReason.TYPE if not types_too and _is_worse(one) else None
+
+
+def _is_worse(one: WishedElement) -> bool:
+    """Whether the types of an element may refuse values, and those of the one that it comes from may not."""
+    own, other = one.source, one.like
+    if (own.type, own.logical, own.scale) == (other.type, other.logical, other.scale):
+        return False
+    return type_verdict(own, one.target) is TypeVerdict.MAY_REFUSE is not type_verdict(other, one.target)

@@ -297,9 +297,9 @@ def _ranged(names: _NameLookup, row: MappingRow, versions: VersionRange) -> Rang
     old_policy = _not_newest(names.document, entity_version.version.id)
     if old_policy:
         raise EditError(old_policy)
-    lineage = versions.lineage_of(row.attribute)
+    source = versions.attribute_at(row.attribute)
     is_unconfirmed = _wished_status(row) is Status.UNCONFIRMED
-    return RangedRow(row.line, versions.ids, lineage, entity_version.version.id, target, is_unconfirmed)
+    return RangedRow(row.line, versions.ids, source, entity_version.version.id, target, is_unconfirmed)
 
 
 def _find(names: _NameLookup, row: MappingRow) -> tuple[BlockKey, _ResolvedRow]:

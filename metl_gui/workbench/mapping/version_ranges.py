@@ -35,20 +35,20 @@ class VersionRange:
     ids: tuple[int, ...]
     of: int | None = None
 
-    def lineage_of(self, path: str) -> int:
-        """Return the lineage that a path means.
+    def attribute_at(self, path: str) -> Attribute:
+        """Return the attribute whose lineage a path means.
 
         Raises:
             EditError: no version has the path, or not the one that is to say it.
         """
         tree = self.document.extraction
         if self.of is not None:
-            return find_attribute(tree.version(self.of), self.schema.name, path).lineage
+            return find_attribute(tree.version(self.of), self.schema.name, path)
         for id_ in reversed(self.ids):
             found = tree.version(id_).at_path(path)
             if found is not None:
-                return found.lineage
-        return find_attribute(tree.version(self.ids[-1]), self.schema.name, path).lineage
+                return found
+        return find_attribute(tree.version(self.ids[-1]), self.schema.name, path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class RangedRow:
     Args:
         line: counted from 1.
         versions: ids of the schema's versions, oldest first.
-        lineage: of the source.
+        source: the attribute of one version whose lineage is meant.
         entity_version: id of the entity's version.
         target: the CDM attribute.
         is_unconfirmed: whether it is only set, to be confirmed by somebody.
@@ -66,7 +66,7 @@ class RangedRow:
 
     line: int
     versions: tuple[int, ...]
-    lineage: int
+    source: Attribute
     entity_version: int
     target: Attribute
     is_unconfirmed: bool
@@ -138,9 +138,10 @@ def _wished(
         for version in row.versions:
             if version not in lineages:
                 lineages[version] = {a.lineage: a for a in document.extraction.version(version).attributes}
-            source = lineages[version].get(row.lineage)
+            source = lineages[version].get(row.source.lineage)
             if source is not None:
-                one = WishedElement((version, row.entity_version), source, row.target, is_set, row.is_unconfirmed)
+                key = version, row.entity_version
+                one = WishedElement(key, source, row.target, row.source, is_set, row.is_unconfirmed)
                 lines.setdefault((one.key, one.element), row.line)
                 yield one
 

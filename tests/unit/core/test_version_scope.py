@@ -64,7 +64,7 @@ def test_this_version_takes_no_other() -> None:
 
 
 def test_what_is_taken_retired_or_of_another_type_is_left_and_told() -> None:
-    world = world_of(("a", "b"), ("a", "b"), ("a:bytes", "b"), ("a", "b"))
+    world = world_of(("a", "b"), ("a", "b"), ("a:boolean", "b"), ("a", "b"))
     world.map("s@2:be@1", a="b")
     world.map("s@4:be@1", c="b")
     world.do(RetireBlock(world.key("s@4:be@1")))
@@ -75,6 +75,13 @@ def test_what_is_taken_retired_or_of_another_type_is_left_and_told() -> None:
     assert {each.reason: each.key for each in plan.left} == {r: world.key(block) for r, block in reasons.items()}
     along = carried(world.document, (edit,), VersionScope.ALL, types_too=True)
     assert [each.key for each in along.edits] == [world.key("s@3:be@1")]
+
+
+def test_a_type_that_the_own_version_has_too_is_no_reason_to_leave_an_element() -> None:
+    world = world_of(("a:boolean",), ("a:boolean",), ("a:int64",), ("a",))
+    plan = carried(world.document, (world.setting("s@1:be@1", a="a"),), VersionScope.ALL)
+    assert {each.key for each in plan.edits} == {world.key(f"s@{label}:be@1") for label in "234"}
+    assert plan.left == ()
 
 
 def test_clearing_clears_the_same_lineages_and_no_others() -> None:

@@ -101,14 +101,14 @@ def test_labels_with_dots_are_ends_of_ranges(opened: Callable[..., Workbench], t
 def test_lines_that_name_a_version_come_first_and_what_they_took_is_left(
     opened: Callable[..., Workbench], tmp_path: Path
 ) -> None:
-    workbench = opened(("a", "b"), ("a", "b"), ("a:bytes", "b"))
+    workbench = opened(("a:boolean", "b"), ("a", "b"), ("a", "b"))
     table = write_table(tmp_path, "s,*,a,be,1,a", "s,2,b,be,1,a", "s,*,b,be,1,b")
     result = import_mapping(workbench, table)
-    assert pairs(workbench, *"123") == [{("a", "a"), ("b", "b")}, {("a", "b")}, {("b", "b")}]
+    assert pairs(workbench, *"123") == [{("b", "b")}, {("a", "b")}, {("a", "a"), ("b", "b")}]
     assert result.conflicts == ()
     assert left(result) == [
+        (2, "s@1:be@1", "the types differ"),
         (2, "s@2:be@1", "an end is taken"),
-        (2, "s@3:be@1", "the types differ"),
         (4, "s@2:be@1", "an end is taken"),
     ]
     assert result.set == 4

@@ -108,7 +108,7 @@ _BESIDE_PX = 5.0
 def paint_beside(
     painter: QPainter, content: PlaneContent, camera: Camera, cell: Selected, words: str, size: QRectF
 ) -> None:
-    """Write a few words beside a cell: below it at the right, or where there is room."""
+    """Write a few words beside a cell, first above it at the right: mappings mostly go down to the right."""
     wide, tall = span_of(content.columns, cell.source), span_of(content.rows, cell.target)
     if wide is None or tall is None:
         return
@@ -117,11 +117,13 @@ def paint_beside(
     if not QRectF(left, top, right - left, bottom - top).intersects(size):
         return
     width, height = pill_width(words), PILL_PX * themes.scale()
-    x = right + _BESIDE_PX if right + _BESIDE_PX + width <= size.right() else left - _BESIDE_PX - width
-    y = bottom + _BESIDE_PX if bottom + _BESIDE_PX + height <= size.bottom() else top - _BESIDE_PX - height
+    after, before = right + _BESIDE_PX, left - _BESIDE_PX - width
+    above, below = top - _BESIDE_PX - height, bottom + _BESIDE_PX
+    corners = ((after, above), (before, below), (after, below), (before, above))
+    boxes = [QRectF(x, y, width, height) for x, y in corners]
     painter.save()
     painter.setOpacity(0.94)
-    paint_pill(painter, QRectF(x, y, width, height), words, "accent")
+    paint_pill(painter, next((box for box in boxes if size.contains(box)), boxes[2]), words, "accent")
     painter.restore()
 
 

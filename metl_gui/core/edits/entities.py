@@ -61,7 +61,8 @@ class AddEntity:
 class ChangeEntity:
     """Make the newest content of an entity equal to a list of attributes, by a new version and the automated update.
 
-    Where only documentation or order differ, the newest version is changed in place.
+    Where only documentation or order differ, the newest version is changed in place. Whoever takes attributes away
+    answers in the same edit for what was mapped to them: nobody is asked about these losses again.
 
     Args:
         entity_id: the entity.
@@ -106,6 +107,7 @@ class ChangeEntity:
         AddVersion(Side.CDM, VersionDeclaration(entity.name, self.attributes, label, key=key, source=BY_HAND)).apply(
             draft
         )
+        _accept_own_losses(draft, newest, _newest(draft.tree(Side.CDM), self.entity_id))
 
     def _label(self, tree: ReadableTree, entity: Schema) -> str:
         label = self.label or _label_above(tree, entity)
@@ -115,6 +117,19 @@ class ChangeEntity:
                 hint=f"Choose a label behind {_newest(tree, entity.id).label}, or none.",
             )
         return label
+
+
+def _accept_own_losses(draft: Draft, before: Version, after: Version) -> None:
+    """Accept what blocks lose because attributes were taken away on purpose."""
+    gone = {a.lineage for a in before.attributes}.difference(a.lineage for a in after.attributes)
+    for block in draft.matrix.row_set(after.id) if gone else ():
+        losses = tuple(
+            replace(loss, answer="accepted") if loss.is_open and loss.q_lineage in gone else loss
+            for loss in block.losses
+        )
+        if losses != block.losses:
+            who, when_ms = draft.stamp.who, draft.stamp.when_ms
+            draft.put_block(replace(block, losses=losses, who=who, when_ms=when_ms).settled())
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from metl_gui.core.changes.draft import Edit, Transition, perform
+from metl_gui.core.changes.draft import Edit, EditContext, Transition, perform
 from metl_gui.core.changes.effects import BlockEffect, effects
 from metl_gui.core.edits.entities import AddEntity, ChangeEntity, CreateAndMap, changed_words, declared
 from metl_gui.core.edits.lineages import AttributeKey
 from metl_gui.core.edits.settings import SetSettings
+from metl_gui.core.matrix.blocks import Status
 from metl_gui.core.review.items import review_items
 from metl_gui.core.trees.declarations import AttributeDeclaration
 from metl_gui.core.trees.nodes import Side, Version
@@ -66,11 +67,29 @@ def test_a_new_version_collects_all_changes_and_carries_the_blocks_in_one_state(
     assert transition.title == ("New version 2 of be: add x; rename value to amount; change the type of amount")
 
 
-def test_removing_an_attribute_asks_for_its_elements(world: World) -> None:
+def test_who_removes_an_attribute_answers_for_its_elements_and_is_not_asked_again(world: World) -> None:
+    world.do(change(world, declared(newest(world))[0]))
+    assert review_items(world.document) == ()
+    for version in "12":
+        block = world.block(f"s@{version}:be@2")
+        assert [(loss.to_path, loss.answer) for loss in block.losses] == [("id", "accepted")]
+        assert (block.status, block.who) == (Status.CONFIRMED, "tester")
+
+
+def test_removing_an_attribute_leaves_what_its_sources_lost_to_be_decided(world: World) -> None:
+    world.schema("s", "3", "ref")
+    assert [loss.to_path for loss in world.block("s@3:be@1").open_losses] == ["value"]
     world.do(change(world, declared(newest(world))[0]))
     (item,) = review_items(world.document)
-    assert [loss.to_path for loss in item.losses] == ["id"]
-    assert item.chain == (world.key("s@2:be@2"),)
+    assert [loss.to_path for loss in item.losses] == ["value"]
+
+
+def test_a_second_person_confirms_what_a_new_version_loses(world: World) -> None:
+    edit = change(world, declared(newest(world))[0])
+    after = perform(world.document, edit, EditContext("tester", 1, needs_second=True)).after
+    keys = [(world.version(Side.EXTRACTION, "s", label).id, newest(world).id + 1) for label in "12"]
+    found = [after.matrix.block(*key) for key in keys]
+    assert [block.is_unconfirmed for block in found if block is not None] == [True, True]
 
 
 def test_undoing_a_new_version_puts_the_old_blocks_back(world: World) -> None:
@@ -204,8 +223,8 @@ def test_the_preview_says_what_a_new_version_loses_and_keeps(world: World) -> No
     found = effects_of(world, change(world, declared(newest(world))[0]))
     assert world.document is before
     assert [(e.lost, e.gained, e.kept, e.needs_review) for e in found] == [
-        ((("ref", "id"),), (), 1, True),
-        ((("ref", "id"),), (), 1, True),
+        ((("ref", "id"),), (), 1, False),
+        ((("ref", "id"),), (), 1, False),
     ]
     assert [e.came_from for e in found] == [world.key("s@1:be@1"), world.key("s@2:be@1")]
 

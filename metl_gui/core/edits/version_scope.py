@@ -212,7 +212,9 @@ class _BlockPlan:
         self._standing = {*before.elements, *ones}.difference(zeros)
         self._taken_p = {e.p for e in self._standing}
         self._taken_q = {e.q for e in self._standing}
-        self._is_unconfirmed = before.is_unconfirmed
+        # One that brings no more than a comment has the status of the block, which it may wait with.
+        says_status = given is not None and given.status in (Status.CONFIRMED, Status.UNCONFIRMED)
+        self._is_unconfirmed = given.status is Status.UNCONFIRMED if given and says_status else before.is_unconfirmed
         self.changes: dict[Element, bool] = {}
         self.already: set[Element] = set()
         self.left: dict[Element, LeftElement] = {}
@@ -237,11 +239,10 @@ class _BlockPlan:
         """Return the edit that makes the block so."""
         ones = {e for e, is_set in self.changes.items() if is_set}
         zeros = {e for e, is_set in self.changes.items() if not is_set}
-        if self._given is not None:
-            ones, zeros = ones.union(self._given.ones), zeros.union(self._given.zeros)
-            return replace(self._given, ones=tuple(sorted(ones)), zeros=tuple(sorted(zeros)))
+        given = self._given or SetElements(self._before.key)
+        ones, zeros = ones.union(given.ones), zeros.union(given.zeros)
         status = Status.UNCONFIRMED if self._is_unconfirmed else Status.CONFIRMED
-        return SetElements(self._before.key, tuple(sorted(ones)), tuple(sorted(zeros)), status)
+        return replace(given, ones=tuple(sorted(ones)), zeros=tuple(sorted(zeros)), status=status)
 
     def _hindrance(self, one: WishedElement, types_too: bool) -> LeftReason | None:
         if self._before.status is Status.RETIRED and self._given is None:

@@ -6,7 +6,7 @@ Source: docs/reference/mapping-csv.md.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -233,13 +233,26 @@ def plan_mapping(
         rest = plan_ranges(document, ranged, edits, is_set=mode is not MapMode.UNSET)
     edits |= {edit.key: edit for edit in rest.edits}
     return MapPlan(
-        tuple(edits.values()),
+        _newest_first(document, edits),
         sum(draft.changed for draft in drafts) + rest.changed,
         sum(draft.unchanged for draft in drafts) + rest.unchanged,
         tuple(sorted(conflicts, key=lambda conflict: (conflict.line, conflict.reason))),
         tuple(sorted((each for draft in drafts for each in draft.dropped), key=lambda conflict: conflict.line)),
         tuple(LeftLine(line, known_block_name(document, key), reason) for line, key, reason in rest.left),
     )
+
+
+def _newest_first(document: Document, edits: Mapping[BlockKey, SetElements]) -> tuple[SetElements, ...]:
+    """Sort edits by the versions of their blocks.
+
+    What an older version maps answers the same loss of newer ones where their ends are free, so these go first.
+    """
+    places: list[dict[int, int]] = []
+    for at, tree in enumerate((document.extraction, document.cdm)):
+        schemas = {tree.schema_of(id_) for id_ in {key[at] for key in edits}}
+        places.append({id_: place for one in schemas for place, id_ in enumerate(tree.schema(one).version_ids)})
+    columns, rows = places
+    return tuple(edits[key] for key in sorted(edits, key=lambda key: (columns[key[0]], rows[key[1]]), reverse=True))
 
 
 def _edit(plan: MapPlan, mode: MapMode, path: Path) -> Edit:

@@ -143,6 +143,54 @@ def test_a_status_of_a_range_leaves_its_blocks_unconfirmed(opened: Callable[...,
     assert {world.block(f"s@{label}:be@1").status for label in "12"} == {Status.UNCONFIRMED}
 
 
+def test_a_status_of_a_range_holds_beside_a_line_of_the_version(
+    opened: Callable[..., Workbench], tmp_path: Path
+) -> None:
+    workbench = opened(("a", "b"))
+    table = tmp_path / "mapping.csv"
+    table.write_text(
+        "schema,schema_version,attribute,entity,entity_version,cdm_attribute,status\n"
+        "s,1,a,be,1,a,\ns,*,b,be,1,b,unconfirmed\n",
+        "utf-8",
+    )
+    import_mapping(workbench, table)
+    assert pairs(workbench, "1") == [{("a", "a"), ("b", "b")}]
+    assert world_of(workbench).block("s@1:be@1").status is Status.UNCONFIRMED
+
+
+def test_a_block_waits_no_more_once_a_range_maps_its_loss_beside_a_line_that_brings_a_comment(
+    opened: Callable[..., Workbench], tmp_path: Path
+) -> None:
+    workbench = opened(("a", "b"))
+    import_mapping(workbench, write_table(tmp_path, "s,1,a,be,1,a", "s,1,b,be,1,b"))
+    workbench.do(AddVersion(Side.EXTRACTION, declare("s", ("a", "other"), "2")))
+    assert world_of(workbench).block("s@2:be@1").status is Status.NEEDS_REVIEW
+    table = tmp_path / "mapping.csv"
+    table.write_text(
+        "schema,schema_version,attribute,entity,entity_version,cdm_attribute,comment\n"
+        "s,2,a,be,1,a,ask Ann\ns,*,other,be,1,b,\n",
+        "utf-8",
+    )
+    import_mapping(workbench, table)
+    block = world_of(workbench).block("s@2:be@1")
+    assert (block.status, block.comment, block.open_losses) == (Status.CONFIRMED, "ask Ann", ())
+
+
+@pytest.mark.parametrize("last", ["s,3,second,be,1,b", "s,3..,second,be,1,b"])
+def test_a_loss_is_answered_in_each_version_as_the_table_says(
+    opened: Callable[..., Workbench], tmp_path: Path, last: str
+) -> None:
+    workbench = opened(("a",))
+    import_mapping(workbench, write_table(tmp_path, "s,1,a,be,1,b"))
+    for label in "23":  # what is mapped in 2 answers the loss that 3 has from it, too, where the end is free
+        workbench.do(AddVersion(Side.EXTRACTION, declare("s", ("first", "second", f"of{label}"), label)))
+    result = import_mapping(workbench, write_table(tmp_path, "s,2,first,be,1,b", last))
+    assert (result.conflicts, result.set) == ((), 2)
+    assert pairs(workbench, *"23") == [{("b", "first")}, {("b", "second")}]
+    workbench.undo()
+    assert pairs(workbench, *"23") == [set(), set()]
+
+
 def test_unset_clears_a_range_and_leaves_other_elements(opened: Callable[..., Workbench], tmp_path: Path) -> None:
     workbench = opened(("a", "b"), ("a", "b"))
     import_mapping(workbench, write_table(tmp_path, "s,*,a,be,1,a", "s,*,b,be,1,b"))

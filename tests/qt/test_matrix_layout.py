@@ -91,12 +91,6 @@ def test_tiles_count_every_block_that_waits() -> None:
     assert int(everything(CONTENT, Level.SCHEMA, Level.SCHEMA).waiting.sum()) == waiting > 0
 
 
-def test_a_tile_of_blocks_without_elements_has_no_share() -> None:
-    counts = everything(CONTENT, Level.VERSION, Level.VERSION)
-    assert counts.share[counts.elements == 0].sum() == 0
-    assert counts.share.max() <= 1.0
-
-
 def test_laying_out_what_an_edit_changed_equals_laying_out_everything() -> None:
     block = next(b for b in DOCUMENT.matrix.blocks() if len(b.elements) >= 2)
     free = next(w for e in DOCUMENT.cdm.schemas() for w in e.version_ids if not DOCUMENT.matrix.block(block.version, w))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -33,11 +35,13 @@ from metl_gui.ui.matrix.painting.plane import paint_plane
 from metl_gui.ui.matrix.painting.raster import PixelLine, palette, plates
 from metl_gui.ui.matrix.painting.shapes import BoxPainter
 from metl_gui.ui.matrix.painting.version_changes import changes_within
+from metl_gui.ui.matrix.picture import PictureSpec, save
 from metl_gui.ui.shell.window import Window
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.theming.theme import contrast, luminance
 from tests.helpers.world import World
 from tests.qt.random_documents import some_document
+from tests.unit.ui.naive_plane import Plane
 
 SIZE = (1400, 800)
 CELLS, VERSIONS, SCHEMAS = Camera(-0.4, -0.4, 27, 25), Camera(-4, -4, 3, 3), Camera(-8, -8, 1, 3)
@@ -122,16 +126,57 @@ def test_the_tint_of_a_tile_is_its_share_and_of_an_empty_one_that_of_zero(
     look = PaintContext(CONTENT, camera, SIZE, ratio, theme)
     assert look.levels == (level, Level.VERSION)
     image, _ = painted(look)
+    rooms = Plane.of(DOCUMENT).rooms(level, Level.VERSION)
     for box, tile in tiles(CONTENT, level, Level.VERSION):
         place = camera.on_screen(box[0], box[2])
         colour = image.pixelColor(round((place[0] + 4) * ratio), round((place[1] + 1) * ratio))
         if not tile.waiting and place[0] < SIZE[0] - 10:
-            assert near(colour, theme.tint(tile.share), 8)
+            room = rooms[tile.x, tile.y]
+            assert near(colour, theme.tint(tile.elements / room), 8)
     known = {(tile.x, tile.y) for _, tile in tiles(CONTENT, level, Level.VERSION)}
     wide, tall = CONTENT.columns.spans(level), CONTENT.rows.spans(Level.VERSION)
     x, y = next((x, y) for x in range(9) for y in range(len(tall)) if (x, y) not in known)
     middle = camera.on_screen(sum(wide.stretch(x)) / 2, sum(tall.stretch(y)) / 2)
     assert image.pixelColor(round(middle[0] * ratio), round(middle[1] * ratio)) == zero_of(theme)
+
+
+def one_of_many() -> Document:
+    """Map one attribute of 78 schemas of 50 attributes each to an entity of 50; another group is mapped whole."""
+    paths = [f"field_{number}" for number in range(50)]
+    names = [*(f"many.wide{number}" for number in range(78)), "some.wide0"]
+    world = World()
+    world.entity("entity", "1", *paths)
+    for name in names:
+        world.schema(name, "1", *paths)
+    world.map("many.wide3@1:entity@1", field_7="field_7")
+    world.map("some.wide0@1:entity@1", **{path: path for path in paths})
+    return world.document
+
+
+def test_one_element_in_78_schemas_looks_nearly_empty_and_a_full_tile_does_not(theme: themes.Theme) -> None:
+    content, camera = content_of(one_of_many()), Camera(0, 0, 0.25, 4)
+    look = PaintContext(content, camera, SIZE, 1.0, theme)
+    assert look.levels == (Level.GROUP, Level.VERSION)
+    image, _ = painted(look)
+    groups = content.columns.spans(Level.GROUP)
+    little, whole = (
+        image.pixelColor(round(camera.on_screen(groups.begin(item), 0)[0]) + 6, 60) for item in range(len(groups))
+    )
+    assert near(little, theme.tint(0.0), 2)
+    assert near(whole, theme.tint(1.0), 2)
+    assert little != zero_of(theme)
+    assert contrast(little, theme.panel) < 1.2 < contrast(whole, theme.panel)
+
+
+@pytest.mark.parametrize(
+    ("scale", "words"), [(0.25, {"1 of 3,900"}), (0.01, {"1"}), (1.5, {"1 of 50", "50 of 50"}), (0.5, {"1", "50"})]
+)
+def test_a_tile_says_of_how_many_where_there_is_room(tmp_path: Path, scale: float, words: set[str]) -> None:
+    content = content_of(one_of_many())
+    size = round(content.columns.length * scale) + 20, 220
+    sheet = PictureSpec(content, Camera(0, 0, scale, 4), size, themes.load("light"))
+    written = re.findall(r">([^<>]+)</text>", save(sheet, tmp_path / "plane.svg").read_text("utf-8"))
+    assert {text.strip() for text in written if re.fullmatch(r"[\d,]+( of [\d,]+)?", text.strip())} == words
 
 
 def test_zero_and_the_least_tint_and_the_ground_are_three_colours(theme: themes.Theme) -> None:

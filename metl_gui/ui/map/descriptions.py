@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from html import escape
 
+import numpy as np
+
 from metl_gui.core.matrix.blocks import Block, Element, Status
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.project.comments import Comments
@@ -14,7 +16,6 @@ from metl_gui.ui.matrix.input.hit_test import item_of
 from metl_gui.ui.matrix.input.selected_content import lost_words
 from metl_gui.ui.matrix.layout.axis import Level
 from metl_gui.ui.matrix.layout.content import PlaneContent
-from metl_gui.ui.matrix.layout.tile_counts import Tile
 from metl_gui.ui.matrix.painting.overlay import Ghost
 from metl_gui.ui.project.block_lists import Note
 from metl_gui.ui.project.selection import NodeRef, Selected
@@ -33,7 +34,7 @@ def spoken(content: PlaneContent, selected: Selected, ghosts: tuple[Ghost, ...])
     if key is None or element is None:
         names = f"{_name(document, Side.CDM, target)} from {_name(document, Side.EXTRACTION, source)}"
         lost = lost_words(content, selected)
-        return ", ".join([names, *_numbers(_tile(content, selected)), *([lost] if lost else [])])
+        return ", ".join([names, *_numbers(content, selected), *([lost] if lost else [])])
     names = (
         f"{path_of(document, Side.CDM, key[1], element.q)} from {path_of(document, Side.EXTRACTION, key[0], element.p)}"
     )
@@ -78,7 +79,7 @@ def tip(
         said = comments.of_element(key, element) if key is not None else ()
         parts += [f"“{escape(comment.text)}”" for comment in said]
     elif selected.source is not None and selected.target is not None:
-        parts.append(escape(", ".join(_numbers(_tile(content, selected)))))
+        parts.append(escape(", ".join(_numbers(content, selected))))
     if block is not None and block.comment:
         parts.append(f"<i>{escape(block.comment)}</i>")
     return "<p style='white-space:pre-wrap'>" + "<br>".join(parts) + "</p>"
@@ -88,7 +89,7 @@ def counted(content: PlaneContent, selected: Selected) -> str:
     """Return the numbers of a tile; nothing for a cell, which has none."""
     if selected.element is not None or selected.source is None or selected.target is None:
         return ""
-    return ", ".join(_numbers(_tile(content, selected)))
+    return ", ".join(_numbers(content, selected))
 
 
 _OF_BLOCK = {Status.NEEDS_REVIEW: "the block needs review", Status.UNCONFIRMED: "not confirmed"}
@@ -125,25 +126,25 @@ def _verdict(document: Document, block: Block, element: Element) -> TypeVerdict:
     return type_verdict(source, target) if source is not None and target is not None else TypeVerdict.LOSSLESS
 
 
-def _tile(content: PlaneContent, selected: Selected) -> Tile:
+def _numbers(content: PlaneContent, selected: Selected) -> list[str]:
+    """Count what is mapped of the tile of two nodes, what is not, and what asks for something."""
     levels = [_level(place) for place in (selected.source, selected.target)]
     x = item_of(content.columns, levels[0], selected.source)
     y = item_of(content.rows, levels[1], selected.target)
-    return Tile(0, 0) if x is None or y is None else content.counts(*levels).at(x, y)
+    if x is None or y is None:
+        return ["0 mapped"]
+    counts = content.counts(*levels)
+    tile, room = counts.at(x, y), int(counts.room(np.array([x]), np.array([y]))[0])
+    words = [f"{tile.elements:,} mapped", f"{max(room - tile.elements, 0):,} unmapped"]
+    words += [f"{tile.waiting:,} waiting for review"] if tile.waiting else []
+    words += [f"{tile.flagged:,} that typed columns may refuse"] if tile.flagged else []
+    return words
 
 
 def _level(place: NodeRef | None) -> Level:
     if place is None or place.version is None:
         return Level.SCHEMA
     return Level.VERSION if place.attribute is None else Level.ATTRIBUTE
-
-
-def _numbers(tile: Tile) -> list[str]:
-    words = [f"{tile.elements:,} mapped"]
-    words += [f"{tile.unmapped:,} unmapped"] if tile.room else []
-    words += [f"{tile.waiting:,} waiting for review"] if tile.waiting else []
-    words += [f"{tile.flagged:,} that typed columns may refuse"] if tile.flagged else []
-    return words
 
 
 def _name(document: Document, side: Side, place: NodeRef) -> str:

@@ -232,14 +232,14 @@ class Plane:
 
     def tiles(self, level_x: Level, level_y: Level) -> list[Tile]:
         """Count the tiles of a pair of levels."""
-        sums: dict[tuple[int, int], list[int]] = defaultdict(lambda: [0, 0, 0, 0, 0])
+        sums: dict[tuple[int, int], list[int]] = defaultdict(lambda: [0, 0, 0, 0])
         for column, row, mark in self.elements():
             key = self.columns[column].items[level_x], self.rows[row].items[level_y]
             sums[key][0] += 1
-            sums[key][3] += bool(mark & ElementFlag.MAY_REFUSE)
+            sums[key][2] += bool(mark & ElementFlag.MAY_REFUSE)
         if Level.ATTRIBUTE not in (level_x, level_y):
             self._add_blocks(sums, level_x, level_y)
-        return [Tile(*key, *numbers) for key, numbers in sorted(sums.items()) if numbers[0] or numbers[2]]
+        return [Tile(*key, *numbers) for key, numbers in sorted(sums.items()) if numbers[0] or numbers[1]]
 
     def _add_blocks(self, sums: dict[tuple[int, int], list[int]], level_x: Level, level_y: Level) -> None:
         wide = {c.version.id: c for c in self.columns}
@@ -250,6 +250,22 @@ class Plane:
                 x, y = wide[block.version], tall[block.entity_version]
                 numbers = sums[x.items[level_x], y.items[level_y]]
                 if any(e.p in shown_p and e.q in shown_q for e in block.elements):
-                    numbers[1] += min(len(x.version.attributes), len(y.version.attributes))
-                    numbers[4] += block.status is Status.UNCONFIRMED
-                numbers[2] += block.status is Status.NEEDS_REVIEW
+                    numbers[3] += block.status is Status.UNCONFIRMED
+                numbers[1] += block.status is Status.NEEDS_REVIEW
+
+    def rooms(self, level_x: Level, level_y: Level) -> dict[tuple[int, int], int]:
+        """Count how many elements each tile of a pair of levels could hold, block by block."""
+        sums: Counter[tuple[int, int]] = Counter()
+        wide, tall = self._widths(self.columns, level_x), self._widths(self.rows, level_y)
+        for x, columns in wide:
+            for y, rows in tall:
+                sums[x, y] += min(columns, rows)
+        return dict(sums)
+
+    @staticmethod
+    def _widths(axis: list[Column], level: Level) -> list[tuple[int, int]]:
+        """List the item of a level and the width of every version of an axis, or of every attribute."""
+        if level is Level.ATTRIBUTE:
+            return [(column.items[level], 1) for column in axis]
+        versions = {column.version.id: column for column in axis}
+        return [(column.items[level], len(column.version.attributes)) for column in versions.values()]

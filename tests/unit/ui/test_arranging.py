@@ -30,6 +30,7 @@ from metl_gui.ui.matrix.layout.sort_and_filter import arranged, needs_arranging
 from tests.qt.random_documents import some_document
 from tests.unit.ui.naive_plane import Asked, Column, Notch, Plane, versions_of
 from tests.unit.ui.random_edits import some_edit
+from tests.unit.ui.test_plane import rooms_of
 
 SEEDS = range(5)
 LEVELS = ((Level.VERSION, Level.VERSION), (Level.SCHEMA, Level.SCHEMA), (Level.GROUP, Level.SCHEMA))
@@ -85,6 +86,7 @@ def agrees(content: PlaneContent, plane: Plane) -> None:
     for pair in LEVELS:
         xs, ys = range(len(content.columns.spans(pair[0]))), range(len(content.rows.spans(pair[1])))
         assert list(content.counts(*pair).within(xs, ys)) == plane.tiles(*pair)
+        assert rooms_of(content, *pair) == plane.rooms(*pair)
 
 
 def axis_agrees(axis: Axis, columns: list[Column], notches: list[Notch]) -> None:

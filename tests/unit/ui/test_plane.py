@@ -97,6 +97,14 @@ def everything(content: PlaneContent, level: Level) -> tuple[range, range]:
     return range(len(content.columns.spans(level))), range(len(content.rows.spans(level)))
 
 
+def rooms_of(content: PlaneContent, level_x: Level, level_y: Level) -> dict[tuple[int, int], int]:
+    """Ask for the room of every tile of a pair of levels."""
+    columns, rows = (len(axis.spans(level)) for axis, level in ((content.columns, level_x), (content.rows, level_y)))
+    x, y = np.repeat(np.arange(columns), rows), np.tile(np.arange(rows), columns)
+    room = content.counts(level_x, level_y).room(x, y)
+    return dict(zip(zip(x.tolist(), y.tolist(), strict=True), room.tolist(), strict=True))
+
+
 def some_range(count: int, rng: random.Random) -> range:
     ends = sorted((rng.randint(-2, count + 2), rng.randint(-2, count + 2)))
     return range(*ends)
@@ -134,6 +142,14 @@ def test_the_numbers_of_any_rectangle_of_tiles_are_those_counted_one_by_one(seed
             columns, rows = some_range(len(xs), rng), some_range(len(ys), rng)
             inside = [tile for tile in expected if tile.x in columns and tile.y in rows]
             assert list(content.counts(level_x, level_y).within(columns, rows)) == inside
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_room_of_every_tile_is_that_of_all_its_blocks_of_zeros_too(seed: int) -> None:
+    for document in documents(seed):
+        content, plane = content_of(document), Plane.of(document)
+        for pair in PAIRS:
+            assert rooms_of(content, *pair) == plane.rooms(*pair)
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -33,7 +33,6 @@ class BlockTile(NamedTuple):
     x: int
     y: int
     elements: int
-    room: int
     flagged: int
     status: Status
 
@@ -47,7 +46,6 @@ class Blocks:
     Args:
         x, y: versions of the axes.
         elements: how many are 1.
-        room: the most that can be, min(columns, rows); 0 for null blocks.
         flagged: elements whose types may refuse values.
         status: place in ``core.matrix.matrix.STATUSES``.
         row: row in the base of the matrix, -1 for edited blocks.
@@ -56,7 +54,6 @@ class Blocks:
     x: Ints
     y: Ints
     elements: Ints
-    room: Ints
     flagged: Ints
     status: Ints
     row: Ints
@@ -65,7 +62,7 @@ class Blocks:
         return len(self.x)
 
     def __iter__(self) -> Iterator[BlockTile]:
-        columns = (self.x, self.y, self.elements, self.room, self.flagged)
+        columns = (self.x, self.y, self.elements, self.flagged)
         statuses = [STATUSES[code] for code in self.status.tolist()]
         return map(BlockTile, *(column.tolist() for column in columns), statuses)
 
@@ -141,14 +138,7 @@ class BlockIndex:
         x, y = key // self.height, key % self.height
         elements = self.shown[places] if self.shown is not None else base.start[row + 1] - base.start[row]
         flagged = self.flagged[places] if self.flagged is not None else np.zeros(len(places), np.int64)
-        room = np.where(elements > 0, room_of(self.columns, self.rows, x, y), 0)
-        return Blocks(x, y, elements, room, flagged, base.status[row].astype(np.int64), row)
-
-
-def room_of(columns: Axis, rows: Axis, x: Ints, y: Ints) -> Ints:
-    """Return the most elements that blocks can hold: min(columns, rows), hidden ones included."""
-    room: Ints = np.minimum(columns.widths[x], rows.widths[y])
-    return room
+        return Blocks(x, y, elements, flagged, base.status[row].astype(np.int64), row)
 
 
 def index_of(base: DpmBase, columns: Axis, rows: Axis) -> BlockIndex:
@@ -203,8 +193,8 @@ def _hits(keys: Ints, outer: range, inner: range, size: int) -> Ints:
     return spread(low, high)
 
 
-NOTHING = np.array([0, 0, 0, -1], np.int64)
-"""The facts of a block that is not there: elements, room, flagged elements, status."""
+NOTHING = np.array([0, 0, -1], np.int64)
+"""The facts of a block that is not there: elements, flagged elements, status."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,7 +212,7 @@ class Edited:
     @classmethod
     def none(cls) -> Edited:
         """Return nothing edited."""
-        return cls(np.zeros(0, np.int64), np.zeros((0, 4), np.int64), np.zeros((0, 4), np.int64))
+        return cls(np.zeros(0, np.int64), np.zeros((0, 3), np.int64), np.zeros((0, 3), np.int64))
 
     def __len__(self) -> int:
         return len(self.key)
@@ -250,10 +240,10 @@ class Edited:
     def blocks(self, places: Ints, height: int, before: bool = False) -> Blocks:
         """Return what is drawn of edited blocks now, or was before; those that are not there left out."""
         facts = (self.before if before else self.now)[places]
-        there = facts[:, 3] >= 0
+        there = facts[:, 2] >= 0
         key, facts = self.key[places][there], facts[there]
         row = np.full(len(key), -1, np.int64)
-        return Blocks(key // height, key % height, facts[:, 0], facts[:, 1], facts[:, 2], facts[:, 3], row)
+        return Blocks(key // height, key % height, facts[:, 0], facts[:, 1], facts[:, 2], row)
 
     def with_blocks(self, keys: Ints, before: Ints, now: Ints) -> Edited:
         """Return the columns with other facts of some blocks.

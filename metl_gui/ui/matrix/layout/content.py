@@ -34,7 +34,6 @@ from metl_gui.ui.matrix.layout.block_index import (
     BlockTile,
     Edited,
     index_of,
-    room_of,
 )
 from metl_gui.ui.matrix.layout.density import Area, Density, WholePlanes, density_of
 from metl_gui.ui.matrix.layout.elements import (
@@ -255,7 +254,7 @@ class PlaneContent:
         """(x, y) of all blocks that need review, sorted."""
         key, height = self.index.key[self.index.waiting], self.index.height
         if len(self.edited):
-            fresh = self.edited.key[self.edited.now[:, 3] == WAITS]
+            fresh = self.edited.key[self.edited.now[:, 2] == WAITS]
             key = np.sort(np.concatenate([key[~self.edited.holds(key)], fresh]))
         return key // height, key % height
 
@@ -393,7 +392,7 @@ def _facts_before(content: PlaneContent, x: Ints, y: Ints) -> Ints:
     facts = np.tile(NOTHING, (len(x), 1))
     places = content.index.places(x, y)
     found = content.index.blocks(places[places >= 0])
-    facts[places >= 0] = np.stack([found.elements, found.room, found.flagged, found.status], axis=1)
+    facts[places >= 0] = np.stack([found.elements, found.flagged, found.status], axis=1)
     return facts
 
 
@@ -408,10 +407,9 @@ def _facts_now(content: PlaneContent, x: Ints, y: Ints, blocks: Sequence[Block |
     ends = ends.part(shown(columns, rows, ends))
     is_flagged = may_refuse(content.types, columns, rows, ends)
     held = np.bincount(ends.mark, minlength=len(blocks))
-    room = np.where(held > 0, room_of(columns, rows, x, y), 0)
     flagged = np.bincount(ends.mark[is_flagged], minlength=len(blocks))
     status = np.array([STATUSES.index(block.status) if block is not None else -1 for block in blocks], np.int64)
-    return np.stack([held, room, flagged, status], axis=1)
+    return np.stack([held, flagged, status], axis=1)
 
 
 def axis_of(content: PlaneContent, side: Side) -> Axis:

@@ -88,13 +88,12 @@ class Boxes(NamedTuple):
     top: Floats
     bottom: Floats
     elements: Floats
-    room: Floats
     waiting: Bools
 
     def part(self, chosen: Bools) -> Boxes:
         """Return some of the boxes."""
         sides = (self.left[chosen], self.right[chosen], self.top[chosen], self.bottom[chosen])
-        return Boxes(*sides, self.elements[chosen], self.room[chosen], self.waiting[chosen])
+        return Boxes(*sides, self.elements[chosen], self.waiting[chosen])
 
 
 class Spots(NamedTuple):
@@ -105,7 +104,6 @@ class Spots(NamedTuple):
 
     at: Ints
     elements: Floats
-    room: Floats
     waits: Floats
 
 
@@ -118,7 +116,7 @@ def spots_of(boxes: Boxes, xs: Bins, ys: Bins) -> Spots:
     boxes = boxes.part(inside)
     parts = xs.parts(boxes.left, boxes.right) * ys.parts(boxes.top, boxes.bottom)
     at, box = _bins_of(low_x, high_x, low_y, high_y, len(xs))
-    return Spots(at, (boxes.elements / parts)[box], (boxes.room / parts)[box], boxes.waiting.astype(np.float64)[box])
+    return Spots(at, (boxes.elements / parts)[box], boxes.waiting.astype(np.float64)[box])
 
 
 def _bins_of(low_x: Ints, high_x: Ints, low_y: Ints, high_y: Ints, width: int) -> tuple[Ints, Ints]:
@@ -150,12 +148,11 @@ _KEPT = 2
 class Density:
     """What lies in the bins of an area.
 
-    Shape: ``elements``, ``room`` and ``waits`` are (rows, columns). Units: the edges are places on the plane.
+    Shape: ``elements`` and ``waits`` are (rows, columns). Units: the edges are places on the plane.
 
     Args:
         left, top, right, bottom: edges of the bins, which may lie beyond the area that was asked for.
         elements: how many are 1.
-        room: how many there could be, min(columns, rows) of the non-null blocks, spread over their area.
         waits: how many blocks or tiles with something that needs review touch the bin.
     """
 
@@ -164,19 +161,12 @@ class Density:
     right: float
     bottom: float
     elements: Grid
-    room: Grid
     waits: Grid
 
     @property
     def waiting(self) -> BoolArray:
         """Whether something that needs review touches the bin."""
         return self.waits > 0
-
-    @property
-    def share(self) -> Grid:
-        """Elements over room, more than 0 wherever there is an element."""
-        share = np.minimum(self.elements / np.maximum(self.room, np.float32(1e-6)), np.float32(1))
-        return np.where(self.elements > 0, np.maximum(share, np.float32(1e-3)), np.float32(0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,7 +180,6 @@ class _Sparse:
     ys: Bins
     key: Ints
     elements: Grid
-    room: Grid
     waits: Grid
 
     @classmethod
@@ -200,13 +189,13 @@ class _Sparse:
         order = np.argsort(at, kind="stable")
         at = at[order]
         first = np.flatnonzero(np.concatenate([[True], at[1:] != at[:-1]])) if len(at) else np.zeros(0, np.int64)
-        sums = (_sums(weights[order], first) for weights in (spots.elements, spots.room, spots.waits))
+        sums = (_sums(weights[order], first) for weights in (spots.elements, spots.waits))
         return cls(xs, ys, at[first], *sums)
 
     @property
     def size_bytes(self) -> int:
         """Memory of the bins."""
-        return self.key.nbytes + self.elements.nbytes + self.room.nbytes + self.waits.nbytes
+        return self.key.nbytes + self.elements.nbytes + self.waits.nbytes
 
     def cut(self, xs: Bins, ys: Bins) -> Density:
         """Return the bins of an area."""
@@ -218,11 +207,7 @@ class _Sparse:
         found = _empty(xs, ys)
         key = self.key[at]
         where = key // width + self.ys.first - ys.first, key % width + self.xs.first - xs.first
-        found.elements[where], found.room[where], found.waits[where] = (
-            self.elements[at],
-            self.room[at],
-            self.waits[at],
-        )
+        found.elements[where], found.waits[where] = self.elements[at], self.waits[at]
         return found
 
 
@@ -307,7 +292,6 @@ def _exchange(found: Density, out: Spots, back: Spots) -> None:
     gone, come = number[: len(out.at)], number[len(out.at) :]
     for grid, taken, given in (
         (found.elements, out.elements, back.elements),
-        (found.room, out.room, back.room),
         (found.waits, out.waits, back.waits),
     ):
         flat, less = grid.reshape(-1), np.bincount(gone, taken, minlength=len(bins))
@@ -322,13 +306,14 @@ def _of_elements(content: PlaneContent, xs: Bins, ys: Bins) -> Density:
     left, top = content.columns.runs.places(column), content.rows.runs.places(row)
     one = np.ones(len(column))
     density = _empty(xs, ys)
-    rooms = (
+    held = (
         _boxes_of_tiles(content, _tiles(content, xs, ys))
         if _is_coarse(content, xs)
         else _boxes_of_blocks(content, _blocks(content, xs, ys))
     )
-    _add(density, rooms._replace(elements=np.zeros(len(rooms.room))), xs, ys)
-    _add(density, Boxes(left, left + one, top, top + one, one, 0 * one, one < 0), xs, ys)
+    waiting = held.part(held.waiting)
+    _add(density, waiting._replace(elements=np.zeros(len(waiting.elements))), xs, ys)
+    _add(density, Boxes(left, left + one, top, top + one, one, one < 0), xs, ys)
     return density
 
 
@@ -352,7 +337,7 @@ def _within(axis: Axis, level: Level, bins: Bins) -> range:
 
 def _boxes_of_blocks(content: PlaneContent, blocks: Blocks) -> Boxes:
     x, y = _sides(content.columns.version_spans, blocks.x), _sides(content.rows.version_spans, blocks.y)
-    return Boxes(*x, *y, blocks.elements.astype(np.float64), blocks.room.astype(np.float64), blocks.status == WAITS)
+    return Boxes(*x, *y, blocks.elements.astype(np.float64), blocks.status == WAITS)
 
 
 def _boxes_of_tiles(content: PlaneContent, tiles: Tiles) -> Boxes:
@@ -360,7 +345,7 @@ def _boxes_of_tiles(content: PlaneContent, tiles: Tiles) -> Boxes:
         _sides(content.columns.spans(Level.SCHEMA), tiles.x),
         _sides(content.rows.spans(Level.SCHEMA), tiles.y),
     )
-    return Boxes(*x, *y, tiles.elements.astype(np.float64), tiles.room.astype(np.float64), tiles.waiting > 0)
+    return Boxes(*x, *y, tiles.elements.astype(np.float64), tiles.waiting > 0)
 
 
 def _sides(spans: Spans, items: Ints) -> tuple[Floats, Floats]:
@@ -371,7 +356,7 @@ def _sides(spans: Spans, items: Ints) -> tuple[Floats, Floats]:
 def _empty(xs: Bins, ys: Bins) -> Density:
     shape = len(ys), len(xs)
     (left, right), (top, bottom) = xs.stretch, ys.stretch
-    grids = np.zeros(shape, np.float32), np.zeros(shape, np.float32), np.zeros(shape, np.float32)
+    grids = np.zeros(shape, np.float32), np.zeros(shape, np.float32)
     return Density(left, top, right, bottom, *grids)
 
 
@@ -383,7 +368,7 @@ def _binned(boxes: Boxes, xs: Bins, ys: Bins) -> Density:
 
 def _add(found: Density, boxes: Boxes, xs: Bins, ys: Bins) -> None:
     spots = spots_of(boxes, xs, ys)
-    weighed = [(found.elements, spots.elements), (found.room, spots.room)]
+    weighed = [(found.elements, spots.elements)]
     weighed += [(found.waits, spots.waits)] if boxes.waiting.any() else []
     for grid, weights in weighed:
         if len(spots.at) * _SPARSE < grid.size:

@@ -1,10 +1,10 @@
-"""Counts of the tiles of coarse levels: elements, room, and blocks that ask for something; edits included.
+"""Counts of the tiles of coarse levels: elements, and blocks that ask for something; edits included.
 
 Kept sparse and sorted. The tiles of schemas x entities are summed up once, those of groups from them when they are
 first asked for. These sums describe the matrix as it was laid out; what was edited since is added where they are read,
 for groups once for each content.
 
-Cost: building follows the blocks; 8 to 40 bytes a tile that holds something. A rectangle costs, from schemas x entities
+Cost: building follows the blocks; 8 to 32 bytes a tile that holds something. A rectangle costs, from schemas x entities
 up, a search and what is returned; below, its blocks or elements; in either case the edited blocks in it.
 """
 
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -19,7 +20,7 @@ import numpy as np
 from metl_gui.ui.matrix.layout.axis import Axis, Level
 from metl_gui.ui.matrix.layout.block_index import UNCONFIRMED, WAITS, BlockIndex, Blocks, hits_of
 from metl_gui.ui.matrix.layout.elements import ElementFlag
-from metl_gui.ui.matrix.layout.spans import Floats
+from metl_gui.ui.matrix.layout.tile_room import TileRoom
 from metl_gui.ui.matrix.layout.tree_columns import Ints, search
 
 if TYPE_CHECKING:
@@ -35,7 +36,6 @@ class Tile(NamedTuple):
     Args:
         x, y: items of the axes.
         elements: how many are 1.
-        room: the sum of min(columns, rows) of its non-null blocks; 0 where a tile is less than a block.
         waiting: blocks that need review.
         flagged: elements whose types may refuse values.
         unconfirmed: blocks that nobody confirmed.
@@ -44,20 +44,9 @@ class Tile(NamedTuple):
     x: int
     y: int
     elements: int = 0
-    room: int = 0
     waiting: int = 0
     flagged: int = 0
     unconfirmed: int = 0
-
-    @property
-    def share(self) -> float:
-        """Elements over room."""
-        return min(self.elements / self.room, 1.0) if self.room else float(self.elements > 0)
-
-    @property
-    def unmapped(self) -> int:
-        """How many more elements the blocks could hold."""
-        return max(self.room - self.elements, 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +59,6 @@ class Tiles:
     x: Ints
     y: Ints
     elements: Ints
-    room: Ints
     waiting: Ints
     flagged: Ints
     unconfirmed: Ints
@@ -89,12 +77,7 @@ class Tiles:
     @property
     def numbers(self) -> tuple[Ints, ...]:
         """The columns that are counts."""
-        return self.elements, self.room, self.waiting, self.flagged, self.unconfirmed
-
-    @property
-    def share(self) -> Floats:
-        """Elements over room of every tile."""
-        return np.minimum(np.where(self.room > 0, self.elements / np.maximum(self.room, 1), self.elements > 0), 1.0)
+        return self.elements, self.waiting, self.flagged, self.unconfirmed
 
 
 def no_tiles() -> Tiles:
@@ -110,7 +93,6 @@ def tiles_of_blocks(blocks: Blocks, columns: Axis, rows: Axis, level_x: Level, l
     """
     numbers = (
         blocks.elements,
-        blocks.room,
         blocks.status == WAITS,
         blocks.flagged,
         (blocks.status == UNCONFIRMED) & (blocks.elements > 0),
@@ -134,7 +116,7 @@ def summed(parts: Sequence[Tiles]) -> Tiles:
     starts = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]]))
     key = key[starts]
     sums = [np.add.reduceat(column, starts) for column in columns[2:]]
-    holds = (sums[0] > 0) | (sums[2] > 0)
+    holds = (sums[0] > 0) | (sums[1] > 0)
     return Tiles(*(each[holds] for each in (key // height, key % height, *sums)))
 
 
@@ -213,6 +195,11 @@ class Pyramid:
         pyramid._keep(Level.SCHEMA, Level.SCHEMA, summed(parts or [no_tiles()]))
         return pyramid
 
+    @cached_property
+    def room(self) -> TileRoom:
+        """How many elements tiles could hold."""
+        return TileRoom(self.columns, self.rows)
+
     @property
     def size_bytes(self) -> int:
         """Memory of what was summed up so far."""
@@ -276,6 +263,10 @@ class LevelCounts:
         """Return one tile, zeros where nothing is."""
         return next(iter(self.within(range(x, x + 1), range(y, y + 1))), Tile(x, y))
 
+    def room(self, x: Ints, y: Ints) -> Ints:
+        """Return how many elements some tiles could hold."""
+        return self.content.pyramid.room.of(self.level_x, self.level_y, x, y)
+
     def _placed(self, blocks: Blocks, sign: int = 1) -> Tiles:
         return tiles_of_blocks(blocks, self.content.columns, self.content.rows, self.level_x, self.level_y, sign)
 
@@ -288,7 +279,7 @@ class LevelCounts:
         y = content.rows.parents(Level.ATTRIBUTE, found.row, self.level_y)
         one, nothing = np.ones(len(found), np.int64), np.zeros(len(found), np.int64)
         flagged = (found.mark & int(ElementFlag.MAY_REFUSE)) // int(ElementFlag.MAY_REFUSE)
-        return summed([Tiles(x, y, one, nothing, nothing, flagged, nothing)])
+        return summed([Tiles(x, y, one, nothing, flagged, nothing)])
 
 
 def _stored(axis: Axis, level: Level) -> Level:

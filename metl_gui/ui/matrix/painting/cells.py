@@ -128,7 +128,8 @@ def _tints(look: PaintContext, xs: range, ys: range, blocks: Blocks) -> dict[tup
     when = dict(zip(zip(facts.x.tolist(), facts.y.tolist(), strict=True), facts.newest_ms.tolist(), strict=True))
     who = dict(zip(zip(facts.x.tolist(), facts.y.tolist(), strict=True), facts.who.tolist(), strict=True))
     tiles = list(blocks)
-    share = np.array([tile.elements / tile.room if tile.room else 0.0 for tile in tiles])
+    room = look.content.counts(Level.VERSION, Level.VERSION).room(blocks.x, blocks.y)
+    share = paint_context.share_of(blocks.elements, room)
     told = paint_context.TileStatistics(
         np.array([tile.elements for tile in tiles], np.int64),
         share,

@@ -22,6 +22,8 @@ _CORNER_PX = 3
 _ROUNDED_FROM_PX = 9
 _SIGN_FROM_PX = 10
 _HAIRLINE_PX = 3
+_LEAST_OF_ROOM = "1 of 1"
+_AROUND_WORDS_PX = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +31,8 @@ class LaidTiles:
     """The tiles of a picture that hold or await something, with their places in pixels of the picture."""
 
     tiles: Tiles
+    room: paint_context.Ints
+    share: paint_context.Floats
     steps: paint_context.Ints
     left: paint_context.Floats
     top: paint_context.Floats
@@ -92,17 +96,24 @@ def _laid(look: PaintContext, levels: tuple[Level, Level], columns: PixelLine, r
     content = look.content
     seen_x = content.columns.spans(levels[0]).within(look.box[0], look.box[2])
     seen_y = content.rows.spans(levels[1]).within(look.box[1], look.box[3])
-    tiles = content.counts(*levels).within(seen_x, seen_y)
-    told = _told(look, levels, (seen_x, seen_y), tiles)
+    counts = content.counts(*levels)
+    tiles = counts.within(seen_x, seen_y)
+    room = counts.room(tiles.x, tiles.y)
+    share = paint_context.share_of(tiles.elements, room)
+    told = _told(look, levels, (seen_x, seen_y), tiles, share)
     steps = paint_context.steps_of(look.tinting, told, content.people)
     at_x, at_y = columns.rows_of(tiles.x), rows.rows_of(tiles.y)
     r = look.ratio
     left, top = columns.begin[at_x] / r, rows.begin[at_y] / r
-    return LaidTiles(tiles, steps, left, top, columns.end[at_x] / r - left, rows.end[at_y] / r - top)
+    return LaidTiles(tiles, room, share, steps, left, top, columns.end[at_x] / r - left, rows.end[at_y] / r - top)
 
 
 def _told(
-    look: PaintContext, levels: tuple[Level, Level], seen: tuple[range, range], tiles: Tiles
+    look: PaintContext,
+    levels: tuple[Level, Level],
+    seen: tuple[range, range],
+    tiles: Tiles,
+    share: paint_context.Floats,
 ) -> paint_context.TileStatistics:
     """Gather what the overlay asks about the tiles."""
     newest, who = np.zeros(len(tiles.x), np.int64), np.zeros(len(tiles.x), np.int64)
@@ -115,7 +126,7 @@ def _told(
         if len(known):
             found = known[at] == wanted
             newest, who = np.where(found, facts.newest_ms[at], 0), np.where(found, facts.who[at], 0)
-    return paint_context.TileStatistics(tiles.elements, tiles.share, tiles.waiting, tiles.unconfirmed, newest, who)
+    return paint_context.TileStatistics(tiles.elements, share, tiles.waiting, tiles.unconfirmed, newest, who)
 
 
 def _numbers(laid: LaidTiles, columns: PixelLine, rows: PixelLine, colours: int) -> Bytes:
@@ -151,27 +162,37 @@ def _paint_words(painter: QPainter, look: PaintContext, laid: LaidTiles, colours
     left, top = np.maximum(laid.left, 0), np.maximum(laid.top, 0)
     wide = np.minimum(laid.left + laid.width, look.size[0]) - left
     tall = np.minimum(laid.top + laid.height, look.size[1]) - top
+    x, y = left + wide / 2, top + tall / 2
     has_room = (tall >= fonts.height - 2) & (wide >= fonts.width("0") + 4) & (laid.tiles.elements > 0)
-    for part in _alike(look, laid, np.flatnonzero(has_room)):
+    says_room = wide >= fonts.width(_LEAST_OF_ROOM) + _AROUND_WORDS_PX
+    for part in _alike(look, laid, np.flatnonzero(has_room), says_room):
         step, first = int(laid.steps[part[0]]), int(part[0])
-        elements, share = int(laid.tiles.elements[first]), float(laid.tiles.share[first])
+        elements, share = int(laid.tiles.elements[first]), float(laid.share[first])
         words = paint_context.words_of(look.tinting, colours.scale[step], elements, share)
-        fits = part[wide[part] >= fonts.width(words) + 4]
-        letters.write_often(words, left[fits] + wide[fits] / 2, top[fits] + tall[fits] / 2, colours.inks[step])
+        is_long = np.zeros(len(part), np.bool_)
+        if look.tinting.overlay is paint_context.Overlay.NONE and says_room[first]:
+            longer = f"{words} of {int(laid.room[first]):,}"
+            is_long = wide[part] >= fonts.width(longer) + _AROUND_WORDS_PX
+            letters.write_often(longer, x[part[is_long]], y[part[is_long]], colours.inks[step])
+        fits = part[~is_long & (wide[part] >= fonts.width(words) + 4)]
+        letters.write_often(words, x[fits], y[fits], colours.inks[step])
 
 
-def _alike(look: PaintContext, laid: LaidTiles, tiles: paint_context.Ints) -> list[paint_context.Ints]:
+def _alike(
+    look: PaintContext, laid: LaidTiles, tiles: paint_context.Ints, says_room: paint_context.Bools
+) -> list[paint_context.Ints]:
     """Sort tiles by what they say, and return those that say the same together."""
     if not len(tiles):
         return []
-    said = np.zeros(len(tiles), np.int64)
+    said, room = np.zeros(len(tiles), np.int64), np.zeros(len(tiles), np.int64)
     if look.tinting.overlay is paint_context.Overlay.NONE:
         said = laid.tiles.elements[tiles].astype(np.int64)
+        room = np.where(says_room[tiles], laid.room[tiles], 0)
     elif look.tinting.overlay is paint_context.Overlay.COVERAGE:
-        said = np.rint(laid.tiles.share[tiles] * 100).astype(np.int64)
-    key = said * paint_context.STEPS + laid.steps[tiles]
-    order = np.argsort(key, kind="stable")
-    return np.split(tiles[order], np.flatnonzero(np.diff(key[order])) + 1)
+        said = np.rint(laid.share[tiles] * 100).astype(np.int64)
+    key = np.stack([said * paint_context.STEPS + laid.steps[tiles], room])
+    key = key[:, order := np.lexsort(key)]
+    return np.split(tiles[order], np.flatnonzero((key[:, 1:] != key[:, :-1]).any(axis=0)) + 1)
 
 
 def _paint_waiting(painter: QPainter, laid: LaidTiles, theme: Theme) -> None:

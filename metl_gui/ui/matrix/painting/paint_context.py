@@ -21,6 +21,7 @@ from metl_gui.ui.theming.theme import Theme, mixed
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
 
 STEPS = 24
 _DAY_MS = 86_400_000
@@ -76,7 +77,7 @@ class TileStatistics:
 
     Args:
         elements: number of elements.
-        share: elements over room.
+        share: elements over what they could hold.
         waiting, unconfirmed: numbers of blocks.
         newest_ms: newest confirmation, 0 for none.
         who: number of the person who confirmed last.
@@ -88,6 +89,12 @@ class TileStatistics:
     unconfirmed: Ints
     newest_ms: Ints
     who: Ints
+
+
+def share_of(elements: Ints, room: Ints) -> Floats:
+    """Return how much is mapped of what tiles or blocks could hold, 0 to 1."""
+    share: Floats = np.minimum(elements / np.maximum(room, 1), 1.0)
+    return share
 
 
 def scale_of(tinting: Tinting, theme: Theme, people: tuple[str, ...]) -> list[ColourStep]:
@@ -167,7 +174,7 @@ class Sign(StrEnum):
     MAY_REFUSE = "typed columns may refuse values"
     REINTERPRETED = "values read in another form"
     SUGGESTED = "suggested"
-    SHARE = "number of elements, tint: share mapped"
+    SHARE = "elements, tint: share of what could be mapped"
     DENSITY = "density of elements"
     ADDED = "added in this version"
     GONE = "lost in this version"

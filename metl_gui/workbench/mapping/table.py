@@ -312,7 +312,7 @@ def _ranged(names: _NameLookup, row: MappingRow, versions: VersionRange) -> Rang
         raise EditError(old_policy)
     source = versions.attribute_at(row.attribute)
     is_unconfirmed = _wished_status(row) is Status.UNCONFIRMED
-    return RangedRow(row.line, versions.ids, source, entity_version.version.id, target, is_unconfirmed)
+    return RangedRow(row.line, versions.ids, source, entity_version.version.id, target, is_unconfirmed, versions.of)
 
 
 def _find(names: _NameLookup, row: MappingRow) -> tuple[BlockKey, _ResolvedRow]:

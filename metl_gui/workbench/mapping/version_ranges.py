@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.version_scope import WishedElement, as_far_as_free
@@ -62,6 +63,7 @@ class RangedRow:
         entity_version: id of the entity's version.
         target: the CDM attribute.
         is_unconfirmed: whether it is only set, to be confirmed by somebody.
+        own: id of the version that the line names, which comes before all others; ``None`` where it names none.
     """
 
     line: int
@@ -70,6 +72,7 @@ class RangedRow:
     entity_version: int
     target: Attribute
     is_unconfirmed: bool
+    own: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,16 +137,17 @@ def _wished(
 ) -> Iterator[WishedElement]:
     """Yield the elements that rows mean, and note the line of each."""
     lineages: dict[int, dict[int, Attribute]] = {}
-    for row in rows:
-        for version in row.versions:
-            if version not in lineages:
-                lineages[version] = {a.lineage: a for a in document.extraction.version(version).attributes}
-            source = lineages[version].get(row.source.lineage)
-            if source is not None:
-                key = version, row.entity_version
-                one = WishedElement(key, source, row.target, row.source, is_set, row.is_unconfirmed)
-                lines.setdefault((one.key, one.element), row.line)
-                yield one
+    named = ((row, row.own) for row in rows if row.own is not None)
+    rest = ((row, version) for row in rows for version in row.versions if version != row.own)
+    for row, version in chain(named, rest):
+        if version not in lineages:
+            lineages[version] = {a.lineage: a for a in document.extraction.version(version).attributes}
+        source = lineages[version].get(row.source.lineage)
+        if source is not None:
+            key = version, row.entity_version
+            one = WishedElement(key, source, row.target, row.source, is_set, row.is_unconfirmed)
+            lines.setdefault((one.key, one.element), row.line)
+            yield one
 
 
 def _bounds(document: Document, schema: Schema, text: str) -> tuple[int, int]:

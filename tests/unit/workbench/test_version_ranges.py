@@ -84,6 +84,20 @@ def test_every_line_holds_for_all_versions_and_its_own_says_which_lineage(
     assert pairs(workbench, *"123") == [{("c", "a")}, {("c", "b")}, {("c", "b")}]
 
 
+def test_of_lines_for_all_versions_each_is_followed_in_its_own_first(
+    opened: Callable[..., Workbench], tmp_path: Path
+) -> None:
+    workbench = opened(("a", "b"), ("a", "b"), ("a", "b"))
+    table = write_table(tmp_path, "s,1,a,be,1,a", "s,2,b,be,1,a")
+    result = import_mapping(workbench, table, all_versions=True)
+    assert pairs(workbench, *"123") == [{("a", "a")}, {("a", "b")}, {("a", "a")}]
+    assert left(result) == [
+        (2, "s@2:be@1", "an end is taken"),
+        (3, "s@1:be@1", "an end is taken"),
+        (3, "s@3:be@1", "an end is taken"),
+    ]
+
+
 def test_a_literal_label_wins_even_where_it_looks_like_a_range(
     opened: Callable[..., Workbench], tmp_path: Path
 ) -> None:

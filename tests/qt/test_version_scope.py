@@ -18,6 +18,7 @@ from metl_gui.ui.map.scope_dialog import ScopeDialog
 from metl_gui.ui.map.scoped_edits import MOST_UNASKED
 from metl_gui.ui.project.selection import NodeRef, Selected
 from metl_gui.ui.shell.window import Window
+from metl_gui.ui.widgets import dialogs
 from metl_gui.workbench.session import Workbench
 from tests.helpers.world import declare
 from tests.qt.conftest import activate
@@ -177,6 +178,23 @@ def test_a_pasted_table_that_names_versions_holds_for_those(opened: Callable[[Ve
     window.map.matrix.setFocus()
     window.actions_table["paste_block"].trigger()
     assert [pairs(window, label) for label in "12"] == [{("a", "a")}, set()]
+
+
+def test_what_a_pasted_range_leaves_is_told_line_by_line(
+    opened: Callable[[Versions], Window], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window = opened([("a", "b"), ("a", "b")])
+    window.map.edits.choose(VersionScope.THIS)
+    click(window, "1", "b", "a")
+    told: list[tuple[str, ...]] = []
+    monkeypatch.setattr(dialogs, "ask", lambda title, text, *_: told.append((title, text)))
+    QApplication.clipboard().setText("s\t*\ta\tbe\t1\ta\n")
+    window.map.matrix.setFocus()
+    for words in ("1 mapped from the clipboard, 1 left.", "1 mapped from the clipboard already, 1 left."):
+        window.actions_table["paste_block"].trigger()
+        assert said(window) == words
+        window.notice.action.click()
+    assert told == [("1 element of ranges of versions left", "Line 1: s@1:be@1: an end is taken")] * 2
 
 
 def test_only_in_this_version_takes_the_others_back(opened: Callable[[Versions], Window]) -> None:

@@ -15,12 +15,13 @@ from metl_gui.errors import SchemaError
 from metl_gui.ui.jobs.jobs import CommandResult, Jobs, work_out
 from metl_gui.ui.map.mapper import blocks_of
 from metl_gui.ui.map.planes import PlaneArranger
-from metl_gui.ui.map.scoped_edits import ScopedEdits
+from metl_gui.ui.map.scoped_edits import Instead, ScopedEdits, result
 from metl_gui.ui.matrix.input.selected_content import Elements, box_shown, elements_in, nodes_in
 from metl_gui.ui.project.document import OpenProject
 from metl_gui.ui.project.selection import Selection
 from metl_gui.ui.project.text import block_words, number_of
 from metl_gui.workbench.mapping.clipboard import Paste, plan_paste, snippet
+from metl_gui.workbench.mapping.table import LeftLine
 
 BLOCK_MIME = "application/x-metl-block"
 _SHOWN = 8
@@ -152,15 +153,27 @@ class Clipboard(QObject):
             self.refused.emit((f"Nothing was pasted: {noun} cannot be followed", "\n".join(lines)))
         elif done.edits:
             same = f", {done.unchanged:,} mapped already" if done.unchanged else ""
-            same += f", {done.left:,} left" if done.left else ""
+            same += f", {len(done.left):,} left" if done.left else ""
             self._edits.do(
                 done.edits,
                 done.title,
                 f"{done.changed:,} mapped from the clipboard{same}",
-                scope=VersionScope.THIS if done.names_versions else None,
+                self._why_left(done.left),
+                VersionScope.THIS if done.names_versions else None,
             )
         else:
-            self.said.emit(CommandResult(f"{done.unchanged:,} mapped from the clipboard already.", is_good=False))
+            words = f"{done.unchanged:,} mapped from the clipboard already"
+            words += f", {len(done.left):,} left" if done.left else ""
+            self.said.emit(result(f"{words}.", self._why_left(done.left), is_good=False))
+
+    def _why_left(self, left: tuple[LeftLine, ...]) -> Instead | None:
+        """Offer to see why elements of ranges of versions were left."""
+        if not left:
+            return None
+        lines = [f"Line {each.line}: {each.block}: {each.reason}" for each in left[:_SHOWN]]
+        lines += [f"and {len(left) - _SHOWN:,} more"] if len(left) > _SHOWN else []
+        told = f"{number_of(len(left), 'element')} of ranges of versions left", "\n".join(lines)
+        return Instead("See why", lambda: self.refused.emit(told))
 
 
 def _words(done: CopyPlan, goal: str) -> str:

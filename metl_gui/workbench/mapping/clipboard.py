@@ -20,7 +20,7 @@ from metl_gui.registry.tables.cells import MARK, MARKED, has_formula, safe
 from metl_gui.registry.tables.mapping_table import COLUMNS, LineProblem, MappingRow, MappingTable, read_text
 from metl_gui.workbench.addresses import known_block_name
 from metl_gui.workbench.exports.table import CellWriter
-from metl_gui.workbench.mapping.table import MapMode, RowConflict, plan_mapping
+from metl_gui.workbench.mapping.table import LeftLine, MapMode, RowConflict, plan_mapping
 
 _SEPARATORS = ("\t", ";", ",")
 _FITS = f"Copy either two columns, source and target, or {', '.join(COLUMNS)}."
@@ -50,7 +50,7 @@ class Paste:
     changed: int
     unchanged: int
     conflicts: tuple[RowConflict, ...]
-    left: int = 0
+    left: tuple[LeftLine, ...] = ()
 
     @property
     def title(self) -> str:
@@ -76,7 +76,7 @@ def plan_paste(document: Document, text: str, key: BlockKey | None) -> Paste:
     done = plan_mapping(document, table, MapMode.ADD)
     if done.conflicts:
         return Paste((), names_versions, 0, done.unchanged, done.conflicts)
-    return Paste(done.edits, names_versions, done.changed, done.unchanged, (), len(done.left))
+    return Paste(done.edits, names_versions, done.changed, done.unchanged, (), done.left)
 
 
 def snippet(document: Document, elements: Mapping[BlockKey, Iterable[Element]]) -> str:

@@ -34,12 +34,17 @@ class TileRoom:
             level_x, level_y: what the items are.
             x, y: items of the axes, one of each for a tile.
         """
+        if max(level_x, level_y) <= Level.VERSION:  # less than a block, or one
+            wide = self.columns.widths[x] if level_x is Level.VERSION else np.ones(len(x), np.int64)
+            tall = self.rows.widths[y] if level_y is Level.VERSION else np.ones(len(y), np.int64)
+            fitting: Ints = np.minimum(wide, tall)
+            return fitting
         columns, at_x = np.unique(x, return_inverse=True)
         rows, at_y = np.unique(y, return_inverse=True)
         # The sum of min(w, h) over all pairs is the sum, over all t, of how many w times how many h are t or more.
-        wide = self._counts(level_x, columns, is_column=True) * self._steps
-        tall = self._counts(level_y, rows, is_column=False)
-        found: Ints = np.rint((wide @ tall.T)[at_x, at_y]).astype(np.int64)
+        many_wide = self._counts(level_x, columns, is_column=True) * self._steps
+        many_tall = self._counts(level_y, rows, is_column=False)
+        found: Ints = np.rint((many_wide @ many_tall.T)[at_x, at_y]).astype(np.int64)
         return found
 
     @cached_property

@@ -189,10 +189,17 @@ class _Page:
             assert Element(q.id, p.id) in self._elements(copy), f"{p.path} to {q.path} was not carried by {self.title}"
             expected.add((copy, Element(q.id, p.id)))
             return Fate.COPIED
-        found = [x for x in self._losses(copy) if x.is_open and x.lineages == (q_lineage, p_lineage)]
+        known = (x for x in self._losses(copy) if x.is_open or self._was_meant(copy, x))
+        found = [x for x in known if x.lineages == (q_lineage, p_lineage)]
         assert found, f"{self.title}: {self._paths(self.before, source.key, element)} was lost in silence"
         assert all(x.reason for x in found), f"{self.title}: a loss without a reason"
-        return Fate.LOST
+        return Fate.LOST if found[0].is_open else Fate.ANSWERED
+
+    def _was_meant(self, key: BlockKey, loss: Loss) -> bool:
+        """Whether the edit took the target away by name, and so answered for what was mapped to it."""
+        entity_version = self._versions(self.after, key)[1]
+        is_gone = entity_version.of_lineage(loss.q_lineage) is None
+        return isinstance(self.edit, ChangeEntity) and loss.answer == "accepted" and is_gone
 
     def _losses(self, key: BlockKey) -> tuple[Loss, ...]:
         return self.new[key].losses if key in self.new else ()
@@ -206,7 +213,11 @@ class _Page:
 
     def _require_open(self, key: BlockKey, loss: Loss, source: Block) -> None:
         is_mapped_too = isinstance(self.edit, CreateAndMap)
-        known = (x for x in self._losses(key) if x.is_open or (is_mapped_too and x.answer == "mapped"))
+        known = (
+            x
+            for x in self._losses(key)
+            if x.is_open or (is_mapped_too and x.answer == "mapped") or self._was_meant(key, x)
+        )
         found = [x for x in known if x.chain == loss.chain and x.reason]
         assert found, f"{self.title}: {self._words(source, loss)} was not handed on to {self._name(key)}"
 

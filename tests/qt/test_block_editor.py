@@ -92,7 +92,7 @@ def test_a_line_drawn_from_a_source_to_a_free_target_maps_it(editor: BlockPanel,
     right = editor.lists.right
     pull(editor.lists.left, "settled", right.viewport(), place(right, "channel"))
     assert elements(window, editor.key) == before | {("settled", "channel")}
-    assert window.project.undo_title == "Map settled to channel"
+    assert window.project.undo_title == "Map settled to channel, and in 2 other versions"
     window.project.undo()
     assert elements(window, editor.key) == before
 

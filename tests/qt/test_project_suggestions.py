@@ -91,6 +91,7 @@ def test_what_is_unlikely_is_folded_away_and_no_key_accepts_it(
     assert chosen is not None
     assert chosen.suggestion is not None
     assert chosen.suggestion.score < 0.3
+    window.map.edits.choose(VersionScope.THIS)
     accept = window.suggest.panel.accept
     assert (accept.property("kind"), accept.key) == ("", "")
     press(everything, Qt.Key.Key_Return)
@@ -112,6 +113,7 @@ def test_the_list_is_filtered_by_names_and_status_and_sorted_by_schema_or_entity
     assert [each.block.entity for each in everything.listed] == sorted(each.block.entity for each in whole)
     everything.order.setCurrentIndex(everything.order.findData(SuggestionOrder.SCHEMA))
     assert [each.block.schema for each in everything.listed] == sorted(each.block.schema for each in whole)
+    window.map.edits.choose(VersionScope.THIS)
     stand_on(everything, 0)
     press(everything, Qt.Key.Key_Return)
     (mapped,) = blocks_of(window)
@@ -151,6 +153,7 @@ def test_a_selected_entity_stands_for_its_newest_version_and_a_schema_version_fo
 def test_enter_accepts_one_and_delete_refuses_it_for_all_versions(
     everything: ProjectSuggestionList, window: Window
 ) -> None:
+    window.map.edits.choose(VersionScope.THIS)
     stand_on(everything, 0)
     taken = everything.listed[0]
     press(everything, Qt.Key.Key_Return)

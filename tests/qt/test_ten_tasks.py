@@ -241,7 +241,7 @@ def test_one_suggestion_is_accepted_and_another_refused_stays_refused_in_the_nex
     user.choose("Suggestions", (amount,))
     user.answer("Accept", "Enter")
     assert pairs(kept(user), "fx.payments.refunds", "payment") == {"amount": "amount"}
-    assert user.undo_words == "Undo map amount to amount"
+    assert user.undo_words == "Undo map amount to amount, and in 4 other versions"
     user.choose("Suggestions", (currency,))
     user.answer("Refuse", "Del")
     assert "is not suggested any more" in user.notice
@@ -266,6 +266,7 @@ def test_a_block_is_gone_to_edited_left_for_the_next_and_copied_to_another_versi
     user.key("Return")
     assert "fx.payments.orders 3 settled → payment 2.0.0 channel" in user.status
     assert user.heard[-1] == "channel from settled, not mapped"
+    user.do("Mapping", "Other versions", "Edits hold for this version")
     user.do("Mapping", "Open the block editor")
     user.connect("settled", "channel")
     edited = {**before, "channel": "settled"}

@@ -189,7 +189,7 @@ class VersionResolver:
 def _difference_words(fitting: Sequence[VersionPlan], outputs: Sequence[_Output]) -> str:
     """Say in what the newest version that fits and the next older one with other messages differ.
 
-    Source: docs/reference/set-aside.md, "Reasons".
+    Source: docs/reference/set-aside.md.
     """
     labels = ", ".join(version.label for version in fitting)
     newest, older = len(fitting) - 1, max(at for at, output in enumerate(outputs) if output != outputs[-1])

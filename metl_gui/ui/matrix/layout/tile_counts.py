@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -175,10 +174,15 @@ class Pyramid:
     """The tiles of all pairs of levels from schemas x entities up.
 
     Shape: ``_stores`` holds a pair of levels once it was asked for.
+
+    Args:
+        columns, rows: the axes.
+        room: how many elements tiles could hold.
     """
 
     columns: Axis
     rows: Axis
+    room: TileRoom
     _stores: dict[tuple[Level, Level], TileStore] = field(default_factory=dict)
 
     @classmethod
@@ -187,18 +191,13 @@ class Pyramid:
 
         Cost: linear in blocks, and a sort where the blocks of a schema and an entity do not stand together.
         """
-        pyramid = cls(index.columns, index.rows)
+        pyramid = cls(index.columns, index.rows, TileRoom.laid(index.columns, index.rows))
         parts = []
         for low in range(0, len(index.key), _CHUNK):
             blocks = index.blocks(np.arange(low, min(low + _CHUNK, len(index.key))))
             parts.append(summed([tiles_of_blocks(blocks, index.columns, index.rows, Level.SCHEMA, Level.SCHEMA)]))
         pyramid._keep(Level.SCHEMA, Level.SCHEMA, summed(parts or [no_tiles()]))
         return pyramid
-
-    @cached_property
-    def room(self) -> TileRoom:
-        """How many elements tiles could hold."""
-        return TileRoom(self.columns, self.rows)
 
     @property
     def size_bytes(self) -> int:

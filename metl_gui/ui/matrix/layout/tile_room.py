@@ -3,8 +3,8 @@
 A block can hold min(columns, rows) elements; a tile the sum of that over all its blocks, those of zeros too. Attributes
 that are hidden count, versions that are hidden do not. An item that is one attribute of a version counts as one.
 
-Cost: the versions of what is asked for, times the widths that the smaller versions have; those of groups are counted
-once.
+Cost: laying out passes over all versions, as those of groups are counted once; then the versions of what is asked for,
+times the widths that the narrower ones of both axes have.
 """
 
 from __future__ import annotations
@@ -21,11 +21,24 @@ from metl_gui.ui.matrix.layout.tree_columns import Ints, search, spread
 
 @dataclass(frozen=True, eq=False)
 class TileRoom:
-    """The room of the tiles of all pairs of levels; edits of elements do not change it."""
+    """The room of the tiles of all pairs of levels; edits of elements do not change it.
+
+    Shape: ``_groups`` has what ``_counts`` returns for all items of the levels from groups up, by side and level.
+    """
 
     columns: Axis
     rows: Axis
     _groups: dict[tuple[bool, Level], Floats] = field(default_factory=dict)
+
+    @classmethod
+    def laid(cls, columns: Axis, rows: Axis) -> TileRoom:
+        """Count the versions of groups."""
+        room = cls(columns, rows)
+        for is_column, axis in ((True, columns), (False, rows)):
+            for level in (Level.GROUP, Level.OUTER_GROUP):
+                items = np.arange(len(axis.spans(level)))
+                room._groups[is_column, level] = room._counted(axis, level, items)
+        return room
 
     def of(self, level_x: Level, level_y: Level, x: Ints, y: Ints) -> Ints:
         """Return the room of tiles.
@@ -69,23 +82,14 @@ class TileRoom:
         axis = self.columns if is_column else self.rows
         if level < Level.GROUP:
             return self._counted(axis, level, items)
-        if (is_column, level) not in self._groups:
-            self._groups[is_column, level] = self._counted(axis, level, np.arange(len(axis.spans(level))))
         return self._groups[is_column, level][items]
 
     def _counted(self, axis: Axis, level: Level, items: Ints) -> Floats:
-        first = _first_versions(axis, level)
-        low, high = first[items], first[items + 1]
+        low, high = items, items + 1
+        for step in range(level, Level.VERSION, -1):
+            low, high = axis.firsts[Level(step)][low], axis.firsts[Level(step)][high]
         reach = search(self._widths, axis.widths[spread(low, high)], "right")
         size = len(self._widths) + 1
         number = np.repeat(np.arange(len(items)), high - low)
         counts = np.bincount(number * size + reach, minlength=len(items) * size).reshape(len(items), size)
         return counts[:, :0:-1].cumsum(axis=1)[:, ::-1].astype(np.float64)
-
-
-def _first_versions(axis: Axis, level: Level) -> Ints:
-    """Return the first version of every item of a level, and one entry more."""
-    first: Ints = np.arange(len(axis.version_spans) + 1)
-    for step in range(Level.SCHEMA, level + 1):
-        first = first[axis.firsts[Level(step)]]
-    return first

@@ -126,7 +126,7 @@ def _mode(arguments: argparse.Namespace) -> MapMode:
 def _map_lines(done: MapResult) -> list[str]:
     lines = [f"line {conflict.line}: {conflict.reason}" for conflict in done.conflicts]
     lines += [f"left out, line {each.line}: {each.reason}" for each in done.dropped]
-    lines += [f"left, line {each.line}: {each.block}: {each.reason}" for each in done.left]
+    lines += [f"left, line {each.words}" for each in done.left]
     if not done.conflicts:
         verb = "would change" if done.is_dry_run else "changed"
         lines.append(f"{done.set} elements {verb}, {done.unchanged} were so already; state {done.state}")

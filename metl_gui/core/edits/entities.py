@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from metl_gui.core.changes.draft import Draft
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.lineages import AttributeKey
+from metl_gui.core.edits.review import accept_chains
 from metl_gui.core.edits.versions import AddVersion, next_label, place_of
 from metl_gui.core.matrix.blocks import Element
 from metl_gui.core.matrix.document import Document
@@ -123,13 +124,7 @@ def _accept_own_losses(draft: Draft, before: Version, after: Version) -> None:
     """Accept what blocks lose because attributes were taken away on purpose."""
     gone = {a.lineage for a in before.attributes}.difference(a.lineage for a in after.attributes)
     for block in draft.matrix.row_set(after.id) if gone else ():
-        losses = tuple(
-            replace(loss, answer="accepted") if loss.is_open and loss.q_lineage in gone else loss
-            for loss in block.losses
-        )
-        if losses != block.losses:
-            who, when_ms = draft.stamp.who, draft.stamp.when_ms
-            draft.put_block(replace(block, losses=losses, who=who, when_ms=when_ms).settled())
+        accept_chains(draft, block, {loss.chain for loss in block.open_losses if loss.q_lineage in gone}, set())
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,7 @@ class ConfirmBlock:
         chains = {loss.chain for loss in losses}
         draft.put_block(_stamped(draft, replace(block, unconfirmed=False), self.comment))
         for found in blocks_from(draft, self.key):
-            _accept(draft, found, chains, set(waits), confirms=True)
+            accept_chains(draft, found, chains, set(waits), confirms=True)
         confirmed = _block(draft, self.key)
         if confirmed.status is Status.UNCONFIRMED:
             draft.put_block(replace(confirmed, status=Status.CONFIRMED))
@@ -80,7 +80,7 @@ class AcceptLosses:
         draft.put_block(_stamped(draft, block, self.comment))
         chains = {loss.chain for loss in losses}
         for found in blocks_from(draft, self.key):
-            _accept(draft, found, chains, set())
+            accept_chains(draft, found, chains, set())
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +211,7 @@ def _stamped(draft: Draft, block: Block, comment: str) -> Block:
     return replace(block, who=draft.stamp.who, when_ms=draft.stamp.when_ms, comment=comment or block.comment)
 
 
-def _accept(
+def accept_chains(
     draft: Draft, block: Block, chains: set[tuple[int, int, int]], decided: set[int], *, confirms: bool = False
 ) -> None:
     """Answer the losses of some chains in one block, and end its waits for some versions."""

@@ -9,7 +9,7 @@ Source: docs/architecture/model.md, "Edits of several versions".
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import NamedTuple
@@ -18,6 +18,7 @@ from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element, Status
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Attribute
+from metl_gui.core.trees.trees import ReadableTree
 from metl_gui.core.trees.type_verdicts import TypeVerdict, type_verdict
 
 
@@ -93,10 +94,16 @@ class ScopePlan:
     left: tuple[LeftElement, ...]
 
 
-def versions_with(document: Document, version: int, lineages: Collection[int], scope: VersionScope) -> tuple[int, ...]:
-    """Return the other versions in scope of an edit of one that have any of some lineages, oldest first."""
-    others = _versions_in(document, version, scope)
-    return tuple(v for v in others if any(one in lineages for one in document.extraction.lineages(v)))
+def lineage_places(tree: ReadableTree, schema_id: int) -> dict[int, list[int]]:
+    """Return for each lineage of a schema the places, from 0 on, of the versions that have it.
+
+    Cost: the lineages of all its versions.
+    """
+    found: dict[int, list[int]] = {}
+    for place, version in enumerate(tree.schema(schema_id).version_ids):
+        for lineage in tree.lineages(version):
+            found.setdefault(lineage, []).append(place)
+    return found
 
 
 def carried(

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QLabel, QVBoxLayout,
 
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui.project.text import number_of
+from metl_gui.ui.project.text import number_of, some_lines
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.pill import KeyButton, ValueButton
 from metl_gui.ui.widgets.plain_text import plain_label
@@ -101,9 +101,7 @@ def parts_of(found: RecognizedFiles, document: Document, why_not: str, has_proje
 
 def refusal_words(found: RecognizedFiles, most: int) -> list[str]:
     """Return a line for each file that cannot be used, the last one for those that are not listed."""
-    lines = [f"{Path(refused.source).name}: {refused.reason}" for refused in found.refused[:most]]
-    more = len(found.refused) - most
-    return [*lines, f"and {more:,} more"] if more > 0 else lines
+    return some_lines((f"{Path(refused.source).name}: {refused.reason}" for refused in found.refused), most)
 
 
 def _schemas(found: RecognizedFiles, document: Document, why_not: str, has_project: bool) -> DroppedPart:

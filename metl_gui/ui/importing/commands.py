@@ -12,7 +12,7 @@ from metl_gui.core.project.pending_imports import Remainder
 from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.context.app_context import PAGES, AppContext
 from metl_gui.ui.jobs.jobs import JobOutcome, NewestJob
-from metl_gui.ui.project.text import number_of
+from metl_gui.ui.project.text import number_of, some_lines
 from metl_gui.ui.widgets import dialogs
 from metl_gui.workbench.importing.dropped_files import RecognizedFiles
 from metl_gui.workbench.importing.remote_sources import EVERYTHING, ImportFilter
@@ -118,9 +118,8 @@ class ImportCommands(QObject):
         if result.unchanged:
             title += f", {len(result.unchanged):,} {'were' if len(result.unchanged) != 1 else 'was'} there already"
         if result.refused:
-            lines = [f"Refused: {refused.source}: {refused.reason}" for refused in result.refused[:_SHOWN]]
-            more = len(result.refused) - _SHOWN
-            text = "\n".join([*lines, f"and {more:,} more"] if more > 0 else lines)
+            lines = (f"Refused: {refused.source}: {refused.reason}" for refused in result.refused)
+            text = "\n".join(some_lines(lines, _SHOWN))
             told = f"{title}. {number_of(len(result.refused), 'source')} refused."
             self._context.notify(told, "See why", lambda: self._say(title, text), is_good=False)
         elif waiting:
@@ -136,19 +135,16 @@ class ImportCommands(QObject):
         if result is None:
             return
         if result.conflicts:
-            lines = [f"Line {conflict.line}: {conflict.reason}" for conflict in result.conflicts[:_SHOWN]]
-            more = len(result.conflicts) - _SHOWN
-            lines += [f"and {more} more"] if more > 0 else []
-            self._say(f"Nothing was written: {len(result.conflicts)} lines cannot be followed", "\n".join(lines))
+            lines = (f"Line {conflict.line}: {conflict.reason}" for conflict in result.conflicts)
+            title = f"Nothing was written: {len(result.conflicts)} lines cannot be followed"
+            self._say(title, "\n".join(some_lines(lines, _SHOWN)))
         else:
             already = f" {result.unchanged:,} were set already." if result.unchanged else ""
             told = f"{number_of(result.set, 'element')} set.{already}"
             if not result.left:
                 self._context.notify(told)
                 return
-            lines = [f"Line {left.line}: {left.block}: {left.reason}" for left in result.left[:_SHOWN]]
-            more = len(result.left) - _SHOWN
-            text = "\n".join([*lines, f"and {more:,} more"] if more > 0 else lines)
+            text = "\n".join(some_lines((f"Line {left.words}" for left in result.left), _SHOWN))
             count = number_of(len(result.left), "element")
             self._context.notify(
                 f"{told} {count} left.", "See why", lambda: self._say(f"{count} of ranges of versions left", text)

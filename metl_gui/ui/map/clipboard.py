@@ -19,7 +19,7 @@ from metl_gui.ui.map.scoped_edits import Instead, ScopedEdits, result
 from metl_gui.ui.matrix.input.selected_content import Elements, box_shown, elements_in, nodes_in
 from metl_gui.ui.project.document import OpenProject
 from metl_gui.ui.project.selection import Selection
-from metl_gui.ui.project.text import block_words, number_of
+from metl_gui.ui.project.text import block_words, number_of, some_lines
 from metl_gui.workbench.mapping.clipboard import Paste, plan_paste, snippet
 from metl_gui.workbench.mapping.table import LeftLine
 
@@ -146,11 +146,9 @@ class Clipboard(QObject):
         if isinstance(done, SchemaError):
             self.said.emit(CommandResult(str(done), is_good=False))
         elif done.conflicts:
-            lines = [f"Line {conflict.line}: {conflict.reason}" for conflict in done.conflicts[:_SHOWN]]
-            lines += [f"and {len(done.conflicts) - _SHOWN:,} more"] if len(done.conflicts) > _SHOWN else []
-            count = len(done.conflicts)
-            noun = "1 line" if count == 1 else f"{count:,} lines"
-            self.refused.emit((f"Nothing was pasted: {noun} cannot be followed", "\n".join(lines)))
+            lines = (f"Line {conflict.line}: {conflict.reason}" for conflict in done.conflicts)
+            title = f"Nothing was pasted: {number_of(len(done.conflicts), 'line')} cannot be followed"
+            self.refused.emit((title, "\n".join(some_lines(lines, _SHOWN))))
         elif done.edits:
             same = f", {done.unchanged:,} mapped already" if done.unchanged else ""
             same += f", {len(done.left):,} left" if done.left else ""
@@ -170,8 +168,7 @@ class Clipboard(QObject):
         """Offer to see why elements of ranges of versions were left."""
         if not left:
             return None
-        lines = [f"Line {each.line}: {each.block}: {each.reason}" for each in left[:_SHOWN]]
-        lines += [f"and {len(left) - _SHOWN:,} more"] if len(left) > _SHOWN else []
+        lines = some_lines((f"Line {each.words}" for each in left), _SHOWN)
         told = f"{number_of(len(left), 'element')} of ranges of versions left", "\n".join(lines)
         return Instead("See why", lambda: self.refused.emit(told))
 

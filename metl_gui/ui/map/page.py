@@ -392,8 +392,7 @@ class MapPage(QMainWindow):
         self._open_scope(ScopeDialog(planned, self._jobs, parent=self))
 
     def _show_left(self, planned: ScopedEdit) -> None:
-        now = planned.chosen(self._project.value, types_too=False, entity_versions_too=False)
-        self._open_scope(ScopeDialog(replace(now, is_done=True), self._jobs, is_done=True, parent=self))
+        self._open_scope(ScopeDialog(planned.rest(self._project.value), self._jobs, is_done=True, parent=self))
 
     def _open_scope(self, dialog: ScopeDialog) -> None:
         dialog.wanted.connect(self.edits.do_planned)

@@ -14,6 +14,7 @@ from metl_gui.ui.jobs.jobs import Jobs
 from metl_gui.ui.map.scoped_edits import ScopedEdit, left_words
 from metl_gui.ui.project.text import block_words, number_of, path_of
 from metl_gui.ui.theming import theme as themes
+from metl_gui.ui.widgets.dialogs import lay_out
 from metl_gui.ui.widgets.edit_preview import PreviewPane
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
@@ -120,20 +121,11 @@ class ScopeDialog(QDialog):
         left.addWidget(self.view, 1)
         lists.addWidget(self.preview, 1)
         lists.addLayout(left, 1)
-        foot = QHBoxLayout()
-        foot.addStretch(1)
-        for button in (self.do, self.alone, self.cancel):
-            button.setAutoDefault(False)
-            foot.addWidget(button)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(20, 16, 20, 16)
-        layout.setSpacing(8)
-        for widget in (self.heading, self.words):
-            layout.addWidget(widget)
-        layout.addLayout(lists, 1)
+        body = QVBoxLayout()
+        body.addLayout(lists, 1)
         for box in (self.types, self.entities):
-            layout.addWidget(box)
-        layout.addLayout(foot)
+            body.addWidget(box)
+        lay_out(self, (self.heading, self.words), body, (self.do, self.alone, self.cancel))
         self.resize(themes.px(820), themes.px(460))
 
     def _connect(self) -> None:

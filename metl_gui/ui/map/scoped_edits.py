@@ -14,9 +14,10 @@ from PySide6.QtCore import QObject, Signal
 from metl_gui.core.changes.draft import Edit
 from metl_gui.core.edits.composite import CompositeEdit
 from metl_gui.core.edits.elements import SetElements
-from metl_gui.core.edits.version_scope import ScopePlan, VersionScope, carried, versions_with
+from metl_gui.core.edits.version_scope import ScopePlan, VersionScope, carried, lineage_places
 from metl_gui.core.matrix.blocks import BlockKey, Status
 from metl_gui.core.matrix.document import Document
+from metl_gui.core.trees.trees import Tree
 from metl_gui.ui.jobs.jobs import CommandResult, Jobs, work_out
 from metl_gui.ui.project.document import OpenProject
 from metl_gui.ui.project.selection import Selected
@@ -75,8 +76,9 @@ class ScopedEdit:
 
     @property
     def others(self) -> int:
-        """How many other versions change."""
-        return len({edit.key[0] for edit in self.plan.edits} - {edit.key[0] for edit in self.edits})
+        """How many other versions change; of the entity where no other one of the schema does."""
+        versions = {edit.key[0] for edit in self.plan.edits} - {edit.key[0] for edit in self.edits}
+        return len(versions) or len(self.plan.edits)
 
     @property
     def has_parallel_versions(self) -> bool:
@@ -89,7 +91,7 @@ class ScopedEdit:
         """Return all of it as one edit."""
         title = self.title or self.edits[0].title(self.document)
         if self.others:
-            title = f"{title}, and in {number_of(self.others, 'other version')}"
+            title += f"{'' if self.is_done else ', and'} in {number_of(self.others, 'other version')}"
         edits = self.plan.edits if self.is_done else (*self.edits, *self.plan.edits)
         return edits[0] if len(edits) == 1 and not self.title else CompositeEdit(title, edits)
 
@@ -101,6 +103,11 @@ class ScopedEdit:
         """Return it with other things chosen along, on a document in which it may be done already."""
         plan = carried(document, self.edits, self.scope, types_too=types_too, entity_versions_too=entity_versions_too)
         return replace(self, document=document, plan=plan, types_too=types_too, entity_versions_too=entity_versions_too)
+
+    def rest(self, document: Document) -> ScopedEdit:
+        """Return what of it was left, on a document in which it is done."""
+        found = self.chosen(document, types_too=False, entity_versions_too=False)
+        return replace(found, said="", instead=None, is_done=True)
 
     def on(self, document: Document) -> ScopedEdit:
         """Return the same worked out on another document."""
@@ -133,14 +140,12 @@ class ScopedEdits(QObject):
         super().__init__(parent)
         self._project, self._jobs = project, jobs
         self.scope = VersionScope.ALL
-        self._known: tuple[object, ...] = ()
-        self._words = ""
+        self._places: tuple[Tree | None, int, dict[int, list[int]]] = None, 0, {}
 
     def choose(self, scope: VersionScope) -> None:
         """Let edits hold for other versions from now on."""
         if scope is not self.scope:
             self.scope = scope
-            self._known = ()
             self.switched.emit()
 
     def switch(self) -> None:
@@ -149,13 +154,17 @@ class ScopedEdits(QObject):
 
     def words_at(self, selected: Selected) -> str:
         """Say which versions an edit of a cell holds for; nothing where its version is the only one that has it."""
-        key, element, document = selected.block, selected.element, self._project.value
-        if key is None or element is None or not self._project.can_edit:
+        key, element, tree = selected.block, selected.element, self._project.value.extraction
+        attribute = tree.version(key[0]).attribute(element.p) if key is not None and element is not None else None
+        if key is None or attribute is None or not self._project.can_edit:
             return ""
-        asked = document, key[0], element.p, self.scope
-        if asked != self._known:
-            self._known, self._words = asked, _scope_words(document, key[0], element.p, self.scope)
-        return self._words
+        schema = tree.schema(tree.schema_of(key[0]))
+        if self._places[:2] != (
+            tree,
+            schema.id,
+        ):  # each step of the pointer asks, and a schema may have 10,000 versions
+            self._places = tree, schema.id, lineage_places(tree, schema.id)
+        return _scope_words(self._places[2][attribute.lineage], schema.version_ids.index(key[0]), self.scope)
 
     def do(
         self,
@@ -250,7 +259,10 @@ def told(planned: ScopedEdit) -> str:
     plan, words = planned.plan, planned.said
     if planned.others:
         versions = number_of(planned.others, "other version")
-        words = f"{words}; {plan.changed:,} more in {versions}" if words else f"{verb} here and in {versions}"
+        if planned.is_done:
+            words = f"{words or verb}: {number_of(plan.changed, 'element')} in {versions}"
+        else:
+            words = f"{words}; {plan.changed:,} more in {versions}" if words else f"{verb} here and in {versions}"
     left = left_words(planned)
     if left:
         return f"{words or f'{verb} here'}. {left}"
@@ -267,16 +279,12 @@ def left_words(planned: ScopedEdit) -> str:
     return f"Left in {number_of(versions, 'version')}: {why}."
 
 
-def _scope_words(document: Document, version: int, p: int, scope: VersionScope) -> str:
-    attribute = document.extraction.version(version).attribute(p)
-    if attribute is None:
-        return ""
-    everywhere = len(versions_with(document, version, (attribute.lineage,), VersionScope.ALL))
-    if not everywhere:
+def _scope_words(places: list[int], own: int, scope: VersionScope) -> str:
+    """Say for which versions an edit holds, by the places of those that have the field; nothing of the only one."""
+    if len(places) == 1:
         return ""
     if scope is VersionScope.ALL:
-        return f"all {everywhere + 1:,} versions"
-    if scope is VersionScope.THIS:
-        return "this version"
-    later = len(versions_with(document, version, (attribute.lineage,), scope))
-    return f"this and {later:,} later" if later else "this version, none is later"
+        return f"all {len(places):,} versions"
+    later = len(places) - places.index(own) - 1 if scope is VersionScope.LATER else 0
+    none = "this version, none is later" if scope is VersionScope.LATER else "this version"
+    return f"this and {later:,} later" if later else none

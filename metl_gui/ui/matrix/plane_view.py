@@ -18,12 +18,8 @@ from metl_gui.ui.matrix.layout.content import PlaneContent
 from metl_gui.ui.matrix.layout.ghost_lines import LostHere
 from metl_gui.ui.matrix.painting.overlay import Pointer
 from metl_gui.ui.matrix.painting.plane import TileCache
-from metl_gui.ui.matrix.scene import Panes, SceneState
+from metl_gui.ui.matrix.scene import Panes, SceneState, says_nothing
 from metl_gui.ui.project.selection import Selected
-
-
-def _says_nothing(_selected: Selected) -> str:
-    return ""
 
 
 class PlaneView(QGraphicsView):
@@ -52,7 +48,7 @@ class PlaneView(QGraphicsView):
         self.sight = SceneState()
         self.panes = Panes(self._stage, self.sight)
         self.trail = Trail()
-        self.describe: Callable[[Selected], str] = _says_nothing
+        self.describe: Callable[[Selected], str] = says_nothing
         self._wished: Viewpoint | None = None
         self._is_placed = False
         self.setMinimumSize(360, 260)

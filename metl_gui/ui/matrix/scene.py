@@ -135,7 +135,8 @@ def _pairs(found: list[tuple[int, int]]) -> _Spots:
     return np.array(found, np.int64).reshape(-1, 2).T
 
 
-def _nothing(_cell: Selected) -> str:
+def says_nothing(_selected: Selected) -> str:
+    """Return no words, where nobody has any for what is selected."""
     return ""
 
 
@@ -156,7 +157,7 @@ class SceneState:
     trial: GesturePreview | None = None
     difference: tuple[ElementDifference, ...] | None = None
     focus: Focus | None = None
-    beside: Callable[[Selected], str] = _nothing
+    beside: Callable[[Selected], str] = says_nothing
     _known_marks: tuple[object, object, PlacedMarks | None] = (None, None, None)
     _known_box: tuple[object, object, object, PositionBox | None] = (None, None, None, None)
 

@@ -30,12 +30,8 @@ from metl_gui.ui.matrix.painting.difference import ElementDifference
 from metl_gui.ui.matrix.painting.overlay import Commented, Focus, Ghost
 from metl_gui.ui.matrix.painting.paint_context import Sign
 from metl_gui.ui.matrix.plane_view import PlaneView
-from metl_gui.ui.matrix.scene import next_thing
+from metl_gui.ui.matrix.scene import next_thing, says_nothing
 from metl_gui.ui.project.selection import CellRange, Selected
-
-
-def _says_nothing(_selected: Selected) -> str:
-    return ""
 
 
 class MatrixView(PlaneView):
@@ -68,7 +64,7 @@ class MatrixView(PlaneView):
         self.hand = MouseController(self)
         self.keyboard = KeyboardController(self)
         self.drops = FieldDropController(self)
-        self.tip: Callable[[Selected], str] = _says_nothing
+        self.tip: Callable[[Selected], str] = says_nothing
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAcceptDrops(True)
         self.setAccessibleName("Matrix")

@@ -6,6 +6,7 @@ yesterday 09:12, 12 Nov 2026 09:12); amounts, sizes, durations and shares as peo
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from html import escape
 
@@ -19,6 +20,13 @@ from metl_gui.ui.project.selection import NodeRef, Selected
 def number_of(count: int, what: str) -> str:
     """Return how many of something there are: ``1 block``, ``2,000 blocks``."""
     return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def some_lines(lines: Iterable[str], most: int) -> list[str]:
+    """Return the first lines, the last one for those that are not listed: ``and 12 more``."""
+    found = list(lines)
+    more = len(found) - most
+    return [*found[:most], f"and {more:,} more"] if more > 0 else found
 
 
 def block_words(document: Document, key: BlockKey) -> str:

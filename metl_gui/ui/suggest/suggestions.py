@@ -272,9 +272,9 @@ class SelectionSuggestions(QObject):
         chosen = suggestions_of(document, key, sure)
         which = f"above {LEAST_OF_ALL:.2f} in {block_words(document, key)}"
         plan = plan_acceptance(document, chosen, which, Status.UNCONFIRMED, self._edits.scope)
-        if self._project.do(plan.edit):
+        if plan.accepted and self._project.do(plan.edit):
             more = f", and {number_of(plan.carried, 'element')} in other versions" if plan.carried else ""
-            count = number_of(len(sure), "suggestion")
+            count = number_of(len(plan.accepted), "suggestion")
             self.said.emit(CommandResult(f"{count} accepted{more}, not confirmed yet.", "Undo", self._project.undo))
 
     def refuse_current(self) -> None:

@@ -32,7 +32,7 @@ from metl_gui.workbench.addresses import (
     known_block_name,
 )
 from metl_gui.workbench.json_results import JsonResult
-from metl_gui.workbench.mapping.version_ranges import NO_RANGES, RangedRow, VersionRange, plan_ranges, versions_meant
+from metl_gui.workbench.mapping.version_ranges import NO_RANGES, RangedRow, RowVersions, plan_ranges, versions_meant
 from metl_gui.workbench.session import EditOrigin, Workbench
 
 _STEP_ROWS = 1000
@@ -74,6 +74,11 @@ class LeftLine(JsonResult):
     line: int
     block: BlockName
     reason: str
+
+    @property
+    def words(self) -> str:
+        """It in one line."""
+        return f"{self.line}: {self.block}: {self.reason}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,7 +304,7 @@ class _NameLookup:
         return self._known[key]
 
 
-def _ranged(names: _NameLookup, row: MappingRow, versions: VersionRange) -> RangedRow:
+def _ranged(names: _NameLookup, row: MappingRow, versions: RowVersions) -> RangedRow:
     """Look up a row that holds for several versions.
 
     Raises:

@@ -21,7 +21,7 @@ EVERY, DOTS = "*", ".."
 
 
 @dataclass(frozen=True, slots=True)
-class VersionRange:
+class RowVersions:
     """Versions that a line holds for.
 
     Args:
@@ -94,7 +94,7 @@ class RangePlan:
 NO_RANGES = RangePlan((), 0, 0, ())
 
 
-def versions_meant(document: Document, schema_name: str, label: str, all_versions: bool) -> VersionRange | None:
+def versions_meant(document: Document, schema_name: str, label: str, all_versions: bool) -> RowVersions | None:
     """Return the versions that a line means, ``None`` where it names one.
 
     Args:
@@ -111,12 +111,10 @@ def versions_meant(document: Document, schema_name: str, label: str, all_version
     schema = find_schema(document, Side.EXTRACTION, schema_name)
     ids, named = schema.version_ids, document.extraction.labelled(schema.id, label)
     if named is not None:
-        return VersionRange(document, schema, ids, named.id) if all_versions else None
+        return RowVersions(document, schema, ids, named.id) if all_versions else None
     if label == EVERY:
-        return VersionRange(document, schema, ids)
-    if DOTS not in label:
-        find_version(document, Side.EXTRACTION, schema, label)
-    return VersionRange(document, schema, ids[slice(*_bounds(document, schema, label))])
+        return RowVersions(document, schema, ids)
+    return RowVersions(document, schema, ids[slice(*_bounds(document, schema, label))])
 
 
 def plan_ranges(
@@ -157,9 +155,8 @@ def _bounds(document: Document, schema: Schema, text: str) -> tuple[int, int]:
         EditError: an end is no version, or the range ends before it begins.
     """
     tree, ids = document.extraction, schema.version_ids
-    places = [at for at in range(len(text) - 1) if text.startswith(DOTS, at)]
-    for at in places:
-        ends = text[:at].strip(), text[at + 2 :].strip()
+    cuts = [(text[:at].strip(), text[at + 2 :].strip()) for at in range(len(text)) if text.startswith(DOTS, at)]
+    for ends in filter(any, cuts):
         found = [tree.labelled(schema.id, end) if end else None for end in ends]
         if any(end and version is None for end, version in zip(ends, found, strict=True)):
             continue
@@ -171,7 +168,6 @@ def _bounds(document: Document, schema: Schema, text: str) -> tuple[int, int]:
                 hint=f"Version {ends[1]} is older than {ends[0]}.",
             )
         return first, last + 1
-    one, other = (end.strip() for end in text.split(DOTS, 1))
-    missing = one if one and tree.labelled(schema.id, one) is None else other
-    find_version(document, Side.EXTRACTION, schema, missing)
-    raise EditError(f"{schema.name} has no versions {text!r}.")
+    for end in filter(None, (end.strip() for end in text.split(DOTS, 1))):
+        find_version(document, Side.EXTRACTION, schema, end)
+    raise EditError(f"{schema.name} has no versions {text!r}.", hint="* stands for all of them.")

@@ -16,7 +16,7 @@ from metl_gui.core.edits.composite import CompositeEdit
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.review import RetireBlock
 from metl_gui.core.edits.settings import SetSettings
-from metl_gui.core.edits.version_scope import LeftReason, VersionScope, carried, versions_with
+from metl_gui.core.edits.version_scope import LeftReason, VersionScope, carried, lineage_places
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element, Status, conflicts
 from metl_gui.core.matrix.canonical import state_hash
 from metl_gui.core.matrix.document import Document
@@ -136,14 +136,14 @@ def test_other_entity_versions_take_part_by_choice_where_they_stand_side_by_side
     assert {each.key for each in wide.edits} == {world.key(f"s@{b}") for b in ("1:be@1", "2:be@1", "2:be@2")}
 
 
-def test_the_versions_that_have_a_lineage() -> None:
-    world = world_of(("a", "b"), ("b",), ("a", "b"))
-    first, second, third = (world.version(Side.EXTRACTION, "s", label) for label in "123")
-    a, b, _ = (attribute.lineage for attribute in first.attributes)
-    assert versions_with(world.document, first.id, (a, b), VersionScope.LATER) == (second.id, third.id)
-    assert versions_with(world.document, first.id, (a,), VersionScope.ALL) == (third.id,)
-    assert versions_with(world.document, second.id, (b,), VersionScope.LATER) == (third.id,)
-    assert versions_with(world.document, first.id, (a,), VersionScope.THIS) == ()
+def test_where_the_lineages_of_a_schema_stand() -> None:
+    world = world_of(("a", "b"), ("b",), ("x=b", "a"))
+    schema, tree = world.document.extraction.named("s"), world.document.extraction
+    assert schema is not None
+    a, b, own = (attribute.lineage for attribute in world.version(Side.EXTRACTION, "s", "1").attributes)
+    for one in (tree, tree.merged()):
+        found = lineage_places(one, schema.id)
+        assert (found[a], found[b], found[own]) == ([0, 2], [0, 1, 2], [0])
 
 
 def pairs_of(document: Document, key: BlockKey) -> set[Lineages]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
+from metl_gui.core.edits.elements import SetElements
+from metl_gui.core.matrix.blocks import Element
 from metl_gui.core.project.reader_result import ReaderResult
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import RunCancelled
@@ -24,7 +27,7 @@ from metl_gui.ui.shell.window import Window
 from metl_gui.ui.widgets import dialogs
 from metl_gui.workbench.demo.sample import SampleFolder
 from metl_gui.workbench.importing import dropped_files
-from metl_gui.workbench.importing.schema_import import add_reading
+from metl_gui.workbench.importing.schema_import import add_reading, import_sources
 from metl_gui.workbench.session import Workbench
 from tests.qt.conftest import activate, end
 from tests.unit.workbench.test_resuming import MANY, stop_after
@@ -387,3 +390,65 @@ def test_of_two_drops_in_quick_succession_only_the_second_is_shown(
     assert window.project.value.extraction.named("fx.first") is None
     end(window)
     assert dressed.styleSheet()
+
+
+def version_file(folder: Path, label: str, *names: str) -> Path:
+    """Write a version of the schema ``s``."""
+    folder.mkdir(exist_ok=True)
+    path = folder / f"{label}.json"
+    properties = {name: {"type": "string"} for name in (*names, f"of{label}")}
+    path.write_text(json.dumps({"$id": f"/s/{label}", "title": "s", "type": "object", "properties": properties}))
+    return path
+
+
+@pytest.fixture
+def mapped_newer(make_window: Callable[[], Window], tmp_path: Path) -> Window:
+    """A window on a project in which version 3.0.0 of ``s`` is mapped, and no other is there."""
+    workbench = Workbench.create(tmp_path / "p.metl")
+    import_sources(workbench, Side.EXTRACTION, [version_file(tmp_path / "s", "3.0.0", "a", "b")])
+    import_sources(workbench, Side.CDM, [version_file(tmp_path / "be", "1.0.0", "a", "b")])
+    (v,), (w,) = (workbench.document.tree(side).schemas()[0].version_ids for side in Side)
+    sources, targets = workbench.document.extraction.version(v), workbench.document.cdm.version(w)
+    ones = tuple(Element(targets.attributes[n].id, sources.attributes[n].id) for n in (0, 1))
+    workbench.do(SetElements((v, w), ones))
+    made = make_window()
+    made.show_project(workbench)
+    return made
+
+
+def test_older_versions_that_arrive_can_be_mapped_as_the_newer_one_is_by_one_press(
+    mapped_newer: Window, tmp_path: Path
+) -> None:
+    for label, names in (("1.0.0", ("a",)), ("2.0.0", ("a", "b"))):
+        version_file(tmp_path / "older", label, *names)
+    press(drop(mapped_newer, tmp_path / "older"), Act.ADD_EXTRACTION)
+    told = mapped_newer.notice
+    assert "2 versions added. 2 can be mapped as another version of the schema is." in told.words.text()
+    assert mapped_newer.project.value.matrix.ones == 2
+    told.action.click()
+    QApplication.processEvents()
+    assert mapped_newer.project.value.matrix.ones == 5
+    assert told.words.text() == "Mapped like others of the schema: 3 elements in 2 other versions."
+    mapped_newer.project.undo()
+    assert mapped_newer.project.value.matrix.ones == 2
+    mapped_newer.actions_table["map_like_others"].trigger()
+    assert mapped_newer.project.value.matrix.ones == 5
+    mapped_newer.actions_table["map_like_others"].trigger()
+    assert told.words.text() == "No version is left that another of its schema shows a mapping for."
+
+
+def test_an_import_of_many_that_nothing_is_mapped_of_leads_to_their_suggestions(
+    make_window: Callable[[], Window], tmp_path: Path
+) -> None:
+    window = make_window()
+    window.show_project(Workbench.create(tmp_path / "p.metl"))
+    for label in ("1.0.0", "2.0.0"):
+        version_file(tmp_path / "s", label, "customer_id")
+    press(drop(window, tmp_path / "s"), Act.ADD_EXTRACTION)
+    assert not window.notice.action.isVisible()  # there is nothing yet to map to
+    press(drop(window, version_file(tmp_path / "be", "1.0.0", "customer_id")), Act.ADD_CDM)
+    assert window.notice.words.text() == "1 version added."
+    window.notice.action.click()
+    QApplication.processEvents()
+    listed = window.suggest.panel.everything.listed
+    assert ("customer_id", "customer_id") in [(each.names.from_path, each.names.to_path) for each in listed]

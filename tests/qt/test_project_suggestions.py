@@ -270,3 +270,19 @@ def test_the_list_keeps_qts_rules_and_is_empty_when_nobody_looks(
     window.suggest.panel.show_part(PanelSection.BLOCK)
     assert window.suggest.everywhere.found == ()
     assert tester is not None
+
+
+def test_a_least_score_filters_the_list_and_lets_all_of_it_be_accepted(
+    everything: ProjectSuggestionList, window: Window
+) -> None:
+    everything.score.setCurrentIndex(everything.score.findData(0.5))
+    assert 0.5 <= min(each.score for each in everything.listed) < 0.9
+    assert not everything.unlikely.isVisible()
+    blocks = {each.key for each in everything.sure}
+    assert everything.accept_all.text() == f"Accept {len(everything.sure)} above 0.50 in {len(blocks)} blocks…"
+    everything.accept_all.click()
+    (dialog,), sure = window.findChildren(AcceptanceDialog), everything.sure
+    assert "above 0.50" in dialog.heading.text()
+    QTest.mouseClick(dialog.confirm, Qt.MouseButton.LeftButton)
+    assert not {(each.key, each.element) for each in sure} & {(each.key, each.element) for each in everything.listed}
+    assert window.project.value.matrix.ones >= len(sure)

@@ -9,7 +9,7 @@ Source: docs/architecture/model.md, "Edits of several versions".
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import NamedTuple
@@ -113,6 +113,7 @@ def carried(
     *,
     types_too: bool = False,
     entity_versions_too: bool = False,
+    only: Collection[BlockKey] | None = None,
 ) -> ScopePlan:
     """Work out what edits of some versions mean in the other versions that are in scope.
 
@@ -122,11 +123,17 @@ def carried(
         scope: which versions of the schema of each edit take part.
         types_too: set elements whose types differ, too.
         entity_versions_too: take in the other versions of entities that keep parallel versions.
+        only: the blocks that take part, ``None`` for all in scope.
 
     Cost: the lineages of the versions in scope, once for each edit.
     """
     shown = {edit.key for edit in edits}
-    wished = (one for edit in edits for one in _wished(document, edit, scope, entity_versions_too, shown))
+
+    def others(edit: SetElements) -> list[BlockKey]:
+        keys = _keys_in(document, edit.key, scope, entity_versions_too)
+        return [key for key in keys if key not in shown and (only is None or key in only)]
+
+    wished = (one for edit in edits for one in _wished(document, edit, others(edit)))
     return as_far_as_free(document, wished, types_too=types_too)
 
 
@@ -180,11 +187,8 @@ def _keys_in(document: Document, key: BlockKey, scope: VersionScope, entity_vers
     return [(v, w) for v in (key[0], *others) for w in entity.version_ids if (v, w) != key]
 
 
-def _wished(
-    document: Document, edit: SetElements, scope: VersionScope, entity_versions_too: bool, shown: set[BlockKey]
-) -> Iterator[WishedElement]:
-    """Yield the elements of an edit as the other versions in scope have them; none of one that replaces."""
-    others = [key for key in _keys_in(document, edit.key, scope, entity_versions_too) if key not in shown]
+def _wished(document: Document, edit: SetElements, others: Sequence[BlockKey]) -> Iterator[WishedElement]:
+    """Yield the elements of an edit as other versions have them; none of one that replaces."""
     if not others or (edit.ones and edit.zeros):
         return
     columns = {a.id: a for a in document.extraction.version(edit.key[0]).attributes}

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog
 
+from metl_gui.core.edits.unmapped_versions import plan_like_others
 from metl_gui.core.project.pending_imports import Remainder
 from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.context.app_context import PAGES, AppContext
@@ -19,6 +20,7 @@ from metl_gui.workbench.importing.remote_sources import EVERYTHING, ImportFilter
 from metl_gui.workbench.importing.schema_import import (
     ImportResult,
     add_reading,
+    added_ids,
     import_sources,
     remainders,
     resume,
@@ -34,7 +36,13 @@ _NOTHING = "If you stop it, none of the table is in the project."
 
 
 class ImportCommands(QObject):
-    """The imports of one window."""
+    """The imports of one window.
+
+    Signals:
+        like_others: ids of versions that are to be mapped like the others of their schemas.
+    """
+
+    like_others = Signal(object)
 
     def __init__(self, context: AppContext) -> None:
         super().__init__(context.window)
@@ -126,7 +134,22 @@ class ImportCommands(QObject):
             title += f". {waiting:,} decision{'s wait' if waiting != 1 else ' waits'}."
             self._context.notify(title, "Review now", self._show_review, is_good=False)
         else:
-            self._context.notify(f"{title}.")
+            self._offer(f"{title}.", result)
+
+    def _offer(self, title: str, result: ImportResult) -> None:
+        """Tell what was added, with the way to map it where there is one: like other versions, or by suggestions."""
+        document, notify = self._project.value, self._context.notify
+        new = added_ids(document, result)
+        like = plan_like_others(document, new).versions
+        is_mapped = any(block.elements for version in new for block in document.matrix.column_set(version))
+        is_bulk = len(result.added) > 1 or not document.matrix.ones
+        if like:
+            words = f"{title} {like:,} can be mapped as another version of the schema is."
+            notify(words, "Map likewise", lambda: self.like_others.emit(new))
+        elif result.added and is_bulk and not is_mapped and all(document.tree(side).schemas() for side in Side):
+            notify(title, "See suggestions", self._context.actions["project_suggestions"].trigger)
+        else:
+            notify(title)
 
     def _mapped(self, outcome: JobOutcome[MapResult]) -> None:
         self._project.catch_up()

@@ -14,6 +14,7 @@ from PySide6.QtCore import QObject, Signal
 from metl_gui.core.changes.draft import Edit
 from metl_gui.core.edits.composite import CompositeEdit
 from metl_gui.core.edits.elements import SetElements
+from metl_gui.core.edits.unmapped_versions import LikeOthers, plan_like_others
 from metl_gui.core.edits.version_scope import ScopePlan, VersionScope, carried, lineage_places
 from metl_gui.core.matrix.blocks import BlockKey, Status
 from metl_gui.core.matrix.document import Document
@@ -61,6 +62,7 @@ class ScopedEdit:
         scope: the other versions that take part.
         types_too, entity_versions_too: what was chosen along.
         is_done: whether the versions that are shown are so already, so that only the others change.
+        only: the blocks of others that take part, ``None`` for all in scope.
     """
 
     document: Document
@@ -73,6 +75,7 @@ class ScopedEdit:
     types_too: bool = False
     entity_versions_too: bool = False
     is_done: bool = False
+    only: frozenset[BlockKey] | None = None
 
     @property
     def others(self) -> int:
@@ -83,6 +86,8 @@ class ScopedEdit:
     @property
     def has_parallel_versions(self) -> bool:
         """Whether the entity keeps other versions that could take part."""
+        if self.only is not None:
+            return False
         cdm = self.document.cdm
         entities = (cdm.schema(cdm.schema_of(edit.key[1])) for edit in self.edits)
         return any(one.setting("policy") == "parallel" and len(one.version_ids) > 1 for one in entities)
@@ -101,7 +106,14 @@ class ScopedEdit:
 
     def chosen(self, document: Document, *, types_too: bool, entity_versions_too: bool) -> ScopedEdit:
         """Return it with other things chosen along, on a document in which it may be done already."""
-        plan = carried(document, self.edits, self.scope, types_too=types_too, entity_versions_too=entity_versions_too)
+        plan = carried(
+            document,
+            self.edits,
+            self.scope,
+            types_too=types_too,
+            entity_versions_too=entity_versions_too,
+            only=self.only,
+        )
         return replace(self, document=document, plan=plan, types_too=types_too, entity_versions_too=entity_versions_too)
 
     def rest(self, document: Document) -> ScopedEdit:
@@ -213,6 +225,30 @@ class ScopedEdits(QObject):
             said = "No other version has a free place for it."
             left = Instead("Show what was left", lambda: self.left.emit(planned)) if plan.left else None
             self.said.emit(result(said, left, is_good=False))
+
+    def map_like_others(self, versions: Sequence[int] | None = None) -> None:
+        """Map versions that nobody has decided on as the newest mapped version of their schema is mapped.
+
+        Args:
+            versions: their ids, ``None`` for all.
+        """
+        if not self._may_edit():
+            return
+        document = self._project.value
+        ids = versions if versions is not None else [v for s in document.extraction.schemas() for v in s.version_ids]
+        work_out(
+            self._jobs if len(ids) > _AT_ONCE else None,
+            "Looking at other versions",
+            lambda: plan_like_others(document, ids),
+            lambda found: self._like_others(document, found),
+        )
+
+    def _like_others(self, document: Document, found: LikeOthers) -> None:
+        if not found.versions:
+            self.said.emit(CommandResult("No version is left that another of its schema shows a mapping for."))
+            return
+        title, said = "Map like others of the schema", "Mapped like others of the schema"
+        self._planned(ScopedEdit(document, found.models, found.plan, title, said, is_done=True, only=found.blocks))
 
     def do_planned(self, planned: ScopedEdit) -> None:
         """Do what was shown before."""

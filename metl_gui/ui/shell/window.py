@@ -295,6 +295,7 @@ class Window(QMainWindow):
         self.spark.ended.connect(self.project.read_samples_again)
         self.suggest.suggestions.changed.connect(self.actions_table.refresh)
         self.map.edits.switched.connect(self.actions_table.refresh)
+        self.imports.like_others.connect(self.map.edits.map_like_others)
         self.map.import_wanted.connect(self.imports.ask_and_import)
         self.map.entity_wanted.connect(self.actions_table["new_entity"].trigger)
         self.map.said.connect(self._tell_said)

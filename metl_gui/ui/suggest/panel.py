@@ -389,11 +389,16 @@ class SuggestionController(QObject):
             self._page.resizeDocks([self.dock], [max(high, self.dock.height())], Qt.Orientation.Vertical)
         self.panel.take_focus()
 
-    def look_at_all(self, chosen: tuple[Suggestion, ...]) -> AcceptanceDialog | None:
-        """Let people look at what accepting suggestions of many blocks would do, and do it."""
+    def look_at_all(self, chosen: tuple[Suggestion, ...], least: float = LEAST_OF_ALL) -> AcceptanceDialog | None:
+        """Let people look at what accepting suggestions of many blocks would do, and do it.
+
+        Args:
+            chosen: the suggestions.
+            least: all of them are scored so or more.
+        """
         if self._project.workbench is None or not chosen:
             return None
-        which = f"above {LEAST_OF_ALL:.2f}"
+        which = f"above {least:.2f}"
         dialog = AcceptanceDialog(self._project, self._project.workbench, chosen, which, self._page)
         dialog.wanted.connect(self._accept_all)
         show_about(self._project, dialog)

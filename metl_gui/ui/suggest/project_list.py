@@ -21,6 +21,7 @@ from metl_gui.ui.widgets.rows import RowsModel
 from metl_gui.workbench.mapping.acceptance import plan_acceptance
 from metl_gui.workbench.mapping.suggestions import NOT_MAPPED, Suggestion, SuggestionFilter, SuggestionOrder
 
+_SCORES = (0.50, 0.70, LEAST_OF_ALL)
 _STATUSES = ("", NOT_MAPPED, Status.CONFIRMED.value, Status.UNCONFIRMED.value, Status.NEEDS_REVIEW.value)
 
 
@@ -29,11 +30,11 @@ class ProjectSuggestionList(QWidget):
 
     Signals:
         shown: what is listed, or chosen, is another.
-        accepting: the tuple of ``Suggestion`` to look at before all of them are accepted.
+        accepting: the tuple of ``Suggestion`` to look at before all of them are accepted, and the least score of them.
     """
 
     shown = Signal()
-    accepting = Signal(object)
+    accepting = Signal(object, float)
 
     def __init__(self, project: OpenProject, suggestions: ProjectSuggestions, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -44,7 +45,7 @@ class ProjectSuggestionList(QWidget):
         self.model: RowsModel[SuggestionRow] = RowsModel(SUGGESTION_ROLES, self)
         self.view = SuggestionView()
         self.box = QLineEdit()
-        self.status, self.order = ThemedComboBox(), ThemedComboBox()
+        self.score, self.status, self.order = ThemedComboBox(), ThemedComboBox(), ThemedComboBox()
         self.selected_only = KeyButton("Selected only", kind="switch")
         self.unlikely = KeyButton("", kind="link")
         self.accept_all = KeyButton("")
@@ -52,8 +53,8 @@ class ProjectSuggestionList(QWidget):
         self.stack = QStackedWidget()
         self._build()
         self.box.textChanged.connect(self.refresh)
-        self.status.currentIndexChanged.connect(self.refresh)
-        self.order.currentIndexChanged.connect(self.refresh)
+        for choice in (self.score, self.status, self.order):
+            choice.currentIndexChanged.connect(self.refresh)
         self.unlikely.toggled.connect(self.refresh)
         self.selected_only.toggled.connect(suggestions.follow_selection)
         self.accept_all.clicked.connect(self._look_at_all)
@@ -73,22 +74,27 @@ class ProjectSuggestionList(QWidget):
             return "looking…"
         return f"{len(self.listed):,} suggested"
 
+    @property
+    def least(self) -> float:
+        """The score from which on all are accepted at once: the one filtered by, else only what is nearly certain."""
+        return float(self.score.currentData()) or LEAST_OF_ALL
+
     def refresh(self, _what: object = None) -> None:
         """Show what is found now."""
         if not self.isVisible():
             return
         document, found = self._project.value, self._suggestions.found
         order = SuggestionOrder(self.order.currentData())  # Qt gives it back as a plain text
-        wanted = SuggestionFilter(self.box.text(), self.status.currentData(), order=order)
+        wanted = SuggestionFilter(self.box.text(), self.status.currentData(), self.score.currentData(), order)
         everything = wanted.of(document, found)
         likely = tuple(each for each in everything if each.score >= LEAST_GHOST)
         self.listed = everything if self.unlikely.isChecked() else likely
         self._show_rows()
-        sure = (each for each in everything if each.score >= LEAST_OF_ALL)
-        self.sure = plan_acceptance(document, sure, f"above {LEAST_OF_ALL:.2f}").accepted
+        above = f"above {self.least:.2f}"
+        self.sure = plan_acceptance(document, (each for each in everything if each.score >= self.least), above).accepted
         blocks = len({each.key for each in self.sure})
-        words = f"Accept {len(self.sure):,} above {LEAST_OF_ALL:.2f} in {number_of(blocks, 'block')}…"
-        self.accept_all.setText(words if self.sure else f"Nothing above {LEAST_OF_ALL:.2f}")
+        words = f"Accept {len(self.sure):,} {above} in {number_of(blocks, 'block')}…"
+        self.accept_all.setText(words if self.sure else f"Nothing {above}")
         self.accept_all.setEnabled(bool(self.sure) and self._project.can_edit and not self._suggestions.is_looking)
         self.accept_all.updateGeometry()
         fewer = len(everything) - len(likely)
@@ -131,19 +137,24 @@ class ProjectSuggestionList(QWidget):
         self.shown.emit()
 
     def _look_at_all(self) -> None:
-        self.accepting.emit(self.sure)
+        self.accepting.emit(self.sure, self.least)
 
     def _build(self) -> None:
         self.box.setPlaceholderText("Schema, entity or attribute")
         self.box.setAccessibleName("Filter suggestions by schema, entity or attribute")
         self.box.setClearButtonEnabled(True)
+        self.score.addItem("Any score", 0.0)
+        for least in _SCORES:
+            self.score.addItem(f"Above {least:.2f}", least)
+        self.score.setAccessibleName("Least score")
+        self.score.setToolTip("Shows what is scored so or more, and lets all of it be accepted")
         for status in _STATUSES:
             self.status.addItem(f"Blocks: {status or 'all'}", status)
         self.status.setAccessibleName("Status of the blocks")
         for order in SuggestionOrder:
             self.order.addItem(f"By {order.value}", order)
         self.order.setAccessibleName("Sort by")
-        for box in (self.status, self.order):
+        for box in (self.score, self.status, self.order):
             box.setMinimumContentsLength(6)
             box.setSizeAdjustPolicy(ThemedComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.selected_only.setCheckable(True)
@@ -163,11 +174,11 @@ class ProjectSuggestionList(QWidget):
         filters = QGridLayout()
         filters.setContentsMargins(12, 0, 12, 0)
         filters.setSpacing(6)
-        filters.addWidget(self.box, 0, 0)
-        filters.addWidget(self.selected_only, 0, 1)
-        filters.addWidget(self.status, 1, 0)
-        filters.addWidget(self.order, 1, 1)
-        filters.setColumnStretch(0, 1)
+        filters.addWidget(self.box, 0, 0, 1, 2)
+        filters.addWidget(self.selected_only, 0, 2)
+        for column, choice in enumerate((self.score, self.status, self.order)):
+            filters.addWidget(choice, 1, column)
+            filters.setColumnStretch(column, 1)
         foot = QVBoxLayout()
         foot.setContentsMargins(12, 0, 12, 0)
         foot.setSpacing(6)

@@ -327,6 +327,17 @@ def edits_for(document: Document, side: Side, declaration: VersionDeclaration) -
     return tuple(edits)
 
 
+def added_ids(document: Document, result: ImportResult) -> tuple[int, ...]:
+    """Return the ids of the versions of schemas that an import added and that are still there."""
+    tree, found = document.extraction, []
+    for added in result.added:
+        schema = tree.named(added.name) if added.tree == Side.EXTRACTION.value else None
+        version = tree.labelled(schema.id, added.version) if schema is not None else None
+        if version is not None:
+            found.append(version.id)
+    return tuple(found)
+
+
 def added_version(transition: Transition, side: Side, source: str) -> AddedVersion | None:
     """Return which version an edit added, ``None`` when it added none."""
     version = next((c.after for c in transition.change.versions if c.side is side and c.before is None), None)

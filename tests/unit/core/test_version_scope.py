@@ -16,6 +16,7 @@ from metl_gui.core.edits.composite import CompositeEdit
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.review import RetireBlock
 from metl_gui.core.edits.settings import SetSettings
+from metl_gui.core.edits.unmapped_versions import plan_like_others
 from metl_gui.core.edits.version_scope import LeftReason, VersionScope, carried, lineage_places
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element, Status, conflicts
 from metl_gui.core.matrix.canonical import state_hash
@@ -220,3 +221,28 @@ def pairs_of_edit(document: Document, edit: SetElements) -> set[Lineages]:
     columns = {a.id: a.lineage for a in document.extraction.version(edit.key[0]).attributes}
     rows = {a.id: a.lineage for a in document.cdm.version(edit.key[1]).attributes}
     return {(columns[e.p], rows[e.q]) for e in (*edit.ones, *edit.zeros)}
+
+
+def test_versions_nobody_has_decided_on_are_mapped_like_the_newest_mapped_one_and_no_other() -> None:
+    world = world_of(("a", "b"), ("a", "b"), ("a", "b"), ("a", "b"), ("a",))
+    world.schema("t", "1", "a")
+    world.map("s@2:be@1", a="b")
+    world.map("s@4:be@1", a="a", b="b")
+    world.map("s@5:be@1", c="a")
+    world.do(RetireBlock(world.key("s@5:be@1")))
+    all_versions = [v for schema in world.document.extraction.schemas() for v in schema.version_ids]
+    found = plan_like_others(world.document, all_versions)
+    assert {edit.key for edit in found.plan.edits} == {world.key("s@1:be@1"), world.key("s@3:be@1")}
+    assert found.versions == 2
+    world.do(CompositeEdit("Map", found.plan.edits))
+    assert [world.pairs(f"s@{n}:be@1") for n in (1, 3)] == [{("a", "a"), ("b", "b")}] * 2
+    assert world.pairs("s@2:be@1") == {("a", "b")}
+    assert world.block("s@5:be@1").status is Status.RETIRED
+    assert plan_like_others(world.document, all_versions).versions == 0
+
+
+def test_only_the_versions_that_are_asked_for_are_mapped_like_others() -> None:
+    world = world_of(("a",), ("a",), ("a",))
+    world.map("s@2:be@1", a="a")
+    found = plan_like_others(world.document, [world.key("s@3:be@1")[0]])
+    assert {edit.key for edit in found.plan.edits} == {world.key("s@3:be@1")}

@@ -11,6 +11,7 @@
     │   │   └── ProjectChangedError      it moved on since it was read
     │   ├── RunError         a mapping run that cannot start or go on
     │   │   └── RunKilledError           its Spark was gone in the middle of it
+    │   ├── LinkError        a link into a project that leads nowhere
     │   └── SetupError       something missing on this computer (Java, Spark, a library)
     ├── RecordError          one record of a run that is set aside, with its reason
     ├── RunCancelled         an outcome, not a fault: somebody stopped the run
@@ -93,6 +94,10 @@ class RunError(UserError):
 
 class RunKilledError(RunError):
     """A mapping run whose Spark was gone in the middle of it: killed, or ended by something else."""
+
+
+class LinkError(UserError):
+    """A link into a project that leads nowhere: not well formed, of another project, or to what is not there."""
 
 
 class SetupError(UserError):

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
     from metl_gui.core.differences.document_difference import Difference
     from metl_gui.core.matrix.blocks import BlockKey
     from metl_gui.core.matrix.document import Document
+    from metl_gui.core.trees.nodes import Attribute
     from metl_gui.workbench.history.blame import Blame, BlameEvent
+    from metl_gui.workbench.links.link import Place
+    from metl_gui.workbench.links.places import ShownPlace
     from metl_gui.workbench.publishing.publication import PublishResult
     from metl_gui.workbench.session import Workbench
 
@@ -47,9 +50,19 @@ def register(commands: Commands) -> None:
     add_project(undo)
     undo.add_argument("--state", type=positive, metavar="N", help="take back what made this state instead")
     add_project(commands.add("redo", run_redo, "bring the newest undone edit again, as a new state"))
-    show = commands.add("show", run_show, "summarise a state in numbers")
-    add_project(show)
+    show = commands.add(
+        "show",
+        run_show,
+        "summarise a state in numbers, or show what stands at a place",
+        "A link, metl://..., as the window copies it, may stand for PROJECT: what stands there in its state, how it is "
+        "mapped, and who decided what and when. The project of a link is the one that --project names, one in this "
+        "folder, or one that was opened in the window. With --of the place is named as for metl history, and its link "
+        "is printed. Nothing is run or changed.",
+    )
+    show.add_argument("project", metavar="PROJECT", help="the project file, NAME.metl, or a link")
     show.add_argument("--state", type=int, metavar="N", help="this state instead of the current one")
+    show.add_argument("--of", nargs="+", metavar=("WHAT", "FROM=TO"), help="what stands at this place, and its link")
+    show.add_argument("--project", dest="file", metavar="PROJECT", help="the project file that a link leads into")
 
 
 def run_history(arguments: argparse.Namespace, out: Output) -> int:
@@ -114,10 +127,15 @@ def _step(arguments: argparse.Namespace, out: Output, *, back: bool) -> int:
 
 
 def run_show(arguments: argparse.Namespace, out: Output) -> int:
-    """Summarise one state."""
+    """Summarise one state, or show what stands at a place of it."""
     from metl_gui.workbench.history.states import show
+    from metl_gui.workbench.links.link import is_link
     from metl_gui.workbench.session import Workbench
 
+    if is_link(arguments.project) or arguments.of is not None:
+        return _show_place(arguments, out)
+    if arguments.file is not None:
+        wrong_usage(arguments, "--project goes with a link")
     with Workbench.open(Path(arguments.project), for_editing=False) as workbench:
         summary = show(workbench, arguments.state)
     out.result(
@@ -131,6 +149,71 @@ def run_show(arguments: argparse.Namespace, out: Output) -> int:
         ],
     )
     return DONE
+
+
+def _show_place(arguments: argparse.Namespace, out: Output) -> int:
+    from metl_gui.workbench.links.known_projects import find_project, projects_in, remember_project
+    from metl_gui.workbench.links.link import is_link, read_link
+    from metl_gui.workbench.links.places import link_to, look_at_place
+    from metl_gui.workbench.session import Workbench
+
+    link, named = None, Path(arguments.file) if arguments.file is not None else None
+    if is_link(arguments.project):
+        if arguments.of is not None or arguments.state is not None:
+            wrong_usage(arguments, "a link names its place and state, so neither --of nor --state")
+        link = read_link(arguments.project)
+        path = find_project(link.project, named, projects_in(Path()))
+    else:
+        path = Path(arguments.project)
+    with Workbench.open(path, for_editing=False) as workbench:
+        if link is None:
+            document = workbench.at_state(arguments.state)
+            link = link_to(workbench.project_id, document, place_of(document, arguments.of))
+        elif named is not None:
+            remember_project(link.project, named)
+        shown = look_at_place(workbench, link)
+    out.result(shown.as_json(), list(_place_lines(shown)))
+    return DONE
+
+
+def place_of(document: Document, of: Sequence[str]) -> Place:
+    """Return the place that ``--of`` names: a block, an element of one or an attribute.
+
+    Raises:
+        EditError: there is no such thing.
+    """
+    from metl_gui.core.trees.nodes import Side
+    from metl_gui.workbench.addresses import cuts_at_equals, find_block, find_leaf
+    from metl_gui.workbench.links.link import Place, PlaceKind
+
+    if len(of) == 1 and not _is_block(document, of[0]):
+        side, version, attribute = find_leaf(document, of[0])
+        kind = PlaceKind.SCHEMA if side is Side.EXTRACTION else PlaceKind.ENTITY
+        return Place(kind, (version.schema_id, version.id, attribute.id))
+    key = find_block(document, of[0])
+    if len(of) == 1:
+        return Place(PlaceKind.BLOCK, key)
+    cuts = cuts_at_equals(of[1])
+    if not cuts or len(of) > 2:
+        raise EditError(f"{' '.join(of[1:])!r} names no element.", hint="Write one element as FROM=TO.")
+    p, q = _ends(document, key, cuts)
+    return Place(PlaceKind.CELL, (key[0], p.id, key[1], q.id))
+
+
+def _place_lines(shown: ShownPlace) -> Iterator[str]:
+    yield f"{shown.kind.value} {shown.title}" if shown.kind.value != "state" else shown.title
+    yield f"  {shown.link}"
+    yield f"  {shown.project}, state {shown.state}"
+    decided = f" by {shown.who}, {shown.when}" if shown.who and shown.when else ""
+    if shown.is_mapped is not None:
+        yield f"  {'mapped' if shown.is_mapped else 'not mapped'}; block {shown.status or 'empty'}{decided}"
+    elif shown.when:
+        yield f"  {shown.when}  {shown.who or ''}".rstrip()
+    yield from (f"  {fact}" for fact in shown.facts)
+    yield from _blame_lines(shown.elements)
+    if shown.elements and shown.events:
+        yield ""
+    yield from _event_lines(shown.events)
 
 
 Answer = tuple[dict[str, Any], list[str]]
@@ -181,19 +264,25 @@ def _is_block(document: Document, text: str) -> bool:
 
 
 def _lineages(document: Document, key: BlockKey, cuts: Sequence[tuple[str, str]]) -> tuple[int, int]:
-    """Find an element of a block by the paths of its ends, one that it has lost too; paths may hold the sign itself."""
-    from metl_gui.workbench.addresses import find_attribute
-
+    """Find an element of a block by the paths of its ends, one that it has lost too."""
     block = document.matrix.block(*key)
     for loss in block.losses if block is not None else ():
         if (loss.from_path, loss.to_path) in cuts:
             return loss.lineages
+    p, q = _ends(document, key, cuts)
+    return q.lineage, p.lineage
+
+
+def _ends(document: Document, key: BlockKey, cuts: Sequence[tuple[str, str]]) -> tuple[Attribute, Attribute]:
+    """Find the ends of an element by their paths, which may hold the equals sign themselves."""
+    from metl_gui.workbench.addresses import find_attribute
+
     version, entity_version = document.extraction.version(key[0]), document.cdm.version(key[1])
     known = (cut for cut in cuts if version.at_path(cut[0]) is not None and entity_version.at_path(cut[1]) is not None)
     source, target = next(known, cuts[0])
     p = find_attribute(version, document.extraction.schema(version.schema_id).name, source)
     q = find_attribute(entity_version, document.cdm.schema(entity_version.schema_id).name, target)
-    return q.lineage, p.lineage
+    return p, q
 
 
 def _told(state: int, events: Sequence[BlameEvent]) -> Answer:

@@ -10,7 +10,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import astuple
 from pathlib import Path
 from typing import Self, TypeAlias
@@ -462,6 +462,19 @@ class ProjectFile:
                 f"When the log was compacted it was merged into state {above}.",
                 f"The nearest states that were kept are {below} and {above}.",
             )
+
+
+def read_project_id(path: Path) -> str:
+    """Read the id of a project without opening it: nothing in the file is changed, and little of it is read.
+
+    Raises:
+        ProjectError: it is no project file, or cannot be read.
+    """
+    with translated(path), closing(connect(path)) as connection:
+        found = connection.execute("SELECT id FROM project").fetchone()
+    if found is None or not isinstance(found[0], str):
+        raise damaged(path, "It does not say which project it is")
+    return found[0]
 
 
 def _state(connection: sqlite3.Connection) -> int:

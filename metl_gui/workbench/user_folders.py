@@ -156,6 +156,11 @@ def kept_samples_folder(project_id: str) -> Path:
     return cache_folder() / "samples" / _name_of(project_id)
 
 
+def known_project_path(project_id: str) -> Path:
+    """Return the file that says where a project lies that was opened here."""
+    return data_folder() / "projects" / _name_of(project_id)
+
+
 def samples_folder() -> Path:
     """Return where copies of the sample projects lie."""
     return data_folder() / "samples"

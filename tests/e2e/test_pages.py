@@ -42,6 +42,7 @@ CALLS = {
     "history": "history fx.metl --limit 5",
     "history PROJECT --of": f"history fx.metl --of {_BLOCK}",
     "show": "show fx.metl",
+    "show LINK": f"show fx.metl --of {_BLOCK}",
     "check": "check fx.metl",
     "check PROJECT --against": "check fx.metl --against sample_projects/fx/waiting",
     "publish": "publish fx.metl",

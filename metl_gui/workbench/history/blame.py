@@ -1,8 +1,8 @@
 """Who set what, in which state and why: the history of one element, one block or one attribute.
 
 An element that a new version took over is traced to the block it came from, version by version, back to the edit that
-set it. Elements and attributes are followed by their lineages as they are today, so a rename does not break the trail.
-Order: the newest first. Source: docs/reference/commands.md, "metl history".
+set it. Elements and attributes are followed by their lineages as they are in the state that is asked about, so a rename
+does not break the trail. Order: the newest first. Source: docs/reference/commands.md, "metl history".
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from metl_gui.core.changes.draft import BlockChange, VersionChange
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element, Status
+from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Attribute, Side, Version
 from metl_gui.errors import EditError
 from metl_gui.store.edit_log import LoggedEdit
@@ -67,19 +68,27 @@ class Blame(JsonResult):
     carried: tuple[BlameEvent, ...]
 
 
-def blame(workbench: Workbench, key: BlockKey, element: Element | None = None) -> tuple[Blame, ...]:
+def blame(
+    workbench: Workbench, key: BlockKey, element: Element | None = None, at: Document | None = None
+) -> tuple[Blame, ...]:
     """Tell for every element of a block, or for one of them, which state set it, who did, when and why.
 
     Cost: linear in the log, with little for each entry that touches neither the block nor its other versions.
 
+    Args:
+        workbench: the opened project.
+        key: the block.
+        element: only this one of its elements.
+        at: the state that is asked about; the current one by default.
+
     Raises:
-        EditError: there is no such block or element today.
+        EditError: there is no such block or element in that state.
     """
-    document = workbench.document
+    document = at or workbench.document
     block = document.matrix.block(*key)
     if block is None or (element is not None and element not in block.elements):
         raise EditError("That is not mapped today.", hint="Ask for its history instead: it tells what was.")
-    history = _ElementHistory(workbench, key)
+    history = _ElementHistory(workbench, key, document)
     found = []
     for each in block.elements if element is None else (element,):
         origin, carried = history.origin(key, history.lineages(key, each))
@@ -87,27 +96,41 @@ def blame(workbench: Workbench, key: BlockKey, element: Element | None = None) -
     return tuple(found)
 
 
-def element_history(workbench: Workbench, key: BlockKey, lineages: Lineages) -> tuple[BlameEvent, ...]:
+def element_history(
+    workbench: Workbench, key: BlockKey, lineages: Lineages, at: Document | None = None
+) -> tuple[BlameEvent, ...]:
     """Tell everything that was done to one element, back through the versions that its block was taken over from.
 
     Args:
         workbench: the opened project.
         key: the block; the element need not be in it today.
         lineages: of the CDM attribute and of the extraction attribute.
+        at: the state up to which it is told; the current one by default.
     """
-    return tuple(_ElementHistory(workbench, key).events(key, lineages))
+    return tuple(_ElementHistory(workbench, key, at or workbench.document).events(key, lineages))
 
 
-def block_history(workbench: Workbench, key: BlockKey) -> tuple[BlameEvent, ...]:
-    """Tell everything that was done to a block, with its elements counted."""
-    return tuple(_ElementHistory(workbench, key).block_events(key))
+def block_history(workbench: Workbench, key: BlockKey, at: Document | None = None) -> tuple[BlameEvent, ...]:
+    """Tell everything that was done to a block, with its elements counted, up to a state or to the current one."""
+    return tuple(_ElementHistory(workbench, key, at or workbench.document).block_events(key))
 
 
-def attribute_history(workbench: Workbench, side: Side, schema_id: int, lineage: int) -> tuple[BlameEvent, ...]:
-    """Return what was done to an attribute in all versions of its schema or entity: the trees, not the mapping."""
+def attribute_history(
+    workbench: Workbench, side: Side, schema_id: int, lineage: int, at: Document | None = None
+) -> tuple[BlameEvent, ...]:
+    """Return what was done to an attribute in all versions of its schema or entity: the trees, not the mapping.
+
+    Args:
+        workbench: the opened project.
+        side, schema_id, lineage: the attribute.
+        at: the state up to which it is told; the current one by default.
+    """
     wanted = LogFilter(schema=(side, schema_id))
+    newest = (at or workbench.document).state
     found: list[BlameEvent] = []
     for edit, change in workbench.touching(wanted):
+        if edit.state > newest:
+            continue
         for each in change.versions:
             what = _done_to_attribute(each, lineage) if each.side is side and _schema_of(each) == schema_id else ""
             if what:
@@ -121,10 +144,11 @@ class _ElementHistory:
     Args:
         workbench: the opened project.
         key: a block between the two.
+        document: the state up to which they are followed.
     """
 
-    def __init__(self, workbench: Workbench, key: BlockKey) -> None:
-        self._document = workbench.document
+    def __init__(self, workbench: Workbench, key: BlockKey, document: Document) -> None:
+        self._document = document
         self._workbench = workbench
         self._versions: dict[tuple[Side, int], Version | None] = {}
         self._by_key: dict[BlockKey, list[tuple[LoggedEdit, BlockChange]]] = {}
@@ -151,6 +175,8 @@ class _ElementHistory:
     def block_events(self, key: BlockKey) -> Iterator[BlameEvent]:
         """Yield what was done to a block, the newest first."""
         for edit, change in self._of(key):
+            if edit.state > self._document.state:
+                continue
             yield _event(edit, _counted(change), change, block_name(self._document, key))
 
     def lineages(self, key: BlockKey, element: Element) -> Lineages:

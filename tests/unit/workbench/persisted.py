@@ -14,6 +14,7 @@ from metl_gui.workbench.exports import files, warehouse_page
 from metl_gui.workbench.history import blame, states
 from metl_gui.workbench.importing import dry_run, schema_import, source_watch, warehouse_effects
 from metl_gui.workbench.lanes import control, initial_load
+from metl_gui.workbench.links import places
 from metl_gui.workbench.mapping import search, suggestions, table
 from metl_gui.workbench.model import entities
 from metl_gui.workbench.profiles import connection_test, saved_profiles
@@ -59,6 +60,7 @@ RESULTS: Mapping[str, Any] = {
     "undo and redo": states.StepResult,
     "compact": states.CompactResult,
     "show": states.StateSummary,
+    "show, a place": places.ShownPlace,
     "blame": blame.Blame,
     "blame, an event": blame.BlameEvent,
     "check": checks.CheckResult,

@@ -17,6 +17,7 @@ from metl_gui.core.progress import UNWATCHED, Watch
 from metl_gui.core.project.refusals import NONE_REFUSED, RefusedSuggestions
 from metl_gui.core.suggest.block import suggest_block
 from metl_gui.core.suggest.entities import EntityIndex
+from metl_gui.core.suggest.feeds import Feeds
 
 _ENTITIES_OF_ONE, _ENTITIES_OF_MANY = 5, 3
 _LEAST_ENTITY = 0.3
@@ -127,12 +128,12 @@ def likely_blocks(
     if scope.versions is not None and wanted is not None and len(versions) == len(wanted) == 1:
         yield (versions[0], wanted[0]), 1.0
         return
-    index = EntityIndex(document)
+    index, feeds = EntityIndex(document), Feeds.of(document)
     limit = _ENTITIES_OF_ONE if scope.versions is not None and len(versions) == 1 else _ENTITIES_OF_MANY
     chosen = None if wanted is None else frozenset(wanted)
     for done, version in enumerate(versions):
         watch.step("Looking for suggestions", done, len(versions))
-        for rank in index.rank(document, document.extraction.version(version), limit):
+        for rank in index.rank(document, document.extraction.version(version), limit, feeds):
             is_wanted = chosen is None or rank.entity_version in chosen
             if is_wanted and (rank.is_fed or rank.score >= _LEAST_ENTITY):
                 yield (version, rank.entity_version), rank.score

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.suggest.block import best_set
 from metl_gui.core.suggest.evidence import TYPE_DIFFERS, types_fit_of
+from metl_gui.core.suggest.feeds import Feeds
 from metl_gui.core.suggest.names import alike_each
 from metl_gui.core.suggest.words import letters, parted, segments, usual
 from metl_gui.core.trees.nodes import Attribute, Version
@@ -83,11 +84,19 @@ class EntityIndex:
         self._attributes = _Features([Counter(self._features(paths)) for paths in attributes])
         self._names = _Features([Counter(self._features([name])) for name in names])
 
-    def rank(self, document: Document, version: Version, limit: int = 5) -> tuple[EntityRank, ...]:
+    def rank(
+        self, document: Document, version: Version, limit: int = 5, feeds: Feeds | None = None
+    ) -> tuple[EntityRank, ...]:
         """Rank the entities that a schema version may feed, the likeliest first.
 
         Entities that some version of the schema feeds come first whatever their names, and all of them, be they more
-        than ``limit``.
+        than ``limit``. One that other schemas feed by names that this version has is likely, too.
+
+        Args:
+            document: the state.
+            version: of a schema.
+            limit: so many are returned at most, but for those that are fed.
+            feeds: what other schemas give the entities, ``None`` to collect it.
         """
         if not self.versions or not version.attributes:
             return ()
@@ -97,14 +106,18 @@ class EntityIndex:
         by_name = self._names.alike(Counter(self._features([name])))
         fed = self._fed(document, version)
         coarse = by_attributes + _NAME_SHARE * by_name
+        taught = (feeds or Feeds.of(document)).shares(version)
+        learned = np.array([taught.get(each.schema_id, 0.0) for each in self.versions])
         limit = max(limit, int(fed.sum()))
         count = max(LOOKED_AT, limit)
-        looked_at = np.argsort(-(coarse + _IS_FED * fed), kind="stable")[:count]
-        looked_at = looked_at[fed[looked_at] | (coarse[looked_at] > max(0.0, _NEAR * coarse.max()))]
+        looked_at = np.argsort(-(coarse + _IS_FED * np.maximum(fed, learned)), kind="stable")[:count]
+        is_known, is_near = fed | (learned > 0), coarse > max(0.0, _NEAR * coarse.max())
+        looked_at = looked_at[(is_known | is_near)[looked_at]]
         shares = self._compared(version.attributes, looked_at.tolist())
         strength = np.array([share for share, _ in shares], np.float64) * (1 - _NAME_SHARE)
         strength = strength + _NAME_SHARE * by_name[looked_at]
-        scores = np.where(fed[looked_at], 1.0, _scores(strength))
+        likely = np.maximum(_scores(strength, _rivals(strength)), _learned_scores(strength, learned[looked_at]))
+        scores = np.where(fed[looked_at], 1.0, likely)
         order = np.lexsort((np.arange(len(looked_at)), -strength, -scores))[:limit]
         return tuple(
             EntityRank(self.versions[looked_at[at]].id, float(scores[at]), shares[at][1], bool(fed[looked_at[at]]))
@@ -186,12 +199,26 @@ class _Features:
         return [at for at, _, _ in known], weights / max(length, 1e-9)
 
 
-def _scores(strength: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Turn strengths into how likely each is right, by its own size and by its lead over the best other."""
+def _rivals(strength: NDArray[np.float64]) -> NDArray[np.float64]:
+    """For each entity the strongest other one."""
     if not len(strength):
-        return np.zeros(0)
+        return strength
     order = np.sort(strength)[::-1]
     best, second = float(order[0]), float(order[1]) if len(order) > 1 else 0.0
-    rival = np.where(strength == best, second, best)
-    logit = _AT_ZERO + _BY_STRENGTH * strength + _BY_LEAD * (strength - rival)
+    return np.where(strength == best, second, best)
+
+
+def _scores(strength: NDArray[np.float64], rivals: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Turn strengths into how likely each is right, by its own size and by its lead over the best other."""
+    logit = _AT_ZERO + _BY_STRENGTH * strength + _BY_LEAD * (strength - rivals)
     return np.asarray(np.minimum(1 / (1 + np.exp(-logit)), _MOST))
+
+
+def _learned_scores(strength: NDArray[np.float64], learned: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Score entities by what other schemas give them: one may feed several of these, but rather one that is more alike.
+
+    Shape: all of (entities,); 0 where nothing is learned.
+    """
+    rival = float(strength[learned == 0].max(initial=0.0))
+    scores = _scores(learned * (1 - _NAME_SHARE), np.full(len(learned), rival))
+    return np.where(learned > 0, scores, 0.0)

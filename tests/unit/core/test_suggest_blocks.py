@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from metl_gui.core.edits.elements import SetElements
+from metl_gui.core.matrix.blocks import Status
 from metl_gui.core.progress import Progress, Watch
 from metl_gui.core.suggest.block import suggest_block
 from metl_gui.core.suggest.blocks import SuggestionScope, candidates_by_block, likely_blocks, suggest_blocks
@@ -111,3 +113,41 @@ def test_names_compared_with_several_sides_at_once_score_as_with_each_alone(
     for each, side in zip(found, others, strict=True):
         assert each.shape == (len(ours), len(side))
         assert np.allclose(each, alike(ours, side), atol=1e-6)
+
+
+META = ("meta.id", "meta.stream", "meta.domain")
+
+
+@pytest.fixture
+def taught() -> World:
+    """Three schemas with some names in common, of which one feeds an entity that is named quite otherwise."""
+    made = World()
+    made.entity("happening", "1", "number", "channel", "place")
+    made.entity("customer", "1", *KINDS["customer"])
+    made.schema("s.one", "1", *META, "colour")
+    made.schema("s.two", "1", *META, "height", "width")
+    made.schema("s.customer", "1", "meta.id", *KINDS["customer"])
+    made.map("s.one@1:happening@1", number="meta.id", channel="meta.stream", place="meta.domain")
+    return made
+
+
+def test_a_schema_with_the_names_of_one_that_feeds_an_entity_is_likely_to_feed_it_too(taught: World) -> None:
+    found = {each.key: each.score for each in suggest_blocks(taught.document) if each.is_best}
+    assert found[taught.key("s.two@1:happening@1")] > 0.8
+    assert taught.key("s.customer@1:happening@1") not in found  # one common name says nothing
+
+
+def test_what_nobody_has_confirmed_teaches_nothing(taught: World) -> None:
+    key = taught.key("s.one@1:happening@1")
+    taught.do(SetElements(key, taught.block("s.one@1:happening@1").elements, status=Status.UNCONFIRMED))
+    assert taught.block("s.one@1:happening@1").status is Status.UNCONFIRMED
+    assert taught.key("s.two@1:happening@1") not in {key for key, _ in likely_blocks(taught.document)}
+
+
+def test_a_part_of_the_names_teaches_less_where_another_entity_is_more_alike(taught: World) -> None:
+    taught.schema("s.part", "1", *META[:2], "height", "width")
+    taught.schema("s.both", "1", *META[:2], *KINDS["customer"])
+    shares = dict(likely_blocks(taught.document))
+    assert shares[taught.key("s.part@1:happening@1")] > 0.8
+    assert shares.get(taught.key("s.both@1:happening@1"), 0.0) < 0.5
+    assert shares[taught.key("s.both@1:customer@1")] > 0.8

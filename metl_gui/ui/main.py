@@ -30,22 +30,28 @@ def main(argv: Sequence[str] | None = None) -> int:
     from metl_gui.workbench.user_folders import close_to_others
 
     close_to_others()
+    from metl_gui.workbench.links.link import is_link
+
+    project = Path(arguments.project) if arguments.project is not None else None
     try:
         if arguments.screenshot is not None:
-            return picture(arguments.project, arguments.screenshot)
-        return run(arguments.project, arguments.run, arguments.live)
+            return picture(project, arguments.screenshot)
+        if arguments.project is not None and is_link(arguments.project):
+            return run(link=arguments.project)
+        return run(project, arguments.run, arguments.live)
     except UserError as error:
         sys.stderr.write(f"{error}\n")
         return 1
 
 
-def run(project: Path | None, source: str = "", shows_live: bool = False) -> int:
+def run(project: Path | None = None, source: str = "", shows_live: bool = False, link: str = "") -> int:
     """Open the window and stay until it is closed.
 
     Args:
         project: the project to open.
         source: messages to map as soon as it is open.
         shows_live: show the production run that goes on as soon as it is open.
+        link: a link to follow, in place of a project.
 
     Raises:
         SetupError: there is no display, or Qt cannot be loaded.
@@ -75,7 +81,9 @@ def run(project: Path | None, source: str = "", shows_live: bool = False) -> int
     window.show()
     gc.freeze()  # the program and a project stay: to look for garbage among them again and again costs frames
     window.project.opened.connect(lambda _workbench: gc.freeze())
-    if project is not None:
+    if link:
+        window.links.open(link)
+    elif project is not None:
         window.projects.open_path(project, source, shows_live)
     else:
         window.projects.open_last()
@@ -131,7 +139,7 @@ def check_display() -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="metl-gui", description="Open METL Workbench.")
-    parser.add_argument("project", nargs="?", type=Path, help="a project file (.metl) to open")
+    parser.add_argument("project", nargs="?", help="a project file (.metl) to open, or a link to a place (metl://...)")
     parser.add_argument("--run", metavar="SOURCE", default="", help="start a test run of a file, folder or pattern")
     parser.add_argument("--live", action="store_true", help="show the production run that goes on")
     parser.add_argument("--screenshot", type=Path, metavar="FILE", help="save a picture of the window and end")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QPoint, Qt
+from PySide6.QtCore import QObject, QPoint, Qt, Signal
 from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 
 from metl_gui.core.changes.draft import Transition
@@ -80,7 +80,12 @@ class HistoryController(QObject):
 
     Args:
         page: gets the docks and the strip.
+
+    Signals:
+        link_wanted: the number of a state that a link is wanted to.
     """
+
+    link_wanted = Signal(object)
 
     def __init__(self, context: AppContext, page: MapPage) -> None:
         super().__init__(context.window)
@@ -300,7 +305,7 @@ class HistoryController(QObject):
             context.selection.choose(selected)
 
     def _show_menu(self, asked: tuple[tuple[PastState, ...], QPoint]) -> None:
-        _, at = asked
+        chosen, at = asked
         menu = QMenu(self.panel)
         table = self._context.actions
         table.refresh()
@@ -308,6 +313,8 @@ class HistoryController(QObject):
             menu.addAction(table[id_])
         menu.addSeparator()
         menu.addAction("Copy as text", self.panel.copy)
+        if len(chosen) == 1:
+            menu.addAction("Copy link").triggered.connect(lambda: self.link_wanted.emit(chosen[0].state))
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.popup(at)
 

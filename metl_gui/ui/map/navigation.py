@@ -1,4 +1,4 @@
-"""Going to places of the matrix: by name (Ctrl+G), by bookmark (Ctrl+D sets one).
+"""Going to places of the matrix: by name or link (Ctrl+G), by bookmark (Ctrl+D sets one).
 
 Where to go, or what to call a place, is typed into a line over the head of the matrix. It is no dialog; Esc closes it.
 Bookmarks are places with names, kept in the view settings of each project.
@@ -15,7 +15,7 @@ from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent
 from PySide6.QtWidgets import QApplication, QFrame, QLabel, QLineEdit, QListWidget, QMenu, QVBoxLayout, QWidget
 
 from metl_gui.core.trees.nodes import Side
-from metl_gui.errors import EditError
+from metl_gui.errors import EditError, LinkError
 from metl_gui.ui.jobs.jobs import CommandResult
 from metl_gui.ui.matrix.layout.camera import Viewpoint
 from metl_gui.ui.matrix.view import MatrixView
@@ -25,6 +25,7 @@ from metl_gui.ui.project.settings import ViewSettings
 from metl_gui.ui.project.text import path_of, schema_name, version_words
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.plain_text import plain_entry
+from metl_gui.workbench.links.link import is_link, read_link
 from metl_gui.workbench.mapping.search import Completions, SearchNode, find_ends
 
 _WIDE = 560
@@ -226,7 +227,7 @@ class Bookmarks:
             self._settings.save_bookmarks(self._project_id, kept)
 
 
-_GO_FOOT = "Enter goes there · Tab completes · schema@version.field names a version · Esc closes"
+_GO_FOOT = "Enter goes there · Tab completes · schema@version.field names a version · a link goes too · Esc closes"
 _BOOKMARK_FOOT = "Enter keeps this place in View > Bookmarks · Esc closes"
 
 
@@ -235,9 +236,11 @@ class NavigationController(QObject):
 
     Signals:
         said: a ``CommandResult``.
+        link_wanted: the text of a link that was typed, and is well formed.
     """
 
     said = Signal(object)
+    link_wanted = Signal(object)
 
     def __init__(
         self, project: OpenProject, selection: Selection, matrix: MatrixView, bookmarks: Bookmarks, parent: QObject
@@ -296,8 +299,14 @@ class NavigationController(QObject):
 
     def _go(self, text: str) -> None:
         try:
+            if is_link(text):
+                read_link(text)
+                self.go_to_sheet.leave()
+                self._matrix.setFocus()
+                self.link_wanted.emit(text)
+                return
             source, target = find_ends(self._project.value, text)
-        except EditError as error:
+        except (EditError, LinkError) as error:
             self.go_to_sheet.say(str(error))
             return
         self.go_to_sheet.leave()

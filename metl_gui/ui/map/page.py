@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from PySide6.QtCore import QRect, Qt, Signal
+from PySide6.QtCore import QPoint, QRect, Qt, Signal
 from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
 from metl_gui.core.matrix.blocks import BlockKey, Element
@@ -41,6 +41,7 @@ from metl_gui.ui.project.selection import (
     still_there,
 )
 from metl_gui.ui.project.settings import ViewSettings
+from metl_gui.ui.trees.node import actions_menu
 from metl_gui.ui.trees.panel import TreePanel
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.dock import Dock
@@ -103,6 +104,15 @@ class EmptyMap(EmptyPlace):
 
     def _targets_pressed(self) -> None:
         self.import_wanted.emit(Side.CDM)
+
+
+_MENU = (
+    ("map_chosen", "unmap_chosen", "clear_element", "apply_to_all"),
+    ("open_block", "block_versions", "fit_selection"),
+    ("what_feeds", "where_goes", "progression", "why", "copy_link"),
+    ("copy_block", "paste_block", "comment"),
+)
+"""The menu of what is selected in the matrix."""
 
 
 class MapPage(QMainWindow):
@@ -240,6 +250,7 @@ class MapPage(QMainWindow):
         self.matrix.run_wanted.connect(self.mapper.run)
         self.matrix.dropped.connect(self.drop)
         self.matrix.opened.connect(self.open_block)
+        self.matrix.menu_wanted.connect(self._show_menu)
         self.matrix.describe = self._spoken
         self.matrix.tip = self._tip
         self.matrix.sight.beside = self.edits.words_at
@@ -265,6 +276,13 @@ class MapPage(QMainWindow):
         self._project.merged.connect(self.planes.rebase)
         self._selection.changed.connect(self._show_selected)
         self._selection.lies_within = self._lies_within
+
+    def _show_menu(self, at: QPoint) -> None:
+        """Show what can be done with what is selected in the matrix."""
+        menu = actions_menu(self.matrix, _MENU)
+        if menu is not None:
+            menu.setAccessibleName("Matrix")
+            menu.popup(at)
 
     # following the project
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, Signal
 from PySide6.QtGui import (
+    QContextMenuEvent,
     QDragEnterEvent,
     QDragLeaveEvent,
     QDragMoveEvent,
@@ -47,6 +48,7 @@ class MatrixView(PlaneView):
         loss_picked: a block's key and the ``Loss`` of the ghost that was clicked.
         ghost_accepted: a ``Ghost`` that Enter takes.
         ghosts_dismissed: Esc, while suggestions are shown.
+        menu_wanted: where on the screen a menu for what is selected is asked for.
     """
 
     toggle_wanted = Signal(object)
@@ -57,6 +59,7 @@ class MatrixView(PlaneView):
     loss_picked = Signal(object)
     ghost_accepted = Signal(object)
     ghosts_dismissed = Signal()
+    menu_wanted = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -184,6 +187,21 @@ class MatrixView(PlaneView):
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         """Drill in, or open a block's editor."""
         self.hand.double_click(event)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Select what is under the pointer and ask for its menu; by the keyboard for that of what is selected."""
+        if event.reason() is QContextMenuEvent.Reason.Keyboard:
+            if self.selected != Selected():
+                self.menu_wanted.emit(self.viewport().mapToGlobal(self.viewport().rect().center()))
+            return
+        at = QPointF(event.pos())
+        inside = at - self.panes.plane.pos()
+        if self.hand.is_busy or self.panes.is_on_map(at) or self.loss_at(inside) is not None:
+            return
+        selected = self.selected_at(inside)
+        if selected is not None:
+            self.picked.emit(selected)
+            self.menu_wanted.emit(event.globalPos())
 
     def leaveEvent(self, event: QEvent) -> None:
         """Forget the pointer."""

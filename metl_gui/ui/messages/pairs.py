@@ -184,7 +184,7 @@ class RecordRequest:
         is_set_aside: what was set aside, not what was mapped.
         reason: set aside for this; all when empty.
         entity: mapped to this; all when empty.
-        place: mapped from what lay here; all when empty.
+        place: of what lay here; all when empty.
     """
 
     folder: Path | None = None
@@ -210,7 +210,9 @@ def records_of(wanted: RecordRequest) -> list[KeptRecord]:
     """Read the first records that a run kept to look at; none where they are gone."""
     if wanted.is_set_aside:
         errors = wanted.errors
-        return list(first_set_aside(errors, SHOWN, wanted.reason)) if errors is not None and errors.is_dir() else []
+        if errors is None or not errors.is_dir():
+            return []
+        return list(first_set_aside(errors, SHOWN, wanted.reason, wanted.place))
     return (
         list(first_results(wanted.folder / "samples", SHOWN, wanted.entity, wanted.place))
         if wanted.folder is not None

@@ -101,9 +101,9 @@ class MessagePanel(QFrame):
         if folder is not None and self.isVisible() and (self.follow.isChecked() or not self.records):
             self._reading.start("Reading the newest message", lambda _watch: newest_result(folder), self._take_newest)
 
-    def show_reason(self, reason: str) -> None:
-        """Show the records that were set aside for a reason."""
-        self._want(replace(self.wanted, is_set_aside=True, reason=reason, entity="", place=""))
+    def show_reason(self, reason: str, place: str = "") -> None:
+        """Show the records that were set aside for a reason, or only the one that lay at a place."""
+        self._want(replace(self.wanted, is_set_aside=True, reason=reason, entity="", place=place))
 
     def show_entity(self, entity: str) -> None:
         """Show the records that became messages of an entity."""

@@ -30,6 +30,7 @@ from metl_gui.ui.project.text import block_words
 from metl_gui.ui.widgets.choice import ThemedComboBox
 from metl_gui.ui.widgets.dock import Surface
 from metl_gui.ui.widgets.pill import KeyButton
+from metl_gui.ui.widgets.plain_text import has_link, linked, plain_label
 
 
 def subjects_of(
@@ -81,9 +82,11 @@ class CommentPanel(Surface):
 
     Signals:
         told: a ``str``, how many comments there are on what is shown.
+        link_wanted: the text of a link in a comment that was clicked.
     """
 
     told = Signal(object)
+    link_wanted = Signal(object)
 
     def __init__(self, project: OpenProject, selection: Selection, parent: QWidget | None = None) -> None:
         super().__init__("panel", (284, 290), parent, share=(0.2, 0.4))
@@ -145,6 +148,7 @@ class CommentPanel(Surface):
         self.cards = [CommentCard(comment) for comment in found]
         for at, card in enumerate(self.cards):
             card.removed.connect(self._remove)
+            card.link_wanted.connect(self.link_wanted)
             self._list.insertWidget(at, card)
         nothing = "Nobody has said anything of it yet." if subject is not None else _NOTHING
         self.empty.setText(nothing)
@@ -257,9 +261,11 @@ class CommentCard(QFrame):
 
     Signals:
         removed: the ``Comment`` that is to go.
+        link_wanted: the text of a link that was clicked.
     """
 
     removed = Signal(object)
+    link_wanted = Signal(object)
 
     def __init__(self, comment: Comment, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -269,10 +275,14 @@ class CommentCard(QFrame):
         head = QLabel(f"{comment.who} · {when}")
         head.setProperty("kind", "small")
         head.setTextFormat(Qt.TextFormat.PlainText)
-        words = QLabel(comment.text)
-        words.setTextFormat(Qt.TextFormat.PlainText)
+        words = plain_label(comment.text)
         words.setWordWrap(True)
         words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        if has_link(comment.text):
+            words.setTextFormat(Qt.TextFormat.RichText)
+            words.setText(linked(comment.text))
+            words.setTextInteractionFlags(Qt.TextInteractionFlag.TextBrowserInteraction)
+            words.linkActivated.connect(self.link_wanted.emit)
         self.remove = KeyButton("Remove", kind="link")
         self.remove.set_height(20)
         self.remove.setAccessibleName(f"Remove the comment of {comment.who}")

@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import TypeAlias
 
 from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, QObject, Qt, Signal
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QFocusEvent, QKeyEvent
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QContextMenuEvent, QFocusEvent, QKeyEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QHBoxLayout, QLabel, QListView, QProgressBar, QVBoxLayout, QWidget
 
 from metl_gui.core.matrix.blocks import BlockKey
@@ -26,6 +26,7 @@ from metl_gui.ui.review.rebuild_cards import RebuildStrip
 from metl_gui.ui.review.resolved_list import ResolvedStrip
 from metl_gui.ui.review.time_zones import TimeZoneStrip
 from metl_gui.ui.review.version_tasks import TaskStrip
+from metl_gui.ui.trees.node import actions_menu
 from metl_gui.ui.widgets.dock import Surface
 from metl_gui.ui.widgets.labels import Elided
 from metl_gui.ui.widgets.pill import VERDICT_KINDS, KeyButton
@@ -141,6 +142,9 @@ _MOST_MEASURED = 40
 _NO_END = 16_777_215
 
 
+_MENU = (("confirm", "retire", "later", "assign_item"), ("review_in_matrix", "why", "copy_link"))
+
+
 class _List(QListView):
     """A list whose letters are commands of the page, not a search.
 
@@ -168,6 +172,16 @@ class _List(QListView):
             self.entered.emit()
         else:
             super().keyPressEvent(event)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Show what can be done with the current item."""
+        menu = actions_menu(self, _MENU) if self.currentIndex().isValid() else None
+        if menu is not None:
+            at = event.globalPos()
+            if event.reason() is QContextMenuEvent.Reason.Keyboard:
+                at = self.viewport().mapToGlobal(self.visualRect(self.currentIndex()).bottomLeft())
+            menu.setAccessibleName("Waiting for a decision")
+            menu.popup(at)
 
     def keyboardSearch(self, _text: str) -> None:
         """Search nothing: letters are commands."""

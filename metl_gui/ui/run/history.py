@@ -55,10 +55,12 @@ class RunList(QWidget):
     Signals:
         chosen: the ``RunEntry`` that is to be shown.
         comparison_wanted: two ``RunEntry``s, the older one first.
+        link_wanted: the id of a run that a link is wanted to.
     """
 
     chosen = Signal(object)
     comparison_wanted = Signal(object)
+    link_wanted = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -161,11 +163,16 @@ class RunList(QWidget):
         self.compare.updateGeometry()
 
     def _show_menu(self, at: QPoint) -> None:
-        if self.selected and len(self.model.rows) > 1:
-            menu = QMenu(self)
-            menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        if not self.selected:
+            return
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        if len(self.model.rows) > 1:
             menu.addAction(self.compare.text()).triggered.connect(self.compare_selected)
-            menu.popup(self.view.viewport().mapToGlobal(at))
+        run_id = self.selected[0].run_id
+        if len(self.selected) == 1 and run_id != OWN:
+            menu.addAction("Copy link").triggered.connect(lambda: self.link_wanted.emit(run_id))
+        menu.popup(self.view.viewport().mapToGlobal(at))
 
     def _build(self) -> None:
         head = QHBoxLayout()

@@ -253,13 +253,21 @@ class RunPage(QMainWindow):
             else:
                 self.show_past(entry.run)
 
-    def show_run(self, run_id: str) -> None:
-        """Show a run by its id."""
+    @property
+    def run_id(self) -> str:
+        """The id of the run that is shown, empty for none, or for one that has none yet."""
+        if self.followed is not None:
+            return self.followed.run_id
+        return self.past.run_id if self.past is not None else str((self.report or {}).get("run_id", ""))
+
+    def show_run(self, run_id: str) -> bool:
+        """Show a run by its id; tell whether there is one."""
         entry = next((each for each in self.setup.history.model.rows if each.run_id == run_id), None)
         if entry is not None:
             self.setup.history.select(run_id)
             self.show_view(RUN_VIEW)
             self.show_entry(entry)
+        return entry is not None
 
     def show_live(self) -> None:
         """Show the production run that goes on; each call the next one where there are several."""

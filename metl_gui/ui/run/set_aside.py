@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QModelIndex, Qt, Signal
+from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QHeaderView, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QHeaderView, QMenu, QVBoxLayout, QWidget
 
 from metl_gui.core.runs.kafka import is_kafka
 from metl_gui.core.runs.run_spec import Mode
@@ -69,11 +69,13 @@ class SetAsidePanel(QFrame):
         reason_chosen: the reason whose records are to be shown.
         step_wanted: the reason whose next step is to be taken.
         replay_wanted: the button was pressed.
+        link_wanted: the reason that a link is wanted to.
     """
 
     reason_chosen = Signal(object)
     step_wanted = Signal(object)
     replay_wanted = Signal()
+    link_wanted = Signal(object)
 
     def __init__(self, jobs: Jobs, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -113,6 +115,8 @@ class SetAsidePanel(QFrame):
         self._build()
         self.table.clicked.connect(self._clicked)
         self.table.activated.connect(self._activated)
+        self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.table.customContextMenuRequested.connect(self._show_menu)
         self.table.selectionModel().selectionChanged.connect(self._say)
         self.replay.clicked.connect(self.replay_wanted)
         self.clear()
@@ -221,6 +225,20 @@ class SetAsidePanel(QFrame):
             self.reason_chosen.emit(reason)
         else:
             self.step_wanted.emit(reason)
+
+    def _show_menu(self, at: QPoint) -> None:
+        row = self.table.indexAt(at).row()
+        if not 0 <= row < len(self._counts):
+            return
+        reason = self._counts[row][0]
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.addAction("Show its records").triggered.connect(lambda: self.reason_chosen.emit(reason))
+        step = next_step(reason)
+        if step.kind != SHOW:
+            menu.addAction(step.words).triggered.connect(lambda: self.step_wanted.emit(reason))
+        menu.addAction("Copy link").triggered.connect(lambda: self.link_wanted.emit(reason))
+        menu.popup(self.table.viewport().mapToGlobal(at))
 
     def _build(self) -> None:
         row = QHBoxLayout()

@@ -70,14 +70,14 @@ def all_rows() -> tuple[WindowRow, ...]:
 
 ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
     "File": (
-        ("new", "open", "> Open recent", "sample", "import_registry", "paste_files"),
+        ("new", "open", "> Open recent", "sample", "import_registry", "paste_files", "open_link"),
         ("name_state", "save_copy", "project_settings"),
         ("export", "export_picture"),
         ("close", "quit"),
     ),
     "Edit": (
         ("undo", "redo", "undo_state"),
-        ("copy_block", "paste_block", "clear_element"),
+        ("copy_block", "paste_block", "clear_element", "copy_link"),
         ("find", "filter_sources", "filter_targets"),
     ),
     "View": (

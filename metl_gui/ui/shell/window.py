@@ -22,6 +22,7 @@ from metl_gui.ui.frame.status_bar import StatusBar
 from metl_gui.ui.history.controller import HistoryController
 from metl_gui.ui.importing.commands import ImportCommands
 from metl_gui.ui.jobs.jobs import CommandResult, Jobs
+from metl_gui.ui.links.controller import LinkController
 from metl_gui.ui.map.page import MapPage
 from metl_gui.ui.matrix.layout.ghost_lines import LostHere
 from metl_gui.ui.owners.commands import OwnerCommands
@@ -103,6 +104,7 @@ class Window(QMainWindow):
     run_page: RunPage
     run_commands: RunCommands
     warehouse: WarehouseController
+    links: LinkController
     leaving: ShutdownController
     stack: QStackedWidget
     dressing: ThemeController
@@ -337,6 +339,14 @@ class Window(QMainWindow):
         self.review_commands.settling.undo_question_wanted.connect(self.history.ask_to_undo)
         self.review_commands.replay_of = self.run_commands.replay_of
         self.warehouse.timelines.reasons.message_wanted.connect(self.run_commands.show_message)
+        self.links = LinkController(self.context, self.map.matrix, self.history, self.review, self.run_page)
+        self.links.project_wanted.connect(self.commands.open)
+        self.projects.shown.connect(self.links.follow_waiting)
+        self.map.going.link_wanted.connect(self.links.open)
+        self.history.link_wanted.connect(self.links.copy_state)
+        self.owner_docks.comments.link_wanted.connect(self.links.open)
+        self.run_page.setup.history.link_wanted.connect(self.links.copy_run)
+        self.run_page.aside.link_wanted.connect(self.links.copy_reason)
         RebuildAnswers(self.context, self.review, self.warehouse, lambda: self.spark.is_running)
 
     # following the project

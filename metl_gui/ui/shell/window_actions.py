@@ -88,6 +88,8 @@ TABLE = (
     WindowRow("quit", "File", "Quit", "Ctrl+Q", lambda w: w.close(), always),
     WindowRow("undo", "Edit", "Undo", "Ctrl+Z", lambda w: w.project.undo(), can_undo, says=_titled("Undo", 0)),
     WindowRow("redo", "Edit", "Redo", "Ctrl+Shift+Z", lambda w: w.project.redo(), can_redo, says=_titled("Redo", 1)),
+    WindowRow("copy_link", "Edit", "Copy link", "Ctrl+Shift+C", lambda w: w.links.copy()),
+    WindowRow("open_link", "File", "Open the copied link", "Ctrl+Shift+O", lambda w: w.links.open_copied(), always),
     WindowRow("find", "Edit", "Search everywhere", "Ctrl+F", lambda w: w.find_everywhere()),
     WindowRow("map_page", "View", "Map", "Ctrl+1", lambda w: w.show_page(0)),
     WindowRow("review_page", "View", "Review", "Ctrl+2", lambda w: w.show_page(1)),

@@ -222,7 +222,16 @@ def _listed(words: list[str]) -> str:
 
 
 _MAPPING = ("map_chosen", "map_by_name", "map_by_position", "unmap_chosen")
-_LOOKING = ("open_block", "block_versions", "suggestions", "what_feeds", "where_goes", "progression", "why")
+_LOOKING = (
+    "open_block",
+    "block_versions",
+    "suggestions",
+    "what_feeds",
+    "where_goes",
+    "progression",
+    "why",
+    "copy_link",
+)
 _SAYING = ("same_as", "not_same_as", "comment", "mask")
 _VERSION = ("new_entity_version", "remove_version")
 _SETTINGS = {"schema_settings": Side.EXTRACTION, "entity_settings": Side.CDM}
@@ -242,18 +251,32 @@ def node_menu(owner: QWidget, side: Side, place: NodeRef) -> QMenu | None:
         place: the node.
     """
     kind = "schema" if place.version is None else "version" if place.attribute is None else "attribute"
+    sections = tuple(
+        tuple(name for name in section if _SETTINGS.get(name, side) is side) for section in _SECTIONS[kind]
+    )
+    menu = actions_menu(owner, sections)
+    if menu is not None:
+        menu.setAccessibleName("Extraction" if side is Side.EXTRACTION else "Canonical model")
+    return menu
+
+
+def actions_menu(owner: QWidget, sections: tuple[tuple[str, ...], ...]) -> QMenu | None:
+    """Make a menu of actions of the window that make sense now, ``None`` when none does.
+
+    Args:
+        owner: the widget that asks; the actions are found above it, in the window.
+        sections: names of actions, with a line between sections.
+    """
     menu = QMenu(owner)
     menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    for section in _SECTIONS[kind]:
-        names = [name for name in section if _SETTINGS.get(name, side) is side]
-        actions = [a for name in names if (a := action_named(owner, name)) is not None and a.isEnabled()]
+    for section in sections:
+        actions = [a for name in section if (a := action_named(owner, name)) is not None and a.isEnabled()]
         if actions and not menu.isEmpty():
             menu.addSeparator()
         menu.addActions(actions)
     if menu.isEmpty():
         menu.deleteLater()
         return None
-    menu.setAccessibleName("Extraction" if side is Side.EXTRACTION else "Canonical model")
     return menu
 
 

@@ -7,10 +7,18 @@ and an ampersand in a menu for a key, unless it is told otherwise; here it is to
 from __future__ import annotations
 
 import re
+from html import escape
+from urllib.parse import unquote
 
 from PySide6.QtGui import Qt
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
+_LINK = re.compile(r"\bmetl://[!-~]{1,2000}")
+_ENDS = ".,;:!?)]}>'\""
+"""What ends a sentence behind a link, and belongs to no link."""
+
+_BREAKS = re.compile(r"[.@=:/_-]")
+_MOST_NAMED = 120
 _TAG = re.compile(r"<[A-Za-z/!]")
 
 
@@ -43,3 +51,22 @@ def plain_tip(words: str) -> str:
 def plain_entry(words: str) -> str:
     """Return what a menu or a button must be given to show these words to the letter."""
     return words.replace("&", "&&")
+
+
+def linked(words: str) -> str:
+    """Return words as rich text in which the links to places of a project can be clicked; all else stays words.
+
+    A link shows the names that stand in it, and may be broken into lines between them.
+    """
+    parts, at = [], 0
+    for found in _LINK.finditer(words):
+        link = found[0].rstrip(_ENDS)
+        named = _BREAKS.sub(r"\g<0>&#8203;", escape(unquote(link.partition("#")[2])[:_MOST_NAMED] or link))
+        parts += [escape(words[at : found.start()]), f'<a href="{escape(link)}" title="{escape(link)}">{named}</a>']
+        at = found.start() + len(link)
+    return "".join([*parts, escape(words[at:])]).replace("\n", "<br>")
+
+
+def has_link(words: str) -> bool:
+    """Whether there is a link to a place of a project in some words."""
+    return _LINK.search(words) is not None

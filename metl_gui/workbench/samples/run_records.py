@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from glob import escape
 from pathlib import Path
 from typing import Any
 
@@ -55,12 +56,20 @@ def _newest_of(samples: Path) -> MappedRecord | None:
     return None
 
 
-def first_set_aside(errors: Path, count: int, reason: str = "") -> list[SetAsideRecord]:
-    """Read the first records of the error store, of one reason or of all in turn; of a very long one the beginning."""
-    pattern = f"reason={reason}" if reason else "reason=*"
+def first_set_aside(errors: Path, count: int, reason: str = "", place: str = "") -> list[SetAsideRecord]:
+    """Read the first records of the error store; of a very long one the beginning.
+
+    Args:
+        errors: the error store.
+        count: how many records.
+        reason: only those of this reason; of all in turn when empty.
+        place: only the record of this position; all when empty.
+    """
+    pattern = f"reason={escape(reason)}" if reason else "reason=*"
     folders: list[Iterator[Any]] = [_beginnings_of(folder) for folder in sorted(errors.glob(pattern))]
     in_turn = (line for row in itertools.zip_longest(*folders) for line in row if line is not None)
-    return [_SET_ASIDE.decode(line) for line in itertools.islice(in_turn, count)]
+    records = (_SET_ASIDE.decode(line) for line in in_turn)
+    return list(itertools.islice((r for r in records if not place or r.position == place), count))
 
 
 def _beginnings_of(folder: Path) -> Iterator[bytes]:

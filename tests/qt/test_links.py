@@ -272,6 +272,7 @@ def test_a_link_in_a_comment_can_be_clicked_and_markup_beside_it_stays_words(win
     assert "&lt;b&gt;see&lt;/b&gt;" in words.text()
     activate(window)
     words.setFocus(Qt.FocusReason.TabFocusReason)
+    QTest.keyClick(words, Qt.Key.Key_Tab)
     QTest.keyClick(words, Qt.Key.Key_Return)
     assert window.selection.current.block == block.key
 

@@ -81,6 +81,7 @@ def build_parser() -> argparse.ArgumentParser:
         samples,
         schemas,
         states,
+        todo,
         warehouse,
     )
     from metl_gui.cli.commands import Commands, Parser, common_options
@@ -93,6 +94,7 @@ def build_parser() -> argparse.ArgumentParser:
         owners.register,
         mappings.register,
         mappings.register_suggest,
+        todo.register,
         reviews.register,
         states.register,
         states.register_publish,

@@ -168,6 +168,9 @@ def _progression_lines(progression: VersionProgression) -> list[str]:
     return [progression.schema, *(f"  {line}" for line in lines or ["Nothing is mapped there."])]
 
 
+_TREES = {"extraction": "Schemas", "cdm": "Entities"}
+
+
 def run_check(arguments: argparse.Namespace, out: Output) -> int:
     """Run every check of the domain on the project or export."""
     if arguments.against is not None:
@@ -178,6 +181,7 @@ def run_check(arguments: argparse.Namespace, out: Output) -> int:
         f"{count} {severity}{'' if count == 1 else 's'}" for severity, count in found.counts.items() if count
     )
     state = f"State {found.state}: " if found.state else ""
+    lines += [f"{_TREES[side]}: {progress.words()}." for side, progress in found.progress.items()]
     out.result(found.as_json(), [*lines, f"{state}{counts or 'no problems'}."])
     return FOUND if _is_failing(found.problems, arguments) else DONE
 

@@ -19,6 +19,7 @@ from typing import Any
 
 import msgspec
 
+from metl_gui.core.edits.ignored import checked_reason
 from metl_gui.core.edits.settings import ENTITY_SETTINGS, SCHEMA_SETTINGS, check_setting
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element, Loss, Status, Verdict, conflicts
 from metl_gui.core.matrix.compact import CompactBlock, GroupKey, decompact
@@ -26,7 +27,7 @@ from metl_gui.core.matrix.document import Document, NextIds
 from metl_gui.core.matrix.matrix import Dpm
 from metl_gui.core.matrix.matrix_export import DUSB_FORMAT, JSON_FORMAT, MatrixExport
 from metl_gui.core.trees.declarations import TYPES, AttributeDeclaration, KeyPaths, fingerprint
-from metl_gui.core.trees.nodes import Attribute, Schema, Side, Version
+from metl_gui.core.trees.nodes import Attribute, IgnoredAttribute, Schema, Side, Version
 from metl_gui.core.trees.trees import Tree
 from metl_gui.core.warehouse_model import Model
 from metl_gui.errors import EditError, SchemaError
@@ -368,7 +369,23 @@ class _TreeReader:
         ids = tuple(range(first, len(self._versions) + 1))
         if not ids:
             raise each.refused(f"{name!r} has no version")
-        self._schemas.append(Schema(id_, name, ids, aliases, self._settings.get(name, ())))
+        ignored = self._ignored(each.optional("ignored"), lineages)
+        self._schemas.append(Schema(id_, name, ids, aliases, self._settings.get(name, ()), ignored=ignored))
+
+    def _ignored(self, listed: Checked | None, lineages: dict[str, int]) -> tuple[IgnoredAttribute, ...]:
+        """Read what is never to be mapped."""
+        found: dict[int, IgnoredAttribute] = {}
+        for each in listed.items() if listed is not None else ():
+            named = each.member("lineage")
+            lineage = lineages.get(named.text())
+            if lineage is None or lineage in found:
+                raise named.refused(f"no attribute is called {named.value!r}, or it is there twice")
+            try:
+                reason = checked_reason(each.member("reason").text())
+            except EditError as error:
+                raise each.refused(str(error)) from error
+            found[lineage] = IgnoredAttribute(lineage, reason)
+        return tuple(sorted(found.values()))
 
     def _version(self, each: Checked, schema_id: int, labels: set[str], lineages: dict[str, int]) -> None:
         own = tuple(label.text() for label in each.member("labels").items())

@@ -36,6 +36,18 @@ _VERSIONS_PACKED_LATER = "attributes BLOB NOT NULL DEFAULT x'',"
 _VERSIONS_PACKED = "attributes BLOB NOT NULL, -- packed by store.attribute_packs"
 """The one difference between a file that was migrated from version 3 or before, and one that was made later."""
 
+_BEFORE_8 = """
+CREATE TABLE schemas (
+    side TEXT NOT NULL CHECK (side IN ('extraction', 'cdm')),
+    id INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    aliases TEXT NOT NULL,
+    settings TEXT NOT NULL,
+    succeeds TEXT NOT NULL,
+    PRIMARY KEY (side, id)
+) STRICT;
+"""
+
 _BEFORE_6 = """
 CREATE TABLE runs (
     id TEXT PRIMARY KEY,
@@ -145,6 +157,7 @@ def statements_of(version: int) -> dict[str, str]:
     """Return what makes a file of a version, by the name of what each statement makes, in an order that does it."""
     found = _by_name(tables.STATEMENTS)
     older = (
+        (8, _BEFORE_8, ()),
         (7, "", ("warehouse_models",)),
         (6, _BEFORE_6, _NEW_IN_6),
         (5, _BEFORE_5, _NEW_IN_5),

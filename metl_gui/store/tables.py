@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 
-VERSION = 7
+VERSION = 8
 """The version this program writes (``PRAGMA user_version``)."""
 
 _REFUSED_SUGGESTIONS = """
@@ -260,6 +260,10 @@ def _add_warehouse(database: Database) -> None:
         database.execute(statement)
 
 
+def _add_ignored(database: Database) -> None:
+    database.execute("ALTER TABLE schemas ADD COLUMN ignored TEXT NOT NULL DEFAULT '[]'")
+
+
 def parts(text: str) -> tuple[str, ...]:
     """Cut a text of statements into single ones."""
     return tuple(part for part in text.split(";") if part.strip())
@@ -277,6 +281,7 @@ MIGRATIONS: dict[int, Callable[[Database], None]] = {
     4: _add_decisions,
     5: _add_samples,
     6: _add_warehouse,
+    7: _add_ignored,
 }
 """By version: the step that makes it the next one. All run in the one transaction of the whole migration.
 
@@ -305,6 +310,7 @@ CREATE TABLE schemas (
     aliases TEXT NOT NULL, -- JSON
     settings TEXT NOT NULL, -- JSON, pairs
     succeeds TEXT NOT NULL, -- JSON, pairs of lineages
+    ignored TEXT NOT NULL DEFAULT '[]', -- JSON of core.trees.nodes.IgnoredAttribute
     PRIMARY KEY (side, id)
 ) STRICT;
 

@@ -27,6 +27,8 @@ def _plain(value: Any) -> Any:
         return value.as_json()
     if is_dataclass(value):
         return _fields(value)
+    if isinstance(value, dict):
+        return {_plain(name): _plain(each) for name, each in value.items()}
     if isinstance(value, tuple | list):
         return [_plain(each) for each in value]
     if isinstance(value, Enum):

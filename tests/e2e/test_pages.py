@@ -39,6 +39,8 @@ CALLS = {
     "search": "search fx.metl --reverse payment.payer_id",
     "search PROJECT --versions": "search fx.metl --versions fx.payments.orders",
     "suggest": "suggest fx.metl --entity account",
+    "todo": "todo fx.metl",
+    "ignore": "ignore fx.metl fx.payments.orders.risk_score --reason unused --dry-run",
     "history": "history fx.metl --limit 5",
     "history PROJECT --of": f"history fx.metl --of {_BLOCK}",
     "show": "show fx.metl",

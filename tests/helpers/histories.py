@@ -12,6 +12,7 @@ from metl_gui.core.changes.draft import Edit
 from metl_gui.core.edits.composite import CompositeEdit
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.entities import ChangeEntity, CreateAndMap, declared
+from metl_gui.core.edits.ignored import IgnoreAttributes, RecallAttributes
 from metl_gui.core.edits.lineages import AttributeKey, JoinLineages, SplitLineage
 from metl_gui.core.edits.revert import Revert
 from metl_gui.core.edits.review import AcceptLosses, ConfirmBlock, Postpone, RenameLost, RetireBlock
@@ -32,7 +33,7 @@ NAMES = {Side.EXTRACTION: ("s1", "s2", "s3"), Side.CDM: ("be1", "be2")}
 DECISIONS = ("confirm", "accept", "rename", "retire", "later")
 LINEAGES = ("join", "join", "split")
 EDITS = ("add", "add", "map", "map", "map", "unmap", "remove", "label", "alias", "ask", "key", "group")
-KINDS = (*EDITS, *DECISIONS, *LINEAGES, "change", "create", "mask")
+KINDS = (*EDITS, *DECISIONS, *LINEAGES, "change", "create", "mask", "ignore", "ignore", "recall")
 
 steps = st.lists(
     st.tuples(st.sampled_from([*KINDS, "undo", "policy", "insert"]), st.integers(0, 1 << 30)),
@@ -94,10 +95,12 @@ def _edit(world: World, kind: str, random: Random) -> Edit | None:
         "ask": _ask,
         "key": _key,
         "group": _group,
+        "ignore": _ignore,
         "change": _change,
         "create": _create,
         "join": _join,
         "mask": _mask,
+        "recall": _recall,
         "split": _split,
     }
     if kind in makers:
@@ -261,6 +264,31 @@ def _mask(world: World, _: str, random: Random) -> Edit | None:
     side = random.choice(list(Side))
     leaves = _leaves(world, side, random)
     return MaskAttribute(side, *random.choice(leaves)) if leaves else None
+
+
+def _ignore(world: World, _: str, random: Random) -> Edit | None:
+    """Some attributes are never to be mapped; half of the time what is mapped is cleared."""
+    side = random.choice(list(Side))
+    leaves = _leaves(world, side, random)
+    if not leaves:
+        return None
+    schema = world.document.tree(side).version(leaves[0].version).schema_id
+    chosen = random.sample(leaves, min(len(leaves), random.randint(1, 2)))
+    lineages = tuple({_lineage(world, side, leaf) for leaf in chosen})
+    return IgnoreAttributes(side, schema, lineages, random.choice(("no use", "internal")), random.random() < 0.5)
+
+
+def _recall(world: World, _: str, random: Random) -> Edit | None:
+    marked = [
+        (side, schema.id, mark.lineage)
+        for side in Side
+        for schema in world.document.tree(side).schemas()
+        for mark in schema.ignored
+    ]
+    if not marked:
+        return None
+    side, schema_id, lineage = random.choice(marked)
+    return RecallAttributes(side, schema_id, (lineage,))
 
 
 def _leaves(world: World, side: Side, random: Random) -> list[AttributeKey]:

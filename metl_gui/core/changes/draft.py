@@ -220,6 +220,25 @@ class Draft:
                 raise self._own_confirmation(after)
             self.put_block(awaiting_second(before, after, self._source(after), self.stamp.who))
 
+    def unmark_mapped(self) -> None:
+        """Take the marks of attributes that are never to be mapped from those that the edit maps.
+
+        Cost: a look at each changed block, and its elements where its schema or entity has a mark.
+        """
+        for key, before in self._blocks.items():
+            for side, version_id in zip(Side, key, strict=True):
+                version = self._trees[side].find_version(version_id)
+                schema = self._trees[side].find_schema(version.schema_id) if version is not None else None
+                after = self._matrix.block(*key)
+                if version is None or schema is None or after is None or not schema.ignored:
+                    continue
+                new = set(after.elements) - set(before.elements if before is not None else ())
+                ends = {e.p if side is Side.EXTRACTION else e.q for e in new}
+                mapped = {a.lineage for a in version.attributes if a.id in ends}
+                left = tuple(each for each in schema.ignored if each.lineage not in mapped)
+                if left != schema.ignored:
+                    self.put_schema(side, schema.id, replace(schema, ignored=left))
+
     def _source(self, block: Block) -> Block | None:
         """Find the block that another came from, as it was before where this edit removed it."""
         key = block.came_from
@@ -303,6 +322,7 @@ def perform(document: Document, edit: Edit, stamp: EditContext = EditContext()) 
     """
     draft = Draft(document, stamp)
     edit.apply(draft)
+    draft.unmark_mapped()
     if stamp.needs_second:
         draft.await_second()
     return draft.finish(edit.title(document))

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from metl_gui.core.changes.chains import Restoring, restored, same_loss
 from metl_gui.core.changes.draft import Draft
+from metl_gui.core.changes.ignored import follow_lineage
 from metl_gui.core.changes.update import schema_order
 from metl_gui.core.matrix.blocks import Block, Element, Loss, Status
 from metl_gui.core.trees.nodes import Attribute, Side, Version
@@ -65,6 +66,7 @@ def join(draft: Draft, side: Side, schema_id: int, lineage: int, ended: int) -> 
         _relink(draft, side, version, ended, lineage)
         for block in _blocks_of(draft, side, version):
             _continue_losses(draft, side, block, ended, lineage)
+    follow_lineage(draft, side, schema_id, ended, lineage)
     return lineage
 
 
@@ -116,6 +118,7 @@ def split(draft: Draft, side: Side, first: Version, attribute: Attribute, old_ve
     cut = _Cut(side, old, ids[:at], first, lineage, moved, reason)
     for version in above:
         _relink(draft, side, version, attribute.lineage, lineage)
+    follow_lineage(draft, side, first.schema_id, attribute.lineage, lineage, keeps_old=True)
     if side is Side.EXTRACTION:
         _part_columns(draft, cut, above)
     else:

@@ -101,6 +101,8 @@ class TreeAlignment:
         facts = ((s.name, sorted(s.aliases), s.settings) for s in (before, after))
         if before is after:
             return False
+        if before.ignored or after.ignored:
+            return True
         versions = tuple(self.matching.version(self.side, id_) for id_ in after.version_ids)
         return next(facts) != next(facts) or versions != before.version_ids
 

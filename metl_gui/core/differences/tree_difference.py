@@ -36,6 +36,8 @@ class TreeKind(StrEnum):
     DOC = "documentation changed"
     JOINED = "lineage joined"
     SPLIT = "lineage split"
+    IGNORED = "never to be mapped"
+    RECALLED = "to be mapped again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +64,12 @@ class TreeDifference:
     @property
     def is_gain(self) -> bool:
         """Whether something came."""
-        return self.kind in {TreeKind.ADDED, TreeKind.ALIAS_ADDED, TreeKind.JOINED}
+        return self.kind in {TreeKind.ADDED, TreeKind.ALIAS_ADDED, TreeKind.JOINED, TreeKind.IGNORED}
 
     @property
     def is_loss(self) -> bool:
         """Whether something went."""
-        return self.kind in {TreeKind.REMOVED, TreeKind.ALIAS_REMOVED, TreeKind.SPLIT}
+        return self.kind in {TreeKind.REMOVED, TreeKind.ALIAS_REMOVED, TreeKind.SPLIT, TreeKind.RECALLED}
 
     def words(self) -> str:
         """Describe what differs, without the names of schema and version."""
@@ -92,14 +94,18 @@ _BEGINNINGS = {
     TreeKind.DOC: "{} is described in other words",
     TreeKind.JOINED: "",
     TreeKind.SPLIT: "",
+    TreeKind.IGNORED: "{} is never to be mapped",
+    TreeKind.RECALLED: "{} is to be mapped again",
 }
 
 
 def _said(difference: TreeDifference) -> str:
     before, after = difference.before, difference.after
     match difference.kind:
-        case TreeKind.DOC:
+        case TreeKind.DOC | TreeKind.RECALLED:
             return ""
+        case TreeKind.IGNORED:
+            return f": {after}"
         case TreeKind.ALIAS_ADDED | TreeKind.ALIAS_REMOVED:
             return after or before
         case TreeKind.JOINED:
@@ -133,6 +139,7 @@ def schema_differences(
             yield TreeDifference(side, new.name, "", TreeKind.SETTING, setting, "", value)
     else:
         yield from _facts(side, old, new)
+    yield from _ignored(side, trees, (old, new))
     versions_difference = _VersionDifferences(side, new.name, trees[0] if old is not None else None, matching)
     yield from versions_difference.differences(old.version_ids if old else (), versions)
 
@@ -149,6 +156,26 @@ def _facts(side: Side, old: Schema, new: Schema) -> Iterator[TreeDifference]:
         was, is_ = before.get(name, ""), after.get(name, "")
         if was != is_:
             yield TreeDifference(side, new.name, "", TreeKind.SETTING, name, was, is_)
+
+
+def _ignored(side: Side, trees: tuple[Tree, Tree], pair: tuple[Schema | None, Schema]) -> Iterator[TreeDifference]:
+    """Return which attributes are never to be mapped now, or are to be mapped again, each by its newest path."""
+    was, is_ = (_reasons(tree, schema) for tree, schema in zip(trees, pair, strict=True))
+    for path in sorted(was.keys() | is_.keys()):
+        before, after = was.get(path, ""), is_.get(path, "")
+        if before != after:
+            kind = TreeKind.IGNORED if after else TreeKind.RECALLED
+            yield TreeDifference(side, pair[1].name, "", kind, path, before, after)
+
+
+def _reasons(tree: Tree, schema: Schema | None) -> dict[str, str]:
+    """Return why attributes are never to be mapped, by path; lineages that ended under one path count as one."""
+    found: dict[str, str] = {}
+    for mark in schema.ignored if schema is not None else ():
+        attribute = tree.newest_of_lineage(schema.id, mark.lineage) if schema is not None else None
+        if attribute is not None:
+            found[attribute.path] = "; ".join(sorted({mark.reason, *filter(None, [found.get(attribute.path)])}))
+    return found
 
 
 @dataclass(frozen=True, slots=True)

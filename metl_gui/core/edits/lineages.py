@@ -76,7 +76,7 @@ class SplitLineage:
     """Say that an attribute, from its version on, is not the one that earlier versions have.
 
     Elements that an update carried over from there are lost elements now and wait for review; what was mapped above
-    the cut by hand stays. What is masked stays masked on both sides.
+    the cut by hand stays. What is masked stays masked on both sides, and so does what is never to be mapped.
 
     Args:
         side: the tree.
@@ -111,6 +111,7 @@ class SplitLineage:
         is_hidden = attribute.lineage in masked_lineages(draft.tree(self.side), schema)
         split(draft, self.side, version, attribute, below[-1])
         if is_hidden:  # told apart, and still nobody's to see
+            schema = draft.schema(self.side, schema.id)
             value = setting_with(draft.tree(self.side), schema, attribute, is_hidden=True)
             draft.put_schema(self.side, schema.id, schema.with_setting(MASK, value))
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from metl_gui.core.changes.draft import ChangeSet, Draft
+from metl_gui.core.changes.draft import ChangeSet, Draft, SchemaChange
+from metl_gui.core.changes.ignored import mapped_among
 from metl_gui.core.matrix.blocks import Block
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Schema, Side
@@ -91,6 +92,7 @@ class Revert:
         for schema in self.change.schemas:
             if schema.side is Side.CDM and schema.before is not None:
                 yield from _mapped_below_newest(draft, schema.before)
+            yield from _mapped_again(draft, schema)
         for version in self.change.versions:
             keys = draft.matrix.column_keys if version.side is Side.EXTRACTION else draft.matrix.row_keys
             if version.before is None and version.after is not None and keys(version.id):
@@ -110,6 +112,16 @@ def _mapped_below_newest(draft: Draft, entity: Schema) -> Iterator[str]:
     for id_ in () if entity.setting("policy") == "parallel" else entity.version_ids[:-1]:
         if draft.matrix.row_keys(id_):
             yield f"the mapping of version {draft.tree(Side.CDM).version(id_).label} of {entity.name}"
+
+
+def _mapped_again(draft: Draft, change: SchemaChange) -> Iterator[str]:
+    """Name the attributes that would be marked as never to be mapped again, and are mapped by now."""
+    if change.before is None or not change.before.ignored:
+        return
+    after = change.after.ignored_lineages if change.after is not None else frozenset()
+    for lineage in sorted(mapped_among(draft, change.side, change.id, change.before.ignored_lineages - after)):
+        attribute = draft.tree(change.side).newest_of_lineage(change.id, lineage)
+        yield f"the mapping of {attribute.path if attribute is not None else '?'}"
 
 
 def _missing_ends(draft: Draft, block: Block) -> Iterator[str]:

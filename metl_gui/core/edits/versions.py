@@ -96,8 +96,10 @@ class RemoveVersion:
         left = schema.version_ids[:at] + schema.version_ids[at + 1 :]
         if left and schema.setting(MASK):
             schema = schema.with_setting(MASK, setting_without(tree, schema, version))
+        lineages = {a.lineage for id_ in left for a in tree.version(id_).attributes} if schema.ignored else set()
+        ignored = tuple(each for each in schema.ignored if each.lineage in lineages)
         draft.put_version(self.side, version.id, None)
-        draft.put_schema(self.side, schema.id, replace(schema, version_ids=left) if left else None)
+        draft.put_schema(self.side, schema.id, replace(schema, version_ids=left, ignored=ignored) if left else None)
 
 
 @dataclass(frozen=True, slots=True)

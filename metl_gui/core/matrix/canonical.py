@@ -99,7 +99,10 @@ def is_held(document: Document, block: Block) -> bool:
 
 
 def trees_content(document: Document) -> Content:
-    """Describe both trees: aliases and versions with fingerprint, key and attributes, lineages by first name."""
+    """Describe both trees: aliases and versions with fingerprint, key and attributes, lineages by first name.
+
+    What is never to be mapped stands with its schema or entity, where anything is.
+    """
     names = {Side.EXTRACTION: "schemas", Side.CDM: "entities"}
     return {
         name: [_schema_content(document, side, schema) for schema in _by_name(document, side)]
@@ -149,7 +152,12 @@ def _schema_content(document: Document, side: Side, schema: Schema) -> Content:
         for attribute in version.attributes:
             first.setdefault(attribute.lineage, f"{_without_colon(version.label)}:{attribute.path}")
         versions.append(_version_content(version, first))
-    return {"name": schema.name, "aliases": sorted(schema.aliases), "versions": versions}
+    ignored = [
+        {"lineage": first[each.lineage], "reason": each.reason} for each in schema.ignored if each.lineage in first
+    ]
+    ignored.sort(key=lambda each: each["lineage"])
+    content = {"name": schema.name, "aliases": sorted(schema.aliases), "versions": versions}
+    return content | ({"ignored": ignored} if ignored else {})
 
 
 def _without_colon(label: str) -> str:

@@ -32,7 +32,8 @@ MERGED_FIELDS = {
         "include_unconfirmed": "as ours has it, and set where the result holds what nobody has confirmed",
     },
     "trees": {"schemas entities": _DOCUMENT},
-    "trees.*": {"name aliases versions": _DOCUMENT},
+    "trees.*": {"name aliases versions ignored": _DOCUMENT},
+    "trees.*.ignored": {"lineage reason": _DOCUMENT},
     "trees.*.versions": {"version labels fingerprint key attributes": _DOCUMENT},
     "trees.*.versions.attributes": {"path type optional lineage logical scale": _DOCUMENT},
     "blocks": {

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from metl_gui.core.changes.draft import Draft
+from metl_gui.core.changes.ignored import mapped_among, put_marks
 from metl_gui.core.differences.block_difference import block_differences
 from metl_gui.core.differences.changed_parts import BlockPair, ChangedParts, SchemaPair, changed_parts
 from metl_gui.core.matrix.blocks import Block, BlockKey, Status
@@ -66,12 +67,30 @@ def merge_into(draft: Draft, base: Document, theirs: Document) -> list[MergeConf
         merger.merge(mapped | {before for before, _ in parts.schemas[side] if before is not None})
         merger.nodes.touched.update(_results(merger.nodes, parts.schemas[side]))
     blocks = BlockMerger(draft, documents, columns.nodes, rows.nodes)
-    for schema_id, entity_id in sorted(_groups(documents, columns.nodes, rows.nodes, parts.blocks)):
+    groups = sorted(_groups(documents, columns.nodes, rows.nodes, parts.blocks))
+    for schema_id, entity_id in groups:
         columns.prepare(schema_id)
         rows.prepare(entity_id)
         blocks.group(schema_id, entity_id)
+    _unmark_mapped(draft, columns.nodes, {schema_id for schema_id, _ in groups})
+    _unmark_mapped(draft, rows.nodes, {entity_id for _, entity_id in groups})
     held = [_held(draft, tree.nodes, *each) for tree in (columns, rows) for each in tree.nodes.conflicts]
     return [*blocks.conflicts, *held, *merge_models(draft, documents)]
+
+
+def _unmark_mapped(draft: Draft, nodes: MergedNodes, merged: set[int]) -> None:
+    """Let what one side maps be mapped where the other says that it never is; a block waits for a decision on it."""
+    for id_ in sorted(nodes.touched | merged):
+        schema = draft.tree(nodes.side).find_schema(id_)
+        mapped = mapped_among(draft, nodes.side, id_, schema.ignored_lineages) if schema is not None else frozenset()
+        for lineage in sorted(mapped):
+            attribute = draft.tree(nodes.side).newest_of_lineage(id_, lineage)
+            path = attribute.path if attribute is not None else "?"
+            reason = f"One side maps {path}, the other says that it is never to be mapped; it stays mapped."
+            name = draft.schema(nodes.side, id_).name
+            nodes.add_conflict(id_, None, ConflictKind.IGNORED, f"{name}, {path}", reason)
+        if schema is not None and mapped:
+            put_marks(draft, nodes.side, id_, (mark for mark in schema.ignored if mark.lineage not in mapped))
 
 
 def _changed(base: Document, other: Document) -> tuple[dict[Side, AddedMappings], ChangedParts]:

@@ -10,8 +10,9 @@ from collections import defaultdict
 from dataclasses import dataclass, field, replace
 
 from metl_gui.core.changes.draft import Draft
-from metl_gui.core.merge.sides import ConflictKind, MergeConflict, MergedNodes, ThreeWay, settled
-from metl_gui.core.trees.nodes import Attribute, Version
+from metl_gui.core.changes.ignored import put_marks
+from metl_gui.core.merge.sides import ConflictKind, IdTranslation, MergeConflict, MergedNodes, ThreeWay, settled
+from metl_gui.core.trees.nodes import Attribute, IgnoredAttribute, Version
 
 
 @dataclass(slots=True)
@@ -149,6 +150,7 @@ class _Lineages:
                 self.nodes.touched.add(self.result)
                 self.draft.put_version(side, version.id, replace(version, attributes=attributes))
         self._write_succession()
+        self._write_ignored()
 
     def _write_succession(self) -> None:
         """Take what theirs says of lineages that took over from others."""
@@ -160,6 +162,32 @@ class _Lineages:
         new = tuple(pair for pair in found if all(pair) and pair[0] != pair[1] and pair not in schema.succeeds)
         if new:
             self.draft.put_schema(self.nodes.side, self.result, replace(schema, succeeds=(*schema.succeeds, *new)))
+
+    def _write_ignored(self) -> None:
+        """Take what theirs says is never to be mapped, and is again, by the lineages of the result."""
+        schema = self.draft.tree(self.nodes.side).schema(self.result)
+        marks = ThreeWay(*(self._marks(ids) for ids in self.nodes.ids))
+        found: dict[int, IgnoredAttribute] = {}
+        for lineage in marks.base.keys() | marks.ours.keys() | marks.theirs.keys():
+            mark = ThreeWay(*(each.get(lineage) for each in marks))
+            reason, is_other = settled(ThreeWay(*(each.reason if each is not None else "" for each in mark)))
+            if is_other:
+                words = [f"“{each.reason}”" if each is not None else "to be mapped" for each in mark]
+                attribute = self.draft.tree(self.nodes.side).newest_of_lineage(schema.id, lineage)
+                place = f"{schema.name}, {attribute.path if attribute is not None else '?'}"
+                told = f"Why it is never to be mapped: ours says {words[1]}, theirs {words[2]}; ours is kept."
+                self.nodes.conflicts.append((self.result, None, MergeConflict(ConflictKind.DOC, place, told)))
+            kept = next((each for each in reversed(mark[1:]) if each is not None and each.reason == reason), None)
+            if kept is not None:
+                found[lineage] = replace(kept, lineage=lineage)
+        put_marks(self.draft, self.nodes.side, self.result, found.values())
+
+    def _marks(self, ids: IdTranslation) -> dict[int, IgnoredAttribute]:
+        """Return what a side says is never to be mapped, by lineages of the result."""
+        id_ = ids.schema(self.result)
+        schema = ids.tree.find_schema(id_) if id_ is not None else None
+        marks = schema.ignored if schema is not None else ()
+        return {ids.lineages[mark.lineage]: mark for mark in marks if mark.lineage in ids.lineages}
 
     def _tell(self, leaf: _MergedAttribute, ours: _MergedAttribute, theirs: _MergedAttribute) -> None:
         words = [_words(leaf, other) for other in (ours, theirs)]

@@ -32,7 +32,9 @@ class NameMerger:
         self._nodes.touched.add(result)
         self._added.append(result)
         self._names.append((result, list(theirs.aliases)))
-        self._draft.put_schema(self._side, result, replace(theirs, id=result, version_ids=(), aliases=(), succeeds=()))
+        self._draft.put_schema(
+            self._side, result, replace(theirs, id=result, version_ids=(), aliases=(), succeeds=(), ignored=())
+        )
 
     def put_facts(self, trio: ThreeWay[Schema], has_base: bool) -> None:
         """Merge what is told of a schema or entity that both have."""

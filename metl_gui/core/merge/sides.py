@@ -41,6 +41,7 @@ class ConflictKind(StrEnum):
     LINEAGE = "lineage"
     DOC = "documentation"
     MODEL = "warehouse model"
+    IGNORED = "never to be mapped"
 
 
 @dataclass(frozen=True, slots=True)

@@ -188,7 +188,8 @@ def _of_group(
     step = _step(first.earlier, version)
     known = step.known
     taken = {element.p if side is Side.EXTRACTION else element.q for element in block.elements}
-    free = [a for a in version.attributes if a.id not in taken]
+    ignored = document.tree(side).schema(version.schema_id).ignored_lineages
+    free = [a for a in version.attributes if a.id not in taken and a.lineage not in ignored]
     fresh = [a for a in free if a.lineage not in known]
     olds = [lost.old for _, lost in group]
     later = _came_beside(document, first, olds, [a for a in free if a.lineage in known])

@@ -1,4 +1,4 @@
-"""What filters ask of the attributes of a tree: how often the matrix uses them, which are masked or commented.
+"""What filters ask of the attributes of a tree: how often the matrix uses them, which are masked, commented or ignored.
 
 Uses are counted in elements, in blocks that wait, and in commented blocks. Counts and not marks, so that an edit
 takes out what a block counted before and puts in what it counts now: its cost is what it touches.
@@ -18,7 +18,7 @@ from metl_gui.core.matrix.document import Document
 from metl_gui.core.project.comments import Comments, Spot
 from metl_gui.core.project.masks import masked_lineages, schemas_with_masks
 from metl_gui.core.search.query import Query, TermKind
-from metl_gui.core.trees.nodes import Side
+from metl_gui.core.trees.nodes import Schema, Side
 from metl_gui.core.trees.tree_columns import STEP_ATTRIBUTES
 from metl_gui.core.trees.trees import Tree
 
@@ -120,6 +120,65 @@ class AttributeUses:
 
 
 Ints = NDArray[np.int32]
+Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class MappedAttributes:
+    """Which attributes of one tree have an element, asked without making objects of what was not edited.
+
+    Args:
+        tree: the tree.
+        counts: number of elements by attribute id.
+        edited: ids of the schemas that differ from the columns of the tree.
+        ignored: lineages that are never to be mapped.
+    """
+
+    tree: Tree
+    counts: Counts
+    edited: frozenset[int]
+    ignored: Ints
+
+    @classmethod
+    def of(cls, document: Document, side: Side) -> MappedAttributes:
+        """Count the elements of a document; linear in them."""
+        uses = AttributeUses(side, document)
+        for _ in uses.count():
+            pass
+        tree = document.tree(side)
+        return cls(tree, uses.mapped, frozenset(tree.edited_schemas()), ignored_lineages(tree))
+
+    def mapped(self, schema_id: int, version_id: int) -> Flags:
+        """Whether each attribute of a version has an element, in order."""
+        at = self._place(schema_id, version_id)
+        if at is not None:
+            found: Flags = self.counts[self.tree.base.id[at]] > 0
+            return found
+        ids = [attribute.id for attribute in self.tree.version(version_id).attributes]
+        return np.array(self.counts[ids] > 0) if ids else np.zeros(0, np.bool_)
+
+    def never(self, schema_id: int, version_id: int) -> Flags:
+        """Whether each attribute of a version is never to be mapped, in order."""
+        at = self._place(schema_id, version_id)
+        if at is not None:
+            count = at.stop - at.start
+            return np.isin(self.tree.base.lineage[at], self.ignored) if len(self.ignored) else np.zeros(count, np.bool_)
+        lineages = [attribute.lineage for attribute in self.tree.version(version_id).attributes]
+        return np.isin(np.array(lineages, np.int32), self.ignored)
+
+    def required(self, schema_id: int, version_id: int) -> Flags:
+        """Whether each attribute of a version is required, in order."""
+        at = self._place(schema_id, version_id)
+        if at is not None:
+            found: Flags = ~self.tree.base.optional[at]
+            return found
+        return np.array([not attribute.optional for attribute in self.tree.version(version_id).attributes], np.bool_)
+
+    def _place(self, schema_id: int, version_id: int) -> slice | None:
+        """Return where the columns have a version, ``None`` where it was edited since."""
+        base = self.tree.base
+        row = base.row(version_id) if schema_id not in self.edited else -1
+        return slice(int(base.start[row]), int(base.start[row + 1])) if row >= 0 else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,14 +191,16 @@ class AttributeFlags:
         commented: lineages that somebody has commented on.
         masked: lineages whose values are hidden.
         fed_by_masked: ids of CDM attributes that a masked column feeds.
+        ignored: lineages that are never to be mapped.
     """
 
     commented: Ints
     masked: Ints
     fed_by_masked: Ints
+    ignored: Ints
 
 
-NO_NOTES = AttributeFlags(*(np.zeros(0, np.int32) for _ in range(3)))
+NO_NOTES = AttributeFlags(*(np.zeros(0, np.int32) for _ in range(4)))
 
 
 def notes_of(document: Document, side: Side, comments: Comments, query: Query) -> AttributeFlags:
@@ -150,7 +211,22 @@ def notes_of(document: Document, side: Side, comments: Comments, query: Query) -
         _ints(_commented(tree, side, comments) if "commented" in asked else ()),
         _ints(_masked(tree) if "masked" in asked else ()),
         _ints(_fed(document) if "masked" in asked and side is Side.CDM else ()),
+        ignored_lineages(tree) if asked & {"open", "ignored"} else _ints(()),
     )
+
+
+def ignored_lineages(tree: Tree) -> Ints:
+    """Return the lineages that are never to be mapped; int32, sorted.
+
+    Cost: what was edited, once the schemas of the base were gone through.
+    """
+    known: tuple[Schema, ...] | None = tree.base.derived.get("ignored")
+    if known is None:
+        known = tree.base.derived["ignored"] = tuple(s for s in tree.base.schemas.values() if s.ignored)
+    edited = tree.edited_schemas()
+    marked = [schema for schema in known if schema.id not in edited]
+    marked += [schema for id_ in edited if (schema := tree.find_schema(id_)) is not None]
+    return _ints(mark.lineage for schema in marked for mark in schema.ignored)
 
 
 def _commented(tree: Tree, side: Side, comments: Comments) -> Iterable[int]:

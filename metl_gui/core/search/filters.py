@@ -147,6 +147,9 @@ class PartFilter:
                 found = self._changes().goes[at]
             case TermKind.CHANGED, _:
                 found = self._changes().retyped[at]
+            case _, "open" | "ignored":
+                is_ignored = np.isin(self._base.lineage[at], self._notes.ignored)
+                found = is_ignored if value == "ignored" else (uses.mapped[ids] == 0) & ~is_ignored
             case _, "mapped":
                 found = uses.mapped[ids] > 0
             case _, "unmapped":

@@ -1,5 +1,6 @@
 """Gaps: what nothing feeds, what feeds nothing, and what is sent to blocks that were given up.
 
+What is never to be mapped is no gap.
 Codes: ``cdm.required-without-source``, ``cdm.never-fed``, ``extraction.never-mapped``,
 ``extraction.unmapped-for-versions``, ``mapping.retired-receives``.
 Cost: elements are counted as columns; then a look at each newest version, and objects are made only of versions that
@@ -14,18 +15,15 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from metl_gui.core.matrix.blocks import BlockKey, Status
 from metl_gui.core.matrix.document import Document
-from metl_gui.core.search.attribute_facts import AttributeUses, Counts
+from metl_gui.core.search.attribute_facts import Flags, MappedAttributes
 from metl_gui.core.search.problems import Problem, Severity
 from metl_gui.core.trees.nodes import Attribute, Schema, Side
-from metl_gui.core.trees.trees import Tree
 
 Seen: TypeAlias = AbstractSet[tuple[str, str]]
 """Schema names and version labels of messages that runs have met."""
-Flags: TypeAlias = NDArray[np.bool_]
 
 VERSIONS = 3
 """An attribute that was unmapped for so many versions is a gap."""
@@ -70,12 +68,12 @@ def gaps(document: Document, seen: Seen = frozenset(), least_versions: int = VER
         seen: what runs have met, as far as that is known.
         least_versions: how long an attribute must have been unmapped.
     """
-    fed = _Used.of(document, Side.CDM)
+    fed = MappedAttributes.of(document, Side.CDM)
     for entity in document.cdm.schemas():
         yield from _of_entity(document, entity, fed)
     if seen:
         yield from _of_retired(document, seen)
-    mapped = _Used.of(document, Side.EXTRACTION)
+    mapped = MappedAttributes.of(document, Side.EXTRACTION)
     for schema in document.extraction.schemas():
         yield from _of_schema(document, schema, least_versions, mapped)
 
@@ -110,44 +108,12 @@ def _unmapped_words(listed: list[Gap]) -> str:
     return f"{len(listed)} attributes have been unmapped for {least} versions or more: {named}{more}."
 
 
-@dataclass(frozen=True, eq=False)
-class _Used:
-    """Which attributes of one tree have an element, asked without making objects of what was not edited.
-
-    Args:
-        tree: the tree.
-        counts: number of elements by attribute id.
-        edited: ids of the schemas that differ from the columns of the tree.
-    """
-
-    tree: Tree
-    counts: Counts
-    edited: frozenset[int]
-
-    @classmethod
-    def of(cls, document: Document, side: Side) -> _Used:
-        uses = AttributeUses(side, document)
-        for _ in uses.count():
-            pass
-        return cls(document.tree(side), uses.mapped, frozenset(document.tree(side).edited_schemas()))
-
-    def flags(self, schema_id: int, version_id: int) -> Flags:
-        """Whether each attribute of a version has an element, in order."""
-        base = self.tree.base
-        row = base.row(version_id) if schema_id not in self.edited else -1
-        if row >= 0:
-            found: Flags = self.counts[base.id[base.start[row] : base.start[row + 1]]] > 0
-            return found
-        ids = [attribute.id for attribute in self.tree.version(version_id).attributes]
-        return np.array(self.counts[ids] > 0) if ids else np.zeros(0, np.bool_)
-
-
-def _of_entity(document: Document, entity: Schema, fed: _Used) -> Iterator[Gap]:
+def _of_entity(document: Document, entity: Schema, fed: MappedAttributes) -> Iterator[Gap]:
     if not entity.version_ids:
         return
     id_ = entity.version_ids[-1]
-    flags = fed.flags(entity.id, id_)
-    if flags.all() and len(flags):
+    flags, never = fed.mapped(entity.id, id_), fed.never(entity.id, id_)
+    if (flags | never).all() and len(flags):
         return
     newest = document.cdm.version(id_)
     place = f"{entity.name}@{newest.label}"
@@ -156,7 +122,7 @@ def _of_entity(document: Document, entity: Schema, fed: _Used) -> Iterator[Gap]:
         problem = Problem(Severity.WARNING, NEVER_FED, place, message, "Map a schema to it, or remove it.")
         yield Gap(problem, Side.CDM, newest.id)
         return
-    for attribute, is_fed in zip(newest.attributes, flags.tolist(), strict=True):
+    for attribute, is_fed in zip(newest.attributes, (flags | never).tolist(), strict=True):
         if not attribute.optional and not is_fed:
             message = f"{attribute.path} is required and has no source."
             hint = "Map an attribute to it, or make it optional."
@@ -184,14 +150,15 @@ def _of_retired(document: Document, seen: Seen) -> Iterator[Gap]:
             yield Gap(problem, Side.EXTRACTION, version.id, block=block.key)
 
 
-def _of_schema(document: Document, schema: Schema, least_versions: int, mapped: _Used) -> Iterator[Gap]:
+def _of_schema(document: Document, schema: Schema, least_versions: int, mapped: MappedAttributes) -> Iterator[Gap]:
     ids = schema.version_ids
-    flags = mapped.flags(schema.id, ids[-1]) if ids else np.ones(1, np.bool_)
-    if flags.all() and len(flags):
+    flags = mapped.mapped(schema.id, ids[-1]) if ids else np.ones(1, np.bool_)
+    is_done: Flags = flags | mapped.never(schema.id, ids[-1]) if ids else flags
+    if is_done.all() and len(flags):
         return
     newest = document.extraction.version(ids[-1])
     place = f"{schema.name}@{newest.label}"
-    if not flags.any() and not any(mapped.flags(schema.id, id_).any() for id_ in reversed(ids)):
+    if not flags.any() and not any(mapped.mapped(schema.id, id_).any() for id_ in reversed(ids)):
         if any(document.matrix.column_keys(id_) for id_ in ids):
             return  # its blocks are retired or wait for review: somebody has decided, or will
         message = f"Nothing of {schema.name} is mapped."
@@ -200,7 +167,7 @@ def _of_schema(document: Document, schema: Schema, least_versions: int, mapped: 
         return
     if len(ids) < least_versions:
         return
-    open_ = [a for a, is_mapped in zip(newest.attributes, flags.tolist(), strict=True) if not is_mapped]
+    open_ = [a for a, is_mapped in zip(newest.attributes, is_done.tolist(), strict=True) if not is_mapped]
     for attribute, count in _unmapped_for(document, ids, open_, mapped):
         if count >= least_versions:
             message = f"{attribute.path} has been unmapped for {count} versions."
@@ -210,7 +177,7 @@ def _of_schema(document: Document, schema: Schema, least_versions: int, mapped: 
 
 
 def _unmapped_for(
-    document: Document, ids: tuple[int, ...], open_: list[Attribute], mapped: _Used
+    document: Document, ids: tuple[int, ...], open_: list[Attribute], mapped: MappedAttributes
 ) -> list[tuple[Attribute, int]]:
     """Count for each attribute of the newest version for how many versions up to it nothing of it was mapped."""
     counts = {attribute.lineage: 1 for attribute in open_}

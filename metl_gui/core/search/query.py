@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-STATES = ("unmapped", "mapped", "review", "new", "required", "key", "masked", "commented")
+STATES = ("unmapped", "mapped", "review", "new", "required", "key", "masked", "commented", "open", "ignored")
 CHANGES = ("new", "removed", "type")
 
 _PARTS = re.compile(r'-?(?:[a-z]+:)?"[^"]*"?|\S+')

@@ -56,7 +56,9 @@ def suggest_block(
     refusals: RefusedSuggestions = NONE_REFUSED,
     values: Mapping[Element, float] | None = None,
 ) -> tuple[Candidate, ...]:
-    """Rank what a block may want beside what it has: free rows and columns only, nothing refused, nothing once retired.
+    """Rank what a block may want beside what it has: free rows and columns only.
+
+    Nothing that is refused or never to be mapped is among them, nor anything of a block that was retired.
 
     Args:
         document: the state.
@@ -69,8 +71,10 @@ def suggest_block(
     version, entity_version = document.extraction.version(key[0]), document.cdm.version(key[1])
     block = document.matrix.block(*key) or Block(*key)
     taken_p, taken_q = {e.p for e in block.elements}, {e.q for e in block.elements}
-    sources = [a for a in version.attributes if a.id not in taken_p]
-    targets = [a for a in entity_version.attributes if a.id not in taken_q]
+    no_p = document.extraction.schema(version.schema_id).ignored_lineages
+    no_q = document.cdm.schema(entity_version.schema_id).ignored_lineages
+    sources = [a for a in version.attributes if a.id not in taken_p and a.lineage not in no_p]
+    targets = [a for a in entity_version.attributes if a.id not in taken_q and a.lineage not in no_q]
     if not sources or not targets or block.status is Status.RETIRED:
         return ()
     found = weigh(version, entity_version, (sources, targets), confirmed_elsewhere(document, key), values)

@@ -89,6 +89,22 @@ class Version:
         return next((a for a in self.attributes if a.lineage == lineage), None)
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class IgnoredAttribute:
+    """An attribute that a person said is never to be mapped, in any version.
+
+    Args:
+        lineage: of the attribute.
+        reason: why, in the person's words.
+        who, when_ms: who said so, and when (milliseconds since 1970).
+    """
+
+    lineage: int
+    reason: str = ""
+    who: str = ""
+    when_ms: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class Schema:
     """An extraction schema s_o or, in the CDM tree, a business entity be_r.
@@ -102,6 +118,7 @@ class Schema:
             ``framing``, ``time_zone``, ``ask``, ``meanwhile`` for schemas, ``policy`` (``newest`` | ``parallel``) for
             entities, ``mask`` for both.
         succeeds: (newer, older) pairs of lineages of which one took over from the other without being the same.
+        ignored: attributes that are never to be mapped, by lineage; nothing maps any of them.
     """
 
     id: int
@@ -110,11 +127,17 @@ class Schema:
     aliases: tuple[str, ...] = ()
     settings: tuple[tuple[str, str], ...] = ()
     succeeds: tuple[tuple[int, int], ...] = ()
+    ignored: tuple[IgnoredAttribute, ...] = ()
 
     @property
     def names(self) -> frozenset[str]:
         """Every name it answers to."""
         return frozenset((self.name, *self.aliases))
+
+    @property
+    def ignored_lineages(self) -> frozenset[int]:
+        """Lineages of the attributes that are never to be mapped."""
+        return frozenset(each.lineage for each in self.ignored)
 
     def setting(self, name: str, default: str = "") -> str:
         """Return one setting, or the default when it was never set."""

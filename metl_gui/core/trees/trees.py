@@ -224,6 +224,12 @@ class ReadableTree:
             raise BugError(f"there is no version with id {id_}")
         return version
 
+    def newest_of_lineage(self, schema_id: int, lineage: int) -> Attribute | None:
+        """Return the attribute of a lineage in the newest version that has one, ``None`` when none has."""
+        schema = self.find_schema(schema_id)
+        versions = (self.version(id_) for id_ in reversed(schema.version_ids)) if schema is not None else ()
+        return next((found for each in versions if (found := each.of_lineage(lineage)) is not None), None)
+
     def schema_of(self, version_id: int) -> int:
         """Return the id of the schema or entity of a version that is known to exist, without making the version.
 

@@ -68,7 +68,7 @@ _SUBJECT = (
 
 MERGE_RULES = {
     # The document: core.merge.merged_document
-    "schemas": MergeRule("side name aliases settings succeeds", "id", _OF_A_FILE),
+    "schemas": MergeRule("side name aliases settings succeeds ignored", "id", _OF_A_FILE),
     "versions": MergeRule(
         "side schema_id place labels fingerprint key attributes",
         "id inferred source",

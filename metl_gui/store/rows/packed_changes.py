@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 
 import msgspec
 
 from metl_gui.core.changes.draft import ChangeSet
 from metl_gui.core.matrix.blocks import BlockKey
-from metl_gui.core.trees.nodes import Side
+from metl_gui.core.trees.nodes import Schema, Side
 from metl_gui.store.rows.decompression import TIMES, Unpacking
 
 _LEVEL = 6
@@ -20,12 +20,14 @@ _RAW = -15
 """Bits of the window, negative for a stream without header and checksum: the file has its own."""
 
 _KEYS = re.compile(rb'"key":\[(\d+),(\d+)\]')
+_WRITTEN_EVER = tuple(each.name for each in fields(Schema) if each.name != "ignored")
 _decoder = msgspec.json.Decoder(ChangeSet)
 
 
 def pack_change(change: ChangeSet) -> bytes:
     """Write a change as bytes."""
-    return _packed(msgspec.json.encode(change if change.models else _of_mapping(change)))
+    written = _of_mapping(change) | ({"models": change.models} if change.models else {})
+    return _packed(msgspec.json.encode(written))
 
 
 def packed_text(text: str) -> bytes:
@@ -100,7 +102,21 @@ class LogFilter:
 
 def _of_mapping(change: ChangeSet) -> dict[str, object]:
     """Return the members of a change without models: nearly all are about the mapping, and written as ever."""
-    return {"schemas": change.schemas, "versions": change.versions, "blocks": change.blocks}
+    return {"schemas": _schemas(change), "versions": change.versions, "blocks": change.blocks}
+
+
+def _schemas(change: ChangeSet) -> list[dict[str, object]]:
+    """Write schemas and entities as ever where nothing of them was said never to be mapped."""
+    return [
+        {"side": each.side, "id": each.id, "before": _schema(each.before), "after": _schema(each.after)}
+        for each in change.schemas
+    ]
+
+
+def _schema(schema: Schema | None) -> Schema | dict[str, object] | None:
+    if schema is None or schema.ignored:
+        return schema
+    return {name: getattr(schema, name) for name in _WRITTEN_EVER}
 
 
 def _packed(text: bytes) -> bytes:

@@ -15,7 +15,7 @@ from metl_gui.core.changes.draft import SchemaChange, Transition, VersionChange
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.columns import Indices, Longs, laid_out, starts_of
 from metl_gui.core.trees.declarations import KeyPaths
-from metl_gui.core.trees.nodes import Schema, Side
+from metl_gui.core.trees.nodes import IgnoredAttribute, Schema, Side
 from metl_gui.core.trees.trees import TextTable, Tree, TreeBase
 from metl_gui.core.trees.version_facts import VersionColumns
 from metl_gui.store.rows.packed_rows import (
@@ -29,7 +29,9 @@ from metl_gui.store.rows.packed_rows import (
 )
 
 _ROWS_AT_ONCE = 20_000
-_ADD_SCHEMA = "INSERT OR REPLACE INTO schemas (side, id, name, aliases, settings, succeeds) VALUES (?, ?, ?, ?, ?, ?)"
+_ADD_SCHEMA = (
+    "INSERT OR REPLACE INTO schemas (side, id, name, aliases, settings, succeeds, ignored) VALUES (?, ?, ?, ?, ?, ?, ?)"
+)
 _ADD_VERSION = (
     "INSERT OR REPLACE INTO versions (side, id, schema_id, place, labels, fingerprint, key, inferred, source,"
     " attributes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -44,6 +46,7 @@ _IDS_EACH = 64
 _texts = msgspec.json.Decoder(tuple[str, ...])
 _text_pairs = msgspec.json.Decoder(tuple[tuple[str, str], ...])
 _id_pairs = msgspec.json.Decoder(tuple[tuple[int, int], ...])
+_ignored = msgspec.json.Decoder(tuple[IgnoredAttribute, ...])
 
 
 def write_trees(connection: sqlite3.Connection, transition: Transition, interned: Interned) -> None:
@@ -209,7 +212,7 @@ def _write_schema(connection: sqlite3.Connection, change: SchemaChange) -> None:
     if schema is None:
         connection.execute("DELETE FROM schemas WHERE side = ? AND id = ?", (side, change.id))
         return
-    lists = _json(schema.aliases), _json(schema.settings), _json(schema.succeeds)
+    lists = _json(schema.aliases), _json(schema.settings), _json(schema.succeeds), _json(schema.ignored)
     connection.execute(_ADD_SCHEMA, (side, schema.id, schema.name, *lists))
     before = change.before.version_ids if change.before else ()
     if before != schema.version_ids:
@@ -234,10 +237,10 @@ def _write_version(connection: sqlite3.Connection, after: Document, change: Vers
 def _read_schemas(connection: sqlite3.Connection, side: Side, version_ids: dict[int, tuple[int, ...]]) -> list[Schema]:
     """Read the schemas, by id, each taking its versions out of ``version_ids``."""
     rows = connection.execute(
-        "SELECT id, name, aliases, settings, succeeds FROM schemas WHERE side = ? ORDER BY id", (side.value,)
+        "SELECT id, name, aliases, settings, succeeds, ignored FROM schemas WHERE side = ? ORDER BY id", (side.value,)
     )
     schemas = []
-    for id_, name, aliases, settings, succeeds in rows:
+    for id_, name, aliases, settings, succeeds, ignored in rows:
         schemas.append(
             Schema(
                 id_,
@@ -246,6 +249,7 @@ def _read_schemas(connection: sqlite3.Connection, side: Side, version_ids: dict[
                 () if aliases == _NONE else _texts.decode(aliases),
                 () if settings == _NONE else _text_pairs.decode(settings),
                 () if succeeds == _NONE else _id_pairs.decode(succeeds),
+                () if ignored == _NONE else _ignored.decode(ignored),
             )
         )
     return schemas

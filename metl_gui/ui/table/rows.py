@@ -53,7 +53,7 @@ _SOURCE_ONLY = {
     (TermKind.IS, "key"),
     *((TermKind.CHANGED, value) for value in ("new", "removed", "type")),
 }
-_OF_BLOCKS_ALONE = ("mapped", "unmapped", "review")
+_OF_BLOCKS_ALONE = ("mapped", "unmapped", "open", "ignored", "review")
 _NO_COMMENTS = Comments()
 
 

@@ -156,7 +156,7 @@ _FILTER_DELAY_MS = 60
 _WIDTHS = {Side.EXTRACTION: 296, Side.CDM: 284}
 FILTER_HELP = """Words must stand in a path or a name; "quoted words" stay together; -word leaves out.
 type:int  a type
-is:unmapped  is:mapped  is:review  is:new  is:required  is:key  is:masked  is:commented
+is:open  is:ignored  is:unmapped  is:mapped  is:review  is:new  is:required  is:key  is:masked  is:commented
 changed:new  changed:removed  changed:type  since the version before
 in:orders  only in schemas or entities of that name"""
 _LEAST_PX = 150

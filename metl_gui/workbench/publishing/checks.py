@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from msgspec import MsgspecError
@@ -17,6 +17,8 @@ from metl_gui.core.matrix.document import Document
 from metl_gui.core.search.checks import check
 from metl_gui.core.search.gaps import Seen
 from metl_gui.core.search.problems import Problem, Severity
+from metl_gui.core.search.todo import MappingProgress, progress_of
+from metl_gui.core.trees.nodes import Side
 from metl_gui.workbench.importing.schema_import import remainders, words
 from metl_gui.workbench.json_results import JsonResult
 from metl_gui.workbench.masked_messages import source_of
@@ -30,10 +32,17 @@ _RUNS, _RECORDS = 3, 200
 
 @dataclass(frozen=True, slots=True)
 class CheckResult(JsonResult):
-    """The problems of a project: errors first, then by place."""
+    """The problems of a project: errors first, then by place.
+
+    Args:
+        state: its number.
+        problems: all of them.
+        progress: how far each tree is, where that is known.
+    """
 
     state: int
     problems: tuple[Problem, ...]
+    progress: dict[Side, MappingProgress] = field(default_factory=dict)
 
     @property
     def counts(self) -> dict[str, int]:
@@ -48,7 +57,7 @@ def check_project(workbench: Workbench) -> CheckResult:
     Cost: linear in the document; the file is read once more.
     """
     found = check_document(workbench.document, seen_in_runs(workbench))
-    found = CheckResult(found.state, (*_unfinished(workbench), *found.problems, *model_problems(workbench.document)))
+    found = replace(found, problems=(*_unfinished(workbench), *found.problems, *model_problems(workbench.document)))
     stored = workbench.read_again()
     if stored.state != found.state or state_hash(stored) == state_hash(workbench.document):
         return found
@@ -59,7 +68,7 @@ def check_project(workbench: Workbench) -> CheckResult:
         "The file holds another content of this state than what is open.",
         "Close the project and open it again; report this.",
     )
-    return CheckResult(found.state, (problem, *found.problems))
+    return replace(found, problems=(problem, *found.problems))
 
 
 def model_problems(document: Document) -> tuple[Problem, ...]:
@@ -81,7 +90,7 @@ def _unfinished(workbench: Workbench) -> list[Problem]:
 
 def check_document(document: Document, seen: Seen = frozenset()) -> CheckResult:
     """Run every check of the domain on one state, with what runs have met as far as that is known."""
-    return CheckResult(document.state, check(document, seen))
+    return CheckResult(document.state, check(document, seen), {side: progress_of(document, side) for side in Side})
 
 
 def seen_in_runs(workbench: Workbench) -> Seen:

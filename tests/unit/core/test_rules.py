@@ -72,6 +72,19 @@ def test_no_block_uses_an_attribute_twice_on_either_side(history: Steps) -> None
 
 
 @given(steps)
+def test_nothing_maps_what_is_never_to_be_mapped_and_each_mark_has_its_attribute(history: Steps) -> None:
+    document = played(history).document
+    for side in Side:
+        mapped = {
+            (e.p if side is Side.EXTRACTION else e.q) for block in document.matrix.blocks() for e in block.elements
+        }
+        for schema in document.tree(side).schemas():
+            attributes = [a for version in document.tree(side).versions(schema.id) for a in version.attributes]
+            assert schema.ignored_lineages <= {a.lineage for a in attributes}
+            assert not {a.id for a in attributes if a.lineage in schema.ignored_lineages} & mapped
+
+
+@given(steps)
 @example([("map", 1), ("add", 0), ("retire", 0), ("map", 17067443)])
 def test_only_under_review_is_a_block_kept_unconfirmed_beside_its_status(history: Steps) -> None:
     for block in played(history).document.matrix.blocks():

@@ -12,6 +12,7 @@ import pytest
 from sqlite_utils import Database
 
 from metl_gui.core.changes.draft import Draft, EditContext, Transition
+from metl_gui.core.edits.ignored import IgnoreAttributes
 from metl_gui.core.edits.warehouse import SetModel
 from metl_gui.core.matrix.blocks import Block, Loss
 from metl_gui.core.matrix.document import Document
@@ -193,6 +194,21 @@ def test_a_file_of_version_5_gets_room_for_profiles_and_included_samples(path: P
         assert project.kept.writer_schemas.all() == (WIRE,)
 
 
+def test_a_file_of_version_7_gets_room_for_what_is_never_to_be_mapped(path: Path) -> None:
+    write_older(path, 7)
+    with ProjectFile.open(path, for_editing=True) as project:
+        assert project.backup is not None
+        (schema,) = project.document().extraction.schemas()
+        assert schema.ignored == ()
+        attribute = project.document().extraction.version(schema.version_ids[-1]).attributes[-1]
+        Editing(project).do(
+            IgnoreAttributes(Side.EXTRACTION, schema.id, (attribute.lineage,), "of no use", unmaps=True)
+        )
+    with ProjectFile.open(path, for_editing=False) as project:
+        (mark,) = project.document().extraction.schema(schema.id).ignored
+        assert (mark.lineage, mark.reason) == (attribute.lineage, "of no use")
+
+
 def test_a_file_of_version_6_gets_room_for_warehouse_models(path: Path) -> None:
     write_older(path, 6)
     model = Model(name="fx", tables=(Dates(name="date", first="2026-01-01", last="2026-12-31"),))
@@ -317,6 +333,7 @@ def forget_models(connection: sqlite3.Connection) -> None:
 
 def forget_samples(connection: sqlite3.Connection) -> None:
     """Take away what version 5 had not."""
+    connection.execute("ALTER TABLE schemas DROP COLUMN ignored")
     forget_models(connection)
     for table in NEW_IN_6:
         connection.execute(f"DROP TABLE {table}")

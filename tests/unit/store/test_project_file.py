@@ -15,7 +15,7 @@ from metl_gui.core.edits.settings import SetSettings
 from metl_gui.core.edits.versions import AttachLabel
 from metl_gui.core.matrix.blocks import Block, Element, Loss, Status, Verdict
 from metl_gui.core.matrix.document import Document
-from metl_gui.core.trees.nodes import Attribute, Schema, Side, Version
+from metl_gui.core.trees.nodes import Attribute, IgnoredAttribute, Schema, Side, Version
 from metl_gui.errors import BugError, ProjectChangedError, ProjectError, ProjectLockedError, RunCancelled
 from metl_gui.store.project_file import ProjectFile
 from tests.helpers.world import World
@@ -36,7 +36,9 @@ def everything() -> Transition:
     """Fill every field of every part with something else than its default."""
     draft = Draft(Document(), EditContext("ada", 1_700_000_000_000))
     for side in Side:
-        schema = Schema(3, "ünï.cödé", (8, 7), ("x", "y"), (("ask", "always"), ("key", "a")), ((5, 4), (6, 5)))
+        ignored = (IgnoredAttribute(5, "kein Bedarf ☃", "ada", 1_700_000_000_002), IgnoredAttribute(6))
+        settings = (("ask", "always"), ("key", "a"))
+        schema = Schema(3, "ünï.cödé", (8, 7), ("x", "y"), settings, ((5, 4), (6, 5)), ignored)
         attribute = Attribute(9, "a\\.b.c", "bytes", 5, "org.apache.kafka.connect.data.Decimal", 2, False, "doc ☃")
         other = Attribute(11, "z", "string", 6)
         keyed = Version(8, 3, ("1", "1.0"), (attribute, other), "f" * 32, ("a\\.b.c", "z"), True, "file.json")

@@ -15,7 +15,7 @@ from metl_gui.workbench.history import blame, states
 from metl_gui.workbench.importing import dry_run, schema_import, source_watch, warehouse_effects
 from metl_gui.workbench.lanes import control, initial_load
 from metl_gui.workbench.links import places
-from metl_gui.workbench.mapping import search, suggestions, table
+from metl_gui.workbench.mapping import search, suggestions, table, todo
 from metl_gui.workbench.model import entities
 from metl_gui.workbench.profiles import connection_test, saved_profiles
 from metl_gui.workbench.publishing import checks, publication
@@ -55,6 +55,10 @@ RESULTS: Mapping[str, Any] = {
     "search, versions": search.VersionProgression,
     "search, a version": search.VersionStep,
     "suggest": suggestions.Suggestions,
+    "todo": todo.ToDoList,
+    "todo, a schema": todo.SchemaProgress,
+    "todo, an attribute": todo.ToDoAttribute,
+    "todo, a suggestion": todo.Suggested,
     "history": states.History,
     "history, a state": states.HistoryEntry,
     "undo and redo": states.StepResult,

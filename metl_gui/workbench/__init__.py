@@ -8,6 +8,6 @@ functions take that session (or, where nothing is written, a document), names as
 `core.progress.Watch` for long work. They return frozen values whose `as_json()` is the document of
 docs/reference/json.md. What the user's world gets wrong is raised as a `UserError`; then nothing was written.
 
-Order of the packages, lowest first: `history`, `profiles`, `review`; `importing`, `links`; `publishing`, `samples`;
+Order of the packages, lowest first: `history`, `profiles`, `review`; `importing`; `publishing`, `samples`; `links`,
 `exports`, `model`, `runs`; `comparison`, `lanes`, `mapping`; `demo`.
 """

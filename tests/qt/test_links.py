@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QAbstractItemView, QApplication, QLabel, QMenu, QW
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.project.comments import node_subject
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui.links.places import place_of, selected_at
+from metl_gui.ui.project.linked_places import place_of, selected_at
 from metl_gui.ui.project.selection import Selected, place_of_version
 from metl_gui.ui.shell.window import Window
 from metl_gui.ui.widgets import dialogs

@@ -15,8 +15,8 @@ from metl_gui.errors import LinkError, MetlError, UserError
 from metl_gui.ui.context.app_context import PAGES, AppContext
 from metl_gui.ui.history.controller import HistoryController
 from metl_gui.ui.jobs.jobs import JobOutcome, NewestJob
-from metl_gui.ui.links.places import place_of, review_place, selected_at
 from metl_gui.ui.matrix.view import MatrixView
+from metl_gui.ui.project.linked_places import place_of, review_place, selected_at
 from metl_gui.ui.review.page import ReviewPage
 from metl_gui.ui.run.page import RunPage
 from metl_gui.workbench.links.known_projects import find_project, remember_project

@@ -13,7 +13,7 @@ from metl_gui.core.matrix.document import Document
 from metl_gui.core.runs.records import MappedRecord, SetAsideRecord
 from metl_gui.ui.jobs.jobs import JobOutcome, Jobs, NewestJob
 from metl_gui.ui.messages.pairs import KeptRecord, MessagePair, RecordRequest, pair_of, records_of
-from metl_gui.ui.messages.set_aside import SHOW, next_step
+from metl_gui.ui.messages.set_aside import lead_words
 from metl_gui.ui.messages.view import MessageSides
 from metl_gui.ui.widgets.labels import Elided
 from metl_gui.ui.widgets.pill import KeyButton
@@ -198,8 +198,7 @@ class MessagePanel(QFrame):
         """Name where a person goes to mend what set the record aside."""
         words = ""
         if isinstance(record, SetAsideRecord):
-            step = next_step(record.reason)
-            words = step.words if step.kind != SHOW else f"Go to {record.schema}" if record.schema else ""
+            words = lead_words(self._document(), record)
         self.lead.setText(words)
         self.lead.setVisible(bool(words))
         self.lead.updateGeometry()

@@ -1,22 +1,21 @@
 """Why records were set aside, reason by reason, and what a person does about it.
 
-Reasons are put into words for people who know the business and not the program. Which attribute of the canonical model
-a value did not fit is found from what the error store says of it.
+Reasons are put into words for people who know the business and not the program. Where a record is mended is found by
+``metl_gui.workbench.links.set_aside``.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.runs.records import SetAsideRecord
-from metl_gui.core.trees.nodes import Side
-from metl_gui.ui.project.selection import Selected, place_of_version
+from metl_gui.workbench.links.link import PlaceKind
+from metl_gui.workbench.links.set_aside import MISFIT, Mending, mending_place
 
-ADD, REVIEW, SHOW = "add", "review", "show"
+ADD, REVIEW, GO, SHOW = "add", "review", "go", "show"
 _PLACES = 20
 
 
@@ -25,7 +24,7 @@ class NextStep:
     """What to do about one reason.
 
     Args:
-        kind: ``ADD`` a version, ``REVIEW`` a block, or ``SHOW`` the records.
+        kind: ``ADD`` a version, ``REVIEW`` a block, ``GO`` to what decides, or ``SHOW`` the records.
         words: of the link.
     """
 
@@ -37,6 +36,13 @@ _STEPS = {
     "unknown_version": NextStep(ADD, "Add version"),
     "unknown_schema": NextStep(ADD, "Import schema"),
     "block_needs_review": NextStep(REVIEW, "Review"),
+    "type_mismatch": NextStep(GO, "Go to cell"),
+    "ambiguous_version": NextStep(GO, "Go to cells"),
+    "no_key": NextStep(GO, "Set key"),
+    "undecodable": NextStep(GO, "Set framing"),
+    "malformed": NextStep(GO, "Go to schema"),
+    "too_large": NextStep(GO, "Go to schema"),
+    "too_late": NextStep(GO, "Go to schema"),
 }
 _SHOW = NextStep(SHOW, "Show")
 
@@ -44,6 +50,25 @@ _SHOW = NextStep(SHOW, "Show")
 def next_step(reason: str) -> NextStep:
     """Return what to do about a reason."""
     return _STEPS.get(reason, _SHOW)
+
+
+_LEADS = {
+    PlaceKind.CELL: "Go to cell",
+    PlaceKind.BLOCK: "Go to block",
+    PlaceKind.REVIEW: "Review",
+    PlaceKind.ENTITY: "Go to attribute",
+    PlaceKind.SCHEMA: "Go to schema",
+}
+
+
+def lead_words(document: Document, record: SetAsideRecord) -> str:
+    """Return the words of the link that leads to where one record is mended."""
+    step, found = next_step(record.reason), mending_place(document, record)
+    if found.mending is Mending.ADD or (found.mending is Mending.SETTING and found.setting != "version_field"):
+        return step.words
+    if len(found.places) > 1:
+        return "Go to cells"
+    return _LEADS.get(found.places[0].kind, "Show") if found.places else "What to do"
 
 
 def where(records: Sequence[SetAsideRecord]) -> str:
@@ -62,82 +87,13 @@ def _place(record: SetAsideRecord) -> str:
     return position.rpartition("@")[0] or position.partition("/")[0]
 
 
-_DETAIL = re.compile(
-    r"(?P<entity>.+)@(?P<version>\S+) (?P<path>.+?) takes (?P<wants>.+?), and not (?P<value>.*)", re.DOTALL
-)
 HIDDEN_VALUE = "what it has, which is masked"
 
 
 def without_value(detail: str) -> str:
     """Return what is said of a misfit without the value that did not fit."""
-    found = _DETAIL.fullmatch(detail)
+    found = MISFIT.fullmatch(detail)
     return detail[: found.start("value")] + HIDDEN_VALUE if found is not None else detail
-
-
-_APART = re.compile(
-    r"the versions .+? fit; (?P<maps>.+?) maps (?P<source>.+?) to (?P<entity>.+)@(?P<version>\S+) (?P<path>.+?), "
-    r"and (?P<lacks>.+?) does not(, and [\d,]+ more)?",
-    re.DOTALL,
-)
-
-
-@dataclass(frozen=True)
-class CellsApart:
-    """An element that two versions which fit a record do not share.
-
-    Args:
-        maps, lacks: the cell in the version that maps it, and in the one that does not.
-        words: what differs.
-    """
-
-    maps: Selected
-    lacks: Selected
-    words: str
-
-
-def cells_apart(document: Document, record: SetAsideRecord) -> CellsApart | None:
-    """Return the two cells in which versions that fit a record differ, ``None`` where it tells none that are there."""
-    found = _APART.fullmatch(record.detail)
-    schema = document.extraction.named(record.schema or "") if found is not None else None
-    entity = document.cdm.named(found["entity"]) if found is not None else None
-    target_version = document.cdm.labelled(entity.id, found["version"]) if found and entity else None
-    target = target_version.at_path(found["path"]) if found and target_version else None
-    if found is None or schema is None or target_version is None or target is None:
-        return None
-    versions = [document.extraction.labelled(schema.id, found[name]) for name in ("maps", "lacks")]
-    sources = [version.at_path(found["source"]) if version is not None else None for version in versions]
-    cells = [
-        Selected(
-            place_of_version(document, Side.EXTRACTION, version.id, source.id),
-            place_of_version(document, Side.CDM, target_version.id, target.id),
-        )
-        for version, source in zip(versions, sources, strict=True)
-        if version is not None and source is not None
-    ]
-    if len(cells) != 2:
-        return None
-    words = f"Version {found['maps']} maps {found['source']} to {found['path']}, version {found['lacks']} does not."
-    return CellsApart(cells[0], cells[1], words)
-
-
-def cell_of(document: Document, record: SetAsideRecord) -> Selected | None:
-    """Return the cell that mapped the value; ``None`` where the record tells none that the document has."""
-    found = _DETAIL.fullmatch(record.detail)
-    entity = document.cdm.named(found["entity"]) if found is not None else None
-    schema = document.extraction.named(record.schema or "")
-    if found is None or entity is None or schema is None:
-        return None
-    target = document.cdm.labelled(entity.id, found["version"])
-    source = document.extraction.labelled(schema.id, record.version or "")
-    attribute = target.at_path(found["path"]) if target is not None else None
-    if target is None or source is None or attribute is None:
-        return None
-    block = document.matrix.block(source.id, target.id)
-    element = next((each for each in block.elements if each.q == attribute.id), None) if block is not None else None
-    return Selected(
-        place_of_version(document, Side.EXTRACTION, source.id, element.p if element is not None else None),
-        place_of_version(document, Side.CDM, target.id, attribute.id),
-    )
 
 
 _WORDS = {
@@ -150,6 +106,7 @@ _WORDS = {
     "undecodable": "Its bytes cannot be decoded with the schemas that the project has.",
     "no_key": "It deletes a row, and nothing in it says which.",
     "too_large": "It is larger than the limit; only its beginning is kept.",
+    "too_late": "It came after its time: what is as old was compacted in the warehouse.",
 }
 _KINDS = {"block_needs_review": "review", "unknown_version": "review", "unknown_schema": "review"}
 

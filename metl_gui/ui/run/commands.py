@@ -6,7 +6,7 @@ leads to the topics that it reads and writes.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,7 +27,8 @@ from metl_gui.ui.kafka.sink_dialog import SinkDialog
 from metl_gui.ui.kafka.source_dialog import SourceDialog
 from metl_gui.ui.matrix.view import MatrixView
 from metl_gui.ui.messages.pairs import RecordLink
-from metl_gui.ui.messages.set_aside import ADD, REVIEW, SHOW, cell_of, cells_apart, next_step
+from metl_gui.ui.messages.set_aside import ADD, GO, REVIEW, next_step, reason_words
+from metl_gui.ui.project.linked_places import selected_at
 from metl_gui.ui.project.selection import NodeRef, Selected, place_of_version
 from metl_gui.ui.project.text import number_of
 from metl_gui.ui.review.commands import ReviewCommands
@@ -37,6 +38,8 @@ from metl_gui.ui.run.lane_commands import LaneCommands
 from metl_gui.ui.widgets.dialogs import show_about
 from metl_gui.workbench.addresses import find_block
 from metl_gui.workbench.importing.version_tasks import REASONS, version_tasks
+from metl_gui.workbench.links.link import PlaceKind
+from metl_gui.workbench.links.set_aside import Mending, mending_place, topic_of
 from metl_gui.workbench.profiles.kinds import ProfileKind
 from metl_gui.workbench.runs.fill_rates import AttributeFilled
 from metl_gui.workbench.runs.history import compare_runs
@@ -145,6 +148,9 @@ class RunCommands:
             self._review()
         else:
             self._page.messages.show_reason(reason)
+            errors = str((self._page.report or {}).get("errors") or "")
+            if kind == GO and errors and not is_kafka(errors):
+                self.show_places(first_set_aside(Path(errors), 1, reason))
 
     def show_view(self, show: Callable[[], None]) -> None:
         """Show the Run page in one of its views."""
@@ -172,27 +178,34 @@ class RunCommands:
         target = place_of_version(document, Side.CDM, w, link.element.q)
         self._bring(Selected(source, target))
 
+    def show_places(self, records: Sequence[SetAsideRecord]) -> None:
+        """Go where a person mends what set the first of some records aside."""
+        if records:
+            self.show_place(records[0])
+
     def show_place(self, record: SetAsideRecord) -> None:
         """Go where a person mends what set one record aside."""
-        if next_step(record.reason).kind != SHOW:
-            self.take_step(record.reason)
-            return
         document = self._project.value
-        apart = cells_apart(document, record)
-        if apart is not None:
-            self._bring(apart.lacks)
-            self._context.notify(apart.words, "Show the other cell", lambda: self._bring(apart.maps))
+        found, words = mending_place(document, record), ""
+        if found.mending is Mending.ADD:
+            if self._add_version(record):
+                return
+            words = "The version is known by now, or was dismissed. Replay what waits for it."
+        words = words or found.words
+        if not found.places:
+            self._context.notify(f"{reason_words(record.reason)} {words}", is_good=False)
             return
-        cell = cell_of(document, record)
-        if cell is not None:
-            self._bring(cell)
+        first = found.places[0]
+        if first.kind is PlaceKind.REVIEW and self._review_commands.show_first([(first.ids[0], first.ids[1])]):
             return
-        schema = document.extraction.named(record.schema or "")
-        if schema is None:
-            self._context.notify(f"The project has no schema {record.schema} any more.", is_good=False)
-            return
-        version = document.extraction.labelled(schema.id, record.version or "")
-        self._bring(Selected(NodeRef(schema.id, version.id if version is not None else None)))
+        self._bring(selected_at(document, first))
+        if len(found.places) > 1:
+            other = selected_at(document, found.places[1])
+            self._context.notify(words, "Show the other cell", lambda: self._bring(other))
+        elif found.mending is Mending.SETTING:
+            self._context.notify(words, "Schema settings…", self._context.actions["schema_settings"].trigger)
+        else:
+            self._context.notify(words)
 
     def show_version(self, name: str) -> None:
         """Bring the schema version ``schema@version`` of the extraction tree."""
@@ -248,15 +261,20 @@ class RunCommands:
         run_id = report["run_id"]
         return tuple(task for task in version_tasks(workbench) if any(wait.run_id == run_id for wait in task.waits))
 
-    def _add_version(self) -> None:
+    def _add_version(self, record: SetAsideRecord | None = None) -> bool:
+        """Add what the shown run has found, or what one of its records shows; tell whether there is such a thing."""
         found = self.tasks()
+        if record is not None and len(found) > 1:
+            named = [task for task in found if task.schema in (record.schema or "", topic_of(record))]
+            found = tuple(named) or found
         if len(found) == 1 and self._project.can_edit:
             self._review_commands.add_version(found[0])
         elif found:
             self._context.navigate.show_page(PAGES.index("Review"))
-        else:
+        elif record is None:
             what = "These versions are known by now, or were dismissed. Replay what waits for them."
             self._context.notify(what, is_good=False)
+        return bool(found)
 
     def _review(self) -> None:
         if not self._review_commands.show_first(self._held()):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import msgspec
 
@@ -28,6 +29,8 @@ from metl_gui.workbench.history.blame import (
 from metl_gui.workbench.history.states import moment
 from metl_gui.workbench.json_results import JsonResult
 from metl_gui.workbench.links.link import Link, Place, PlaceKind
+from metl_gui.workbench.links.set_aside import mending_place
+from metl_gui.workbench.samples.run_records import first_set_aside
 from metl_gui.workbench.session import Workbench
 
 _SIDES = {PlaceKind.SCHEMA: Side.EXTRACTION, PlaceKind.ENTITY: Side.CDM}
@@ -308,7 +311,7 @@ def _state(workbench: Workbench, document: Document, _place: Place, bare: ShownP
     return replace(bare, facts=facts, who=made.who, when=moment(made.when_ms))
 
 
-def _run(workbench: Workbench, _document: Document, place: Place, bare: ShownPlace) -> ShownPlace:
+def _run(workbench: Workbench, document: Document, place: Place, bare: ShownPlace) -> ShownPlace:
     run = next((each for each in workbench.kept.runs.newest() if each.run_id == place.run), None)
     if run is None:
         raise LinkError(
@@ -322,4 +325,17 @@ def _run(workbench: Workbench, _document: Document, place: Place, bare: ShownPla
     facts = [f"{report.mode.capitalize()} run with state {report.state:,}: {told}."]
     if place.kind is PlaceKind.SET_ASIDE:
         facts.append(f"{report.by_reason.get(place.reason, 0):,} of them for the reason {place.reason}.")
+        facts += _mending_facts(workbench, document, place, Path(report.errors))
     return replace(bare, facts=tuple(facts), when=moment(run.when_ms))
+
+
+def _mending_facts(workbench: Workbench, document: Document, place: Place, errors: Path) -> Iterator[str]:
+    """Say where the first record that is meant is mended; what it says of values is not told."""
+    records = first_set_aside(errors, 1, place.reason, place.position) if errors.is_dir() else []
+    if not records:
+        yield "Its records are not kept any more."
+        return
+    found = mending_place(document, records[0])
+    yield found.words
+    for each in found.places:
+        yield f"See {link_to(workbench.project_id, document, each)}"

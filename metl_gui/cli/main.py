@@ -104,6 +104,7 @@ def build_parser() -> argparse.ArgumentParser:
         comparison.register_merge,
         runs.register,
         samples.register,
+        samples.register_why,
         past_runs.register,
         lanes.register_lane,
         lanes.register_load,

@@ -12,6 +12,7 @@ from metl_gui.cli.commands import DONE, Commands, add_project, positive
 from metl_gui.cli.output import Output
 
 if TYPE_CHECKING:
+    from metl_gui.workbench.links.message_reasons import MessageReasons
     from metl_gui.workbench.samples.kept_samples import KeptSamples, SchemaSamples
     from metl_gui.workbench.samples.preview import PreviewedSource
     from metl_gui.workbench.session import Workbench
@@ -59,6 +60,51 @@ def _register_preview(commands: Commands) -> None:
     parser.add_argument(
         "--limit", type=positive, default=_LIMIT, metavar="N", help=f"look at N messages (default: {_LIMIT})"
     )
+
+
+def register_why(commands: Commands) -> None:
+    """Add ``why``."""
+    parser = commands.add(
+        "why",
+        run_why,
+        "tell which cell and which decision each attribute of a message comes from",
+        "Takes messages as a run or a preview wrote them, and lines of an error store; each is traced in the state "
+        "that made it, and what was set aside to where it is mended. Prints links for metl show and the window, and no "
+        "value. Nothing is run.",
+    )
+    add_project(parser)
+    parser.add_argument("messages", metavar="MESSAGES", help="a file with one message a line; - reads the input")
+    parser.add_argument("--limit", type=positive, default=1, metavar="N", help="look at N messages (default: 1)")
+
+
+def run_why(arguments: argparse.Namespace, out: Output) -> int:
+    """Trace messages to cells and decisions."""
+    from metl_gui.workbench.links.message_reasons import reasons_of_file, reasons_of_path
+    from metl_gui.workbench.session import Workbench
+
+    with Workbench.open(Path(arguments.project), for_editing=False) as workbench:
+        if arguments.messages == "-":
+            found = reasons_of_file(workbench, sys.stdin.buffer, arguments.limit)
+        else:
+            found = reasons_of_path(workbench, Path(arguments.messages), arguments.limit)
+        state = workbench.document.state
+    lines = [line for each in found for line in _reason_lines(each)]
+    out.result({"state": state, "messages": [each.as_json() for each in found]}, lines or ["There is no message."])
+    return DONE
+
+
+def _reason_lines(found: MessageReasons) -> Iterator[str]:
+    head = f"set aside, {found.reason}" if found.reason else str(found.block or "a message")
+    yield f"{head}  {found.position}  state {found.state}"
+    if found.words:
+        yield f"  {found.words}"
+    for value in found.values:
+        by = value.decision
+        told = f"{by.who}, {by.when}, state {by.state}: {by.title}" if by is not None else "set before the log begins"
+        yield f"  {value.element.from_path} -> {value.path}: {told}"
+        yield f"    {value.link}"
+    shown = {value.link for value in found.values}
+    yield from (f"  {link}" for link in found.links if link not in shown)
 
 
 def run_samples(arguments: argparse.Namespace, out: Output) -> int:

@@ -57,6 +57,7 @@ CALLS = {
     "unlink": "unlink fx.metl fx.payments.orders.state@4 --dry-run",
     "preview": "preview fx.metl --source sample_projects/fx/cdc/payments.jsonl --limit 1",
     "samples": "samples fx.metl",
+    "why": "why fx.metl /dev/null",
     "warehouse set": "warehouse import fx.metl sample_projects/fx/warehouse.yaml",
     "warehouse show PROJECT": "warehouse show fx.metl",
     "warehouse check PROJECT": "warehouse check fx.metl",

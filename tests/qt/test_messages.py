@@ -15,6 +15,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.runs.records import MappedRecord, SentMessage, SetAsideRecord
 from metl_gui.core.trees.nodes import Side
@@ -24,6 +25,7 @@ from metl_gui.ui.messages.pairs import BETWEEN, RecordLink, links_between, pair_
 from metl_gui.ui.messages.view import MessageSides, MessageText
 from metl_gui.ui.project.selection import Selected, place_of_version
 from metl_gui.ui.shell.window import Window
+from metl_gui.workbench.history.blame import blame
 from tests.qt.conftest import activate
 
 ORDERS = "fx.payments.orders"
@@ -230,6 +232,41 @@ def test_a_panel_in_the_window_leads_from_a_marked_part_to_its_cell(window: Wind
     assert window.selection.current.element == link.element
 
 
+def test_pointing_at_a_part_of_a_message_names_who_mapped_it_when_and_by_what(window: Window) -> None:
+    activate(window)
+    window.show_page(2)
+    panel = window.run_page.messages
+    document = window.project.value
+    message = sent(document, {"amount": 12.5})
+    panel.records = [MappedRecord("f@0", (SentMessage("payment", msgspec.Raw(message)),), raw='{"amount": 12.5}')]
+    panel.refresh()
+    link = panel.sides.links[0]
+    workbench = window.project.workbench
+    assert workbench is not None
+    origin = blame(workbench, link.block, link.element)[0].origin
+    assert origin is not None
+    QTest.mouseMove(panel.after.viewport(), spot(panel.after, link.after.start + 2))
+    said = panel.sides.said.text()
+    assert f"mapped by {origin.who}" in said
+    assert f"state {origin.state:,}: {origin.title}" in said
+
+
+def test_who_mapped_a_part_is_told_as_of_the_state_that_made_the_message(window: Window) -> None:
+    document = window.project.value
+    before = sent(document, {"amount": 12.5})
+    window.show_page(2)
+    panel = window.run_page.messages
+    panel.records = [MappedRecord("f@0", (SentMessage("payment", msgspec.Raw(before)),), raw='{"amount": 12.5}')]
+    panel.refresh()
+    link = panel.sides.links[0]
+    window.project.do(SetElements(link.block, zeros=(link.element,)))
+    window.project.do(SetElements(link.block, ones=(link.element,), comment="set again"))
+    words = window.run_page.decisions.words
+    assert "set again" in words(link.block, link.element)
+    assert "set again" not in words(link.block, link.element, link.state)
+    assert link.state == document.state
+
+
 def misfit() -> SetAsideRecord:
     """Return a record whose amount is no decimal."""
     detail = 'payment@2.0.0 amount takes a decimal with 2 places, and not "secret"'
@@ -248,6 +285,16 @@ def test_a_value_that_does_not_fit_leads_to_the_cell_that_mapped_it(window: Wind
     block = window.project.value.matrix.block(*(window.selection.current.block or (0, 0)))
     assert block is not None
     assert element in block.elements
+
+
+def test_a_value_that_does_not_fit_names_its_cell_and_who_mapped_it(window: Window) -> None:
+    window.show_page(2)
+    panel = window.run_page.messages
+    panel.records = [misfit()]
+    panel.refresh()
+    said = panel.sides.said.text()
+    assert "fx.payments.orders@4.amount → payment@2.0.0.amount, mapped by" in said
+    assert "secret" not in said
 
 
 def test_a_record_that_two_versions_fit_leads_to_the_cells_in_which_they_differ(window: Window) -> None:

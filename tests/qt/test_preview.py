@@ -148,6 +148,21 @@ def test_a_click_on_a_value_selects_its_attribute_and_where_it_goes(previewed: W
     assert target is not None
 
 
+def test_a_value_of_the_preview_names_the_cell_and_who_mapped_it_when_pointed_at(previewed: Window) -> None:
+    panel = previewed.preview.panel
+    value = next(each for each in panel.text.laid.spots if each.side is Side.CDM)
+    cursor = QTextCursor(panel.text.document())
+    cursor.setPosition(value.member.start + 1)
+    cursor.movePosition(QTextCursor.MoveOperation.Left)
+    panel.text.setFocus()
+    panel.text.setTextCursor(cursor)
+    press(previewed, Qt.Key.Key_Right)
+    assert " → " in panel.text.toolTip()
+    assert "mapped by" in panel.text.toolTip()
+    panel.text.lit.emit(None)
+    assert panel.text.toolTip() == ""
+
+
 def test_enter_on_a_value_selects_its_attribute(previewed: Window) -> None:
     shown, wanted = previewed.preview.panel.text, spot(previewed, Side.CDM, "4711")
     previewed.actions_table["preview"].trigger()

@@ -23,6 +23,9 @@ from metl_gui.core.trees import paths
 from metl_gui.core.trees.nodes import Version
 from metl_gui.ui.messages.json_layout import Member, MemberPath, indented, members_of
 from metl_gui.ui.messages.set_aside import reason_words, without_value
+from metl_gui.workbench.links.link import PlaceKind
+from metl_gui.workbench.links.places import cell_of_place, title_of
+from metl_gui.workbench.links.set_aside import mending_place
 from metl_gui.workbench.masked_messages import UNREADABLE, Masks, schema_of
 from metl_gui.workbench.samples.run_records import first_results, first_set_aside
 
@@ -72,6 +75,7 @@ class RecordLink:
         block, element: the cell of the matrix that mapped it.
         words: both ends, for people: ``fx.orders 4 amount → payment 2 amount``.
         is_payload: it went into the payload, not into the key.
+        state: the state that made the message, 0 where it names none.
     """
 
     before: Member
@@ -80,6 +84,7 @@ class RecordLink:
     element: Element
     words: str
     is_payload: bool = True
+    state: int = 0
 
 
 def links_between(document: Document, before: str, after: Sequence[str]) -> tuple[RecordLink, ...]:
@@ -136,7 +141,8 @@ def _links(document: Document, incoming: _Shown, outgoing: _Shown) -> Iterator[R
         for place in (("payload", *paths.split(target)), ("key", target), ("key", *paths.split(target))):
             after = outgoing.members.get(place)
             if before is not None and after is not None and incoming.value(before) == outgoing.value(after):
-                yield RecordLink(before, after, block.key, element, " → ".join(names), place[0] == "payload")
+                is_payload = place[0] == "payload"
+                yield RecordLink(before, after, block.key, element, " → ".join(names), is_payload, head.state)
 
 
 def _block_of(document: Document, head: MessageHead) -> tuple[Version, Version, Block] | None:
@@ -293,6 +299,22 @@ def _set_aside(record: SetAsideRecord, document: Document, is_raw: bool) -> Mess
     lines.append(f"schema {record.schema or 'unknown'}, version {record.version or 'unknown'}, state {record.state:,}")
     before = _shown(incoming, is_raw)[1] if incoming is not None else UNREADABLE
     return MessagePair(record.position or "", before, f"set aside · {record.reason}", "\n".join(lines))
+
+
+def about_of(document: Document, record: SetAsideRecord) -> RecordLink | str:
+    """Return the cell that set a record aside, as far as it is mapped; else what is to be done about the record."""
+    found = mending_place(document, record)
+    for place in found.places:
+        if place.kind is PlaceKind.CELL:
+            (v, w), element = cell_of_place(document, place)
+            block = document.matrix.block(v, w)
+            if block is not None and element in block.elements:
+                words = title_of(document, place).replace("=", " → ", 1)
+                return RecordLink(_NOWHERE, _NOWHERE, (v, w), element, words)
+    return found.words
+
+
+_NOWHERE = Member(0, 0, 0)
 
 
 def _origin(heads: list[MessageHead]) -> str:

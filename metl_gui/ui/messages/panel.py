@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.runs.records import MappedRecord, SetAsideRecord
 from metl_gui.ui.jobs.jobs import JobOutcome, Jobs, NewestJob
-from metl_gui.ui.messages.pairs import KeptRecord, MessagePair, RecordRequest, pair_of, records_of
+from metl_gui.ui.messages.pairs import KeptRecord, MessagePair, RecordRequest, about_of, pair_of, records_of
 from metl_gui.ui.messages.set_aside import lead_words
 from metl_gui.ui.messages.view import MessageSides
 from metl_gui.ui.widgets.labels import Elided
@@ -183,7 +183,8 @@ class MessagePanel(QFrame):
         number = f"{self._at + 1}{many}" if many else "newest"
         self.place.setText(f"{number} · {pair.place}")
         is_prose = isinstance(record, SetAsideRecord)
-        self.sides.show_texts(pair.before, pair.after, pair.links, pair.after_title, is_prose)
+        cell = about_of(self._document(), record) if isinstance(record, SetAsideRecord) else ""
+        self.sides.show_texts(pair.before, pair.after, pair.links, pair.after_title, is_prose, cell)
 
     def _nothing(self) -> str:
         if self._live is not None:

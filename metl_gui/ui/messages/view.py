@@ -5,18 +5,24 @@ For every place that shows messages: it knows texts and links, and nothing of wh
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from PySide6.QtCore import QEvent, QPoint, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QTextEdit, QVBoxLayout, QWidget
 
+from metl_gui.core.matrix.blocks import BlockKey, Element
 from metl_gui.ui.messages.json_layout import Member
 from metl_gui.ui.messages.pairs import RecordLink
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.theming.theme import Theme
 from metl_gui.ui.widgets.labels import Elided
+
+
+def _nobody_knows(_key: BlockKey, _element: Element, _state: int) -> str:
+    return ""
+
 
 _HINT = "Point at a marked part to see its partner; a click leads to its cell."
 _LINES_ABOVE = 2
@@ -169,6 +175,10 @@ class MessageSides(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.decision: Callable[[BlockKey, Element, int], str] = _nobody_knows
+        """Says who decided a cell, when and why, as of a state."""
+        self._bright: tuple[RecordLink, ...] = ()
+        self._about: RecordLink | str = ""
         self.before, self.after = MessageText("Message before mapping"), MessageText("Messages after mapping")
         self.before_title, self.after_title = Elided("before mapping", "small"), Elided("after mapping", "small")
         self.said = Elided("", "small")
@@ -191,6 +201,7 @@ class MessageSides(QWidget):
         links: Sequence[RecordLink] = (),
         after_title: str = "after mapping",
         is_prose: bool = False,
+        about: RecordLink | str = "",
     ) -> None:
         """Show a message.
 
@@ -199,8 +210,9 @@ class MessageSides(QWidget):
             links: what of them belongs together (``pairs.links_between``).
             after_title: what stands above the right side.
             is_prose: the right side is no message but words, which are wrapped.
+            about: what stands below while nothing is pointed at: a cell with who decided it, or words.
         """
-        self._links = tuple(links)
+        self._links, self._about = tuple(links), about
         self.after_title.setText(after_title)
         modes = QPlainTextEdit.LineWrapMode
         self.after.setLineWrapMode(modes.WidgetWidth if is_prose else modes.NoWrap)
@@ -248,13 +260,26 @@ class MessageSides(QWidget):
             self.cell_wanted.emit(links[0])
 
     def _mark(self, bright: Sequence[RecordLink]) -> None:
+        self._bright = tuple(bright)
         self.before.mark((link.before for link in self._links), (link.before for link in bright))
         self.after.mark((link.after for link in self._links), (link.after for link in bright))
-        self.said.setText(" · ".join(dict.fromkeys(link.words for link in bright)) if bright else self._hint)
+        self.say_again()
+
+    def say_again(self) -> None:
+        """Say anew what is pointed at: more may be known of who decided it."""
+        words = dict.fromkeys(self._words(link) for link in self._bright)
+        self.said.setText(" · ".join(words) if words else self._hint)
+
+    def _words(self, link: RecordLink) -> str:
+        """Name both ends of a cell and who decided it."""
+        decided = self.decision(link.block, link.element, link.state)
+        return f"{link.words}, mapped {decided}" if decided else link.words
 
     @property
     def _hint(self) -> str:
-        return _HINT if self._links else ""
+        if isinstance(self._about, RecordLink):
+            return self._words(self._about)
+        return self._about or (_HINT if self._links else "")
 
     def _build(self) -> None:
         sides = QHBoxLayout()

@@ -5,23 +5,27 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QSizePolicy
 
-from metl_gui.core.matrix.blocks import BlockKey
+from metl_gui.core.matrix.blocks import BlockKey, Element
+from metl_gui.core.matrix.document import Document
 from metl_gui.core.progress import Watch
 from metl_gui.core.trees.nodes import Schema, Side
 from metl_gui.errors import UserError
 from metl_gui.ui.jobs.jobs import CommandResult, JobOutcome, Jobs, NewestJob
 from metl_gui.ui.map.page import MapPage
+from metl_gui.ui.messages.decisions import CellDecisions
 from metl_gui.ui.preview.panel import PreviewPanel
 from metl_gui.ui.preview.samples import PasteDialog, all_samples_for, choosables
+from metl_gui.ui.preview.text import ValueSpan
 from metl_gui.ui.project.document import DocumentChange, OpenProject
 from metl_gui.ui.project.notes import NodeValues, SampleWords, beside, listed
 from metl_gui.ui.project.selection import Selected, Selection, place_of_version
 from metl_gui.ui.project.settings import ViewSettings
-from metl_gui.ui.project.text import number_of
+from metl_gui.ui.project.text import number_of, path_of
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.choice import Chooser
 from metl_gui.ui.widgets.dialogs import show_about
 from metl_gui.ui.widgets.dock import Dock
+from metl_gui.ui.widgets.plain_text import plain_tip
 from metl_gui.workbench.samples.kept_samples import (
     KeptSamples,
     exclude_samples,
@@ -59,6 +63,10 @@ class PreviewController(QObject):
         self._values = {side: NodeValues(project, side) for side in Side}
         self._keeping = NewestJob(jobs, self)
         self.panel = PreviewPanel(project, selection)
+        self.decisions = CellDecisions(project, jobs, self)
+        self._lit: ValueSpan | None = None
+        self.panel.text.lit.connect(self._light)
+        self.decisions.read.connect(self._say_lit)
         self.dock = Dock("previewDock", "Preview", self.panel)
         self.dock.add_tools(self.panel.tools)
         self.dock.line.title.setSizePolicy(QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Preferred)
@@ -250,6 +258,15 @@ class PreviewController(QObject):
             except UserError as error:
                 self._project.refused.emit(error)
 
+    def _light(self, spot: ValueSpan | None) -> None:
+        self._lit = spot
+        self._say_lit()
+
+    def _say_lit(self) -> None:
+        """Say in a tooltip of the value that is pointed at which cells mapped it, and who decided that."""
+        words = cells_words(self._project.value, self._lit, self.decisions) if self._lit is not None else ""
+        self.panel.text.setToolTip(plain_tip(words))
+
     def _tell(self) -> None:
         self.dock.say("Preview", self.panel.told)
         self._page.block.show_values()
@@ -263,3 +280,15 @@ def _told(kept: KeptSamples) -> CommandResult:
             f"None of {number_of(kept.read, 'message')} belongs to a schema of the project.", is_good=False
         )
     return CommandResult(f"{number_of(kept.kept, 'sample')} of {number_of(len(kept.schemas), 'schema')} kept.")
+
+
+def cells_words(document: Document, spot: ValueSpan, decisions: CellDecisions) -> str:
+    """Say which cells mapped a value of a preview, a line each, and who decided them as far as that is known."""
+    lines = []
+    for version, attribute in sorted(spot.partners):
+        here, there = (spot.version, spot.attribute), (version, attribute)
+        (v, p), (w, q) = (here, there) if spot.side is Side.EXTRACTION else (there, here)
+        ends = (path_of(document, Side.EXTRACTION, v, p), path_of(document, Side.CDM, w, q))
+        decided = decisions.words((v, w), Element(q, p), document.state)
+        lines.append(f"{' → '.join(ends)}, mapped {decided}" if decided else " → ".join(ends))
+    return "\n".join(lines)

@@ -18,6 +18,7 @@ from metl_gui.errors import MetlError, RunKilledError
 from metl_gui.ui.jobs.jobs import JobOutcome, Jobs, NewestJob
 from metl_gui.ui.lanes.panel import LanePanel
 from metl_gui.ui.lanes.progress import FollowedLane
+from metl_gui.ui.messages.decisions import CellDecisions
 from metl_gui.ui.project.document import OpenProject
 from metl_gui.ui.project.panel_updater import PanelUpdater
 from metl_gui.ui.project.settings import ViewSettings
@@ -101,6 +102,9 @@ class RunPage(QMainWindow):
         self.body = RunBody(lambda: project.newest, jobs)
         self.figures, self.chart, self.messages = self.body.figures, self.body.chart, self.body.messages
         self.aside, self.by_entity = self.body.aside, self.body.entities
+        self.decisions = CellDecisions(project, jobs, self)
+        self.messages.sides.decision = self.decisions.words
+        self.decisions.read.connect(self.messages.sides.say_again)
         self.views, self.starting = RunViews(self.body), RunStart(jobs, self)
         self.dock = Dock("runSetupDock", "Run", self.setup)
         self.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, self.dock)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from metl_gui.cli.main import main
+from metl_gui.packaged import sample_projects
 
 
 @pytest.fixture(autouse=True)
@@ -88,3 +89,19 @@ def test_a_link_takes_no_other_place_and_state(more: tuple[str, str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["show", "metl://x/1/state", *more])
     assert ended.value.code == 2
+
+
+def test_why_prints_the_cells_of_a_message_with_links_that_show_follows(
+    mapped: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = str(sample_projects() / "fx" / "cdc" / "payments.jsonl")
+    records = json.loads(printed(capsys, "preview", "fx.metl", "--source", source, "--limit", "20", "--json"))
+    messages = [message["message"] for record in records["records"] for message in record["messages"]]
+    (mapped.parent / "messages.jsonl").write_text("".join(f"{json.dumps(json.loads(each))}\n" for each in messages))
+    text = printed(capsys, "why", "fx.metl", "messages.jsonl")
+    link = next(line.strip() for line in text.splitlines() if "metl://" in line)
+    assert "mapping.csv" in text
+    assert printed(capsys, "show", link).startswith("cell ")
+    document = json.loads(printed(capsys, "why", "fx.metl", "messages.jsonl", "--limit", "3", "--json"))
+    assert len(document["messages"]) == 3
+    assert "cannot be read" in printed(capsys, "why", "fx.metl", "gone.jsonl", code=1)

@@ -14,7 +14,7 @@ from metl_gui.workbench.exports import files, warehouse_page
 from metl_gui.workbench.history import blame, states
 from metl_gui.workbench.importing import dry_run, schema_import, source_watch, warehouse_effects
 from metl_gui.workbench.lanes import control, initial_load
-from metl_gui.workbench.links import places
+from metl_gui.workbench.links import message_reasons, places
 from metl_gui.workbench.mapping import search, suggestions, table, todo
 from metl_gui.workbench.model import entities
 from metl_gui.workbench.profiles import connection_test, saved_profiles
@@ -65,6 +65,8 @@ RESULTS: Mapping[str, Any] = {
     "compact": states.CompactResult,
     "show": states.StateSummary,
     "show, a place": places.ShownPlace,
+    "why, a message": message_reasons.MessageReasons,
+    "why, a value": message_reasons.ValueReason,
     "blame": blame.Blame,
     "blame, an event": blame.BlameEvent,
     "check": checks.CheckResult,

@@ -26,7 +26,11 @@ from metl_gui.ui.messages.view import MessageSides, MessageText
 from metl_gui.ui.project.selection import Selected, place_of_version
 from metl_gui.ui.shell.window import Window
 from metl_gui.workbench.history.blame import blame
+from metl_gui.workbench.session import Workbench
+from metl_gui.workbench.user_folders import run_folder
 from tests.qt.conftest import activate
+from tests.qt.matrix_hand import select
+from tests.qt.recorded_runs import keep_recorded
 
 ORDERS = "fx.payments.orders"
 
@@ -329,3 +333,36 @@ def test_a_value_that_does_not_fit_is_not_told_where_its_column_is_masked(window
     pair = pair_of(misfit(), window.project.value)
     assert "secret" not in pair.before + pair.after
     assert "takes a decimal with 2 places" in pair.after
+
+
+def test_a_cell_leads_to_the_messages_of_the_last_run_that_used_it_with_its_part_marked(window: Window) -> None:
+    workbench, document = window.project.workbench, window.project.value
+    assert workbench is not None
+    records = [
+        MappedRecord(f"f@{at}", (SentMessage("payment", msgspec.Raw(sent(document, {"amount": amount}))),), raw=raw)
+        for at, (amount, raw) in enumerate([(None, '{"amount": null}'), (12.5, '{"amount": 12.5}')])
+    ]
+    for run_id in ("used-it", "used-nothing"):
+        keep_recorded(workbench, run_id)
+        samples = run_folder(workbench.project_id, run_id) / "samples"
+        samples.mkdir(parents=True)
+        kept = records if run_id == "used-it" else records[:1]
+        (samples / "part-0.jsonl").write_bytes(b"".join(msgspec.json.encode(each) + b"\n" for each in kept))
+    path = workbench.path
+    window.projects.close()
+    window.show_project(Workbench.open(path))
+    link = links_between(document, '{"amount": 12.5}', [sent(document, {"amount": 12.5}).decode()])[0]
+    select(window, link.block, link.element)
+    activate(window)
+    window.map.matrix.setFocus()
+    held = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+    QTest.keyClick(window.map.matrix, Qt.Key.Key_M, held)
+    page = window.run_page
+    assert (window.page, page.run_id) == (2, "used-it")
+    assert [each.place for each in page.messages.records if isinstance(each, MappedRecord)] == ["f@1"]
+    assert [page.messages.after.toPlainText()[each.start : each.stop] for each in page.messages.after.bright] == [
+        '"amount": 12.5'
+    ]
+    assert page.messages.everything.isVisible()
+    QTest.mouseClick(page.messages.everything, Qt.MouseButton.LeftButton)
+    assert len(page.messages.records) == 2

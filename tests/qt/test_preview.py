@@ -388,3 +388,33 @@ def test_what_is_masked_while_it_is_shown_is_hidden_at_once_and_undo_shows_it_ag
     assert "C-1017" not in text(previewed)
     previewed.project.undo()
     assert "C-1017" in text(previewed)
+
+
+def test_a_cell_that_no_run_used_leads_to_a_sample_that_does(previewed: Window) -> None:
+    value = next(each for each in previewed.preview.panel.text.laid.spots if each.side is Side.EXTRACTION)
+    (w, q), *_ = sorted(value.partners)
+    document = previewed.project.value
+    previewed.selection.choose(
+        Selected(
+            place_of_version(document, Side.EXTRACTION, value.version, value.attribute),
+            place_of_version(document, Side.CDM, w, q),
+        )
+    )
+    previewed.preview.dock.hide()
+    previewed.actions_table["cell_messages"].trigger()
+    assert previewed.preview.dock.isVisible()
+    assert previewed.preview.panel.sample is not None
+    assert previewed.preview.panel.sample.version == value.version
+
+
+def test_a_cell_that_nothing_used_says_how_to_get_messages(window: Window) -> None:
+    document = window.project.value
+    block = next(block for block in document.matrix.blocks() if block.elements)
+    window.selection.choose(
+        Selected(
+            place_of_version(document, Side.EXTRACTION, block.version, block.elements[0].p),
+            place_of_version(document, Side.CDM, block.entity_version, block.elements[0].q),
+        )
+    )
+    window.actions_table["cell_messages"].trigger()
+    assert "Run a test" in window.notice.words.text()

@@ -109,7 +109,7 @@ class EmptyMap(EmptyPlace):
 _MENU = (
     ("map_chosen", "unmap_chosen", "clear_element", "apply_to_all"),
     ("open_block", "block_versions", "fit_selection"),
-    ("what_feeds", "where_goes", "progression", "why", "copy_link"),
+    ("what_feeds", "where_goes", "progression", "why", "cell_messages", "copy_link"),
     ("copy_block", "paste_block", "comment"),
 )
 """The menu of what is selected in the matrix."""

@@ -27,6 +27,7 @@ from metl_gui.workbench.links.link import PlaceKind
 from metl_gui.workbench.links.places import cell_of_place, title_of
 from metl_gui.workbench.links.set_aside import mending_place
 from metl_gui.workbench.masked_messages import UNREADABLE, Masks, schema_of
+from metl_gui.workbench.samples.cell_messages import CellUse, records_using
 from metl_gui.workbench.samples.run_records import first_results, first_set_aside
 
 
@@ -191,6 +192,7 @@ class RecordRequest:
         reason: set aside for this; all when empty.
         entity: mapped to this; all when empty.
         place: of what lay here; all when empty.
+        use: mapped by this cell; all when ``None``.
     """
 
     folder: Path | None = None
@@ -199,6 +201,12 @@ class RecordRequest:
     reason: str = ""
     entity: str = ""
     place: str = ""
+    use: CellUse | None = None
+
+    @property
+    def is_part(self) -> bool:
+        """Whether there may be more than is asked for."""
+        return bool(self.reason or self.entity or self.place or self.use)
 
 
 @dataclass(frozen=True)
@@ -219,6 +227,8 @@ def records_of(wanted: RecordRequest) -> list[KeptRecord]:
         if errors is None or not errors.is_dir():
             return []
         return list(first_set_aside(errors, SHOWN, wanted.reason, wanted.place))
+    if wanted.use is not None and wanted.folder is not None:
+        return list(records_using(wanted.folder / "samples", wanted.use, SHOWN))
     return (
         list(first_results(wanted.folder / "samples", SHOWN, wanted.entity, wanted.place))
         if wanted.folder is not None

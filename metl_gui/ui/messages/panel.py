@@ -18,6 +18,7 @@ from metl_gui.ui.messages.view import MessageSides
 from metl_gui.ui.widgets.labels import Elided
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
+from metl_gui.workbench.samples.cell_messages import CellUse
 from metl_gui.workbench.samples.run_records import newest_result
 
 _NO_RUN = "Run a mapping to see records beside the messages they become."
@@ -103,15 +104,19 @@ class MessagePanel(QFrame):
 
     def show_reason(self, reason: str, place: str = "") -> None:
         """Show the records that were set aside for a reason, or only the one that lay at a place."""
-        self._want(replace(self.wanted, is_set_aside=True, reason=reason, entity="", place=place))
+        self._want(replace(self.wanted, is_set_aside=True, reason=reason, entity="", place=place, use=None))
 
     def show_entity(self, entity: str) -> None:
         """Show the records that became messages of an entity."""
-        self._want(replace(self.wanted, is_set_aside=False, reason="", entity=entity, place=""))
+        self._want(replace(self.wanted, is_set_aside=False, reason="", entity=entity, place="", use=None))
 
     def show_place(self, place: str) -> None:
         """Show the record that lay at a place."""
-        self._want(replace(self.wanted, is_set_aside=False, reason="", entity="", place=place))
+        self._want(replace(self.wanted, is_set_aside=False, reason="", entity="", place=place, use=None))
+
+    def show_use(self, use: CellUse) -> None:
+        """Show the records that a cell mapped, with its part of each marked."""
+        self._want(RecordRequest(self.wanted.folder, self.wanted.errors, use=use))
 
     def refresh(self) -> None:
         """Show the same record again, as the masks of the document are now."""
@@ -136,10 +141,10 @@ class MessagePanel(QFrame):
         self._load()
 
     def _choose_kind(self, is_set_aside: bool) -> None:
-        self._want(replace(self.wanted, is_set_aside=is_set_aside, reason="", entity="", place=""))
+        self._want(replace(self.wanted, is_set_aside=is_set_aside, reason="", entity="", place="", use=None))
 
     def _show_everything(self) -> None:
-        self._want(replace(self.wanted, reason="", entity="", place=""))
+        self._want(replace(self.wanted, reason="", entity="", place="", use=None))
 
     def _load(self) -> None:
         wanted = self.wanted
@@ -172,19 +177,21 @@ class MessagePanel(QFrame):
         record, pair = self.record, self.pair
         self.as_it_came.setEnabled(record is not None)
         self.follow.setEnabled(self._live is not None)
-        self.everything.setVisible(bool(self.wanted.reason or self.wanted.entity or self.wanted.place))
+        self.everything.setVisible(self.wanted.is_part)
         self._show_lead(record)
         if pair is None:
             self.place.setText(self._nothing())
             self.sides.clear()
             return
-        about = self.wanted.reason or self.wanted.entity
+        about = self.wanted.reason or self.wanted.entity or (self.wanted.use is not None and "messages of one cell")
         many = f" of {len(self.records)}{f' · {about}' if about else ''}" if self._live is None else ""
         number = f"{self._at + 1}{many}" if many else "newest"
         self.place.setText(f"{number} · {pair.place}")
         is_prose = isinstance(record, SetAsideRecord)
         cell = about_of(self._document(), record) if isinstance(record, SetAsideRecord) else ""
         self.sides.show_texts(pair.before, pair.after, pair.links, pair.after_title, is_prose, cell)
+        if self.wanted.use is not None:
+            self.sides.point_at(self.wanted.use.key, self.wanted.use.element)
 
     def _nothing(self) -> str:
         if self._live is not None:

@@ -223,6 +223,14 @@ class MessageSides(QWidget):
         self.before.look_at(min((link.before.start for link in links), default=0))
         self.after.look_at(min((link.after.start for link in links if link.is_payload), default=0))
 
+    def point_at(self, key: BlockKey, element: Element) -> None:
+        """Mark what a cell mapped as if it were pointed at, and bring it into sight."""
+        found = [link for link in self._links if (link.block, link.element) == (key, element)]
+        if found:
+            self._mark(found)
+            self.before.look_at(found[0].before.start)
+            self.after.look_at(found[0].after.start)
+
     def clear(self) -> None:
         """Show nothing."""
         self.show_texts("", "")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QSizePolicy
 
@@ -26,6 +28,7 @@ from metl_gui.ui.widgets.choice import Chooser
 from metl_gui.ui.widgets.dialogs import show_about
 from metl_gui.ui.widgets.dock import Dock
 from metl_gui.ui.widgets.plain_text import plain_tip
+from metl_gui.workbench.samples.cell_messages import CellUse, sample_using
 from metl_gui.workbench.samples.kept_samples import (
     KeptSamples,
     exclude_samples,
@@ -37,6 +40,9 @@ from metl_gui.workbench.samples.kept_samples import (
 )
 from metl_gui.workbench.samples.preview import Previews
 from metl_gui.workbench.samples.project_samples import Sample
+
+_LOOKED_AT = 200
+"""Samples of a schema that are looked at for one that uses a cell."""
 
 
 class PreviewController(QObject):
@@ -97,6 +103,22 @@ class PreviewController(QObject):
         self.dock.show()
         self.dock.raise_()
         self.panel.step(step)
+
+    def show_use(self, use: CellUse) -> bool:
+        """Show a sample that becomes a message which uses a cell; tell whether there is one."""
+        shelf, workbench = self._project.samples, self._project.workbench
+        document = self._project.value
+        version = document.extraction.find_version(use.key[0])
+        if shelf is None or workbench is None or version is None:
+            return False
+        previews = Previews.of_project(workbench)
+        previews.take(document, self._project.newest)
+        samples = (sample for sample in shelf.of(document, version.schema_id) if sample.version == version.id)
+        found = sample_using(previews, islice(samples, _LOOKED_AT), use)
+        if found is not None:
+            self.show()
+            self.panel.show_sample(found)
+        return found is not None
 
     def choose(self) -> Chooser | None:
         """Let a sample be chosen among all of the schema."""

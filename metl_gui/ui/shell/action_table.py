@@ -128,7 +128,7 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
     "Mapping > Many at once": (("confirm_shown", "confirm_same", "later_shown", "assign_shown"),),
     "Run": (
         ("run", "stop", "choose_source", "choose_topics", "choose_sink_topics"),
-        ("run_production", "replay"),
+        ("run_production", "replay", "cell_messages"),
         ("live_run", "run_lane", "> Lane", "run_details", "run_speed", "compare_runs", "pause_chart", "copy_chart"),
         ("run.profiles",),
         ("publish",),

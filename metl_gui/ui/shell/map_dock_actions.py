@@ -30,6 +30,10 @@ def _chosen_in(side: Side) -> Condition:
     return holds
 
 
+def _cell_chosen(window: Window) -> bool:
+    return has_project(window) and window.selection.current.element is not None
+
+
 def _filter_tree(window: Window, side: Side) -> None:
     window.show_page(0)
     panel = window.map.sources if side is Side.EXTRACTION else window.map.targets
@@ -58,6 +62,14 @@ LIST_ROWS = (
         "Mapping list",
         "Ctrl+T",
         lambda window: window.show_lists().show_mapping(),
+    ),
+    WindowRow(
+        "cell_messages",
+        "Run",
+        "Messages that used this cell",
+        "Ctrl+Shift+M",
+        lambda window: window.cell_messages.show(),
+        _cell_chosen,
     ),
     WindowRow(
         "what_feeds",

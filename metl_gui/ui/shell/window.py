@@ -37,6 +37,7 @@ from metl_gui.ui.review.commands import ReviewCommands
 from metl_gui.ui.review.page import ReviewPage
 from metl_gui.ui.review.second_matrix import SecondMatrix
 from metl_gui.ui.review.second_person import SecondPerson
+from metl_gui.ui.run.cell_messages import CellMessages
 from metl_gui.ui.run.commands import RunCommands
 from metl_gui.ui.run.page import RunPage
 from metl_gui.ui.run.processes import SparkRuns
@@ -105,6 +106,7 @@ class Window(QMainWindow):
     run_commands: RunCommands
     warehouse: WarehouseController
     links: LinkController
+    cell_messages: CellMessages
     leaving: ShutdownController
     stack: QStackedWidget
     dressing: ThemeController
@@ -340,6 +342,7 @@ class Window(QMainWindow):
         self.review_commands.replay_of = self.run_commands.replay_of
         self.warehouse.timelines.reasons.message_wanted.connect(self.run_commands.show_message)
         self.links = LinkController(self.context, self.map.matrix, self.history, self.review, self.run_page)
+        self.cell_messages = CellMessages(self.context, self.run_page, self.preview)
         self.links.project_wanted.connect(self.commands.open)
         self.projects.shown.connect(self.links.follow_waiting)
         self.map.going.link_wanted.connect(self.links.open)

@@ -30,10 +30,14 @@ def first_results(samples: Path, count: int, entity: str = "", place: str = "") 
 
     Order: as the run read them.
     """
-    records = (_MAPPED.decode(line) for line in _lines_of(samples))
-    of_place = (r for r in records if not place or r.place == place)
+    of_place = (r for r in results(samples) if not place or r.place == place)
     wanted = (r for r in of_place if not entity or any(sent.entity == entity for sent in r.outgoing))
     return list(itertools.islice(wanted, count))
+
+
+def results(samples: Path) -> Iterator[MappedRecord]:
+    """Yield the records that became messages, as the run read them."""
+    return (_MAPPED.decode(line) for line in _lines_of(samples))
 
 
 def newest_result(folder: Path) -> MappedRecord | None:

@@ -78,6 +78,11 @@ def _cdm(document: Document) -> Iterator[Version]:
         yield from document.cdm.versions(entity.id)
 
 
+def plan_of_block(document: Document, block: Block) -> EntityPlan:
+    """Return how typed sinks store what one block maps, as if it were the only one of its entity version."""
+    return _entity_plan(document, document.cdm.version(block.entity_version), (block,))
+
+
 def _entity_plan(document: Document, version: Version, blocks: Iterable[Block]) -> EntityPlan:
     return EntityPlan(
         entity=document.cdm.schema(version.schema_id).name,

@@ -7,7 +7,7 @@ from html import escape
 
 import numpy as np
 
-from metl_gui.core.matrix.blocks import Block, Element, Status
+from metl_gui.core.matrix.blocks import Block, BlockKey, Element, Status
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.project.comments import Comments
 from metl_gui.core.trees.nodes import Attribute, Side
@@ -46,6 +46,10 @@ def _no_values(_side: Side, _place: NodeRef) -> str:
     return ""
 
 
+def _takes_all(_key: BlockKey, _element: Element) -> str:
+    return ""
+
+
 def tip(
     content: PlaneContent,
     selected: Selected,
@@ -53,6 +57,7 @@ def tip(
     notes: Callable[[Side, NodeRef], Note],
     comments: Comments,
     values: Callable[[Side, NodeRef], str] = _no_values,
+    refused: Callable[[BlockKey, Element], str] = _takes_all,
 ) -> str:
     """Return the tooltip of a cell, tile or header, as rich text.
 
@@ -63,6 +68,7 @@ def tip(
         notes: what people said of a node.
         comments: what they said of elements.
         values: a line on the sample values of a node.
+        refused: what typed columns refuse of the sampled values of a cell.
     """
     document = content.document
     parts = [
@@ -74,7 +80,7 @@ def tip(
     block = document.matrix.block(*key) if key is not None else None
     if element is not None:
         ghost = next((each for each in ghosts if (each.key, each.element) == (key, element)), None)
-        state = _state(document, block, selected, ghost)
+        state = _state(document, block, selected, ghost, refused)
         parts.append(escape(f"{state}: {ghost.reason}" if ghost is not None else state))
         said = comments.of_element(key, element) if key is not None else ()
         parts += [f"“{escape(comment.text)}”" for comment in said]
@@ -95,10 +101,17 @@ def counted(content: PlaneContent, selected: Selected) -> str:
 _OF_BLOCK = {Status.NEEDS_REVIEW: "the block needs review", Status.UNCONFIRMED: "not confirmed"}
 
 
-def _state(document: Document, block: Block | None, selected: Selected, ghost: Ghost | None) -> str:
+def _state(
+    document: Document,
+    block: Block | None,
+    selected: Selected,
+    ghost: Ghost | None,
+    refused: Callable[[BlockKey, Element], str] = _takes_all,
+) -> str:
     element = selected.element
     if block is not None and element is not None and element in block.elements:
-        words = "mapped", _OF_BLOCK.get(block.status, ""), verdict_words(_verdict(document, block, element))
+        of_types = refused(block.key, element) or verdict_words(_verdict(document, block, element))
+        words = "mapped", _OF_BLOCK.get(block.status, ""), of_types
         return ", ".join(filter(None, words))
     if ghost is not None:
         return f"suggested, {ghost.score:.2f}"

@@ -31,6 +31,7 @@ from metl_gui.ui.matrix.layout.content import PlaneContent, SortOrder, axis_of
 from metl_gui.ui.matrix.view import MatrixView
 from metl_gui.ui.project.document import DocumentChange, OpenProject
 from metl_gui.ui.project.notes import NodeNotes, NodeValues
+from metl_gui.ui.project.refused_cells import RefusedCellFinder
 from metl_gui.ui.project.selection import (
     CellRange,
     Dragged,
@@ -148,6 +149,7 @@ class MapPage(QMainWindow):
         self._order = SortOrder.TREE
         self._notes = {side: NodeNotes(project, side) for side in Side}
         self._values = {side: NodeValues(project, side) for side in Side}
+        self.refused = RefusedCellFinder(project, jobs, self)
         self._prepared: PlaneContent | None = None
         self._extents: tuple[PlaneContent, CellRange, dict[Side, range | None]] | None = None
         self._sheets: dict[QWidget, ConflictSheet] = {}
@@ -250,6 +252,7 @@ class MapPage(QMainWindow):
         self.matrix.run_wanted.connect(self.mapper.run)
         self.matrix.dropped.connect(self.drop)
         self.matrix.opened.connect(self.open_block)
+        self.refused.changed.connect(self._show_refused)
         self.matrix.menu_wanted.connect(self._show_menu)
         self.matrix.describe = self._spoken
         self.matrix.tip = self._tip
@@ -276,6 +279,9 @@ class MapPage(QMainWindow):
         self._project.merged.connect(self.planes.rebase)
         self._selection.changed.connect(self._show_selected)
         self._selection.lies_within = self._lies_within
+
+    def _show_refused(self) -> None:
+        self.matrix.show_refused(frozenset(self.refused.found))
 
     def _show_menu(self, at: QPoint) -> None:
         """Show what can be done with what is selected in the matrix."""
@@ -361,6 +367,7 @@ class MapPage(QMainWindow):
             lambda side, place: self._notes[side].of(place),
             self._project.comments(),
             lambda side, place: self._values[side].tip(place),
+            self.refused.words,
         )
 
     def _with_partner(self, selected: Selected) -> Selected:

@@ -15,6 +15,7 @@ from metl_gui.ui.matrix.input.hit_test import Cell, Hits
 from metl_gui.ui.matrix.labels.headers import left_px, top_px
 from metl_gui.ui.matrix.layout.camera import Camera, Frame, Trail, Viewpoint, camera_of, fitted, looking_at, place_of
 from metl_gui.ui.matrix.layout.content import PlaneContent
+from metl_gui.ui.matrix.layout.elements import places_of
 from metl_gui.ui.matrix.layout.ghost_lines import LostHere
 from metl_gui.ui.matrix.painting.overlay import Pointer
 from metl_gui.ui.matrix.painting.plane import TileCache
@@ -101,10 +102,19 @@ class PlaneView(QGraphicsView):
         self.sight.content, self.sight.whole = content, whole
         self.sight.pointer = Pointer()
         self.tiles.show(content)
+        self.tiles.show_refused(places_of(content, self.sight.refused))
         if self._is_placed and here is not None:
             self.look(camera_of(content, self.frame, here))
         else:
             self._first_look()
+
+    def show_refused(self, cells: frozenset[tuple[BlockKey, Element]]) -> None:
+        """Put a cross on cells some of whose sampled values typed columns refuse."""
+        if cells != self.sight.refused:
+            self.sight.refused = cells
+            if self.sight.content is not None:
+                self.tiles.show_refused(places_of(self.sight.content, cells))
+                self.panes.repaint()
 
     def forget_places(self) -> None:
         """Begin anew with another project: the next content is fitted."""

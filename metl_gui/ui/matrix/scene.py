@@ -6,7 +6,7 @@ they are, a pass over the blocks of the plane.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,7 +15,7 @@ from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QFontMetricsF, QPainter
 from PySide6.QtWidgets import QGraphicsScene
 
-from metl_gui.core.matrix.blocks import BlockKey
+from metl_gui.core.matrix.blocks import BlockKey, Element
 from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.matrix.input.gesture_preview import GesturePreview, paint_chosen, paint_preview
 from metl_gui.ui.matrix.input.hit_test import Hits, item_of, node_of, position_of
@@ -112,9 +112,7 @@ def _spots(sight: SceneState, content: PlaneContent, sign: Sign) -> tuple[Level,
         return Level.ATTRIBUTE, _pairs([(x, y) for x, y in pairs if x is not None and y is not None])
     if sign in (Sign.LOST, Sign.REMOVED, Sign.CONFLICT):
         keys = content.lost if sign is not Sign.CONFLICT else _in_conflict(content)
-        ids = np.array(list(keys), np.int64).reshape(-1, 2)
-        at = np.stack([content.columns.version_items(ids[:, 0]), content.rows.version_items(ids[:, 1])])
-        return Level.VERSION, at[:, (at != NOWHERE).all(axis=0)].astype(np.int64)
+        return Level.VERSION, _items(content, keys)
     whole = range(len(content.columns.version_spans)), range(len(content.rows.version_spans))
     if sign is Sign.REVIEW:
         return Level.VERSION, np.stack(content.waiting_within(*whole)).astype(np.int64)
@@ -123,8 +121,18 @@ def _spots(sight: SceneState, content: PlaneContent, sign: Sign) -> tuple[Level,
         is_meant = (
             (blocks.status == UNCONFIRMED) & (blocks.elements > 0) if sign is Sign.UNCONFIRMED else blocks.flagged > 0
         )
-        return Level.VERSION, np.stack([blocks.x[is_meant], blocks.y[is_meant]]).astype(np.int64)
+        found = np.stack([blocks.x[is_meant], blocks.y[is_meant]]).astype(np.int64)
+        if sign is Sign.MAY_REFUSE and sight.refused:
+            found = np.concatenate([found, _items(content, {key for key, _ in sight.refused})], axis=1)
+        return Level.VERSION, found
     return Level.VERSION, _NO_SPOTS
+
+
+def _items(content: PlaneContent, keys: Iterable[BlockKey]) -> _Spots:
+    """Return the items of the versions of some blocks, of those that are on the plane."""
+    ids = np.array(list(keys), np.int64).reshape(-1, 2)
+    at = np.stack([content.columns.version_items(ids[:, 0]), content.rows.version_items(ids[:, 1])])
+    return at[:, (at != NOWHERE).all(axis=0)].astype(np.int64)
 
 
 def _in_conflict(content: PlaneContent) -> list[BlockKey]:
@@ -154,6 +162,7 @@ class SceneState:
     pointer: Pointer = field(default_factory=Pointer)
     ghosts: tuple[Ghost, ...] = ()
     commented: tuple[Commented, ...] = ()
+    refused: frozenset[tuple[BlockKey, Element]] = frozenset()
     trial: GesturePreview | None = None
     difference: tuple[ElementDifference, ...] | None = None
     focus: Focus | None = None

@@ -10,7 +10,7 @@ import threading
 import time
 import weakref
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from metl_gui.core.matrix.blocks import BlockKey, Element
@@ -130,6 +130,10 @@ class ProjectSamples:
         """Whether the values of an attribute of a schema are for nobody's eyes."""
         return attribute.lineage in (_hidden(newest, schema_id) | _hidden(document, schema_id))
 
+    def hidden_targets(self, document: Document, newest: Document, entity_version: int) -> frozenset[int]:
+        """Return the ids of attributes of an entity version whose values are for nobody's eyes."""
+        return _hidden_targets(newest, entity_version) | _hidden_targets(document, entity_version)
+
     def of(self, document: Document, schema_id: int) -> tuple[Sample, ...]:
         """Return the samples of a schema, the newest first within each version, versions in turn."""
         return self._load(document, schema_id).samples if schema_id in self.schemas else ()
@@ -176,7 +180,7 @@ class ProjectSamples:
 
         Cost: at most a dozen of the blocks that feed it, the newest versions first.
         """
-        hidden = _hidden_targets(newest, entity_version) | _hidden_targets(document, entity_version)
+        hidden = self.hidden_targets(document, newest, entity_version)
         found: dict[int, dict[str, None]] = defaultdict(dict)
         for key in self._feeders(document, entity_version):
             block = document.matrix.block(*key)
@@ -307,6 +311,30 @@ class ProjectSamples:
                 if len(found) >= _MOST_FEEDERS:
                     break
         return [key for keys in found.values() for key in keys][:_MOST_FEEDERS]
+
+
+def raw_values(samples: Iterable[Sample], path: tuple[str, ...], placeholder: str, longest: int) -> Iterator[bytes]:
+    """Yield the values at a path in the rows of samples as they came, none that is null or a placeholder.
+
+    Args:
+        samples: the samples.
+        path: of the attribute, split.
+        placeholder: stands for a value that was not sent; that of Debezium when empty.
+        longest: longer values are passed over, in bytes.
+    """
+    unsent = placeholder or DEFAULT_PLACEHOLDER
+    for sample in samples:
+        if sample.row is None:
+            continue
+        try:
+            raw = value_at(sample.row, path)
+        except RecordError:
+            continue
+        if raw is None or is_null(raw):
+            continue
+        value = bytes(raw)
+        if len(value) <= longest and value_to_read(value) != unsent:
+            yield value
 
 
 def shortened(value: str) -> str:

@@ -5,7 +5,7 @@ Cost: the blocks that touch the rectangle, with a search in sorted ids for each 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from enum import IntFlag
 from typing import TYPE_CHECKING, NamedTuple
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from metl_gui.core.matrix.blocks import BlockKey
+from metl_gui.core.matrix.blocks import BlockKey, Element
 from metl_gui.core.matrix.matrix import STATUSES
 from metl_gui.core.trees.type_verdicts import TypeVerdict
 from metl_gui.ui.matrix.layout.axis import Axis
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from metl_gui.ui.matrix.layout.content import PlaneContent
 
 _CHUNK = 25_000
+_ROW_BITS = 32
 
 
 class ElementFlag(IntFlag):
@@ -86,6 +87,45 @@ def elements_within(content: PlaneContent, columns: range, rows: range) -> Plane
     mark = ends.mark + _MARKS_OF_VERDICTS[_verdicts(content.types, content.columns, content.rows, ends)]
     order = np.lexsort((row, column))
     return PlaneElements(column[order], row[order], mark[order])
+
+
+NO_CELLS: Ints = np.zeros(0, np.int64)
+
+
+def places_of(content: PlaneContent, cells: Collection[tuple[BlockKey, Element]]) -> Ints:
+    """Return where some cells stand on the plane, as sorted numbers that ``refused_marks`` takes; none for others.
+
+    Cost: the cells.
+    """
+    if not cells:
+        return NO_CELLS
+    ids = np.array([(*key, element.p, element.q) for key, element in cells], np.int64)
+    items = content.columns.version_items(ids[:, 0]), content.rows.version_items(ids[:, 1])
+    ids, (x, y) = _where((items[0] != NOWHERE) & (items[1] != NOWHERE), ids, items)
+    column, row = content.columns.positions(x, ids[:, 2]), content.rows.positions(y, ids[:, 3])
+    is_there = (column != NOWHERE) & (row != NOWHERE)
+    places: Ints = np.sort(_places(column[is_there], row[is_there]))
+    return places
+
+
+def refused_marks(found: PlaneElements, refused: Ints) -> Ints:
+    """Return the marks of elements, with a cross on those that stand at refused places."""
+    if not len(refused) or not len(found):
+        return found.mark
+    at = _places(found.column, found.row)
+    is_refused = refused[np.minimum(np.searchsorted(refused, at), len(refused) - 1)] == at
+    crossed = (found.mark | int(ElementFlag.MAY_REFUSE)) & ~int(ElementFlag.REINTERPRETED)
+    marks: Ints = np.where(is_refused, crossed, found.mark)
+    return marks
+
+
+def _places(column: Ints, row: Ints) -> Ints:
+    places: Ints = (column.astype(np.int64) << _ROW_BITS) | row
+    return places
+
+
+def _where(chosen: npt.NDArray[np.bool_], ids: Ints, items: tuple[Ints, Ints]) -> tuple[Ints, tuple[Ints, Ints]]:
+    return ids[chosen], (items[0][chosen], items[1][chosen])
 
 
 def cells_within(content: PlaneContent, columns: range, rows: range) -> tuple[ElementEnds, Ints, Ints]:

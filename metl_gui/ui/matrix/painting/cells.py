@@ -12,6 +12,7 @@ from metl_gui.core.matrix.blocks import Status
 from metl_gui.core.trees.type_verdicts import TypeVerdict
 from metl_gui.ui.matrix.layout.axis import Axis, Level
 from metl_gui.ui.matrix.layout.content import Blocks, BlockTile, ElementFlag, PlaneContent
+from metl_gui.ui.matrix.layout.elements import refused_marks
 from metl_gui.ui.matrix.painting import paint_context
 from metl_gui.ui.matrix.painting.axis_gaps import paint_ghost_lines, paint_losses
 from metl_gui.ui.matrix.painting.paint_context import Overlay, PaintContext, Sign
@@ -198,9 +199,9 @@ def _paint_elements(painter: QPainter, look: PaintContext) -> set[Sign]:
     x = (begins_x.begins(columns)[found.column - columns.start] + 0.5 - c.left) * c.scale_x - side / 2
     y = (begins_y.begins(rows)[found.row - rows.start] + 0.5 - c.top) * c.scale_y - side / 2
     pictures: dict[int, QImage] = {}
-    r = look.ratio
+    r, drawn = look.ratio, refused_marks(found, look.refused)
     for at_x, at_y, mark in zip(
-        (np.rint(x * r) / r).tolist(), (np.rint(y * r) / r).tolist(), found.mark.tolist(), strict=True
+        (np.rint(x * r) / r).tolist(), (np.rint(y * r) / r).tolist(), drawn.tolist(), strict=True
     ):
         if look.is_vector:
             _paint_mark(painter, QRectF(at_x, at_y, side, side), mark, look)
@@ -208,7 +209,7 @@ def _paint_elements(painter: QPainter, look: PaintContext) -> set[Sign]:
         if mark not in pictures:
             pictures[mark] = _mark_picture(mark, side, look)
         painter.drawImage(QPointF(at_x, at_y), pictures[mark])
-    marks = set(pictures) | set(np.unique(found.mark).tolist())
+    marks = set(pictures) | set(np.unique(drawn).tolist())
     signs = {Sign.UNCONFIRMED if mark & ElementFlag.UNCONFIRMED else Sign.MAPPED for mark in marks}
     signs |= {Sign.MAY_REFUSE} if any(mark & ElementFlag.MAY_REFUSE for mark in marks) else set()
     return signs | ({Sign.REINTERPRETED} if any(mark & ElementFlag.REINTERPRETED for mark in marks) else set())

@@ -6,7 +6,7 @@ are told apart by lightness, which all eyes see, and by words: in the legend, an
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 import numpy as np
@@ -16,6 +16,7 @@ from PySide6.QtGui import QColor
 from metl_gui.ui.matrix.layout.axis import Level
 from metl_gui.ui.matrix.layout.camera import Camera, level_at
 from metl_gui.ui.matrix.layout.content import PlaneContent
+from metl_gui.ui.matrix.layout.elements import NO_CELLS
 from metl_gui.ui.matrix.painting.raster import Colours
 from metl_gui.ui.theming.theme import Theme, mixed
 
@@ -199,6 +200,7 @@ class PaintContext:
         is_comparing: two states are compared, so that what changed from version to version is not told too.
         pixels: the memory that the painter paints into, for what is written there at once; ``None`` where it is not at
             hand. What stands in it is older than anything painted.
+        refused: places of cells some of whose sampled values are refused (``places_of``).
     """
 
     content: PlaneContent
@@ -210,6 +212,7 @@ class PaintContext:
     is_vector: bool = False
     is_comparing: bool = False
     pixels: Colours | None = None
+    refused: Ints = field(default_factory=lambda: NO_CELLS)
 
     @property
     def levels(self) -> tuple[Level | None, Level | None]:

@@ -19,6 +19,8 @@ from metl_gui.ui.matrix.layout.axis import Level
 from metl_gui.ui.matrix.layout.camera import Camera
 from metl_gui.ui.matrix.layout.content import PlaneContent
 from metl_gui.ui.matrix.layout.density import Density
+from metl_gui.ui.matrix.layout.elements import NO_CELLS
+from metl_gui.ui.matrix.layout.tree_columns import Ints
 from metl_gui.ui.matrix.painting.axis_gaps import paint_ghost_lines, paint_hidden
 from metl_gui.ui.matrix.painting.cells import paint_cells
 from metl_gui.ui.matrix.painting.count_tiles import paint_tiles
@@ -115,6 +117,7 @@ class TileCache:
         self._key: _Key | None = None
         self.tinting = NO_TINTING
         self.is_comparing = False
+        self.refused = NO_CELLS
         self.signs: frozenset[Sign] = frozenset()
         self.painted = 0
 
@@ -123,6 +126,12 @@ class TileCache:
         if content is not self._content:
             self._key = None
             self._content = content
+
+    def show_refused(self, refused: Ints) -> None:
+        """Take other places at which values are refused (``places_of``)."""
+        if not np.array_equal(refused, self.refused):
+            self._key = None
+            self.refused = refused
 
     def draw(self, painter: QPainter, camera: Camera, size: tuple[float, float], ratio: float, theme: Theme) -> None:
         """Draw a viewport of pixels at a device pixel ratio."""
@@ -134,7 +143,15 @@ class TileCache:
             self._picture, pixels = self._blank(size, ratio)
             inner = QPainter(self._picture)
             look = PaintContext(
-                self._content, camera, size, ratio, theme, self.tinting, is_comparing=self.is_comparing, pixels=pixels
+                self._content,
+                camera,
+                size,
+                ratio,
+                theme,
+                self.tinting,
+                is_comparing=self.is_comparing,
+                pixels=pixels,
+                refused=self.refused,
             )
             try:
                 self.signs = paint_plane(inner, look)

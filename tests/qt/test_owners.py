@@ -333,9 +333,10 @@ def test_gaps_are_grouped_and_a_click_selects_what_they_are_about(window: Window
     assert not window.owner_docks.gaps_dock.isHidden()
     assert panel.count == 5
     assert [panel.kinds[kind].text() for kind in panel.kinds if panel.kinds[kind].isVisible()] == [
-        "All 5",
-        "never mapped 2",
+        "All gaps 5",
+        "not mapped at all 2",
         "long unmapped 3",
+        "open 30",
     ]
     QTest.mouseClick(panel.kinds["extraction.unmapped-for-versions"], Qt.MouseButton.LeftButton)
     assert [words.pill for words, _ in panel.model.rows] == ["long unmapped"] * 3

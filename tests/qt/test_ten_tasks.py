@@ -386,7 +386,7 @@ def test_a_field_is_commented_on_and_masked_and_all_of_it_is_there_again_in_the_
 
 
 def test_every_panel_opens_and_closes_from_the_view_menu(user: User) -> None:
-    closed = ["Mapping list", "Reverse search", "Forward search", "Version progression", "Gaps", "Comments"]
+    closed = ["Mapping list", "Reverse search", "Forward search", "Version progression", "To do", "Comments"]
     for panel in (*closed, "Suggestions"):
         assert not user.docked(panel)
         user.do("View", "Panels", panel)
@@ -407,9 +407,9 @@ def test_a_row_of_every_list_leads_to_what_it_names(user: User) -> None:
     user.until(lambda: user.rows("Mapping list"))
     user.choose("Mapping list", ("fx.accounts.holder",))
     assert "fx.accounts.holder 1 account_id → account 2.0.0 account_id" in user.status
-    user.do("View", "Gaps")
-    user.until(lambda: user.rows("Gaps"))
-    user.go_to_row("Gaps", "lei has been unmapped for 4 versions")
+    user.do("View", "To do")
+    user.until(lambda: user.rows("To do"))
+    user.go_to_row("To do", "lei has been unmapped for 4 versions")
     assert "fx.customers.company 5 lei" in user.status
     user.choose(EXTRACTION, (*PERSON, "7", "email"))
     user.do("View", "Where this goes")

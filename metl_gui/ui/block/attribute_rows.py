@@ -45,7 +45,7 @@ def row_words(row: ListRow, side: Side, joint: str, values: str = "") -> str:
         parts.append(f"not mapped: {row.lost}" if row.lost else "not mapped")
     if row.note.is_masked:
         parts.append("masked: its values are not shown")
-    parts += [text for text in (values, attribute.doc, row.note.comment) if text]
+    parts += [text for text in (row.note.ignored, values, attribute.doc, row.note.comment) if text]
     return joint.join(parts)
 
 
@@ -56,6 +56,7 @@ def detail_words(row: ListRow, side: Side, value: str = "") -> str:
     parts += ["key"] if row.is_key else []
     parts += ["required"] if side is Side.CDM and not row.attribute.optional else []
     parts += ["masked"] if row.note.is_masked else []
+    parts += ["ignored"] if row.note.ignored else []
     return " · ".join(parts)
 
 
@@ -195,7 +196,7 @@ def mark_of(row: ListRow, status: Status | None) -> MarkShape:
     if row.lost:
         return MarkShape.LOST
     if row.partner is None:
-        return MarkShape.HOLLOW
+        return MarkShape.IGNORED if row.note.ignored else MarkShape.HOLLOW
     if status is Status.UNCONFIRMED:
         return MarkShape.UNCONFIRMED
     return MarkShape.NEW if row.is_new else MarkShape.MAPPED

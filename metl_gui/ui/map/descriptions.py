@@ -183,6 +183,7 @@ def _node(document: Document, side: Side, place: NodeRef, note: Note, values: st
         count = len(document.tree(side).schema(place.schema).version_ids)
         lines[0] += f" · {number_of(count, 'version')}"
     lines += ["masked"] if note.is_masked else [escape(values)] if values else []
+    lines += [escape(note.ignored)] if note.ignored else []
     lines += [f"“{escape(note.comment)}”"] if note.comment else []
     return "<br>".join(lines)
 

@@ -1,4 +1,4 @@
-"""The commands of owners: entities, lineages, comments, masks, gaps."""
+"""The commands of owners: entities, lineages, comments, masks, what is never to be mapped, gaps."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from metl_gui.errors import UserError
 from metl_gui.ui.context.app_context import PAGES, AppContext
 from metl_gui.ui.owners.docks import OwnerDocks
 from metl_gui.ui.owners.entity_dialog import NEW_ENTITY, EntityDialog
+from metl_gui.ui.owners.ignore_dialog import IgnoreDialog
 from metl_gui.ui.owners.lineage_dialog import LineageDialog
 from metl_gui.ui.project.selection import NodeRef, Selected
 from metl_gui.ui.project.text import number_of
 from metl_gui.ui.widgets.dialogs import show_about
+from metl_gui.workbench.mapping.todo import Marked, recalling
 from metl_gui.workbench.model import lineages
 from metl_gui.workbench.session import EditOrigin
 
@@ -97,10 +99,48 @@ class OwnerCommands:
         tree = document.tree(side)
         return attribute.lineage in masked_lineages(tree, tree.schema(version.schema_id))
 
+    def never_map(self) -> None:
+        """Ask why the chosen attributes are never to be mapped; where all of them are marked, take that back."""
+        marked = self._marked()
+        if not marked:
+            return
+        if self.is_chosen_ignored:
+            self._mark(recalling(marked))
+            return
+        dialog = IgnoreDialog(self._context.project, self._context.jobs, marked, self._context.window)
+        dialog.wanted.connect(self._mark)
+        show_about(self._context.project, dialog)
+
+    @property
+    def is_chosen_ignored(self) -> bool:
+        """Whether all attributes that are meant are never to be mapped."""
+        document, marked = self._context.project.value, self._marked()
+        return bool(marked) and all(
+            lineage in document.tree(side).schema(schema_id).ignored_lineages for side, schema_id, lineage in marked
+        )
+
+    def _marked(self) -> tuple[Marked, ...]:
+        """Return all chosen attributes of the tree that is meant; several versions of one count once."""
+        chosen, document = self.chosen, self._context.project.value
+        if chosen is None:
+            return ()
+        side, current = chosen
+        found: dict[Marked, None] = {}
+        for place in (current, *self._context.selection.current.all_on(side)):
+            version = document.tree(side).find_version(place.version) if place.version is not None else None
+            attribute = version.attribute(place.attribute) if version and place.attribute is not None else None
+            if version is not None and attribute is not None:
+                found[side, version.schema_id, attribute.lineage] = None
+        return tuple(found)
+
     def _correct(self, joins: bool) -> None:
         chosen = self.chosen
         if chosen is not None:
             self._open(LineageDialog(self._context.project, self._context.jobs, *chosen, joins, self._context.window))
+
+    def _mark(self, edit: Edit) -> None:
+        if self._context.project.do(edit):
+            self._context.notify(f"{self._context.project.undo_title}.")
 
     def _open(self, dialog: EntityDialog | LineageDialog) -> None:
         dialog.wanted.connect(self._do)

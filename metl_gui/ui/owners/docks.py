@@ -1,4 +1,4 @@
-"""The docks of owners on the Map page (gaps, comments; hidden at first), and marks of comments in the matrix."""
+"""The docks of owners on the Map page (to do, comments; hidden at first), and marks of comments in the matrix."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ _COMMENTS_PX = 360
 
 
 class OwnerDocks(QObject):
-    """Gaps stand behind the block editor as a tab, comments under the canonical model.
+    """What is to do stands behind the block editor as a tab, comments under the canonical model.
 
     Args:
         page: gets the docks.
@@ -98,7 +98,7 @@ class OwnerDocks(QObject):
         self.gaps = GapPanel(project, selection, jobs)
         self.comments = CommentPanel(project, selection)
         self.in_matrix = MatrixComments(project, page.matrix, self)
-        self.gaps_dock = Dock("gapsDock", "Gaps", self.gaps)
+        self.gaps_dock = Dock("gapsDock", "To do", self.gaps)
         self.comments_dock = Dock("commentsDock", "Comments", self.comments)
         page.addDockWidget(Qt.DockWidgetArea.BottomDockWidgetArea, self.gaps_dock)
         page.tabifyDockWidget(beside, self.gaps_dock)
@@ -109,7 +109,7 @@ class OwnerDocks(QObject):
         self.comments.told.connect(self._tell_comments)
 
     def show_gaps(self) -> None:
-        """Show the gaps with the keyboard on them."""
+        """Show what is to do with the keyboard on it."""
         _front(self.gaps_dock, self.gaps.view)
 
     def show_comments(self) -> None:
@@ -121,7 +121,7 @@ class OwnerDocks(QObject):
             self._page.resizeDocks([self.comments_dock], [themes.px(_COMMENTS_PX)], Qt.Orientation.Vertical)
 
     def _tell_gaps(self, facts: str) -> None:
-        self.gaps_dock.say("Gaps", facts)
+        self.gaps_dock.say("To do", facts)
 
     def _tell_comments(self, facts: str) -> None:
         self.comments_dock.say("Comments", facts)

@@ -1,51 +1,43 @@
-"""The gaps of the project, grouped by kind; a row jumps to what it is about."""
+"""What is to do: gaps by kind, open attributes and those never to be mapped; a row jumps to what it is about."""
 
 from __future__ import annotations
 
-import itertools
-from collections import Counter
+from collections.abc import Mapping
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt, Signal
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QStackedLayout, QVBoxLayout, QWidget
 
+from metl_gui.core.matrix.blocks import BlockKey, Element
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.progress import Watch
-from metl_gui.core.search import gaps as room
 from metl_gui.core.search.gaps import Gap
-from metl_gui.core.search.problems import Severity
 from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.jobs.jobs import JobOutcome, Jobs, NewestJob
+from metl_gui.ui.owners.todo_list import ATTRIBUTE_KINDS, KINDS, MOST, OPEN, ToDoContent, look, row_of
 from metl_gui.ui.project.document import OpenProject
 from metl_gui.ui.project.panel_updater import PanelUpdater
 from metl_gui.ui.project.selection import NodeRef, Selected, Selection
 from metl_gui.ui.theming import theme as themes
+from metl_gui.ui.trees.node import node_menu
 from metl_gui.ui.widgets.dock import Surface
+from metl_gui.ui.widgets.labels import Elided
 from metl_gui.ui.widgets.pill import ValueButton
 from metl_gui.ui.widgets.plain_text import plain_label
-from metl_gui.ui.widgets.two_line_list import LineModel, TwoLines, line_view
-from metl_gui.workbench.publishing.checks import seen_in_runs
-from metl_gui.workbench.session import Workbench
+from metl_gui.ui.widgets.two_line_list import LineModel, line_view
+from metl_gui.workbench.mapping.suggestions import Suggestion, suggest_best
+from metl_gui.workbench.mapping.todo import best_by_attribute
 
-KINDS = {
-    room.REQUIRED: "required, no source",
-    room.NEVER_FED: "never fed",
-    room.RETIRED: "retired, still sent",
-    room.NEVER_MAPPED: "never mapped",
-    room.UNMAPPED: "long unmapped",
-}
-"""The kinds of gaps in few words, in the order in which they are listed."""
-MOST = 5_000
-"""So many gaps are listed; who has more fills these first."""
 _DELAY_MS = 400
-_STEP = 200
 
 
 class GapPanel(Surface):
-    """Lists the gaps while it is seen; they are looked for beside the window.
+    """Lists what is to do while it is seen; it is looked for beside the window.
+
+    Suggestions for open attributes are looked for while these are listed.
 
     Signals:
-        told: a ``str``, how many there are.
+        told: a ``str``, how many gaps there are.
     """
 
     told = Signal(object)
@@ -53,80 +45,116 @@ class GapPanel(Surface):
     def __init__(self, project: OpenProject, selection: Selection, jobs: Jobs, parent: QWidget | None = None) -> None:
         super().__init__("panel", (600, 290), parent, share=(1.0, 0.29))
         self._project, self._selection = project, selection
-        self._gaps: tuple[Gap, ...] = ()
+        self._content = ToDoContent()
+        self._best: Mapping[tuple[Side, int], Suggestion] = {}
         self._shown_for: Document | None = None
-        self._looking = NewestJob(jobs, self)
+        self._suggested_for: Document | None = None
+        self._looking, self._suggesting = NewestJob(jobs, self), NewestJob(jobs, self)
         self._kind = ""
         self.model: LineModel[Gap] = LineModel(self)
-        self.view = line_view(self.model, "Gaps")
+        self.view = line_view(self.model, "To do")
         self.kinds: dict[str, ValueButton] = {}
+        self.progress = Elided(kind="dim")
         self.note = plain_label(kind="dim")
         self.note.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._build()
         self.view.clicked.connect(self._go)
         self.view.activated.connect(self._go)
+        self.view.customContextMenuRequested.connect(self._show_menu)
         project.opened.connect(self._opened)
         self._updater = PanelUpdater(project, self, self.look, delay_ms=_DELAY_MS, catches_up=False)
 
     @property
     def count(self) -> int:
         """How many gaps are known."""
-        return len(self._gaps)
+        return len(self._content.gaps)
 
     def show_kind(self, kind: str) -> None:
-        """List one kind of gap only, all of them for an empty one."""
+        """List one kind only, all gaps for an empty one."""
         self._kind = kind
         for each, button in self.kinds.items():
             button.setChecked(each == kind)
-        rows = [(_row(gap), gap) for gap in self._gaps if kind in ("", gap.problem.code)]
-        self.model.show_rows(rows)
+        self._show_rows()
+        self._suggest()
 
     def look(self) -> None:
-        """Look for the gaps of what is open now."""
+        """Look for what is to do in what is open now."""
         workbench, document = self._project.workbench, self._project.value
         self._looking.cancel()
         if workbench is None or document is self._shown_for:
             return
 
-        def done(outcome: JobOutcome[tuple[Gap, ...]]) -> None:
+        def done(outcome: JobOutcome[ToDoContent]) -> None:
             if outcome.value is not None and self._project.value is document:
                 self._show(document, outcome.value)
             elif outcome.error is not None:
                 self.note.setText(str(outcome.error))
 
-        self._looking.start("Looking for gaps", lambda watch: _found(workbench, document, watch), done)
+        self._looking.start("Looking for gaps", lambda watch: look(workbench, document, watch), done)
 
     def showEvent(self, event: QShowEvent) -> None:
         """Look for what changed while nobody looked."""
         super().showEvent(event)
         self._updater.schedule()
 
+    def _suggest(self) -> None:
+        """Look for suggestions for the open attributes that are listed, unless they are known."""
+        workbench, document = self._project.workbench, self._project.value
+        if self._kind != OPEN or workbench is None or document in (self._suggested_for, None):
+            return
+        self._suggested_for = document
+        refused = workbench.kept.refused_suggestions.all()
+        samples, newest = self._project.samples, self._project.newest
+
+        def alike(key: BlockKey) -> Mapping[Element, float]:
+            return samples.alike(document, newest, key) if samples is not None else {}
+
+        def task(watch: Watch) -> Mapping[tuple[Side, int], Suggestion]:
+            return best_by_attribute(suggest_best(document, refused=refused, watch=watch, alike=alike))
+
+        def done(outcome: JobOutcome[Mapping[tuple[Side, int], Suggestion]]) -> None:
+            if outcome.value is not None and self._project.value is document:
+                self._best = outcome.value
+                self._show_rows()
+            elif outcome.value is None:
+                self._suggested_for = None
+
+        self._suggesting.start("Looking for suggestions", task, done)
+
     def _opened(self, _workbench: object) -> None:
-        self._shown_for, self._gaps = None, ()
+        self._shown_for = self._suggested_for = None
+        self._content, self._best = ToDoContent(), {}
         self._show_counts()
         self._updater.schedule()
 
-    def _show(self, document: Document, found: tuple[Gap, ...]) -> None:
-        self._shown_for = document
-        order = {code: at for at, code in enumerate(KINDS)}
-        self._gaps = tuple(sorted(found, key=lambda gap: order[gap.problem.code]))
+    def _show(self, document: Document, found: ToDoContent) -> None:
+        self._shown_for, self._content = document, found
         self._show_counts()
 
+    def _show_rows(self) -> None:
+        gaps = self._content.of_kind(self._kind)
+        best = self._best if self._kind == OPEN else {}
+        at = self.view.currentIndex().row()
+        self.model.show_rows([(row_of(gap, best.get((gap.side, gap.attribute))), gap) for gap in gaps])
+        if 0 <= at < len(gaps):
+            self.view.setCurrentIndex(self.model.index(at, 0))
+        self._stack.setCurrentIndex(0 if gaps else 1)
+
     def _show_counts(self) -> None:
-        counts = Counter(gap.problem.code for gap in self._gaps)
-        self.kinds[""].setText(f"All {len(self._gaps)}")
-        for code, words in KINDS.items():
-            self.kinds[code].setText(f"{words} {counts[code]}")
+        counts = self._content.counts
+        self.kinds[""].setText(f"All gaps {self.count}")
+        for code, words in (KINDS | ATTRIBUTE_KINDS).items():
+            self.kinds[code].setText(f"{words} {counts[code]:,}")
             self.kinds[code].setVisible(bool(counts[code]))
         for button in self.kinds.values():
             button.updateGeometry()
-        self.show_kind(self._kind if counts[self._kind] else "")
-        more = len(self._gaps) >= MOST
-        words = f"{len(self._gaps):,}{' or more' if more else ''} gap{'' if len(self._gaps) == 1 else 's'}"
-        self.told.emit(words if self._shown_for is not None else "")
+        self.progress.setText(self._content.words())
+        more = self.count >= MOST
+        words = f"{self.count:,}{' or more' if more else ''} gap{'' if self.count == 1 else 's'}"
         is_known = self._shown_for is not None
+        self.told.emit(words if is_known else "")
         self.note.setText("No gaps: everything required has a source." if is_known else "Looking for gaps…")
-        self._stack.setCurrentIndex(0 if self._gaps else 1)
+        self.show_kind(self._kind if counts[self._kind] else "")
 
     def _go(self, index: QModelIndex | QPersistentModelIndex) -> None:
         gap = self.model.at(index)
@@ -135,12 +163,21 @@ class GapPanel(Surface):
             if chosen is not None:
                 self._selection.choose(chosen)
 
+    def _show_menu(self, at: QPoint) -> None:
+        index = self.view.indexAt(at)
+        gap = self.model.at(index) if index.isValid() else None
+        self._go(index)
+        place = self._selection.current.on(gap.side) if gap is not None else None
+        menu = node_menu(self, gap.side, place) if gap is not None and place is not None else None
+        if menu is not None:
+            menu.popup(self.view.viewport().mapToGlobal(at))
+
     def _build(self) -> None:
         line = Surface("clear", (300, 30))
         row = QHBoxLayout(line)
         row.setContentsMargins(12, 0, 12, 6)
         row.setSpacing(0)
-        for at, kind in enumerate(("", *KINDS)):
+        for at, kind in enumerate(("", *KINDS, *ATTRIBUTE_KINDS)):
             button = ValueButton(kind, "", kind="segment")
             button.setCheckable(True)
             button.set_height(24)
@@ -160,6 +197,9 @@ class GapPanel(Surface):
         scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         scroll.setWidget(line)
         layout.addWidget(scroll)
+        self.progress.setContentsMargins(14, 0, 14, 4)
+        layout.addWidget(self.progress)
+        self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self._stack = QStackedLayout()
         self._stack.addWidget(self.view)
         self._stack.addWidget(self.note)
@@ -178,18 +218,3 @@ def selected_of(document: Document, gap: Gap) -> Selected | None:
     entity_version = document.cdm.find_version(gap.block[1])
     target = NodeRef(entity_version.schema_id, entity_version.id) if entity_version is not None else None
     return Selected(place if gap.side is Side.EXTRACTION else None, target)
-
-
-def _found(workbench: Workbench, document: Document, watch: Watch) -> tuple[Gap, ...]:
-    found: list[Gap] = []
-    for gap in itertools.islice(room.gaps(document, seen_in_runs(workbench)), MOST):
-        if len(found) % _STEP == 0:
-            watch.step("Looking for gaps")
-        found.append(gap)
-    return tuple(found)
-
-
-def _row(gap: Gap) -> TwoLines:
-    problem = gap.problem
-    kind = "review" if problem.severity is Severity.WARNING else "plain"
-    return TwoLines(problem.message, f"{problem.place} · {problem.hint}", KINDS[problem.code], kind)

@@ -35,10 +35,12 @@ class Note:
     Args:
         comment: free text.
         is_masked: its values are not to be shown.
+        ignored: why it is never to be mapped, who said so and when; empty where nobody did.
     """
 
     comment: str = ""
     is_masked: bool = False
+    ignored: str = ""
 
 
 NoteOf: TypeAlias = Callable[[Side, Version, Attribute], Note]

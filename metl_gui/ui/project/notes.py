@@ -1,7 +1,7 @@
 """Notes on attributes and their sample values, in the one form that every list and tree shows.
 
-Notes are what people said of attributes beside their mapping: comments and masks. Sample values belong to the nodes of
-one tree, for tooltips and beside names; there are none of nodes that are masked.
+Notes are what people said of attributes beside their mapping: comments, masks, and that one is never to be mapped.
+Sample values belong to the nodes of one tree, for tooltips and beside names; there are none of nodes that are masked.
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ from metl_gui.core.matrix.document import Document
 from metl_gui.core.project.comments import Comments
 from metl_gui.core.project.masks import fed_by_masked, masked_lineages, schemas_with_masks
 from metl_gui.core.project.sample_profiles import profile_words
-from metl_gui.core.trees.nodes import Attribute, Side, Version
+from metl_gui.core.search.attribute_facts import ignored_lineages
+from metl_gui.core.trees.nodes import Attribute, IgnoredAttribute, Side, Version
 from metl_gui.ui.project.block_lists import Note, NoteOf
 from metl_gui.ui.project.document import OpenProject
 from metl_gui.ui.project.selection import NodeRef
+from metl_gui.ui.project.text import on
 from metl_gui.workbench.samples.project_samples import SHOWN_VALUES, Values
 
 NOTHING = Note()
@@ -27,19 +29,35 @@ def notes_of(project: OpenProject, versions: tuple[int, int]) -> NoteOf:
     """Return the notes of the attributes of a schema version and an entity version; masks are worked out once."""
     document, comments = project.value, project.comments()
     hidden: dict[Side, frozenset[int]] = {}
+    ignored: dict[Side, dict[int, IgnoredAttribute]] = {}
     for side, id_ in zip((Side.EXTRACTION, Side.CDM), versions, strict=True):
         tree = document.tree(side)
         found = tree.find_version(id_)
-        hidden[side] = masked_lineages(tree, tree.schema(found.schema_id)) if found is not None else frozenset()
+        schema = tree.schema(found.schema_id) if found is not None else None
+        hidden[side] = masked_lineages(tree, schema) if schema is not None else frozenset()
+        ignored[side] = {mark.lineage: mark for mark in schema.ignored} if schema is not None else {}
     fed = fed_by_masked(document, versions[1])
     has_comments = len(comments) > 0
 
     def note(side: Side, version: Version, attribute: Attribute) -> Note:
         said = comments.of_lineage(side, version.schema_id, attribute.lineage) if has_comments else ()
         is_masked = attribute.lineage in hidden[side] or (side is Side.CDM and attribute.id in fed)
-        return Note("\n".join(c.text for c in said), is_masked) if said or is_masked else NOTHING
+        mark = ignored[side].get(attribute.lineage)
+        if not said and not is_masked and mark is None:
+            return NOTHING
+        return Note(
+            "\n".join(c.text for c in said),
+            is_masked,
+            f"never to be mapped: {reason_words(mark)}" if mark is not None else "",
+        )
 
     return note
+
+
+def reason_words(mark: IgnoredAttribute) -> str:
+    """Say why an attribute is never to be mapped, who said so and when."""
+    said = ", ".join(part for part in (mark.who, on(mark.when_ms) if mark.when_ms else "") if part)
+    return f"{mark.reason} ({said})" if said else mark.reason
 
 
 class NodeNotes:
@@ -61,7 +79,9 @@ class NodeNotes:
         document, comments = self._project.value, self._project.comments()
         if self._known is None or self._known[0] is not document or self._known[1] is not comments:
             self._known, self._of_version = (document, comments), {}
-            self._has_any = bool(len(comments) or any(schemas_with_masks(document.tree(side)) for side in Side))
+            trees = [document.tree(side) for side in Side]
+            self._has_any = bool(len(comments) or any(schemas_with_masks(tree) for tree in trees))
+            self._has_any = self._has_any or bool(len(ignored_lineages(document.tree(self._side))))
         if not self._has_any:
             return NOTHING
         version = document.tree(self._side).find_version(place.version) if place.version is not None else None

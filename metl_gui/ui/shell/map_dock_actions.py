@@ -303,5 +303,14 @@ OWNER_ROWS = (
         all_of(can_edit, _attribute_chosen),
         is_checked=lambda w: w.owners.is_chosen_masked,
     ),
-    WindowRow("gaps", "View", "Gaps", "Ctrl+Shift+G", lambda w: w.owners.show_gaps()),
+    WindowRow(
+        "never_map",
+        "Schema",
+        "Never map…",
+        "Ctrl+Alt+N",
+        lambda w: w.owners.never_map(),
+        all_of(can_edit, _attribute_chosen),
+        is_checked=lambda w: w.owners.is_chosen_ignored,
+    ),
+    WindowRow("gaps", "View", "To do", "Ctrl+Shift+G", lambda w: w.owners.show_gaps()),
 )

@@ -23,6 +23,7 @@ class MarkShape(StrEnum):
     LOST = "lost in this version"
     NEW = "new"
     HOLLOW = "unmapped"
+    IGNORED = "never to be mapped"
     RETIRED = "retired"
     SUGGESTED = "suggested"
     ADDED = "added since another state"
@@ -137,6 +138,10 @@ def _hollow(painter: QPainter, box: QRectF, radius: float, shape: MarkShape, the
     inner = box.adjusted(0.8, 0.8, -0.8, -0.8)
     if shape is MarkShape.SUGGESTED:
         painter.drawEllipse(inner)
+        return
+    if shape is MarkShape.IGNORED:
+        middle = box.center().y()
+        painter.drawLine(QPointF(inner.left(), middle), QPointF(inner.right(), middle))
         return
     painter.drawRoundedRect(inner, radius, radius)
     if shape is MarkShape.RETIRED:

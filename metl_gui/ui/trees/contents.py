@@ -20,9 +20,10 @@ from numpy.typing import NDArray
 from metl_gui.core.matrix.blocks import BlockKey
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.project.comments import Comments
-from metl_gui.core.search.attribute_facts import AttributeUses, notes_of
+from metl_gui.core.search.attribute_facts import AttributeUses, MappedAttributes, ignored_lineages, notes_of
 from metl_gui.core.search.filters import Filtering, FilterResult
 from metl_gui.core.search.query import Query
+from metl_gui.core.search.todo import MappingProgress, ToDo
 from metl_gui.core.trees.nodes import Side, Version
 from metl_gui.core.trees.schema_names import group_of, name_in_group
 from metl_gui.core.trees.tree_columns import TreeColumns, columns_of
@@ -321,6 +322,15 @@ class TreeContents:
             self._passing = self.filtering.schema_ids().astype(np.int64)
         return self._passing
 
+    def progress(self, schema_id: int) -> MappingProgress:
+        """Return how far mapping a schema or entity is; costs what its newest version has."""
+        schema = self.tree.find_schema(schema_id)
+        if schema is None or not schema.version_ids:
+            return MappingProgress()
+        edited = frozenset(self.tree.edited_schemas())
+        uses = MappedAttributes(self.tree, self.uses.mapped, edited, ignored_lineages(self.tree))
+        return ToDo(self.document, self.side, uses).progress(schema)
+
     # rows
 
     def group_row(self, group: str) -> RowFacts:
@@ -354,7 +364,14 @@ class TreeContents:
             blocks = (self.document.matrix.block(*key) for key in sorted(self._waiting_keys.get(version_id, ())))
             known = [block for block in blocks if block is not None]
             version = self.tree.version(version_id)
-            self._facts[version_id] = version_facts(self.side, version, self._new_of(version), self.uses, known)
+            self._facts[version_id] = version_facts(
+                self.side,
+                version,
+                self._new_of(version),
+                self.uses,
+                known,
+                self.tree.schema(version.schema_id).ignored_lineages,
+            )
         return self._facts[version_id]
 
     def _new_of(self, version: Version) -> frozenset[int]:

@@ -167,6 +167,11 @@ class TreeModel(QAbstractItemModel):
         """Return what passes the filter, ``None`` when everything does."""
         return self._reading.passing(self._text)
 
+    def progress_words(self, schema_id: int) -> str:
+        """Say how far mapping a schema or entity is; empty where it has no attributes."""
+        progress = self._reading.progress(schema_id)
+        return progress.words() if progress.attributes else ""
+
     def place(self, index: Index) -> NodeRef | None:
         """Return the node of a row, ``None`` for a group."""
         node = self._id(index)

@@ -53,12 +53,14 @@ class VersionMapping:
         lost: ids of attributes that lost an element (CDM side).
         lost_count: how many lost elements wait in blocks of this version.
         new: ids of attributes that no earlier version had; none in the first version.
+        ignored: ids of attributes that are never to be mapped.
     """
 
     mapped: frozenset[int]
     lost: frozenset[int]
     lost_count: int
     new: frozenset[int]
+    ignored: frozenset[int] = frozenset()
 
     def mark_of(self, attribute: Attribute) -> MarkShape:
         """Return the attribute's mark."""
@@ -66,11 +68,16 @@ class VersionMapping:
             return MarkShape.WAITS if attribute.id in self.mapped else MarkShape.LOST
         if attribute.id in self.mapped:
             return MarkShape.NEW if attribute.id in self.new else MarkShape.MAPPED
-        return MarkShape.HOLLOW
+        return MarkShape.IGNORED if attribute.id in self.ignored else MarkShape.HOLLOW
 
 
 def version_facts(
-    side: Side, version: Version, new: frozenset[int], uses: AttributeUses, blocks: Iterable[Block]
+    side: Side,
+    version: Version,
+    new: frozenset[int],
+    uses: AttributeUses,
+    blocks: Iterable[Block],
+    ignored: frozenset[int] = frozenset(),
 ) -> VersionMapping:
     """Read one version's facts off the counted matrix and its blocks that wait.
 
@@ -80,6 +87,7 @@ def version_facts(
         new: ids of its attributes that no earlier version had.
         uses: the counted matrix.
         blocks: those of the version that wait.
+        ignored: lineages that are never to be mapped.
     """
     lost: set[int] = set()
     count = 0
@@ -95,20 +103,22 @@ def version_facts(
         frozenset(lost),
         count,
         new,
+        frozenset(attribute.id for attribute in version.attributes if attribute.lineage in ignored),
     )
 
 
 def attribute_row(attribute: Attribute, facts: VersionMapping, side: Side, is_newest: bool) -> RowFacts:
     """Describe an attribute."""
     required = " · required" if side is Side.CDM and not attribute.optional else ""
-    is_open = is_newest and attribute.id in facts.new and attribute.id not in facts.mapped
+    is_open = is_newest and attribute.id in facts.new and attribute.id not in facts.mapped | facts.ignored
     pill = ("new", "good") if is_open else ("", "plain")
     mark = facts.mark_of(attribute)
     need = "optional" if attribute.optional else "required"
     tip = f"{attribute.path}\n{attribute.type_text}, {need} · {mark.value}"
     if attribute.doc:
         tip += f"\n{attribute.doc}"
-    return RowFacts(attribute.path, attribute.type_text + required, mark, pill, tip=tip)
+    never = "ignored · " if mark is MarkShape.IGNORED else ""
+    return RowFacts(attribute.path, f"{never}{attribute.type_text}{required}", mark, pill, tip=tip)
 
 
 def version_row(version: Version, facts: VersionMapping) -> RowFacts:
@@ -150,7 +160,7 @@ def tip_of(document: Document, side: Side, place: NodeRef, note: Note, state: st
         side: its tree.
         place: the node.
         note: comment and mask of it.
-        state: what its mark says, in words.
+        state: what its mark says, in words; of a schema or entity how far mapping it is.
         values: a line on its sample values.
     """
     tree = document.tree(side)
@@ -160,7 +170,7 @@ def tip_of(document: Document, side: Side, place: NodeRef, note: Note, state: st
     version = tree.find_version(place.version) if place.version is not None else None
     attribute = version.attribute(place.attribute) if version is not None and place.attribute is not None else None
     if version is None:
-        lines = _schema_lines(document, side, schema)
+        lines = [*_schema_lines(document, side, schema), *filter(None, [state])]
     elif attribute is None:
         lines = _version_lines(schema, version)
     else:
@@ -169,6 +179,8 @@ def tip_of(document: Document, side: Side, place: NodeRef, note: Note, state: st
         lines.append("masked: its values are not shown")
     elif values:
         lines.append(values)
+    if note.ignored:
+        lines.append(note.ignored)
     if note.comment:
         lines.append(f"“{note.comment}”")
     return "\n".join(lines)
@@ -232,7 +244,7 @@ _LOOKING = (
     "why",
     "copy_link",
 )
-_SAYING = ("same_as", "not_same_as", "comment", "mask")
+_SAYING = ("same_as", "not_same_as", "comment", "mask", "never_map")
 _VERSION = ("new_entity_version", "remove_version")
 _SETTINGS = {"schema_settings": Side.EXTRACTION, "entity_settings": Side.CDM}
 _SECTIONS: dict[str, tuple[tuple[str, ...], ...]] = {

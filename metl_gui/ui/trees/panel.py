@@ -424,5 +424,6 @@ class TreePanel(Surface):
         place, at = wanted
         facts = self.model.index_of(place).data(FACTS_ROLE)
         state = facts.mark.value if isinstance(facts, RowFacts) and facts.mark is not None else ""
+        state = self.model.progress_words(place.schema) if place.version is None else state
         note, values = self._notes.of(place), self._values.tip(place)
         QToolTip.showText(at, plain_tip(tip_of(self._project.value, self.side, place, note, state, values)), self.view)

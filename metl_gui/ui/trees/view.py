@@ -146,7 +146,7 @@ def _paint_words(
     room = box.width() - detail_width - pill - (8 if detail else 0)
     name = name_metrics.elidedText(facts.name, Qt.TextElideMode.ElideMiddle, room)
     painter.setFont(name_font)
-    painter.setPen(theme.text)
+    painter.setPen(quiet_ink(is_selected) if facts.mark is MarkShape.IGNORED else theme.text)
     painter.drawText(box, LEFT, name)
     at = box.left() + name_metrics.horizontalAdvance(name) + 8
     if note.comment:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from metl_gui.core.changes.draft import Edit
+from metl_gui.core.changes.ignored import blocks_of, elements_of
 from metl_gui.core.edits.composite import CompositeEdit
 from metl_gui.core.edits.ignored import IgnoreAttributes, RecallAttributes
 from metl_gui.core.matrix.document import Document
@@ -26,6 +28,9 @@ from metl_gui.workbench.mapping.suggestions import Suggestion, suggest_best
 from metl_gui.workbench.model import edit_effects
 from metl_gui.workbench.model.edit_effects import EditOutcome
 from metl_gui.workbench.session import EditOrigin, Workbench
+
+Marked: TypeAlias = tuple[Side, int, int]
+"""An attribute in all versions: its tree, schema or entity, and lineage."""
 
 TO_DO = (AttributeStatus.SUGGESTED, AttributeStatus.OPEN)
 """The statuses of what is left to do."""
@@ -181,11 +186,11 @@ def named_item(document: Document, item: ToDoItem, suggestion: Suggestion | None
     return replace(found, reason=mark.reason, who=mark.who, when=moment(mark.when_ms) if mark.when_ms else "")
 
 
-def ignoring(marked: Iterable[tuple[Side, int, int]], reason: str, *, unmaps: bool = False) -> Edit:
+def ignoring(marked: Iterable[Marked], reason: str, *, unmaps: bool = False) -> Edit:
     """Make the edit that marks attributes as never to be mapped, as one step.
 
     Args:
-        marked: side, schema or entity, and lineage of each.
+        marked: the attributes.
         reason: why.
         unmaps: what is mapped is cleared; without it that is refused.
     """
@@ -194,11 +199,20 @@ def ignoring(marked: Iterable[tuple[Side, int, int]], reason: str, *, unmaps: bo
     return edits[0] if len(edits) == 1 else CompositeEdit(f"Never map {count} attributes", edits)
 
 
-def recalling(marked: Iterable[tuple[Side, int, int]]) -> Edit:
+def recalling(marked: Iterable[Marked]) -> Edit:
     """Make the edit that lets attributes be mapped again, as one step. Arguments as of ``ignoring``."""
     edits = tuple(RecallAttributes(*of, lineages) for of, lineages in _by_schema(marked).items())
     count = sum(len(edit.lineages) for edit in edits)
     return edits[0] if len(edits) == 1 else CompositeEdit(f"Let {count} attributes be mapped again", edits)
+
+
+def mapped_elements(document: Document, marked: Iterable[Marked]) -> int:
+    """Count the elements that map some attributes, in all versions: what marking them would clear."""
+    count = 0
+    for (side, schema_id), lineages in _by_schema(marked).items():
+        asked = frozenset(lineages)
+        count += sum(len(elements_of(document, side, each, asked)) for each in blocks_of(document, side, schema_id))
+    return count
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +227,7 @@ class NamedMarks:
     names: tuple[str, ...]
     side: Side | None = None
 
-    def found(self, document: Document) -> list[tuple[Side, int, int]]:
+    def found(self, document: Document) -> list[Marked]:
         """Find them.
 
         Raises:
@@ -251,7 +265,7 @@ def recall(
     return edit_effects.do(workbench, recalling(marks.found(workbench.document)), dry_run, door)
 
 
-def _by_schema(marked: Iterable[tuple[Side, int, int]]) -> dict[tuple[Side, int], tuple[int, ...]]:
+def _by_schema(marked: Iterable[Marked]) -> dict[tuple[Side, int], tuple[int, ...]]:
     found: dict[tuple[Side, int], tuple[int, ...]] = {}
     for side, schema_id, lineage in marked:
         found[side, schema_id] = (*found.get((side, schema_id), ()), lineage)

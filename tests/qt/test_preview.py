@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,7 @@ from metl_gui.core.matrix.blocks import BlockKey
 from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.preview.samples import PasteDialog
 from metl_gui.ui.preview.text import ValueSpan
+from metl_gui.ui.project.notes import NodeValues
 from metl_gui.ui.project.selection import NodeRef, Selected, place_of_version
 from metl_gui.ui.review.card import cards_of
 from metl_gui.ui.shell.window import Window
@@ -214,6 +217,24 @@ def test_the_block_editor_says_the_values_of_the_message_that_is_shown(previewed
     assert lists.left.rows.values == {}
     tip = lists.left.rows.index_of(amount.id).data(Qt.ItemDataRole.ToolTipRole)
     assert "values: 62.67" in tip
+
+
+def test_tooltips_tell_how_many_samples_have_a_value_and_nothing_of_masked_ones(previewed: Window) -> None:
+    key = key_of(previewed)
+    tips: list[Callable[[], str]] = []
+    for side, version_id in zip(Side, key, strict=True):
+        version = previewed.project.value.tree(side).version(version_id)
+        amount = version.at_path("amount")
+        assert amount is not None
+        place = NodeRef(version.schema_id, version_id, amount.id)
+        tips.append(partial(NodeValues(previewed.project, side).tip, place))
+        first, second = tips[-1]().splitlines()
+        assert first.startswith("values: ")
+        assert re.fullmatch(r"\d+ samples: 100 % filled, \d+ different(, mostly .+)?", second)
+    source = previewed.project.value.extraction.version(key[0]).at_path("amount")
+    assert source is not None
+    assert previewed.project.do(MaskAttribute(Side.EXTRACTION, key[0], source.id))
+    assert [tip() for tip in tips] == ["", ""]
 
 
 def test_a_pasted_message_that_is_none_says_why_and_cannot_be_used(previewed: Window) -> None:

@@ -18,6 +18,7 @@ from metl_gui.core.project.refusals import NONE_REFUSED, RefusedSuggestions
 from metl_gui.core.suggest.evidence import LEAST_LISTED, LEAST_STRENGTH, Evidence, Flags, confirmed_elsewhere, weigh
 from metl_gui.core.suggest.names import Scores, read_names
 from metl_gui.core.suggest.reasons import reason
+from metl_gui.core.suggest.values import ValueEvidence
 from metl_gui.core.trees.nodes import Attribute
 
 MOST_FOR_ONE = 8
@@ -54,7 +55,7 @@ def suggest_block(
     document: Document,
     key: BlockKey,
     refusals: RefusedSuggestions = NONE_REFUSED,
-    values: Mapping[Element, float] | None = None,
+    values: Mapping[Element, ValueEvidence] | None = None,
 ) -> tuple[Candidate, ...]:
     """Rank what a block may want beside what it has: free rows and columns only.
 

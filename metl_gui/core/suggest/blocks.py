@@ -18,16 +18,17 @@ from metl_gui.core.project.refusals import NONE_REFUSED, RefusedSuggestions
 from metl_gui.core.suggest.block import suggest_block
 from metl_gui.core.suggest.entities import EntityIndex
 from metl_gui.core.suggest.feeds import Feeds
+from metl_gui.core.suggest.values import ValueEvidence
 
 _ENTITIES_OF_ONE, _ENTITIES_OF_MANY = 5, 3
 _LEAST_ENTITY = 0.3
 _LEAST_SCORE = 0.01
 
-ValuesAlike: TypeAlias = Callable[[BlockKey], Mapping[Element, float]]
+ValuesAlike: TypeAlias = Callable[[BlockKey], Mapping[Element, ValueEvidence]]
 """Tells how much alike the values of the attributes of a block are, 0 to 1, where samples of both are at hand."""
 
 
-def no_values(_key: BlockKey) -> Mapping[Element, float]:
+def no_values(_key: BlockKey) -> Mapping[Element, ValueEvidence]:
     """Return that nothing is known of the values of a block."""
     return {}
 

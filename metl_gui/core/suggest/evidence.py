@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element, Status
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.suggest.names import Scores, alike, alike_texts
+from metl_gui.core.suggest.values import ValueEvidence
 from metl_gui.core.suggest.words import letters
 from metl_gui.core.trees.nodes import Attribute, Version
 from metl_gui.core.trees.types import is_readable
@@ -55,7 +56,7 @@ class Evidence:
     """Everything known of the pairs of two lists of attributes.
 
     Shape: all arrays are of (sources, targets). ``strength`` is 0 to 1 and orders pairs; it is no
-    probability yet.
+    probability yet. ``value_words`` names values that both of a pair have, by row and column.
     """
 
     names: Scores
@@ -66,6 +67,7 @@ class Evidence:
     versions: Counts
     schemas: Counts
     strength: Scores
+    value_words: Mapping[tuple[int, int], str] = field(default_factory=dict)
 
 
 def weigh(
@@ -73,7 +75,7 @@ def weigh(
     entity_version: Version,
     ends: tuple[Sequence[Attribute], Sequence[Attribute]],
     confirmed: Confirmed = Confirmed(),
-    values: Mapping[Element, float] | None = None,
+    values: Mapping[Element, ValueEvidence] | None = None,
 ) -> Evidence:
     """Weigh all pairs of some attributes of two versions.
 
@@ -87,7 +89,7 @@ def weigh(
     names = alike([a.path for a in sources], [a.path for a in targets])
     types_fit = types_fit_of(sources, targets)
     docs = _docs(sources, targets)
-    by_values = _values(sources, targets, values or {})
+    by_values, value_words = _values(sources, targets, values or {})
     both_keys = np.outer(_in_key(version, sources), _in_key(entity_version, targets))
     versions = _versions(sources, targets, confirmed)
     schemas = _schemas(sources, targets, confirmed)
@@ -98,7 +100,7 @@ def weigh(
     strength = np.where(strength > 0, np.minimum(strength * (1 - _PLACE_SHARE - _KEY_SHARE) + small, 1), 0)
     strength = np.where(schemas > 0, np.maximum(strength, _CONFIRMED_ELSEWHERE), strength)
     strength = np.where(versions > 0, np.maximum(strength, _CONFIRMED), strength).astype(np.float32)
-    return Evidence(names, types_fit, docs, by_values, both_keys, versions, schemas, strength)
+    return Evidence(names, types_fit, docs, by_values, both_keys, versions, schemas, strength, value_words)
 
 
 def types_fit_of(sources: Sequence[Attribute], targets: Sequence[Attribute]) -> Flags:
@@ -168,13 +170,17 @@ def _docs(sources: Sequence[Attribute], targets: Sequence[Attribute]) -> Scores:
     return found
 
 
-def _values(sources: Sequence[Attribute], targets: Sequence[Attribute], values: Mapping[Element, float]) -> Scores:
+def _values(
+    sources: Sequence[Attribute], targets: Sequence[Attribute], values: Mapping[Element, ValueEvidence]
+) -> tuple[Scores, dict[tuple[int, int], str]]:
     found = np.zeros((len(sources), len(targets)), np.float32)
+    words: dict[tuple[int, int], str] = {}
     rows, columns = ({a.id: at for at, a in enumerate(side)} for side in (sources, targets))
-    for (q, p), score in values.items():
+    for (q, p), each in values.items():
         if p in rows and q in columns:
-            found[rows[p], columns[q]] = score
-    return found
+            at = rows[p], columns[q]
+            found[at], words[at] = each
+    return found, words
 
 
 def _in_key(version: Version, attributes: Sequence[Attribute]) -> Flags:

@@ -30,7 +30,8 @@ def reason(
     parts = _confirmed(int(evidence.versions[at]), int(evidence.schemas[at]))
     parts.append(name_reason(float(evidence.names[at]), *names))
     if evidence.values[at] >= _ALIKE_VALUES:
-        parts.append("alike values")
+        shared = evidence.value_words.get(at, "")
+        parts.append(f"alike values ({shared})" if shared else "alike values")
     if evidence.docs[at] >= _ALIKE_DOC:
         parts.append("alike descriptions")
     if evidence.both_keys[at]:

@@ -18,6 +18,7 @@ LEAST_ALIKE = 0.5
 """Values that are less alike say nothing."""
 
 _FEWEST = 3
+_MOST_SHARED, _LONGEST_SHARED = 2, 24
 _FORMS_SHARE = 0.8
 _FEWEST_LETTERS = 3
 _FEWEST_DIGITS = 4
@@ -47,6 +48,20 @@ def values_alike(ours: tuple[str, ...], theirs: tuple[str, ...]) -> float:
 def forms_meet(ours: Iterable[str], theirs: Iterable[str]) -> bool:
     """Whether any value of the one has the form of a value of the other; where none has, both are different things."""
     return not {_short(value) for value in ours}.isdisjoint(_short(value) for value in theirs)
+
+
+class ValueEvidence(NamedTuple):
+    """How much alike the values of two attributes are, 0 to 1, and some that both have, as words; empty for none."""
+
+    score: float
+    words: str = ""
+
+
+def shared_words(ours: tuple[str, ...], theirs: tuple[str, ...]) -> str:
+    """Name some telling values that two attributes both have, the newest first; empty where they share none."""
+    shared = _look(ours).values & _look(theirs).values
+    named = [value for value in ours if value in shared and len(value) <= _LONGEST_SHARED][:_MOST_SHARED]
+    return ", ".join(named)
 
 
 class _Look(NamedTuple):

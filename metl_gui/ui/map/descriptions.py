@@ -182,7 +182,7 @@ def _node(document: Document, side: Side, place: NodeRef, note: Note, values: st
     elif place.version is None and document.tree(side).find_schema(place.schema) is not None:
         count = len(document.tree(side).schema(place.schema).version_ids)
         lines[0] += f" · {number_of(count, 'version')}"
-    lines += ["masked"] if note.is_masked else [escape(values)] if values else []
+    lines += ["masked"] if note.is_masked else [escape(line) for line in values.splitlines()]
     lines += [escape(note.ignored)] if note.ignored else []
     lines += [f"“{escape(note.comment)}”"] if note.comment else []
     return "<br>".join(lines)

@@ -12,6 +12,7 @@ from metl_gui.core.matrix.blocks import BlockKey, Element
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.progress import Watch
 from metl_gui.core.search.gaps import Gap
+from metl_gui.core.suggest.values import ValueEvidence
 from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.jobs.jobs import JobOutcome, Jobs, NewestJob
 from metl_gui.ui.owners.todo_list import ATTRIBUTE_KINDS, KINDS, MOST, OPEN, ToDoContent, look, row_of
@@ -106,7 +107,7 @@ class GapPanel(Surface):
         refused = workbench.kept.refused_suggestions.all()
         samples, newest = self._project.samples, self._project.newest
 
-        def alike(key: BlockKey) -> Mapping[Element, float]:
+        def alike(key: BlockKey) -> Mapping[Element, ValueEvidence]:
             return samples.alike(document, newest, key) if samples is not None else {}
 
         def task(watch: Watch) -> Mapping[tuple[Side, int], Suggestion]:

@@ -24,6 +24,7 @@ from metl_gui.core.matrix.document import Document
 from metl_gui.core.matrix.node_matches import SameIds
 from metl_gui.core.project.comments import Comments
 from metl_gui.core.project.refusals import NO_RENAMES_REFUSED, RefusedRenames
+from metl_gui.core.project.value_summaries import ValueCounts
 from metl_gui.core.review.items import Group, ReviewItem, group_of, items_of_group, list_place, review_items
 from metl_gui.core.suggest.renames import Values as RenameValues
 from metl_gui.core.trees.nodes import Side
@@ -334,6 +335,13 @@ class OpenProject(QObject):
             return {}
         ask = self.samples.values if side is Side.EXTRACTION else self.samples.target_values
         return ask(self.value, self.newest, version_id)
+
+    def value_counts(self, side: Side, version_id: int, attribute_id: int) -> ValueCounts | None:
+        """Return what the values of an attribute are in the samples; ``None`` for a masked one, or without any."""
+        if self.samples is None or not self.samples.schemas:
+            return None
+        ask = self.samples.counts if side is Side.EXTRACTION else self.samples.target_counts
+        return ask(self.value, self.newest, version_id, attribute_id)
 
     def rename_values(self, schema_id: int) -> RenameValues | None:
         """Return values of all attributes of a schema as evidence for renames, ``None`` without samples."""

@@ -154,11 +154,14 @@ class NodeValues:
         return beside(values[0]) if values else ""
 
     def tip(self, place: NodeRef) -> str:
-        """Return a line of a tooltip: values, or what the project knows of them; empty for nothing."""
+        """Return lines of a tooltip: values and how many there are of them, or what the project knows of them."""
         values = self.of(place)
-        if values:
-            return f"values: {listed(values)}"
-        return self._profiled(place)
+        counts = None
+        if place.version is not None and place.attribute is not None:
+            counts = self._project.value_counts(self._side, place.version, place.attribute)
+        lines = [f"values: {listed(values)}"] if values else []
+        lines += [counts.words()] if counts is not None else []
+        return "\n".join(lines) or self._profiled(place)
 
     def _profiled(self, place: NodeRef) -> str:
         """Say what values look like where only the project's profile is at hand; of extraction attributes only."""

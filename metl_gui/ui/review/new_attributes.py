@@ -20,6 +20,7 @@ from metl_gui.core.project.refusals import RefusedRenames, RefusedSuggestions
 from metl_gui.core.review.items import RestorableLoss, ReviewItem
 from metl_gui.core.review.rename_proposals import best_proposals
 from metl_gui.core.suggest.block import Candidate, suggest_block
+from metl_gui.core.suggest.values import ValueEvidence
 from metl_gui.core.trees.nodes import Attribute, Side
 from metl_gui.ui.context.app_context import AppContext
 from metl_gui.ui.jobs.jobs import JobOutcome, NewestJob
@@ -236,7 +237,7 @@ def offers(
     asked: tuple[int, ...],
     refusals: RefusedSuggestions,
     refused: RefusedRenames,
-    alike: Mapping[Element, float] | None = None,
+    alike: Mapping[Element, ValueEvidence] | None = None,
 ) -> tuple[Candidate, ...]:
     """Return the best place of each new attribute in the block of an item, as far as one is likely.
 

@@ -14,6 +14,7 @@ from metl_gui.core.matrix.document import Document
 from metl_gui.core.progress import Watch
 from metl_gui.core.project.refusals import RefusedSuggestion
 from metl_gui.core.suggest.blocks import EVERYTHING, SuggestionScope
+from metl_gui.core.suggest.values import ValueEvidence
 from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.jobs.jobs import JobOutcome, Jobs, NewestJob
 from metl_gui.ui.project.document import OpenProject
@@ -134,7 +135,7 @@ class ProjectSuggestions(QObject):
         self._asked = document, scope, refused
         shelf, newest = self._project.samples, self._project.newest
 
-        def alike(key: BlockKey) -> Mapping[Element, float]:
+        def alike(key: BlockKey) -> Mapping[Element, ValueEvidence]:
             return shelf.alike(document, newest, key) if shelf is not None else {}
 
         def task(watch: Watch) -> tuple[Suggestion, ...]:

@@ -17,6 +17,7 @@ from metl_gui.core.matrix.document import Document
 from metl_gui.core.project.refusals import RefusedSuggestion, RefusedSuggestions
 from metl_gui.core.suggest.block import Candidate, suggest_block
 from metl_gui.core.suggest.entities import EntityIndex, EntityRank
+from metl_gui.core.suggest.values import ValueEvidence
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import UserError
 from metl_gui.ui.jobs.jobs import CommandResult, JobOutcome, Jobs
@@ -61,7 +62,7 @@ def find(
     place: tuple[BlockKey | None, int],
     refusals: RefusedSuggestions,
     index: EntityIndex | None,
-    alike: Callable[[BlockKey], Mapping[Element, float]] | None = None,
+    alike: Callable[[BlockKey], Mapping[Element, ValueEvidence]] | None = None,
 ) -> tuple[FoundSuggestions, EntityIndex | None]:
     """Find the candidates of a block, or the entities that a schema version may feed.
 
@@ -356,7 +357,7 @@ class SelectionSuggestions(QObject):
         key, refusals, index = place[0], RefusedSuggestions(self.refused), self._index
         shelf, newest = self._project.samples, self._project.newest
 
-        def alike(of: BlockKey) -> Mapping[Element, float]:
+        def alike(of: BlockKey) -> Mapping[Element, ValueEvidence]:
             return shelf.alike(document, newest, of) if shelf is not None else {}
 
         def task(_watch: object = None) -> tuple[FoundSuggestions, EntityIndex | None]:

@@ -12,12 +12,14 @@ import weakref
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 
 from metl_gui.core.matrix.blocks import BlockKey, Element
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.project.masks import fed_by_masked, masked_lineages
 from metl_gui.core.project.sample_profiles import SchemaProfile
-from metl_gui.core.suggest.values import values_alike
+from metl_gui.core.project.value_summaries import ValueCounts
+from metl_gui.core.suggest.values import ValueEvidence, shared_words, values_alike
 from metl_gui.core.trees.nodes import Attribute, Side
 from metl_gui.core.trees.paths import split
 from metl_gui.core.trees.trees import Tree
@@ -36,6 +38,8 @@ SHOWN_VALUES = 5
 
 _LONGEST_VALUE = 60
 _MOST_VALUES = 60
+_MOST_COUNTED = 500
+_EMPTY = ("", "[]", "{}")
 _LOOK_SECONDS = 1.0
 _MOST_FEEDERS = 12
 _MOST_PAIRS = 40_000
@@ -76,6 +80,7 @@ class _Loaded:
     looked: float
     samples: tuple[Sample, ...]
     values: dict[int, dict[int, Values]] = field(default_factory=dict)
+    counts: dict[tuple[int, int], ValueCounts] = field(default_factory=dict)
 
 
 class ProjectSamples:
@@ -91,7 +96,7 @@ class ProjectSamples:
         self._lock = threading.RLock()
         self._loaded: dict[int, _Loaded] = {}
         self._profiles: dict[int, SchemaProfile | None] = {}
-        self._evidence: dict[BlockKey, dict[Element, float]] = {}
+        self._evidence: dict[BlockKey, dict[Element, ValueEvidence]] = {}
         self._evidence_of: tuple[weakref.ref[Document], weakref.ref[Document]] | None = None
         self._renames: dict[int, tuple[_Loaded, weakref.ref[Tree], Mapping[int, frozenset[str]]]] = {}
         self._schemas: frozenset[int] | None = None
@@ -190,7 +195,53 @@ class ProjectSamples:
                     found[q].update(dict.fromkeys(values.get(p, ())))
         return {q: tuple(values)[:_MOST_VALUES] for q, values in found.items() if values}
 
-    def alike(self, document: Document, newest: Document, key: BlockKey) -> Mapping[Element, float]:
+    def counts(self, document: Document, newest: Document, version_id: int, attribute_id: int) -> ValueCounts | None:
+        """Return what the values of an attribute of a schema version are; ``None`` for a masked one, or without any.
+
+        Where the version has no sample, those of the same attribute in the newest version that has some stand for it.
+
+        Args:
+            document: the state that is shown.
+            newest: the state whose masks hold.
+            version_id, attribute_id: the attribute.
+
+        Cost: at most some hundred samples, once for each attribute.
+        """
+        version = document.extraction.find_version(version_id)
+        attribute = version.attribute(attribute_id) if version is not None else None
+        if version is None or attribute is None or version.schema_id not in self.schemas:
+            return None
+        if self.is_masked(document, newest, version.schema_id, attribute):
+            return None
+        loaded = self._load(document, version.schema_id)
+        others = {s.version for s in loaded.samples if s.version is not None} - {version_id}
+        for id_ in (version_id, *sorted(others, reverse=True)):
+            found = self._counted(document, loaded, id_, attribute.lineage)
+            if found is not None and found.messages:
+                return found
+        return None
+
+    def target_counts(
+        self, document: Document, newest: Document, entity_version: int, attribute_id: int
+    ) -> ValueCounts | None:
+        """Return what the values are that an attribute of an entity version is fed with; as ``counts``.
+
+        Cost: at most a dozen of the blocks that feed it, the newest versions first.
+        """
+        if attribute_id in _hidden_targets(newest, entity_version) | _hidden_targets(document, entity_version):
+            return None
+        total = ValueCounts()
+        schemas: set[int] = set()
+        for key in self._feeders(document, entity_version):
+            block, schema_id = document.matrix.block(*key), document.extraction.schema_of(key[0])
+            source = next((e.p for e in block.elements if e.q == attribute_id), None) if block is not None else None
+            found = self.counts(document, newest, key[0], source) if source is not None else None
+            if found is not None and schema_id not in schemas:  # its other versions stand for each other
+                schemas.add(schema_id)
+                total.add(found)
+        return total if total.messages else None
+
+    def alike(self, document: Document, newest: Document, key: BlockKey) -> Mapping[Element, ValueEvidence]:
         """Return how much alike the values of free attributes of a block are: evidence for suggestions."""
         with self._lock:
             asked = self._evidence_of
@@ -208,13 +259,13 @@ class ProjectSamples:
         theirs = (
             {q: v for q, v in self.target_values(document, newest, key[1]).items() if q not in taken_q} if ours else {}
         )
-        found: dict[Element, float] = {}
+        found: dict[Element, ValueEvidence] = {}
         if len(ours) * len(theirs) <= _MOST_PAIRS:
             for p, one in ours.items():
                 for q, other in theirs.items():
                     score = values_alike(one, other)
                     if score:
-                        found[Element(q, p)] = score
+                        found[Element(q, p)] = ValueEvidence(score, shared_words(one, other))
         with self._lock:
             asked = self._evidence_of
             if asked is not None and asked[0]() is document and asked[1]() is newest:
@@ -291,6 +342,25 @@ class ProjectSamples:
                             found[lineage].setdefault(value)
             loaded.values[version_id] = {lineage: tuple(values) for lineage, values in found.items() if values}
             return loaded.values[version_id]
+
+    def _counted(self, document: Document, loaded: _Loaded, version_id: int, lineage: int) -> ValueCounts | None:
+        """Count the values of one attribute in the samples of one version, ``None`` where it has no such attribute."""
+        with self._lock:
+            known = loaded.counts.get((version_id, lineage))
+            version = document.extraction.version(version_id)
+            attribute = version.of_lineage(lineage)
+            if known is not None or attribute is None:
+                return known
+            path = split(attribute.path)
+            placeholder = document.extraction.schema(version.schema_id).setting("placeholder") or DEFAULT_PLACEHOLDER
+            found = ValueCounts()
+            own = (s for s in loaded.samples if s.version == version_id and s.row is not None and s.op != "d")
+            for sample in islice(own, _MOST_COUNTED):
+                value = _shown_at(sample.row, path) if sample.row is not None else None
+                if value != placeholder:  # the message does not carry it, whatever the row has
+                    found.take(value, is_empty=value in _EMPTY)
+            loaded.counts[version_id, lineage] = found
+            return found
 
     def _elsewhere(self, document: Document, loaded: _Loaded, lineage: int) -> Values:
         versions = dict.fromkeys(sample.version for sample in loaded.samples if sample.version is not None)

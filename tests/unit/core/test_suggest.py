@@ -16,6 +16,7 @@ from metl_gui.core.project.refusals import RefusedSuggestion, RefusedSuggestions
 from metl_gui.core.suggest.block import Candidate, suggest_block
 from metl_gui.core.suggest.entities import EntityIndex
 from metl_gui.core.suggest.names import alike
+from metl_gui.core.suggest.values import ValueEvidence
 from metl_gui.core.suggest.words import abbreviates, parted, segments, usual
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Side
@@ -170,9 +171,9 @@ def test_values_that_are_alike_speak_for_a_pair_without_a_common_name() -> None:
     element = world.element(key, "status_text", "status_code")
     without = suggest_block(world.document, key)[0]
     assert "alike values" not in without.reason
-    found = suggest_block(world.document, key, values={element: 0.9})[0]
+    found = suggest_block(world.document, key, values={element: ValueEvidence(0.9, "EUR, USD")})[0]
     assert found.score > without.score
-    assert "alike values" in found.reason
+    assert "alike values (EUR, USD)" in found.reason
 
 
 def test_descriptions_decide_between_names_that_say_the_same() -> None:

@@ -359,7 +359,7 @@ def test_alike_values_are_evidence_for_a_suggestion_and_masked_ones_are_not(mapp
         ]
 
     (suggestion,) = found(document)
-    assert "alike values" in suggestion.reason
+    assert "alike values (C-1" in suggestion.reason
     mask(mapped, "customer_id")
     assert not any("alike values" in each.reason for each in found(mapped.document))
 

@@ -214,6 +214,7 @@ def _place_lines(shown: ShownPlace) -> Iterator[str]:
     if shown.elements and shown.events:
         yield ""
     yield from _event_lines(shown.events)
+    yield from (f"  used in run {each.run}: {each.position}" for each in shown.messages)
 
 
 Answer = tuple[dict[str, Any], list[str]]

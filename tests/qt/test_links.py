@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QAbstractItemView, QApplication, QLabel, QMenu, QW
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.project.comments import node_subject
 from metl_gui.core.trees.nodes import Side
+from metl_gui.ui import main
 from metl_gui.ui.project.linked_places import place_of, selected_at
 from metl_gui.ui.project.selection import Selected, place_of_version
 from metl_gui.ui.shell.window import Window
@@ -295,3 +296,16 @@ def test_undo_in_the_window_is_untouched_by_following_links(window: Window) -> N
     window.links.copy_place(Place(PlaceKind.BLOCK, block.key))
     window.links.open_copied()
     assert workbench.undo_title((EditOrigin.WINDOW,)) == title
+
+
+def test_the_program_follows_a_link_in_place_of_a_project(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+
+    def note(project: Path | None = None, source: str = "", shows_live: bool = False, link: str = "") -> int:
+        asked.append(link or (project, source, shows_live))
+        return 0
+
+    monkeypatch.setattr(main, "run", note)
+    assert main.main(["metl://x/1/state"]) == 0
+    assert main.main(["fx.metl", "--live"]) == 0
+    assert asked == ["metl://x/1/state", (Path("fx.metl"), "", True)]

@@ -297,7 +297,7 @@ def test_a_value_that_does_not_fit_names_its_cell_and_who_mapped_it(window: Wind
     panel.records = [misfit()]
     panel.refresh()
     said = panel.sides.said.text()
-    assert "fx.payments.orders@4.amount → payment@2.0.0.amount, mapped by" in said
+    assert "fx.payments.orders 4 amount → payment 2.0.0 amount, mapped by" in said
     assert "secret" not in said
 
 

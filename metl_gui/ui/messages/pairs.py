@@ -20,11 +20,12 @@ from metl_gui.core.matrix.blocks import Block, BlockKey, Element
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.runs.records import MappedRecord, SetAsideRecord
 from metl_gui.core.trees import paths
-from metl_gui.core.trees.nodes import Version
+from metl_gui.core.trees.nodes import Side, Version
 from metl_gui.ui.messages.json_layout import Member, MemberPath, indented, members_of
 from metl_gui.ui.messages.set_aside import reason_words, without_value
+from metl_gui.ui.project.text import path_of, version_words
 from metl_gui.workbench.links.link import PlaceKind
-from metl_gui.workbench.links.places import cell_of_place, title_of
+from metl_gui.workbench.links.places import cell_of_place
 from metl_gui.workbench.links.set_aside import mending_place
 from metl_gui.workbench.masked_messages import UNREADABLE, Masks, schema_of
 from metl_gui.workbench.samples.cell_messages import CellUse, records_using
@@ -319,8 +320,9 @@ def about_of(document: Document, record: SetAsideRecord) -> RecordLink | str:
             (v, w), element = cell_of_place(document, place)
             block = document.matrix.block(v, w)
             if block is not None and element in block.elements:
-                words = title_of(document, place).replace("=", " → ", 1)
-                return RecordLink(_NOWHERE, _NOWHERE, (v, w), element, words)
+                ends = ((Side.EXTRACTION, v, element.p), (Side.CDM, w, element.q))
+                names = (f"{version_words(document, *end[:2])} {path_of(document, *end)}" for end in ends)
+                return RecordLink(_NOWHERE, _NOWHERE, (v, w), element, " → ".join(names))
     return found.words
 
 

@@ -30,11 +30,22 @@ from metl_gui.workbench.history.states import moment
 from metl_gui.workbench.json_results import JsonResult
 from metl_gui.workbench.links.link import Link, Place, PlaceKind
 from metl_gui.workbench.links.set_aside import mending_place
+from metl_gui.workbench.samples.cell_messages import cell_use, newest_run_using, records_using
 from metl_gui.workbench.samples.run_records import first_set_aside
 from metl_gui.workbench.session import Workbench
+from metl_gui.workbench.user_folders import run_folder
 
 _SIDES = {PlaceKind.SCHEMA: Side.EXTRACTION, PlaceKind.ENTITY: Side.CDM}
+_RUNS, _MESSAGES = 20, 10
 _NOUNS = {Side.EXTRACTION: "schema", Side.CDM: "entity"}
+
+
+@dataclass(frozen=True, slots=True)
+class UsedMessage(JsonResult):
+    """A record that a run keeps and that a cell mapped a value of: the id of the run, and where the record lay."""
+
+    run: str
+    position: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +65,7 @@ class ShownPlace(JsonResult):
         who, when: who gave the block its status, and when (ISO 8601 text in UTC); ``None`` where nobody did.
         elements: where each element comes from, of a block, a review item or a cell.
         events: what was done to it up to that state, the newest first.
+        messages: of a cell, the first records of the last run that keeps some which it mapped a value of.
     """
 
     link: str
@@ -70,6 +82,7 @@ class ShownPlace(JsonResult):
     when: str | None = None
     elements: tuple[Blame, ...] = ()
     events: tuple[BlameEvent, ...] = ()
+    messages: tuple[UsedMessage, ...] = ()
 
 
 def link_to(project_id: str, document: Document, place: Place) -> Link:
@@ -288,7 +301,17 @@ def _cell(workbench: Workbench, document: Document, place: Place, bare: ShownPla
         is_mapped=is_mapped,
         elements=blame(workbench, key, element, document) if is_mapped else (),
         events=element_history(workbench, key, lineages, document),
+        messages=_messages(workbench, document, key, element),
     )
+
+
+def _messages(workbench: Workbench, document: Document, key: BlockKey, element: Element) -> tuple[UsedMessage, ...]:
+    use = cell_use(document, key, element)
+    folders = {run_folder(workbench.project_id, run.run_id): run.run_id for run in workbench.kept.runs.newest(_RUNS)}
+    found = newest_run_using(folders, use) if use is not None else None
+    if use is None or found is None:
+        return ()
+    return tuple(UsedMessage(folders[found], each.place) for each in records_using(found / "samples", use, _MESSAGES))
 
 
 def _of_block(document: Document, key: BlockKey, block: Block | None, bare: ShownPlace) -> ShownPlace:

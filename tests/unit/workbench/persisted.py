@@ -65,6 +65,7 @@ RESULTS: Mapping[str, Any] = {
     "compact": states.CompactResult,
     "show": states.StateSummary,
     "show, a place": places.ShownPlace,
+    "show, a message": places.UsedMessage,
     "why, a message": message_reasons.MessageReasons,
     "why, a value": message_reasons.ValueReason,
     "blame": blame.Blame,

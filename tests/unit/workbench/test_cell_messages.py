@@ -15,6 +15,8 @@ from metl_gui.core.progress import Watch
 from metl_gui.core.runs.records import MappedRecord, SentMessage
 from metl_gui.core.trees.nodes import Side
 from metl_gui.workbench.addresses import find_block
+from metl_gui.workbench.links.link import Place, PlaceKind
+from metl_gui.workbench.links.places import UsedMessage, link_to, look_at_place
 from metl_gui.workbench.samples.cell_messages import (
     CellUse,
     cell_use,
@@ -25,6 +27,7 @@ from metl_gui.workbench.samples.cell_messages import (
 from metl_gui.workbench.samples.preview import Previews
 from metl_gui.workbench.samples.project_samples import Sample
 from metl_gui.workbench.session import Workbench
+from metl_gui.workbench.user_folders import run_folder
 
 from .conftest import declare
 
@@ -124,3 +127,18 @@ def test_a_cell_that_is_not_there_is_used_by_nothing(
     mapped: Workbench, key: BlockKey, element: tuple[int, int]
 ) -> None:
     assert cell_use(mapped.document, key, Element(*element)) is None
+
+
+def test_a_link_to_a_cell_tells_where_messages_of_the_last_run_lay_that_used_it(
+    mapped: Workbench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    use = use_of(mapped, "amount")
+    (v, w), (q, p) = use.key, use.element
+    link = link_to(mapped.project_id, mapped.document, Place(PlaceKind.CELL, (v, p, w, q)))
+    assert look_at_place(mapped, link).messages == ()
+    full = {"id": "1", "customer_id": "2", "amount": "3", "legacy": "x"}
+    for run_id in ("older", "newer"):
+        mapped.add_run({"run_id": run_id, "state": 5}, [])
+        keep(mapped, run_folder(mapped.project_id, run_id), full | {"amount": None}, full)
+    assert look_at_place(mapped, link).messages == (UsedMessage("newer", "f@1"),)

@@ -227,14 +227,14 @@ class Draft:
         """
         for key, before in self._blocks.items():
             for side, version_id in zip(Side, key, strict=True):
-                version = self._trees[side].find_version(version_id)
-                schema = self._trees[side].find_schema(version.schema_id) if version is not None else None
-                after = self._matrix.block(*key)
-                if version is None or schema is None or after is None or not schema.ignored:
+                tree, after = self._trees[side], self._matrix.block(*key)
+                known = after is not None and tree.has_version(version_id)
+                schema = tree.find_schema(tree.schema_of(version_id)) if known else None
+                if after is None or schema is None or not schema.ignored:
                     continue
                 new = set(after.elements) - set(before.elements if before is not None else ())
                 ends = {e.p if side is Side.EXTRACTION else e.q for e in new}
-                mapped = {a.lineage for a in version.attributes if a.id in ends}
+                mapped = {a.lineage for a in tree.version(version_id).attributes if a.id in ends}
                 left = tuple(each for each in schema.ignored if each.lineage not in mapped)
                 if left != schema.ignored:
                     self.put_schema(side, schema.id, replace(schema, ignored=left))

@@ -1,5 +1,7 @@
 """Pairs of chosen attributes that belong together, by equal names or by order; 1:1, passing over what is taken.
 
+Of several attributes those that are never to be mapped are passed over too; one that is chosen alone is meant.
+
 Source: docs/architecture/model.md, "Rules that always hold" (within a block no attribute is used twice).
 """
 
@@ -135,8 +137,11 @@ def _plan_block(document: Document, one: Chosen, other: Chosen, pairing: Pairing
 
 
 def _attributes(document: Document, side: Side, chosen: Chosen) -> list[Attribute]:
-    ids = set(chosen.attributes)
-    return [a for a in document.tree(side).version(chosen.version).attributes if a.id in ids]
+    """Return what is chosen; of several without those that are never to be mapped."""
+    ids, version = set(chosen.attributes), document.tree(side).version(chosen.version)
+    found = [a for a in version.attributes if a.id in ids]
+    ignored = document.tree(side).schema(version.schema_id).ignored_lineages if len(found) > 1 else frozenset()
+    return [a for a in found if a.lineage not in ignored]
 
 
 @lru_cache(maxsize=32)

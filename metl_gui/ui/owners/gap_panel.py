@@ -22,7 +22,6 @@ from metl_gui.ui.project.selection import NodeRef, Selected, Selection
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.trees.node import node_menu
 from metl_gui.ui.widgets.dock import Surface
-from metl_gui.ui.widgets.labels import Elided
 from metl_gui.ui.widgets.pill import ValueButton
 from metl_gui.ui.widgets.plain_text import plain_label
 from metl_gui.ui.widgets.two_line_list import LineModel, line_view
@@ -55,7 +54,8 @@ class GapPanel(Surface):
         self.model: LineModel[Gap] = LineModel(self)
         self.view = line_view(self.model, "To do")
         self.kinds: dict[str, ValueButton] = {}
-        self.progress = Elided(kind="dim")
+        self.progress = plain_label(kind="dim")
+        self.progress.setWordWrap(True)
         self.note = plain_label(kind="dim")
         self.note.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._build()
@@ -75,6 +75,7 @@ class GapPanel(Surface):
         self._kind = kind
         for each, button in self.kinds.items():
             button.setChecked(each == kind)
+        self._scroll.ensureWidgetVisible(self.kinds[kind])
         self._show_rows()
         self._suggest()
 
@@ -190,7 +191,7 @@ class GapPanel(Surface):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
-        scroll = QScrollArea()  # in a narrow dock the kinds are scrolled to; they never make it wider
+        scroll = self._scroll = QScrollArea()  # in a narrow dock the kinds are scrolled to; they never make it wider
         scroll.setWidgetResizable(True)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         scroll.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

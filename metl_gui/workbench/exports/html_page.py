@@ -21,7 +21,8 @@ from metl_gui.core.progress import Watch
 from metl_gui.core.project.comments import Comments
 from metl_gui.core.project.masks import hidden_targets
 from metl_gui.core.search.gaps import gaps, problems_of
-from metl_gui.core.trees.nodes import Attribute
+from metl_gui.core.search.todo import progress_of
+from metl_gui.core.trees.nodes import Attribute, Side
 from metl_gui.core.trees.types import is_readable
 from metl_gui.workbench.exports.blocks import ExportedBlock, carried, day_of, spot_words
 from metl_gui.workbench.exports.format_spec import Choices, Export
@@ -73,11 +74,20 @@ def page(document: Document, choices: Choices, watch: Watch) -> Iterator[str]:
             near=near,
             gaps=shown_gaps,
             more_gaps=sum(1 for _ in found),
+            never_mapped=_never_mapped(document),
             comments=_comments(document, choices),
             words=WORDS,
             limits=(*_LIMITS, *_says(parts, blocks)),
         )
     )
+
+
+def _never_mapped(document: Document) -> str:
+    """Say how many attributes are no gaps because they are never to be mapped; empty for none."""
+    count = sum(progress_of(document, side).ignored for side in Side)
+    if not count:
+        return ""
+    return f" {count:,} attribute{' is' if count == 1 else 's are'} never to be mapped, and no gap{'s' * (count > 1)}."
 
 
 def _watched(watch: Watch, parts: Sequence[EntityPart]) -> Iterator[EntityPart]:

@@ -16,6 +16,7 @@ from metl_gui.core.edits.attribute_pairs import (
     plan,
     plan_pairs,
 )
+from metl_gui.core.edits.ignored import IgnoreAttributes
 from metl_gui.core.matrix.blocks import Element, conflicts
 from metl_gui.core.trees.nodes import Side
 from tests.helpers.world import World
@@ -112,3 +113,19 @@ def test_a_plan_keeps_every_block_one_to_one_and_accounts_for_every_source(
 
 def test_normalised_names_hold_letters_and_digits_only() -> None:
     assert normalised("Customer_Id-2.x") == "customerid2x"
+
+
+def test_of_several_attributes_those_never_to_be_mapped_are_passed_over_and_one_chosen_alone_is_meant() -> None:
+    made = world(["id", "memo"], ["id", "memo"])
+    schema = made.document.extraction.schemas()[0]
+    memo = made.version(Side.EXTRACTION, "s", "1").attributes[1]
+    made.do(IgnoreAttributes(Side.EXTRACTION, schema.id, (memo.lineage,), "no use"))
+    several = planned(made, by_name)
+    assert (several.mapped, several.without_partner) == (1, 0)
+    alone = plan(
+        made.document,
+        [Chosen(made.version(Side.EXTRACTION, "s", "1").id, (memo.id,))],
+        [everything(made, Side.CDM)],
+        by_name,
+    )
+    assert alone.mapped == 1

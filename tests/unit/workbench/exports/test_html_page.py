@@ -23,6 +23,7 @@ from metl_gui.workbench.exports.format_spec import ProjectMetadata
 from metl_gui.workbench.exports.html_page import page
 from metl_gui.workbench.exports.html_parts import MOST_ATTRIBUTES, short, text
 from metl_gui.workbench.mapping.table import import_mapping
+from metl_gui.workbench.mapping.todo import NamedMarks, ignore
 from metl_gui.workbench.publishing.publication import publish
 from metl_gui.workbench.session import Workbench
 from tests.helpers.odd_names import HOSTILE
@@ -215,3 +216,10 @@ def test_a_project_without_anything_gives_a_page_that_says_so(tmp_path: Path) ->
 def test_texts_are_shown_whatever_they_hold() -> None:
     assert text("a<b>&\"'\0\x7f\ud800\x85").html == "a&lt;b&gt;&amp;&quot;&#x27;␀␡��"
     assert [short("abcdefghij", most) for most in (10, 5, 4)] == ["abcdefghij", "ab…ij", "a…ij"]
+
+
+def test_a_page_counts_what_is_never_to_be_mapped_beside_the_gaps(mapped: Workbench) -> None:
+    assert "never to be mapped" not in "".join(page(mapped.document, Choices(), UNWATCHED))
+    ignore(mapped, NamedMarks(("fx.pay.orders.legacy",)), "nobody reads it", unmaps=True)
+    written = "".join(page(mapped.document, Choices(), UNWATCHED))
+    assert "1 attribute is never to be mapped, and no gap." in written

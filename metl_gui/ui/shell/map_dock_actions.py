@@ -120,7 +120,7 @@ SUGGESTION_ROWS = (
         "project_suggestions",
         "Mapping",
         "Suggestions of the whole project",
-        "",
+        "Ctrl+Alt+A",
         lambda w: w.show_suggestions().show_project(),
     ),
     WindowRow(

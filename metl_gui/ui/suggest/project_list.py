@@ -143,16 +143,16 @@ class ProjectSuggestionList(QWidget):
         self.box.setPlaceholderText("Schema, entity or attribute")
         self.box.setAccessibleName("Filter suggestions by schema, entity or attribute")
         self.box.setClearButtonEnabled(True)
-        self.score.addItem("Any score", 0.0)
+        self.score.addItem("Any", 0.0)
         for least in _SCORES:
-            self.score.addItem(f"Above {least:.2f}", least)
+            self.score.addItem(f"≥ {least:.2f}", least)
         self.score.setAccessibleName("Least score")
         self.score.setToolTip("Shows what is scored so or more, and lets all of it be accepted")
         for status in _STATUSES:
-            self.status.addItem(f"Blocks: {status or 'all'}", status)
+            self.status.addItem(status or "all blocks", status)
         self.status.setAccessibleName("Status of the blocks")
         for order in SuggestionOrder:
-            self.order.addItem(f"By {order.value}", order)
+            self.order.addItem(f"↓ {order.value}", order)
         self.order.setAccessibleName("Sort by")
         for box in (self.score, self.status, self.order):
             box.setMinimumContentsLength(6)

@@ -8,8 +8,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from metl_gui.core.edits.ignored import IgnoreAttributes
 from metl_gui.core.project.masks import masked_lineages
 from metl_gui.core.trees.nodes import IgnoredAttribute, Side
+from metl_gui.ui.matrix.painting.ignored_lines import begins_of
 from metl_gui.ui.owners.gap_panel import GapPanel
 from metl_gui.ui.owners.ignore_dialog import IgnoreDialog
 from metl_gui.ui.owners.todo_list import IGNORED, OPEN
@@ -155,6 +157,32 @@ def test_the_tree_tells_why_and_filters_what_is_open_and_ignored(window: Window,
     menu = node_menu(panel, Side.EXTRACTION, where)
     assert menu is not None
     assert "never_map" in {action.objectName() for action in menu.actions()}
+
+
+def test_the_matrix_draws_a_line_along_a_column_that_is_never_to_be_mapped(window: Window, qtbot: QtBot) -> None:
+    wait_active(qtbot, window)
+    matrix = window.map.matrix
+    source = place(window, Side.EXTRACTION, ORDERS, "5", "risk_score")
+    target = place(window, Side.CDM, "payment", "2.0.0", "amount")
+    window.selection.choose(Selected(source, target))
+    matrix.fit_selection()
+    window.owner_docks.ignored.show_now()
+    before = matrix.grab().toImage()
+    schema = window.project.value.extraction.schema(source.schema)
+    attribute = window.project.value.extraction.version(source.version or 0).attribute(source.attribute or 0)
+    assert attribute is not None
+    assert window.project.do(IgnoreAttributes(Side.EXTRACTION, schema.id, (attribute.lineage,), "of no use"))
+    window.owner_docks.ignored.show_now()
+    assert matrix.grab().toImage() != before
+    content, ignored = matrix.sight.content, matrix.sight.ignored
+    assert content is not None
+    assert ignored is not None
+    begins = begins_of(content.columns, ignored[0])
+    position = content.columns.position_of(source.version or 0, source.attribute or 0)
+    assert position is not None
+    assert content.columns.begin(position) in begins.tolist()
+    assert len(begins) == 2
+    assert len(begins_of(content.rows, ignored[1])) == 0
 
 
 @pytest.fixture

@@ -215,8 +215,8 @@ def notes_of(document: Document, side: Side, comments: Comments, query: Query) -
     )
 
 
-def ignored_lineages(tree: Tree) -> Ints:
-    """Return the lineages that are never to be mapped; int32, sorted.
+def schemas_with_ignored(tree: Tree) -> list[Schema]:
+    """Return the schemas or entities of which something is never to be mapped.
 
     Cost: what was edited, once the schemas of the base were gone through.
     """
@@ -225,8 +225,12 @@ def ignored_lineages(tree: Tree) -> Ints:
         known = tree.base.derived["ignored"] = tuple(s for s in tree.base.schemas.values() if s.ignored)
     edited = tree.edited_schemas()
     marked = [schema for schema in known if schema.id not in edited]
-    marked += [schema for id_ in edited if (schema := tree.find_schema(id_)) is not None]
-    return _ints(mark.lineage for schema in marked for mark in schema.ignored)
+    return marked + [schema for id_ in edited if (schema := tree.find_schema(id_)) is not None and schema.ignored]
+
+
+def ignored_lineages(tree: Tree) -> Ints:
+    """Return the lineages that are never to be mapped; int32, sorted. Cost: as of ``schemas_with_ignored``."""
+    return _ints(mark.lineage for schema in schemas_with_ignored(tree) for mark in schema.ignored)
 
 
 def _commented(tree: Tree, side: Side, comments: Comments) -> Iterable[int]:

@@ -34,6 +34,7 @@ from metl_gui.ui.matrix.painting.difference import (
     paint_difference,
     placed_marks,
 )
+from metl_gui.ui.matrix.painting.ignored_lines import IgnoredPlaces, paint_ignored
 from metl_gui.ui.matrix.painting.overlay import (
     Commented,
     Focus,
@@ -162,6 +163,7 @@ class SceneState:
     pointer: Pointer = field(default_factory=Pointer)
     ghosts: tuple[Ghost, ...] = ()
     commented: tuple[Commented, ...] = ()
+    ignored: tuple[IgnoredPlaces, IgnoredPlaces] | None = None
     refused: frozenset[tuple[BlockKey, Element]] = frozenset()
     trial: GesturePreview | None = None
     difference: tuple[ElementDifference, ...] | None = None
@@ -313,6 +315,8 @@ class Panes:
                 paint_focus(painter, sight.content, sight.snapped, sight.focus, size, themes.current())
             if sight.marks is not None:
                 paint_difference(painter, sight.content, sight.snapped, sight.marks, size, themes.current())
+            if sight.ignored is not None:
+                paint_ignored(painter, sight.content, sight.snapped, sight.ignored, size, themes.current())
             paint_overlay(painter, sight.content, sight.snapped, size, marked, themes.current())
             paint_ghosts(painter, sight.content, sight.snapped, sight.ghosts, size, themes.current())
             paint_comments(painter, sight.content, sight.snapped, sight.commented, size, themes.current())

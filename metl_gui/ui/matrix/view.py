@@ -28,6 +28,7 @@ from metl_gui.ui.matrix.layout.camera import looking_at
 from metl_gui.ui.matrix.layout.content import PlaneContent
 from metl_gui.ui.matrix.mouse_controller import MouseController
 from metl_gui.ui.matrix.painting.difference import ElementDifference
+from metl_gui.ui.matrix.painting.ignored_lines import IgnoredPlaces
 from metl_gui.ui.matrix.painting.overlay import Commented, Focus, Ghost
 from metl_gui.ui.matrix.painting.paint_context import Sign
 from metl_gui.ui.matrix.plane_view import PlaneView
@@ -99,6 +100,11 @@ class MatrixView(PlaneView):
         if commented != self.sight.commented:
             self.sight.commented = commented
             self.panes.repaint_marks()
+
+    def show_ignored(self, columns: IgnoredPlaces, rows: IgnoredPlaces) -> None:
+        """Mark the columns and rows that are never to be mapped."""
+        self.sight.ignored = columns, rows
+        self.panes.repaint_marks()
 
     def show_trial(self, trial: GesturePreview | None) -> None:
         """Show what a gesture would do."""

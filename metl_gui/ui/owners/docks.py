@@ -1,18 +1,22 @@
-"""The docks of owners on the Map page (to do, comments; hidden at first), and marks of comments in the matrix."""
+"""The docks of owners on the Map page (to do, comments; hidden at first), and what of them the matrix marks."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QDockWidget, QWidget
 
 from metl_gui.core.matrix.blocks import Element
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.project.comments import Comments, Spot
+from metl_gui.core.search.attribute_facts import schemas_with_ignored
 from metl_gui.core.trees.nodes import Attribute, Side, Version
+from metl_gui.core.trees.trees import Tree
 from metl_gui.ui.jobs.jobs import Jobs
 from metl_gui.ui.map.page import MapPage
+from metl_gui.ui.matrix.painting.ignored_lines import IgnoredPlaces
 from metl_gui.ui.matrix.painting.overlay import Commented
 from metl_gui.ui.matrix.view import MatrixView
 from metl_gui.ui.owners.comment_panel import CommentPanel
@@ -25,6 +29,7 @@ from metl_gui.ui.widgets.dock import Dock
 
 _DELAY_MS = 100
 _MOST = 2_000
+_MOST_IGNORED = 20_000
 
 
 class MatrixComments(QObject):
@@ -77,6 +82,31 @@ def _ends(document: Document, side: Side, spot: Spot) -> Iterator[tuple[Version,
             yield version, attribute
 
 
+class MatrixIgnored(QObject):
+    """Gives a matrix the rows and columns that are never to be mapped, whenever a tree changes."""
+
+    def __init__(self, project: OpenProject, matrix: MatrixView, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._project, self._matrix = project, matrix
+        updater = PanelUpdater(project, matrix, self.show_now, lambda changed: not changed.same_trees, _DELAY_MS)
+        project.opened.connect(updater.schedule)
+
+    def show_now(self) -> None:
+        """Show those of what is open now."""
+        columns, rows = (ignored_in(self._project.value.tree(side)) for side in Side)
+        self._matrix.show_ignored(columns, rows)
+
+
+def ignored_in(tree: Tree) -> IgnoredPlaces:
+    """Return the attributes of a tree that are never to be mapped, in every version, within bounds."""
+    found: list[tuple[int, int]] = []
+    for schema in schemas_with_ignored(tree):
+        for version in tree.versions(schema.id) if len(found) < _MOST_IGNORED else ():
+            found += [(version.id, a.id) for a in version.attributes if a.lineage in schema.ignored_lineages]
+    columns = np.array(found, np.int32).reshape(-1, 2)
+    return IgnoredPlaces(columns[:, 0], columns[:, 1])
+
+
 _COMMENTS_PX = 360
 
 
@@ -98,6 +128,7 @@ class OwnerDocks(QObject):
         self.gaps = GapPanel(project, selection, jobs)
         self.comments = CommentPanel(project, selection)
         self.in_matrix = MatrixComments(project, page.matrix, self)
+        self.ignored = MatrixIgnored(project, page.matrix, self)
         self.gaps_dock = Dock("gapsDock", "To do", self.gaps)
         self.comments_dock = Dock("commentsDock", "Comments", self.comments)
         page.addDockWidget(Qt.DockWidgetArea.BottomDockWidgetArea, self.gaps_dock)

@@ -60,7 +60,7 @@ class _Numbers:
 
 def _write_tree(connection: sqlite3.Connection, side: Side, base: TreeBase, numbers: tuple[_Numbers, _Numbers]) -> None:
     connection.executemany(
-        "INSERT INTO schemas VALUES (?, ?, ?, '[]', '[]', '[]')",
+        "INSERT INTO schemas (side, id, name, aliases, settings, succeeds) VALUES (?, ?, ?, '[]', '[]', '[]')",
         ((side.value, s.id, s.name) for s in base.schemas.values()),
     )
     place = {id_: at for schema in base.schemas.values() for at, id_ in enumerate(schema.version_ids)}

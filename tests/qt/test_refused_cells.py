@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,9 +16,11 @@ from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.matrix.blocks import BlockKey, Element
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Side
+from metl_gui.ui.exports.picture import sheet_on_screen
 from metl_gui.ui.matrix.layout.content import ElementFlag
 from metl_gui.ui.matrix.layout.elements import places_of, refused_marks
 from metl_gui.ui.matrix.painting.paint_context import Sign
+from metl_gui.ui.matrix.picture import save
 from metl_gui.ui.matrix.scene import next_thing
 from metl_gui.ui.project.selection import Selected, place_of_version
 from metl_gui.ui.shell.window import Window
@@ -115,3 +118,15 @@ def test_samples_that_are_forgotten_take_their_crosses_with_them(typed: Window, 
     assert typed.map.refused.found == {}
     typed.show_project(Workbench.open(path))
     qtbot.waitUntil(lambda: bool(typed.map.refused.found))
+
+
+def test_a_picture_that_is_exported_has_the_crosses_of_the_screen(typed: Window, tmp_path: Path) -> None:
+    key, element = amount(typed)
+    at_cell(typed, key, element)
+    matrix = typed.map.matrix
+    content = matrix.content
+    assert content is not None
+    plain = save(sheet_on_screen(content, matrix), tmp_path / "plain.png").read_bytes()
+    typed.map.refused.look()
+    crossed = replace(sheet_on_screen(content, matrix), refused=matrix.tiles.refused)
+    assert save(crossed, tmp_path / "crossed.png").read_bytes() != plain

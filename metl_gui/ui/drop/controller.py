@@ -109,7 +109,10 @@ def files_in(data: QMimeData | None) -> list[Path]:
     if data.hasUrls():
         return [Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile() and url.toLocalFile()]
     lines = data.text()[: _MOST_PASTED * 100].splitlines()[:_MOST_PASTED] if data.hasText() else []
-    paths = [Path(line.strip().strip("\"'")).expanduser() for line in lines if line.strip()]
+    try:
+        paths = [Path(line.strip().strip("\"'")).expanduser() for line in lines if line.strip()]
+    except (RuntimeError, ValueError):  # a line names the home of somebody who is not known here, or of nobody
+        return []
     return paths if paths and all(_is_file_path(path) for path in paths) else []
 
 

@@ -7,6 +7,7 @@ the file.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtWidgets import (
@@ -121,7 +122,7 @@ def export_picture(context: AppContext, matrix: MatrixView) -> None:
         return
     path = ask_for_file(context.project.folder, context.window)
     if path is not None:
-        write_picture(context, dialog.sheet, path)
+        write_picture(context, replace(dialog.sheet, refused=matrix.tiles.refused), path)
 
 
 def sheet_on_screen(content: PlaneContent, matrix: MatrixView) -> PictureSpec:

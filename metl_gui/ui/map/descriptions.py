@@ -46,7 +46,8 @@ def _no_values(_side: Side, _place: NodeRef) -> str:
     return ""
 
 
-def _takes_all(_key: BlockKey, _element: Element) -> str:
+def takes_all(_key: BlockKey, _element: Element) -> str:
+    """Return no words: nothing is known of refused values."""
     return ""
 
 
@@ -57,7 +58,7 @@ def tip(
     notes: Callable[[Side, NodeRef], Note],
     comments: Comments,
     values: Callable[[Side, NodeRef], str] = _no_values,
-    refused: Callable[[BlockKey, Element], str] = _takes_all,
+    refused: Callable[[BlockKey, Element], str] = takes_all,
 ) -> str:
     """Return the tooltip of a cell, tile or header, as rich text.
 
@@ -106,7 +107,7 @@ def _state(
     block: Block | None,
     selected: Selected,
     ghost: Ghost | None,
-    refused: Callable[[BlockKey, Element], str] = _takes_all,
+    refused: Callable[[BlockKey, Element], str] = takes_all,
 ) -> str:
     element = selected.element
     if block is not None and element is not None and element in block.elements:

@@ -281,7 +281,8 @@ class MapPage(QMainWindow):
         self._selection.lies_within = self._lies_within
 
     def _show_refused(self) -> None:
-        self.matrix.show_refused(frozenset(self.refused.found))
+        for view in self.views:
+            view.show_refused(frozenset(self.refused.found))
 
     def _show_menu(self, at: QPoint) -> None:
         """Show what can be done with what is selected in the matrix."""

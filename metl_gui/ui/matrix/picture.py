@@ -6,7 +6,7 @@ a job can paint beside the window.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from PySide6.QtCore import QRectF, QSize
@@ -19,6 +19,8 @@ from metl_gui.ui.matrix.labels.legend import legend_px, paint_legend
 from metl_gui.ui.matrix.layout.axis import Axis, Level
 from metl_gui.ui.matrix.layout.camera import MARGIN_PX, TALLEST_CELL, WIDEST_CELL, Camera, level_at
 from metl_gui.ui.matrix.layout.content import PlaneContent
+from metl_gui.ui.matrix.layout.elements import NO_CELLS
+from metl_gui.ui.matrix.layout.tree_columns import Ints
 from metl_gui.ui.matrix.painting.paint_context import NO_TINTING, PaintContext, Tinting
 from metl_gui.ui.matrix.painting.plane import paint_plane
 from metl_gui.ui.theming.theme import Theme
@@ -43,6 +45,7 @@ class PictureSpec:
         size: width and height of the plane's part of the picture.
         theme: the colours.
         tinting: the overlay.
+        refused: places of cells some of whose sampled values are refused.
     """
 
     content: PlaneContent
@@ -50,6 +53,7 @@ class PictureSpec:
     size: tuple[float, float]
     theme: Theme
     tinting: Tinting = NO_TINTING
+    refused: Ints = field(default_factory=lambda: NO_CELLS)
 
     @property
     def width(self) -> int:
@@ -120,7 +124,9 @@ def paint(painter: QPainter, sheet: PictureSpec, ratio: float, *, is_vector: boo
     width, height = sheet.size
     painter.fillRect(QRectF(0, 0, sheet.width, sheet.height), sheet.theme.panel)
     content, camera = sheet.content, sheet.camera
-    look = PaintContext(content, camera, sheet.size, ratio, sheet.theme, sheet.tinting, is_vector)
+    look = PaintContext(
+        content, camera, sheet.size, ratio, sheet.theme, sheet.tinting, is_vector, refused=sheet.refused
+    )
     painter.save()
     painter.translate(left_px(), top_px())
     painter.setClipRect(QRectF(0, 0, width, height))

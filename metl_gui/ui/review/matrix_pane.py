@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TypeAlias
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from metl_gui.core.matrix.blocks import BlockKey
+from metl_gui.core.matrix.blocks import BlockKey, Element
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.review.items import ReviewItem
 from metl_gui.core.trees.nodes import Side
@@ -73,6 +74,7 @@ class MatrixPane(QWidget):
         layout.addWidget(self.matrix, 1)
         self.matrix.describe = self._spoken
         self.matrix.tip = self._tip
+        self.refused: Callable[[BlockKey, Element], str] = descriptions.takes_all
         self.matrix.picked.connect(self._picked)
         self.matrix.toggle_wanted.connect(self._toggle)
         self.matrix.run_wanted.connect(self._run)
@@ -188,7 +190,12 @@ class MatrixPane(QWidget):
         if content is None:
             return ""
         return descriptions.tip(
-            content, selected, (), lambda side, place: self._notes[side].of(place), self._project.comments()
+            content,
+            selected,
+            (),
+            lambda side, place: self._notes[side].of(place),
+            self._project.comments(),
+            refused=self.refused,
         )
 
 

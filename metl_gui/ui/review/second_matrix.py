@@ -51,6 +51,8 @@ class SecondMatrix(QObject):
         FocusRing(pane.matrix)
         self._page.views.append(pane.matrix)
         pane.matrix.sight.beside = self._page.edits.words_at
+        pane.matrix.show_refused(frozenset(self._page.refused.found))
+        pane.refused = self._page.refused.words
         pane.toggle_wanted.connect(self._page.mapper.toggle)
         pane.run_wanted.connect(self._page.mapper.run)
         pane.dropped.connect(self._page.drop)

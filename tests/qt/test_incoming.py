@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QMimeData, QPointF, QSettings, Qt, QUrl
+from PySide6.QtCore import QMimeData, QPoint, QPointF, QSettings, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
@@ -33,15 +33,15 @@ from tests.qt.conftest import activate, end
 from tests.unit.workbench.test_resuming import MANY, stop_after
 
 
-def drop(window: Window, *paths: Path) -> DropSheet:
+def drop(window: Window, *paths: Path, at: QPoint | None = None) -> DropSheet:
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
     buttons, keys = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
-    entered = QDragEnterEvent(window.rect().center(), Qt.DropAction.CopyAction, data, buttons, keys)
+    spot = window.rect().center() if at is None else at
+    entered = QDragEnterEvent(spot, Qt.DropAction.CopyAction, data, buttons, keys)
     QApplication.sendEvent(window, entered)
     assert entered.isAccepted()
-    at = QPointF(window.rect().center())
-    QApplication.sendEvent(window, QDropEvent(at, Qt.DropAction.CopyAction, data, buttons, keys))
+    QApplication.sendEvent(window, QDropEvent(QPointF(spot), Qt.DropAction.CopyAction, data, buttons, keys))
     return sheet_of(window)
 
 
@@ -74,7 +74,7 @@ def test_a_dropped_schema_changes_nothing_until_its_button_is_pressed(opened: Wi
     new = tmp_path / "fx.new.json"
     new.write_text('{"title": "fx.new", "type": "object", "properties": {"id": {"type": "integer"}}}')
     sheet = drop(opened, new)
-    numbers = "1 version of 1 schema in 1 file. 1 version is new to the extraction tree, 1 schema by name too."
+    numbers = "1 version of 1 schema in 1 file. 1 version is new to the extraction tree, 1 schema by name too: fx.new"
     assert numbers in texts(sheet)
     assert opened.project.value.state == state
     sheet.cancel.click()
@@ -83,6 +83,24 @@ def test_a_dropped_schema_changes_nothing_until_its_button_is_pressed(opened: Wi
     press(drop(opened, new), Act.ADD_EXTRACTION)
     assert opened.project.value.state > state
     assert "1 version added" in opened.notice.words.text()
+
+
+def test_files_dropped_on_a_tree_go_into_that_tree(opened: Window, tmp_path: Path) -> None:
+    (tmp_path / "fx.new.json").write_text('{"title": "fx.new", "type": "object", "properties": {"id": {}}}')
+    tree = opened.map.targets
+    sheet = drop(opened, tmp_path / "fx.new.json", at=tree.mapTo(opened, tree.rect().center()))
+    assert "new to the canonical model" in texts(sheet)
+    offer, _ = sheet.buttons[0]
+    assert offer.act is Act.ADD_CDM
+
+
+def test_messages_tell_of_which_schemas_they_are_and_can_be_tried(opened: Window, sample: SampleFolder) -> None:
+    sheet = drop(opened, sample.waiting)
+    assert "1 version is new to the extraction tree: fx.payments.orders" in texts(sheet)
+    state = opened.project.value.state
+    press(sheet, Act.TRY_MESSAGES)
+    assert "would need a decision" in trial_of(opened).heading.text()
+    assert opened.project.value.state == state
 
 
 def trial_of(window: Window) -> DryRunSheet:
@@ -226,7 +244,7 @@ def test_without_a_project_schemas_cannot_be_added_and_the_sheet_says_why(
     make_window: Callable[[], Window], sample: SampleFolder
 ) -> None:
     sheet = drop(make_window(), sample.canonical_model, sample.messages)
-    assert [button.isEnabled() for _, button in sheet.buttons] == [False] * 6
+    assert [button.isEnabled() for _, button in sheet.buttons] == [False] * 7
     assert "Open or make a project first" in texts(sheet)
 
 

@@ -43,6 +43,7 @@ class DropController(QObject):
         super().__init__(context.window)
         self._context, self._imports = context, imports
         self._found = RecognizedFiles()
+        self._onto: Side | None = None
         self._looking = NewestJob(context.jobs, self)
         self.trials = DryRunController(context, imports)
 
@@ -54,8 +55,13 @@ class DropController(QObject):
         else:
             self._context.notify("No files were copied: copy some in a file manager, or copy their paths.")
 
-    def look_at(self, paths: list[Path]) -> None:
-        """Find out what files are, and show it."""
+    def look_at(self, paths: list[Path], onto: Side | None = None) -> None:
+        """Find out what files are, and show it.
+
+        Args:
+            paths: the files and folders.
+            onto: the tree that they were dropped on, which schemas go to then; ``None`` for the likelier one.
+        """
         project = self._context.project
         document, workbench = project.value, project.workbench
         why_not = project.why_not if workbench is not None else _NO_PROJECT
@@ -63,8 +69,9 @@ class DropController(QObject):
 
         def task(watch: Watch) -> tuple[RecognizedFiles, tuple[DroppedPart, ...]]:
             found = aside(partial(recognize, tuple(paths)), watch)
-            return found, parts_of(found, document, why_not, workbench is not None)
+            return found, parts_of(found, document, why_not, workbench is not None, onto)
 
+        self._onto = onto
         self._looking.start("Looking at what was dropped", task, self._show)
 
     def _show(self, outcome: JobOutcome[tuple[RecognizedFiles, tuple[DroppedPart, ...]]]) -> None:
@@ -87,7 +94,9 @@ class DropController(QObject):
             case Act.ADD_CDM:
                 imports.add_schemas(Side.CDM, found)
             case Act.ONLY_TRY:
-                self.trials.try_reading(found.schemas)
+                self.trials.try_reading(found.schemas, self._onto)
+            case Act.TRY_MESSAGES:
+                self.trials.try_reading(found.message_schemas, Side.EXTRACTION)
             case Act.ADD_FROM_MESSAGES:
                 imports.import_schemas(Side.EXTRACTION, list(found.messages))
             case Act.ADD_TABLE if offer.path is not None:

@@ -250,11 +250,11 @@ class DryRunController(QObject):
         aside = self._context.jobs.worker.call
         self._start(lambda watch: aside(partial(read_sources, tuple(paths), "auto"), watch))
 
-    def try_reading(self, reading: ReaderResult) -> None:
-        """Try versions that were read already."""
-        self._start(lambda _watch: reading)
+    def try_reading(self, reading: ReaderResult, onto: Side | None = None) -> None:
+        """Try versions that were read already, in the tree that is named or in the likelier one."""
+        self._start(lambda _watch: reading, onto)
 
-    def _start(self, read: Task[ReaderResult]) -> None:
+    def _start(self, read: Task[ReaderResult], onto: Side | None = None) -> None:
         document = self._context.project.value
         if self._context.project.workbench is None:
             return
@@ -262,7 +262,7 @@ class DryRunController(QObject):
 
         def task(watch: Watch) -> tuple[ReaderResult, Side, SourceDryRun]:
             reading = read(watch)
-            side = likely_side(reading, document)
+            side = onto or likely_side(reading, document)
             return reading, side, try_reading(document, side, reading, refused, watch)
 
         self._trying.start("Trying schemas", task, self._show)

@@ -21,6 +21,11 @@ from metl_gui.ui.widgets.plain_text import plain_label
 from metl_gui.workbench.importing.dropped_files import Novelty, RecognizedFiles, likely_side, novelty
 
 _PARTS_SHOWN = 3
+_NEW_SHOWN = 4
+_LABELS_SHOWN = 6
+
+
+_TREES = {Side.EXTRACTION: "extraction tree", Side.CDM: "canonical model"}
 
 
 class Act(StrEnum):
@@ -35,6 +40,7 @@ class Act(StrEnum):
     USE = "use"
     TRY = "try"
     ONLY_TRY = "only-try"
+    TRY_MESSAGES = "try-messages"
 
 
 @dataclass(frozen=True)
@@ -69,7 +75,9 @@ class DroppedPart:
     offers: tuple[DropOffer, ...]
 
 
-def parts_of(found: RecognizedFiles, document: Document, why_not: str, has_project: bool) -> tuple[DroppedPart, ...]:
+def parts_of(
+    found: RecognizedFiles, document: Document, why_not: str, has_project: bool, onto: Side | None = None
+) -> tuple[DroppedPart, ...]:
     """Put what was found into words.
 
     Args:
@@ -77,13 +85,15 @@ def parts_of(found: RecognizedFiles, document: Document, why_not: str, has_proje
         document: the document of the open project.
         why_not: why nothing can be added to it, empty when it can.
         has_project: whether there is one at all.
+        onto: the tree that they were dropped on, ``None`` for none.
     """
     parts = [
         DroppedPart(f"The project {path.stem}", _end_of(str(path)), (DropOffer(Act.OPEN, "Open it", path),))
         for path in found.projects
     ]
     if found.schemas.declarations:
-        parts.append(_schemas(found, document, why_not, has_project))
+        side = onto or likely_side(found.schemas, document)
+        parts.append(_schemas(found, document, side, why_not, has_project))
     for table in found.tables:
         lines = f"; {number_of(table.problems, 'line')} cannot be used" if table.problems else ""
         text = f"{number_of(table.rows, 'element')} in {table.path.name}{lines}"
@@ -95,7 +105,7 @@ def parts_of(found: RecognizedFiles, document: Document, why_not: str, has_proje
         offer = DropOffer(Act.READ_ANSWERS, "See what they would do", sheet.path, "" if has_project else why_not)
         parts.append(DroppedPart("An answer sheet", text, (offer,)))
     if found.messages:
-        parts.append(_messages(found, why_not, has_project))
+        parts.append(_messages(found, document, why_not, has_project))
     return tuple(parts)
 
 
@@ -104,12 +114,10 @@ def refusal_words(found: RecognizedFiles, most: int) -> list[str]:
     return some_lines((f"{Path(refused.source).name}: {refused.reason}" for refused in found.refused), most)
 
 
-def _schemas(found: RecognizedFiles, document: Document, why_not: str, has_project: bool) -> DroppedPart:
-    likely = likely_side(found.schemas, document)
+def _schemas(found: RecognizedFiles, document: Document, likely: Side, why_not: str, has_project: bool) -> DroppedPart:
     facts = novelty(found.schemas, document, likely)
-    where = {Side.EXTRACTION: "extraction tree", Side.CDM: "canonical model"}
     text = f"{number_of(facts.versions, 'version')} of {number_of(facts.schemas, 'schema')} in "
-    text += f"{number_of(found.schema_files, 'file')}. {_what_is_new(facts, where[likely])}"
+    text += f"{number_of(found.schema_files, 'file')}. {_what_is_new(facts, _TREES[likely])}"
     if found.schemas.wire:
         text += " Binary messages that name them can be read then."
     offers = {
@@ -127,19 +135,37 @@ def _what_is_new(facts: Novelty, tree: str) -> str:
     if not facts.new_versions:
         return f"The {tree} has all of them already."
     words = f"{number_of(facts.new_versions, 'version')} {_is_are(facts.new_versions)} new to the {tree}"
-    return f"{words}, {number_of(facts.new_schemas, 'schema')} by name too." if facts.new_schemas else f"{words}."
+    words += f", {number_of(facts.new_schemas, 'schema')} by name too" if facts.new_schemas else ""
+    return f"{words}: {_new_names(facts)}."
 
 
-def _messages(found: RecognizedFiles, why_not: str, has_project: bool) -> DroppedPart:
+def _new_names(facts: Novelty) -> str:
+    """Name the first schemas of which versions are new, with these."""
+    named = []
+    for name, labels in facts.new[:_NEW_SHOWN]:
+        known = [label for label in labels if label]
+        more = len(known) - _LABELS_SHOWN
+        shown = ", ".join(known[:_LABELS_SHOWN]) + (f" and {more:,} more" if more > 0 else "")
+        named.append(f"{name} {shown}".rstrip())
+    left = len(facts.new) - _NEW_SHOWN
+    return "; ".join([*named, f"{number_of(left, 'other schema')}"] if left > 0 else named)
+
+
+def _messages(found: RecognizedFiles, document: Document, why_not: str, has_project: bool) -> DroppedPart:
     no_run = "" if has_project else why_not
     text = f"{number_of(len(found.messages), 'file')}, {_size(found.message_bytes)}, "
     text += f"read from {_end_of(found.message_source)}"
-    offers = (
+    offers = [
         DropOffer(Act.TRY, "Test run", None, no_run),
         DropOffer(Act.USE, "Use as sample", None, no_run),
         DropOffer(Act.ADD_FROM_MESSAGES, "Add their schemas", None, why_not),
-    )
-    return DroppedPart("Messages", text, offers)
+    ]
+    if found.message_schemas.declarations:
+        facts = novelty(found.message_schemas, document, Side.EXTRACTION)
+        text += f". They are of {number_of(facts.versions, 'version')} of {number_of(facts.schemas, 'schema')}. "
+        text += _what_is_new(facts, _TREES[Side.EXTRACTION])
+        offers.append(DropOffer(Act.TRY_MESSAGES, "Only try", None, no_run))
+    return DroppedPart("Messages", text, tuple(offers))
 
 
 def _end_of(path: str) -> str:

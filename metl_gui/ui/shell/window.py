@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QSettings, QSize, Qt, QTimer
+from PySide6.QtCore import QPoint, QSettings, QSize, Qt, QTimer
 from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QShowEvent
 from PySide6.QtWidgets import QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
@@ -243,7 +243,13 @@ class Window(QMainWindow):
         paths = files_in(event.mimeData())
         if paths:
             event.acceptProposedAction()
-            self.drops.look_at(paths)
+            self.drops.look_at(paths, self._tree_at(event.position().toPoint()))
+
+    def _tree_at(self, spot: QPoint) -> Side | None:
+        """Return the tree at a place of the window."""
+        hit = self.childAt(spot)
+        trees = {Side.EXTRACTION: self.map.sources, Side.CDM: self.map.targets}
+        return next((side for side, tree in trees.items() if hit is not None and tree.isAncestorOf(hit)), None)
 
     def _at_hand(self, number: int) -> QWidget:
         run, warehouse = self.run_page.setup, self.warehouse.page

@@ -27,6 +27,9 @@ from metl_gui.workbench.review.answer_sheet import ANSWER, KEY, SHEET
 MOST_FILES = 20_000
 """A folder with more is hardly meant: it would be read for minutes."""
 
+MOST_MESSAGE_BYTES = 64_000_000
+"""Of more messages the schemas are read when somebody wants them, not at once."""
+
 _TABLE_SUFFIXES = (".csv", ".tsv")
 
 
@@ -74,6 +77,7 @@ class RecognizedFiles:
         message_source: what to name so that a run reads them, a file or a folder.
         refused: everything else, and why.
         sheets: answer sheets.
+        message_schemas: versions that the messages are of, where these are not too many to be read at once.
     """
 
     projects: tuple[Path, ...] = ()
@@ -85,6 +89,7 @@ class RecognizedFiles:
     message_source: str = ""
     refused: tuple[SkippedSource, ...] = ()
     sheets: tuple[FoundSheet, ...] = ()
+    message_schemas: ReaderResult = field(default_factory=ReaderResult)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,13 +100,15 @@ class Novelty:
         schemas: how many they are, by name.
         new_schemas: names that the tree does not have.
         versions: how many versions.
-        new_versions: versions whose content the tree does not have.
+        new_versions: versions whose content neither the tree nor one before among them has: so many would be added.
+        new: the names of these schemas, each with the labels of its versions, empty for a version without one.
     """
 
     schemas: int
     new_schemas: int
     versions: int
     new_versions: int
+    new: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
 def recognize(sources: Sequence[Path], watch: Watch = UNWATCHED) -> RecognizedFiles:
@@ -131,20 +138,24 @@ def recognize(sources: Sequence[Path], watch: Watch = UNWATCHED) -> RecognizedFi
             _sort_table(path, tables, refused)
         else:
             _sort_other(path, schemas, messages, refused)
-    reading = (
-        folders.read(schemas, entering=lambda path: watch.step(f"Reading {path.name}")) if schemas else ReaderResult()
-    )
+    reading = _read(schemas, watch)
+    message_bytes = sum(path.stat().st_size for path in messages if path.exists())
     return RecognizedFiles(
         tuple(projects),
         replace(reading, refused=()),
         len(schemas),
         tuple(tables),
         tuple(messages),
-        sum(path.stat().st_size for path in messages if path.exists()),
+        message_bytes,
         _source_of(sources, messages),
         (*refused, *reading.refused),
         tuple(sheets),
+        _read(messages if message_bytes <= MOST_MESSAGE_BYTES else (), watch),
     )
+
+
+def _read(files: Sequence[Path], watch: Watch) -> ReaderResult:
+    return folders.read(files, entering=lambda path: watch.step(f"Reading {path.name}")) if files else ReaderResult()
 
 
 def novelty(reading: ReaderResult, document: Document, side: Side) -> Novelty:
@@ -156,8 +167,15 @@ def novelty(reading: ReaderResult, document: Document, side: Side) -> Novelty:
     names = {declaration.name for declaration in reading.declarations}
     known = {name: schema for name in names if (schema := tree.named(name)) is not None}
     prints = {name: {v.fingerprint for v in tree.versions(schema.id)} for name, schema in known.items()}
-    new = sum(each.fingerprint not in prints.get(each.name, ()) for each in reading.declarations)
-    return Novelty(len(names), len(names) - len(known), len(reading.declarations), new)
+    new: dict[str, list[str]] = {}
+    for each in reading.declarations:
+        there = prints.setdefault(each.name, set())
+        if each.fingerprint not in there:
+            there.add(each.fingerprint)
+            new.setdefault(each.name, []).append(each.label or "")
+    named = tuple((name, tuple(labels)) for name, labels in sorted(new.items()))
+    added = sum(len(labels) for _, labels in named)
+    return Novelty(len(names), len(names) - len(known), len(reading.declarations), added, named)
 
 
 def likely_side(reading: ReaderResult, document: Document) -> Side:

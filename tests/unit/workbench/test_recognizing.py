@@ -78,9 +78,19 @@ def test_what_a_tree_knows_is_told_from_what_is_new(tmp_path: Path) -> None:
         add_reading(workbench, Side.CDM, recognize(known).schemas)
         more = [*known, schema(tmp_path, "fx.a", "id", "name"), schema(tmp_path, "fx.c", "id")]
         reading = recognize(more).schemas
-        assert novelty(reading, workbench.document, Side.CDM) == Novelty(3, 1, 4, 2)
-        assert novelty(reading, workbench.document, Side.EXTRACTION) == Novelty(3, 3, 4, 4)
+        in_cdm, in_extraction = (novelty(reading, workbench.document, side) for side in (Side.CDM, Side.EXTRACTION))
+        assert in_cdm == Novelty(3, 1, 4, 2, (("fx.a", ("",)), ("fx.c", ("",))))
+        assert in_extraction == Novelty(3, 3, 4, 4, (("fx.a", ("", "")), ("fx.b", ("",)), ("fx.c", ("",))))
         assert likely_side(reading, workbench.document) is Side.CDM
+
+
+def test_a_version_that_repeats_one_before_it_among_the_files_is_not_new_twice(tmp_path: Path) -> None:
+    files = [schema(tmp_path, "fx.a", "id"), schema(tmp_path, "fx.a", "id"), schema(tmp_path, "fx.a", "id", "name")]
+    reading = recognize(files).schemas
+    with Workbench.create(tmp_path / "p.metl") as workbench:
+        told = novelty(reading, workbench.document, Side.EXTRACTION)
+        added = add_reading(workbench, Side.EXTRACTION, reading)
+    assert told.new_versions == len(added.added) == 2
 
 
 def test_schemas_that_no_tree_knows_belong_to_the_extraction_tree(tmp_path: Path) -> None:

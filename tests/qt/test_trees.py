@@ -26,6 +26,7 @@ from metl_gui.ui.theming.marks import MarkShape
 from metl_gui.ui.trees import contents
 from metl_gui.ui.trees.model import FACTS_ROLE, ROOT, TreeModel
 from metl_gui.ui.trees.node import RowFacts
+from metl_gui.ui.trees.view import found_parts
 from metl_gui.workbench.session import Workbench
 from tests.qt.random_documents import some_document
 
@@ -329,3 +330,37 @@ def test_another_project_begins_unfiltered_and_the_first_one_keeps_its_filter(
     content = window.map.matrix.content
     assert content is not None
     assert not content.columns.is_partial
+
+
+@pytest.mark.parametrize(
+    ("name", "sought", "found"),
+    [
+        ("customer_id", ("cust", "id"), ["[cust]", "omer_", "[id]"]),
+        ("CustomerId", ("cust",), ["[Cust]", "omerId"]),
+        ("aaaa", ("aa",), ["[aaaa]"]),
+        ("amount", (), ["amount"]),
+        ("amount", ("",), ["amount"]),
+        ("İstanbul", ("i",), ["İstanbul"]),  # its small form has a letter more
+        ("", ("a",), []),
+    ],
+)
+def test_letters_that_a_filter_asked_for_are_told_from_the_others(
+    name: str, sought: tuple[str, ...], found: list[str]
+) -> None:
+    assert [f"[{text}]" if is_found else text for text, is_found in found_parts(name, sought)] == found
+
+
+def test_found_letters_stand_out_in_the_rows_and_esc_shows_everything_again(window: Window) -> None:
+    panel = window.map.sources
+    panel.filter_now("person")
+    assert panel.view.rows.sought == ("person",)
+    shown = panel.view.viewport().grab().toImage()
+    panel.view.rows.sought = ()
+    assert panel.view.viewport().grab().toImage() != shown
+    for taker in (panel.box, panel.view):
+        panel.filter_now("person")
+        taker.setFocus()
+        QTest.keyClick(taker, Qt.Key.Key_Escape)
+        assert panel.box.text() == ""
+        assert panel.view.rows.sought == ()
+    assert panel.model.shown_count[0] == panel.model.shown_count[1]

@@ -7,8 +7,10 @@ a tree while it is folded: a narrow strip with its name, which unfolds it.
 from __future__ import annotations
 
 from PySide6.QtCore import (
+    QEvent,
     QItemSelectionModel,
     QModelIndex,
+    QObject,
     QPersistentModelIndex,
     QPoint,
     QPointF,
@@ -17,7 +19,7 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtGui import QFontMetricsF, QKeyEvent, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractItemView,
@@ -221,6 +223,8 @@ class TreePanel(Surface):
         project.samples_changed.connect(self.view.viewport().update)
         self.funnel.toggled.connect(self._narrow)
         self.box.textChanged.connect(self._wait_for_letters)
+        for taker in (self.box, self.view):
+            taker.installEventFilter(self)
         self.view.selectionModel().selectionChanged.connect(self._chosen)
         self.view.dropped.connect(self.dropped)
         self.view.menu_wanted.connect(self._show_menu)
@@ -240,6 +244,18 @@ class TreePanel(Surface):
         """Show sample values beside names where there is room, or not."""
         self._shows_values = is_on
         self.view.viewport().update()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Esc in the box or the tree clears the filter, where there is one."""
+        keys = (QEvent.Type.KeyPress, QEvent.Type.ShortcutOverride)
+        if event.type() not in keys or not isinstance(event, QKeyEvent) or event.key() != Qt.Key.Key_Escape:
+            return super().eventFilter(watched, event)
+        if not self.box.text():
+            return super().eventFilter(watched, event)
+        if event.type() is QEvent.Type.KeyPress:
+            self.filter_now("")
+        event.accept()
+        return True
 
     @property
     def is_folded(self) -> bool:
@@ -299,6 +315,7 @@ class TreePanel(Surface):
         self.box.clear()
         self._timer.stop()
         self._query, self._narrowed = Query(), None
+        self.view.rows.sought = ()
         was_told = self.funnel.blockSignals(True)
         self.funnel.setChecked(False)
         self.funnel.blockSignals(was_told)
@@ -326,6 +343,7 @@ class TreePanel(Surface):
 
     def _filter(self) -> None:
         self._query = parse(self.box.text())
+        self.view.rows.sought = self._query.values(TermKind.WORD)
         self.model.filter(self._query, self.box.text())
 
     def _filled(self) -> None:

@@ -7,6 +7,7 @@ fields are dragged: the first one's name, and how many more.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import groupby
 
 from PySide6.QtCore import (
     QEvent,
@@ -23,12 +24,14 @@ from PySide6.QtCore import (
     Signal,
 )
 from PySide6.QtGui import (
+    QColor,
     QContextMenuEvent,
     QDrag,
     QDragEnterEvent,
     QDragLeaveEvent,
     QDragMoveEvent,
     QDropEvent,
+    QFont,
     QFontMetricsF,
     QHelpEvent,
     QKeyEvent,
@@ -98,6 +101,7 @@ class NodeDelegate(RowDelegate[RowFacts]):
         self.below: QPersistentModelIndex | None = None
         self.note_of: Callable[[Index], Note] = _no_note
         self.value_of: Callable[[Index], str] = _no_value
+        self.sought: tuple[str, ...] = ()
 
     def paint_ground(self, painter: QPainter, option: QStyleOptionViewItem, index: Index, row: RowFacts) -> None:
         """Paint the tint of a row, and the frame of one that fields would be dropped on."""
@@ -119,21 +123,29 @@ class NodeDelegate(RowDelegate[RowFacts]):
             left += themes.px(18)
         words = QRectF(left, box.top(), box.right() - left - 10, box.height())
         value = self.value_of(index) if row.mark is not None else ""
-        _paint_words(painter, words, row, self.note_of(index), is_selected, value)
+        _paint_words(painter, words, row, self.note_of(index), is_selected, value, self.sought)
 
 
 def _paint_words(
-    painter: QPainter, box: QRectF, facts: RowFacts, note: Note, is_selected: bool, value: str = ""
+    painter: QPainter,
+    box: QRectF,
+    facts: RowFacts,
+    note: Note,
+    is_selected: bool,
+    value: str = "",
+    sought: tuple[str, ...] = (),
 ) -> None:
     theme = themes.current()
     detail_font = themes.scaled(0.88)
     name_font = themes.scaled(1.0, bold=facts.is_strong)
-    words, kind = facts.pill
-    pill = pill_width(words) + 6 if words else 0.0
-    pill += _BUBBLE_PX if note.comment else 0.0
+    bubble = _BUBBLE_PX if note.comment else 0.0
     told = f"masked · {facts.detail}" if note.is_masked else facts.detail
     name_metrics, detail_metrics = QFontMetricsF(name_font), QFontMetricsF(detail_font)
     name_width = name_metrics.horizontalAdvance(facts.name)
+    words, kind = facts.pill
+    if words and name_width + pill_width(words) + bubble + 14 > box.width():
+        words = ""  # its name is what a row is known by
+    pill = bubble + (pill_width(words) + 6 if words else 0.0)
     share = _NAME_BESIDE_MASKED if note.is_masked else _NAME
     detail_room = max(0.0, box.width() - min(name_width, box.width() * share) - pill - 10)
     with_value = f"{value}{_BETWEEN}{told}" if value and not note.is_masked else ""
@@ -145,10 +157,8 @@ def _paint_words(
     detail_width = detail_metrics.horizontalAdvance(detail)
     room = box.width() - detail_width - pill - (8 if detail else 0)
     name = name_metrics.elidedText(facts.name, Qt.TextElideMode.ElideMiddle, room)
-    painter.setFont(name_font)
-    painter.setPen(quiet_ink(is_selected) if facts.mark is MarkShape.IGNORED else theme.text)
-    painter.drawText(box, LEFT, name)
-    at = box.left() + name_metrics.horizontalAdvance(name) + 8
+    ink = quiet_ink(is_selected) if facts.mark is MarkShape.IGNORED else theme.text
+    at = _paint_name(painter, box, name, (name_font, ink), sought) + 8
     if note.comment:
         paint_bubble(painter, QPointF(at, box.center().y()), theme)
         at += _BUBBLE_PX
@@ -157,6 +167,40 @@ def _paint_words(
     painter.setFont(detail_font)
     painter.setPen(quiet_ink(is_selected))
     painter.drawText(box, RIGHT, detail)
+
+
+def found_parts(name: str, sought: tuple[str, ...]) -> list[tuple[str, bool]]:
+    """Part a name into what a filter asked for, in any case of letters, and what lies between.
+
+    Args:
+        name: as it is shown.
+        sought: words in lower case.
+    """
+    small = name.lower()
+    marked = [False] * len(name)
+    if len(small) == len(name):  # a few letters have several small ones
+        for word in filter(None, sought):
+            at = small.find(word)
+            while at >= 0:
+                marked[at : at + len(word)] = [True] * len(word)
+                at = small.find(word, at + 1)
+    runs = groupby(zip(name, marked, strict=True), key=lambda each: each[1])
+    return [("".join(letter for letter, _ in run), is_found) for is_found, run in runs]
+
+
+def _paint_name(
+    painter: QPainter, box: QRectF, name: str, plain: tuple[QFont, QColor], sought: tuple[str, ...]
+) -> float:
+    """Paint a name, bold and in the accent what was asked for, and return where it ends."""
+    font, ink = plain
+    bold = themes.scaled(1.0, bold=True)
+    left = box.left()
+    for text, is_found in found_parts(name, sought):
+        painter.setFont(bold if is_found else font)
+        painter.setPen(themes.current().accent if is_found else ink)
+        painter.drawText(QRectF(left, box.top(), box.right() - left, box.height()), LEFT, text)
+        left += QFontMetricsF(painter.font()).horizontalAdvance(text)
+    return left
 
 
 _WIDEST, _HEIGHT = 260.0, 26

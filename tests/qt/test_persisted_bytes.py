@@ -66,6 +66,7 @@ def _keep(settings: ViewSettings) -> None:
     settings.shows_time = True
     settings.shows_values = False
     settings.folds_settled = True
+    settings.shows_first_steps = False
     settings.remember_target("local[2]")
     settings.who = "ada"
     settings.folded = [[1, 300], [0, 200]]

@@ -144,6 +144,15 @@ class ViewSettings:
         self._store.setValue("sample_values", "" if is_shown else "hidden")
 
     @property
+    def shows_first_steps(self) -> bool:
+        """Whether copies of the sample show their first steps."""
+        return str(self._store.value("first_steps", "")) != "hidden"
+
+    @shows_first_steps.setter
+    def shows_first_steps(self, is_shown: bool) -> None:
+        self._store.setValue("first_steps", "" if is_shown else "hidden")
+
+    @property
     def folds_settled(self) -> bool:
         """Whether what was settled lately is folded to its heading below the review list."""
         return str(self._store.value("settled", "")) == "folded"

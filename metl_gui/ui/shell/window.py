@@ -44,6 +44,7 @@ from metl_gui.ui.run.processes import SparkRuns
 from metl_gui.ui.search.docks import ListDocks
 from metl_gui.ui.shell.action_table import ORDER, all_rows
 from metl_gui.ui.shell.commands import WindowCommands
+from metl_gui.ui.shell.first_steps import FirstStepsController
 from metl_gui.ui.shell.layout import FloatingDocks, WindowLayout, fill_panels, fill_recent
 from metl_gui.ui.shell.project_status import ProjectFacts
 from metl_gui.ui.shell.projects import Maintenance, PreparedProject, ProjectOpener, Projects
@@ -88,6 +89,7 @@ class Window(QMainWindow):
     imports: ImportCommands
     projects: Projects
     drops: DropController
+    first_steps: FirstStepsController
     map: MapPage
     preview: PreviewController
     lists: ListDocks
@@ -271,12 +273,14 @@ class Window(QMainWindow):
         self.actions_table.add_live_menu("View > Go > Bookmarks", self.map.going.fill_bookmarks)
         for page in (self.map, self.review, self.run_page, self.warehouse.page, self.start, self.opening_page):
             self.stack.addWidget(page)
+        self.first_steps = FirstStepsController(self.context, self.drops)
         central = QWidget()
         layout = QVBoxLayout(central)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(self.head)
         layout.addWidget(self.history.banner)
+        layout.addWidget(self.first_steps.strip)
         layout.addWidget(self.stack, 1)
         self.setCentralWidget(central)
         self.floating = FloatingDocks(self.stack)
@@ -297,6 +301,9 @@ class Window(QMainWindow):
         self.facts.follow()
         self.project.refused.connect(self._refused)
         self.stack.currentChanged.connect(self.actions_table.refresh)
+        self.stack.currentChanged.connect(self.first_steps.show_page)
+        self.spark.ended.connect(self.first_steps.refresh)
+        self.history.live.changed.connect(self.first_steps.refresh)
         self.lists.said.connect(self.notify)
         self.suggest.said.connect(self._tell_said)
         self.preview.said.connect(self._tell_said)

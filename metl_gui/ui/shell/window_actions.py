@@ -208,6 +208,7 @@ TABLE = (
     WindowRow("change_keys", "Tools", "Keys…", "", lambda w: w.commands.change_keys(), always),
     WindowRow("shortcuts", "Help", "Keys", "F1", lambda w: w.commands.show_keys(), always, also="?"),
     WindowRow("glossary", "Help", "Glossary", "", lambda w: w.commands.show_glossary(), always),
+    WindowRow("first_steps", "Help", "First steps", "", lambda w: w.first_steps.show_again(), always),
     WindowRow("about", "Help", "About METL Workbench", does=lambda w: w.commands.show_about(), when=always),
     WindowRow("hint_enter", "Mapping", "Take the first answer of the card in focus", "Enter", scope="review list"),
 )

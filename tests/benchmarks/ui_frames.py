@@ -21,7 +21,6 @@ from PySide6.QtWidgets import QAbstractScrollArea, QApplication
 
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui.matrix.labels.headers import left_px, top_px
 from metl_gui.ui.matrix.layout.camera import MARGIN_PX
 from metl_gui.ui.matrix.layout.content import PlaneContent, content_of
 from metl_gui.ui.matrix.view import MatrixView
@@ -143,7 +142,8 @@ def _first_picture(document: Document, width: int, height: int) -> tuple[MatrixV
 
 def _plane(view: MatrixView) -> QRectF:
     frame = view.frame
-    plane = QRectF(left_px(), top_px(), frame.width, frame.height)
+    at = view.panes.plane.pos()
+    plane = QRectF(at.x(), at.y(), frame.width, frame.height)
     return plane.adjusted(MARGIN_PX, MARGIN_PX, -MARGIN_PX, -MARGIN_PX)
 
 

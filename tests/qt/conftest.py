@@ -187,6 +187,7 @@ def threaded(chosen: QApplication, sample: SampleFolder, tmp_path: Path) -> Iter
     settings = QSettings(str(tmp_path / "view.ini"), QSettings.Format.IniFormat)
     window = Window(settings, Jobs(), warms_up=False)
     themes.dress(chosen)
+    window.resize(1600, 1000)
     window.show()
     window.show_project(Workbench.open(sample.project))
     yield window

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import QApplication
 
 from metl_gui.core.matrix.blocks import Block, Element
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui.matrix.labels.headers import top_bands
+from metl_gui.ui.matrix.labels.headers import top_bands, top_px
 from metl_gui.ui.matrix.layout.axis import Level
 from metl_gui.ui.matrix.layout.camera import Camera, level_at
 from metl_gui.ui.matrix.view import MatrixView
@@ -233,7 +233,7 @@ def test_each_band_of_the_header_selects_its_own_level_where_versions_are_drawn(
     assert matrix.hits.level(Side.EXTRACTION) is Level.VERSION
     select(window, block.key, block.elements[0])
     at = matrix.centre_of(block.elements[0]).x()
-    for level, top, height in top_bands(content.columns, Level.VERSION):
+    for level, top, height in top_bands(content.columns, Level.VERSION, top_px()):
         QTest.mouseClick(matrix.viewport(), LEFT, NONE, QPoint(round(at), round(top + height / 2)))
         chosen = window.selection.current.source
         assert chosen is not None

@@ -51,7 +51,7 @@ def test_an_empty_project_says_what_fills_it_until_both_sides_are_there(empty: W
     wanted: list[object] = []
     page.import_wanted.disconnect()
     page.import_wanted.connect(wanted.append)
-    assert page.middle.currentWidget() is page.empty
+    assert page.empty.isVisible()
     page.empty.targets.click()
     add(empty, Side.EXTRACTION, "fx.a", "id")
     assert page.empty.title.text() == "No canonical model yet"

@@ -13,7 +13,6 @@ from PySide6.QtCore import QModelIndex, QObject, Qt
 from PySide6.QtGui import QFont, QKeySequence
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QDialog,
     QHBoxLayout,
     QHeaderView,
     QKeySequenceEdit,
@@ -27,6 +26,7 @@ from PySide6.QtWidgets import (
 from metl_gui.ui.actions.keymap import Keymap
 from metl_gui.ui.actions.table import MENUS
 from metl_gui.ui.theming import theme as themes
+from metl_gui.ui.widgets.fitted_dialog import FittedDialog
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.rows import Index
 from metl_gui.ui.widgets.table import ColumnsModel
@@ -126,7 +126,7 @@ class KeyTable(ColumnsModel):
         return None
 
 
-class KeySheet(QDialog):
+class KeySheet(FittedDialog):
     """Lists the keys; a base for the dialog that changes them.
 
     Args:

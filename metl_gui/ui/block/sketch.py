@@ -324,7 +324,6 @@ def scrolled(panel: QWidget) -> QScrollArea:
     area = QScrollArea()
     area.setWidgetResizable(True)
     area.setFrameShape(QFrame.Shape.NoFrame)
-    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
     area.setWidget(panel)
     area.viewport().setAutoFillBackground(False)  # setWidget fills grounds, which hides the surface below
     panel.setAutoFillBackground(False)

@@ -7,7 +7,7 @@ from typing import Any
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from metl_gui.ui.project.text import amount, duration_ns
 from metl_gui.ui.widgets.labels import Elided
@@ -108,6 +108,7 @@ class Figures(QWidget):
         self.aside = Figure(ASIDE, "set aside", "Show what was set aside", "set aside")
         self.kernel = Figure(KERNEL, "per message in the kernel", "Show how fast the kernel was", "a message, kernel")
         self._figures = (self.rate, self.read, self.mapped, self.aside, self.kernel)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)  # the numbers are never cut
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(12)

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, QObject, Qt, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QDialog, QFileDialog, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from metl_gui.core.progress import Watch
 from metl_gui.core.project.reader_result import ReaderResult
@@ -25,6 +25,7 @@ from metl_gui.ui.project.text import number_of
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.dialogs import show_about
+from metl_gui.ui.widgets.fitted_dialog import FittedDialog
 from metl_gui.ui.widgets.pill import VERDICT_KINDS, KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
 from metl_gui.ui.widgets.two_line_list import LineModel, TwoLines, line_view
@@ -138,7 +139,7 @@ def _block_details(tried: TriedBlock) -> Iterator[str]:
 _SIZE, _DETAILS_PX = (760, 560), 96
 
 
-class DryRunSheet(QDialog):
+class DryRunSheet(FittedDialog):
     """What would be lost, one row each, and all of the current one below.
 
     Args:

@@ -10,12 +10,13 @@ from enum import StrEnum
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.project.text import number_of, some_lines
 from metl_gui.ui.theming import theme as themes
+from metl_gui.ui.widgets.fitted_dialog import FittedDialog
 from metl_gui.ui.widgets.pill import KeyButton, ValueButton
 from metl_gui.ui.widgets.plain_text import plain_label
 from metl_gui.workbench.importing.dropped_files import Novelty, RecognizedFiles, likely_side, novelty
@@ -189,7 +190,7 @@ def _size(number: int) -> str:
 _WIDTH_PX = 600
 
 
-class DropSheet(QDialog):
+class DropSheet(FittedDialog):
     """One part for each kind of file, with its buttons.
 
     Args:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QItemSelectionModel, Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QKeySequence, QShortcut
-from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QProgressBar, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QScrollArea, QVBoxLayout, QWidget
 
 from metl_gui.core.progress import Progress
 from metl_gui.core.project.named_states import NamedState
@@ -19,6 +19,7 @@ from metl_gui.ui.jobs.jobs import JobOutcome, Jobs, NewestJob
 from metl_gui.ui.project.text import number_of
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets import dialogs
+from metl_gui.ui.widgets.fitted_dialog import FittedDialog
 from metl_gui.ui.widgets.labels import Elided
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
@@ -59,7 +60,7 @@ _OPENED = (".html", ".xlsx")
 _BEFORE, _AFTER = "What it cannot say", "What it does not say"
 
 
-class ExportDialog(QDialog):
+class ExportDialog(FittedDialog):
     """Exports a published state in one format after another, until it is closed.
 
     Signals:
@@ -247,7 +248,6 @@ class ExportDialog(QDialog):
         self.page.setWidgetResizable(True)
         self.page.setAccessibleName("Options of the format, and what it cannot say")
         self.page.setFrameShape(QFrame.Shape.NoFrame)
-        self.page.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         right = QVBoxLayout()
         right.setSpacing(12)
         right.addWidget(self.title)

@@ -12,7 +12,6 @@ from pathlib import Path
 
 from PySide6.QtWidgets import (
     QButtonGroup,
-    QDialog,
     QDialogButtonBox,
     QFileDialog,
     QLabel,
@@ -31,6 +30,7 @@ from metl_gui.ui.matrix.view import MatrixView
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.theming.theme import Theme
 from metl_gui.ui.widgets import dialogs
+from metl_gui.ui.widgets.fitted_dialog import FittedDialog
 
 _LEVELS = (
     (Level.GROUP, "The whole matrix, groups"),
@@ -40,7 +40,7 @@ _LEVELS = (
 )
 
 
-class PictureDialog(QDialog):
+class PictureDialog(FittedDialog):
     """One choice, then a file name.
 
     Args:

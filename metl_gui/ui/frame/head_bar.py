@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from html import escape
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QFontMetricsF, QResizeEvent
-from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QLineEdit, QSizePolicy, QWidget
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QAction, QFontMetricsF, QResizeEvent
+from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QLineEdit, QMenu, QSizePolicy, QToolButton, QWidget
 
 from metl_gui.ui.context.app_context import PAGES
 from metl_gui.ui.theming import theme as themes
@@ -18,7 +18,9 @@ _ROOM_FOR_SPARK_PX = 1_120
 _ROOM_FOR_TITLE_PX = 900
 _ROOM_FOR_LIVE_PX, _ROOM_FOR_CHANGES_PX = 1_450, 1_200
 _LONGEST_LIVE_PX = 330
-_SEARCH_PX = 210
+_SEARCH_PX, _LEAST_SEARCH_PX = 210, 90
+_FORMS = 6
+"""How many ways there are to be narrower than what the width alone leaves out."""
 
 
 class HeadBar(QWidget):
@@ -59,6 +61,11 @@ class HeadBar(QWidget):
         self._undo_title: str | None = None
         self._why_no_undo = ""
         self._live_words = ("", "", "")
+        self._run_key, self._form = "F5", 0
+        self.menu = QToolButton()
+        self.menu.setText("▾")
+        self.menu.setAccessibleName("Pages")
+        self.menu.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self._build()
         self.dress()
         self.undo.clicked.connect(self.undo_wanted)
@@ -69,6 +76,7 @@ class HeadBar(QWidget):
     def show_page(self, number: int) -> None:
         """Check the button of a page."""
         self.pages[number].setChecked(True)
+        self._fit()
 
     def show_waiting(self, count: int) -> None:
         """Show how many decisions wait."""
@@ -89,24 +97,25 @@ class HeadBar(QWidget):
         self.undo.setToolTip(plain_tip(title or why_not))
         if self._is_narrow:
             words = "Undo"
+        if self._form >= 3:
+            words = ""
         metrics = QFontMetricsF(themes.scaled(1.0, bold=True))
         longest = min(themes.px(_LONGEST_TITLE_PX), round(self.width() * _TITLE_SHARE))
-        self.undo.setText(metrics.elidedText(f"↶  {words}", Qt.TextElideMode.ElideRight, longest))
+        longest = max(longest, themes.px(24))
+        self.undo.setText(metrics.elidedText(f"↶  {words}".rstrip(), Qt.TextElideMode.ElideRight, longest))
         self.undo.updateGeometry()
 
     def show_keys(self, keys: dict[str, str]) -> None:
         """Show the keys that actions have now, by the actions' ids."""
-        self.run.key = keys["run"]
-        self.run.updateGeometry()
+        self._run_key = keys["run"]
+        self._fit()
         find = keys.get("find", "")
         self.search.setPlaceholderText(f"Search everywhere     {find}".rstrip())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Leave out what can be read elsewhere when there is no room for it."""
         super().resizeEvent(event)
-        self.spark.setVisible(self.width() >= themes.px(_ROOM_FOR_SPARK_PX))
-        self.show_undo(self._undo_title, self._why_no_undo)
-        self.show_live(*self._live_words)
+        self._fit()
 
     def show_live(self, words: str, short: str, tip: str) -> None:
         """Say what production uses; empty words while nothing is published.
@@ -126,7 +135,7 @@ class HeadBar(QWidget):
         self.live.setText(f"▲  {shown}")
         self.live.setAccessibleName(words)
         self.live.setToolTip(plain_tip(f"{words}\n{tip}"))
-        self.live.setVisible(bool(words))
+        self.live.setVisible(bool(words) and self._form < 2)
         self.live.updateGeometry()
 
     @property
@@ -145,15 +154,39 @@ class HeadBar(QWidget):
         """Follow theme and scale."""
         self.setFixedHeight(themes.px(46))
         self.search.setMaximumWidth(themes.px(380))
-        self.show_undo(self._undo_title, self._why_no_undo)
         self.show_spark(self._spark_words)
-        self.show_live(*self._live_words)
+        self._fit()
+
+    def minimumSizeHint(self) -> QSize:
+        """Ask for no width: what is in the bar gives way."""
+        return QSize(0, self.height())
+
+    def _fit(self) -> None:
+        """Leave out as much as the rest needs: keys, what is live, words of buttons, names of pages."""
+        self.spark.setVisible(self.width() >= themes.px(_ROOM_FOR_SPARK_PX))
+        for form in range(_FORMS):
+            self._form = form
+            self.search.setMinimumWidth(themes.px(_LEAST_SEARCH_PX if form else _SEARCH_PX))
+            self.run.key = "" if form else self._run_key
+            self.run.setText("▶" if form >= 4 else "▶  Test run")
+            self.run.updateGeometry()
+            for button in self.pages:
+                button.setVisible(form < 5 or button.isChecked())
+            self.menu.setVisible(form >= 5)
+            self.show_undo(self._undo_title, self._why_no_undo)
+            self.show_live(*self._live_words)
+            self._row.invalidate()
+            if self._row.minimumSize().width() <= self.width():
+                break
+
+    def _page_chosen(self, action: QAction) -> None:
+        self.page_wanted.emit(action.data())
 
     def _tell_page(self, number: int) -> None:
         self.page_wanted.emit(number)
 
     def _build(self) -> None:
-        row = QHBoxLayout(self)
+        row = self._row = QHBoxLayout(self)
         row.setContentsMargins(14, 6, 14, 6)
         row.setSpacing(10)
         segments = QHBoxLayout()
@@ -163,7 +196,14 @@ class HeadBar(QWidget):
             button.setProperty("edge", "first" if at == 0 else "last" if at == len(self.pages) - 1 else "middle")
             self._group.addButton(button, at)
             segments.addWidget(button)
+        segments.addWidget(self.menu)
         row.addLayout(segments)
+        pages = QMenu(self)
+        for at, name in enumerate(PAGES):
+            pages.addAction(name).setData(at)
+        pages.triggered.connect(self._page_chosen)
+        self.menu.setMenu(pages)
+        self.menu.hide()
         row.addWidget(self.undo)
         row.addStretch(1)
         row.addWidget(self.search, 2)

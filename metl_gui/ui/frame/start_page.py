@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QVBoxLayout, QWidget
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QProgressBar, QVBoxLayout, QWidget
 
 from metl_gui.core.progress import Progress
 from metl_gui.ui.theming import theme as themes
+from metl_gui.ui.widgets.dock import Scrolled
 from metl_gui.ui.widgets.labels import Elided
 from metl_gui.ui.widgets.pill import KeyButton, ValueButton
 from metl_gui.ui.widgets.plain_text import plain_label, plain_tip
@@ -40,7 +42,6 @@ class StartPage(QWidget):
         title.setProperty("kind", "figure")
         text.setProperty("kind", "dim")
         text.setWordWrap(True)
-        text.setMinimumWidth(520)
         self.sample = KeyButton("Open the sample project", kind="primary")
         self.open = KeyButton("Open a project…", "Ctrl+O")
         self.new = KeyButton("New project…", "Ctrl+N")
@@ -53,12 +54,9 @@ class StartPage(QWidget):
         column.addStretch(1)
         column.addWidget(title)
         column.addWidget(text)
-        buttons = QHBoxLayout()
-        buttons.setSpacing(10)
-        for button in (self.sample, self.open, self.new, self.registry):
-            buttons.addWidget(button)
-        buttons.addStretch(1)
-        column.addLayout(buttons)
+        self._buttons = QGridLayout()
+        self._buttons.setSpacing(10)
+        column.addLayout(self._buttons)
         column.addSpacing(10)
         column.addLayout(self._recents)
         hint = QLabel("Or drop files anywhere: a project, schemas, a mapping table, messages. They are only looked at.")
@@ -66,14 +64,38 @@ class StartPage(QWidget):
         column.addSpacing(10)
         column.addWidget(hint)
         column.addStretch(1)
-        row = QHBoxLayout(self)
+        hint.setWordWrap(True)
+        inside = QWidget()
+        inside.setObjectName("page")
+        row = QHBoxLayout(inside)
         row.addStretch(2)
-        row.addLayout(column)
+        row.addLayout(column, 8)
         row.addStretch(3)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.addWidget(Scrolled(inside, gives_way=True))
+        self._place_buttons(4)
         self.sample.clicked.connect(self.sample_wanted)
         self.open.clicked.connect(self.open_wanted)
         self.new.clicked.connect(self.new_wanted)
         self.registry.clicked.connect(self._want_registry)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Put as many buttons into a line as have room."""
+        super().resizeEvent(event)
+        room = self.width() * 8 // 13
+        self._place_buttons(next((count for count in (4, 2) if self._width_of(count) <= room), 1))
+
+    def _width_of(self, count: int) -> int:
+        buttons = (self.sample, self.open, self.new, self.registry)
+        columns = [max(each.sizeHint().width() for each in buttons[at::count]) for at in range(count)]
+        return sum(columns) + 10 * (count - 1)
+
+    def _place_buttons(self, count: int) -> None:
+        for at, button in enumerate((self.sample, self.open, self.new, self.registry)):
+            self._buttons.addWidget(button, at // count, at % count, Qt.AlignmentFlag.AlignLeft)
+        for column in range(5):
+            self._buttons.setColumnStretch(column, int(column == count))
 
     def _want_registry(self) -> None:
         self.registry_wanted.emit()
@@ -102,7 +124,7 @@ class StartPage(QWidget):
             button.chosen.connect(self.recent_wanted)
             line = QHBoxLayout()
             folder = str(path.parent) if path.is_file() else f"{path.parent}: it is not there any more"
-            where = plain_label(folder, "small")
+            where = Elided(folder, "small", is_snug=True)
             holder = QWidget()
             holder.setLayout(line)
             line.setContentsMargins(0, 0, 0, 0)
@@ -140,8 +162,7 @@ class OpeningPage(QWidget):
         self.cancel = KeyButton("Cancel", "Esc")
         self.cancel.clicked.connect(self.cancel_wanted)
         self.cancel.setShortcut("Esc")
-        holder = QWidget()
-        holder.setFixedWidth(themes.px(420))
+        holder = self._holder = QWidget()
         column = QVBoxLayout(holder)
         column.setSpacing(10)
         for widget in (self.title, self.bar, self.words):
@@ -154,6 +175,15 @@ class OpeningPage(QWidget):
         middle.addStretch(2)
         middle.addWidget(holder, 0, Qt.AlignmentFlag.AlignHCenter)
         middle.addStretch(3)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Take no more width than there is."""
+        super().resizeEvent(event)
+        self._holder.setFixedWidth(min(themes.px(420), max(self.width() - 24, 0)))
+
+    def minimumSizeHint(self) -> QSize:
+        """Ask for no width."""
+        return QSize(0, super().minimumSizeHint().height())
 
     def show_name(self, name: str) -> None:
         """Say what is being opened; how far it is comes later."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QElapsedTimer, Signal
+from PySide6.QtCore import QElapsedTimer, QSize, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLabel, QProgressBar, QStatusBar, QWidget
 
@@ -17,6 +17,7 @@ from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_tip
 
 _ROOM_FOR_STATES_PX = 1_250
+_ROOM_FOR_COUNTS_PX = 800
 _TELLS_TIME_MS = 2_000
 """Before that nobody can say how long a job takes."""
 
@@ -78,6 +79,7 @@ class StatusBar(QStatusBar):
         self.addPermanentWidget(self.state)
         self.stop.set_height(20)
         self._job: Job | None = None
+        self._blocks_words = ""
         self._state_words = self._live_words = self._production_words = self._watched_words = ""
         self._clock = QElapsedTimer()
         self.stop.clicked.connect(self._stop)
@@ -100,6 +102,7 @@ class StatusBar(QStatusBar):
         self.bar.setFixedWidth(themes.px(80))
         self.job_words.setMaximumWidth(themes.px(230))
         self.project.setMaximumWidth(themes.px(200))
+        self._fit_counts()
 
     def show_place(self, words: str) -> None:
         """Show the full paths of what is pointed at or selected."""
@@ -108,7 +111,7 @@ class StatusBar(QStatusBar):
     def show_project(self, name: str, path: str) -> None:
         """Show which project is open."""
         self.project.setText(name)
-        self.project.setVisible(bool(name))
+        self._fit_counts()
         self.project.setAccessibleDescription(path)
 
     def show_selected(self, selected: Selected) -> None:
@@ -128,7 +131,8 @@ class StatusBar(QStatusBar):
         blocks, ones = document.matrix.block_count, document.matrix.ones
         confirmed = document.matrix.confirmed
         self.elements.setText(number_of(ones, "element"))
-        self.blocks.setText(f"{confirmed:,} of {number_of(blocks, 'block')} confirmed")
+        self._blocks_words = f"{confirmed:,} of {number_of(blocks, 'block')} confirmed"
+        self._fit_counts()
         self.blocks.setToolTip(f"{waiting:,} decision{'s wait' if waiting != 1 else ' waits'}")
         self._state_words = f"State {document.state:,}"
         self._show_state()
@@ -160,10 +164,15 @@ class StatusBar(QStatusBar):
         self.watched.setVisible(bool(words))
         self._fit_production()
 
+    def minimumSizeHint(self) -> QSize:
+        """Ask for no width: what is in the bar gives way."""
+        return QSize(0, super().minimumSizeHint().height())
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Leave the state of production out where there is no room; what is published stands at the end anyway."""
         super().resizeEvent(event)
         self._fit_production()
+        self._fit_counts()
 
     def _fit_production(self) -> None:
         is_narrow = self.width() < themes.px(_ROOM_FOR_STATES_PX)
@@ -176,8 +185,20 @@ class StatusBar(QStatusBar):
         self.production.setAccessibleName(words)
         self.production.updateGeometry()
 
+    def _fit_counts(self) -> None:
+        """Leave the counts out that stand elsewhere too where the place would have no room beside them."""
+        is_narrow = self.width() < themes.px(_ROOM_FOR_COUNTS_PX)
+        has_counts = not self.blocks.isHidden()
+        self.elements.setVisible(has_counts and not is_narrow)
+        self.project.setVisible(bool(self.project.text()) and not is_narrow)
+        self.blocks.setText(self._blocks_words.removesuffix(" confirmed") if is_narrow else self._blocks_words)
+        self.blocks.setAccessibleName(self._blocks_words)
+        self.blocks.updateGeometry()
+        self._show_state()
+
     def _show_state(self) -> None:
-        self.state.setText(" · ".join(words for words in (self._state_words, self._live_words) if words))
+        live = self._live_words if self.width() >= themes.px(_ROOM_FOR_COUNTS_PX) else ""
+        self.state.setText(" · ".join(words for words in (self._state_words, live) if words))
         self.state.updateGeometry()
 
     def show_job(self, job: Job | None) -> None:

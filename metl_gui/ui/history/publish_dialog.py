@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QDialog, QFormLayout, QHBoxLayout, QLineEdit, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFormLayout, QHBoxLayout, QLineEdit, QSplitter, QVBoxLayout, QWidget
 
 from metl_gui.core.project.named_states import NamedState
 from metl_gui.core.search.problems import Problem, Severity
@@ -13,6 +13,7 @@ from metl_gui.ui.jobs.jobs import JobOutcome, Jobs, NewestJob
 from metl_gui.ui.project.text import number_of
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets import dialogs
+from metl_gui.ui.widgets.fitted_dialog import FittedDialog
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
 from metl_gui.ui.widgets.two_line_list import LineModel, TwoLines, line_view
@@ -24,7 +25,7 @@ _COMMAND = "metl "
 _KINDS = {Severity.ERROR: "bad", Severity.WARNING: "review", Severity.NOTE: "plain"}
 
 
-class PublishDialog(QDialog):
+class PublishDialog(FittedDialog):
     """Shows what publishing means and asks once.
 
     Signals:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QCheckBox, QDialog, QGridLayout, QHBoxLayout, QHeaderView, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QGridLayout, QHBoxLayout, QHeaderView, QLineEdit, QVBoxLayout, QWidget
 
 from metl_gui.core.runs.kafka import ENTITY, is_kafka, parse_address
 from metl_gui.errors import UserError
@@ -21,6 +21,7 @@ from metl_gui.ui.project.text import number_of
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.choice import ThemedComboBox
+from metl_gui.ui.widgets.fitted_dialog import FittedDialog
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
 from metl_gui.ui.widgets.table import TableCell, TableModel, make_table
@@ -58,7 +59,7 @@ class TopicSinkChoice:
     has_tombstones: bool = False
 
 
-class SinkDialog(QDialog):
+class SinkDialog(FittedDialog):
     """Asks where messages go.
 
     Signals:
@@ -238,7 +239,7 @@ _PARTITIONS = (0, 1, 2, 3, 4, 6, 8, 12, 24, 48, 96)
 _AS_SET = "as the servers are set"
 
 
-class NewTopicsDialog(QDialog):
+class NewTopicsDialog(FittedDialog):
     """Shows plans of topics.
 
     Signals:

@@ -14,7 +14,6 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QButtonGroup,
-    QDialog,
     QHBoxLayout,
     QHeaderView,
     QLineEdit,
@@ -33,6 +32,7 @@ from metl_gui.ui.project.text import ago, number_of
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.choice import ThemedComboBox
+from metl_gui.ui.widgets.fitted_dialog import FittedDialog
 from metl_gui.ui.widgets.labels import Elided
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
@@ -218,7 +218,7 @@ class TopicSourceChoice:
     start: str
 
 
-class SourceDialog(QDialog):
+class SourceDialog(FittedDialog):
     """Asks for topics to read.
 
     Signals:

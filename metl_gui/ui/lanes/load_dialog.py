@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QButtonGroup, QComboBox, QDialog, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QButtonGroup, QComboBox, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from metl_gui.core.progress import Progress
 from metl_gui.errors import UserError
@@ -18,6 +18,7 @@ from metl_gui.ui.project.text import number_of, on
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.choice import ThemedComboBox
+from metl_gui.ui.widgets.fitted_dialog import FittedDialog
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
 from metl_gui.ui.widgets.table import CheckRow, CheckTable
@@ -123,7 +124,7 @@ _SIGNAL = "schema.table (signal.data.collection), or kafka:TOPIC (signal.kafka.t
 _HEADERS = ("topic of the table", "newest load", "rows", "compared")
 
 
-class LoadDialog(QDialog):
+class LoadDialog(FittedDialog):
     """Looks first and loads then.
 
     Signals:

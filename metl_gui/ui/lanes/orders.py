@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QCheckBox, QDialog, QHBoxLayout, QHeaderView, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QHeaderView, QLineEdit, QVBoxLayout, QWidget
 
 from metl_gui.core.project.named_states import NamedState
 from metl_gui.ui.jobs.jobs import JobOutcome, Jobs, NewestJob
@@ -20,6 +20,7 @@ from metl_gui.ui.project.text import on
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.choice import ThemedComboBox
+from metl_gui.ui.widgets.fitted_dialog import FittedDialog
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
 from metl_gui.ui.widgets.table import TableCell, TableModel, make_table
@@ -125,7 +126,7 @@ _EXAMPLES = {_TIME: "2026-11-22T05:00:00Z", _OFFSETS: "topic/partition/offset, w
 _ASK = "Look first what would be repeated; nothing is done by looking."
 
 
-class SetBackDialog(QDialog):
+class SetBackDialog(FittedDialog):
     """Looks first and sets back then.
 
     Signals:
@@ -271,7 +272,7 @@ class RollBack:
     repeats: bool
 
 
-class RollBackDialog(QDialog):
+class RollBackDialog(FittedDialog):
     """Says first what will happen.
 
     Signals:

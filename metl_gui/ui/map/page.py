@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from PySide6.QtCore import QPoint, QRect, Qt, Signal
-from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QDockWidget, QStackedWidget, QVBoxLayout, QWidget
 
 from metl_gui.core.matrix.blocks import BlockKey, Element
 from metl_gui.core.matrix.document import Document
@@ -45,8 +45,9 @@ from metl_gui.ui.project.settings import ViewSettings
 from metl_gui.ui.trees.node import actions_menu
 from metl_gui.ui.trees.panel import TreePanel
 from metl_gui.ui.widgets import dialogs
-from metl_gui.ui.widgets.dock import Dock
+from metl_gui.ui.widgets.dock import Dock, Scrolled
 from metl_gui.ui.widgets.empty_place import EmptyPlace
+from metl_gui.ui.widgets.panel_page import PanelPage
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.workbench.session import Workbench
 
@@ -116,7 +117,14 @@ _MENU = (
 """The menu of what is selected in the matrix."""
 
 
-class MapPage(QMainWindow):
+_LEAST_PX = (760, 470)
+"""Width and height of the page at scale 1 that the matrix needs with other panels beside it."""
+
+_MATRIX_PX = (360, 260)
+"""What the matrix has at least beside other panels."""
+
+
+class MapPage(PanelPage):
     """One of the four pages.
 
     Signals:
@@ -139,9 +147,7 @@ class MapPage(QMainWindow):
         jobs: Jobs,
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__(parent)
-        self.setWindowFlags(Qt.WindowType.Widget)
-        self.setObjectName("mapPage")
+        super().__init__("mapPage", "Matrix", _LEAST_PX, parent)
         self._project = project
         self._selection = selection
         self._jobs = jobs
@@ -163,8 +169,8 @@ class MapPage(QMainWindow):
         self.sources = TreePanel(Side.EXTRACTION, project, selection)
         self.targets = TreePanel(Side.CDM, project, selection)
         self.block = BlockPanel(project, selection)
-        self.source_dock = Dock("extractionDock", "Extraction", self.sources)
-        self.target_dock = Dock("cdmDock", "Canonical model", self.targets)
+        self.source_dock = Dock("extractionDock", "Extraction", self.sources, scrolls=False)
+        self.target_dock = Dock("cdmDock", "Canonical model", self.targets, scrolls=False)
         self.block_dock = Dock("blockDock", "Block", self.block)
         self.block_dock.line.title_comes_first = True
         self.block_dock.add_tools(self.block.tools)
@@ -177,6 +183,14 @@ class MapPage(QMainWindow):
     def take_prepared(self, content: PlaneContent) -> None:
         """Use a content that a job has laid out when its project is opened next."""
         self._prepared = content
+
+    def stays_beside(self, dock: QDockWidget) -> bool:
+        """Whether a dock is one of the trees, which are narrow strips where there is little room."""
+        return dock in (self.source_dock, self.target_dock)
+
+    def fit_middle(self, is_compact: bool) -> None:
+        """Keep room for the matrix: panels beside it give way first."""
+        self.middle.setMinimumSize(0, 0) if is_compact else self.middle.setMinimumSize(*_MATRIX_PX)
 
     def add_below_matrix(self, strip: QWidget) -> None:
         """Put a slim widget below the matrix, or what stands in its place."""
@@ -227,13 +241,14 @@ class MapPage(QMainWindow):
         layout.addWidget(self.matrix, 1)
         self.middle = QStackedWidget()
         self.middle.addWidget(plane)
-        self.middle.addWidget(self.empty)
+        self.middle.addWidget(Scrolled(self.empty, gives_way=True))
         self._centre = QWidget()
         column = QVBoxLayout(self._centre)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.middle, 1)
         self.setCentralWidget(self._centre)
+        self.fit_middle(False)
         self.setDockNestingEnabled(True)
         for corner, area in (
             (Qt.Corner.BottomLeftCorner, Qt.DockWidgetArea.LeftDockWidgetArea),

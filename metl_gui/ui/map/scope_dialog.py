@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QCheckBox, QDialog, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QVBoxLayout, QWidget
 
 from metl_gui.core.changes.draft import Edit
 from metl_gui.core.edits.version_scope import LeftElement, LeftReason
@@ -16,6 +16,7 @@ from metl_gui.ui.project.text import block_words, number_of, path_of
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.dialogs import lay_out
 from metl_gui.ui.widgets.edit_preview import PreviewPane
+from metl_gui.ui.widgets.fitted_dialog import FittedDialog
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
 from metl_gui.ui.widgets.two_line_list import LineModel, TwoLines, line_view
@@ -28,7 +29,7 @@ _PILLS = {
 }
 
 
-class ScopeDialog(QDialog):
+class ScopeDialog(FittedDialog):
     """Shows the blocks that change beside what is left, and lets people choose more along or less.
 
     Args:

@@ -1,19 +1,91 @@
-"""Folds the trees to narrow strips: by a button, and by itself where the window has no room for them."""
+"""Folds the trees to narrow strips: by a button, and by itself where the window has no room for them.
+
+Where a tree beside the matrix would leave that too little, its strip opens it as a drawer over the matrix, which goes
+when the focus does.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QObject, QSignalMapper, Qt
-from PySide6.QtWidgets import QMainWindow, QPushButton
+from PySide6.QtCore import QEvent, QObject, QRect, QSignalMapper, Qt
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QApplication, QFrame, QPushButton, QVBoxLayout, QWidget
 
+from metl_gui.ui.jobs.timers import pause
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.trees.panel import TreePanel
 from metl_gui.ui.widgets.dock import Dock
+from metl_gui.ui.widgets.panel_page import PanelPage
 
 NARROW_PX = 1100
+"""Pages narrower than this have their trees folded."""
+DRAWER_PX = 900
+"""In pages narrower than this a strip opens its tree over the matrix, not beside it."""
 _LEAST_PX = 150
 _MOST_PX = 4_000
+
+
+class TreeDrawer(QFrame):
+    """Shows a folded tree over what lies beside its strip.
+
+    Args:
+        page: which it lies in.
+        dock, panel: the tree; its strip stays in the dock.
+        is_left: whether its strip is at the left edge.
+    """
+
+    def __init__(self, page: PanelPage, dock: Dock, panel: TreePanel, is_left: bool) -> None:
+        super().__init__(page)
+        self._page, self._dock, self._panel, self._is_left = page, dock, panel, is_left
+        self.setProperty("surface", "sheet")
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(1, 6, 1, 1)
+        self.hide()
+        application = QApplication.instance()
+        if isinstance(application, QApplication):
+            application.focusChanged.connect(self._follow_focus)
+
+    def open(self, width: int) -> None:
+        """Show the tree, with the keyboard on it."""
+        layout = self.layout()
+        if layout is not None:
+            layout.addWidget(self._panel.lend_body())
+        self._wish = width
+        self.place()
+        self.show()
+        self.raise_()
+        self._panel.view.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def close_drawer(self) -> None:
+        """Give the tree back to its panel, which is a strip."""
+        if self.isHidden():
+            return
+        focus = QApplication.focusWidget()
+        had_focus = focus is not None and self.isAncestorOf(focus)
+        self.hide()
+        self._panel.take_body_back()
+        if had_focus:
+            self._panel.strip.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def place(self) -> None:
+        """Lie beside the strip, as high as that; a part of the matrix stays in sight for what is dragged onto it."""
+        strip = QRect(self._dock.geometry())
+        room = self._page.width() - 2 * strip.width()
+        width = min(max(self._wish, themes.px(_LEAST_PX)), max(room * 3 // 5, 0))
+        left = strip.right() + 1 if self._is_left else strip.left() - width
+        self.setGeometry(left, strip.top(), width, strip.height())
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Esc closes it."""
+        if event.key() == Qt.Key.Key_Escape:
+            self.close_drawer()
+        else:
+            super().keyPressEvent(event)
+
+    def _follow_focus(self, _before: QWidget | None, now: QWidget | None) -> None:
+        if self.isVisible() and now is not None and now is not self._panel.strip and not self.isAncestorOf(now):
+            self.close_drawer()
 
 
 class TreeCollapseController(QObject):
@@ -24,14 +96,17 @@ class TreeCollapseController(QObject):
         trees: each dock with its panel, the left one first.
     """
 
-    def __init__(self, page: QMainWindow, trees: Sequence[tuple[Dock, TreePanel]]) -> None:
+    def __init__(self, page: PanelPage, trees: Sequence[tuple[Dock, TreePanel]]) -> None:
         super().__init__(page)
         self._page = page
         self._trees = list(trees)
         self._widths = [panel.sizeHint().width() for _, panel in self._trees]
+        self._measuring = pause(self, 0, self._measure)
+        self._is_set = [False, False]
         self._by_itself = [False, False]
         self._was_narrow = False
         self.buttons: list[QPushButton] = []
+        self.drawers = [TreeDrawer(page, dock, panel, at == 0) for at, (dock, panel) in enumerate(self._trees)]
         presses, strips = QSignalMapper(self), QSignalMapper(self)
         presses.mappedInt.connect(self.toggle)
         strips.mappedInt.connect(self._unfold)
@@ -52,21 +127,34 @@ class TreeCollapseController(QObject):
             dock.add_tools(button)
             self.buttons.append(button)
         page.installEventFilter(self)
+        page.tabs.currentChanged.connect(self._close_drawers)
 
     def toggle(self, at: int) -> None:
         """Fold or unfold one of the trees, 0 for the left one."""
-        self._by_itself[at] = False
-        self._fold(at, not self._trees[at][1].is_folded)
+        panel, drawer = self._trees[at][1], self.drawers[at]
+        if drawer.isVisible():
+            drawer.close_drawer()
+        elif panel.is_folded and self._page.width() < themes.px(DRAWER_PX):
+            drawer.open(self._widths[at])
+        else:
+            self._by_itself[at] = False
+            self._fold(at, not panel.is_folded)
+
+    def reveal(self, panel: TreePanel) -> None:
+        """Show a tree that is folded."""
+        at = next(at for at, (_, each) in enumerate(self._trees) if each is panel)
+        if self.is_folded(at):
+            self.toggle(at)
 
     def is_folded(self, at: int) -> bool:
         """Whether a tree is a strip now."""
-        return self._trees[at][1].is_folded
+        return self._trees[at][1].is_folded and self.drawers[at].isHidden()
 
     def kept(self) -> list[list[int]]:
         """Say for the next session of each tree whether a person folded it, and how wide it is unfolded."""
         return [
-            [int(panel.is_folded and not by_itself), width if panel.is_folded else dock.width()]
-            for (dock, panel), by_itself, width in zip(self._trees, self._by_itself, self._widths, strict=True)
+            [int(panel.is_folded and not by_itself), width]
+            for (_, panel), by_itself, width in zip(self._trees, self._by_itself, self._widths, strict=True)
         ]
 
     def restore(self, kept: Sequence[object]) -> None:
@@ -78,18 +166,40 @@ class TreeCollapseController(QObject):
             dock, panel = self._trees[at]
             if is_folded and not panel.is_folded:
                 self._fold(at, True)
-            self._widths[at] = min(max(width, _LEAST_PX), _MOST_PX)
+            self._widths[at], self._is_set[at] = min(max(width, _LEAST_PX), _MOST_PX), True
             if not panel.is_folded:  # its dock may have been a strip for want of room
                 self._page.resizeDocks([dock], [self._widths[at]], Qt.Orientation.Horizontal)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Fold where the page becomes narrow, and unfold what was folded so when there is room again."""
-        if event.type() is QEvent.Type.Resize and self._page.isVisible():
-            is_narrow = self._page.width() < themes.px(NARROW_PX)
-            if is_narrow != self._was_narrow:  # in between, what a person folds or unfolds stays so
-                self._was_narrow = is_narrow
-                self._follow_width(is_narrow)
-        return False
+        if event.type() in (QEvent.Type.Resize, QEvent.Type.Show) and self._page.isVisible():
+            self._follow_page()
+        elif event.type() is QEvent.Type.MouseButtonRelease:  # on the page itself, which has its borders of docks alone
+            self._measuring.start()
+        return super().eventFilter(watched, event)
+
+    def _measure(self) -> None:
+        """Remember how wide a person made the trees, not what was left of them in a page that shrank."""
+        for at, (dock, panel) in enumerate(self._trees):
+            if not panel.is_folded and not dock.isHidden() and not dock.isFloating():
+                self._is_set[at] = self._is_set[at] or dock.width() != self._widths[at]
+                self._widths[at] = max(dock.width(), _LEAST_PX)
+
+    def _follow_page(self) -> None:
+        width = self._page.width()
+        is_narrow = width < themes.px(NARROW_PX)
+        if is_narrow != self._was_narrow:  # in between, what a person folds or unfolds stays so
+            self._was_narrow = is_narrow
+            self._follow_width(is_narrow)
+        for at, (dock, panel) in enumerate(self._trees):
+            if not is_narrow and not panel.is_folded:
+                wish = self._widths[at] if self._is_set[at] else panel.sizeHint().width()
+                self._widths[at] = wish
+                if dock.width() < wish and not dock.isFloating():
+                    self._page.resizeDocks([dock], [wish], Qt.Orientation.Horizontal)
+        for drawer in self.drawers:
+            if drawer.isVisible():
+                drawer.place() if width < themes.px(DRAWER_PX) else drawer.close_drawer()
 
     def _follow_width(self, is_narrow: bool) -> None:
         for at, (_, panel) in enumerate(self._trees):
@@ -104,8 +214,7 @@ class TreeCollapseController(QObject):
         dock, panel = self._trees[at]
         if panel.is_folded == is_folded:
             return
-        if is_folded:
-            self._widths[at] = max(dock.width(), _LEAST_PX)
+        self.drawers[at].close_drawer()
         panel.fold(is_folded)
         dock.show_line(not is_folded)
         if not is_folded:
@@ -113,4 +222,9 @@ class TreeCollapseController(QObject):
 
     def _unfold(self, at: int) -> None:
         self.toggle(at)
-        self._trees[at][1].view.setFocus(Qt.FocusReason.OtherFocusReason)
+        if not self.is_folded(at):
+            self._trees[at][1].view.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _close_drawers(self, _tab: int) -> None:
+        for drawer in self.drawers:
+            drawer.close_drawer()

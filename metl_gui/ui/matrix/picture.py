@@ -17,12 +17,13 @@ from metl_gui.errors import ProjectError
 from metl_gui.ui.matrix.labels.headers import Strip, left_px, paint_left, paint_top, top_px
 from metl_gui.ui.matrix.labels.legend import legend_px, paint_legend
 from metl_gui.ui.matrix.layout.axis import Axis, Level
-from metl_gui.ui.matrix.layout.camera import MARGIN_PX, TALLEST_CELL, WIDEST_CELL, Camera, level_at
+from metl_gui.ui.matrix.layout.camera import MARGIN_PX, Camera, level_at, tallest_cell, widest_cell
 from metl_gui.ui.matrix.layout.content import PlaneContent
 from metl_gui.ui.matrix.layout.elements import NO_CELLS
 from metl_gui.ui.matrix.layout.tree_columns import Ints
 from metl_gui.ui.matrix.painting.paint_context import NO_TINTING, PaintContext, Tinting
 from metl_gui.ui.matrix.painting.plane import paint_plane
+from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.theming.theme import Theme
 
 MOST_PX = 16_000
@@ -31,7 +32,6 @@ MOST_SHAPES = 40_000
 """Tiles of an SVG file; browsers become slow beyond."""
 _RATIO = 2.0
 _SCREEN_DPI = 96
-_ROOM_PX = {Level.ATTRIBUTE: (WIDEST_CELL, TALLEST_CELL)}
 _TILE_PX = (26.0, 20.0)
 
 
@@ -191,9 +191,10 @@ def _tiles(sheet: PictureSpec) -> int:
 
 def _scale(axis: Axis, level: Level, at: int) -> float:
     """Return the scale at which an axis shows a level, or the level next to it that it has."""
+    largest = (widest_cell(), tallest_cell())[at]
     if level is Level.ATTRIBUTE:
-        return _ROOM_PX[level][at]
+        return largest
     wanted = min((each for each in axis.levels if each >= level), default=axis.levels[-1])
     median = axis.spans(wanted).median_length
-    scale = min(_TILE_PX[at] / max(median, 1e-9), _ROOM_PX[Level.ATTRIBUTE][at])
-    return scale if level_at(axis, scale) is not None else _ROOM_PX[Level.ATTRIBUTE][at]
+    scale = min(themes.scale() * _TILE_PX[at] / max(median, 1e-9), largest)
+    return scale if level_at(axis, scale) is not None else largest

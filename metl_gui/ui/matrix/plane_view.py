@@ -21,6 +21,7 @@ from metl_gui.ui.matrix.painting.overlay import Pointer
 from metl_gui.ui.matrix.painting.plane import TileCache
 from metl_gui.ui.matrix.scene import Panes, SceneState, says_nothing
 from metl_gui.ui.project.selection import Selected
+from metl_gui.ui.theming import theme as themes
 
 
 class PlaneView(QGraphicsView):
@@ -52,7 +53,9 @@ class PlaneView(QGraphicsView):
         self.describe: Callable[[Selected], str] = says_nothing
         self._wished: Viewpoint | None = None
         self._is_placed = False
-        self.setMinimumSize(360, 260)
+        self._scale = themes.scale()
+        self._fitted_at: Camera | None = None
+        self.setMinimumSize(200, 140)
 
     # what is shown
 
@@ -84,7 +87,8 @@ class PlaneView(QGraphicsView):
     @property
     def hits(self) -> Hits | None:
         """Answers about what lies where, ``None`` without content."""
-        return Hits(self.sight.content, self.sight.snapped) if self.sight.content is not None else None
+        content = self.sight.content
+        return Hits(content, self.sight.snapped, self.panes.plane.pos().y()) if content is not None else None
 
     @property
     def frame(self) -> Frame:
@@ -133,7 +137,11 @@ class PlaneView(QGraphicsView):
     def dress(self) -> None:
         """Take the colours of the theme."""
         self.resetCachedContent()
+        shows_all = self._is_placed and self.camera == self._fitted_at
+        factor, self._scale = themes.scale() / self._scale, themes.scale()
         self.panes.lay_out(float(self.width()), float(self.height()))
+        if self._is_placed and factor != 1.0:
+            self.look(fitted(self.frame) if shows_all else self.camera.scaled(self.frame, factor))
         self.viewport().update()
 
     def drawBackground(self, painter: QPainter, rect: QRectF | QRect) -> None:
@@ -145,6 +153,7 @@ class PlaneView(QGraphicsView):
     def look(self, camera: Camera) -> None:
         """Look from another place."""
         self.sight.camera = camera
+        self._fitted_at = fitted(self.frame)
         self.panes.show_map_if_needed()
         self.panes.repaint()
         self.moved.emit()
@@ -299,7 +308,11 @@ class PlaneView(QGraphicsView):
     # inside
 
     def _first_look(self) -> None:
-        if self.width() > left_px() + 60 and self.height() > top_px() + 60 and self.content is not None:
+        if (
+            self.width() > left_px() + 60
+            and self.height() > top_px(float(self.height())) + 60
+            and self.content is not None
+        ):
             self._is_placed = self.isVisible()
             self.look(fitted(self.frame))
             wished, self._wished = self._wished, None if self._is_placed else self._wished

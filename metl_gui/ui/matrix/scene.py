@@ -252,7 +252,7 @@ class Panes:
 
     def lay_out(self, width: float, height: float) -> None:
         """Place the panes in a widget of a size."""
-        top, left, foot = top_px(), left_px(), legend_px()
+        top, left, foot = top_px(height), left_px(), legend_px()
         below = height - foot
         plane = QRectF(left, top, width - left, below - top)
         self.plane.place(plane)
@@ -337,7 +337,9 @@ class Panes:
             waiting = _waiting(content, camera, size.width())
             hover = self.sight.hovered(Side.EXTRACTION)
             ratio = painter.device().devicePixelRatioF()
-            strip = Strip(content.columns, camera.left, camera.scale_x, size.width(), hover, waiting, ratio)
+            strip = Strip(
+                content.columns, camera.left, camera.scale_x, size.width(), hover, waiting, ratio, depth=size.height()
+            )
             theme = themes.current()
             shown = strip, theme, themes.scale()
             self._top_picture.draw(painter, size, theme.panel, shown, lambda inner: paint_top(inner, strip, theme))

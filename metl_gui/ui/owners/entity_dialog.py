@@ -6,7 +6,6 @@ from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, Signal
 from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QDialog,
     QHBoxLayout,
     QHeaderView,
     QLabel,
@@ -37,6 +36,7 @@ from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.choice import ThemedComboBox
 from metl_gui.ui.widgets.edit_preview import PreviewPane
+from metl_gui.ui.widgets.fitted_dialog import FittedDialog
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.workbench.model.edit_effects import EditOutcome
 
@@ -44,7 +44,7 @@ NEW_ENTITY = 0
 """Stands for an entity that is yet to be made."""
 
 
-class EntityDialog(QDialog):
+class EntityDialog(FittedDialog):
     """Collects changes of one entity; its button makes them one version and one undo step.
 
     Signals:

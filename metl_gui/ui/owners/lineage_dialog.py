@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
 
 from metl_gui.core.changes.draft import Edit
 from metl_gui.core.edits.lineages import AttributeKey, JoinLineages, SplitLineage
@@ -26,6 +26,7 @@ from metl_gui.ui.project.selection import NodeRef
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.edit_preview import PreviewPane
+from metl_gui.ui.widgets.fitted_dialog import FittedDialog
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.two_line_list import LineModel, TwoLines, line_view
 from metl_gui.workbench.model.edit_effects import EditOutcome
@@ -108,7 +109,7 @@ def _labels(members: list[tuple[Version, Attribute]]) -> str:
 Chooser = Callable[[Document, Side, NodeRef], tuple[LineageChoice, ...]]
 
 
-class LineageDialog(QDialog):
+class LineageDialog(FittedDialog):
     """Corrects the lineage of one attribute.
 
     Signals:

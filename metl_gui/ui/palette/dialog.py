@@ -22,7 +22,6 @@ from PySide6.QtGui import (
     QPainter,
 )
 from PySide6.QtWidgets import (
-    QDialog,
     QDockWidget,
     QHBoxLayout,
     QLabel,
@@ -37,6 +36,7 @@ from PySide6.QtWidgets import (
 from metl_gui.core.glossary import WORDS, GlossaryTerm
 from metl_gui.ui.actions.menus import Actions
 from metl_gui.ui.theming import theme as themes
+from metl_gui.ui.widgets.fitted_dialog import FittedDialog
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.rows import RIGHT, Index, RowDelegate, RowRoles, RowsModel, paint_words, quiet_ink
 
@@ -201,7 +201,7 @@ class EntryDelegate(RowDelegate[PaletteEntry]):
         paint_words(painter, box, row.words, themes.scaled(1.0), themes.current().text)
 
 
-class Palette(QDialog):
+class Palette(FittedDialog):
     """Asks what to do.
 
     Args:
@@ -287,7 +287,7 @@ class Palette(QDialog):
         self._take()
 
 
-class Glossary(QDialog):
+class Glossary(FittedDialog):
     """The words that hold what was typed, with what they mean.
 
     Args:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.runs.records import RecordOutcome
@@ -20,6 +20,7 @@ from metl_gui.ui.project.selection import Selected, block_meant
 from metl_gui.ui.project.text import number_of
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.choice import ChoiceRow
+from metl_gui.ui.widgets.fitted_dialog import FittedDialog
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
 from metl_gui.ui.widgets.two_line_list import TwoLines
@@ -140,7 +141,7 @@ _WAIT_MS = 120
 _SIZE = (620, 420)
 
 
-class PasteDialog(QDialog):
+class PasteDialog(FittedDialog):
     """Takes one message.
 
     Args:

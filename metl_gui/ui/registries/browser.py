@@ -9,7 +9,6 @@ from PySide6.QtWidgets import (
     QButtonGroup,
     QCheckBox,
     QComboBox,
-    QDialog,
     QHBoxLayout,
     QHeaderView,
     QLineEdit,
@@ -25,6 +24,7 @@ from metl_gui.ui.project.text import number_of
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.choice import ThemedComboBox
+from metl_gui.ui.widgets.fitted_dialog import FittedDialog
 from metl_gui.ui.widgets.labels import Elided
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
@@ -60,7 +60,7 @@ class RemoteImport:
     is_watched: bool
 
 
-class RegistryBrowser(QDialog):
+class RegistryBrowser(FittedDialog):
     """Lists what there is and asks what is wanted.
 
     Signals:

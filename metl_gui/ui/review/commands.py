@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QPoint, Qt, QTimer, Signal
-from PySide6.QtWidgets import QDialog, QFileDialog, QHBoxLayout, QListView, QMenu, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QListView, QMenu, QVBoxLayout, QWidget
 
 from metl_gui.core.changes.draft import Edit
 from metl_gui.core.edits.composite import CompositeEdit
@@ -37,6 +37,7 @@ from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.choice import CHOICE_ROLES, ChoiceRow, Chooser, by_section
 from metl_gui.ui.widgets.dialogs import show_about
+from metl_gui.ui.widgets.fitted_dialog import FittedDialog
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
 from metl_gui.ui.widgets.rows import HeadedModel
@@ -57,7 +58,7 @@ from metl_gui.workbench.session import EditOrigin
 _SIZE_PX = (680, 480)
 
 
-class AnswersDialog(QDialog):
+class AnswersDialog(FittedDialog):
     """Lists the rows that are not clear, those that are taken, and those that were decided meanwhile.
 
     Args:

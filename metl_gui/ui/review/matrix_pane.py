@@ -17,7 +17,7 @@ from metl_gui.ui.map import descriptions
 from metl_gui.ui.matrix.input.hit_test import Box, Cell
 from metl_gui.ui.matrix.labels.headers import top_px
 from metl_gui.ui.matrix.labels.legend import legend_px
-from metl_gui.ui.matrix.layout.camera import MARGIN_PX, TALLEST_CELL, looking_at
+from metl_gui.ui.matrix.layout.camera import MARGIN_PX, looking_at, tallest_cell
 from metl_gui.ui.matrix.layout.content import PlaneContent, content_of
 from metl_gui.ui.matrix.painting.overlay import Focus, box_of_block
 from metl_gui.ui.matrix.view import MatrixView
@@ -90,7 +90,7 @@ class MatrixPane(QWidget):
     def sizeHint(self) -> QSize:
         """Return room for headers, legend and a dozen attributes; whatever is larger is panned."""
         around = top_px() + legend_px() + self.caption.sizeHint().height() + 2 * MARGIN_PX
-        return QSize(600, round(around + _ROWS * TALLEST_CELL))
+        return QSize(600, round(around + _ROWS * tallest_cell()))
 
     def show_content(self, content: PlaneContent | None) -> None:
         """Show the plane as the Map page has laid it out, with nothing hidden."""

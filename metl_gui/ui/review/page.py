@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QAction, QShowEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QStackedWidget, QVBoxLayout, QWidget
 
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.rename_groups import RenameGroup, accepting
@@ -33,7 +33,8 @@ from metl_gui.ui.review.card import AnswerKind, CardAnswer, LossCard, edit_of
 from metl_gui.ui.review.detail import ItemDetail
 from metl_gui.ui.review.list import ReviewListPanel
 from metl_gui.ui.widgets import dialogs
-from metl_gui.ui.widgets.dock import Dock
+from metl_gui.ui.widgets.dock import Dock, Scrolled
+from metl_gui.ui.widgets.panel_page import PanelPage
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
 from metl_gui.workbench.importing.version_tasks import version_tasks
@@ -130,7 +131,11 @@ Told = Callable[[str, str, Callable[[], object] | None], object]
 """Says something that does not take the focus: words, words of a button, what the button does."""
 
 
-class ReviewPage(QMainWindow):
+_LEAST_PX = (834, 380)
+"""Width and height at scale 1 that all panels need beside each other."""
+
+
+class ReviewPage(PanelPage):
     """One of the four pages.
 
     Signals:
@@ -140,9 +145,7 @@ class ReviewPage(QMainWindow):
     seen = Signal()
 
     def __init__(self, project: OpenProject, selection: Selection, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setWindowFlags(Qt.WindowType.Widget)
-        self.setObjectName("reviewPage")
+        super().__init__("reviewPage", "Decision", _LEAST_PX, parent)
         self._project = project
         self._selection = selection
         self._assigned: Assignments = NOBODY_ASSIGNED
@@ -163,7 +166,7 @@ class ReviewPage(QMainWindow):
         self.nothing = NothingWaits()
         self._stack.addWidget(self.nothing)
         self._stack.addWidget(self._decide_page())
-        self.setCentralWidget(self._stack)
+        self.setCentralWidget(Scrolled(self._stack, gives_way=True))
         self.list.chosen.connect(self._show_item)
         self.list.counted.connect(self._count)
         self.list.view.entered.connect(self._answer_first)

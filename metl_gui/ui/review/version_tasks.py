@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.project.version_tasks import ValueProfile, VersionTask, attribute_words, nearest_version
@@ -17,6 +17,7 @@ from metl_gui.core.trees.declarations import AttributeDeclaration
 from metl_gui.ui.project.text import number_of
 from metl_gui.ui.review.card_strip import CardStrip
 from metl_gui.ui.theming import theme as themes
+from metl_gui.ui.widgets.fitted_dialog import FittedDialog
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
 from metl_gui.ui.widgets.two_line_list import LineModel, TwoLines, line_view
@@ -94,7 +95,7 @@ def missing_words(document: Document, task: VersionTask) -> str:
     return f"Not there any more, compared with version {nearest.label}: {', '.join(gone)}." if gone else ""
 
 
-class TaskSheet(QDialog):
+class TaskSheet(FittedDialog):
     """What messages of an unknown version hold; values of masked columns are hidden.
 
     Args:

@@ -9,7 +9,7 @@ from typing import Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from metl_gui.core.runs.events import EngineEvent, RunStarted
 from metl_gui.core.runs.kafka import is_kafka
@@ -45,7 +45,8 @@ from metl_gui.ui.run.setup_fields import KnownTargets
 from metl_gui.ui.run.speed import SpeedPanel
 from metl_gui.ui.run.start import RunStart
 from metl_gui.ui.run.views import COMPARE_VIEW, DETAILS_VIEW, LANE_VIEW, RUN_VIEW, SPEED_VIEW, RunViews
-from metl_gui.ui.widgets.dock import Dock
+from metl_gui.ui.widgets.dock import Dock, Scrolled
+from metl_gui.ui.widgets.panel_page import PanelPage
 from metl_gui.workbench.demo.sample import SampleFolder
 from metl_gui.workbench.runs.history import PastRun, RunStatus, runs
 from metl_gui.workbench.runs.mapping_run import PRODUCTION, RunRequest, RunResult
@@ -60,7 +61,11 @@ _FIRST_COUNTS = 2
 _NOT_OF_A_LANE = "A lane keeps no messages of its own: they are in its topics."
 
 
-class RunPage(QMainWindow):
+_LEAST_PX = (1000, 420)
+"""Width and height at scale 1 that all panels need beside each other."""
+
+
+class RunPage(PanelPage):
     """One of the four pages.
 
     Signals:
@@ -83,9 +88,7 @@ class RunPage(QMainWindow):
         settings: ViewSettings,
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__(parent)
-        self.setWindowFlags(Qt.WindowType.Widget)
-        self.setObjectName("runPage")
+        super().__init__("runPage", "Results", _LEAST_PX, parent)
         self._project, self._spark = project, spark
         self.production = ProductionRuns(jobs, self)
         self._reading, self._listing = NewestJob(jobs, self), NewestJob(jobs, self)
@@ -108,7 +111,7 @@ class RunPage(QMainWindow):
         self.views, self.starting = RunViews(self.body), RunStart(jobs, self)
         self.dock = Dock("runSetupDock", "Run", self.setup)
         self.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, self.dock)
-        self.setCentralWidget(self._central())
+        self.setCentralWidget(Scrolled(self._central(), gives_way=True))
         self._connect()
         RunLinks(self)
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import (
-    QDialog,
     QHBoxLayout,
     QLabel,
     QListWidget,
@@ -25,6 +24,7 @@ from metl_gui.ui.settings_dialogs.connection_fields import KINDS
 from metl_gui.ui.settings_dialogs.profile_form import ProfileForm
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets import dialogs
+from metl_gui.ui.widgets.fitted_dialog import FittedDialog
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
 from metl_gui.ui.widgets.two_line_list import WORDS_ROLE, TwoLineDelegate, TwoLines
@@ -114,7 +114,7 @@ _SIZE = (1000, 660)
 _LIST_PX = 270
 
 
-class ProfilesDialog(QDialog):
+class ProfilesDialog(FittedDialog):
     """Shows and changes the profiles of this user.
 
     Signals:
@@ -355,7 +355,6 @@ class ProfilesDialog(QDialog):
         scroll.setWidgetResizable(True)
         scroll.setFrameShape(QScrollArea.Shape.NoFrame)
         scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         body = QHBoxLayout()
         body.setSpacing(20)
         body.addLayout(left)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QDialog, QFormLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFormLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.choice import ThemedComboBox
+from metl_gui.ui.widgets.fitted_dialog import FittedDialog
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
 
@@ -18,7 +19,7 @@ _WIDTH_PX = 600
 _CONFIRMS = ("Whoever maps it has confirmed it", "A second person confirms it")
 
 
-class ProjectSettingsDialog(QDialog):
+class ProjectSettingsDialog(FittedDialog):
     """Asks for both.
 
     Signals:

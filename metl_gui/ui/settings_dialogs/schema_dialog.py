@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QCompleter, QDialog, QFormLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCompleter, QFormLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from metl_gui.core.changes.draft import Edit
 from metl_gui.core.edits.composite import CompositeEdit
@@ -26,6 +26,7 @@ from metl_gui.ui.project.text import number_of
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.choice import ThemedComboBox
 from metl_gui.ui.widgets.edit_preview import PreviewPane
+from metl_gui.ui.widgets.fitted_dialog import FittedDialog
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
 from metl_gui.workbench.model.edit_effects import EditOutcome
@@ -205,7 +206,7 @@ _WIDTH_PX, _PREVIEW_PX = 680, 160
 _PATHS = ("key", "version_field")
 
 
-class SchemaSettingsDialog(QDialog):
+class SchemaSettingsDialog(FittedDialog):
     """Shows what all have in common; only what somebody changes is set.
 
     Signals:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QByteArray, QObject, QPoint, Qt, QTimer
 from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QMenu, QStackedWidget, QWidget
 
+from metl_gui.ui.widgets.panel_page import PanelPage
 from metl_gui.ui.widgets.plain_text import plain_entry, plain_tip
 
 if TYPE_CHECKING:
@@ -28,23 +29,23 @@ class FloatingDocks(QObject):
         super().__init__(stack)
         self._stack = stack
         self._front: QWidget | None = stack.currentWidget()
-        self._hidden: dict[QMainWindow, list[QDockWidget]] = {}
-        self._states: dict[QMainWindow, QByteArray] = {}
+        self._hidden: dict[PanelPage, list[QDockWidget]] = {}
+        self._states: dict[PanelPage, QByteArray] = {}
         stack.currentChanged.connect(self._turn)
 
-    def state_of(self, page: QMainWindow) -> QByteArray:
+    def state_of(self, page: PanelPage) -> QByteArray:
         """Return the layout of a page, with the floating docks that are hidden only because of the page."""
-        return self._states.get(page) or page.saveState()
+        return self._states.get(page) or page.layout_to_keep()
 
     def _turn(self, _number: int) -> None:
         before, self._front = self._front, self._stack.currentWidget()
-        if isinstance(before, QMainWindow) and before is not self._front:
-            self._states[before] = before.saveState()
+        if isinstance(before, PanelPage) and before is not self._front:
+            self._states[before] = before.layout_to_keep()
             floating = [dock for dock in docks_of(before) if dock.isFloating() and not dock.isHidden()]
             self._hidden[before] = floating
             for dock in floating:
                 dock.hide()
-        if isinstance(self._front, QMainWindow):
+        if isinstance(self._front, PanelPage):
             self._states.pop(self._front, None)
             for dock in self._hidden.pop(self._front, []):
                 dock.show()
@@ -133,7 +134,7 @@ class WindowLayout:
 
     def __init__(self, window: Window) -> None:
         self._window = window
-        self._laid_out: list[QMainWindow] = []
+        self._laid_out: list[PanelPage] = []
 
     def restore(self) -> None:
         """Lay the window out as it was."""
@@ -145,12 +146,12 @@ class WindowLayout:
         """Lay the page in front out as it was; before it has its size, its docks would shrink for good."""
         window = self._window
         page = window.stack.currentWidget()
-        if not window.isVisible() or page in self._laid_out or not isinstance(page, QMainWindow):
+        if not window.isVisible() or page in self._laid_out or not isinstance(page, PanelPage):
             return
         self._laid_out.append(page)
         state = window.settings.layout(page.objectName())
         if state is not None:
-            page.restoreState(state)
+            page.lay_out_as(state)
         if page is window.map and (state is None or not _knows(state, window.preview.dock.objectName())):
             window.preview.lay_out()
             QTimer.singleShot(0, window.preview, window.preview.lay_out)  # again when the page has its size

@@ -37,6 +37,7 @@ def _cell_chosen(window: Window) -> bool:
 def _filter_tree(window: Window, side: Side) -> None:
     window.show_page(0)
     panel = window.map.sources if side is Side.EXTRACTION else window.map.targets
+    window.map.folding.reveal(panel)
     panel.box.setFocus(Qt.FocusReason.ShortcutFocusReason)
     panel.box.selectAll()
 

@@ -16,7 +16,7 @@ from metl_gui.errors import ProjectError
 from metl_gui.own_files import is_own
 from metl_gui.ui.context.app_context import PAGES
 from metl_gui.ui.jobs.jobs import SynchronousJobs
-from metl_gui.ui.matrix.layout.camera import TALLEST_CELL, WIDEST_CELL, Camera
+from metl_gui.ui.matrix.layout.camera import Camera, tallest_cell, widest_cell
 from metl_gui.ui.project.selection import Selected, place_of_version
 from metl_gui.ui.shell.window import Window
 from metl_gui.ui.theming import theme as themes
@@ -75,12 +75,13 @@ def show_decision(window: Window) -> None:
     window.selection.choose(Selected(source, target))
     matrix = window.map.matrix
     frame = matrix.frame
-    matrix.look(Camera(matrix.camera.left, matrix.camera.top, WIDEST_CELL, TALLEST_CELL).held(frame))
+    wide, tall = widest_cell(), tallest_cell()
+    matrix.look(Camera(matrix.camera.left, matrix.camera.top, wide, tall).held(frame))
     if matrix.content is None:
         return
     columns, rows = matrix.content.columns, matrix.content.rows
     right, top = (columns.span_of_version(v) or (0.0, 0.0))[1], (rows.span_of_version(w) or (0.0, 0.0))[0]
-    matrix.look(Camera(right - frame.width / WIDEST_CELL + 0.8, top - 1.2, WIDEST_CELL, TALLEST_CELL).held(frame))
+    matrix.look(Camera(right - frame.width / wide + 0.8, top - 1.2, wide, tall).held(frame))
 
 
 def save_picture(window: Window, picture: Path, prepare: Callable[[], object] | None = None) -> None:

@@ -52,7 +52,6 @@ from metl_gui.ui.shell.review_actions import CARD_KEYS
 from metl_gui.ui.shell.setting_commands import SettingCommands
 from metl_gui.ui.shell.shutdown import QUITTING, ShutdownController
 from metl_gui.ui.suggest.panel import SuggestionController
-from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.theming.controller import ThemeController
 from metl_gui.ui.warehouse.commands import WarehouseController
 from metl_gui.ui.warehouse.rebuild_answers import RebuildAnswers
@@ -62,8 +61,10 @@ from metl_gui.ui.widgets.notice import Notice, NoticeStrip
 from metl_gui.workbench.profiles.kinds import ProfileKind
 from metl_gui.workbench.session import Workbench
 
-LEAST_SIZE = (1100, 700)
-"""Smallest width and height of the window at scale 1, in pixels."""
+LEAST_SIZE = (640, 400)
+"""Width and height from which everything in the window can be reached, in pixels; never more than the screen has."""
+
+FIRST_SIZE = (1600, 1000)
 
 _WARM_UP_MS = 3_000
 
@@ -261,9 +262,10 @@ class Window(QMainWindow):
 
     def _build(self) -> None:
         self.setWindowTitle("METL Workbench")
-        self.setMinimumSize(*LEAST_SIZE)
+        room = self.screen().availableSize()
+        self.setMinimumSize(QSize(*LEAST_SIZE).boundedTo(room))
         self.setAcceptDrops(True)
-        self.resize(1600, 1000)
+        self.resize(QSize(*FIRST_SIZE).boundedTo(room))
         self.actions_table.fill(ORDER, {"matrix": self.map.matrix, "review list": self.review.list.view})
         self.actions_table.add_live_menu("View > Panels", lambda menu: fill_panels(self, menu))
         recent = self.actions_table.add_live_menu("File > Open recent", lambda menu: fill_recent(self, menu))
@@ -450,6 +452,7 @@ class Window(QMainWindow):
         side, words = wanted
         panel = self.map.sources if side is Side.EXTRACTION else self.map.targets
         self.show_page(PAGES.index("Map"))
+        self.map.folding.reveal(panel)
         panel.filter_now(words)
         panel.box.setFocus(Qt.FocusReason.OtherFocusReason)
 
@@ -472,10 +475,6 @@ class Window(QMainWindow):
         self.review.show_keys(keys)
 
     def _dressed(self) -> None:
-        """Ask for room for larger words where the screen has it."""
-        room = self.screen().availableSize()
-        least = QSize(*LEAST_SIZE)
-        self.setMinimumSize((least * themes.scale()).boundedTo(room).expandedTo(least))
         self.actions_table.refresh()
 
     def _show_busy(self, is_busy: bool) -> None:
@@ -497,6 +496,7 @@ class Window(QMainWindow):
         """Bring the Map page to the front."""
         if self.stack.currentWidget() is not self.map:
             self.show_page(0)
+        self.map.show_middle()
         return self.map
 
     def show_suggestions(self) -> SuggestionController:

@@ -7,7 +7,7 @@ from itertools import groupby
 
 from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSplitter, QVBoxLayout, QWidget
 
 from metl_gui.core.changes.draft import perform
 from metl_gui.core.edits.version_scope import VersionScope
@@ -20,6 +20,7 @@ from metl_gui.ui.project.text import number_of
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.choice import ThemedComboBox
+from metl_gui.ui.widgets.fitted_dialog import FittedDialog
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
 from metl_gui.ui.widgets.two_line_list import LineModel, TwoLines, line_view
@@ -38,7 +39,7 @@ _SCOPES = (
 )
 
 
-class AcceptanceDialog(QDialog):
+class AcceptanceDialog(FittedDialog):
     """Shows what accepting would do and lets it be done.
 
     Signals:

@@ -29,6 +29,7 @@ from metl_gui.ui.suggest.rows import (
     refusal_row,
 )
 from metl_gui.ui.suggest.suggestions import LEAST_GHOST, LEAST_OF_ALL, SelectionSuggestions
+from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.dialogs import show_about
 from metl_gui.ui.widgets.dock import Dock, Surface
 from metl_gui.ui.widgets.pill import KeyButton
@@ -40,6 +41,8 @@ _LONGEST_NAME, _NARROWEST = 24, 284
 _LIST, _EMPTY, _PROJECT = range(3)
 _PROJECT_SHARE = 0.65
 """Of the height of the page, for the list over the whole project."""
+_SHORT_PX, _SHORT_SHARE = 760, 0.8
+"""In pages lower than this the panel takes that share of the height, so that more than a few rows are in sight."""
 
 
 class PanelSection(IntEnum):
@@ -372,6 +375,8 @@ class SuggestionController(QObject):
         self.dock.raise_()
         if is_opening and not self.dock.isFloating():
             wish = self.panel.sizeHint().height()
+            if self._page.height() < themes.px(_SHORT_PX):
+                wish = max(wish, round(_SHORT_SHARE * self._page.height()))
             self._page.resizeDocks([self.dock], [wish], Qt.Orientation.Vertical)
         self.panel.take_focus()
 

@@ -268,6 +268,16 @@ class TreePanel(Surface):
         self._body.setVisible(not is_folded)
         self.setFixedWidth(themes.px(STRIP_PX)) if is_folded else self._let_grow()
 
+    def lend_body(self) -> QWidget:
+        """Give what the folded panel hides to a place where it is shown meanwhile."""
+        self._body.show()
+        return self._body
+
+    def take_body_back(self) -> None:
+        """Hide again what was lent."""
+        self._body.setVisible(not self.is_folded)
+        self._outer.addWidget(self._body, 1)
+
     def dress(self) -> None:
         """Take the sizes of the scale."""
         if not self.is_folded:
@@ -292,7 +302,7 @@ class TreePanel(Surface):
         layout.addLayout(row)
         layout.addWidget(self.note)
         layout.addWidget(self.view, 1)
-        outer = QHBoxLayout(self)
+        outer = self._outer = QHBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.setSpacing(0)
         outer.addWidget(self.strip)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QMainWindow, QWidget
+from PySide6.QtWidgets import QWidget
 
 from metl_gui.core.dimensional.models.proposed_tables import accepted_with
 from metl_gui.core.matrix.document import Document
@@ -15,18 +15,20 @@ from metl_gui.ui.warehouse.load_panel import LoadPanel
 from metl_gui.ui.warehouse.model_panel import ModelPanel
 from metl_gui.ui.warehouse.table_panel import TablePanel
 from metl_gui.ui.warehouse.timeline_panel import TimelinePanel
-from metl_gui.ui.widgets.dock import Dock
+from metl_gui.ui.widgets.dock import Dock, Scrolled
+from metl_gui.ui.widgets.panel_page import PanelPage
 from metl_gui.workbench.warehouse.star import Places, facts_of, star_of, table_key
 from metl_gui.workbench.warehouse.table_rows import free_attributes, table_problems, table_rows
 
+_LEAST_PX = (870, 400)
+"""Width and height at scale 1 that all panels need beside each other."""
 
-class WarehousePage(QMainWindow):
+
+class WarehousePage(PanelPage):
     """One of the four pages; what is done on it is its controller's."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setWindowFlags(Qt.WindowType.Widget)
-        self.setObjectName("warehousePage")
+        super().__init__("warehousePage", "Model", _LEAST_PX, parent)
         self.panel, self.table, self.load = ModelPanel(), TablePanel(), LoadPanel()
         self.timeline = TimelinePanel()
         self.star = self.panel.star
@@ -37,7 +39,7 @@ class WarehousePage(QMainWindow):
         self.table_dock = Dock("warehouseTableDock", "Table", self.table)
         self.load_dock = Dock("warehouseLoadDock", "Load", self.load)
         self.timeline_dock = Dock("warehouseTimelineDock", "Timeline", self.timeline)
-        self.setCentralWidget(self.panel)
+        self.setCentralWidget(Scrolled(self.panel, gives_way=True))
         self.setCorner(Qt.Corner.BottomRightCorner, Qt.DockWidgetArea.RightDockWidgetArea)
         self.addDockWidget(Qt.DockWidgetArea.BottomDockWidgetArea, self.table_dock)
         self.addDockWidget(Qt.DockWidgetArea.BottomDockWidgetArea, self.timeline_dock)

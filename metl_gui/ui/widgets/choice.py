@@ -13,9 +13,10 @@ from operator import attrgetter
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QComboBox, QDialog, QLineEdit, QListView, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QLineEdit, QListView, QVBoxLayout, QWidget
 
 from metl_gui.ui.theming import theme as themes
+from metl_gui.ui.widgets.fitted_dialog import FittedDialog
 from metl_gui.ui.widgets.plain_text import plain_label
 from metl_gui.ui.widgets.rows import HeadedModel, Heading, RowRoles, below_headings
 from metl_gui.ui.widgets.two_line_list import WORDS_ROLE, HeadedDelegate, TwoLines
@@ -51,7 +52,7 @@ def by_section(choices: Iterable[ChoiceRow]) -> tuple[ChoiceRow | Heading, ...]:
 _WIDTH_PX, _LEAST_PX, _MOST_PX = 460, 150, 520
 
 
-class Chooser(QDialog):
+class Chooser(FittedDialog):
     """Asks for one of several things.
 
     Args:

@@ -13,11 +13,12 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QLayout, QPushButton, QVBoxL
 
 from metl_gui.errors import MetlError, UserError
 from metl_gui.ui.project.document import OpenProject
+from metl_gui.ui.widgets.fitted_dialog import FittedDialog
 from metl_gui.ui.widgets.pill import ValueButton
 from metl_gui.ui.widgets.plain_text import plain_label
 
 
-class QuestionDialog(QDialog):
+class QuestionDialog(FittedDialog):
     """A title, a text, and one button for each answer; Esc is the last one.
 
     Args:

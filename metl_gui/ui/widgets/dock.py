@@ -1,14 +1,15 @@
 """A quiet dock: a title, a few facts at the right, one panel; and what frames panels.
 
-``Surface`` is a panel on a surface of the theme, with the size it would like to have. ``FocusRing`` is the ring around
-a view that paints itself: the style sheet's border would take pixels from its picture.
+``Surface`` is a panel on a surface of the theme, with the size it would like to have. ``Scrolled`` lets a panel be
+shown in less room than it needs. ``FocusRing`` is the ring around a view that paints itself: the style sheet's border
+would take pixels from its picture.
 """
 
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, QRect, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QDockWidget, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QDockWidget, QFrame, QHBoxLayout, QScrollArea, QWidget
 
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.labels import Elided
@@ -56,21 +57,79 @@ class DockTitle(QWidget):
         self.facts.setVisible(needed + margins.left() + margins.right() <= self.width())
 
 
-class Dock(QDockWidget):
-    """A dockable, floatable panel."""
+class Scrolled(QScrollArea):
+    """Shows a widget as large as there is room, and scrolls it where there is less than it needs.
 
-    def __init__(self, name: str, title: str, panel: QWidget, parent: QWidget | None = None) -> None:
+    Args:
+        panel: what is shown.
+        gives_way: ask for no room at all, where otherwise it asks for what the widget needs.
+    """
+
+    def __init__(self, panel: QWidget, *, gives_way: bool = False, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._panel = panel
+        self._gives_way = gives_way
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setWidgetResizable(True)
+        self.setSizePolicy(panel.sizePolicy())
+        self.setProperty("surface", "clear")
+        self.viewport().setAutoFillBackground(False)
+        self.setWidget(panel)
+        panel.setAutoFillBackground(False)
+
+    def give_way(self, does: bool) -> None:
+        """Ask for no room from now on, or again for what the widget needs."""
+        self._gives_way = does
+        self.updateGeometry()
+
+    def sizeHint(self) -> QSize:
+        """Wish for what the widget wishes for."""
+        return self._panel.sizeHint()
+
+    def minimumSizeHint(self) -> QSize:
+        """Ask for what the widget needs, or for nothing."""
+        if self._gives_way:
+            return QSize(0, 0)
+        return self._panel.minimumSizeHint().expandedTo(self._panel.minimumSize())
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Follow what the widget needs."""
+        if event.type() is QEvent.Type.LayoutRequest and watched is self._panel:
+            self.updateGeometry()
+        return super().eventFilter(watched, event)
+
+
+class Dock(QDockWidget):
+    """A dockable, floatable panel.
+
+    Args:
+        name: under which its place is kept.
+        title: of its line.
+        panel: what it shows.
+        scrolls: whether the panel is scrolled where there is little room.
+    """
+
+    def __init__(
+        self, name: str, title: str, panel: QWidget, parent: QWidget | None = None, *, scrolls: bool = True
+    ) -> None:
         super().__init__(title, parent)
         self.setObjectName(name)
         self.line = DockTitle(title)
         self._blank = QWidget(self)
         self.setTitleBarWidget(self.line)
-        self.setWidget(panel)
+        self._scrolled = Scrolled(panel) if scrolls else None
+        self.setWidget(self._scrolled or panel)
         self.setFeatures(
             QDockWidget.DockWidgetFeature.DockWidgetMovable
             | QDockWidget.DockWidgetFeature.DockWidgetFloatable
             | QDockWidget.DockWidgetFeature.DockWidgetClosable
         )
+
+    def give_way(self, does: bool) -> None:
+        """Let the panel be scrolled from now on, or again be as large as it needs."""
+        if self._scrolled is not None:
+            self._scrolled.give_way(does)
 
     def add_tools(self, tools: QWidget) -> None:
         """Put a panel's few controls into the title line."""

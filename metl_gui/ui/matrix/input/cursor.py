@@ -5,7 +5,7 @@ from __future__ import annotations
 from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.matrix.input.hit_test import Box, Hits, item_of, node_of
 from metl_gui.ui.matrix.layout.axis import Axis, Level
-from metl_gui.ui.matrix.layout.camera import TALLEST_CELL, WIDEST_CELL, Camera, Frame, fitted, level_at, looking_at
+from metl_gui.ui.matrix.layout.camera import Camera, Frame, fitted, level_at, looking_at, tallest_cell, widest_cell
 from metl_gui.ui.matrix.layout.content import PlaneContent, axis_of
 from metl_gui.ui.project.selection import NodeRef, Selected
 
@@ -38,7 +38,7 @@ def drilled(hits: Hits, frame: Frame, selected: Selected) -> Camera | None:
     now = hits.camera
     if camera.scale_x > now.scale_x * _CLOSER or camera.scale_y > now.scale_y * _CLOSER:
         return camera
-    cells = Camera(box[0], box[1], WIDEST_CELL, TALLEST_CELL)
+    cells = Camera(box[0], box[1], widest_cell(), tallest_cell())
     return cells.held(frame)
 
 

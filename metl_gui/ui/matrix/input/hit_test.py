@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from metl_gui.core.matrix.blocks import BlockKey, Element
 from metl_gui.core.trees.nodes import Side
@@ -35,6 +35,8 @@ class Hits:
 
     content: PlaneContent
     camera: Camera
+    top: float = field(default_factory=top_px)
+    """Height of the columns' header, in pixels."""
 
     @property
     def shows_cells(self) -> bool:
@@ -82,8 +84,7 @@ class Hits:
         """Return the node at a pixel of an axis: of what is drawn or, so deep in the header, of the band there."""
         level, axis = self.level(side), axis_of(self.content, side)
         if depth is not None:
-            is_top = side is Side.EXTRACTION
-            level = level_in_top(axis, level, top_px() - depth) if is_top else level_in_left(level, left_px() - depth)
+            level = self._level_in_header(side, depth)
         if level is None or level > Level.SCHEMA:
             level = Level.SCHEMA
         at = axis.spans(level).at(self._place(side, along))
@@ -110,9 +111,14 @@ class Hits:
     def _ghost(self, side: Side, along: float, depth: float | None) -> GhostLine | None:
         axis, level = axis_of(self.content, side), self.level(side)
         if depth is not None:
-            is_top = side is Side.EXTRACTION
-            level = level_in_top(axis, level, top_px() - depth) if is_top else level_in_left(level, left_px() - depth)
+            level = self._level_in_header(side, depth)
         return axis.ghosts.at(self._place(side, along)) if level is Level.ATTRIBUTE else None
+
+    def _level_in_header(self, side: Side, depth: float) -> Level | None:
+        level = self.level(side)
+        if side is Side.CDM:
+            return level_in_left(level, left_px() - depth)
+        return level_in_top(self.content.columns, level, self.top - depth, self.top)
 
     def _version_at(self, side: Side, along: float) -> int | None:
         return axis_of(self.content, side).spans(Level.VERSION).at(self._place(side, along)) if along >= 0 else None

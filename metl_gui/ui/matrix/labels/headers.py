@@ -66,6 +66,10 @@ def spaced_names(
 
 
 _TOP_PX = 138
+_LEAST_TOP_PX, _MOST_TOP_PX = 84, 200
+_SHORT_PX, _TALL_PX = 390, 600
+"""Views lower than the one have a lower header, views higher than the other a higher one, with more of each name."""
+_SHORT_SHARE, _TALL_SHARE = 0.354, 0.25
 _LEFT_PX = 164
 _BAND_PX = 20
 _THIN_PX = 18
@@ -82,9 +86,18 @@ _LEAST_LETTERS = 5
 _MOST_KEPT = 20_000
 
 
-def top_px() -> float:
-    """Height of the columns' header at the current scale."""
-    return float(themes.px(_TOP_PX))
+def top_px(height: float | None = None) -> float:
+    """Height of the columns' header at the current scale.
+
+    Args:
+        height: of the view; without one it is the usual height.
+    """
+    if height is None:
+        return float(themes.px(_TOP_PX))
+    high = height / themes.scale()
+    if high < _SHORT_PX:
+        return float(themes.px(max(high * _SHORT_SHARE, _LEAST_TOP_PX)))
+    return float(themes.px(min(_TOP_PX + max(high - _TALL_PX, 0.0) * _TALL_SHARE, _MOST_TOP_PX)))
 
 
 def left_px() -> float:
@@ -112,6 +125,7 @@ class Strip:
         waiting: versions in which a block waits.
         ratio: device pixels a pixel.
         is_vector: write words as words, for files that keep them.
+        depth: height of a columns' header, 0 for the usual one.
     """
 
     axis: Axis
@@ -122,6 +136,7 @@ class Strip:
     waiting: frozenset[int]
     ratio: float = 1.0
     is_vector: bool = False
+    depth: float = 0.0
 
     @property
     def level(self) -> Level | None:
@@ -163,12 +178,13 @@ class Strip:
 
 
 def paint_top(painter: QPainter, strip: Strip, theme: Theme) -> None:
-    """Paint the header of the columns into a box of ``pixels`` by ``top_px``."""
-    bottom = top_px() - 4.0
+    """Paint the header of the columns into a box of ``pixels`` by its depth."""
+    depth = strip.depth or top_px()
+    bottom = depth - 4.0
     letters = TextPainter(painter, strip.ratio, is_vector=strip.is_vector)
     level = strip.shown_level
     top = 4.0
-    for each, begin, height in top_bands(strip.axis, strip.shown_level):
+    for each, begin, height in top_bands(strip.axis, strip.shown_level, depth):
         _bands(painter, letters, strip, each, QRectF(0, begin, strip.pixels, height), theme)
         top = begin + height + _GAP
     if level is not Level.VERSION:
@@ -179,26 +195,26 @@ def paint_top(painter: QPainter, strip: Strip, theme: Theme) -> None:
             letters.write_upright(words, box, theme.review)
             x = box.center().x() + _STRIKE * letters.plain.height
             _strike(painter, QLineF(x, box.bottom(), x, box.bottom() - letters.plain.width(words)), theme)
-    _paint_notches(painter, strip, top_px() - 1.0, theme, is_top=True)
+    _paint_notches(painter, strip, depth - 1.0, theme, is_top=True)
 
 
-def top_bands(axis: Axis, level: Level) -> list[tuple[Level, float, float]]:
+def top_bands(axis: Axis, level: Level, depth: float) -> list[tuple[Level, float, float]]:
     """Return the bands above the names of a level, coarsest first: level, where it begins, how high it is."""
     coarser = [each for each in reversed(axis.levels) if each > level]
     bands = [each for each in coarser if not _says_nothing(each, level)][-3:]
     if level is Level.VERSION:
         bands.append(Level.VERSION)
     heights = [_thin_px() if each is Level.VERSION else _band_px() for each in bands]
-    top = top_px() - 4.0 - sum(heights) - _GAP * len(bands) if level is Level.VERSION else 4.0
+    top = depth - 4.0 - sum(heights) - _GAP * len(bands) if level is Level.VERSION else 4.0
     return [
         (each, top + sum(heights[:at]) + _GAP * at, height)
         for at, (each, height) in enumerate(zip(bands, heights, strict=True))
     ]
 
 
-def level_in_top(axis: Axis, drawn: Level | None, y: float) -> Level | None:
+def level_in_top(axis: Axis, drawn: Level | None, y: float, depth: float) -> Level | None:
     """Return the level of the band at a height of the columns' header, what is drawn below the bands."""
-    bands = [] if drawn is None else top_bands(axis, drawn)
+    bands = [] if drawn is None else top_bands(axis, drawn, depth)
     return next((level for level, top, height in bands if y < top + height + _GAP), drawn)
 
 

@@ -3,5 +3,5 @@
 Order: ``tree_columns`` < ``spans`` < ``placement`` < ``ghost_lines`` < ``axis`` < ``block_index`` < ``elements`` <
 ``tile_counts`` < ``tile_reviews`` | ``density`` < ``content`` < ``sort_and_filter`` | ``camera``. What stands below
 ``content`` knows ``Content`` as a type only.
-May import: ``core`` and ``ui.project``.
+May import: ``core``, ``ui.project`` and, for its scale, ``ui.theming``.
 """

@@ -15,11 +15,28 @@ from typing import Any
 from metl_gui.ui.matrix.layout.axis import Axis, Level
 from metl_gui.ui.matrix.layout.content import PlaneContent
 from metl_gui.ui.project.selection import NodeRef, Selected
+from metl_gui.ui.theming import theme as themes
 
 WIDEST_CELL = 27.0
 TALLEST_CELL = 25.0
+"""The largest cell at scale 1; it grows with the words that name it."""
 LEAST_ITEM_PX = 14.0
 MARGIN_PX = 10.0
+
+
+def widest_cell() -> float:
+    """Return the width of the largest cell at the scale of the window."""
+    return WIDEST_CELL * themes.scale()
+
+
+def tallest_cell() -> float:
+    """Return the height of the largest cell at the scale of the window."""
+    return TALLEST_CELL * themes.scale()
+
+
+def least_item_px() -> float:
+    """Return how long an item is at least that is drawn for itself, at the scale of the window."""
+    return LEAST_ITEM_PX * themes.scale()
 
 
 @dataclass(frozen=True)
@@ -34,12 +51,12 @@ class Frame:
     @property
     def least_x(self) -> float:
         """The scale at which all columns fit, never above the widest cell."""
-        return min(WIDEST_CELL, max(self.width - 2 * MARGIN_PX, 1.0) / max(self.columns, 1.0))
+        return min(widest_cell(), max(self.width - 2 * MARGIN_PX, 1.0) / max(self.columns, 1.0))
 
     @property
     def least_y(self) -> float:
         """The scale at which all rows fit, never above the tallest cell."""
-        return min(TALLEST_CELL, max(self.height - 2 * MARGIN_PX, 1.0) / max(self.rows, 1.0))
+        return min(tallest_cell(), max(self.height - 2 * MARGIN_PX, 1.0) / max(self.rows, 1.0))
 
 
 @dataclass(frozen=True)
@@ -53,11 +70,17 @@ class Camera:
 
     def zoomed(self, frame: Frame, factor_x: float, factor_y: float, at: tuple[float, float]) -> Camera:
         """Scale about a point of the viewport (pixels), which keeps its place; an axis at its end stops."""
-        scale_x = min(max(self.scale_x * factor_x, frame.least_x), WIDEST_CELL)
-        scale_y = min(max(self.scale_y * factor_y, frame.least_y), TALLEST_CELL)
+        scale_x = min(max(self.scale_x * factor_x, frame.least_x), widest_cell())
+        scale_y = min(max(self.scale_y * factor_y, frame.least_y), tallest_cell())
         left = self.left + at[0] / self.scale_x - at[0] / scale_x
         top = self.top + at[1] / self.scale_y - at[1] / scale_y
         return Camera(left, top, scale_x, scale_y).held(frame)
+
+    def scaled(self, frame: Frame, factor: float) -> Camera:
+        """Show the same with everything larger by a factor, at the same place."""
+        scale_x = min(max(self.scale_x * factor, frame.least_x), widest_cell())
+        scale_y = min(max(self.scale_y * factor, frame.least_y), tallest_cell())
+        return Camera(self.left, self.top, scale_x, scale_y).held(frame)
 
     def panned(self, frame: Frame, dx: float, dy: float) -> Camera:
         """Move the plane under the viewport by pixels."""
@@ -94,8 +117,8 @@ def fitted(frame: Frame) -> Camera:
 def looking_at(frame: Frame, box: tuple[float, float, float, float]) -> Camera:
     """Look at a box (left, top, right, bottom in units) as closely as it fits."""
     wide, tall = max(box[2] - box[0], 1.0), max(box[3] - box[1], 1.0)
-    scale_x = min(max((frame.width - 4 * MARGIN_PX) / wide, frame.least_x), WIDEST_CELL)
-    scale_y = min(max((frame.height - 4 * MARGIN_PX) / tall, frame.least_y), TALLEST_CELL)
+    scale_x = min(max((frame.width - 4 * MARGIN_PX) / wide, frame.least_x), widest_cell())
+    scale_y = min(max((frame.height - 4 * MARGIN_PX) / tall, frame.least_y), tallest_cell())
     left = (box[0] + box[2]) / 2 - frame.width / scale_x / 2
     top = (box[1] + box[3]) / 2 - frame.height / scale_y / 2
     return Camera(left, top, scale_x, scale_y).held(frame)
@@ -103,7 +126,7 @@ def looking_at(frame: Frame, box: tuple[float, float, float, float]) -> Camera:
 
 def level_at(axis: Axis, scale: float) -> Level | None:
     """Return the finest level whose median item is large enough to draw, ``None`` when there is none."""
-    return next((level for level in axis.levels if axis.spans(level).median_length * scale >= LEAST_ITEM_PX), None)
+    return next((level for level in axis.levels if axis.spans(level).median_length * scale >= least_item_px()), None)
 
 
 def _held(place: float, length: float, pixels: float, scale: float) -> float:

@@ -13,7 +13,7 @@ from PySide6.QtCore import QLineF, QRectF, Qt
 from PySide6.QtGui import QColor, QImage, QPainter, QPen
 
 from metl_gui.ui.matrix.layout.axis import Axis, Level
-from metl_gui.ui.matrix.layout.camera import LEAST_ITEM_PX
+from metl_gui.ui.matrix.layout.camera import least_item_px
 from metl_gui.ui.matrix.layout.content import LostCell, PlaneContent, Stretch
 from metl_gui.ui.matrix.layout.placement import GHOST
 from metl_gui.ui.matrix.painting.paint_context import PaintContext, Sign
@@ -191,7 +191,7 @@ def notches(axis: Axis, place: float, scale: float, pixels: float) -> list[float
 
 def reach_px(scale: float) -> float:
     """Return how far a notch reaches into the header: where cells are too small to read, many stand close together."""
-    return _LONG_PX if scale >= LEAST_ITEM_PX else _SHORT_PX
+    return _LONG_PX if scale >= least_item_px() else _SHORT_PX
 
 
 def notch_pen(theme: Theme) -> QPen:
@@ -209,8 +209,8 @@ def paint_hidden(painter: QPainter, look: PaintContext) -> frozenset[Sign]:
     right, bottom = min(right, look.size[0]), min(bottom, look.size[1])
     xs = notches(content.columns, c.left, c.scale_x, look.size[0])
     ys = notches(content.rows, c.top, c.scale_y, look.size[1])
-    foot = bottom if c.scale_x >= LEAST_ITEM_PX else min(top + _SHORT_PX, bottom)
-    end = right if c.scale_y >= LEAST_ITEM_PX else min(left + _SHORT_PX, right)
+    foot = bottom if c.scale_x >= least_item_px() else min(top + _SHORT_PX, bottom)
+    end = right if c.scale_y >= least_item_px() else min(left + _SHORT_PX, right)
     lines = [QLineF(x, top, x, foot) for x in xs] + [QLineF(left, y, end, y) for y in ys]
     if not lines:
         return frozenset()

@@ -18,6 +18,7 @@ from metl_gui.ui.matrix.painting.axis_gaps import paint_ghost_lines, paint_losse
 from metl_gui.ui.matrix.painting.paint_context import Overlay, PaintContext, Sign
 from metl_gui.ui.matrix.painting.shapes import BoxPainter
 from metl_gui.ui.matrix.painting.text_layout import TextAlignment, TextPainter
+from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.theming.marks import VERDICT_PX, MarkShape, paint_mark, paint_verdict
 from metl_gui.ui.theming.theme import mixed
 
@@ -217,7 +218,7 @@ def _paint_elements(painter: QPainter, look: PaintContext) -> set[Sign]:
 
 def mark_side(scale_x: float, scale_y: float) -> float:
     """Return the side of a mark, in whole pixels."""
-    return float(round(max(6.0, min(14.0, 0.56 * min(scale_x, scale_y)))))
+    return float(round(max(6.0, min(14.0 * themes.scale(), 0.56 * min(scale_x, scale_y)))))
 
 
 def _mark_picture(mark: int, side: float, look: PaintContext) -> QImage:

@@ -66,13 +66,13 @@ class Fonts:
         return found
 
     def elided(self, words: str, room: float) -> str:
-        """Shorten words in their middle until they fit."""
+        """Shorten words in front until they fit: their end, the leaf of a path, tells most."""
         if self.width(words) <= room:
             return words
         key = words, int(room)
         found = self._elided.get(key)
         if found is None:
-            found = self._elided[key] = self.metrics.elidedText(words, Qt.TextElideMode.ElideMiddle, int(room))
+            found = self._elided[key] = self.metrics.elidedText(words, Qt.TextElideMode.ElideLeft, int(room))
             _forget(self._elided)
         return found
 

@@ -1,0 +1,329 @@
+"""The window at every size from 640 x 400 up: nothing cut, panels as tabs, trees as drawers, and coming back."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, QRect, QSize, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractButton, QApplication, QScrollArea, QWidget
+from pytestqt.qtbot import QtBot
+
+from metl_gui.ui.context.app_context import PAGES
+from metl_gui.ui.shell.window import LEAST_SIZE, Window
+from metl_gui.ui.widgets import dialogs
+from metl_gui.ui.widgets.dock import Scrolled
+from metl_gui.ui.widgets.fitted_dialog import LEAST_PX, FittedDialog
+from metl_gui.ui.widgets.panel_page import PanelPage
+from metl_gui.workbench.demo.sample import SampleFolder
+from metl_gui.workbench.session import Workbench
+from tests.qt.conftest import activate
+from tests.qt.matrix_hand import emptied
+
+LEFT = Qt.MouseButton.LeftButton
+ROOMY = (1600, 1000)
+
+
+def resize(window: Window, width: int, height: int) -> None:
+    window.resize(width, height)
+    for _ in range(3):
+        QApplication.processEvents()
+    assert window.size() == QSize(width, height)
+
+
+def settle(qtbot: QtBot, page: PanelPage) -> None:
+    """Wait until a page knows the sizes of its docks as those that are wanted."""
+    qtbot.waitUntil(lambda: not page._capturing.isActive() and not page._growing.isActive())
+    QApplication.processEvents()
+
+
+def sizes(window: Window) -> dict[str, tuple[int, int]]:
+    page = window.map
+    docks = (page.source_dock, page.target_dock, page.block_dock, window.preview.dock)
+    return {dock.objectName(): (dock.width(), dock.height()) for dock in docks if dock.isVisible()}
+
+
+def drag(page: QWidget, at: QPoint, to: QPoint, qtbot: QtBot) -> None:
+    """Drag the border between two panels."""
+    QTest.mousePress(page, LEFT, Qt.KeyboardModifier.NoModifier, at)
+    QTest.mouseMove(page, (at + to) / 2)
+    QTest.mouseMove(page, to)
+    with qtbot.waitSignal(page.destroyed, raising=False, timeout=60):  # borders follow the pointer a moment later
+        pass
+    QTest.mouseRelease(page, LEFT, Qt.KeyboardModifier.NoModifier, to)
+
+
+def is_scrolled(widget: QWidget) -> bool:
+    above = widget.parentWidget()
+    while above is not None:
+        never = Qt.ScrollBarPolicy.ScrollBarAlwaysOff
+        if isinstance(above, QScrollArea) and above.horizontalScrollBarPolicy() is not never:
+            return True
+        above = above.parentWidget()
+    return False
+
+
+def cut(window: Window) -> list[str]:
+    """Return the visible buttons of which a part is outside what they lie in, and that no scrolling reaches."""
+    found = []
+    for button in window.findChildren(QAbstractButton):
+        if not button.isVisible() or is_scrolled(button):
+            continue
+        box = QRect(button.mapTo(window, QPoint(0, 0)), button.size())
+        above = button.parentWidget()
+        if not window.rect().contains(box) or (above is not None and not above.rect().contains(button.geometry())):
+            found.append(f"{type(button).__name__} {button.text() or button.accessibleName()} {box}")
+    return found
+
+
+@pytest.mark.parametrize("size", [(640, 400), (800, 600), (1100, 700)])
+@pytest.mark.parametrize("page", PAGES)
+def test_no_button_outside_scroll_areas_is_cut_at_any_size(window: Window, page: str, size: tuple[int, int]) -> None:
+    window.show_page(PAGES.index(page))
+    resize(window, *size)
+    assert cut(window) == []
+    assert window.head.run.isVisible()
+    assert window.status.geometry().bottom() <= window.height()
+    assert window.head.search.isVisible()
+
+
+@pytest.mark.parametrize("percent", [150, 200])
+def test_no_button_of_the_frame_is_cut_when_everything_is_larger(window: Window, percent: int) -> None:
+    window.dressing.scale_to(percent)
+    for size in ((640, 400), (1100, 700), ROOMY):
+        resize(window, *size)
+        inside = [each for each in window.head.findChildren(QAbstractButton) if each.isVisible()]
+        assert all(
+            window.head.rect().contains(QRect(each.mapTo(window.head, QPoint()), each.size())) for each in inside
+        )
+        assert all(each.width() >= each.minimumSizeHint().width() for each in inside)
+    window.dressing.scale_to(100)
+
+
+def test_pages_can_be_reached_where_there_is_no_room_for_their_buttons(window: Window) -> None:
+    window.dressing.scale_to(200)
+    resize(window, *LEAST_SIZE)
+    assert window.head.menu.isVisible()
+    for at, action in enumerate(window.head.menu.menu().actions()):
+        action.trigger()
+        assert window.page == at
+        assert window.head.pages[at].isVisible()
+    window.dressing.scale_to(100)
+
+
+def test_where_there_is_little_room_one_panel_is_in_front_and_tabs_lead_to_the_others(window: Window) -> None:
+    page = window.map
+    window.show_page(0)
+    assert not page.tabs.isVisible()
+    resize(window, 640, 400)
+    assert [page.tabs.tabText(at) for at in range(page.tabs.count())] == ["Matrix", "Block", "Preview"]
+    assert page.matrix.isVisible()
+    assert not page.block_dock.isVisible()
+    assert page.matrix.width() > 500, "both trees are strips"
+    alone = page.matrix.height()
+    QTest.mouseClick(page.tabs, LEFT, pos=page.tabs.tabRect(1).center())
+    QApplication.processEvents()
+    assert page.block_dock.isVisible()
+    assert not page.matrix.isVisible()
+    assert page.block_dock.height() >= alone - 4
+    window.suggest.show()
+    assert page.tabs.tabText(page.tabs.currentIndex()) == "Suggestions"
+    assert window.suggest.panel.isVisible()
+    window.suggest.dock.close()
+    assert page.matrix.isVisible()
+    assert page.tabs.count() == 3
+
+
+def test_panels_give_way_before_the_matrix_shrinks(window: Window) -> None:
+    window.show_page(0)
+    for size in (ROOMY, (1300, 800), (1100, 700), (1000, 640), (900, 600), (800, 600), (800, 560)):
+        resize(window, *size)
+        assert window.map.matrix.height() >= 240, size
+        assert window.map.matrix.width() >= 360, size
+
+
+def test_a_visit_to_a_small_size_leaves_the_panels_as_a_person_made_them(window: Window, qtbot: QtBot) -> None:
+    page = window.map
+    window.show_page(0)
+    settle(qtbot, page)
+    edge = page.source_dock.geometry().right() + 2
+    drag(page, QPoint(edge, 300), QPoint(edge + 44, 300), qtbot)
+    settle(qtbot, page)
+    top = page.block_dock.geometry().top() - 2
+    drag(page, QPoint(700, top), QPoint(700, top - 40), qtbot)
+    settle(qtbot, page)
+    made = sizes(window)
+    assert made["extractionDock"][0] == edge + 44 - 2 + 1
+    for size in ((640, 400), (800, 600), (1100, 700), (1050, 700), (1600, 420)):
+        resize(window, *size)
+        resize(window, *ROOMY)
+        settle(qtbot, page)
+        assert sizes(window) == made, size
+    for width in (*range(1600, 640, -60), *range(640, 1600, 60), 1600):
+        resize(window, width, 400 + (width - 640) * 600 // 960)
+    settle(qtbot, page)
+    assert sizes(window) == made
+
+
+def test_five_suggestions_at_least_are_in_sight_in_a_window_of_middle_size(window: Window) -> None:
+    resize(window, 1100, 700)
+    window.show_page(0)
+    emptied(window)
+    window.suggest.show()
+    QApplication.processEvents()
+    view = window.suggest.panel.view
+    assert view.model().rowCount() > 0
+    assert view.viewport().height() >= 5 * view.sizeHintForRow(0)
+
+
+def test_a_panel_opened_at_a_small_size_is_there_at_a_large_one_and_one_closed_is_not(
+    window: Window, qtbot: QtBot
+) -> None:
+    page = window.map
+    window.show_page(0)
+    settle(qtbot, page)
+    resize(window, 640, 400)
+    window.suggest.show()
+    window.preview.show()
+    window.preview.dock.close()
+    resize(window, *ROOMY)
+    settle(qtbot, page)
+    assert window.suggest.dock.isVisible()
+    assert not window.preview.dock.isVisible()
+    assert page.block_dock.isVisible()
+    assert page.matrix.isVisible()
+    assert not page.tabs.isVisible()
+
+
+def test_a_window_that_was_closed_small_opens_large_as_it_was_when_it_was_large(
+    make_window: Callable[[], Window], waiting_sample: SampleFolder, qtbot: QtBot
+) -> None:
+    first = make_window()
+    first.show_project(Workbench.open(waiting_sample.project))
+    settle(qtbot, first.map)
+    edge = first.map.source_dock.geometry().right() + 2
+    drag(first.map, QPoint(edge, 300), QPoint(edge + 44, 300), qtbot)
+    settle(qtbot, first.map)
+    made = sizes(first)
+    resize(first, 640, 400)
+    first.close()
+    second = make_window()
+    second.show_project(Workbench.open(waiting_sample.project))
+    settle(qtbot, second.map)
+    assert sizes(second) == made
+
+
+def test_a_window_that_begins_small_gives_the_trees_their_room_when_it_grows(window: Window, qtbot: QtBot) -> None:
+    resize(window, 640, 400)
+    window.show_page(0)
+    resize(window, *ROOMY)
+    settle(qtbot, window.map)
+    assert window.map.source_dock.width() == 296
+    assert window.map.target_dock.width() == 284
+
+
+def test_a_strip_opens_its_tree_as_a_drawer_which_goes_with_the_focus(window: Window) -> None:
+    activate(window)
+    page = window.map
+    window.show_page(0)
+    resize(window, 640, 400)
+    wide = page.matrix.width()
+    for at, panel in enumerate((page.sources, page.targets)):
+        drawer = page.folding.drawers[at]
+        QTest.mouseClick(panel.strip, LEFT)
+        assert drawer.isVisible()
+        assert panel.view.isVisible()
+        assert panel.view.hasFocus()
+        assert page.matrix.width() == wide, "it lies over the matrix"
+        assert page.rect().contains(drawer.geometry())
+        assert drawer.width() < wide - 100, "a part of the matrix stays for what is dragged onto it"
+        QTest.mouseClick(panel.strip, LEFT)
+        assert not drawer.isVisible()
+        QTest.mouseClick(panel.strip, LEFT)
+        QTest.keyClick(panel.view, Qt.Key.Key_Escape)
+        assert not drawer.isVisible()
+        assert panel.strip.hasFocus()
+        QTest.mouseClick(panel.strip, LEFT)
+        page.matrix.setFocus()
+        assert not drawer.isVisible()
+        assert not panel.view.isVisible()
+    window.actions_table["filter_targets"].trigger()
+    assert page.targets.box.hasFocus()
+    resize(window, *ROOMY)
+    assert page.targets.view.isVisible()
+    assert not page.targets.is_folded
+
+
+def test_a_dialog_that_needs_more_than_the_smallest_screen_is_scrolled_to_its_buttons(window: Window) -> None:
+    dialog = dialogs.QuestionDialog("Many", "\n".join(str(line) for line in range(80)), [("close", "Close")], window)
+    dialogs.show(dialog)
+    assert dialog.minimumSizeHint().height() <= LEAST_PX[1]
+    dialog.resize(*LEAST_PX)
+    QApplication.processEvents()
+    assert dialog.height() == LEAST_PX[1]
+    button = dialog.buttons["close"]
+    button.setFocus(Qt.FocusReason.TabFocusReason)
+    area = dialog.findChild(Scrolled)
+    assert area is not None
+    area.ensureWidgetVisible(button)
+    assert not button.visibleRegion().isEmpty()
+    QTest.mouseClick(button, LEFT)
+
+
+@pytest.mark.parametrize("id_", ["palette", "shortcuts", "change_keys", "glossary", "project_settings", "export"])
+def test_a_dialog_can_be_as_small_as_the_smallest_screen(window: Window, id_: str) -> None:
+    window.actions_table[id_].trigger()
+    dialog = next(each for each in window.findChildren(FittedDialog) if each.isVisible())
+    dialog.resize(*LEAST_PX)
+    QApplication.processEvents()
+    assert dialog.width() <= LEAST_PX[0]
+    assert dialog.height() <= LEAST_PX[1]
+    for button in dialog.findChildren(QAbstractButton):
+        box = QRect(button.mapTo(dialog, QPoint(0, 0)), button.size())
+        assert not button.isVisible() or is_scrolled(button) or dialog.rect().intersects(box), button.text()
+    dialog.close()
+
+
+_OPENS = """
+import json, sys
+from PySide6.QtCore import QSettings
+from PySide6.QtWidgets import QApplication
+from metl_gui.ui.jobs.jobs import SynchronousJobs
+from metl_gui.ui.shell.window import Window
+app = QApplication(["x"])
+window = Window(QSettings(sys.argv[1], QSettings.Format.IniFormat), SynchronousJobs(), warms_up=False)
+window.show()
+app.processEvents()
+room = window.screen().availableSize()
+print(json.dumps([room.toTuple(), window.size().toTuple(), window.minimumSize().toTuple()]))
+window.close()
+"""
+
+
+@pytest.mark.parametrize("factor", ["1", "1.5", "2", "3"])
+def test_a_window_is_never_larger_than_the_screen_when_it_begins(tmp_path: Path, factor: str) -> None:
+    screens = tmp_path / "screens.json"
+    screen = {"name": "one", "x": 0, "y": 0, "width": 1600, "height": 1000, "logicalDpi": 96, "logicalBaseDpi": 96}
+    screens.write_text(json.dumps({"screens": [{**screen, "dpr": 1}]}))
+    ran = subprocess.run(
+        [sys.executable, "-c", _OPENS, str(tmp_path / "view.ini")],
+        env={
+            **os.environ,
+            "QT_QPA_PLATFORM": f"offscreen:configfile={screens}",
+            "QT_SCALE_FACTOR": factor,
+            "PYTHONPATH": os.pathsep.join(sys.path),
+        },
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    room, size, least = json.loads(ran.stdout)
+    assert room == [round(side / float(factor)) for side in (1600, 1000)] or float(factor) == 1.5
+    assert size == room
+    assert all(have <= most for have, most in zip(least, room, strict=True))

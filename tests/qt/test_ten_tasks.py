@@ -369,6 +369,7 @@ def test_a_field_is_commented_on_and_masked_and_all_of_it_is_there_again_in_the_
     user.choose(CDM, ("customer",))
     user.do("View", "Fit the selection")
     user.set_cell_of("fx.customers.person 7 notes", "customer 2.0.0 notes")
+    user.window.notice.dismiss.click()
     seen, undo = (user.status, user.picture_of("Matrix")), user.undo_words
     user.do("File", "Quit")
 

@@ -13,11 +13,15 @@ from metl_gui.ui.project.selection import Selected
 from metl_gui.ui.project.text import number_of
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.labels import Elided, PlaceLabel
+from metl_gui.ui.widgets.notice import NoticeStrip
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_tip
 
 _ROOM_FOR_STATES_PX = 1_250
-_ROOM_FOR_COUNTS_PX = 800
+_ROOM_FOR_COUNTS_PX, _ROOM_FOR_BOTH_PX = 800, 1_250
+_NOTICE_SHARE, _NOTICE_STRETCH = 0.5, 8
+_NO_END = 16_777_215
+"""Qt's own word for no limit."""
 _TELLS_TIME_MS = 2_000
 """Before that nobody can say how long a job takes."""
 
@@ -80,6 +84,8 @@ class StatusBar(QStatusBar):
         self.stop.set_height(20)
         self._job: Job | None = None
         self._blocks_words = ""
+        self._has_document = self._has_notice = False
+        self._notice: NoticeStrip | None = None
         self._state_words = self._live_words = self._production_words = self._watched_words = ""
         self._clock = QElapsedTimer()
         self.stop.clicked.connect(self._stop)
@@ -96,6 +102,22 @@ class StatusBar(QStatusBar):
         self.show_job(None)
         self.show_selected(Selected())
         self.dress()
+
+    def hold(self, notice: NoticeStrip) -> None:
+        """Give a notice room at the left as long as it is there: beside the place, or for want of room in its stead."""
+        self.insertWidget(0, notice, _NOTICE_STRETCH)
+        self._notice = notice
+        notice.hide()
+        notice.shown.connect(self._make_room)
+
+    def _make_room(self, has_notice: bool) -> None:
+        self._has_notice = has_notice
+        self._fit_counts()
+
+    def _fit_notice(self, has_room: bool) -> None:
+        if self._notice is not None:
+            most = round(self.width() * _NOTICE_SHARE)
+            self._notice.setMaximumWidth(min(self._notice.whole_width, most) if has_room else _NO_END)
 
     def dress(self) -> None:
         """Follow the scale."""
@@ -123,10 +145,10 @@ class StatusBar(QStatusBar):
 
     def show_document(self, document: Document | None, waiting: int, is_read_only: bool) -> None:
         """Show counts and state."""
-        for button in (self.elements, self.blocks, self.state):
-            button.setVisible(document is not None)
+        self._has_document = document is not None
         if document is None:
             self.mode.clear()
+            self._fit_counts()
             return
         blocks, ones = document.matrix.block_count, document.matrix.ones
         confirmed = document.matrix.confirmed
@@ -188,9 +210,14 @@ class StatusBar(QStatusBar):
     def _fit_counts(self) -> None:
         """Leave the counts out that stand elsewhere too where the place would have no room beside them."""
         is_narrow = self.width() < themes.px(_ROOM_FOR_COUNTS_PX)
-        has_counts = not self.blocks.isHidden()
+        has_counts = self._has_document and not (is_narrow and self._has_notice)
         self.elements.setVisible(has_counts and not is_narrow)
-        self.project.setVisible(bool(self.project.text()) and not is_narrow)
+        self.blocks.setVisible(has_counts)
+        self.state.setVisible(has_counts)
+        has_room = self.width() >= themes.px(_ROOM_FOR_BOTH_PX)
+        self.place.setVisible(has_room or not self._has_notice)
+        self._fit_notice(has_room)
+        self.project.setVisible(bool(self.project.text()) and not is_narrow and not self._has_notice)
         self.blocks.setText(self._blocks_words.removesuffix(" confirmed") if is_narrow else self._blocks_words)
         self.blocks.setAccessibleName(self._blocks_words)
         self.blocks.updateGeometry()

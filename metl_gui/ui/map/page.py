@@ -116,7 +116,6 @@ _MENU = (
 )
 """The menu of what is selected in the matrix."""
 
-
 _LEAST_PX = (760, 470)
 """Width and height of the page at scale 1 that the matrix needs with other panels beside it."""
 

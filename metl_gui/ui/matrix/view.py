@@ -69,6 +69,7 @@ class MatrixView(PlaneView):
         self.keyboard = KeyboardController(self)
         self.drops = FieldDropController(self)
         self.tip: Callable[[Selected], str] = says_nothing
+        self.close_notice: Callable[[], bool] = bool
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAcceptDrops(True)
         self.setAccessibleName("Matrix")
@@ -154,8 +155,8 @@ class MatrixView(PlaneView):
         return found is not None
 
     def escape(self) -> None:
-        """Abandon the gesture, then the suggestions, then the selection."""
-        if self.hand.abandon():
+        """Abandon the gesture, then the notice, then the suggestions, then the selection."""
+        if self.hand.abandon() or self.close_notice():
             return
         if self.sight.ghosts:
             self.ghosts_dismissed.emit()

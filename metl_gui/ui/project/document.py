@@ -144,6 +144,7 @@ class OpenProject(QObject):
     Signals:
         opened: the ``Workbench`` that is open now, or ``None``.
         changed: a ``DocumentChange``.
+        edited: the number of the state that an edit made in this window.
         refused: a ``UserError`` that an edit met; nothing was changed.
         commented: comments were written or removed; they are beside the states, so ``changed`` does not tell.
         merged: the same state as a ``Document`` with other columns; nothing that is shown changes.
@@ -154,6 +155,7 @@ class OpenProject(QObject):
 
     opened = Signal(object)
     changed = Signal(object)
+    edited = Signal(object)
     refused = Signal(object)
     commented = Signal()
     merged = Signal(object)
@@ -199,7 +201,10 @@ class OpenProject(QObject):
         Returns:
             Whether it was done.
         """
-        return self._attempt(lambda workbench: workbench.do(edit, EditOrigin.WINDOW))
+        is_done = self._attempt(lambda workbench: workbench.do(edit, EditOrigin.WINDOW))
+        if is_done:
+            self.edited.emit(self.value.state)
+        return is_done
 
     def undo(self) -> bool:
         """Take back the newest edit made in a window."""

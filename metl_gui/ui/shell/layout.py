@@ -90,7 +90,9 @@ def stops(window: Window) -> list[QWidget]:
         inside.append(central)
     inside.sort(key=_where)
     found = [window.head, *inside, window.notice, window.status]
-    return [panel for panel in found if panel.isVisible() and first_focus(panel) is not None]
+    stops = [panel for panel in found if panel.isVisible() and first_focus(panel) is not None]
+    last = first_focus(window.status)  # which holds the notice
+    return stops[:-1] if last is not None and window.notice.isAncestorOf(last) else stops
 
 
 def cycle_focus(window: Window, direction: int) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QPoint, QSettings, QSize, Qt, QTimer
-from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QShowEvent
+from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
 from metl_gui.core.matrix.blocks import BlockKey
@@ -46,6 +46,7 @@ from metl_gui.ui.shell.action_table import ORDER, all_rows
 from metl_gui.ui.shell.commands import WindowCommands
 from metl_gui.ui.shell.first_steps import FirstStepsController
 from metl_gui.ui.shell.layout import FloatingDocks, WindowLayout, fill_panels, fill_recent
+from metl_gui.ui.shell.notices import NoticeController
 from metl_gui.ui.shell.project_status import ProjectFacts
 from metl_gui.ui.shell.projects import Maintenance, PreparedProject, ProjectOpener, Projects
 from metl_gui.ui.shell.review_actions import CARD_KEYS
@@ -57,7 +58,6 @@ from metl_gui.ui.warehouse.commands import WarehouseController
 from metl_gui.ui.warehouse.rebuild_answers import RebuildAnswers
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.dock import FocusRing
-from metl_gui.ui.widgets.notice import Notice, NoticeStrip
 from metl_gui.workbench.profiles.kinds import ProfileKind
 from metl_gui.workbench.session import Workbench
 
@@ -112,6 +112,7 @@ class Window(QMainWindow):
     cell_messages: CellMessages
     leaving: ShutdownController
     stack: QStackedWidget
+    notices: NoticeController
     dressing: ThemeController
     actions_table: Actions[Window]
     is_busy: bool
@@ -287,8 +288,8 @@ class Window(QMainWindow):
         self.setCentralWidget(central)
         self.floating = FloatingDocks(self.stack)
         FocusRing(self.map.matrix)
-        self.notice = NoticeStrip(self.stack)
-        self.notice.stay_above(self.review.foot)
+        self.notices = NoticeController(self)
+        self.notice = self.notices.strip
         self.review.nothing.wanted.connect(self._do)
         self.setStatusBar(self.status)
 
@@ -302,6 +303,7 @@ class Window(QMainWindow):
         self.jobs.broke.connect(self._tell_failed)
         self.facts.follow()
         self.project.refused.connect(self._refused)
+        self.map.matrix.close_notice = self.notice.close_newest
         self.stack.currentChanged.connect(self.actions_table.refresh)
         self.stack.currentChanged.connect(self.first_steps.show_page)
         self.spark.ended.connect(self.first_steps.refresh)
@@ -389,8 +391,13 @@ class Window(QMainWindow):
     def notify(
         self, text: str, action_text: str = "", callback: Callable[[], object] | None = None, is_good: bool = True
     ) -> None:
-        """Say what came of something, in a strip that does not take the focus; see ``Notify``."""
-        self.notice.say(Notice(text, action_text, callback, is_good))
+        """Say what came of something, in the status bar, which does not take the focus; see ``Notify``."""
+        self.notices.say(text, action_text, callback, is_good)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Esc that nothing else wants takes the notice away."""
+        if event.key() != Qt.Key.Key_Escape or not self.notice.close_newest():
+            super().keyPressEvent(event)
 
     def _list_elements(self) -> None:
         self.show_lists().show_mapping()

@@ -207,6 +207,7 @@ TABLE = (
     WindowRow("palette", "Tools", "Do anything…", "Ctrl+Shift+P", lambda w: w.commands.show_palette(), always),
     WindowRow("change_keys", "Tools", "Keys…", "", lambda w: w.commands.change_keys(), always),
     WindowRow("shortcuts", "Help", "Keys", "F1", lambda w: w.commands.show_keys(), always, also="?"),
+    WindowRow("notices", "Help", "Last notices…", "", lambda w: w.notices.show_last(), always),
     WindowRow("glossary", "Help", "Glossary", "", lambda w: w.commands.show_glossary(), always),
     WindowRow("first_steps", "Help", "First steps", "", lambda w: w.first_steps.show_again(), always),
     WindowRow("about", "Help", "About METL Workbench", does=lambda w: w.commands.show_about(), when=always),

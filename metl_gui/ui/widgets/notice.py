@@ -1,25 +1,29 @@
-"""A quiet strip that says what came of something, over the foot of the page, without taking the focus."""
+"""A quiet line that says what came of something, in the status bar, without taking the focus.
+
+One notice is shown at a time, for six seconds or as long as somebody is at it; one that is replaced does not come back.
+The last ones are kept for a list.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QObject, QPoint, Qt
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent
-from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QSizePolicy, QWidget
+from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QWidget
 
 from metl_gui.ui.jobs.timers import pause
 from metl_gui.ui.theming import theme as themes
+from metl_gui.ui.widgets.labels import Elided
 from metl_gui.ui.widgets.pill import KeyButton
 
-STAYS_MS = 8_000
-"""How long good news stand when nobody points at them."""
+STAYS_MS = 6_000
+"""How long a notice stands when nobody points at it."""
 
-_MOST = 5
-_MARGIN = 12
-_WIDEST = 720
-_MOVES = (QEvent.Type.Resize, QEvent.Type.Move, QEvent.Type.Show, QEvent.Type.Hide)
+_MOST = 20
+_BUTTON_PX = 20
+_AROUND_PX = 36
 
 
 @dataclass(frozen=True)
@@ -30,81 +34,113 @@ class Notice:
         text: what happened, to what.
         action_text: words of the button, empty for none.
         callback: what the button does.
-        is_good: good news, which go by themselves; anything else stays until somebody has seen it.
+        is_good: good news.
+        undo: takes back the edit that is reported; ``None`` where none is.
+        state: that the edit made.
     """
 
     text: str
     action_text: str = ""
     callback: Callable[[], object] | None = None
     is_good: bool = True
+    undo: Callable[[], object] | None = None
+    state: int | None = None
 
 
 class NoticeStrip(QFrame):
-    """Shows the newest notice over the foot of its parent; when it goes, the one before comes back.
+    """Shows the newest notice for a while.
 
-    Args:
-        parent: the widget that it lies over.
+    Signals:
+        shown: whether there is something to read now.
+        whole_wanted: the text of a notice that was cut is to be read.
     """
 
-    def __init__(self, parent: QWidget) -> None:
+    shown = Signal(bool)
+    whole_wanted = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._over = parent
-        self._foot: QWidget | None = None
         self.setProperty("surface", "notice")
         self.setAccessibleName("Notice")
+        self.current: Notice | None = None
         self.notices: list[Notice] = []
-        self.words = QLabel()
-        self.words.setTextFormat(Qt.TextFormat.PlainText)
-        self.words.setWordWrap(True)
-        self.words.setSizePolicy(QSizePolicy.Policy.MinimumExpanding, QSizePolicy.Policy.Preferred)
-        self.more = QLabel()
-        self.more.setProperty("kind", "small")
+        self._came_from: QWidget | None = None
+        self.words = Elided()
+        self.whole = KeyButton("Read all", kind="link")
         self.action = KeyButton("", kind="link")
+        self.undo = KeyButton("Undo", kind="link")
         self.dismiss = KeyButton("Close", "Esc", "link")
-        row = QHBoxLayout(self)
-        row.setContentsMargins(14, 6, 10, 6)
-        row.setSpacing(12)
+        row = self._row = QHBoxLayout(self)
+        row.setContentsMargins(8, 0, 4, 0)
+        row.setSpacing(6)
         row.addWidget(self.words, 1)
-        for widget in (self.more, self.action, self.dismiss):
-            row.addWidget(widget)
+        for button in (self.whole, self.action, self.undo, self.dismiss):
+            button.set_height(_BUTTON_PX)
+            row.addWidget(button)
         self.timer = pause(self, STAYS_MS, self._time_is_up)
+        self.whole.clicked.connect(self._read_whole)
         self.action.clicked.connect(self._act)
+        self.undo.clicked.connect(self._undo)
         self.dismiss.clicked.connect(self.close_newest)
-        parent.installEventFilter(self)
         self.hide()
 
-    def stay_above(self, foot: QWidget) -> None:
-        """Leave a row of buttons at the foot of a page free while it is seen."""
-        self._foot = foot
-        foot.installEventFilter(self)
-
     def say(self, notice: Notice) -> None:
-        """Show a notice and tell screen readers; the same words twice are one notice."""
+        """Show a notice in place of the one before, and tell screen readers."""
         others = [one for one in self.notices if one.text != notice.text]
         self.notices = [*others[-_MOST + 1 :], notice]
-        self._show_newest()
+        self.current = notice
+        self.words.setText(notice.text)
+        self.action.setText(notice.action_text)
+        self.action.setVisible(notice.callback is not None)
+        self.undo.setVisible(notice.undo is not None)
+        self.setProperty("tone", "good" if notice.is_good else "review")
+        self.style().unpolish(self)
+        self.style().polish(self)
+        self.shown.emit(True)
+        self.show()
+        self._fit()
+        self.timer.start()
         QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, notice.text))
 
-    def close_newest(self) -> None:
-        """Take the shown notice away."""
-        self.notices = self.notices[:-1]
-        self._show_newest()
+    def close_newest(self) -> bool:
+        """Take the shown notice away; whether there was one."""
+        if self.current is None:
+            return False
+        focus = QApplication.focusWidget()
+        had_focus = focus is not None and self.isAncestorOf(focus)
+        self.current = None
+        self.timer.stop()
+        self.hide()
+        self.shown.emit(False)
+        if had_focus and self._came_from is not None:
+            self._came_from.setFocus(Qt.FocusReason.OtherFocusReason)
+        self._came_from = None
+        return True
 
     def clear(self) -> None:
-        """Take every notice away, those that nobody has seen too."""
+        """Take the notice away and forget all that were there before."""
+        self.close_newest()
         self.notices = []
-        self._show_newest()
+
+    def follow_state(self, state: int) -> None:
+        """Take a notice about an edit away when that is undone, or is not the last one any more."""
+        if self.current is not None and self.current.state not in (None, state):
+            self.close_newest()
 
     def take_focus(self) -> None:
-        """Put the focus on the button of the shown notice."""
-        button = self.action if self.action.isVisible() else self.dismiss
-        button.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        """Put the focus on the first button of the shown notice; it goes back when the notice goes."""
+        self._came_from = QApplication.focusWidget()
+        buttons = (self.whole, self.action, self.undo, self.dismiss)
+        next(each for each in buttons if not each.isHidden()).setFocus(Qt.FocusReason.ShortcutFocusReason)
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Stay at the foot of the parent."""
-        if event.type() in _MOVES:
-            self._place()
-        return super().eventFilter(watched, event)
+    def minimumSizeHint(self) -> QSize:
+        """Ask for the buttons alone: the words give way."""
+        return QSize(self._row.minimumSize().width(), themes.px(_BUTTON_PX))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Offer to read what is cut."""
+        super().resizeEvent(event)
+        self._fit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Esc takes the notice away."""
@@ -113,55 +149,41 @@ class NoticeStrip(QFrame):
         else:
             super().keyPressEvent(event)
 
-    def _show_newest(self) -> None:
-        had_focus = self._has_focus()
-        if not self.notices:
-            self.timer.stop()
-            self.hide()
-            if had_focus:
-                self._over.setFocus(Qt.FocusReason.OtherFocusReason)
-            return
-        newest, waiting = self.notices[-1], len(self.notices) - 1
-        self.words.setText(newest.text)
-        self.more.setText(f"{waiting} more" if waiting else "")
-        self.more.setVisible(waiting > 0)
-        self.action.setText(newest.action_text)
-        self.action.setVisible(newest.callback is not None)
-        self.setProperty("tone", "good" if newest.is_good else "review")
-        self.style().unpolish(self)
-        self.style().polish(self)
-        self.show()
-        self.raise_()
-        self._place()
-        if newest.is_good:
-            self.timer.start()
-        else:
-            self.timer.stop()
+    def changeEvent(self, event: QEvent) -> None:
+        """Follow the font."""
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.FontChange and self.current is not None:
+            self._fit()
 
-    def _place(self) -> None:
-        if self.isHidden():
-            return
-        room = self._over.rect().adjusted(_MARGIN, _MARGIN, -_MARGIN, -_MARGIN)
-        words = round(themes.text_width(self.words.text(), self.words.font()))
-        others = self.sizeHint().width() - self.words.sizeHint().width()
-        width = min(room.width(), themes.px(_WIDEST), words + others + _MARGIN)
-        height = self.heightForWidth(width)
-        if self._foot is not None and self._foot.isVisible():
-            room.setBottom(min(room.bottom(), self._foot.mapTo(self._over, QPoint(0, -_MARGIN)).y()))
-        self.setGeometry(room.center().x() - width // 2, room.bottom() - height + 1, width, height)
+    @property
+    def whole_width(self) -> int:
+        """Return how wide it is with all words, in pixels."""
+        buttons = (self.action, self.undo, self.dismiss)
+        taken = sum(each.sizeHint().width() + 6 for each in buttons if not each.isHidden())
+        return round(themes.text_width(self.words.text(), self.words.font())) + taken + _AROUND_PX
+
+    def _fit(self) -> None:
+        self.whole.setVisible(self.whole_width > self.width())
 
     def _time_is_up(self) -> None:
-        if self.underMouse() or self._has_focus():
+        focus = QApplication.focusWidget()
+        if self.underMouse() or (focus is not None and self.isAncestorOf(focus)):
             self.timer.start()  # somebody is at it
         else:
             self.close_newest()
 
-    def _has_focus(self) -> bool:
-        focus = QApplication.focusWidget()
-        return focus is not None and self.isAncestorOf(focus)
+    def _read_whole(self) -> None:
+        if self.current is not None:
+            self.whole_wanted.emit(self.current.text)
 
     def _act(self) -> None:
-        notice = self.notices[-1] if self.notices else None
+        notice = self.current
         self.close_newest()
         if notice is not None and notice.callback is not None:
             notice.callback()
+
+    def _undo(self) -> None:
+        notice = self.current
+        self.close_newest()
+        if notice is not None and notice.undo is not None:
+            notice.undo()

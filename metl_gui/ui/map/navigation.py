@@ -313,6 +313,7 @@ class NavigationController(QObject):
         self._matrix.setFocus()
         self._matrix.note_jump()
         self._selection.choose(Selected(_place(source), _place(target)))
+        self._matrix.look_closely()
         self._matrix.announce(self._selection.current)
 
     def _set_bookmark(self, name: str) -> None:

@@ -292,6 +292,8 @@ class MapPage(PanelPage):
         self._project.changed.connect(self._changed)
         self._project.merged.connect(self.planes.rebase)
         self._selection.changed.connect(self._show_selected)
+        for panel in (self.sources, self.targets):
+            panel.view.let_go.connect(lambda: self.matrix.bring_into_sight(self._selection.current))
         self._selection.lies_within = self._lies_within
 
     def _show_refused(self) -> None:
@@ -344,7 +346,8 @@ class MapPage(PanelPage):
 
     def _show_selected(self, selected: Selected) -> None:
         self._leave_sheets()
-        self.matrix.show_selected(selected, bring_into_sight=not self._is_picking)
+        is_held = self.sources.view.is_held or self.targets.view.is_held  # what a drag is meant for must not move
+        self.matrix.show_selected(selected, bring_into_sight=not self._is_picking and not is_held)
         if not self._is_picking and self.planes.hides:
             self._tell_hidden(selected)
 

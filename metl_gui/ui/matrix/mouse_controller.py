@@ -33,6 +33,7 @@ class MouseController:
         self._button = Qt.MouseButton.NoButton
         self._drags_map = False
         self._points = False
+        self._levels: tuple[Level | None, Level | None] | None = None
         self.space = SpaceKey()
 
     @property
@@ -90,7 +91,10 @@ class MouseController:
     def double_click(self, event: QMouseEvent) -> None:
         """Drill into a tile; ask for the editor of a block when its header or frame is hit."""
         view, hits = self._view, self._view.hits
-        if event.button() is not Qt.MouseButton.LeftButton or hits is None or view.panes.is_on_map(event.position()):
+        if event.button() is not Qt.MouseButton.LeftButton or hits is None:
+            return
+        if view.panes.is_on_map(event.position()):
+            view.fit()
             return
         at = event.position() - view.panes.plane.pos()
         selected = view.selected_at(at) if view.loss_at(at) is None else None
@@ -150,9 +154,10 @@ class MouseController:
                 pointer = Pointer(column, row)
             is_ghost = view.loss_at(inside) is not None and not view.panes.is_on_map(at)
             self._show_hand(is_ghost or view.panes.sign_at(at) is not None)
-        if pointer == view.pointer:
+        levels = (hits.level(Side.EXTRACTION), hits.level(Side.CDM)) if hits is not None else None
+        if pointer == view.pointer and levels == self._levels:
             return
-        view.sight.pointer = pointer
+        view.sight.pointer, self._levels = pointer, levels
         view.show_trial(self._takers(hits, pointer))
         view.pointed.emit(view.selected_at(inside) if pointer.column is not None else None)
         view.panes.repaint_marks()
@@ -176,6 +181,7 @@ class MouseController:
     def _zoom(self, factors: tuple[float, float], at: QPointF) -> None:
         view, inside = self._view, at - self._view.panes.plane.pos()
         view.drift(view.camera.zoomed(view.frame, *factors, (inside.x(), inside.y())))
+        self.point(at)
 
     def _move_by_map(self, at: QPointF) -> None:
         view, place, frame = self._view, self._view.panes.place_on_map(at), self._view.frame

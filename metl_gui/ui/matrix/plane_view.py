@@ -88,7 +88,8 @@ class PlaneView(QGraphicsView):
     def hits(self) -> Hits | None:
         """Answers about what lies where, ``None`` without content."""
         content = self.sight.content
-        return Hits(content, self.sight.snapped, self.panes.plane.pos().y()) if content is not None else None
+        at = self.panes.plane.pos()
+        return Hits(content, self.sight.snapped, at.y(), at.x()) if content is not None else None
 
     @property
     def frame(self) -> Frame:
@@ -177,6 +178,13 @@ class PlaneView(QGraphicsView):
         box = self.hits.box(self.selected) if self.hits is not None else None
         if box is not None:
             self.jump(looking_at(self.frame, box))
+
+    def look_closely(self) -> None:
+        """Look at what is selected where cells can be read, unless they can be already."""
+        hits = self.hits
+        box = hits.box(self.selected) if hits is not None and not hits.shows_cells else None
+        if box is not None:
+            self.look(looking_at(self.frame, box))
 
     def drill(self) -> None:
         """Look closer at what is selected."""
@@ -309,7 +317,7 @@ class PlaneView(QGraphicsView):
 
     def _first_look(self) -> None:
         if (
-            self.width() > left_px() + 60
+            self.width() > left_px(float(self.width())) + 60
             and self.height() > top_px(float(self.height())) + 60
             and self.content is not None
         ):

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
-from PySide6.QtCore import QPointF, QRectF
+from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter
 from PySide6.QtWidgets import QGraphicsScene
 
@@ -252,7 +252,8 @@ class Panes:
 
     def lay_out(self, width: float, height: float) -> None:
         """Place the panes in a widget of a size."""
-        top, left, foot = top_px(height), left_px(), legend_px()
+        top, left = top_px(height), left_px(width)
+        foot = legend_px() if height >= _LEGEND_FROM * legend_px() else 0.0
         below = height - foot
         plane = QRectF(left, top, width - left, below - top)
         self.plane.place(plane)
@@ -261,14 +262,20 @@ class Panes:
         self.left.place(QRectF(0, top, left, below - top))
         self.corner.place(QRectF(0, 0, left, top))
         self.legend.place(QRectF(0, below, width, foot))
-        self.map.place(QRectF(width - MAP_WIDTH - 12, below - MAP_HEIGHT - 8, MAP_WIDTH, MAP_HEIGHT))
+        self.map.place(self._map_box(left, top))
         self.show_map_if_needed()
+
+    def _map_box(self, left: float, top: float) -> QRectF:
+        """Return the place of the map: the corner above the row names, below what that says."""
+        begin = 10 + _CORNER_LINES * _corner_line()
+        height = min(top - 4 - begin, (left - 14) * MAP_HEIGHT / MAP_WIDTH)
+        return QRectF(6, top - 4 - height, left - 14, height)
 
     def show_map_if_needed(self) -> None:
         """Show the map only while something is out of sight and there is room for it."""
         frame, camera = self.frame, self.sight.camera
         is_all_in_sight = frame.columns * camera.scale_x <= frame.width and frame.rows * camera.scale_y <= frame.height
-        has_room = self.has_map and frame.width > 2.4 * MAP_WIDTH and frame.height > 2 * MAP_HEIGHT
+        has_room = self.has_map and self.map.box().height() >= _LEAST_MAP_PX
         self.map.setVisible(not is_all_in_sight and has_room)
 
     def paint_ground(self, painter: QPainter, area: QRectF) -> None:
@@ -349,7 +356,8 @@ class Panes:
         if content is not None:
             camera, hover = self.sight.snapped, self.sight.hovered(Side.CDM)
             ratio = painter.device().devicePixelRatioF()
-            strip = Strip(content.rows, camera.top, camera.scale_y, size.height(), hover, frozenset(), ratio)
+            stretch = camera.top, camera.scale_y, size.height()
+            strip = Strip(content.rows, *stretch, hover, frozenset(), ratio, depth=size.width())
             theme = themes.current()
             shown = strip, theme, themes.scale()
             self._left_picture.draw(painter, size, theme.panel, shown, lambda inner: paint_left(inner, strip, theme))
@@ -376,9 +384,11 @@ class Panes:
         columns, rows = len(content.columns.spans(Level.ATTRIBUTE)), len(content.rows.spans(Level.ATTRIBUTE))
         painter.setFont(font)
         painter.setPen(theme.dim)
-        line = QFontMetricsF(font).height() + 2
+        line = _corner_line()
+        metrics = QFontMetricsF(font)
         for at, words in enumerate(("columns: extraction", "rows: canonical", f"{columns:,} x {rows:,} cells")):
-            painter.drawText(QPointF(8, 6 + line * (at + 0.8)), words)
+            shown = metrics.elidedText(words, Qt.TextElideMode.ElideRight, size.width() - 12)
+            painter.drawText(QPointF(8, 6 + line * (at + 0.8)), shown)
 
     def _paint_map(self, painter: QPainter, size: QRectF) -> None:
         content = self.sight.content
@@ -386,6 +396,17 @@ class Panes:
             frame, camera = self.frame, self.sight.camera
             seen = QRectF(camera.left, camera.top, frame.width / camera.scale_x, frame.height / camera.scale_y)
             self.overview.paint(painter, size, content, seen, themes.current())
+
+
+_CORNER_LINES = 3
+_LEGEND_FROM = 7
+"""Views lower than so many times the legend have none: their cells need the room more."""
+_LEAST_MAP_PX = 36
+
+
+def _corner_line() -> float:
+    """Return how high a line of the corner is."""
+    return QFontMetricsF(themes.small()).height() + 2
 
 
 def _waiting(content: PlaneContent, camera: Camera, width: float) -> frozenset[int]:

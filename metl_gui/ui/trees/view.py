@@ -259,11 +259,13 @@ class TreeView(QTreeView):
     Signals:
         dropped: (``Dragged``, ``Place``) of fields of the other tree and the node they were dropped on.
         menu_wanted: where on the screen a menu for the chosen rows is asked for.
+        let_go: the button that was pressed on a row was released there; nothing was dragged.
         tip_wanted: (``Place``, position on the screen) of the row the pointer rests on.
     """
 
     dropped = Signal(object)
     menu_wanted = Signal(object)
+    let_go = Signal()
     tip_wanted = Signal(object)
 
     def __init__(self, side: Side, name: str, model: TreeModel, parent: QWidget | None = None) -> None:
@@ -271,6 +273,8 @@ class TreeView(QTreeView):
         self._side = side
         self._tree = model
         self._pressed: QPoint | None = None
+        self.is_held = False
+        """Whether a button is down that was pressed here, and may begin a drag."""
         self._opening = QTimer(self)
         self._opening.setSingleShot(True)
         self._opening.setInterval(_OPEN_AFTER_MS)
@@ -336,6 +340,7 @@ class TreeView(QTreeView):
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Choose a row; a drag may start there."""
+        self.is_held = event.button() is Qt.MouseButton.LeftButton
         super().mousePressEvent(event)
         at = event.position().toPoint()
         place = self._tree.place(self.indexAt(at))
@@ -350,12 +355,18 @@ class TreeView(QTreeView):
         away = (event.position().toPoint() - self._pressed).manhattanLength()
         if away >= QApplication.startDragDistance():
             self._pressed = None
-            self._drag()
+            try:
+                self._drag()
+            finally:
+                self.is_held = False
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """End what a press began."""
         self._pressed = None
         super().mouseReleaseEvent(event)
+        if self.is_held:
+            self.is_held = False
+            self.let_go.emit()
 
     def _drag(self) -> None:
         dragged = Dragged(self._side, tuple(place for place in self.chosen() if place.attribute is not None))

@@ -163,6 +163,9 @@ class Completions:
         source, arrow, target = _parted(text)
         side, word = (Side.CDM, target) if arrow else (Side.EXTRACTION, source)
         kept = f"{source}{ARROW}" if arrow else ""
+        if arrow and not word.strip():
+            names = [*self._mapped_to(source), *(name for _, name in self._of_side(side))]
+            return [kept + name for name in names][:limit]
         schema = self._named_so_far(side, word)
         if schema is not None:
             name, rest = schema
@@ -172,6 +175,24 @@ class Completions:
         else:
             found = _ranked(self._of_side(side), word, limit)
         return [kept + each for each in found if each != word]
+
+    def _mapped_to(self, source: str) -> list[str]:
+        """Return the attributes that an attribute is mapped to, those of its newest version first."""
+        document, found = self._document, self._named_so_far(Side.EXTRACTION, source.strip())
+        if found is None:
+            return []
+        schema, path = found
+        pairs: dict[str, None] = {}
+        for version in reversed(document.extraction.versions(schema.id)):
+            ids = {attribute.id for attribute in version.attributes if attribute.path == path}
+            for key in document.matrix.column_keys(version.id) if ids else ():
+                block, entity = document.matrix.block(*key), document.cdm.version(key[1])
+                name = document.cdm.schema(entity.schema_id).name
+                for element in block.elements if block is not None else ():
+                    attribute = entity.attribute(element.q) if element.p in ids else None
+                    if attribute is not None:
+                        pairs[f"{name}.{attribute.path}"] = None
+        return list(pairs)
 
     def _of_side(self, side: Side) -> list[tuple[str, str]]:
         if side not in self._names:

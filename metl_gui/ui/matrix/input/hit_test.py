@@ -37,6 +37,8 @@ class Hits:
     camera: Camera
     top: float = field(default_factory=top_px)
     """Height of the columns' header, in pixels."""
+    left: float = field(default_factory=left_px)
+    """Width of the rows' header, in pixels."""
 
     @property
     def shows_cells(self) -> bool:
@@ -117,7 +119,7 @@ class Hits:
     def _level_in_header(self, side: Side, depth: float) -> Level | None:
         level = self.level(side)
         if side is Side.CDM:
-            return level_in_left(level, left_px() - depth)
+            return level_in_left(level, self.left - depth)
         return level_in_top(self.content.columns, level, self.top - depth, self.top)
 
     def _version_at(self, side: Side, along: float) -> int | None:

@@ -69,8 +69,10 @@ _TOP_PX = 138
 _LEAST_TOP_PX, _MOST_TOP_PX = 84, 200
 _SHORT_PX, _TALL_PX = 390, 600
 """Views lower than the one have a lower header, views higher than the other a higher one, with more of each name."""
-_SHORT_SHARE, _TALL_SHARE = 0.354, 0.25
-_LEFT_PX = 164
+_SHORT_SHARE, _MOST_SHARE, _TALL_SHARE = 0.354, 0.5, 0.25
+_LEFT_PX, _LEAST_LEFT_PX = 164, 96
+_LEFT_SHARE = 0.3
+"""Of the width of a narrow view, for the names of its rows."""
 _BAND_PX = 20
 _THIN_PX = 18
 _GAP = 3.0
@@ -96,13 +98,18 @@ def top_px(height: float | None = None) -> float:
         return float(themes.px(_TOP_PX))
     high = height / themes.scale()
     if high < _SHORT_PX:
-        return float(themes.px(max(high * _SHORT_SHARE, _LEAST_TOP_PX)))
+        return float(themes.px(min(max(high * _SHORT_SHARE, _LEAST_TOP_PX), high * _MOST_SHARE)))
     return float(themes.px(min(_TOP_PX + max(high - _TALL_PX, 0.0) * _TALL_SHARE, _MOST_TOP_PX)))
 
 
-def left_px() -> float:
-    """Width of the rows' header at the current scale."""
-    return float(themes.px(_LEFT_PX))
+def left_px(width: float | None = None) -> float:
+    """Width of the rows' header at the current scale.
+
+    Args:
+        width: of the view; without one it is the usual width.
+    """
+    share = _LEFT_PX if width is None else width / themes.scale() * _LEFT_SHARE
+    return float(themes.px(min(max(share, _LEAST_LEFT_PX), _LEFT_PX)))
 
 
 def _band_px() -> float:
@@ -125,7 +132,7 @@ class Strip:
         waiting: versions in which a block waits.
         ratio: device pixels a pixel.
         is_vector: write words as words, for files that keep them.
-        depth: height of a columns' header, 0 for the usual one.
+        depth: height of a columns' header or width of a rows' one, 0 for the usual one.
     """
 
     axis: Axis
@@ -224,7 +231,8 @@ def level_in_left(drawn: Level | None, x: float) -> Level | None:
 
 
 def paint_left(painter: QPainter, strip: Strip, theme: Theme) -> None:
-    """Paint the header of the rows into a box of ``left_px`` by ``pixels``."""
+    """Paint the header of the rows into a box of its depth by ``pixels``."""
+    depth = strip.depth or left_px()
     letters = TextPainter(painter, strip.ratio, is_vector=strip.is_vector)
     level = strip.shown_level
     coarser = Level.VERSION if level is Level.ATTRIBUTE else next(iter(strip.coarser(level)[-1:]), None)
@@ -234,21 +242,41 @@ def paint_left(painter: QPainter, strip: Strip, theme: Theme) -> None:
         for item, begin, end in strip.items(coarser, 12.0):
             words = name_of(strip.axis, coarser, item, is_full=True)
             _upright_band(painter, letters, QRectF(6, begin, _band_px(), end - begin), words, strip, theme)
-    room = left_px() - _band_px() - 20.0 if coarser is not None else left_px() - 16.0
+    room = depth - _band_px() - 20.0 if coarser is not None else depth - 16.0
+    before: int | None = None
     for item, begin, end in strip.named(level, _LEAST_LINE * letters.plain.height):
         hovered = strip.is_hovered(level, item)
-        box = QRectF(left_px() - 10 - room, begin, room, end - begin)
+        box = QRectF(depth - 10 - room, begin, room, end - begin)
         if end - begin > 2 * _band_px():
             box = box.intersected(QRectF(box.left(), 0, room, strip.pixels))
         fonts = letters.bold if hovered else letters.plain
-        words = fonts.elided(_row_name(strip.axis, level, item, coarser), room)
+        is_short = level is Level.ATTRIBUTE and not hovered
+        name = without_parent(strip.axis, item, before) if is_short else _row_name(strip.axis, level, item, coarser)
+        before, words = item, fonts.elided(name, room)
         letters.write(words, box, theme.accent if hovered else theme.dim, TextAlignment.RIGHT, bold=hovered)
     for words, ghost in _ghost_names(strip, letters.plain, room):
-        box = QRectF(left_px() - 10 - room, ghost.left(), room, ghost.width())
+        box = QRectF(depth - 10 - room, ghost.left(), room, ghost.width())
         letters.write(words, box, theme.review, TextAlignment.RIGHT)
         y = box.center().y() + _STRIKE * letters.plain.height
         _strike(painter, QLineF(box.right() - letters.plain.width(words), y, box.right(), y), theme)
-    _paint_notches(painter, strip, left_px() - 1.0, theme, is_top=False)
+    _paint_notches(painter, strip, depth - 1.0, theme, is_top=False)
+
+
+def without_parent(axis: Axis, item: int, before: int | None) -> str:
+    """Return the path of an attribute, behind one of the same parent without that.
+
+    Args:
+        axis: it lies on.
+        item: its position.
+        before: the position whose name is written before it.
+    """
+    path = name_of(axis, Level.ATTRIBUTE, item)
+    parent = path.rpartition(".")[0]
+    versions = axis.spans(Level.VERSION)
+    if not parent or before is None or before != item - 1 or versions.item_of(before) != versions.item_of(item):
+        return path
+    is_repeated = name_of(axis, Level.ATTRIBUTE, before).rpartition(".")[0] == parent
+    return path[len(parent) :] if is_repeated else path
 
 
 def _row_name(axis: Axis, level: Level, item: int, coarser: Level | None) -> str:
@@ -355,10 +383,13 @@ def _upright_band(painter: QPainter, letters: TextPainter, box: QRectF, words: s
 
 def _upright_names(letters: TextPainter, strip: Strip, level: Level, place: QRectF, theme: Theme) -> None:
     """Write names upwards, each above the middle of the part of its item that is in sight."""
+    before: int | None = None
     for item, begin, end in strip.named(level, _LEAST_LINE * letters.plain.height):
         hovered = strip.is_hovered(level, item)
         fonts = letters.bold if hovered else letters.plain
-        words = fonts.elided(name_of(strip.axis, level, item), place.height())
+        is_short = level is Level.ATTRIBUTE and not hovered
+        name = without_parent(strip.axis, item, before) if is_short else name_of(strip.axis, level, item)
+        before, words = item, fonts.elided(name, place.height())
         left, right = (max(begin, 0.0), min(end, strip.pixels)) if end - begin > 2 * _band_px() else (begin, end)
         box = QRectF(left, place.top(), right - left, place.height() - 2)
         letters.write_upright(words, box, theme.accent if hovered else theme.dim, bold=hovered)

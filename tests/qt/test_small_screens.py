@@ -140,6 +140,25 @@ def test_where_there_is_little_room_one_panel_is_in_front_and_tabs_lead_to_the_o
     assert page.tabs.count() == 3
 
 
+def test_a_panel_that_floats_gives_its_place_to_the_matrix_and_has_its_tab_again_when_it_is_back(
+    window: Window,
+) -> None:
+    page = window.map
+    window.show_page(0)
+    resize(window, 640, 400)
+    QTest.mouseClick(page.tabs, LEFT, pos=page.tabs.tabRect(1).center())
+    page.block_dock.setFloating(True)
+    QApplication.processEvents()
+    assert page.matrix.isVisible()
+    assert page.block_dock.isVisible()
+    assert page.tabs.count() == 2
+    page.block_dock.setFloating(False)
+    QApplication.processEvents()
+    assert page.front is page.block_dock
+    assert not page.matrix.isVisible()
+    assert page.tabs.count() == 3
+
+
 def test_panels_give_way_before_the_matrix_shrinks(window: Window) -> None:
     window.show_page(0)
     for size in (ROOMY, (1300, 800), (1100, 700), (1000, 640), (900, 600), (800, 600), (800, 560)):

@@ -120,6 +120,7 @@ class PanelPage(QMainWindow):
         for dock in self._docks():
             dock.removeEventFilter(self)
             dock.installEventFilter(self)
+            dock.topLevelChanged.connect(self._floated, Qt.ConnectionType.UniqueConnection)
         self._settled = self.size()
         self._follow_size()
         if not self._wishes:
@@ -137,6 +138,17 @@ class PanelPage(QMainWindow):
         if kind in _SHOWN_OR_HIDDEN and isinstance(watched, QDockWidget) and not self._is_turning:
             self._follow_dock(watched, is_shown=kind is QEvent.Type.ShowToParent)
         return super().eventFilter(watched, event)
+
+    def _floated(self, is_floating: bool) -> None:
+        """Close the gap that a dock left which floats now, or show the one that was put back."""
+        dock = self.sender()
+        if not self.is_compact or self._is_turning or not isinstance(dock, QDockWidget) or self.stays_beside(dock):
+            return
+        if not is_floating:
+            self._turn_to(dock)
+        elif dock in self._open:
+            self._open.remove(dock)
+            self._turn_to(None if dock is self._front else self._front)
 
     def _follow_dock(self, dock: QDockWidget, *, is_shown: bool) -> None:
         if not self.is_compact:

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from metl_gui.ui.widgets.dock import Scrolled
 from tests.qt.screen import child, name_of, plain, spot_in, text_of
 from tests.qt.user import CDM, EXTRACTION, MOST_KEYS, User
 
@@ -118,6 +119,9 @@ class Mouse(User):
     def _move_over(self, widget: QWidget, at: QPoint | None) -> tuple[QWindow, QPoint]:
         top = widget.window()
         window = top.windowHandle()
+        for area in top.findChildren(Scrolled):  # a dialog may need more than the screen has
+            if area.isAncestorOf(widget) and widget.visibleRegion().isEmpty():
+                area.ensureWidgetVisible(widget)
         spot = widget.mapTo(top, widget.rect().center() if at is None else at)
         hit = top.childAt(spot) or top
         assert hit is widget or widget.isAncestorOf(hit), f"{name_of(widget)!r} is covered by {name_of(hit)!r} {hit}"

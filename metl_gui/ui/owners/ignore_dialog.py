@@ -6,7 +6,7 @@ from collections import Counter
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QCompleter, QDialog, QLabel, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCompleter, QLabel, QLineEdit, QVBoxLayout, QWidget
 
 from metl_gui.core.changes.draft import Edit
 from metl_gui.core.edits.ignored import LONGEST_REASON
@@ -18,6 +18,7 @@ from metl_gui.ui.project.text import number_of
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.edit_preview import PreviewPane
+from metl_gui.ui.widgets.fitted_dialog import FittedDialog
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
 from metl_gui.workbench.mapping.todo import Marked, ignoring, mapped_elements
@@ -28,7 +29,7 @@ _STAND_IN = "…"
 """Stands for the reason in previews, for as long as nothing is written."""
 
 
-class IgnoreDialog(QDialog):
+class IgnoreDialog(FittedDialog):
     """Asks for the reason.
 
     Signals:

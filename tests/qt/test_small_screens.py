@@ -93,6 +93,16 @@ def test_no_button_outside_scroll_areas_is_cut_at_any_size(window: Window, page:
     assert window.head.search.isVisible()
 
 
+def test_the_steps_that_lead_through_the_sample_are_fewer_where_there_is_little_room(window: Window) -> None:
+    window.show_page(0)
+    strip = window.first_steps.strip
+    strip.show_done(())
+    strip.show()
+    resize(window, 640, 400)
+    assert strip.width() == 640
+    assert cut(window) == []
+
+
 @pytest.mark.parametrize("percent", [150, 200])
 def test_no_button_of_the_frame_is_cut_when_everything_is_larger(window: Window, percent: int) -> None:
     window.dressing.scale_to(percent)

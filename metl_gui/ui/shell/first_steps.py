@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QSize, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
 
@@ -31,7 +31,7 @@ class FirstStepsStrip(QFrame):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setProperty("surface", "notice")
+        self.setProperty("surface", "steps")
         self.setAccessibleName("First steps")
         self.done: frozenset[FirstStep] = frozenset()
         self.heading = plain_label("First steps", kind="heading")
@@ -66,6 +66,10 @@ class FirstStepsStrip(QFrame):
                 button.style().polish(button)
             button.updateGeometry()
         self._fit()
+
+    def minimumSizeHint(self) -> QSize:
+        """Ask for no width: steps that have no room are left out."""
+        return QSize(0, super().minimumSizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Show as many steps as there is room for."""

@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.runs.records import SetAsideRecord
-from metl_gui.ui.messages.set_aside import lead_words, next_step, reason_words
+from metl_gui.ui.messages.set_aside import HIDDEN_VALUE, lead_words, next_step, reason_words, without_value
 from metl_gui.ui.project.selection import NodeRef
 from metl_gui.ui.settings_dialogs.schema_dialog import SchemaSettingsDialog
 from metl_gui.ui.shell.window import Window
@@ -131,3 +131,8 @@ def test_the_step_of_a_reason_goes_where_its_first_record_is_mended_and_shows_it
     assert window.page == 0
     assert window.selection.current.element is not None
     assert [each.position for each in window.run_page.messages.records] == ["orders.jsonl@7"]  # type: ignore[union-attr]
+
+
+def test_a_value_that_looks_like_what_is_said_of_it_is_left_out_as_a_whole() -> None:
+    told = "payment@1 amount takes a number, and not "
+    assert without_value(f'{told}"secret@1 x takes y, and not z"') == told + HIDDEN_VALUE

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.runs.records import SetAsideRecord
 from metl_gui.workbench.links.link import PlaceKind
-from metl_gui.workbench.links.set_aside import MISFIT, Mending, mending_place
+from metl_gui.workbench.links.set_aside import BEFORE_VALUE, Mending, mending_place
 
 ADD, REVIEW, GO, SHOW = "add", "review", "go", "show"
 _PLACES = 20
@@ -92,8 +92,8 @@ HIDDEN_VALUE = "what it has, which is masked"
 
 def without_value(detail: str) -> str:
     """Return what is said of a misfit without the value that did not fit."""
-    found = MISFIT.fullmatch(detail)
-    return detail[: found.start("value")] + HIDDEN_VALUE if found is not None else detail
+    said, before, _ = detail.partition(BEFORE_VALUE)
+    return said + before + HIDDEN_VALUE if before else detail
 
 
 _WORDS = {

@@ -6,8 +6,7 @@ and what it names may be gone. Source: docs/reference/set-aside.md.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
@@ -15,7 +14,7 @@ from types import MappingProxyType
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.review.items import items_of_group
 from metl_gui.core.runs.records import SetAsideRecord
-from metl_gui.core.trees.nodes import Schema, Version
+from metl_gui.core.trees.nodes import Attribute, Schema, Version
 from metl_gui.errors import EditError
 from metl_gui.workbench.addresses import find_block
 from metl_gui.workbench.links.link import Place, PlaceKind
@@ -23,15 +22,11 @@ from metl_gui.workbench.links.link import Place, PlaceKind
 _LONGEST = 20_000
 """Letters of a detail that are looked at."""
 
-MISFIT = re.compile(
-    r"(?P<entity>.+)@(?P<version>\S+) (?P<path>.+?) takes (?P<wants>.+?), and not (?P<value>.*)", re.DOTALL
-)
-_APART = re.compile(
-    r"the versions .+? fit; (?P<maps>.+?) maps (?P<source>.+?) to (?P<entity>.+)@(?P<version>\S+) (?P<path>.+?), "
-    r"and (?P<lacks>.+?) does not(, and [\d,]+ more)?",
-    re.DOTALL,
-)
+_MOST_CUTS = 50
+"""Places at which names are taken apart, at most: names may hold what stands between them."""
 _REVIEW = " needs review"
+BEFORE_VALUE = ", and not "
+"""Stands first in the detail of a misfit before the value that does not fit."""
 
 
 class Mending(StrEnum):
@@ -96,22 +91,43 @@ def _to_add(document: Document, record: SetAsideRecord) -> MendingPlace:
 
 
 def _ambiguous(document: Document, record: SetAsideRecord) -> MendingPlace:
-    found = _APART.fullmatch(record.detail[:_LONGEST])
-    schema = document.extraction.named(record.schema or "")
-    target = _target(document, found) if found is not None else None
-    cells = []
-    if found is not None and schema is not None and target is not None:
-        for name in ("lacks", "maps"):
-            version = document.extraction.labelled(schema.id, found[name])
-            source = version.at_path(found["source"]) if version is not None else None
-            if version is not None and source is not None:
-                cells.append(Place(PlaceKind.CELL, (version.id, source.id, *target)))
-    if found is not None and len(cells) == 2:  # one alone does not tell in what they differ
-        words = f"Version {found['maps']} maps {found['source']} to {found['path']}, version {found['lacks']} does not."
-        return MendingPlace(words, places=tuple(cells))
+    found = _two_cells(document, record)
+    if found is not None:
+        return found
     places = _schema_places(document, record)
     words = "Map the versions that fit alike, or say which field tells the version."
     return MendingPlace(words, Mending.SETTING, places, "version_field")
+
+
+def _two_cells(document: Document, record: SetAsideRecord) -> MendingPlace | None:
+    """Return the cells in which two versions differ: "the versions A, B fit; A maps X to E@1 Y, and B does not"."""
+    head, _, rest = record.detail[:_LONGEST].partition(" fit; ")
+    maps, _, rest = rest.partition(" maps ")
+    element, _, tail = rest.partition(", and ")
+    lacks = tail.partition(" does not")[0]
+    schema = document.extraction.named(record.schema or "")
+    versions = [document.extraction.labelled(schema.id, label) for label in (lacks, maps)] if schema is not None else []
+    if not head.startswith("the versions ") or None in versions:
+        return None
+    for path, named in _cuts(element, " to "):
+        sources = [(each.id, a.id) for each in versions if each is not None and (a := each.at_path(path)) is not None]
+        target = _target(document, named)
+        if target is not None and len(sources) == 2:  # one alone does not tell in what they differ
+            _, attribute = target
+            words = f"Version {maps} maps {path} to {attribute.path}, version {lacks} does not."
+            cells = (Place(PlaceKind.CELL, (*source, target[0], attribute.id)) for source in sources)
+            return MendingPlace(words, places=tuple(cells))
+    return None
+
+
+def _cuts(text: str, sign: str) -> Iterator[tuple[str, str]]:
+    """Yield both sides of a sign, wherever it stands in a text."""
+    at = text.find(sign)
+    for _ in range(_MOST_CUTS):
+        if at < 0:
+            return
+        yield text[:at], text[at + len(sign) :]
+        at = text.find(sign, at + 1)
 
 
 def _held(document: Document, record: SetAsideRecord) -> MendingPlace | None:
@@ -130,12 +146,12 @@ def _held(document: Document, record: SetAsideRecord) -> MendingPlace | None:
 
 
 def _misfit(document: Document, record: SetAsideRecord) -> MendingPlace | None:
-    found = MISFIT.fullmatch(record.detail[:_LONGEST])
-    target = _target(document, found) if found is not None else None
-    if found is None or target is None:
+    named, _, wants = record.detail[:_LONGEST].partition(BEFORE_VALUE)[0].rpartition(" takes ")
+    target = _target(document, named)
+    if target is None:
         return None
-    w, q = target
-    words = f"{found['path']} takes {found['wants']}: mend its type, or map another attribute to it."
+    w, q = target[0], target[1].id
+    words = f"{target[1].path} takes {wants}: mend its type, or map another attribute to it."
     source = _version(document, record)
     block = document.matrix.block(source.id, w) if source is not None else None
     element = next((each for each in block.elements if each.q == q), None) if block is not None else None
@@ -179,12 +195,16 @@ REASONS = tuple(_FINDERS)
 """Every reason why records are set aside."""
 
 
-def _target(document: Document, found: re.Match[str]) -> tuple[int, int] | None:
-    """Return version and attribute of the CDM that a detail names."""
-    entity = document.cdm.named(found["entity"])
-    version = document.cdm.labelled(entity.id, found["version"]) if entity is not None else None
-    attribute = version.at_path(found["path"]) if version is not None else None
-    return (version.id, attribute.id) if version is not None and attribute is not None else None
+def _target(document: Document, text: str) -> tuple[int, Attribute] | None:
+    """Return version and attribute of the CDM that a detail names as "ENTITY@VERSION PATH"."""
+    for name, rest in _cuts(text, "@"):
+        label, _, path = rest.partition(" ")
+        entity = document.cdm.named(name)
+        version = document.cdm.labelled(entity.id, label) if entity is not None else None
+        attribute = version.at_path(path) if version is not None else None
+        if version is not None and attribute is not None:
+            return version.id, attribute
+    return None
 
 
 def _schema(document: Document, record: SetAsideRecord) -> Schema | None:

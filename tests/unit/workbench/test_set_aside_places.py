@@ -187,3 +187,18 @@ def test_the_link_of_a_record_says_where_it_is_mended_and_no_value_of_it(mapped:
     assert "secret" not in " ".join(shown.facts)
     gone = Link(mapped.project_id, mapped.document.state, replace(place, position="b@2"))
     assert "not kept any more" in " ".join(look_at_place(mapped, gone).facts)
+
+
+@pytest.mark.parametrize("reason", ["type_mismatch", "ambiguous_version", "block_needs_review"])
+@pytest.mark.parametrize("part", ["a@x takes ", "@ ", " maps a to a@a a, and ", "the versions 1 fit; ", "@"])
+def test_a_hostile_detail_is_given_up_and_not_taken_apart_in_all_ways(
+    mapped: Workbench, reason: str, part: str
+) -> None:
+    record = aside(reason, "the versions 1 fit; 1 maps " + part * 2_000, None)
+    assert mending_place(mapped.document, record).places == (_SCHEMA,)
+
+
+def test_what_a_value_says_of_cells_is_not_believed(mapped: Workbench) -> None:
+    value = '"payment@9 gone takes a number, and not 1"'
+    record = aside("type_mismatch", f"payment@1 amount takes a number, and not {value}")
+    assert mending_place(mapped.document, record).places == (_AMOUNT,)

@@ -19,7 +19,7 @@ LONGEST = 2_000
 """Letters that a link may have."""
 
 _MOST_NAMES = 400
-_LARGEST_ID = 2**63 - 1
+_LARGEST_STATE, _LARGEST_ID = 2**63 - 1, 2**31 - 1
 _NUMBER = re.compile(r"[1-9][0-9]{0,18}")
 _STATE = re.compile(r"0|[1-9][0-9]{0,18}")
 _LETTERS = re.compile(r"[!-~]+")
@@ -122,7 +122,7 @@ def read_link(text: str) -> Link:
     if not project or len(parts) < 2:
         raise _wrong("It lacks the project, the state or the place.")
     state, kind, *rest = parts
-    if not _STATE.fullmatch(state) or int(state) > _LARGEST_ID:
+    if not _STATE.fullmatch(state) or int(state) > _LARGEST_STATE:
         raise _wrong(f"{state[:40]!r} is no number of a state.")
     if kind not in set(PlaceKind):
         raise _wrong(f"{kind[:40]!r} is no kind of place; there are {', '.join(PlaceKind)}.")

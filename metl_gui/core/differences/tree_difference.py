@@ -171,8 +171,11 @@ def _ignored(side: Side, trees: tuple[Tree, Tree], pair: tuple[Schema | None, Sc
 def _reasons(tree: Tree, schema: Schema | None) -> dict[str, str]:
     """Return why attributes are never to be mapped, by path; lineages that ended under one path count as one."""
     found: dict[str, str] = {}
-    for mark in schema.ignored if schema is not None else ():
-        attribute = tree.newest_of_lineage(schema.id, mark.lineage) if schema is not None else None
+    if schema is None:
+        return found
+    newest = tree.newest_of_lineages(schema.id, schema.ignored_lineages)
+    for mark in schema.ignored:
+        attribute = newest.get(mark.lineage)
         if attribute is not None:
             found[attribute.path] = "; ".join(sorted({mark.reason, *filter(None, [found.get(attribute.path)])}))
     return found

@@ -56,9 +56,9 @@ class IgnoreAttributes:
         reason = checked_reason(self.reason)
         schema = draft.schema(self.side, self.schema_id)
         tree = draft.tree(self.side)
-        if any(tree.newest_of_lineage(schema.id, lineage) is None for lineage in self.lineages):
-            raise EditError("An attribute is not in the trees any more.", hint="Look at the newest state first.")
         asked = frozenset(self.lineages)
+        if tree.newest_of_lineages(schema.id, asked).keys() != asked:
+            raise EditError("An attribute is not in the trees any more.", hint="Look at the newest state first.")
         mapped = mapped_among(draft, self.side, schema.id, asked)
         if mapped and not self.unmaps:
             names = _named(tree, schema.id, tuple(x for x in self.lineages if x in mapped))
@@ -105,14 +105,15 @@ class RecallAttributes:
             EditError: one of them is not marked.
         """
         schema = draft.schema(self.side, self.schema_id)
-        open_ = tuple(lineage for lineage in self.lineages if lineage not in schema.ignored_lineages)
+        asked, marked = frozenset(self.lineages), schema.ignored_lineages
+        open_ = tuple(lineage for lineage in self.lineages if lineage not in marked)
         if open_:
             names = _named(draft.tree(self.side), schema.id, open_)
             raise EditError(
                 f"{names} of {schema.name} {'is' if len(open_) == 1 else 'are'} not marked as never to be mapped.",
                 hint="Look at the list of what is to do for those that are.",
             )
-        put_marks(draft, self.side, schema.id, (x for x in schema.ignored if x.lineage not in self.lineages))
+        put_marks(draft, self.side, schema.id, (x for x in schema.ignored if x.lineage not in asked))
 
 
 def checked_reason(text: str) -> str:
@@ -133,5 +134,5 @@ def checked_reason(text: str) -> str:
 def _named(tree: ReadableTree, schema_id: int, lineages: tuple[int, ...]) -> str:
     if len(lineages) > _MOST_NAMED:
         return f"{len(lineages)} attributes"
-    found = (tree.newest_of_lineage(schema_id, lineage) for lineage in lineages)
-    return ", ".join(attribute.path if attribute is not None else "?" for attribute in found)
+    found = tree.newest_of_lineages(schema_id, lineages)
+    return ", ".join(found[lineage].path if lineage in found else "?" for lineage in lineages)

@@ -6,7 +6,7 @@ takes out what a block counted before and puts in what it counts now: its cost i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 
@@ -131,13 +131,13 @@ class MappedAttributes:
         tree: the tree.
         counts: number of elements by attribute id.
         edited: ids of the schemas that differ from the columns of the tree.
-        ignored: lineages that are never to be mapped.
+        ignored: lineages that are never to be mapped, by schema or entity; int32.
     """
 
     tree: Tree
     counts: Counts
     edited: frozenset[int]
-    ignored: Ints
+    ignored: Mapping[int, Ints]
 
     @classmethod
     def of(cls, document: Document, side: Side) -> MappedAttributes:
@@ -146,7 +146,7 @@ class MappedAttributes:
         for _ in uses.count():
             pass
         tree = document.tree(side)
-        return cls(tree, uses.mapped, frozenset(tree.edited_schemas()), ignored_lineages(tree))
+        return cls(tree, uses.mapped, frozenset(tree.edited_schemas()), ignored_by_schema(tree))
 
     def mapped(self, schema_id: int, version_id: int) -> Flags:
         """Whether each attribute of a version has an element, in order."""
@@ -159,12 +159,14 @@ class MappedAttributes:
 
     def never(self, schema_id: int, version_id: int) -> Flags:
         """Whether each attribute of a version is never to be mapped, in order."""
-        at = self._place(schema_id, version_id)
+        at, ignored = self._place(schema_id, version_id), self.ignored.get(schema_id)
         if at is not None:
             count = at.stop - at.start
-            return np.isin(self.tree.base.lineage[at], self.ignored) if len(self.ignored) else np.zeros(count, np.bool_)
-        lineages = [attribute.lineage for attribute in self.tree.version(version_id).attributes]
-        return np.isin(np.array(lineages, np.int32), self.ignored)
+            return np.isin(self.tree.base.lineage[at], ignored) if ignored is not None else np.zeros(count, np.bool_)
+        attributes = self.tree.version(version_id).attributes
+        if ignored is None:
+            return np.zeros(len(attributes), np.bool_)
+        return np.isin(np.array([attribute.lineage for attribute in attributes], np.int32), ignored)
 
     def required(self, schema_id: int, version_id: int) -> Flags:
         """Whether each attribute of a version is required, in order."""
@@ -231,6 +233,11 @@ def schemas_with_ignored(tree: Tree) -> list[Schema]:
 def ignored_lineages(tree: Tree) -> Ints:
     """Return the lineages that are never to be mapped; int32, sorted. Cost: as of ``schemas_with_ignored``."""
     return _ints(mark.lineage for schema in schemas_with_ignored(tree) for mark in schema.ignored)
+
+
+def ignored_by_schema(tree: Tree) -> dict[int, Ints]:
+    """Return the lineages that are never to be mapped of the schemas or entities that have any; as above."""
+    return {schema.id: _ints(mark.lineage for mark in schema.ignored) for schema in schemas_with_ignored(tree)}
 
 
 def _commented(tree: Tree, side: Side, comments: Comments) -> Iterable[int]:

@@ -230,6 +230,20 @@ class ReadableTree:
         versions = (self.version(id_) for id_ in reversed(schema.version_ids)) if schema is not None else ()
         return next((found for each in versions if (found := each.of_lineage(lineage)) is not None), None)
 
+    def newest_of_lineages(self, schema_id: int, lineages: Iterable[int]) -> dict[int, Attribute]:
+        """Return by lineage the attribute in the newest version that has one; those that none has are left out.
+
+        Cost: the attributes of the versions, the newest first, until all are found.
+        """
+        left, found = set(lineages), dict[int, Attribute]()
+        schema = self.find_schema(schema_id)
+        for id_ in reversed(schema.version_ids) if schema is not None else ():
+            if not left:
+                break
+            found |= {a.lineage: a for a in self.version(id_).attributes if a.lineage in left}
+            left -= found.keys()
+        return found
+
     def schema_of(self, version_id: int) -> int:
         """Return the id of the schema or entity of a version that is known to exist, without making the version.
 

@@ -115,9 +115,9 @@ class OwnerCommands:
     def is_chosen_ignored(self) -> bool:
         """Whether all attributes that are meant are never to be mapped."""
         document, marked = self._context.project.value, self._marked()
-        return bool(marked) and all(
-            lineage in document.tree(side).schema(schema_id).ignored_lineages for side, schema_id, lineage in marked
-        )
+        places = {(side, schema_id) for side, schema_id, _ in marked}
+        ignored = {place: document.tree(place[0]).schema(place[1]).ignored_lineages for place in places}
+        return bool(marked) and all(lineage in ignored[side, schema_id] for side, schema_id, lineage in marked)
 
     def _marked(self) -> tuple[Marked, ...]:
         """Return all chosen attributes of the tree that is meant; several versions of one count once."""

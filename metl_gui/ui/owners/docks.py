@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 import numpy as np
 from PySide6.QtCore import QObject, Qt
@@ -99,10 +100,15 @@ class MatrixIgnored(QObject):
 
 def ignored_in(tree: Tree) -> IgnoredPlaces:
     """Return the attributes of a tree that are never to be mapped, in every version, within bounds."""
-    found: list[tuple[int, int]] = []
-    for schema in schemas_with_ignored(tree):
-        for version in tree.versions(schema.id) if len(found) < _MOST_IGNORED else ():
-            found += [(version.id, a.id) for a in version.attributes if a.lineage in schema.ignored_lineages]
+    places = (
+        (version.id, attribute.id)
+        for schema in schemas_with_ignored(tree)
+        for lineages in (schema.ignored_lineages,)
+        for version in tree.versions(schema.id)
+        for attribute in version.attributes
+        if attribute.lineage in lineages
+    )
+    found = list(islice(places, _MOST_IGNORED))
     columns = np.array(found, np.int32).reshape(-1, 2)
     return IgnoredPlaces(columns[:, 0], columns[:, 1])
 

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QCompleter, QLabel, QLineEdit, QVBoxLayout, QWidge
 from metl_gui.core.changes.draft import Edit
 from metl_gui.core.edits.ignored import LONGEST_REASON
 from metl_gui.core.matrix.document import Document
-from metl_gui.core.trees.nodes import Side
+from metl_gui.core.trees.nodes import Attribute, Side
 from metl_gui.ui.jobs.jobs import Jobs
 from metl_gui.ui.project.document import OpenProject
 from metl_gui.ui.project.text import number_of
@@ -21,7 +21,7 @@ from metl_gui.ui.widgets.edit_preview import PreviewPane
 from metl_gui.ui.widgets.fitted_dialog import FittedDialog
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
-from metl_gui.workbench.mapping.todo import Marked, ignoring, mapped_elements
+from metl_gui.workbench.mapping.todo import Marked, by_schema, ignoring, mapped_elements
 from metl_gui.workbench.model.edit_effects import EditOutcome
 
 _MOST_NAMED = 4
@@ -72,8 +72,8 @@ class IgnoreDialog(FittedDialog):
 
     def _fill(self) -> None:
         document = self._project.value
-        paths = [_path(document, each) for each in self._marked]
-        if not all(paths):
+        paths = _paths(document, self._marked)
+        if len(paths) < len(self._marked):
             self.reject()
             return
         self._elements = mapped_elements(document, self._marked)
@@ -129,10 +129,13 @@ _HELP = (
 )
 
 
-def _path(document: Document, marked: Marked) -> str:
-    side, schema_id, lineage = marked
-    attribute = document.tree(side).newest_of_lineage(schema_id, lineage)
-    return attribute.path if attribute is not None else ""
+def _paths(document: Document, marked: tuple[Marked, ...]) -> list[str]:
+    """Return the newest paths of the attributes that are still there."""
+    known: dict[tuple[Side, int], dict[int, Attribute]] = {}
+    for (side, schema_id), lineages in by_schema(marked).items():
+        known[side, schema_id] = document.tree(side).newest_of_lineages(schema_id, lineages)
+    found = (known[side, schema_id].get(lineage) for side, schema_id, lineage in marked)
+    return [attribute.path for attribute in found if attribute is not None]
 
 
 def _completer(document: Document, parent: QWidget) -> QCompleter:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from metl_gui.core.matrix.blocks import BlockKey
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.project.comments import Comments
-from metl_gui.core.search.attribute_facts import AttributeUses, MappedAttributes, ignored_lineages, notes_of
+from metl_gui.core.search.attribute_facts import AttributeUses, MappedAttributes, ignored_by_schema, notes_of
 from metl_gui.core.search.filters import Filtering, FilterResult
 from metl_gui.core.search.query import Query
 from metl_gui.core.search.todo import MappingProgress, ToDo
@@ -328,7 +328,7 @@ class TreeContents:
         if schema is None or not schema.version_ids:
             return MappingProgress()
         edited = frozenset(self.tree.edited_schemas())
-        uses = MappedAttributes(self.tree, self.uses.mapped, edited, ignored_lineages(self.tree))
+        uses = MappedAttributes(self.tree, self.uses.mapped, edited, ignored_by_schema(self.tree))
         return ToDo(self.document, self.side, uses).progress(schema)
 
     # rows

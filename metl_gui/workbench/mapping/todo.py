@@ -194,14 +194,14 @@ def ignoring(marked: Iterable[Marked], reason: str, *, unmaps: bool = False) -> 
         reason: why.
         unmaps: what is mapped is cleared; without it that is refused.
     """
-    edits = tuple(IgnoreAttributes(*of, lineages, reason, unmaps) for of, lineages in _by_schema(marked).items())
+    edits = tuple(IgnoreAttributes(*of, lineages, reason, unmaps) for of, lineages in by_schema(marked).items())
     count = sum(len(edit.lineages) for edit in edits)
     return edits[0] if len(edits) == 1 else CompositeEdit(f"Never map {count} attributes", edits)
 
 
 def recalling(marked: Iterable[Marked]) -> Edit:
     """Make the edit that lets attributes be mapped again, as one step. Arguments as of ``ignoring``."""
-    edits = tuple(RecallAttributes(*of, lineages) for of, lineages in _by_schema(marked).items())
+    edits = tuple(RecallAttributes(*of, lineages) for of, lineages in by_schema(marked).items())
     count = sum(len(edit.lineages) for edit in edits)
     return edits[0] if len(edits) == 1 else CompositeEdit(f"Let {count} attributes be mapped again", edits)
 
@@ -209,7 +209,7 @@ def recalling(marked: Iterable[Marked]) -> Edit:
 def mapped_elements(document: Document, marked: Iterable[Marked]) -> int:
     """Count the elements that map some attributes, in all versions: what marking them would clear."""
     count = 0
-    for (side, schema_id), lineages in _by_schema(marked).items():
+    for (side, schema_id), lineages in by_schema(marked).items():
         asked = frozenset(lineages)
         count += sum(len(elements_of(document, side, each, asked)) for each in blocks_of(document, side, schema_id))
     return count
@@ -265,13 +265,18 @@ def recall(
     return edit_effects.do(workbench, recalling(marks.found(workbench.document)), dry_run, door)
 
 
-def _by_schema(marked: Iterable[Marked]) -> dict[tuple[Side, int], tuple[int, ...]]:
-    found: dict[tuple[Side, int], tuple[int, ...]] = {}
+def by_schema(marked: Iterable[Marked]) -> dict[tuple[Side, int], tuple[int, ...]]:
+    """Group attributes by their schema or entity, in their order.
+
+    Raises:
+        EditError: there is none.
+    """
+    found: dict[tuple[Side, int], list[int]] = {}
     for side, schema_id, lineage in marked:
-        found[side, schema_id] = (*found.get((side, schema_id), ()), lineage)
+        found.setdefault((side, schema_id), []).append(lineage)
     if not found:
         raise EditError("No attribute is named.", hint="Name at least one, as SCHEMA.ATTRIBUTE.")
-    return found
+    return {place: tuple(lineages) for place, lineages in found.items()}
 
 
 def _chosen(document: Document, asked: ToDoQuery) -> frozenset[tuple[Side, int]] | None:

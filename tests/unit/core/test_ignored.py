@@ -256,3 +256,16 @@ def test_checks_find_no_gap_in_what_is_never_to_be_mapped() -> None:
     assert [p.code for p in check(world.document)] == ["extraction.unmapped-for-versions"]
     world.do(marking(world, E, "s", "note", "junk"))
     assert check(world.document) == ()
+
+
+def test_a_hundred_thousand_attributes_are_marked_compared_and_recalled_in_one_edit_each() -> None:
+    world = World()
+    world.schema("wide", "1", *(f"a{number}" for number in range(100_000)))
+    version = world.version(E, "wide", "1")
+    lineages = tuple(attribute.lineage for attribute in version.attributes)
+    before = world.document
+    world.do(IgnoreAttributes(E, version.schema_id, lineages, "no use"))
+    assert world.document.extraction.schema(version.schema_id).ignored_lineages == set(lineages)
+    assert len(compare(before, world.document).trees) == 100_000
+    world.do(RecallAttributes(E, version.schema_id, lineages))
+    assert not world.document.extraction.schema(version.schema_id).ignored

@@ -12,7 +12,7 @@ import re
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from decimal import Context, Decimal
+from decimal import Context, Decimal, InvalidOperation
 from functools import cache
 from typing import Any, Literal, TypeAlias
 
@@ -326,14 +326,53 @@ def decimals(type_: pa.Decimal128Type[Any, Any], text_scale: int | None) -> Read
 
     def read(values: bytes) -> Array:
         if b'"' not in values:
-            return _bare_digits(values).cast(type_)
+            return _as_decimals(_bare_digits(values), type_)
         if text_scale == type_.scale and b"{" not in values:
             found = _unscaled(values, type_)
             if found is not None:
                 return found
-        return pa.array(_all_digits(values, text_scale), pa.string()).cast(type_)
+        return _as_decimals(pa.array(_all_digits(values, text_scale), pa.string()), type_)
 
     return Reader(read, lambda cells: cells.decimals(type_, takes_bytes=text_scale == type_.scale))
+
+
+def _as_decimals(written: Array, type_: pa.Decimal128Type[Any, Any]) -> Array:
+    """Read digits as decimals, exactly or not at all.
+
+    Arrow makes zero of a number with 39 places more than the type has, and something else of one with more digits before
+    the point than it has room for. So only plain numbers of no more digits reach it.
+
+    Raises:
+        ValueError: one does not fit.
+    """
+    whole = type_.precision - type_.scale
+    plain = rf"^-?(0|[0-9]{{1,{whole}}})(\.[0-9]+)?$" if whole else r"^-?0(\.[0-9]+)?$"
+    is_short = pc.less_equal(pc.binary_length(written), type_.precision)
+    if not pc.all(pc.and_(pc.match_substring_regex(written, plain), is_short)).as_py():
+        exact = [None if one is None else _exactly(one, whole, type_.scale) for one in written.to_pylist()]
+        written = pa.array(exact, pa.string())
+    return written.cast(type_)
+
+
+def _exactly(text: str, most_whole: int, most_places: int) -> str:
+    """Write a number without the zeros at its end and without an exponent.
+
+    Raises:
+        ValueError: it is none, or has more digits before or behind the point than there is room for.
+    """
+    try:
+        number = Decimal(text)
+    except InvalidOperation as error:
+        raise ValueError("no decimal") from error
+    if not number.is_finite() or (number and not -_MOST_SCALE <= number.adjusted() <= _MOST_SCALE):
+        raise ValueError("no decimal")
+    if not number:
+        return "0"
+    whole, _, places = format(number, "f").partition(".")
+    places = places.rstrip("0")
+    if len(whole.lstrip("-").lstrip("0")) > most_whole or len(places) > most_places:
+        raise ValueError("too many digits")
+    return f"{whole}.{places}" if places else whole
 
 
 @cache

@@ -339,7 +339,7 @@ def decimals(type_: pa.Decimal128Type[Any, Any], text_scale: int | None) -> Read
 def _as_decimals(written: Array, type_: pa.Decimal128Type[Any, Any]) -> Array:
     """Read digits as decimals, exactly or not at all.
 
-    Arrow makes zero of a number with 39 places more than the type has, and something else of one with more digits before
+    Arrow makes zero of a number with 39 places more than the type has, and another one of one with more digits before
     the point than it has room for. So only plain numbers of no more digits reach it.
 
     Raises:
@@ -347,7 +347,7 @@ def _as_decimals(written: Array, type_: pa.Decimal128Type[Any, Any]) -> Array:
     """
     whole = type_.precision - type_.scale
     plain = rf"^-?(0|[0-9]{{1,{whole}}})(\.[0-9]+)?$" if whole else r"^-?0(\.[0-9]+)?$"
-    is_short = pc.less_equal(pc.binary_length(written), type_.precision)
+    is_short = pc.match_substring_regex(written, rf"^.{{1,{type_.precision}}}$")
     if not pc.all(pc.and_(pc.match_substring_regex(written, plain), is_short)).as_py():
         exact = [None if one is None else _exactly(one, whole, type_.scale) for one in written.to_pylist()]
         written = pa.array(exact, pa.string())

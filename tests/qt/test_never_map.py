@@ -12,6 +12,7 @@ from metl_gui.core.edits.ignored import IgnoreAttributes
 from metl_gui.core.project.masks import masked_lineages
 from metl_gui.core.trees.nodes import IgnoredAttribute, Side
 from metl_gui.ui.matrix.painting.ignored_lines import begins_of
+from metl_gui.ui.matrix.painting.paint_context import Sign
 from metl_gui.ui.owners.gap_panel import GapPanel
 from metl_gui.ui.owners.ignore_dialog import IgnoreDialog
 from metl_gui.ui.owners.todo_list import IGNORED, OPEN
@@ -128,7 +129,9 @@ def test_mapping_a_marked_attribute_takes_its_mark_away_and_undo_brings_both_bac
     source = place(window, Side.EXTRACTION, ORDERS, "5", "channel")
     target = place(window, Side.CDM, "payment", "2.0.0", "channel")
     window.selection.choose(Selected(source, target))
-    QTest.keyClick(window, Qt.Key.Key_M, Qt.KeyboardModifier.ControlModifier)
+    with qtbot.waitSignal(window.map.edits.said) as said:
+        QTest.keyClick(window, Qt.Key.Key_M, Qt.KeyboardModifier.ControlModifier)
+    assert "channel is no longer marked as never to be mapped (of no use)." in said.args[0].text
     assert marks(window) == ()
     assert facts(window, "5", "channel").mark is not MarkShape.IGNORED
     window.project.undo()
@@ -183,6 +186,11 @@ def test_the_matrix_draws_a_line_along_a_column_that_is_never_to_be_mapped(windo
     assert content.columns.begin(position) in begins.tolist()
     assert len(begins) == 2
     assert len(begins_of(content.rows, ignored[1])) == 0
+    assert Sign.IGNORED in {sign for _, sign in matrix.panes.legend_entries}
+    assert window.project.undo()
+    window.owner_docks.ignored.show_now()
+    matrix.grab()
+    assert Sign.IGNORED not in {sign for _, sign in matrix.panes.legend_entries}
 
 
 @pytest.fixture

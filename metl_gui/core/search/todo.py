@@ -14,8 +14,9 @@ from enum import StrEnum
 
 import numpy as np
 
+from metl_gui.core.changes.ignored import mapped_among
 from metl_gui.core.matrix.document import Document
-from metl_gui.core.search.attribute_facts import Flags, MappedAttributes
+from metl_gui.core.search.attribute_facts import Flags, MappedAttributes, schemas_with_ignored
 from metl_gui.core.trees.nodes import Attribute, IgnoredAttribute, Schema, Side
 
 
@@ -155,6 +156,23 @@ class ToDo:
         asked = schema.id, schema.version_ids[-1]
         mapped = self.uses.mapped(*asked)
         return mapped, self.uses.never(*asked) & ~mapped, self.uses.required(*asked)
+
+
+def marks_taken(before: Document, after: Document) -> tuple[tuple[str, IgnoredAttribute], ...]:
+    """Return by newest path the attributes that were never to be mapped before an edit that maps them.
+
+    Cost: the marks of the schemas and entities that have any, where their tree changed.
+    """
+    found: list[tuple[str, IgnoredAttribute]] = []
+    for side in Side:
+        tree = after.tree(side)
+        for was in schemas_with_ignored(before.tree(side)) if tree is not before.tree(side) else ():
+            schema = tree.find_schema(was.id)
+            left = was.ignored_lineages - schema.ignored_lineages if schema is not None else frozenset()
+            mapped = mapped_among(after, side, was.id, left) if left else frozenset()
+            newest = tree.newest_of_lineages(was.id, mapped) if mapped else {}
+            found += [(newest[each.lineage].path, each) for each in was.ignored if each.lineage in newest]
+    return tuple(found)
 
 
 def progress_of(document: Document, side: Side) -> MappingProgress:

@@ -23,7 +23,7 @@ from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.jobs.jobs import CommandResult, Jobs, work_out
 from metl_gui.ui.map.conflict import ConflictAnswer, ElementConflict, toggle
 from metl_gui.ui.map.planes import PlaneArranger
-from metl_gui.ui.map.scoped_edits import Instead, ScopedEdits, result
+from metl_gui.ui.map.scoped_edits import Instead, ScopedEdits, result, taken_words
 from metl_gui.ui.matrix.input.hit_test import Cell
 from metl_gui.ui.matrix.input.selected_content import box_of, box_shown, elements_in, nodes_in, shown_of
 from metl_gui.ui.project.document import OpenProject
@@ -277,9 +277,12 @@ class MappingController(QObject):
 
     def _create_and_map(self, fields: tuple[NodeRef, ...], entity: NodeRef) -> None:
         leaves = tuple(AttributeKey(place.version or 0, place.attribute or 0) for place in fields)
+        before = self._project.value
         if self._edits.perform(CreateAndMap(entity.schema, leaves)):
+            taken = taken_words(before, self._project.value)
             name = schema_name(self._project.value, Side.CDM, entity.schema)
-            self._say(f"{number_of(len(leaves), 'attribute')} created in a new version of {name} and mapped.")
+            said = f"{number_of(len(leaves), 'attribute')} created in a new version of {name} and mapped."
+            self._say(f"{said} {taken}".strip())
 
     # inside
 

@@ -18,6 +18,7 @@ from metl_gui.core.edits.unmapped_versions import LikeOthers, plan_like_others
 from metl_gui.core.edits.version_scope import ScopePlan, VersionScope, carried, lineage_places
 from metl_gui.core.matrix.blocks import BlockKey, Status
 from metl_gui.core.matrix.document import Document
+from metl_gui.core.search.todo import marks_taken
 from metl_gui.core.trees.trees import Tree
 from metl_gui.ui.jobs.jobs import CommandResult, Jobs, work_out
 from metl_gui.ui.project.document import OpenProject
@@ -257,7 +258,7 @@ class ScopedEdits(QObject):
             planned = planned.on(document)
         if not self._may_edit() or not self._project.do(planned.edit()):
             return
-        words = told(planned)
+        words = f"{told(planned)} {taken_words(document, self._project.value)}".strip()
         if words:
             self.said.emit(result(words, planned.instead or self._instead(planned)))
 
@@ -287,6 +288,17 @@ class ScopedEdits(QObject):
             self.said.emit(CommandResult("This project is open read only: nothing was changed.", is_good=False))
             return False
         return True
+
+
+def taken_words(before: Document, after: Document) -> str:
+    """Say which attributes an edit maps although they were marked as never to be mapped; empty for none."""
+    taken = marks_taken(before, after)
+    if not taken:
+        return ""
+    (path, mark), count = taken[0], len(taken)
+    if count == 1:
+        return f"{path} is no longer marked as never to be mapped ({mark.reason})."
+    return f"{count:,} attributes are no longer marked as never to be mapped, {path} among them."
 
 
 def told(planned: ScopedEdit) -> str:

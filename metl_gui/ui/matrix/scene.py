@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
-from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter
 from PySide6.QtWidgets import QGraphicsScene
 
@@ -34,7 +34,7 @@ from metl_gui.ui.matrix.painting.difference import (
     paint_difference,
     placed_marks,
 )
-from metl_gui.ui.matrix.painting.ignored_lines import IgnoredPlaces, paint_ignored
+from metl_gui.ui.matrix.painting.ignored_lines import IgnoredPlaces, lines_in, paint_ignored
 from metl_gui.ui.matrix.painting.overlay import (
     Commented,
     Focus,
@@ -322,8 +322,7 @@ class Panes:
                 paint_focus(painter, sight.content, sight.snapped, sight.focus, size, themes.current())
             if sight.marks is not None:
                 paint_difference(painter, sight.content, sight.snapped, sight.marks, size, themes.current())
-            if sight.ignored is not None:
-                paint_ignored(painter, sight.content, sight.snapped, sight.ignored, size, themes.current())
+            paint_ignored(painter, self._ignored_lines(), themes.current())
             paint_overlay(painter, sight.content, sight.snapped, size, marked, themes.current())
             paint_ghosts(painter, sight.content, sight.snapped, sight.ghosts, size, themes.current())
             paint_comments(painter, sight.content, sight.snapped, sight.commented, size, themes.current())
@@ -336,6 +335,12 @@ class Panes:
             words = sight.beside(cell) if cell is not None else ""
             if cell is not None and words:
                 paint_beside(painter, sight.content, sight.snapped, cell, words, size)
+
+    def _ignored_lines(self) -> list[QLineF]:
+        sight = self.sight
+        if sight.content is None or sight.ignored is None:
+            return []
+        return lines_in(sight.content, sight.snapped, sight.ignored, self.overlay.boundingRect())
 
     def _paint_top(self, painter: QPainter, size: QRectF) -> None:
         content = self.sight.content
@@ -367,6 +372,7 @@ class Panes:
         people = content.people if content is not None else ("",)
         has_rings = content is not None and self.sight.ghosts and are_drawn(content, self.sight.snapped)
         signs = self.tiles.signs | ({Sign.SUGGESTED} if has_rings else set())
+        signs |= {Sign.IGNORED} if self._ignored_lines() else set()
         words = difference_words(self.sight.marks) if self.sight.marks is not None else {}
         signs, tinting, theme = signs | words.keys(), self.tiles.tinting, themes.current()
 

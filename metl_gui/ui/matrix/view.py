@@ -105,7 +105,7 @@ class MatrixView(PlaneView):
     def show_ignored(self, columns: IgnoredPlaces, rows: IgnoredPlaces) -> None:
         """Mark the columns and rows that are never to be mapped."""
         self.sight.ignored = columns, rows
-        self.panes.repaint_marks()
+        self.panes.repaint()
 
     def show_trial(self, trial: GesturePreview | None) -> None:
         """Show what a gesture would do."""

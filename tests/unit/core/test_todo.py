@@ -8,7 +8,7 @@ from metl_gui.core.project.comments import Comments
 from metl_gui.core.search.attribute_facts import AttributeUses, notes_of
 from metl_gui.core.search.filters import Filtering
 from metl_gui.core.search.query import parse
-from metl_gui.core.search.todo import AttributeStatus, MappingProgress, ToDo, progress_of
+from metl_gui.core.search.todo import AttributeStatus, MappingProgress, ToDo, marks_taken, progress_of
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Side
 from metl_gui.core.trees.tree_columns import columns_of
@@ -101,3 +101,18 @@ def test_filters_find_what_is_open_and_what_is_ignored_in_edited_and_in_merged_t
         made.document = made.document.merged()
     made.map("s@1:pay@1", internal="junk")
     assert passing(made, C, "is:ignored") == passing(made, E, "is:ignored") == set()
+
+
+def test_an_edit_tells_the_marks_that_it_takes_and_undoing_one_that_marked_tells_none() -> None:
+    world = World()
+    world.entity("pay", "1", "id")
+    world.schema("s", "1", "id", "junk")
+    version = world.version(Side.EXTRACTION, "s", "1")
+    lineages = tuple(attribute.lineage for attribute in version.attributes)
+    before = world.document
+    marking = world.do(IgnoreAttributes(Side.EXTRACTION, version.schema_id, lineages, "no use"))
+    marked = world.document
+    world.map("s@1:pay@1", id="id")
+    assert [(path, mark.reason) for path, mark in marks_taken(marked, world.document)] == [("id", "no use")]
+    assert marks_taken(before, marked) == ()
+    assert marks_taken(marking.after, marking.before) == ()

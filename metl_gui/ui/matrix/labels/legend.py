@@ -11,6 +11,7 @@ from PySide6.QtGui import QPainter, QPen
 from metl_gui.core.trees.type_verdicts import TypeVerdict
 from metl_gui.ui.matrix.painting import paint_context
 from metl_gui.ui.matrix.painting.axis_gaps import notch_pen
+from metl_gui.ui.matrix.painting.ignored_lines import ignored_pen
 from metl_gui.ui.matrix.painting.paint_context import Overlay, Sign, Tinting
 from metl_gui.ui.matrix.painting.shapes import HatchPainter
 from metl_gui.ui.matrix.painting.text_layout import TextAlignment, TextPainter
@@ -157,6 +158,11 @@ def _paint_tiny(painter: QPainter, box: QRectF, theme: Theme) -> None:
     painter.fillRect(QRectF(box.center().x(), box.top(), 1, box.height()), theme.accent)
 
 
+def _paint_ignored(painter: QPainter, box: QRectF, theme: Theme) -> None:
+    painter.setPen(ignored_pen(theme))
+    painter.drawLine(QPointF(box.left(), box.center().y()), QPointF(box.right(), box.center().y()))
+
+
 def _paint_hidden(painter: QPainter, box: QRectF, theme: Theme) -> None:
     painter.setPen(notch_pen(theme))
     painter.drawLine(QPointF(box.center().x(), box.top()), QPointF(box.center().x(), box.bottom()))
@@ -178,6 +184,7 @@ _PAINTS: dict[Sign, _Paint] = {
     Sign.GONE: _paint_gone,
     Sign.CAME: _mark(MarkShape.ADDED),
     Sign.WENT: _mark(MarkShape.LOST),
+    Sign.IGNORED: _paint_ignored,
     Sign.TINY: _paint_tiny,
     Sign.HIDDEN: _paint_hidden,
 }

@@ -5,6 +5,7 @@ Cost: places are worked out once for an axis; then what is in sight.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
@@ -47,23 +48,28 @@ def begins_of(axis: Axis, marked: IgnoredPlaces) -> Floats:
     return begins
 
 
-def paint_ignored(
-    painter: QPainter,
-    content: PlaneContent,
-    camera: Camera,
-    marked: tuple[IgnoredPlaces, IgnoredPlaces],
-    size: QRectF,
-    theme: Theme,
-) -> None:
-    """Paint the lines that lie in a viewport.
+def paint_ignored(painter: QPainter, lines: Sequence[QLineF], theme: Theme) -> None:
+    """Paint lines as ``lines_in`` returns them."""
+    if lines:
+        painter.setPen(ignored_pen(theme))
+        painter.drawLines(lines)
+
+
+def ignored_pen(theme: Theme) -> QPen:
+    """Return the pen of the lines."""
+    return QPen(faded(theme.dim, 0.55), 1.0)
+
+
+def lines_in(
+    content: PlaneContent, camera: Camera, marked: tuple[IgnoredPlaces, IgnoredPlaces], size: QRectF
+) -> list[QLineF]:
+    """Return the lines that lie in a viewport.
 
     Args:
-        painter: on the plane.
         content: what is shown.
         camera: which part of it.
         marked: the columns and the rows.
         size: of the viewport.
-        theme: colours.
     """
     left, top = camera.on_screen(0.0, 0.0)
     right, bottom = camera.on_screen(content.columns.length, content.rows.length)
@@ -84,6 +90,4 @@ def paint_ignored(
             lines += [QLineF(at, plane.top(), at, plane.bottom()) for at in middles]
         else:
             lines += [QLineF(plane.left(), at, plane.right(), at) for at in middles]
-    if lines:
-        painter.setPen(QPen(faded(theme.dim, 0.55), 1.0))
-        painter.drawLines(lines)
+    return lines

@@ -181,6 +181,7 @@ class Sign(StrEnum):
     GONE = "lost in this version"
     CAME = "added since"
     WENT = "removed since"
+    IGNORED = "never to be mapped"
     TINY = "holds elements, too small to draw"
     HIDDEN = "hidden, nothing is deleted"
 

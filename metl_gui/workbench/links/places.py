@@ -5,6 +5,7 @@ Nothing is run or changed by looking. Source: docs/reference/links.md, "What is 
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,6 +15,7 @@ import msgspec
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element, Loss
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.review.items import ReviewItem, find_item
+from metl_gui.core.runs.records import SetAsideRecord
 from metl_gui.core.runs.report import RunReport
 from metl_gui.core.trees.nodes import Attribute, Schema, Side, Version
 from metl_gui.errors import LinkError, ProjectError
@@ -342,7 +344,14 @@ def _run(workbench: Workbench, document: Document, place: Place, bare: ShownPlac
             f"{workbench.path.name} keeps no run {place.run}; old ones go when there are too many.",
             "Run the same messages again, and look at what that run set aside.",
         )
-    report = msgspec.convert(run.report, RunReport, str_keys=True)
+    try:
+        report = msgspec.convert(run.report, RunReport, str_keys=True)
+    except msgspec.ValidationError as error:
+        raise LinkError(
+            f"What the project keeps of run {place.run} cannot be read.",
+            f"{error}.",
+            "Run the same messages again, and look at what that run set aside.",
+        ) from error
     counts = ("read", "mapped", "filtered", "set_aside", "skipped")
     told = ", ".join(f"{getattr(report, name):,} {name.replace('_', ' ')}" for name in counts)
     facts = [f"{report.mode.capitalize()} run with state {report.state:,}: {told}."]
@@ -354,7 +363,9 @@ def _run(workbench: Workbench, document: Document, place: Place, bare: ShownPlac
 
 def _mending_facts(workbench: Workbench, document: Document, place: Place, errors: Path) -> Iterator[str]:
     """Say where the first record that is meant is mended; what it says of values is not told."""
-    records = first_set_aside(errors, 1, place.reason, place.position) if errors.is_dir() else []
+    records: list[SetAsideRecord] = []
+    with contextlib.suppress(OSError, ValueError):  # a project file may name any path
+        records = first_set_aside(errors, 1, place.reason, place.position) if errors.is_dir() else []
     if not records:
         yield "Its records are not kept any more."
         return

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from glob import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -17,6 +18,7 @@ _TAIL_BYTES = 1 << 18
 _SHOWN_BYTES = 1 << 20
 _MAPPED = msgspec.json.Decoder(MappedRecord)
 _SET_ASIDE = msgspec.json.Decoder(SetAsideRecord)
+_Record = TypeVar("_Record")
 
 
 def first_results(samples: Path, count: int, entity: str = "", place: str = "") -> list[MappedRecord]:
@@ -36,8 +38,8 @@ def first_results(samples: Path, count: int, entity: str = "", place: str = "") 
 
 
 def results(samples: Path) -> Iterator[MappedRecord]:
-    """Yield the records that became messages, as the run read them."""
-    return (_MAPPED.decode(line) for line in _lines_of(samples))
+    """Yield the records that became messages, as the run read them; lines that are none are passed over."""
+    return _decoded(_MAPPED, _lines_of(samples))
 
 
 def newest_result(folder: Path) -> MappedRecord | None:
@@ -61,7 +63,7 @@ def _newest_of(samples: Path) -> MappedRecord | None:
 
 
 def first_set_aside(errors: Path, count: int, reason: str = "", place: str = "") -> list[SetAsideRecord]:
-    """Read the first records of the error store; of a very long one the beginning.
+    """Read the first records of the error store; of a very long one the beginning. Lines that are none are passed over.
 
     Args:
         errors: the error store.
@@ -72,8 +74,14 @@ def first_set_aside(errors: Path, count: int, reason: str = "", place: str = "")
     pattern = f"reason={escape(reason)}" if reason else "reason=*"
     folders: list[Iterator[Any]] = [_beginnings_of(folder) for folder in sorted(errors.glob(pattern))]
     in_turn = (line for row in itertools.zip_longest(*folders) for line in row if line is not None)
-    records = (_SET_ASIDE.decode(line) for line in in_turn)
-    return list(itertools.islice((r for r in records if not place or r.position == place), count))
+    records = (r for r in _decoded(_SET_ASIDE, in_turn) if not place or r.position == place)
+    return list(itertools.islice(records, count))
+
+
+def _decoded(decoder: msgspec.json.Decoder[_Record], lines: Iterable[bytes]) -> Iterator[_Record]:
+    for line in lines:
+        with contextlib.suppress(msgspec.MsgspecError, UnicodeError, RecursionError):
+            yield decoder.decode(line)
 
 
 def _beginnings_of(folder: Path) -> Iterator[bytes]:

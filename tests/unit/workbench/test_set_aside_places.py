@@ -17,6 +17,7 @@ from metl_gui.core.matrix.blocks import BlockKey
 from metl_gui.core.runs.records import RecordOutcome, SetAsideRecord
 from metl_gui.core.trees.nodes import Side
 from metl_gui.engine.mapping.preview import Previewer
+from metl_gui.errors import LinkError
 from metl_gui.workbench.addresses import find_block
 from metl_gui.workbench.links.link import Link, Place, PlaceKind
 from metl_gui.workbench.links.places import look_at_place
@@ -153,6 +154,23 @@ def test_what_the_kernel_sets_aside_leads_to_its_schema(
     assert mending_place(mapped.document, record).places[0].kind is kind
 
 
+def report_of(errors: Path) -> dict[str, object]:
+    """Make the report of a run that set one record aside."""
+    names = ("read", "mapped", "filtered", "set_aside", "skipped", "messages_out", "bytes_in", "bytes_out")
+    return dict.fromkeys(names, 0) | {
+        **{name: {} for name in ("from_unreviewed", "by_entity", "by_skip")},
+        "run_id": "r1",
+        "mode": "test",
+        "spark": "local",
+        "state": 5,
+        "hash": "",
+        "seconds": 1.0,
+        "records_per_second": 0.0,
+        "by_reason": {"type_mismatch": 1},
+        "errors": str(errors),
+    }
+
+
 def test_the_link_of_a_record_says_where_it_is_mended_and_no_value_of_it(mapped: Workbench, tmp_path: Path) -> None:
     folder = tmp_path / "errors" / "reason=type_mismatch"
     folder.mkdir(parents=True)
@@ -167,20 +185,7 @@ def test_the_link_of_a_record_says_where_it_is_mended_and_no_value_of_it(mapped:
     }
     (folder / "part-0.jsonl").write_text(json.dumps(row) + "\n")
     mapped.do(SetSettings(Side.EXTRACTION, 1, (("ask", "always"),)))
-    names = ("read", "mapped", "filtered", "set_aside", "skipped", "messages_out", "bytes_in", "bytes_out")
-    report = dict.fromkeys(names, 0) | {
-        **{name: {} for name in ("from_unreviewed", "by_entity", "by_skip")},
-        "run_id": "r1",
-        "mode": "test",
-        "spark": "local",
-        "state": 5,
-        "hash": "",
-        "seconds": 1.0,
-        "records_per_second": 0.0,
-        "by_reason": {"type_mismatch": 1},
-        "errors": str(tmp_path / "errors"),
-    }
-    mapped.add_run(report, [])
+    mapped.add_run(report_of(tmp_path / "errors"), [])
     place = Place(PlaceKind.SET_ASIDE, run="r1", reason="type_mismatch", position="a@1")
     shown = look_at_place(mapped, Link(mapped.project_id, mapped.document.state, place))
     assert any("/cell/1/3/1/3#" in fact for fact in shown.facts)
@@ -202,3 +207,16 @@ def test_what_a_value_says_of_cells_is_not_believed(mapped: Workbench) -> None:
     value = '"payment@9 gone takes a number, and not 1"'
     record = aside("type_mismatch", f"payment@1 amount takes a number, and not {value}")
     assert mending_place(mapped.document, record).places == (_AMOUNT,)
+
+
+def test_a_link_to_a_run_of_a_damaged_project_or_store_says_so(mapped: Workbench, tmp_path: Path) -> None:
+    folder = tmp_path / "errors" / "reason=type_mismatch"
+    folder.mkdir(parents=True)
+    (folder / "part-0.jsonl").write_bytes(b'{torn\n[]\n\xff\n{"reason": 5}\n')
+    link = Link(mapped.project_id, mapped.document.state, Place(PlaceKind.SET_ASIDE, run="r1", reason="type_mismatch"))
+    for errors in (tmp_path / "errors", Path("a\0b"), Path("a" * 5_000)):
+        mapped.add_run(report_of(errors), [])
+        assert look_at_place(mapped, link).facts[-1] == "Its records are not kept any more."
+    mapped.add_run({"run_id": "r1", "mode": 5}, [])
+    with pytest.raises(LinkError, match="cannot be read"):
+        look_at_place(mapped, link)

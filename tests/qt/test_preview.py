@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from metl_gui.ui.preview.text import ValueSpan
 from metl_gui.ui.project.notes import NodeValues
 from metl_gui.ui.project.selection import NodeRef, Selected, place_of_version
 from metl_gui.ui.review.card import cards_of
+from metl_gui.ui.run.cell_messages import CellMessages
 from metl_gui.ui.shell.window import Window
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.choice import ChoiceRow, Chooser
@@ -29,6 +31,7 @@ from metl_gui.workbench.demo.sample import SampleFolder
 from metl_gui.workbench.samples.cache import SampleCache
 from metl_gui.workbench.session import Workbench
 from tests.qt.conftest import activate
+from tests.qt.held_jobs import HeldJobs
 
 ORDERS = "fx.payments.orders"
 HUSHED = "Quite-Hushed-7"
@@ -426,6 +429,26 @@ def test_a_cell_that_no_run_used_leads_to_a_sample_that_does(previewed: Window) 
     assert previewed.preview.dock.isVisible()
     assert previewed.preview.panel.sample is not None
     assert previewed.preview.panel.sample.version == value.version
+
+
+def test_messages_of_a_cell_are_not_shown_in_the_project_that_was_opened_meanwhile(previewed: Window) -> None:
+    jobs = HeldJobs()
+    leads = CellMessages(replace(previewed.context, jobs=jobs), previewed.run_page, previewed.preview)
+    value = next(each for each in previewed.preview.panel.text.laid.spots if each.side is Side.EXTRACTION)
+    document, ((w, q), *_) = previewed.project.value, sorted(value.partners)
+    previewed.selection.choose(
+        Selected(
+            place_of_version(document, Side.EXTRACTION, value.version, value.attribute),
+            place_of_version(document, Side.CDM, w, q),
+        )
+    )
+    leads.show()
+    previewed.project.opened.emit(previewed.project.workbench)
+    previewed.preview.dock.hide()
+    shown = previewed.notice.words.text()
+    jobs.release()
+    assert not previewed.preview.dock.isVisible()
+    assert previewed.notice.words.text() == shown
 
 
 def test_a_cell_that_nothing_used_says_how_to_get_messages(window: Window) -> None:

@@ -29,6 +29,7 @@ class CellMessages(QObject):
         super().__init__(context.window)
         self._context, self._page, self._preview = context, page, preview
         self._looking = NewestJob(context.jobs, self)
+        context.project.opened.connect(self._opened)
 
     def show(self) -> None:
         """Show the messages of the last run that used the selected cell; where there is none, a sample that does."""
@@ -48,6 +49,9 @@ class CellMessages(QObject):
                 self._show(use, outcome.value)
 
         self._looking.start("Looking for messages", task, done)
+
+    def _opened(self, _workbench: object) -> None:
+        self._looking.cancel()  # the cell is one of the project before
 
     def _show(self, use: CellUse, folder: Path | None) -> None:
         run = next((each for each in self._page.past_runs if each.folder == folder), None)

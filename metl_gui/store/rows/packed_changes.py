@@ -76,7 +76,7 @@ class LogFilter:
 
     Args:
         keys: blocks.
-        schema: a schema or entity, for its versions.
+        schema: a schema or entity, for its versions and for what is said of it.
         versions: versions, for all blocks of each.
         model: a warehouse model, by its name.
     """
@@ -88,8 +88,10 @@ class LogFilter:
 
     def may_be_in(self, text: bytes) -> bool:
         """Whether an inflated change may touch it; much cheaper than reading it, and never wrong about a no."""
-        if self.schema is not None and b'"schema_id":%d,' % self.schema[1] in text:
-            return True
+        if self.schema is not None:
+            side, id_ = self.schema
+            if b'"schema_id":%d,' % id_ in text or b'"side":"%s","id":%d,' % (side.value.encode(), id_) in text:
+                return True
         if self.model and b'"models":[' in text:
             return True
         if not self.keys and not self.versions:

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from metl_gui.core.changes.draft import BlockChange, VersionChange
+from metl_gui.core.changes.draft import BlockChange, SchemaChange, VersionChange
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element, Status
 from metl_gui.core.matrix.document import Document
-from metl_gui.core.trees.nodes import Attribute, Side, Version
+from metl_gui.core.trees.nodes import Attribute, Schema, Side, Version
 from metl_gui.errors import EditError
 from metl_gui.store.edit_log import LoggedEdit
 from metl_gui.store.rows.packed_changes import LogFilter
@@ -120,6 +120,8 @@ def attribute_history(
 ) -> tuple[BlameEvent, ...]:
     """Return what was done to an attribute in all versions of its schema or entity: the trees, not the mapping.
 
+    That it was marked as never to be mapped is of the trees.
+
     Args:
         workbench: the opened project.
         side, schema_id, lineage: the attribute.
@@ -135,6 +137,8 @@ def attribute_history(
             what = _done_to_attribute(each, lineage) if each.side is side and _schema_of(each) == schema_id else ""
             if what:
                 found.append(_event(edit, what))
+        marks = (_done_to_mark(s, lineage) for s in change.schemas if (s.side, s.id) == (side, schema_id))
+        found += [_event(edit, what) for what in marks if what]
     return tuple(found)
 
 
@@ -306,6 +310,17 @@ def _done_to_attribute(change: VersionChange, lineage: int) -> str:
     if old.type_text != new.type_text:
         return f"{old.type_text} became {new.type_text} in {where}"
     return f"changed in {where}"
+
+
+def _done_to_mark(change: SchemaChange, lineage: int) -> str:
+    was, is_ = (_reason_never(schema, lineage) for schema in (change.before, change.after))
+    if was == is_ or change.after is None:
+        return ""
+    return f"never to be mapped: {is_}" if is_ else "to be mapped again"
+
+
+def _reason_never(schema: Schema | None, lineage: int) -> str:
+    return next((each.reason for each in schema.ignored if each.lineage == lineage), "") if schema is not None else ""
 
 
 def _at(version: Version | None, lineage: int) -> Attribute | None:

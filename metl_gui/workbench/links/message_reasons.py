@@ -87,7 +87,9 @@ def reasons_of_file(workbench: Workbench, file: BinaryIO, limit: int) -> tuple[M
         try:
             found.append(tracer.reasons(line))
         except EditError as error:
-            raise EditError(f"Line {number:,} tells no origin.", f"{error.title} {error.text}", error.hint) from error
+            raise EditError(
+                f"Line {number:,} tells no origin.", f"{error.title} {error.text}".strip(), error.hint
+            ) from error
         if len(found) >= limit:
             break
     return tuple(found)

@@ -17,7 +17,7 @@ from metl_gui.core.matrix.document import Document
 from metl_gui.core.review.items import ReviewItem, find_item
 from metl_gui.core.runs.records import SetAsideRecord
 from metl_gui.core.runs.report import RunReport
-from metl_gui.core.trees.nodes import Attribute, Schema, Side, Version
+from metl_gui.core.trees.nodes import Attribute, IgnoredAttribute, Schema, Side, Version
 from metl_gui.errors import LinkError, ProjectError
 from metl_gui.workbench.addresses import BlockName, ElementName, known_block_name
 from metl_gui.workbench.history.blame import (
@@ -243,6 +243,7 @@ def _node(workbench: Workbench, document: Document, place: Place, bare: ShownPla
     if attribute is not None:
         facts = [f"Type {attribute.type_text}, {'optional' if attribute.optional else 'required'}."]
         facts += [attribute.doc] if attribute.doc else []
+        facts += [_never_words(mark) for mark in schema.ignored if mark.lineage == attribute.lineage]
         events = attribute_history(workbench, side, schema.id, attribute.lineage, document)
         return replace(bare, facts=tuple(facts), events=events)
     if version is not None:
@@ -254,6 +255,11 @@ def _node(workbench: Workbench, document: Document, place: Place, bare: ShownPla
     labels = ", ".join(each.label for each in document.tree(side).versions(schema.id)[-10:])
     aliases = (f"Also called {', '.join(schema.aliases)}.",) if schema.aliases else ()
     return replace(bare, facts=(f"{len(schema.version_ids):,} versions, the newest last: {labels}.", *aliases))
+
+
+def _never_words(mark: IgnoredAttribute) -> str:
+    said = ", ".join(part for part in (mark.who, moment(mark.when_ms) if mark.when_ms else "") if part)
+    return f"Never to be mapped: {mark.reason}{f' ({said})' if said else ''}."
 
 
 def _block(workbench: Workbench, document: Document, place: Place, bare: ShownPlace) -> ShownPlace:

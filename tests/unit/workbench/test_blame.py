@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from metl_gui.core.edits.elements import SetElements
+from metl_gui.core.edits.ignored import IgnoreAttributes, RecallAttributes
 from metl_gui.core.edits.review import AcceptLosses, RenameLost
 from metl_gui.core.edits.versions import AddVersion, RemoveVersion
 from metl_gui.core.matrix.blocks import BlockKey, Element
@@ -14,6 +15,8 @@ from metl_gui.store.edit_log import RetentionPolicy
 from metl_gui.workbench.addresses import find_attribute, find_block, find_leaf
 from metl_gui.workbench.history.blame import BlameEvent, attribute_history, blame, block_history, element_history
 from metl_gui.workbench.history.states import undo_state
+from metl_gui.workbench.links.link import Place, PlaceKind
+from metl_gui.workbench.links.places import link_to, look_at_place
 from metl_gui.workbench.session import Workbench
 
 from .conftest import declare
@@ -156,3 +159,15 @@ def test_after_a_compaction_the_trail_names_how_many_states_it_may_have_been(gro
     assert grown.undo().title == "Undo: Add fx.pay.orders version 3"
     with pytest.raises(EditError, match=r"nothing to undo.*merged when the log was compacted"):
         grown.undo()
+
+
+def test_an_attribute_tells_that_it_was_marked_as_never_to_be_mapped_and_is_again(grown: Workbench) -> None:
+    side, version, attribute = find_leaf(grown.document, "fx.pay.orders.customer_ref")
+    state = grown.document.state
+    grown.do(IgnoreAttributes(side, version.schema_id, (attribute.lineage,), "no use", unmaps=True))
+    place = Place(PlaceKind.SCHEMA, (version.schema_id, version.id, attribute.id))
+    shown = look_at_place(grown, link_to(grown.project_id, grown.document, place))
+    assert any(fact.startswith("Never to be mapped: no use (") for fact in shown.facts)
+    grown.do(RecallAttributes(side, version.schema_id, (attribute.lineage,)))
+    events = attribute_history(grown, side, version.schema_id, attribute.lineage)
+    assert told(events)[:2] == [(state + 2, "to be mapped again"), (state + 1, "never to be mapped: no use")]

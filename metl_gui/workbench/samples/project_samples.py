@@ -133,7 +133,11 @@ class ProjectSamples:
 
     def is_masked(self, document: Document, newest: Document, schema_id: int, attribute: Attribute) -> bool:
         """Whether the values of an attribute of a schema are for nobody's eyes."""
-        return attribute.lineage in (_hidden(newest, schema_id) | _hidden(document, schema_id))
+        return attribute.lineage in self.hidden_lineages(document, newest, schema_id)
+
+    def hidden_lineages(self, document: Document, newest: Document, schema_id: int) -> frozenset[int]:
+        """Return the lineages of a schema whose values are for nobody's eyes."""
+        return _hidden(newest, schema_id) | _hidden(document, schema_id)
 
     def hidden_targets(self, document: Document, newest: Document, entity_version: int) -> frozenset[int]:
         """Return the ids of attributes of an entity version whose values are for nobody's eyes."""
@@ -169,7 +173,7 @@ class ProjectSamples:
         loaded = self._load(document, version.schema_id)
         if not loaded.samples:
             return {}
-        hidden = _hidden(newest, version.schema_id) | _hidden(document, version.schema_id)
+        hidden = self.hidden_lineages(document, newest, version.schema_id)
         own = self._by_lineage(document, loaded, version_id)
         found: dict[int, Values] = {}
         for attribute in version.attributes:
@@ -284,7 +288,7 @@ class ProjectSamples:
             known = self._renames.get(schema_id)
             if known is not None and known[0] is loaded and known[1]() is newest.extraction:
                 return known[2]
-        hidden = _hidden(newest, schema_id) | _hidden(document, schema_id)
+        hidden = self.hidden_lineages(document, newest, schema_id)
         found: dict[int, frozenset[str]] = {}
         for version in document.extraction.versions(schema_id):
             for lineage, values in self._by_lineage(document, loaded, version.id).items():

@@ -135,8 +135,8 @@ class RefusedValueIndex:
     def _hidden(self, document: Document, newest: Document, block: Block) -> tuple[frozenset[int], frozenset[int]]:
         """Return the ids of attributes whose values are for nobody's eyes, of both ends."""
         version = document.extraction.version(block.version)
-        is_masked = self._samples.is_masked
-        own = (a.id for a in version.attributes if is_masked(document, newest, version.schema_id, a))
+        hidden = self._samples.hidden_lineages(document, newest, version.schema_id)
+        own = (attribute.id for attribute in version.attributes if attribute.lineage in hidden)
         return frozenset(own), self._samples.hidden_targets(document, newest, block.entity_version)
 
     def _mark(self, document: Document, newest: Document, block: Block, samples: tuple[Sample, ...]) -> object:

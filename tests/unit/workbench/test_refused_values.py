@@ -15,7 +15,7 @@ from metl_gui.core.progress import Watch
 from metl_gui.core.trees.nodes import Side
 from metl_gui.core.trees.type_verdicts import TypeVerdict, type_verdict
 from metl_gui.errors import RunCancelled
-from metl_gui.workbench.addresses import find_block
+from metl_gui.workbench.addresses import find_block, find_leaf
 from metl_gui.workbench.samples.kept_samples import keep_samples
 from metl_gui.workbench.samples.project_samples import ProjectSamples
 from metl_gui.workbench.samples.refused_values import RefusedCells, RefusedValueIndex
@@ -99,6 +99,16 @@ def test_masked_values_are_not_looked_at(typed: Workbench, tmp_path: Path, side:
     version, id_ = (key[0], element.p) if side is Side.EXTRACTION else (key[1], element.q)
     typed.do(MaskAttribute(side, version, id_))
     assert refused(typed) == {}
+
+
+def test_a_masked_attribute_of_a_wide_schema_costs_one_look_at_it(typed: Workbench, tmp_path: Path) -> None:
+    wide = declare(SCHEMA, "2", *(f"a{number}" for number in range(20_000)), "amount:unknown")
+    typed.do(AddVersion(Side.EXTRACTION, wide))
+    _, version, attribute = find_leaf(typed.document, f"{SCHEMA}.a0")
+    typed.do(MaskAttribute(Side.EXTRACTION, version.id, attribute.id))
+    keep(typed, tmp_path, {"a1": "x", "amount": "many"})
+    (found,) = refused(typed).values()
+    assert found.refused == 1
 
 
 def test_an_edit_is_followed_and_what_did_not_change_is_not_looked_at_again(typed: Workbench, tmp_path: Path) -> None:

@@ -46,6 +46,10 @@ _IDS_EACH = 64
 _texts = msgspec.json.Decoder(tuple[str, ...])
 _text_pairs = msgspec.json.Decoder(tuple[tuple[str, str], ...])
 _id_pairs = msgspec.json.Decoder(tuple[tuple[int, int], ...])
+_LARGEST_ID = 2**31 - 1
+_LATEST_MS = 253_402_300_799_999
+"""The last moment of the year 9999."""
+
 _ignored = msgspec.json.Decoder(tuple[IgnoredAttribute, ...])
 
 
@@ -249,7 +253,21 @@ def _read_schemas(connection: sqlite3.Connection, side: Side, version_ids: dict[
                 () if aliases == _NONE else _texts.decode(aliases),
                 () if settings == _NONE else _text_pairs.decode(settings),
                 () if succeeds == _NONE else _id_pairs.decode(succeeds),
-                () if ignored == _NONE else _ignored.decode(ignored),
+                () if ignored == _NONE else _marks(name, ignored),
             )
         )
     return schemas
+
+
+def _marks(name: str, text: str) -> tuple[IgnoredAttribute, ...]:
+    """Read what is never to be mapped of a schema or entity.
+
+    Raises:
+        ValueError: a lineage or a moment is none, or a lineage is there twice.
+    """
+    marks = _ignored.decode(text)
+    lineages = {mark.lineage for mark in marks}
+    is_sound = all(0 < mark.lineage <= _LARGEST_ID and 0 <= mark.when_ms <= _LATEST_MS for mark in marks)
+    if not is_sound or len(lineages) < len(marks):
+        raise ValueError(f"what is never to be mapped of {name} is not whole")
+    return marks

@@ -142,6 +142,11 @@ def test_a_file_overwritten_at_random_is_refused_or_read_but_never_a_crash(path:
     [
         "UPDATE schemas SET aliases = '{'",
         "UPDATE schemas SET settings = '[[1]]'",
+        """UPDATE schemas SET ignored = '[5]'""",
+        """UPDATE schemas SET ignored = '[{"lineage": 99999999999}]'""",
+        """UPDATE schemas SET ignored = '[{"lineage": 0}]'""",
+        """UPDATE schemas SET ignored = '[{"lineage": 1}, {"lineage": 1}]'""",
+        """UPDATE schemas SET ignored = '[{"lineage": 1, "when_ms": 999999999999999999}]'""",
         "UPDATE versions SET key = '7'",
         "UPDATE blocks SET records = x'00'",
         "UPDATE block_details SET losses = '[{}]' WHERE losses IS NOT NULL",

@@ -139,7 +139,7 @@ def schema_differences(
             yield TreeDifference(side, new.name, "", TreeKind.SETTING, setting, "", value)
     else:
         yield from _facts(side, old, new)
-    yield from _ignored(side, trees, (old, new))
+    yield from _ignored(side, trees, (old, new), matching)
     versions_difference = _VersionDifferences(side, new.name, trees[0] if old is not None else None, matching)
     yield from versions_difference.differences(old.version_ids if old else (), versions)
 
@@ -158,14 +158,35 @@ def _facts(side: Side, old: Schema, new: Schema) -> Iterator[TreeDifference]:
             yield TreeDifference(side, new.name, "", TreeKind.SETTING, name, was, is_)
 
 
-def _ignored(side: Side, trees: tuple[Tree, Tree], pair: tuple[Schema | None, Schema]) -> Iterator[TreeDifference]:
+def _ignored(
+    side: Side, trees: tuple[Tree, Tree], pair: tuple[Schema | None, Schema], matching: Matching
+) -> Iterator[TreeDifference]:
     """Return which attributes are never to be mapped now, or are to be mapped again, each by its newest path."""
     was, is_ = (_reasons(tree, schema) for tree, schema in zip(trees, pair, strict=True))
+    if was:
+        now = _newest_paths(side, trees, pair[1], matching, frozenset(was))
+        was = {now.get(path, path): reason for path, reason in was.items()}
     for path in sorted(was.keys() | is_.keys()):
         before, after = was.get(path, ""), is_.get(path, "")
         if before != after:
             kind = TreeKind.IGNORED if after else TreeKind.RECALLED
             yield TreeDifference(side, pair[1].name, "", kind, path, before, after)
+
+
+def _newest_paths(
+    side: Side, trees: tuple[Tree, Tree], schema: Schema, matching: Matching, paths: frozenset[str]
+) -> dict[str, str]:
+    """Return what attributes are called in the newest version after, by what they are called in the newest before."""
+    before = ((matching.version(side, id_), id_) for id_ in reversed(schema.version_ids))
+    lineages: dict[str, int] = {}
+    for known, id_ in before:
+        there = {a.path for a in trees[0].version(known).attributes} if known is not None else set()
+        found = {a.path: a.lineage for a in trees[1].version(id_).attributes if a.path in paths & there}
+        lineages = found | lineages
+        if len(lineages) == len(paths):
+            break
+    newest = trees[1].newest_of_lineages(schema.id, lineages.values())
+    return {path: newest[lineage].path for path, lineage in lineages.items()}
 
 
 def _reasons(tree: Tree, schema: Schema | None) -> dict[str, str]:

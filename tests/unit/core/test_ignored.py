@@ -8,6 +8,7 @@ import pytest
 
 from metl_gui.core.changes.draft import EditContext, perform
 from metl_gui.core.differences.document_difference import compare, compare_by_names
+from metl_gui.core.differences.tree_difference import TreeKind
 from metl_gui.core.edits.ignored import LONGEST_REASON, IgnoreAttributes, RecallAttributes
 from metl_gui.core.edits.lineages import AttributeKey, JoinLineages, SplitLineage
 from metl_gui.core.edits.review import RenameLost
@@ -269,3 +270,15 @@ def test_a_hundred_thousand_attributes_are_marked_compared_and_recalled_in_one_e
     assert len(compare(before, world.document).trees) == 100_000
     world.do(RecallAttributes(E, version.schema_id, lineages))
     assert not world.document.extraction.schema(version.schema_id).ignored
+
+
+def test_a_mark_of_an_attribute_that_was_renamed_since_is_no_difference() -> None:
+    world = small()
+    world.do(marking(world, E, "s", "junk"))
+    before = world.document
+    world.schema("s", "3", "id", "note", "trash=junk", "at")
+    for found in (compare(before, world.document), compare_by_names(before, world.document)):
+        assert not {each.kind for each in found.trees} & {TreeKind.IGNORED, TreeKind.RECALLED}
+    world.do(RecallAttributes(E, 1, tuple(world.document.extraction.schema(1).ignored_lineages)))
+    told = compare(before, world.document).trees
+    assert [each.words() for each in told if each.kind is TreeKind.RECALLED] == ["trash is to be mapped again"]

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRect, QRectF, Qt
-from PySide6.QtGui import QPainter, QPen, QPolygonF, QRegion
+from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF, QRegion
 
 from metl_gui.core.matrix.blocks import BlockKey, Element
 from metl_gui.ui.matrix.layout.axis import Axis, Level
@@ -31,6 +31,10 @@ class Pointer:
 
     column: int | None = None
     row: int | None = None
+
+
+_LARGEST_BAND = 0.25
+_EDGE_PX = 3.0
 
 
 def span_of(axis: Axis, place: NodeRef | None) -> tuple[float, float] | None:
@@ -66,7 +70,7 @@ def paint_overlay(
         (tall, False),
     ):
         if stretch is not None:
-            painter.fillRect(_band(camera, content, stretch, is_column, size), band)
+            _paint_band(painter, _band(camera, content, stretch, is_column, size), is_column, size, band)
     if wide is None or tall is None:
         return
     left, top = camera.on_screen(wide[0], tall[0])
@@ -76,6 +80,26 @@ def paint_overlay(
     painter.setPen(QPen(theme.accent, 2.0))
     painter.setBrush(Qt.BrushStyle.NoBrush)
     painter.drawRoundedRect(_large_enough(box), 4, 4)
+
+
+def _paint_band(painter: QPainter, box: QRectF, is_column: bool, size: QRectF, colour: QColor) -> None:
+    """Tint a band; of one that takes much of the view only the edges, as a tint is what tiles tell shares by."""
+    if box.width() * box.height() <= _LARGEST_BAND * size.width() * size.height():
+        painter.fillRect(box, colour)
+        return
+    edge = _EDGE_PX
+    if is_column:
+        edges = (
+            QRectF(box.left(), box.top(), edge, box.height()),
+            QRectF(box.right() - edge, box.top(), edge, box.height()),
+        )
+    else:
+        edges = (
+            QRectF(box.left(), box.top(), box.width(), edge),
+            QRectF(box.left(), box.bottom() - edge, box.width(), edge),
+        )
+    for each in edges:
+        painter.fillRect(each, colour)
 
 
 def _large_enough(box: QRectF) -> QRectF:

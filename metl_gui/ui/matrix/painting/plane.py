@@ -8,7 +8,7 @@ Cost: a picture follows its pixels and what is on the screen, never the size of 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -26,7 +26,7 @@ from metl_gui.ui.matrix.painting.cells import paint_cells
 from metl_gui.ui.matrix.painting.count_tiles import paint_tiles
 from metl_gui.ui.matrix.painting.paint_context import NO_TINTING, PaintContext, Sign, Tinting, zero_of
 from metl_gui.ui.matrix.painting.raster import Colours, coloured, table_of
-from metl_gui.ui.matrix.painting.shapes import fill_around
+from metl_gui.ui.matrix.painting.shapes import fill_around, paint_plainly
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.theming.theme import Theme, mixed
 
@@ -115,6 +115,7 @@ class TileCache:
         self._picture: QImage | None = None
         self._pixels: Colours = np.empty((0, 0), np.uint32)
         self._key: _Key | None = None
+        self._is_kept = False
         self.tinting = NO_TINTING
         self.is_comparing = False
         self.refused = NO_CELLS
@@ -138,26 +139,33 @@ class TileCache:
         if self._content is None:
             return
         key = camera, size, ratio, theme, self.tinting, self.is_comparing, themes.scale()
-        if key != self._key or self._picture is None:
-            self._key = None
+        is_new = key != self._key
+        look = PaintContext(
+            self._content,
+            camera,
+            size,
+            ratio,
+            theme,
+            self.tinting,
+            is_comparing=self.is_comparing,
+            refused=self.refused,
+        )
+        if is_new and look.levels == (Level.ATTRIBUTE, Level.ATTRIBUTE):
+            # A plane that is being moved is not seen twice: a picture of it would be painted and copied for nothing.
+            self._key, self._is_kept = None, False
+            self.signs = paint_plainly(painter, lambda inner: paint_plane(inner, look))
+            self._key = key
+            self.painted += 1
+            return
+        if is_new or self._picture is None or not self._is_kept:
+            self._key, self._is_kept = None, False
             self._picture, pixels = self._blank(size, ratio)
             inner = QPainter(self._picture)
-            look = PaintContext(
-                self._content,
-                camera,
-                size,
-                ratio,
-                theme,
-                self.tinting,
-                is_comparing=self.is_comparing,
-                pixels=pixels,
-                refused=self.refused,
-            )
             try:
-                self.signs = paint_plane(inner, look)
+                self.signs = paint_plane(inner, replace(look, pixels=pixels))
             finally:
                 inner.end()
-            self._key = key
+            self._key, self._is_kept = key, True
             self.painted += 1
         painter.drawImage(QPointF(0, 0), self._picture)
 

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, TypeAlias, TypeVar
 
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QImage, QPainter, QPen
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
+
+T = TypeVar("T")
 
 _MAX_KEPT_BOXES = 1_000
 _SMALL_PX = 6_000
@@ -219,10 +221,14 @@ class Pane(QGraphicsItem):
 
 
 class KeptPicture:
-    """The picture of a pane, painted again only when the pane shows something else."""
+    """The picture of a pane, kept from the second time on that the pane shows the same.
+
+    While a plane is moved every frame shows something else, and a picture of each would be painted and copied for
+    nothing.
+    """
 
     def __init__(self) -> None:
-        self._picture = QImage()
+        self._picture: QImage | None = None
         self._shown: object = None
 
     def draw(
@@ -240,7 +246,11 @@ class KeptPicture:
         ratio = painter.device().devicePixelRatioF()
         now = shown, size, ratio, ground.rgba()
         if now != self._shown:
-            self._shown = now
+            self._shown, self._picture = now, None
+            painter.fillRect(size, ground)
+            paint_plainly(painter, paint_into)
+            return
+        if self._picture is None:
             width, height = round(size.width() * ratio), round(size.height() * ratio)
             self._picture = QImage(width, height, QImage.Format.Format_RGB32)
             self._picture.setDevicePixelRatio(ratio)
@@ -251,6 +261,18 @@ class KeptPicture:
             finally:
                 inner.end()
         painter.drawImage(QPointF(0, 0), self._picture)
+
+
+def paint_plainly(painter: QPainter, paint_into: Callable[[QPainter], T]) -> T:
+    """Paint with a painter as with a new one, and leave it as it was."""
+    painter.save()
+    try:
+        painter.setRenderHints(painter.renderHints(), False)
+        painter.setPen(Qt.GlobalColor.black)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        return paint_into(painter)
+    finally:
+        painter.restore()
 
 
 def fill_around(painter: QPainter, area: QRectF, inner: QRectF, colour: QColor) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from metl_gui.core.changes.second_person import awaiting_second, is_own_confirmation
-from metl_gui.core.matrix.blocks import Block, BlockKey
+from metl_gui.core.matrix.blocks import Block, BlockKey, Element
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.matrix.matrix import DpmView
 from metl_gui.core.trees.nodes import Schema, Side, Version
@@ -223,21 +223,31 @@ class Draft:
     def unmark_mapped(self) -> None:
         """Take the marks of attributes that are never to be mapped from those that the edit maps.
 
-        Cost: a look at each changed block, and its elements where its schema or entity has a mark.
+        Cost: a look at each version with a changed block, and at the elements of blocks where its schema has marks.
         """
+        marked: dict[tuple[Side, int], bool] = {}
         for key, before in self._blocks.items():
-            for side, version_id in zip(Side, key, strict=True):
-                tree, after = self._trees[side], self._matrix.block(*key)
-                known = after is not None and tree.has_version(version_id)
-                schema = tree.find_schema(tree.schema_of(version_id)) if known else None
-                if after is None or schema is None or not schema.ignored:
-                    continue
-                new = set(after.elements) - set(before.elements if before is not None else ())
-                ends = {e.p if side is Side.EXTRACTION else e.q for e in new}
-                mapped = {a.lineage for a in tree.version(version_id).attributes if a.id in ends}
-                left = tuple(each for each in schema.ignored if each.lineage not in mapped)
-                if left != schema.ignored:
-                    self.put_schema(side, schema.id, replace(schema, ignored=left))
+            for place in zip(Side, key, strict=True):
+                if place not in marked:
+                    marked[place] = self._has_marks(*place)
+                after = self._matrix.block(*key) if marked[place] else None
+                if after is not None:
+                    new = set(after.elements) - set(before.elements if before is not None else ())
+                    self._unmark(*place, new)
+
+    def _has_marks(self, side: Side, version_id: int) -> bool:
+        tree = self._trees[side]
+        schema = tree.find_schema(tree.schema_of(version_id)) if tree.has_version(version_id) else None
+        return schema is not None and bool(schema.ignored)
+
+    def _unmark(self, side: Side, version_id: int, new: set[Element]) -> None:
+        tree = self._trees[side]
+        schema = tree.schema(tree.schema_of(version_id))
+        ends = {e.p if side is Side.EXTRACTION else e.q for e in new}
+        mapped = {a.lineage for a in tree.version(version_id).attributes if a.id in ends}
+        left = tuple(each for each in schema.ignored if each.lineage not in mapped)
+        if left != schema.ignored:
+            self.put_schema(side, schema.id, replace(schema, ignored=left))
 
     def _source(self, block: Block) -> Block | None:
         """Find the block that another came from, as it was before where this edit removed it."""

@@ -53,7 +53,7 @@ class Feeds:
     def of(cls, document: Document) -> Self:
         """Collect them.
 
-        Cost: the newest confirmed blocks of each entity, some thousand at most.
+        Cost: the keys of all blocks, and the elements of the newest confirmed ones, of some thousand blocks at most.
         """
         feeders: list[Feeder] = []
         by_name: dict[str, list[int]] = {}

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QCompleter, QLabel, QLineEdit, QVBoxLayout, QWidge
 from metl_gui.core.changes.draft import Edit
 from metl_gui.core.edits.ignored import LONGEST_REASON
 from metl_gui.core.matrix.document import Document
+from metl_gui.core.search.attribute_facts import schemas_with_ignored
 from metl_gui.core.trees.nodes import Attribute, Side
 from metl_gui.ui.jobs.jobs import Jobs
 from metl_gui.ui.project.document import OpenProject
@@ -140,7 +141,8 @@ def _paths(document: Document, marked: tuple[Marked, ...]) -> list[str]:
 
 def _completer(document: Document, parent: QWidget) -> QCompleter:
     """Offer the reasons that were given before, the commonest first."""
-    told = Counter(mark.reason for side in Side for schema in document.tree(side).schemas() for mark in schema.ignored)
+    marked = (schema for side in Side for schema in schemas_with_ignored(document.tree(side)))
+    told = Counter(mark.reason for schema in marked for mark in schema.ignored)
     completer = QCompleter([reason for reason, _ in told.most_common()], parent)
     completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
     completer.setFilterMode(Qt.MatchFlag.MatchContains)

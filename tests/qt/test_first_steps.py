@@ -14,7 +14,7 @@ from metl_gui.ui.drop.sheet import Act, DropSheet
 from metl_gui.ui.history.publish_dialog import PublishDialog
 from metl_gui.ui.shell.first_steps import FirstStepsStrip
 from metl_gui.ui.shell.window import Window
-from metl_gui.workbench.demo.first_steps import FirstStep, FirstSteps, first_steps
+from metl_gui.workbench.demo.first_steps import FirstStep, FirstSteps, first_steps, sample_copy
 from metl_gui.workbench.demo.sample import SampleFolder, fresh_copy
 from metl_gui.workbench.session import Workbench
 
@@ -84,7 +84,9 @@ def test_each_step_leads_to_what_it_says_and_is_ticked_off_once_it_is_done(copy:
 def test_what_is_done_is_read_from_the_project(copy: Window) -> None:
     workbench = copy.project.workbench
     assert workbench is not None
-    steps = first_steps(workbench)
+    folder = sample_copy(workbench.path)
+    assert folder is not None
+    steps = first_steps(folder)
     assert steps is not None
     assert [each.name for each in steps.waiting] == ["fx.payments.orders"]
     assert steps.done(workbench) == frozenset()

@@ -14,7 +14,7 @@ from metl_gui.ui.jobs.jobs import JobOutcome, NewestJob
 from metl_gui.ui.project.text import number_of
 from metl_gui.ui.widgets.pill import KeyButton, ValueButton
 from metl_gui.ui.widgets.plain_text import plain_label
-from metl_gui.workbench.demo.first_steps import FirstStep, FirstSteps, first_steps
+from metl_gui.workbench.demo.first_steps import FirstStep, FirstSteps, first_steps, sample_copy
 from metl_gui.workbench.session import Workbench
 
 _STEPS = tuple(FirstStep)
@@ -139,8 +139,9 @@ class FirstStepsController(QObject):
         self._looking.cancel()
         self._steps, self._has_opened_warehouse = None, False
         self.strip.hide()
-        if workbench is not None:
-            self._looking.start("Looking at the sample", lambda _watch: first_steps(workbench), self._take)
+        folder = sample_copy(workbench.path) if workbench is not None else None
+        if folder is not None:
+            self._looking.start("Looking at the sample", lambda _watch: first_steps(folder), self._take)
 
     def _take(self, outcome: JobOutcome[FirstSteps | None]) -> None:
         self._steps = outcome.value

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 
 from metl_gui.core.review.items import review_items
 from metl_gui.core.trees.declarations import VersionDeclaration
@@ -58,15 +59,18 @@ class FirstSteps:
         return frozenset(found)
 
 
-def first_steps(workbench: Workbench) -> FirstSteps | None:
-    """Return the steps of a project that is a copy of a sample in the user's own folder; ``None`` for any other.
+def sample_copy(path: Path) -> SampleFolder | None:
+    """Return the folder of a project that is a copy of a sample in the user's own folder; ``None`` for any other."""
+    folder = SampleFolder(path.parent)
+    is_copy = path.resolve().is_relative_to(samples_folder().resolve()) and folder.project == path
+    return folder if is_copy and folder.waiting.is_dir() else None
+
+
+def first_steps(folder: SampleFolder) -> FirstSteps | None:
+    """Return the steps of a copy of a sample; ``None`` where nothing has arrived.
 
     Raises:
         SchemaError: what has arrived cannot be read.
     """
-    folder = SampleFolder(workbench.path.parent)
-    is_copy = workbench.path.resolve().is_relative_to(samples_folder().resolve()) and folder.project == workbench.path
-    if not is_copy or not folder.waiting.is_dir():
-        return None
     reading = read_sources((folder.waiting,), "auto")
     return FirstSteps(folder, reading.declarations) if reading.declarations else None

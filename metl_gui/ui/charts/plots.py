@@ -24,8 +24,6 @@ _FEW_POWERS = 2.5
 _ABOVE_POWER = 0.2
 _BESIDE = [(0, 0), (0, 0)]
 """Words of a mark stand at the right of its line."""
-_ANY_PX = 16_777_215
-"""Qt's own for no limit."""
 
 
 class Plots(pg.GraphicsLayoutWidget):
@@ -192,7 +190,7 @@ class Plots(pg.GraphicsLayoutWidget):
         self._lower.setVisible(bool(view.lower))
         grid: Any = self.ci
         grid.layout.setRowStretchFactor(1, 2 if view.lower else 0)
-        self._lower.setMaximumHeight(_ANY_PX if view.lower else 0)
+        self._lower.setMaximumHeight(themes.NO_LIMIT_PX if view.lower else 0)
         self._upper.getAxis("bottom").setVisible(not view.lower)  # else the axis below stands for both
         upper = self._upper.getAxis("left")
         upper.tickStrings = _writer(_of_power(view.upper_words) if view.is_by_powers else view.upper_words)

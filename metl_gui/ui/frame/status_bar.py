@@ -20,8 +20,6 @@ from metl_gui.ui.widgets.plain_text import plain_tip
 _ROOM_FOR_STATES_PX = 1_250
 _ROOM_FOR_COUNTS_PX, _ROOM_FOR_BOTH_PX = 800, 1_250
 _NOTICE_SHARE, _NOTICE_STRETCH = 0.5, 8
-_NO_END = 16_777_215
-"""Qt's own word for no limit."""
 _TELLS_TIME_MS = 2_000
 """Before that nobody can say how long a job takes."""
 
@@ -117,7 +115,7 @@ class StatusBar(QStatusBar):
     def _fit_notice(self, has_room: bool) -> None:
         if self._notice is not None:
             most = round(self.width() * _NOTICE_SHARE)
-            self._notice.setMaximumWidth(min(self._notice.whole_width, most) if has_room else _NO_END)
+            self._notice.setMaximumWidth(min(self._notice.whole_width, most) if has_room else themes.NO_LIMIT_PX)
 
     def dress(self) -> None:
         """Follow the scale."""

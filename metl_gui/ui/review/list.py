@@ -26,6 +26,7 @@ from metl_gui.ui.review.rebuild_cards import RebuildStrip
 from metl_gui.ui.review.resolved_list import ResolvedStrip
 from metl_gui.ui.review.time_zones import TimeZoneStrip
 from metl_gui.ui.review.version_tasks import TaskStrip
+from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.trees.node import actions_menu
 from metl_gui.ui.widgets.dock import Surface
 from metl_gui.ui.widgets.labels import Elided
@@ -139,7 +140,6 @@ def _name(entry: Entry) -> object:
 _PLAIN = (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.KeypadModifier)
 _ITEMS_SHARE, _SETTLED_SHARE = 60, 40
 _MOST_MEASURED = 40
-_NO_END = 16_777_215
 
 
 _MENU = (("confirm", "retire", "later", "assign_item"), ("review_in_matrix", "why", "copy_link"))
@@ -377,7 +377,7 @@ class ReviewListPanel(Surface):
         is_followed, rows = not self.settled.isHidden(), self.model.rowCount()
         is_short = is_followed and rows <= _MOST_MEASURED
         high = sum(self.view.sizeHintForRow(row) for row in range(rows)) if is_short else 0
-        self.view.setMaximumHeight(high + 2 * self.view.frameWidth() if is_short else _NO_END)
+        self.view.setMaximumHeight(high + 2 * self.view.frameWidth() if is_short else themes.NO_LIMIT_PX)
         self._rest.setVisible(is_followed)
 
     def _say_bulk(self, shown: int) -> None:

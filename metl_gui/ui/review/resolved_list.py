@@ -91,7 +91,6 @@ class ResolvedDelegate(RowDelegate[OneLine]):
 _MOST_MEASURED = 200
 _FEWEST_ROWS = 3
 _HEAD_PX = 8
-_NO_END = 16_777_215
 
 
 class _ResolvedList(QListView):
@@ -239,10 +238,10 @@ class ResolvedStrip(QWidget):
     def _fit(self) -> None:
         """Be no higher than the rows need."""
         rows, high, frame = self.model.rowCount(), themes.px(ROW_PX), 2 * self.view.frameWidth()
-        most = rows * high + frame if rows <= _MOST_MEASURED else _NO_END
+        most = rows * high + frame if rows <= _MOST_MEASURED else themes.NO_LIMIT_PX
         head = self.heading.height() + _HEAD_PX
         self.view.setMinimumHeight(min(rows, _FEWEST_ROWS) * high + frame)
-        self.setMaximumHeight(head if self._is_folded else min(head + most, _NO_END))
+        self.setMaximumHeight(head if self._is_folded else min(head + most, themes.NO_LIMIT_PX))
 
     def _turn(self) -> None:
         self.fold(not self._is_folded)

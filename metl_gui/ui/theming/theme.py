@@ -25,6 +25,9 @@ from PySide6.QtWidgets import QApplication
 
 from metl_gui.packaged import resources
 
+NO_LIMIT_PX = 16_777_215
+"""The largest size of a widget: what Qt takes for no limit, and has no name for in Python."""
+
 
 def luminance(colour: QColor) -> float:
     """Return the relative luminance, 0 (black) to 1 (white)."""

@@ -162,8 +162,6 @@ is:open  is:ignored  is:unmapped  is:mapped  is:review  is:new  is:required  is:
 changed:new  changed:removed  changed:type  since the version before
 in:orders  only in schemas or entities of that name"""
 _LEAST_PX = 150
-_MOST_PX = 16_777_215
-"""Qt's own word for a width without limit."""
 _ROWS_OPENED = 200
 """So many rows are opened by themselves: Qt lays out every open row, which costs seconds when they are a million."""
 
@@ -287,7 +285,7 @@ class TreePanel(Surface):
 
     def _let_grow(self) -> None:
         self.setMinimumWidth(themes.px(_LEAST_PX))
-        self.setMaximumWidth(_MOST_PX)
+        self.setMaximumWidth(themes.NO_LIMIT_PX)
 
     def _lay_out(self) -> None:
         self._body = QWidget()

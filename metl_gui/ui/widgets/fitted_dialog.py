@@ -6,12 +6,11 @@ from PySide6.QtCore import QEvent, QObject, QSize
 from PySide6.QtWidgets import QDialog, QVBoxLayout, QWidget
 
 from metl_gui.ui.jobs.timers import pause
+from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.dock import Scrolled
 
 LEAST_PX = (600, 352)
 """Every dialog can be made as small as this: a screen of 640 x 400 without what surrounds a window."""
-_NO_END = 16_777_215
-"""Qt's own word for no limit."""
 
 
 class FittedDialog(QDialog):
@@ -61,7 +60,7 @@ class FittedDialog(QDialog):
         outer.addWidget(self._scrolled)
         self._scrolled.show()
         self.setMinimumSize(0, 0)
-        self.setMaximumSize(_NO_END, _NO_END)
+        self.setMaximumSize(themes.NO_LIMIT_PX, themes.NO_LIMIT_PX)
         wished = self._wish.expandedTo(inner.minimumSizeHint())
         self.resize((before if self.isVisible() else self.sizeHint()).expandedTo(wished))
         if focus is not None:

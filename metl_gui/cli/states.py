@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from metl_gui.core.matrix.document import Document
     from metl_gui.core.trees.nodes import Attribute
     from metl_gui.workbench.history.blame import Blame, BlameEvent
-    from metl_gui.workbench.links.link import Place
+    from metl_gui.workbench.links.link import LinkPlace
     from metl_gui.workbench.links.places import ShownPlace
     from metl_gui.workbench.publishing.publication import PublishResult
     from metl_gui.workbench.session import Workbench
@@ -176,7 +176,7 @@ def _show_place(arguments: argparse.Namespace, out: Output) -> int:
     return DONE
 
 
-def place_of(document: Document, of: Sequence[str]) -> Place:
+def place_of(document: Document, of: Sequence[str]) -> LinkPlace:
     """Return the place that ``--of`` names: a block, an element of one or an attribute.
 
     Raises:
@@ -184,20 +184,20 @@ def place_of(document: Document, of: Sequence[str]) -> Place:
     """
     from metl_gui.core.trees.nodes import Side
     from metl_gui.workbench.addresses import cuts_at_equals, find_block, find_leaf
-    from metl_gui.workbench.links.link import Place, PlaceKind
+    from metl_gui.workbench.links.link import LinkPlace, PlaceKind
 
     if len(of) == 1 and not _is_block(document, of[0]):
         side, version, attribute = find_leaf(document, of[0])
         kind = PlaceKind.SCHEMA if side is Side.EXTRACTION else PlaceKind.ENTITY
-        return Place(kind, (version.schema_id, version.id, attribute.id))
+        return LinkPlace(kind, (version.schema_id, version.id, attribute.id))
     key = find_block(document, of[0])
     if len(of) == 1:
-        return Place(PlaceKind.BLOCK, key)
+        return LinkPlace(PlaceKind.BLOCK, key)
     cuts = cuts_at_equals(of[1])
     if not cuts or len(of) > 2:
         raise EditError(f"{' '.join(of[1:])!r} names no element.", hint="Write one element as FROM=TO.")
     p, q = _ends(document, key, cuts)
-    return Place(PlaceKind.CELL, (key[0], p.id, key[1], q.id))
+    return LinkPlace(PlaceKind.CELL, (key[0], p.id, key[1], q.id))
 
 
 def _place_lines(shown: ShownPlace) -> Iterator[str]:

@@ -22,7 +22,7 @@ from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.plain_text import linked
 from metl_gui.workbench.demo.sample import SampleFolder
 from metl_gui.workbench.links.known_projects import find_project
-from metl_gui.workbench.links.link import Link, Place, PlaceKind, read_link
+from metl_gui.workbench.links.link import Link, LinkPlace, PlaceKind, read_link
 from metl_gui.workbench.session import EditOrigin, Workbench
 from tests.qt.conftest import activate
 from tests.qt.matrix_hand import at_cell, blocks
@@ -71,7 +71,7 @@ def test_the_menu_of_a_cell_copies_its_link_and_edits_nothing(window: Window) ->
     entries = ask_menu(window.map.matrix.viewport(), at)
     link = copied()
     element = block.elements[0]
-    assert link.place == Place(PlaceKind.CELL, (block.key[0], element.p, block.key[1], element.q))
+    assert link.place == LinkPlace(PlaceKind.CELL, (block.key[0], element.p, block.key[1], element.q))
     assert link.state == before.state
     assert link.names.count("=") == 1
     assert window.project.value is before
@@ -86,7 +86,7 @@ def test_the_key_copies_a_link_to_what_is_selected_and_the_other_key_opens_it_ag
     window.selection.choose(Selected(source, place_of_version(document, Side.CDM, block.key[1])))
     window.map.matrix.setFocus()
     QTest.keyClick(window.map.matrix, Qt.Key.Key_C, _CONTROL_SHIFT)
-    assert copied().place == Place(PlaceKind.BLOCK, block.key)
+    assert copied().place == LinkPlace(PlaceKind.BLOCK, block.key)
     window.selection.choose(Selected())
     window.show_page(2)
     QTest.keyClick(window, Qt.Key.Key_O, _CONTROL_SHIFT)
@@ -127,7 +127,7 @@ def test_the_menu_of_a_review_item_copies_a_link_that_leads_back_to_it(window: W
     window.review.list.go_to_row(rows[1])
     key = window.review.list.current.key  # type: ignore[union-attr]
     menu_of_row(view)
-    assert copied().place == Place(PlaceKind.REVIEW, key)
+    assert copied().place == LinkPlace(PlaceKind.REVIEW, key)
     window.review.list.go_to_row(rows[0])
     window.show_page(0)
     window.links.open_copied()
@@ -139,7 +139,7 @@ def test_the_menu_of_a_review_item_copies_a_link_that_leads_back_to_it(window: W
 def test_a_link_to_an_earlier_state_shows_the_place_as_it_was_there(window: Window) -> None:
     block = blocks(window)[0]
     element = block.elements[0]
-    place = Place(PlaceKind.CELL, (block.key[0], element.p, block.key[1], element.q))
+    place = LinkPlace(PlaceKind.CELL, (block.key[0], element.p, block.key[1], element.q))
     window.links.copy_place(place)
     then = window.project.value.state
     window.project.do(SetElements(block.key, zeros=(element,)))
@@ -163,7 +163,7 @@ def test_the_menu_of_a_state_in_the_history_copies_a_link_that_leads_to_it(windo
         QTest.keyClick(view, Qt.Key.Key_Down)
     menu_of_row(view)
     state = window.project.value.state - 3
-    assert copied() == Link(copied().project, state, Place(PlaceKind.STATE), f"state {state}")
+    assert copied() == Link(copied().project, state, LinkPlace(PlaceKind.STATE), f"state {state}")
     window.history.dock.hide()
     window.links.open_copied()
     assert window.project.looks_back == state
@@ -182,11 +182,11 @@ def test_links_to_a_run_and_to_what_it_set_aside_lead_to_them(window: Window, re
     page = window.run_page
     page.show_run("run-1")
     page.aside.link_wanted.emit("unknown_version")
-    assert copied().place == Place(PlaceKind.SET_ASIDE, run="run-1", reason="unknown_version")
+    assert copied().place == LinkPlace(PlaceKind.SET_ASIDE, run="run-1", reason="unknown_version")
     link = str(copied())
     page.show_run("run-2")
     window.actions_table["copy_link"].trigger()
-    assert copied().place == Place(PlaceKind.RUN, run="run-2")
+    assert copied().place == LinkPlace(PlaceKind.RUN, run="run-2")
     window.show_page(0)
     window.links.open(link)
     assert (window.page, page.run_id, page.messages.wanted.reason) == (2, "run-1", "unknown_version")
@@ -197,7 +197,7 @@ def test_links_to_a_run_and_to_what_it_set_aside_lead_to_them(window: Window, re
 def test_the_go_to_line_takes_a_link_and_says_what_is_wrong_with_one(window: Window) -> None:
     activate(window)
     block = blocks(window)[0]
-    window.links.copy_place(Place(PlaceKind.BLOCK, block.key))
+    window.links.copy_place(LinkPlace(PlaceKind.BLOCK, block.key))
     link = QGuiApplication.clipboard().text()
     window.map.matrix.setFocus()
     QTest.keyClick(window.map.matrix, Qt.Key.Key_G, Qt.KeyboardModifier.ControlModifier)
@@ -242,7 +242,7 @@ def test_a_link_opens_its_project_first_and_that_is_found_wherever_it_was_opened
     workbench = window.project.workbench
     assert workbench is not None
     key = blocks(window)[0].key
-    window.links.copy_place(Place(PlaceKind.BLOCK, key))
+    window.links.copy_place(LinkPlace(PlaceKind.BLOCK, key))
     assert find_project(workbench.project_id) == waiting_sample.project
     link = QGuiApplication.clipboard().text()
     window.show_project(Workbench.create(tmp_path / "other.metl"))
@@ -258,7 +258,7 @@ def test_a_link_opens_its_project_first_and_that_is_found_wherever_it_was_opened
 def test_a_link_in_a_comment_can_be_clicked_and_markup_beside_it_stays_words(window: Window) -> None:
     block, workbench = blocks(window)[0], window.project.workbench
     assert workbench is not None
-    window.links.copy_place(Place(PlaceKind.BLOCK, block.key))
+    window.links.copy_place(LinkPlace(PlaceKind.BLOCK, block.key))
     link = QGuiApplication.clipboard().text()
     document = window.project.value
     schema = document.extraction.schemas()[0]
@@ -293,7 +293,7 @@ def test_undo_in_the_window_is_untouched_by_following_links(window: Window) -> N
     assert workbench is not None
     window.project.do(SetElements(block.key, zeros=(block.elements[0],)))
     title = workbench.undo_title((EditOrigin.WINDOW,))
-    window.links.copy_place(Place(PlaceKind.BLOCK, block.key))
+    window.links.copy_place(LinkPlace(PlaceKind.BLOCK, block.key))
     window.links.open_copied()
     assert workbench.undo_title((EditOrigin.WINDOW,)) == title
 

@@ -20,7 +20,7 @@ from metl_gui.ui.project.linked_places import place_of, review_place, selected_a
 from metl_gui.ui.review.page import ReviewPage
 from metl_gui.ui.run.page import RunPage
 from metl_gui.workbench.links.known_projects import find_project, remember_project
-from metl_gui.workbench.links.link import Link, Place, PlaceKind, read_link
+from metl_gui.workbench.links.link import Link, LinkPlace, PlaceKind, read_link
 from metl_gui.workbench.links.places import link_to
 
 _OF_RUNS = (PlaceKind.RUN, PlaceKind.SET_ASIDE)
@@ -56,7 +56,7 @@ class LinkController(QObject):
     # copying
 
     @property
-    def place(self) -> Place | None:
+    def place(self) -> LinkPlace | None:
         """The place in front: what is selected, the current review item, or the run that is shown."""
         page = PAGES[self._context.navigate.page] if self._context.navigate.page < len(PAGES) else ""
         if page == "Review" and self._review.list.current is not None:
@@ -73,7 +73,7 @@ class LinkController(QObject):
         else:
             self.copy_place(place)
 
-    def copy_place(self, place: Place) -> None:
+    def copy_place(self, place: LinkPlace) -> None:
         """Copy a link to a place of the state that is shown."""
         workbench = self._project.workbench
         if workbench is not None:
@@ -83,29 +83,29 @@ class LinkController(QObject):
         """Copy a link to a state."""
         workbench = self._project.workbench
         if workbench is not None:
-            self._take(Link(workbench.project_id, state, Place(PlaceKind.STATE), f"state {state}"))
+            self._take(Link(workbench.project_id, state, LinkPlace(PlaceKind.STATE), f"state {state}"))
 
     def copy_run(self, run_id: str) -> None:
         """Copy a link to a run."""
-        self.copy_place(Place(PlaceKind.RUN, run=run_id))
+        self.copy_place(LinkPlace(PlaceKind.RUN, run=run_id))
 
     def copy_reason(self, reason: str) -> None:
         """Copy a link to what the run that is shown set aside for a reason."""
         run_id = self._runs.run_id
         if run_id:
-            self.copy_place(Place(PlaceKind.SET_ASIDE, run=run_id, reason=reason))
+            self.copy_place(LinkPlace(PlaceKind.SET_ASIDE, run=run_id, reason=reason))
 
     def _take(self, link: Link) -> None:
         QGuiApplication.clipboard().setText(str(link))
         self._context.notify(f"A link to {link.names} is on the clipboard.")
 
-    def _place_of_run(self) -> Place | None:
+    def _place_of_run(self) -> LinkPlace | None:
         run_id, record = self._runs.run_id, self._runs.messages.record
         if not run_id:
             return None
         if isinstance(record, SetAsideRecord):
-            return Place(PlaceKind.SET_ASIDE, run=run_id, reason=record.reason, position=record.position or "")
-        return Place(PlaceKind.RUN, run=run_id)
+            return LinkPlace(PlaceKind.SET_ASIDE, run=run_id, reason=record.reason, position=record.position or "")
+        return LinkPlace(PlaceKind.RUN, run=run_id)
 
     # following
 
@@ -198,7 +198,7 @@ class LinkController(QObject):
         self._matrix.fit_selection()
         self._matrix.announce(selected)
 
-    def _show_run(self, place: Place) -> None:
+    def _show_run(self, place: LinkPlace) -> None:
         self._context.navigate.show_page(PAGES.index("Run"))
         if not self._runs.show_run(place.run):
             raise LinkError(

@@ -13,7 +13,7 @@ from metl_gui.errors import ProjectError
 from metl_gui.ui.jobs.jobs import JobOutcome, Jobs, NewestJob
 from metl_gui.ui.project.document import OpenProject
 from metl_gui.ui.project.text import ago
-from metl_gui.workbench.history.blame import BlameEvent, blame
+from metl_gui.workbench.history.blame import BlameEvent, origins
 from metl_gui.workbench.session import Workbench
 
 _KNOWN = 200
@@ -61,6 +61,7 @@ class CellDecisions(QObject):
 
     def _ask(self, workbench: Workbench, wanted: tuple[int, BlockKey]) -> None:
         self._asked = wanted
+        state, key = wanted
 
         def done(outcome: JobOutcome[Decided]) -> None:
             if self._asked == wanted:
@@ -72,7 +73,12 @@ class CellDecisions(QObject):
             self._known[wanted] = outcome.value or {}
             self.read.emit()
 
-        self._reading.start("Asking the history", lambda _watch: _decided(workbench, *wanted), done, is_quiet=True)
+        self._reading.start(
+            "Asking the history",
+            lambda _watch: origins(workbench, key, _document(workbench, state)),
+            done,
+            is_quiet=True,
+        )
 
     def _forget(self, _workbench: object) -> None:
         self._reading.cancel()
@@ -85,13 +91,6 @@ def decision_words(event: BlameEvent) -> str:
     when_ms = int(datetime.fromisoformat(event.when).timestamp() * 1000)
     comment = f", “{event.comment}”" if event.comment else ""
     return f"by {event.who}, {ago(when_ms)}, state {event.state:,}: {event.title}{comment}"
-
-
-def _decided(workbench: Workbench, state: int, key: BlockKey) -> Decided:
-    document = _document(workbench, state)
-    block = document.matrix.block(*key)
-    found = blame(workbench, key, at=document) if block is not None else ()
-    return {element: each.origin for element, each in zip(block.elements if block else (), found, strict=True)}
 
 
 def _document(workbench: Workbench, state: int) -> Document:

@@ -6,40 +6,40 @@ from metl_gui.core.matrix.blocks import BlockKey
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.project.selection import NodeRef, Selected, place_of_version
-from metl_gui.workbench.links.link import Place, PlaceKind
+from metl_gui.workbench.links.link import LinkPlace, PlaceKind
 from metl_gui.workbench.links.places import block_of_place, cell_of_place, node_of_place
 
 _KINDS = {Side.EXTRACTION: PlaceKind.SCHEMA, Side.CDM: PlaceKind.ENTITY}
 
 
-def place_of(selected: Selected) -> Place | None:
+def place_of(selected: Selected) -> LinkPlace | None:
     """Return the place that a selection stands for: a cell, else a block, else the one node that is selected.
 
     Of a node on one side and a schema or entity without a version on the other it is the first.
     """
     element, key = selected.element, selected.block
     if element is not None and key is not None:
-        return Place(PlaceKind.CELL, (key[0], element.p, key[1], element.q))
+        return LinkPlace(PlaceKind.CELL, (key[0], element.p, key[1], element.q))
     chosen = [(side, node) for side in Side if (node := selected.on(side)) is not None]
     attributes = [(side, node) for side, node in chosen if node.attribute is not None]
     if key is not None and not attributes:
-        return Place(PlaceKind.BLOCK, key)
+        return LinkPlace(PlaceKind.BLOCK, key)
     meant = attributes or [(side, node) for side, node in chosen if node.version is not None] or chosen
     return node_place(*meant[0]) if meant else None
 
 
-def node_place(side: Side, node: NodeRef) -> Place:
+def node_place(side: Side, node: NodeRef) -> LinkPlace:
     """Return the place of a node."""
     ids = (node.schema, node.version, node.attribute)
-    return Place(_KINDS[side], tuple(id_ for id_ in ids if id_ is not None))
+    return LinkPlace(_KINDS[side], tuple(id_ for id_ in ids if id_ is not None))
 
 
-def review_place(key: BlockKey) -> Place:
+def review_place(key: BlockKey) -> LinkPlace:
     """Return the place of what waits in a block."""
-    return Place(PlaceKind.REVIEW, key)
+    return LinkPlace(PlaceKind.REVIEW, key)
 
 
-def selected_at(document: Document, place: Place) -> Selected:
+def selected_at(document: Document, place: LinkPlace) -> Selected:
     """Return what a window selects to show a place of the trees or of the matrix.
 
     Raises:

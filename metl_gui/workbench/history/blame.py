@@ -96,6 +96,17 @@ def blame(
     return tuple(found)
 
 
+def origins(workbench: Workbench, key: BlockKey, at: Document) -> dict[Element, BlameEvent | None]:
+    """Return for every element of a block, in a state, the edit that set it; ``None`` where the log does not tell.
+
+    Nothing for a block that is not there. Cost: as of ``blame``.
+    """
+    block = at.matrix.block(*key)
+    if block is None:
+        return {}
+    return {element: each.origin for element, each in zip(block.elements, blame(workbench, key, at=at), strict=True)}
+
+
 def element_history(
     workbench: Workbench, key: BlockKey, lineages: Lineages, at: Document | None = None
 ) -> tuple[BlameEvent, ...]:

@@ -52,7 +52,7 @@ _IDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class LinkPlace:
     """A place of a project, by ids.
 
     Args:
@@ -84,7 +84,7 @@ class Link:
 
     project: str
     state: int
-    place: Place
+    place: LinkPlace
     names: str = ""
 
     def __str__(self) -> str:
@@ -129,17 +129,17 @@ def read_link(text: str) -> Link:
     return Link(project, int(state), _place(PlaceKind(kind), rest), _unquoted(names))
 
 
-def _place(kind: PlaceKind, parts: list[str]) -> Place:
+def _place(kind: PlaceKind, parts: list[str]) -> LinkPlace:
     if kind is PlaceKind.RUN and len(parts) == 1 and _NAME.fullmatch(parts[0]):
-        return Place(kind, run=parts[0])
+        return LinkPlace(kind, run=parts[0])
     if kind is PlaceKind.SET_ASIDE and len(parts) in (2, 3) and all(_NAME.fullmatch(part) for part in parts[:2]):
-        return Place(kind, run=parts[0], reason=parts[1], position=parts[2] if len(parts) > 2 else "")
+        return LinkPlace(kind, run=parts[0], reason=parts[1], position=parts[2] if len(parts) > 2 else "")
     if len(parts) not in _IDS.get(kind, ()) or not all(map(_NUMBER.fullmatch, parts)):
         raise _wrong(f"What follows {kind.value} in it names no such place.")
     ids = tuple(map(int, parts))
     if max(ids, default=0) > _LARGEST_ID:
         raise _wrong("It has a number that is too large.")
-    return Place(kind, ids)
+    return LinkPlace(kind, ids)
 
 
 def _quoted(part: str) -> str:

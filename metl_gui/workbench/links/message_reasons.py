@@ -20,9 +20,9 @@ from metl_gui.core.trees import paths
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import EditError, ProjectError
 from metl_gui.workbench.addresses import BlockName, ElementName, element_name, known_block_name
-from metl_gui.workbench.history.blame import BlameEvent, blame
+from metl_gui.workbench.history.blame import BlameEvent, origins
 from metl_gui.workbench.json_results import JsonResult
-from metl_gui.workbench.links.link import Place, PlaceKind
+from metl_gui.workbench.links.link import LinkPlace, PlaceKind
 from metl_gui.workbench.links.places import link_to
 from metl_gui.workbench.links.set_aside import mending_place
 from metl_gui.workbench.session import Workbench
@@ -139,11 +139,6 @@ class MessageTracer:
             raise EditError("It is no outgoing message.", hint="Give what a run wrote, or a line of its error store.")
         return self._of_message(read, source)
 
-    def decision(self, key: BlockKey, element: Element, state: int) -> BlameEvent | None:
-        """Return the edit that set an element, as of a state; ``None`` where nothing tells."""
-        document, _ = self._document(state)
-        return self._of_block(document, key).get(element)
-
     def _of_set_aside(self, text: bytes) -> MessageReasons:
         try:
             record = _SET_ASIDE.decode(text)
@@ -157,7 +152,7 @@ class MessageTracer:
             record.position or "", document.state, values=values, reason=record.reason, words=found.words, links=links
         )
 
-    def _of_places(self, document: Document, places: tuple[Place, ...]) -> Iterator[ValueReason]:
+    def _of_places(self, document: Document, places: tuple[LinkPlace, ...]) -> Iterator[ValueReason]:
         for place in places:
             if place.kind is PlaceKind.CELL:
                 v, p, w, q = place.ids
@@ -187,7 +182,7 @@ class MessageTracer:
 
     def _value(self, document: Document, block: Block, element: Element) -> ValueReason:
         name = element_name(document, block, element)
-        place = Place(PlaceKind.CELL, (block.version, element.p, block.entity_version, element.q))
+        place = LinkPlace(PlaceKind.CELL, (block.version, element.p, block.entity_version, element.q))
         link = str(link_to(self._workbench.project_id, document, place))
         return ValueReason(name.to_path, name, self._of_block(document, block.key).get(element), link)
 
@@ -203,14 +198,10 @@ class MessageTracer:
         return self._documents[state]
 
     def _of_block(self, document: Document, key: BlockKey) -> Mapping[Element, BlameEvent | None]:
-        known = self._decisions.get((document.state, key))
-        if known is None:
-            block = document.matrix.block(*key)
-            found = blame(self._workbench, key, at=document) if block is not None else ()
-            elements = block.elements if block is not None else ()
-            known = {element: each.origin for element, each in zip(elements, found, strict=True)}
-            self._decisions[document.state, key] = known
-        return known
+        asked = document.state, key
+        if asked not in self._decisions:
+            self._decisions[asked] = origins(self._workbench, key, document)
+        return self._decisions[asked]
 
 
 def _block_of(document: Document, message: Mapping[str, Any], source: Mapping[str, Any]) -> BlockKey | None:

@@ -30,7 +30,7 @@ from metl_gui.workbench.history.blame import (
 )
 from metl_gui.workbench.history.states import moment
 from metl_gui.workbench.json_results import JsonResult
-from metl_gui.workbench.links.link import Link, Place, PlaceKind
+from metl_gui.workbench.links.link import Link, LinkPlace, PlaceKind
 from metl_gui.workbench.links.set_aside import mending_place
 from metl_gui.workbench.samples.cell_messages import cell_use, newest_run_using, records_using
 from metl_gui.workbench.samples.run_records import first_set_aside
@@ -87,7 +87,7 @@ class ShownPlace(JsonResult):
     messages: tuple[UsedMessage, ...] = ()
 
 
-def link_to(project_id: str, document: Document, place: Place) -> Link:
+def link_to(project_id: str, document: Document, place: LinkPlace) -> Link:
     """Make a link to a place as it stands in a document.
 
     Raises:
@@ -143,7 +143,7 @@ def _other_state(link: Link) -> str:
     return f"Write the number of a state that is there in place of {link.state} in the link, or take a newer copy."
 
 
-def title_of(document: Document, place: Place) -> str:
+def title_of(document: Document, place: LinkPlace) -> str:
     """Name a place as it is called in a document, in one line.
 
     Raises:
@@ -165,7 +165,7 @@ def title_of(document: Document, place: Place) -> str:
             return " ".join(part for part in (f"run {place.run}", place.reason, place.position) if part)
 
 
-def block_of_place(document: Document, place: Place) -> BlockKey:
+def block_of_place(document: Document, place: LinkPlace) -> BlockKey:
     """Return the block of a block, review item or cell.
 
     Raises:
@@ -178,7 +178,7 @@ def block_of_place(document: Document, place: Place) -> BlockKey:
     return v, w
 
 
-def cell_of_place(document: Document, place: Place) -> tuple[BlockKey, Element]:
+def cell_of_place(document: Document, place: LinkPlace) -> tuple[BlockKey, Element]:
     """Return block and element of a cell.
 
     Raises:
@@ -190,7 +190,7 @@ def cell_of_place(document: Document, place: Place) -> tuple[BlockKey, Element]:
     return key, element
 
 
-def node_of_place(document: Document, place: Place) -> tuple[Side, Schema, Version | None, Attribute | None]:
+def node_of_place(document: Document, place: LinkPlace) -> tuple[Side, Schema, Version | None, Attribute | None]:
     """Return the nodes of a place in a tree, the lower ones where it has them.
 
     Raises:
@@ -217,7 +217,7 @@ def _gone(document: Document, what: str) -> LinkError:
     )
 
 
-def _node_title(document: Document, place: Place) -> str:
+def _node_title(document: Document, place: LinkPlace) -> str:
     _, schema, version, attribute = node_of_place(document, place)
     named = f"{schema.name}@{version.label}" if version is not None else schema.name
     return f"{named}.{attribute.path}" if attribute is not None else named
@@ -238,7 +238,7 @@ def _ends(document: Document, key: BlockKey, element: Element) -> tuple[str, str
     return paths[0], paths[1]
 
 
-def _node(workbench: Workbench, document: Document, place: Place, bare: ShownPlace) -> ShownPlace:
+def _node(workbench: Workbench, document: Document, place: LinkPlace, bare: ShownPlace) -> ShownPlace:
     side, schema, version, attribute = node_of_place(document, place)
     if attribute is not None:
         facts = [f"Type {attribute.type_text}, {'optional' if attribute.optional else 'required'}."]
@@ -262,7 +262,7 @@ def _never_words(mark: IgnoredAttribute) -> str:
     return f"Never to be mapped: {mark.reason}{f' ({said})' if said else ''}."
 
 
-def _block(workbench: Workbench, document: Document, place: Place, bare: ShownPlace) -> ShownPlace:
+def _block(workbench: Workbench, document: Document, place: LinkPlace, bare: ShownPlace) -> ShownPlace:
     key = block_of_place(document, place)
     block = document.matrix.block(*key)
     return replace(
@@ -274,7 +274,7 @@ def _block(workbench: Workbench, document: Document, place: Place, bare: ShownPl
     )
 
 
-def _review_facts(document: Document, place: Place, key: BlockKey, block: Block | None) -> Iterator[str]:
+def _review_facts(document: Document, place: LinkPlace, key: BlockKey, block: Block | None) -> Iterator[str]:
     if block is not None:
         yield from (_loss_words(loss) for loss in block.losses)
     if place.kind is PlaceKind.REVIEW:
@@ -294,7 +294,7 @@ def _loss_words(loss: Loss) -> str:
     return f"Lost {loss.from_path} -> {loss.to_path}: {loss.reason or 'it is gone'}; {answer}."
 
 
-def _cell(workbench: Workbench, document: Document, place: Place, bare: ShownPlace) -> ShownPlace:
+def _cell(workbench: Workbench, document: Document, place: LinkPlace, bare: ShownPlace) -> ShownPlace:
     key, element = cell_of_place(document, place)
     block = document.matrix.block(*key)
     is_mapped = block is not None and element in block.elements
@@ -334,7 +334,7 @@ def _of_block(document: Document, key: BlockKey, block: Block | None, bare: Show
     )
 
 
-def _state(workbench: Workbench, document: Document, _place: Place, bare: ShownPlace) -> ShownPlace:
+def _state(workbench: Workbench, document: Document, _place: LinkPlace, bare: ShownPlace) -> ShownPlace:
     made = next(iter(workbench.log(1, document.state + 1)), None) if document.state else None
     if made is None:
         return replace(bare, facts=("The empty project.",))
@@ -342,7 +342,7 @@ def _state(workbench: Workbench, document: Document, _place: Place, bare: ShownP
     return replace(bare, facts=facts, who=made.who, when=moment(made.when_ms))
 
 
-def _run(workbench: Workbench, document: Document, place: Place, bare: ShownPlace) -> ShownPlace:
+def _run(workbench: Workbench, document: Document, place: LinkPlace, bare: ShownPlace) -> ShownPlace:
     run = next((each for each in workbench.kept.runs.newest() if each.run_id == place.run), None)
     if run is None:
         raise LinkError(
@@ -367,7 +367,7 @@ def _run(workbench: Workbench, document: Document, place: Place, bare: ShownPlac
     return replace(bare, facts=tuple(facts), when=moment(run.when_ms))
 
 
-def _mending_facts(workbench: Workbench, document: Document, place: Place, errors: Path) -> Iterator[str]:
+def _mending_facts(workbench: Workbench, document: Document, place: LinkPlace, errors: Path) -> Iterator[str]:
     """Say where the first record that is meant is mended; what it says of values is not told."""
     records: list[SetAsideRecord] = []
     with contextlib.suppress(OSError, ValueError):  # a project file may name any path

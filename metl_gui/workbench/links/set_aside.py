@@ -17,7 +17,7 @@ from metl_gui.core.runs.records import SetAsideRecord
 from metl_gui.core.trees.nodes import Attribute, Schema, Version
 from metl_gui.errors import EditError
 from metl_gui.workbench.addresses import find_block
-from metl_gui.workbench.links.link import Place, PlaceKind
+from metl_gui.workbench.links.link import LinkPlace, PlaceKind
 
 _LONGEST = 20_000
 """Letters of a detail that are looked at."""
@@ -51,7 +51,7 @@ class MendingPlace:
 
     words: str
     mending: Mending = Mending.LOOK
-    places: tuple[Place, ...] = ()
+    places: tuple[LinkPlace, ...] = ()
     setting: str = ""
 
 
@@ -115,7 +115,7 @@ def _two_cells(document: Document, record: SetAsideRecord) -> MendingPlace | Non
         if target is not None and len(sources) == 2:  # one alone does not tell in what they differ
             _, attribute = target
             words = f"Version {maps} maps {path} to {attribute.path}, version {lacks} does not."
-            cells = (Place(PlaceKind.CELL, (*source, target[0], attribute.id)) for source in sources)
+            cells = (LinkPlace(PlaceKind.CELL, (*source, target[0], attribute.id)) for source in sources)
             return MendingPlace(words, places=tuple(cells))
     return None
 
@@ -138,11 +138,11 @@ def _held(document: Document, record: SetAsideRecord) -> MendingPlace | None:
     group = document.extraction.schema_of(key[0]), document.cdm.schema_of(key[1])
     for item in items_of_group(document, *group):
         if key == item.key or key in item.chain:
-            return MendingPlace("Decide what waits there.", Mending.REVIEW, (Place(PlaceKind.REVIEW, item.key),))
+            return MendingPlace("Decide what waits there.", Mending.REVIEW, (LinkPlace(PlaceKind.REVIEW, item.key),))
     block = document.matrix.block(*key)
     by = f" by {block.who}" if block is not None and block.who else ""
     words = f"It was decided{by}: publish that, then replay the record."
-    return MendingPlace(words, places=(Place(PlaceKind.BLOCK, key),))
+    return MendingPlace(words, places=(LinkPlace(PlaceKind.BLOCK, key),))
 
 
 def _misfit(document: Document, record: SetAsideRecord) -> MendingPlace | None:
@@ -156,8 +156,8 @@ def _misfit(document: Document, record: SetAsideRecord) -> MendingPlace | None:
     block = document.matrix.block(source.id, w) if source is not None else None
     element = next((each for each in block.elements if each.q == q), None) if block is not None else None
     if source is not None and element is not None:
-        return MendingPlace(words, places=(Place(PlaceKind.CELL, (source.id, element.p, w, q)),))
-    return MendingPlace(words, places=(Place(PlaceKind.ENTITY, (document.cdm.schema_of(w), w, q)),))
+        return MendingPlace(words, places=(LinkPlace(PlaceKind.CELL, (source.id, element.p, w, q)),))
+    return MendingPlace(words, places=(LinkPlace(PlaceKind.ENTITY, (document.cdm.schema_of(w), w, q)),))
 
 
 def _no_key(document: Document, record: SetAsideRecord) -> MendingPlace:
@@ -225,8 +225,8 @@ def _version(document: Document, record: SetAsideRecord) -> Version | None:
     return document.extraction.labelled(schema.id, record.version or "") if schema is not None else None
 
 
-def _schema_places(document: Document, record: SetAsideRecord) -> tuple[Place, ...]:
+def _schema_places(document: Document, record: SetAsideRecord) -> tuple[LinkPlace, ...]:
     schema, version = _schema(document, record), _version(document, record)
     if schema is None:
         return ()
-    return (Place(PlaceKind.SCHEMA, (schema.id,) if version is None else (schema.id, version.id)),)
+    return (LinkPlace(PlaceKind.SCHEMA, (schema.id,) if version is None else (schema.id, version.id)),)

@@ -15,7 +15,7 @@ from metl_gui.store.edit_log import RetentionPolicy
 from metl_gui.workbench.addresses import find_attribute, find_block, find_leaf
 from metl_gui.workbench.history.blame import BlameEvent, attribute_history, blame, block_history, element_history
 from metl_gui.workbench.history.states import undo_state
-from metl_gui.workbench.links.link import Place, PlaceKind
+from metl_gui.workbench.links.link import LinkPlace, PlaceKind
 from metl_gui.workbench.links.places import link_to, look_at_place
 from metl_gui.workbench.session import Workbench
 
@@ -165,7 +165,7 @@ def test_an_attribute_tells_that_it_was_marked_as_never_to_be_mapped_and_is_agai
     side, version, attribute = find_leaf(grown.document, "fx.pay.orders.customer_ref")
     state = grown.document.state
     grown.do(IgnoreAttributes(side, version.schema_id, (attribute.lineage,), "no use", unmaps=True))
-    place = Place(PlaceKind.SCHEMA, (version.schema_id, version.id, attribute.id))
+    place = LinkPlace(PlaceKind.SCHEMA, (version.schema_id, version.id, attribute.id))
     shown = look_at_place(grown, link_to(grown.project_id, grown.document, place))
     assert any(fact.startswith("Never to be mapped: no use (") for fact in shown.facts)
     grown.do(RecallAttributes(side, version.schema_id, (attribute.lineage,)))

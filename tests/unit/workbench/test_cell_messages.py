@@ -15,7 +15,7 @@ from metl_gui.core.progress import Watch
 from metl_gui.core.runs.records import MappedRecord, SentMessage
 from metl_gui.core.trees.nodes import Side
 from metl_gui.workbench.addresses import find_block
-from metl_gui.workbench.links.link import Place, PlaceKind
+from metl_gui.workbench.links.link import LinkPlace, PlaceKind
 from metl_gui.workbench.links.places import UsedMessage, link_to, look_at_place
 from metl_gui.workbench.samples.cell_messages import (
     CellUse,
@@ -135,7 +135,7 @@ def test_a_link_to_a_cell_tells_where_messages_of_the_last_run_lay_that_used_it(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     use = use_of(mapped, "amount")
     (v, w), (q, p) = use.key, use.element
-    link = link_to(mapped.project_id, mapped.document, Place(PlaceKind.CELL, (v, p, w, q)))
+    link = link_to(mapped.project_id, mapped.document, LinkPlace(PlaceKind.CELL, (v, p, w, q)))
     assert look_at_place(mapped, link).messages == ()
     full = {"id": "1", "customer_id": "2", "amount": "3", "legacy": "x"}
     for run_id in ("older", "newer"):

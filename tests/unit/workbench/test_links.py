@@ -17,7 +17,7 @@ from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import LinkError, ProjectError
 from metl_gui.workbench.addresses import find_block
 from metl_gui.workbench.links.known_projects import find_project, projects_in, remember_project
-from metl_gui.workbench.links.link import LONGEST, Link, Place, PlaceKind, is_link, read_link
+from metl_gui.workbench.links.link import LONGEST, Link, LinkPlace, PlaceKind, is_link, read_link
 from metl_gui.workbench.links.places import link_to, look_at_place
 from metl_gui.workbench.session import Workbench
 
@@ -26,11 +26,11 @@ from .conftest import declare
 _IDS = st.integers(1, 2**31 - 1)
 _TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=60)
 _PLACES = st.one_of(
-    st.builds(lambda ids: Place(PlaceKind.SCHEMA, tuple(ids)), st.lists(_IDS, min_size=1, max_size=3)),
-    st.builds(lambda a, b, c, d: Place(PlaceKind.CELL, (a, b, c, d)), _IDS, _IDS, _IDS, _IDS),
-    st.builds(lambda a, b: Place(PlaceKind.REVIEW, (a, b)), _IDS, _IDS),
-    st.just(Place(PlaceKind.STATE)),
-    st.builds(lambda at: Place(PlaceKind.SET_ASIDE, run="run-1", reason="no_key", position=at), _TEXT),
+    st.builds(lambda ids: LinkPlace(PlaceKind.SCHEMA, tuple(ids)), st.lists(_IDS, min_size=1, max_size=3)),
+    st.builds(lambda a, b, c, d: LinkPlace(PlaceKind.CELL, (a, b, c, d)), _IDS, _IDS, _IDS, _IDS),
+    st.builds(lambda a, b: LinkPlace(PlaceKind.REVIEW, (a, b)), _IDS, _IDS),
+    st.just(LinkPlace(PlaceKind.STATE)),
+    st.builds(lambda at: LinkPlace(PlaceKind.SET_ASIDE, run="run-1", reason="no_key", position=at), _TEXT),
 )
 
 
@@ -77,8 +77,8 @@ def test_a_text_that_is_no_link_is_refused_with_what_is_wrong_and_what_to_do(tex
 
 
 def test_a_position_too_long_for_a_link_is_left_out_of_it() -> None:
-    link = Link("p", 1, Place(PlaceKind.SET_ASIDE, run="r", reason="no_key", position="ä" * LONGEST), "names")
-    assert read_link(str(link)).place == Place(PlaceKind.SET_ASIDE, run="r", reason="no_key")
+    link = Link("p", 1, LinkPlace(PlaceKind.SET_ASIDE, run="r", reason="no_key", position="ä" * LONGEST), "names")
+    assert read_link(str(link)).place == LinkPlace(PlaceKind.SET_ASIDE, run="r", reason="no_key")
 
 
 def test_what_means_to_be_a_link_is_told_from_a_file() -> None:
@@ -94,7 +94,9 @@ def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def cell_link(mapped: Workbench) -> Link:
     key = find_block(mapped.document, "fx.pay.orders@1:payment@1")
     element = mapped.document.matrix.block(*key).elements[0]  # type: ignore[union-attr]
-    return link_to(mapped.project_id, mapped.document, Place(PlaceKind.CELL, (key[0], element.p, key[1], element.q)))
+    return link_to(
+        mapped.project_id, mapped.document, LinkPlace(PlaceKind.CELL, (key[0], element.p, key[1], element.q))
+    )
 
 
 def test_a_link_leads_to_the_same_cell_whatever_was_renamed_or_removed_since(mapped: Workbench) -> None:
@@ -106,7 +108,7 @@ def test_a_link_leads_to_the_same_cell_whatever_was_renamed_or_removed_since(map
     p = mapped.document.extraction.version(key[0]).at_path("number")
     assert p is not None
     newer = link_to(
-        mapped.project_id, mapped.document, Place(PlaceKind.CELL, (key[0], p.id, key[1], link.place.ids[3]))
+        mapped.project_id, mapped.document, LinkPlace(PlaceKind.CELL, (key[0], p.id, key[1], link.place.ids[3]))
     )
     assert newer.names == "fx.pay.orders@2.number=payment@1.payment_id"
     assert look_at_place(mapped, newer).events[-1] == before.events[-1]
@@ -132,16 +134,16 @@ def test_a_cell_is_shown_as_it_was_in_the_state_of_the_link_with_who_set_it_and_
 @pytest.mark.parametrize(
     ("place", "title"),
     [
-        (Place(PlaceKind.SCHEMA, (1,)), "fx.pay.orders"),
-        (Place(PlaceKind.SCHEMA, (1, 1)), "fx.pay.orders@1"),
-        (Place(PlaceKind.SCHEMA, (1, 1, 2)), "fx.pay.orders@1.customer_id"),
-        (Place(PlaceKind.ENTITY, (2, 2, 5)), "refund@1.refund_id"),
-        (Place(PlaceKind.BLOCK, (1, 2)), "fx.pay.orders@1:refund@1"),
-        (Place(PlaceKind.REVIEW, (1, 2)), "fx.pay.orders@1:refund@1"),
-        (Place(PlaceKind.STATE), "state 5"),
+        (LinkPlace(PlaceKind.SCHEMA, (1,)), "fx.pay.orders"),
+        (LinkPlace(PlaceKind.SCHEMA, (1, 1)), "fx.pay.orders@1"),
+        (LinkPlace(PlaceKind.SCHEMA, (1, 1, 2)), "fx.pay.orders@1.customer_id"),
+        (LinkPlace(PlaceKind.ENTITY, (2, 2, 5)), "refund@1.refund_id"),
+        (LinkPlace(PlaceKind.BLOCK, (1, 2)), "fx.pay.orders@1:refund@1"),
+        (LinkPlace(PlaceKind.REVIEW, (1, 2)), "fx.pay.orders@1:refund@1"),
+        (LinkPlace(PlaceKind.STATE), "state 5"),
     ],
 )
-def test_each_kind_of_place_is_named_and_tells_something(mapped: Workbench, place: Place, title: str) -> None:
+def test_each_kind_of_place_is_named_and_tells_something(mapped: Workbench, place: LinkPlace, title: str) -> None:
     shown = look_at_place(mapped, link_to(mapped.project_id, mapped.document, place))
     assert (shown.title, shown.kind) == (title, place.kind)
     assert shown.facts or shown.events
@@ -151,15 +153,17 @@ def test_each_kind_of_place_is_named_and_tells_something(mapped: Workbench, plac
 @pytest.mark.parametrize(
     ("place", "words"),
     [
-        (Place(PlaceKind.SCHEMA, (9,)), "no schema 9"),
-        (Place(PlaceKind.SCHEMA, (1, 2)), "no version 2 of fx.pay.orders"),
-        (Place(PlaceKind.ENTITY, (1, 1, 99)), "no attribute 99"),
-        (Place(PlaceKind.BLOCK, (9, 1)), "no version 9"),
-        (Place(PlaceKind.CELL, (1, 1, 1, 99)), "no attribute 99"),
-        (Place(PlaceKind.RUN, run="gone"), "keeps no run gone"),
+        (LinkPlace(PlaceKind.SCHEMA, (9,)), "no schema 9"),
+        (LinkPlace(PlaceKind.SCHEMA, (1, 2)), "no version 2 of fx.pay.orders"),
+        (LinkPlace(PlaceKind.ENTITY, (1, 1, 99)), "no attribute 99"),
+        (LinkPlace(PlaceKind.BLOCK, (9, 1)), "no version 9"),
+        (LinkPlace(PlaceKind.CELL, (1, 1, 1, 99)), "no attribute 99"),
+        (LinkPlace(PlaceKind.RUN, run="gone"), "keeps no run gone"),
     ],
 )
-def test_a_place_that_is_not_there_is_refused_with_what_is_missing(mapped: Workbench, place: Place, words: str) -> None:
+def test_a_place_that_is_not_there_is_refused_with_what_is_missing(
+    mapped: Workbench, place: LinkPlace, words: str
+) -> None:
     with pytest.raises(LinkError, match=words) as refused:
         look_at_place(mapped, Link(mapped.project_id, mapped.document.state, place))
     assert refused.value.hint
@@ -167,10 +171,10 @@ def test_a_place_that_is_not_there_is_refused_with_what_is_missing(mapped: Workb
 
 def test_a_state_that_is_not_there_and_another_project_are_refused(mapped: Workbench) -> None:
     with pytest.raises(LinkError, match=r"State 99 of the link is not in pay\.metl.*go from 0 to 5") as gone:
-        look_at_place(mapped, Link(mapped.project_id, 99, Place(PlaceKind.STATE)))
+        look_at_place(mapped, Link(mapped.project_id, 99, LinkPlace(PlaceKind.STATE)))
     assert "in place of 99" in gone.value.hint
     with pytest.raises(LinkError, match=r"does not lead into pay\.metl"):
-        look_at_place(mapped, Link("another", 1, Place(PlaceKind.STATE)))
+        look_at_place(mapped, Link("another", 1, LinkPlace(PlaceKind.STATE)))
 
 
 def test_the_project_file_is_found_by_its_id_where_it_was_opened_and_where_it_was_moved_to(

@@ -19,7 +19,7 @@ from metl_gui.core.trees.nodes import Side
 from metl_gui.engine.mapping.preview import Previewer
 from metl_gui.errors import LinkError
 from metl_gui.workbench.addresses import find_block
-from metl_gui.workbench.links.link import Link, Place, PlaceKind
+from metl_gui.workbench.links.link import Link, LinkPlace, PlaceKind
 from metl_gui.workbench.links.places import look_at_place
 from metl_gui.workbench.links.set_aside import REASONS, Mending, MendingPlace, mending_place
 from metl_gui.workbench.session import Workbench
@@ -28,8 +28,8 @@ from tests.helpers import documents
 from .conftest import declare
 
 ORDERS = "fx.pay.orders"
-_SCHEMA, _VERSION = Place(PlaceKind.SCHEMA, (1,)), Place(PlaceKind.SCHEMA, (1, 1))
-_AMOUNT = Place(PlaceKind.CELL, (1, 3, 1, 3))
+_SCHEMA, _VERSION = LinkPlace(PlaceKind.SCHEMA, (1,)), LinkPlace(PlaceKind.SCHEMA, (1, 1))
+_AMOUNT = LinkPlace(PlaceKind.CELL, (1, 3, 1, 3))
 
 
 def aside(reason: str, detail: str = "", version: str | None = "1", schema: str | None = ORDERS) -> SetAsideRecord:
@@ -70,7 +70,7 @@ def test_every_reason_of_the_reference_has_a_row_of_its_own() -> None:
         ),
         (
             aside("block_needs_review", "fx.pay.orders@1:payment@1 needs review: amount"),
-            (Mending.LOOK, (Place(PlaceKind.BLOCK, (1, 1)),), ""),
+            (Mending.LOOK, (LinkPlace(PlaceKind.BLOCK, (1, 1)),), ""),
         ),
         (
             aside("type_mismatch", 'payment@1 amount takes a decimal with 2 places, and not "x"'),
@@ -78,7 +78,7 @@ def test_every_reason_of_the_reference_has_a_row_of_its_own() -> None:
         ),
         (
             aside("type_mismatch", "payment@1 amount takes a number, and not 1", "gone"),
-            (Mending.LOOK, (Place(PlaceKind.ENTITY, (1, 1, 3)),), ""),
+            (Mending.LOOK, (LinkPlace(PlaceKind.ENTITY, (1, 1, 3)),), ""),
         ),
         (aside("type_mismatch", "payment@9 amount takes a number, and not 1"), (Mending.LOOK, (_VERSION,), "")),
         (aside("no_key", "a delete with neither a message key nor a known key"), (Mending.SETTING, (_VERSION,), "key")),
@@ -88,7 +88,7 @@ def test_every_reason_of_the_reference_has_a_row_of_its_own() -> None:
     ],
 )
 def test_each_reason_leads_to_its_cell_its_decision_or_its_setting(
-    mapped: Workbench, record: SetAsideRecord, expected: tuple[Mending, tuple[Place, ...], str]
+    mapped: Workbench, record: SetAsideRecord, expected: tuple[Mending, tuple[LinkPlace, ...], str]
 ) -> None:
     found = mending_place(mapped.document, record)
     assert (found.mending, found.places, found.setting) == expected
@@ -105,10 +105,10 @@ def test_what_no_schema_is_known_of_says_so_and_leads_nowhere(mapped: Workbench)
 def test_a_held_record_leads_to_the_item_that_decides_it_and_then_to_who_decided(grown: Workbench) -> None:
     record = aside("block_needs_review", f"{ORDERS}@3:payment@1 needs review: amount", "3")
     found = mending_place(grown.document, record)
-    assert (found.mending, found.places) == (Mending.REVIEW, (Place(PlaceKind.REVIEW, key_of(grown, "2")),))
+    assert (found.mending, found.places) == (Mending.REVIEW, (LinkPlace(PlaceKind.REVIEW, key_of(grown, "2")),))
     grown.do(AcceptLosses(key_of(grown, "2"), ("amount",)))
     found = mending_place(grown.document, record)
-    assert found.places == (Place(PlaceKind.BLOCK, key_of(grown, "3")),)
+    assert found.places == (LinkPlace(PlaceKind.BLOCK, key_of(grown, "3")),)
     assert "decided by tess" in found.words
 
 
@@ -186,7 +186,7 @@ def test_the_link_of_a_record_says_where_it_is_mended_and_no_value_of_it(mapped:
     (folder / "part-0.jsonl").write_text(json.dumps(row) + "\n")
     mapped.do(SetSettings(Side.EXTRACTION, 1, (("ask", "always"),)))
     mapped.add_run(report_of(tmp_path / "errors"), [])
-    place = Place(PlaceKind.SET_ASIDE, run="r1", reason="type_mismatch", position="a@1")
+    place = LinkPlace(PlaceKind.SET_ASIDE, run="r1", reason="type_mismatch", position="a@1")
     shown = look_at_place(mapped, Link(mapped.project_id, mapped.document.state, place))
     assert any("/cell/1/3/1/3#" in fact for fact in shown.facts)
     assert "secret" not in " ".join(shown.facts)
@@ -213,7 +213,9 @@ def test_a_link_to_a_run_of_a_damaged_project_or_store_says_so(mapped: Workbench
     folder = tmp_path / "errors" / "reason=type_mismatch"
     folder.mkdir(parents=True)
     (folder / "part-0.jsonl").write_bytes(b'{torn\n[]\n\xff\n{"reason": 5}\n')
-    link = Link(mapped.project_id, mapped.document.state, Place(PlaceKind.SET_ASIDE, run="r1", reason="type_mismatch"))
+    link = Link(
+        mapped.project_id, mapped.document.state, LinkPlace(PlaceKind.SET_ASIDE, run="r1", reason="type_mismatch")
+    )
     for errors in (tmp_path / "errors", Path("a\0b"), Path("a" * 5_000)):
         mapped.add_run(report_of(errors), [])
         assert look_at_place(mapped, link).facts[-1] == "Its records are not kept any more."

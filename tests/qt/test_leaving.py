@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -36,7 +37,7 @@ from tests.helpers.killing import below, command_of
 from tests.helpers.long_runs import many_files
 from tests.helpers.run_requests import replay_request, run_request
 from tests.qt.conftest import activate
-from tests.qt.recorded_runs import progress
+from tests.qt.recorded_runs import keep_live, progress
 
 _RUN_MS = 180_000
 
@@ -233,6 +234,23 @@ def test_the_question_says_what_stopping_costs(running: Window, request_: RunReq
     assert words in question.accessibleDescription()
     assert ("replay" in question.windowTitle()) is request_.is_replay
     press(running, "cancel")
+
+
+def test_the_question_names_the_production_run_that_goes_on_all_the_same(running: Window) -> None:
+    workbench = running.project.workbench
+    assert workbench is not None
+    live = subprocess.Popen(["sleep", "600"])
+    try:
+        keep_live(workbench, "p1", live.pid)
+        running.run_page.production.look()
+        running.run_page.last_request = run_request("in")
+        running.close()
+        words = asked(running).accessibleDescription()
+        assert words.endswith("The production run of cdc goes on without this window.")
+        press(running, "cancel")
+    finally:
+        live.kill()
+        live.wait()
 
 
 def test_every_answer_can_be_reached_with_the_keyboard_and_enter_alone_loses_nothing(

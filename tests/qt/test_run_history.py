@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 from PySide6.QtCore import QModelIndex, QPoint, QSettings, Qt
 from PySide6.QtTest import QAbstractItemModelTester, QTest
@@ -469,6 +470,46 @@ def test_closing_the_window_leaves_a_production_run_alone(
     window.close()
     assert run.is_alive
     assert not (run.folder / STOP).exists()
+
+
+@pytest.mark.parametrize(
+    ("phase", "words"),
+    [
+        (ProcessPhase.RUNNING, "The production run of cdc went on while this project was closed"),
+        (ProcessPhase.ENDED, "The production run of cdc has finished while this project was closed: 8,000 records"),
+    ],
+)
+def test_the_next_opening_tells_what_production_did_without_the_window_and_leads_to_it(
+    make_window: Callable[[], Window],
+    sample: SampleFolder,
+    process: subprocess.Popen[bytes],
+    phase: ProcessPhase,
+    words: str,
+) -> None:
+    window = make_window()
+    window.show_project(Workbench.open(sample.project))
+    workbench = window.project.workbench
+    assert workbench is not None
+    run = keep_live(workbench, "p1", process.pid, events=course("p1", 8))
+    report = keep_recorded(workbench, "p0", 8, mode="production")
+    window.run_page.production.look()
+    assert window.status.production.toolTip().endswith("The production run of cdc goes on without this window.")
+    window.close()
+
+    if phase is ProcessPhase.ENDED:
+        RunFolder(run.folder).write_report(msgspec.structs.replace(report, run_id="p1"))
+        say_phase(run.folder, "p1", phase, process.pid)
+    again = make_window()
+    again.show_project(Workbench.open(sample.project))
+    assert again.notice.words.text().startswith(words)
+    QTest.mouseClick(again.notice.action, Qt.MouseButton.LeftButton)
+    assert again.stack.currentWidget() is again.run_page
+    assert again.run_page.run_id == "p1"
+
+    again.close()
+    once_more = make_window()
+    once_more.show_project(Workbench.open(sample.project))
+    assert bool(once_more.notice.isVisible()) is (phase is ProcessPhase.RUNNING)
 
 
 def test_a_run_that_ends_while_it_is_followed_becomes_one_of_the_past(

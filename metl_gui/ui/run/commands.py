@@ -35,6 +35,7 @@ from metl_gui.ui.review.commands import ReviewCommands
 from metl_gui.ui.run.comparison import ENTITY, REASON, ComparisonCell
 from metl_gui.ui.run.history import RunEntry
 from metl_gui.ui.run.lane_commands import LaneCommands
+from metl_gui.ui.run.meanwhile import Meanwhile
 from metl_gui.ui.widgets.dialogs import show_about
 from metl_gui.workbench.addresses import find_block
 from metl_gui.workbench.importing.version_tasks import REASONS, version_tasks
@@ -120,6 +121,7 @@ class RunCommands:
         self._context, self._page, self._project = context, page, context.project
         self._review_commands, self._live, self._matrix = review, live, matrix
         self.topics, self.lanes = TopicCommands(context, page), LaneCommands(context, page)
+        self.meanwhile = Meanwhile(context, page)
         self._page.aside.step_wanted.connect(self.take_step)
         self._page.aside.replay_wanted.connect(self.replay)
         self._page.setup.mode.publish_wanted.connect(context.actions["publish"].trigger)

@@ -207,6 +207,7 @@ class SparkRuns(QObject):
 
 _LOOK_MS = 2_000
 _TELL_MS = 250
+_STARTS = "Once its process is there it goes on without this window; if you stop before, nothing is started."
 
 
 class ProductionRuns(QObject):
@@ -306,7 +307,7 @@ class ProductionRuns(QObject):
     def _begin(self, title: str, task: Task[LiveRun]) -> None:
         if not self.is_starting:
             self.is_starting = True
-            self._jobs.start(title, task, self._began)
+            self._jobs.start(title, task, self._began, cost=_STARTS)
 
     def _began(self, outcome: JobOutcome[LiveRun]) -> None:
         self.is_starting = False

@@ -21,6 +21,7 @@ from metl_gui.errors import RunError, UserError
 from metl_gui.ui.jobs.jobs import JobOutcome, Jobs, NewestJob
 from metl_gui.ui.kafka.servers_box import servers_of
 from metl_gui.ui.kafka.sink_dialog import NewTopicsDialog
+from metl_gui.ui.run.meanwhile import goes_on_words
 from metl_gui.ui.run.progress import published_words, source_words
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.dialogs import show
@@ -87,7 +88,7 @@ def live_words(live: Sequence[LiveRun]) -> tuple[str, str]:
         f"{source_words(run.order.spec.source.address)}: state {state:,}"
         for run, state in zip(live, states, strict=True)
     )
-    return words, "\n".join(lines)
+    return words, "\n".join((*lines, goes_on_words(live)))
 
 
 def _state_now(run: LiveRun) -> int:

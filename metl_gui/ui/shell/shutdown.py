@@ -2,7 +2,8 @@
 
 All ask first, in the same way: wait for the run, stop it, or stay; they ask about other jobs that say what stopping
 costs, too: imports, rebuilds and audits of a warehouse. Production runs are processes of their own that go on without
-the window, so that nobody is asked about them; loads of a warehouse are the window's own, in production too.
+the window, so that nobody is asked about them: the question names them, and the next opening of the project tells what
+they did meanwhile. Loads of a warehouse are the window's own, in production too.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from metl_gui.core.progress import Progress
 from metl_gui.core.runs.kafka import is_kafka
 from metl_gui.ui.jobs.jobs import Job, JobOutcome
 from metl_gui.ui.run.head import show_share
+from metl_gui.ui.run.meanwhile import goes_on_words
 from metl_gui.ui.run.processes import RunningLoad
 from metl_gui.ui.widgets.dialogs import QuestionDialog
 from metl_gui.ui.widgets.labels import Elided
@@ -28,7 +30,6 @@ if TYPE_CHECKING:
     from metl_gui.ui.shell.window import Window
     from metl_gui.workbench.loads.warehouse_loads import LoadedRun
 
-_ALONE = "Production runs go on without this window."
 _WAIT, _STOP, _STAY = "wait", "stop", "cancel"
 
 
@@ -240,24 +241,26 @@ class ShutdownController(QObject):
         return one_of or self._request is None or not self._request.source.follow
 
     def _cost(self) -> str:
-        """Say what of the run is there when it is stopped."""
+        """Say what is there when it is stopped, and what goes on all the same."""
+        text = self._own_cost()
+        alone = goes_on_words(self._window.run_page.production.live)
+        return f"{text} {alone}" if alone else text
+
+    def _own_cost(self) -> str:
         request = self._request
         if self._job is not None:
-            text = self._job.cost
-            return f"{text} {_ALONE}" if self._window.run_page.production.live else text
+            return self._job.cost
         if self._load is not None:
-            text = f"If you stop it, nothing of it is in {self._load.target}: what was loaded before stays as it was."
             if self._load.is_dry:
-                text = "It only finds out what a load would do, so that nothing is lost if you stop it."
-            return f"{text} {_ALONE}" if self._window.run_page.production.live else text
+                return "It only finds out what a load would do, so that nothing is lost if you stop it."
+            return f"If you stop it, nothing of it is in {self._load.target}: what was loaded before stays as it was."
         if request is not None and request.in_batches:
             stays = "what it has put in place stays"
         elif request is not None and is_kafka(request.sink.address):
             stays = "what it has sent stays in its topics"
         else:
             stays = "none of its messages is kept"
-        text = f"If you stop it, {stays}; the run history lists it with what it had counted by then."
-        return f"{text} {_ALONE}" if self._window.run_page.production.live else text
+        return f"If you stop it, {stays}; the run history lists it with what it had counted by then."
 
     def _show_progress(self, _event: object = None) -> None:
         own = self._window.run_page.own

@@ -1,5 +1,7 @@
 """How a project was looked at: page, place on the plane, selection, what the trees show; kept for its next opening.
 
+Which production runs went on is kept with it, so that the next opening can tell what they did meanwhile.
+
 A visit comes from a file that anybody may have changed, so everything that does not fit is passed over.
 """
 
@@ -17,6 +19,7 @@ from metl_gui.ui.context.app_context import PAGES
 from metl_gui.ui.matrix.layout.camera import Viewpoint
 from metl_gui.ui.matrix.layout.content import SortOrder
 from metl_gui.ui.project.selection import NodeRef, Selected, still_there
+from metl_gui.ui.run.meanwhile import MOST_RUNS
 
 if TYPE_CHECKING:
     from metl_gui.ui.shell.window import Window
@@ -37,6 +40,7 @@ def visit_of(window: Window) -> dict[str, Any]:
         "place": place.as_json() if place is not None else None,
         "order": window.map.planes.arrangement.order.value,
         "selected": [_written(selected.source), _written(selected.target)],
+        "production": [run.run_id for run in window.run_page.production.live[:MOST_RUNS]],
         "trees": {panel.side.value: _tree(panel) for panel in (window.map.sources, window.map.targets)},
     }
 
@@ -60,6 +64,9 @@ def look_again(window: Window, seen: dict[str, Any]) -> None:
     page = seen.get("page")
     if isinstance(page, int) and 0 <= page < len(PAGES):
         window.show_page(page)
+    went_on = seen.get("production")
+    if isinstance(went_on, list):
+        window.run_commands.meanwhile.tell([run_id for run_id in went_on if isinstance(run_id, str)])
 
 
 def _tree(panel: TreePanel) -> dict[str, Any]:

@@ -90,13 +90,15 @@ class DropController(QObject):
             case Act.OPEN if offer.path is not None:
                 self.project_wanted.emit(offer.path)
             case Act.ADD_EXTRACTION:
-                imports.add_schemas(Side.EXTRACTION, found)
+                imports.add_schemas(Side.EXTRACTION, found.schemas)
             case Act.ADD_CDM:
-                imports.add_schemas(Side.CDM, found)
+                imports.add_schemas(Side.CDM, found.schemas)
             case Act.ONLY_TRY:
                 self.trials.try_reading(found.schemas, self._onto)
-            case Act.TRY_MESSAGES:
+            case Act.TRY_MESSAGES if found.message_schemas is not None:
                 self.trials.try_reading(found.message_schemas, Side.EXTRACTION)
+            case Act.ADD_FROM_MESSAGES if found.message_schemas is not None:
+                imports.add_schemas(Side.EXTRACTION, found.message_schemas)
             case Act.ADD_FROM_MESSAGES:
                 imports.import_schemas(Side.EXTRACTION, list(found.messages))
             case Act.ADD_TABLE if offer.path is not None:

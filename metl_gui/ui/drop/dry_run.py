@@ -29,7 +29,7 @@ from metl_gui.ui.widgets.fitted_dialog import FittedDialog
 from metl_gui.ui.widgets.pill import VERDICT_KINDS, KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
 from metl_gui.ui.widgets.two_line_list import LineModel, TwoLines, line_view
-from metl_gui.workbench.importing.dropped_files import RecognizedFiles, likely_side
+from metl_gui.workbench.importing.dropped_files import likely_side
 from metl_gui.workbench.importing.dry_run import LostSource, SourceDryRun, TriedBlock, try_reading
 from metl_gui.workbench.importing.schema_import import read_sources
 from metl_gui.workbench.importing.warehouse_effects import BrokenPart
@@ -280,4 +280,4 @@ class DryRunController(QObject):
         show_about(self._context.project, sheet)
 
     def _add(self, side: Side) -> None:
-        self._imports.add_schemas(side, RecognizedFiles(schemas=self._reading))
+        self._imports.add_schemas(side, self._reading)

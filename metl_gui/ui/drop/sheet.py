@@ -161,7 +161,7 @@ def _messages(found: RecognizedFiles, document: Document, why_not: str, has_proj
         DropOffer(Act.USE, "Use as sample", None, no_run),
         DropOffer(Act.ADD_FROM_MESSAGES, "Add their schemas", None, why_not),
     ]
-    if found.message_schemas.declarations:
+    if found.message_schemas is not None and found.message_schemas.declarations:
         facts = novelty(found.message_schemas, document, Side.EXTRACTION)
         text += f". They are of {number_of(facts.versions, 'version')} of {number_of(facts.schemas, 'schema')}. "
         text += _what_is_new(facts, _TREES[Side.EXTRACTION])

@@ -10,12 +10,12 @@ from PySide6.QtWidgets import QFileDialog
 
 from metl_gui.core.edits.unmapped_versions import plan_like_others
 from metl_gui.core.project.pending_imports import Remainder
+from metl_gui.core.project.reader_result import ReaderResult
 from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.context.app_context import PAGES, AppContext
 from metl_gui.ui.jobs.jobs import JobOutcome, NewestJob
 from metl_gui.ui.project.text import number_of, some_lines
 from metl_gui.ui.widgets import dialogs
-from metl_gui.workbench.importing.dropped_files import RecognizedFiles
 from metl_gui.workbench.importing.remote_sources import EVERYTHING, ImportFilter
 from metl_gui.workbench.importing.schema_import import (
     ImportResult,
@@ -78,13 +78,13 @@ class ImportCommands(QObject):
                 _GOES_ON,
             )
 
-    def add_schemas(self, side: Side, found: RecognizedFiles) -> None:
-        """Add the schemas that were read from dropped files."""
+    def add_schemas(self, side: Side, reading: ReaderResult) -> None:
+        """Add schemas that were read from dropped files."""
         workbench = self._project.workbench
         if workbench is not None:
             self._context.writer.start(
                 _SCHEMAS,
-                lambda watch: add_reading(workbench, side, found.schemas, EditOrigin.WINDOW, watch),
+                lambda watch: add_reading(workbench, side, reading, EditOrigin.WINDOW, watch),
                 self._imported,
                 _GOES_ON,
             )

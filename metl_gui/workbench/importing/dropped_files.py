@@ -9,19 +9,24 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Self
 
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.progress import UNWATCHED, Watch
 from metl_gui.core.project.reader_result import ReaderResult, SkippedSource
 from metl_gui.core.project.source_formats import Format
+from metl_gui.core.trees.declarations import VersionDeclaration
 from metl_gui.core.trees.nodes import Side
+from metl_gui.core.trees.trees import ReadableTree
 from metl_gui.errors import ProjectError, SchemaError, UserError
 from metl_gui.registry.files import sources as folders
 from metl_gui.registry.files.format_detection import detect, is_data_file
+from metl_gui.registry.messages.schema_inference import have_same_paths
 from metl_gui.registry.tables import mapping_table
 from metl_gui.registry.tables.workbook import is_workbook, read_sheet, sheet_names
 from metl_gui.store.creation import SUFFIX
 from metl_gui.store.sqlite.connection import is_database, require_project
+from metl_gui.workbench.importing.source_names import continued
 from metl_gui.workbench.review.answer_sheet import ANSWER, KEY, SHEET
 
 MOST_FILES = 20_000
@@ -77,7 +82,7 @@ class RecognizedFiles:
         message_source: what to name so that a run reads them, a file or a folder.
         refused: everything else, and why.
         sheets: answer sheets.
-        message_schemas: versions that the messages are of, where these are not too many to be read at once.
+        message_schemas: versions that the messages are of; ``None`` where these are too many to be read at once.
     """
 
     projects: tuple[Path, ...] = ()
@@ -89,7 +94,7 @@ class RecognizedFiles:
     message_source: str = ""
     refused: tuple[SkippedSource, ...] = ()
     sheets: tuple[FoundSheet, ...] = ()
-    message_schemas: ReaderResult = field(default_factory=ReaderResult)
+    message_schemas: ReaderResult | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +155,7 @@ def recognize(sources: Sequence[Path], watch: Watch = UNWATCHED) -> RecognizedFi
         _source_of(sources, messages),
         (*refused, *reading.refused),
         tuple(sheets),
-        _read(messages if message_bytes <= MOST_MESSAGE_BYTES else (), watch),
+        _read(messages, watch) if message_bytes <= MOST_MESSAGE_BYTES else None,
     )
 
 
@@ -158,24 +163,50 @@ def _read(files: Sequence[Path], watch: Watch) -> ReaderResult:
     return folders.read(files, entering=lambda path: watch.step(f"Reading {path.name}")) if files else ReaderResult()
 
 
+@dataclass(frozen=True, slots=True)
+class _Contents:
+    """What versions of one schema are known: by their fingerprints, and by their paths for inferred ones."""
+
+    prints: set[str]
+    paths: list[frozenset[str]]
+
+    @classmethod
+    def of(cls, tree: ReadableTree, name: str) -> Self:
+        schema = tree.named(name)
+        versions = list(tree.versions(schema.id)) if schema is not None else []
+        paths = [frozenset(attribute.path for attribute in version.attributes) for version in versions]
+        return cls({version.fingerprint for version in versions}, paths)
+
+    def add(self, declared: VersionDeclaration) -> bool:
+        """Add what a version declares; return whether it was not known (``schema_import.known_version``)."""
+        is_known = declared.fingerprint in self.prints or (
+            declared.inferred and any(have_same_paths(own, declared.attributes) for own in self.paths)
+        )
+        if not is_known:
+            self.prints.add(declared.fingerprint)
+            self.paths.append(frozenset(attribute.path for attribute in declared.attributes))
+        return not is_known
+
+
 def novelty(reading: ReaderResult, document: Document, side: Side) -> Novelty:
     """Compare schemas with a tree.
 
-    Cost: linear in the versions of the schemas that have the same names.
+    Counted as an import counts: of schemas that go on under another name, and of inferred versions, whose types say
+    little, too. Cost: linear in the versions of the schemas that have the same names.
     """
     tree = document.tree(side)
     names = {declaration.name for declaration in reading.declarations}
-    known = {name: schema for name in names if (schema := tree.named(name)) is not None}
-    prints = {name: {v.fingerprint for v in tree.versions(schema.id)} for name, schema in known.items()}
+    known = sum(tree.named(name) is not None for name in names)
+    contents: dict[str, _Contents] = {}
     new: dict[str, list[str]] = {}
-    for each in reading.declarations:
-        there = prints.setdefault(each.name, set())
-        if each.fingerprint not in there:
-            there.add(each.fingerprint)
+    for each in continued(tree, reading).declarations:
+        if each.name not in contents:
+            contents[each.name] = _Contents.of(tree, each.name)
+        if contents[each.name].add(each):
             new.setdefault(each.name, []).append(each.label or "")
     named = tuple((name, tuple(labels)) for name, labels in sorted(new.items()))
     added = sum(len(labels) for _, labels in named)
-    return Novelty(len(names), len(names) - len(known), len(reading.declarations), added, named)
+    return Novelty(len(names), len(names) - known, len(reading.declarations), added, named)
 
 
 def likely_side(reading: ReaderResult, document: Document) -> Side:

@@ -93,6 +93,28 @@ def test_a_version_that_repeats_one_before_it_among_the_files_is_not_new_twice(t
     assert told.new_versions == len(added.added) == 2
 
 
+def test_versions_that_messages_show_are_as_new_as_an_import_finds_them(tmp_path: Path) -> None:
+    """Types read off data change with it: the same columns are the same version."""
+    rows = [{"id": 1}, {"id": "one"}, {"id": 1, "name": "a"}]
+    files = [tmp_path / f"{at}.jsonl" for at in range(len(rows))]
+    for path, row in zip(files, rows, strict=True):
+        place = {"connector": "postgresql", "name": "x", "schema": "public", "table": "t"}
+        envelope = {"before": None, "after": row, "op": "c", "source": place}
+        path.write_text(json.dumps(envelope) + "\n")
+    first = recognize(files[:1]).message_schemas
+    both = recognize(files[1:]).message_schemas
+    assert first is not None
+    assert both is not None
+    assert all(one.inferred for one in (*first.declarations, *both.declarations))
+    with Workbench.create(tmp_path / "p.metl") as workbench:
+        add_reading(workbench, Side.EXTRACTION, first)
+        told = novelty(both, workbench.document, Side.EXTRACTION)
+        assert both.declarations[0].fingerprint != first.declarations[0].fingerprint
+        assert (told.versions, told.new_versions) == (2, 1)
+        assert len(add_reading(workbench, Side.EXTRACTION, both).added) == 1
+        assert novelty(both, workbench.document, Side.EXTRACTION).new_versions == 0
+
+
 def test_schemas_that_no_tree_knows_belong_to_the_extraction_tree(tmp_path: Path) -> None:
     with Workbench.create(tmp_path / "p.metl") as workbench:
         assert likely_side(recognize([schema(tmp_path, "fx.a", "id")]).schemas, workbench.document) is Side.EXTRACTION

@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -100,6 +102,29 @@ def test_the_cross_goes_with_the_element_and_comes_back_with_undo(typed: Window,
     typed.project.undo()
     qtbot.waitUntil(lambda: bool(typed.map.refused.found))
     assert typed.map.matrix.sight.refused == {(key, element)}
+
+
+def test_the_lists_of_the_block_show_the_cross_and_say_what_is_refused(typed: Window) -> None:
+    key, element = amount(typed)
+    at_cell(typed, key, element)
+    QApplication.processEvents()
+    listed = typed.map.block.lists.left
+    other = next(row.id for row in listed.rows.rows if row.id != element.p)
+
+    def said(attribute: int) -> str:
+        return str(listed.rows.index_of(attribute).data(Qt.ItemDataRole.AccessibleTextRole))
+
+    def picture(attribute: int) -> QImage:
+        return listed.grab(listed.visualRect(listed.rows.index_of(attribute))).toImage()
+
+    before, plain = picture(element.p), picture(other)
+    assert "refuse" not in said(element.p)
+    typed.map.refused.look()
+    QApplication.processEvents()
+    assert "typed columns refuse 2 of 4 sampled values: texts, not " in said(element.p)
+    assert "refuse" not in said(other)
+    assert picture(element.p) != before
+    assert picture(other) == plain
 
 
 def test_the_legend_leads_to_a_block_of_refused_values(typed: Window) -> None:

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from metl_gui.core.matrix.blocks import Block, Status
 from metl_gui.core.trees.nodes import Side
+from metl_gui.core.trees.type_verdicts import TypeVerdict
 from metl_gui.ui.block.lines import ROW_PX
 from metl_gui.ui.project.block_lists import ListRow
 from metl_gui.ui.project.text import verdict_words
@@ -40,7 +41,9 @@ def row_words(row: ListRow, side: Side, joint: str, values: str = "") -> str:
     parts = [attribute.path, f"{attribute.type_text}, {need}{key}{', new in this version' if row.is_new else ''}"]
     if row.partner is not None:
         joined = "goes to" if side is Side.EXTRACTION else "comes from"
-        parts.append(", ".join(filter(None, (f"{joined} {row.partner.path}", verdict_words(row.verdict)))))
+        parts.append(
+            ", ".join(filter(None, (f"{joined} {row.partner.path}", row.refused or verdict_words(row.verdict))))
+        )
     else:
         parts.append(f"not mapped: {row.lost}" if row.lost else "not mapped")
     if row.note.is_masked:
@@ -182,7 +185,7 @@ class AttributeDelegate(RowDelegate[ListRow]):
             return
         mark = QRectF(box.left() + size, box.center().y() - size / 2, size, size)
         paint_mark(painter, mark, mark_of(row, model.status), themes.current())
-        paint_verdict(painter, mark, row.verdict, themes.current())
+        paint_verdict(painter, mark, TypeVerdict.MAY_REFUSE if row.refused else row.verdict, themes.current())
         detail = detail_words(row, self._side, model.values.get(row.id, ""))
         _paint_words(painter, box.adjusted(3 * size, 0, -8, 0), row, detail, is_selected)
 

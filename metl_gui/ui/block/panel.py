@@ -23,7 +23,7 @@ from metl_gui.ui.block.two_lists import TwoLists
 from metl_gui.ui.block.version_strip import VersionStrip
 from metl_gui.ui.matrix.input.hit_test import Cell
 from metl_gui.ui.matrix.painting.overlay import Ghost
-from metl_gui.ui.project.block_lists import BlockLists, ListOrder, lists_of, neighbour
+from metl_gui.ui.project.block_lists import BlockLists, ListOrder, RefusedWords, lists_of, neighbour, takes_all
 from metl_gui.ui.project.document import DocumentChange, OpenProject
 from metl_gui.ui.project.notes import SampleWords, notes_of
 from metl_gui.ui.project.panel_updater import PanelUpdater
@@ -114,6 +114,7 @@ class BlockPanel(Surface):
         self.told = ("Block", "", "plain", "")
         self.why_not_confirm: Callable[[Block], str] = _nothing_against
         self.values_of: Callable[[BlockKey], tuple[SampleWords, SampleWords]] = _no_values
+        self.refused: RefusedWords = takes_all
         self.tools = BlockTools()
         self.lists = TwoLists()
         self.versions = VersionStrip()
@@ -275,7 +276,7 @@ class BlockPanel(Surface):
         )
 
     def _fill(self, document: Document, key: BlockKey, block: Block | None) -> None:
-        lists = lists_of(document, key, notes_of(self._project, key))
+        lists = lists_of(document, key, notes_of(self._project, key), self.refused)
         self.lists.show_lists(lists, self._links(lists, block), block.status if block is not None else None)
         self.show_values()
         said = self._project.comments().of_block(key)

@@ -7,7 +7,7 @@ from html import escape
 
 import numpy as np
 
-from metl_gui.core.matrix.blocks import Block, BlockKey, Element, Status
+from metl_gui.core.matrix.blocks import Block, Element, Status
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.project.comments import Comments
 from metl_gui.core.trees.nodes import Attribute, Side
@@ -17,7 +17,7 @@ from metl_gui.ui.matrix.input.selected_content import lost_words
 from metl_gui.ui.matrix.layout.axis import Level
 from metl_gui.ui.matrix.layout.content import PlaneContent
 from metl_gui.ui.matrix.painting.overlay import Ghost
-from metl_gui.ui.project.block_lists import Note
+from metl_gui.ui.project.block_lists import Note, RefusedWords, takes_all
 from metl_gui.ui.project.selection import NodeRef, Selected
 from metl_gui.ui.project.text import number_of, path_of, place_words, schema_name, verdict_words, version_words
 
@@ -46,11 +46,6 @@ def _no_values(_side: Side, _place: NodeRef) -> str:
     return ""
 
 
-def takes_all(_key: BlockKey, _element: Element) -> str:
-    """Return no words: nothing is known of refused values."""
-    return ""
-
-
 def tip(
     content: PlaneContent,
     selected: Selected,
@@ -58,7 +53,7 @@ def tip(
     notes: Callable[[Side, NodeRef], Note],
     comments: Comments,
     values: Callable[[Side, NodeRef], str] = _no_values,
-    refused: Callable[[BlockKey, Element], str] = takes_all,
+    refused: RefusedWords = takes_all,
 ) -> str:
     """Return the tooltip of a cell, tile or header, as rich text.
 
@@ -107,7 +102,7 @@ def _state(
     block: Block | None,
     selected: Selected,
     ghost: Ghost | None,
-    refused: Callable[[BlockKey, Element], str] = takes_all,
+    refused: RefusedWords = takes_all,
 ) -> str:
     element = selected.element
     if block is not None and element is not None and element in block.elements:

@@ -287,6 +287,7 @@ class MapPage(PanelPage):
         for fields in (self.block, self.sources, self.targets):
             fields.dropped.connect(self._dropped_on_field)
         self.block.retold.connect(self._tell_block)
+        self.block.refused = self.refused.words
         self.block.review_wanted.connect(self._want_review)
         self._project.opened.connect(self._opened)
         self._project.changed.connect(self._changed)
@@ -299,6 +300,7 @@ class MapPage(PanelPage):
     def _show_refused(self) -> None:
         for view in self.views:
             view.show_refused(frozenset(self.refused.found))
+        self.block.read_again()
 
     def _show_menu(self, at: QPoint) -> None:
         """Show what can be done with what is selected in the matrix."""

@@ -44,6 +44,8 @@ class Note:
 
 
 NoteOf: TypeAlias = Callable[[Side, Version, Attribute], Note]
+RefusedWords: TypeAlias = Callable[[BlockKey, Element], str]
+"""Say what typed columns refuse of the sampled values of a cell; nothing where they take all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,7 @@ class ListRow:
         is_key: it belongs to the key of its version.
         is_new: no earlier version had it; none of a first version is new.
         verdict: what typed sinks make of the values of the source as the target's type.
+        refused: what typed columns refuse of its sampled values, in words; empty for nothing.
         lost: why it lost its element in this block, empty when it did not.
         note: what people said of it.
     """
@@ -67,6 +70,7 @@ class ListRow:
     verdict: TypeVerdict = TypeVerdict.LOSSLESS
     lost: str = ""
     note: Note = Note()
+    refused: str = ""
 
     @property
     def id(self) -> int:
@@ -109,7 +113,14 @@ def _no_note(_side: Side, _version: Version, _attribute: Attribute) -> Note:
     return Note()
 
 
-def lists_of(document: Document, key: BlockKey, note_of: NoteOf = _no_note) -> BlockLists:
+def takes_all(_key: BlockKey, _element: Element) -> str:
+    """Return no words: nothing is known of refused values."""
+    return ""
+
+
+def lists_of(
+    document: Document, key: BlockKey, note_of: NoteOf = _no_note, refused: RefusedWords = takes_all
+) -> BlockLists:
     """List the attributes of both versions of a block; a block of zeros is two lists without partners."""
     version, entity_version = document.extraction.find_version(key[0]), document.cdm.find_version(key[1])
     if version is None or entity_version is None:
@@ -117,9 +128,9 @@ def lists_of(document: Document, key: BlockKey, note_of: NoteOf = _no_note) -> B
     block = document.matrix.block(*key) or Block(*key)
     columns, rows = {a.id: a for a in version.attributes}, {a.id: a for a in entity_version.attributes}
     known = [e for e in block.elements if e.p in columns and e.q in rows]
-    verdicts = {e: type_verdict(columns[e.p], rows[e.q]) for e in known}
-    left = _Side(document, Side.EXTRACTION, version, {e.p: (rows[e.q], verdicts[e]) for e in known})
-    right = _Side(document, Side.CDM, entity_version, {e.q: (columns[e.p], verdicts[e]) for e in known})
+    signs = {e: (type_verdict(columns[e.p], rows[e.q]), refused(key, e)) for e in known}
+    left = _Side(document, Side.EXTRACTION, version, {e.p: (rows[e.q], *signs[e]) for e in known})
+    right = _Side(document, Side.CDM, entity_version, {e.q: (columns[e.p], *signs[e]) for e in known})
     lost_left = {loss.p_lineage: loss.reason for loss in block.open_losses}
     lost_right = {loss.q_lineage: loss.reason for loss in block.open_losses}
     return BlockLists(key, left.rows(lost_left, note_of), right.rows(lost_right, note_of))
@@ -140,7 +151,7 @@ class _Side:
     document: Document
     side: Side
     version: Version
-    partners: dict[int, tuple[Attribute, TypeVerdict]]
+    partners: dict[int, tuple[Attribute, TypeVerdict, str]]
 
     def rows(self, lost: dict[int, str], note_of: NoteOf) -> tuple[ListRow, ...]:
         new = {a.id for a in self.document.tree(self.side).new_attributes(self.version)}
@@ -150,7 +161,7 @@ class _Side:
     def _row(
         self, attribute: Attribute, new: set[int], keys: frozenset[str], lost: dict[int, str], note_of: NoteOf
     ) -> ListRow:
-        partner, verdict = self.partners.get(attribute.id, (None, TypeVerdict.LOSSLESS))
+        partner, verdict, refused = self.partners.get(attribute.id, (None, TypeVerdict.LOSSLESS, ""))
         return ListRow(
             attribute,
             partner,
@@ -159,6 +170,7 @@ class _Side:
             verdict,
             lost.get(attribute.lineage, "") if partner is None else "",
             note_of(self.side, self.version, attribute),
+            refused,
         )
 
 

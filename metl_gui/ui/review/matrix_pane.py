@@ -21,6 +21,7 @@ from metl_gui.ui.matrix.layout.camera import MARGIN_PX, looking_at, tallest_cell
 from metl_gui.ui.matrix.layout.content import PlaneContent, content_of
 from metl_gui.ui.matrix.painting.overlay import Focus, box_of_block
 from metl_gui.ui.matrix.view import MatrixView
+from metl_gui.ui.project.block_lists import RefusedWords, takes_all
 from metl_gui.ui.project.document import OpenProject
 from metl_gui.ui.project.notes import NodeNotes
 from metl_gui.ui.project.selection import Selected, Selection, still_there
@@ -74,7 +75,7 @@ class MatrixPane(QWidget):
         layout.addWidget(self.matrix, 1)
         self.matrix.describe = self._spoken
         self.matrix.tip = self._tip
-        self.refused: Callable[[BlockKey, Element], str] = descriptions.takes_all
+        self.refused: RefusedWords = takes_all
         self.matrix.picked.connect(self._picked)
         self.matrix.toggle_wanted.connect(self._toggle)
         self.matrix.run_wanted.connect(self._run)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import (
-    QMouseEvent,
-)
+from PySide6.QtGui import QContextMenuEvent, QMouseEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QMenu, QWidget
 
 from metl_gui.core.edits.version_scope import VersionScope
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element
@@ -61,6 +59,21 @@ def double_click(matrix: MatrixView, at: QPoint) -> None:
     """Click twice; ``QTest.mouseDClick`` leaves the button down, also for the tests that follow."""
     QTest.mouseDClick(matrix.viewport(), LEFT, NONE, at)
     QTest.mouseRelease(matrix.viewport(), LEFT, NONE, at)
+
+
+def open_menu(view: QWidget, at: QPoint) -> QMenu:
+    """Ask for the menu of a place by the mouse, and return it."""
+    event = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, at, view.mapToGlobal(at))
+    QApplication.sendEvent(view, event)
+    menu = QApplication.activePopupWidget()
+    assert isinstance(menu, QMenu)
+    return menu
+
+
+def take_entry(menu: QMenu, words: str) -> None:
+    """Click on an entry of an open menu."""
+    (entry,) = (action for action in menu.actions() if action.text() == words)
+    QTest.mouseClick(menu, LEFT, NONE, menu.actionGeometry(entry).center())
 
 
 def blocks(window: Window) -> list[Block]:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QContextMenuEvent, QGuiApplication
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractItemView, QApplication, QLabel, QMenu, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QLabel, QWidget
 
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.project.comments import node_subject
@@ -25,7 +25,7 @@ from metl_gui.workbench.links.known_projects import find_project
 from metl_gui.workbench.links.link import Link, LinkPlace, PlaceKind, read_link
 from metl_gui.workbench.session import EditOrigin, Workbench
 from tests.qt.conftest import activate
-from tests.qt.matrix_hand import at_cell, blocks
+from tests.qt.matrix_hand import at_cell, blocks, open_menu
 from tests.qt.recorded_runs import keep_recorded
 
 _CONTROL_SHIFT = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
@@ -37,10 +37,7 @@ def copied() -> Link:
 
 def ask_menu(view: QWidget, at: QPoint) -> dict[str, object]:
     """Ask for the menu of a place by the mouse, take *Copy link* from it, and return what it had."""
-    event = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, at, view.mapToGlobal(at))
-    QApplication.sendEvent(view, event)
-    menu = QApplication.activePopupWidget()
-    assert isinstance(menu, QMenu)
+    menu = open_menu(view, at)
     entries = {action.text(): action for action in menu.actions()}
     entries["Copy link"].trigger()
     menu.close()

@@ -65,6 +65,7 @@ def _keep(settings: ViewSettings) -> None:
     settings.remember_export("json", Path("/out"))
     settings.shows_time = True
     settings.shows_values = False
+    settings.map_width = 320.0
     settings.folds_settled = True
     settings.shows_first_steps = False
     settings.remember_target("local[2]")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from PySide6.QtCore import QPoint, QRect, Qt, Signal
+from PySide6.QtCore import QRect, Qt, Signal
 from PySide6.QtWidgets import QApplication, QDockWidget, QStackedWidget, QVBoxLayout, QWidget
 
 from metl_gui.core.matrix.blocks import BlockKey, Element
@@ -19,10 +19,12 @@ from metl_gui.ui.map import descriptions as words
 from metl_gui.ui.map.clipboard import Clipboard
 from metl_gui.ui.map.conflict import ConflictSheet
 from metl_gui.ui.map.mapper import EditQuestion, MappingController
+from metl_gui.ui.map.matrix_menu import show_matrix_menu
 from metl_gui.ui.map.navigation import Bookmarks, NavigationController
 from metl_gui.ui.map.planes import Banner, PlaneArranger
 from metl_gui.ui.map.scope_dialog import ScopeDialog
 from metl_gui.ui.map.scoped_edits import ScopedEdit, ScopedEdits
+from metl_gui.ui.map.side_by_side import SideBySide
 from metl_gui.ui.map.tree_collapse import TreeCollapseController
 from metl_gui.ui.matrix.drop_controller import Landing
 from metl_gui.ui.matrix.input.hit_test import Cell, position_range
@@ -42,7 +44,6 @@ from metl_gui.ui.project.selection import (
     still_there,
 )
 from metl_gui.ui.project.settings import ViewSettings
-from metl_gui.ui.trees.node import actions_menu
 from metl_gui.ui.trees.panel import TreePanel
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.dock import Dock, Scrolled
@@ -108,14 +109,6 @@ class EmptyMap(EmptyPlace):
         self.import_wanted.emit(Side.CDM)
 
 
-_MENU = (
-    ("map_chosen", "unmap_chosen", "clear_element", "apply_to_all"),
-    ("open_block", "block_versions", "fit_selection"),
-    ("what_feeds", "where_goes", "progression", "why", "cell_messages", "copy_link"),
-    ("copy_block", "paste_block", "comment"),
-)
-"""The menu of what is selected in the matrix."""
-
 _LEAST_PX = (760, 470)
 """Width and height of the page at scale 1 that the matrix needs with other panels beside it."""
 
@@ -150,6 +143,7 @@ class MapPage(PanelPage):
         self._project = project
         self._selection = selection
         self._jobs = jobs
+        self._settings = settings
         self._is_picking = False
         self._order = SortOrder.TREE
         self._notes = {side: NodeNotes(project, side) for side in Side}
@@ -159,7 +153,8 @@ class MapPage(PanelPage):
         self._extents: tuple[PlaneContent, CellRange, dict[Side, range | None]] | None = None
         self._sheets: dict[QWidget, ConflictSheet] = {}
         self.matrix = MatrixView()
-        self.views = [self.matrix]
+        self.others: list[MatrixView] = []
+        """Views of the plane on other pages."""
         self.planes = PlaneArranger(jobs, self)
         self.edits = ScopedEdits(project, jobs, self)
         self.mapper = MappingController(project, selection, self.planes, self.edits, jobs, self)
@@ -176,6 +171,7 @@ class MapPage(PanelPage):
         self.folding = TreeCollapseController(
             self, ((self.source_dock, self.sources), (self.target_dock, self.targets))
         )
+        self.sides = SideBySide(self.matrix, self._prepare_view, self)
         self._build()
         self._connect()
 
@@ -237,7 +233,7 @@ class MapPage(PanelPage):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(self.banner)
-        layout.addWidget(self.matrix, 1)
+        layout.addWidget(self.sides.splitter, 1)
         self.middle = QStackedWidget()
         self.middle.addWidget(plane)
         self.middle.addWidget(Scrolled(self.empty, gives_way=True))
@@ -267,10 +263,7 @@ class MapPage(PanelPage):
         self.matrix.dropped.connect(self.drop)
         self.matrix.opened.connect(self.open_block)
         self.refused.changed.connect(self._show_refused)
-        self.matrix.menu_wanted.connect(self._show_menu)
-        self.matrix.describe = self._spoken
-        self.matrix.tip = self._tip
-        self.matrix.sight.beside = self.edits.words_at
+        self._prepare_view(self.matrix)
         self.edits.switched.connect(self._tell_scope)
         self.edits.asked.connect(self._show_scope)
         self.edits.left.connect(self._show_left)
@@ -294,26 +287,37 @@ class MapPage(PanelPage):
         self._project.merged.connect(self.planes.rebase)
         self._selection.changed.connect(self._show_selected)
         for panel in (self.sources, self.targets):
-            panel.view.let_go.connect(lambda: self.matrix.bring_into_sight(self._selection.current))
+            panel.view.let_go.connect(lambda: self.sides.worked_in.bring_into_sight(self._selection.current))
         self._selection.lies_within = self._lies_within
+
+    @property
+    def views(self) -> tuple[MatrixView, ...]:
+        """All views of the plane."""
+        return (*self.sides.views, *self.others)
+
+    def _prepare_view(self, view: MatrixView) -> None:
+        """Let a view ask this page for words and menus, and keep how large its overview map is drawn."""
+        view.menu_wanted.connect(lambda wish: show_matrix_menu(view, wish))
+        view.map_sized.connect(self._keep_map_width)
+        view.describe = self._spoken
+        view.tip = self._tip
+        view.sight.beside = self.edits.words_at
+        view.panes.map_width = self._settings.map_width if self._settings is not None else None
+
+    def _keep_map_width(self, width: float | None) -> None:
+        if self._settings is not None:
+            self._settings.map_width = width
 
     def _show_refused(self) -> None:
         for view in self.views:
             view.show_refused(frozenset(self.refused.found))
         self.block.read_again()
 
-    def _show_menu(self, at: QPoint) -> None:
-        """Show what can be done with what is selected in the matrix."""
-        menu = actions_menu(self.matrix, _MENU)
-        if menu is not None:
-            menu.setAccessibleName("Matrix")
-            menu.popup(at)
-
     # following the project
 
     def _opened(self, workbench: Workbench | None) -> None:
         self._leave_sheets()
-        self.matrix.forget_places()
+        self.sides.forget_places()
         self.going.open(workbench.project_id if workbench is not None else "")
         prepared, self._prepared = self._prepared, None
         self.planes.open(self._project.value, prepared)
@@ -336,6 +340,7 @@ class MapPage(PanelPage):
         self._order = order
         if self.planes.shown is not None:
             self.matrix.show_content(self.planes.shown, self.planes.whole)
+            self.sides.show_content()
 
     # following the selection
 
@@ -349,7 +354,9 @@ class MapPage(PanelPage):
     def _show_selected(self, selected: Selected) -> None:
         self._leave_sheets()
         is_held = self.sources.view.is_held or self.targets.view.is_held  # what a drag is meant for must not move
-        self.matrix.show_selected(selected, bring_into_sight=not self._is_picking and not is_held)
+        comes_into_sight = not self._is_picking and not is_held
+        for view in self.sides.views:
+            view.show_selected(selected, bring_into_sight=comes_into_sight and view is self.sides.worked_in)
         if not self._is_picking and self.planes.hides:
             self._tell_hidden(selected)
 
@@ -408,7 +415,8 @@ class MapPage(PanelPage):
     def _ask(self, question: EditQuestion) -> None:
         """Ask beside the cell: in the block panel when one works there, else over the matrix."""
         focus = QApplication.focusWidget()
-        view = next((each for each in self.views if each.isVisible()), self.matrix)
+        visible = [each for each in self.views if each.isVisible()]
+        view = next((each for each in visible if each is self.sides.worked_in), visible[0] if visible else self.matrix)
         over: QWidget = self.block if focus is not None and self.block.isAncestorOf(focus) else view
         if over not in self._sheets:
             self._sheets[over] = ConflictSheet(over)

@@ -32,14 +32,16 @@ class MouseController:
         self._press: Press | None = None
         self._button = Qt.MouseButton.NoButton
         self._drags_map = False
-        self._points = False
+        self._sizes_map = False
+        self._map_before: float | None = None
+        self._shape: Qt.CursorShape | None = None
         self._levels: tuple[Level | None, Level | None] | None = None
         self.space = SpaceKey()
 
     @property
     def is_busy(self) -> bool:
         """Whether a gesture goes on."""
-        return self._press is not None or self._drags_map
+        return self._press is not None or self._drags_map or self._sizes_map
 
     def press(self, event: QMouseEvent) -> None:
         """Begin a gesture."""
@@ -48,7 +50,9 @@ class MouseController:
             return
         self.abandon()  # the same button once more: its release went to somebody else
         self._button = event.button()
-        if button is Button.LEFT and self._view.panes.is_on_map(at):
+        if button is Button.LEFT and self._view.panes.is_on_grip(at):
+            self._sizes_map, self._map_before = True, self._view.panes.map_width
+        elif button is Button.LEFT and self._view.panes.is_on_map(at):
             self._drags_map = True
             self._move_by_map(at)
         elif button is not None:
@@ -60,6 +64,9 @@ class MouseController:
     def move(self, event: QMouseEvent) -> None:
         """Go on with the gesture, or show what is under the pointer."""
         at = event.position()
+        if self._sizes_map:
+            self._view.panes.draw_map_to(at)
+            return
         if self._drags_map:
             self._move_by_map(at)
             return
@@ -77,7 +84,9 @@ class MouseController:
         """End the gesture: do what it means."""
         if event.button() is not self._button:
             return
-        self._drags_map = False
+        if self._sizes_map:
+            self._view.map_sized.emit(self._view.panes.map_width)
+        self._drags_map = self._sizes_map = False
         press, self._press = self._press, None
         self._view.unsetCursor()
         wish = press.release(event.position().x(), event.position().y()) if press is not None else None
@@ -92,6 +101,9 @@ class MouseController:
         """Drill into a tile; ask for the editor of a block when its header or frame is hit."""
         view, hits = self._view, self._view.hits
         if event.button() is not Qt.MouseButton.LeftButton or hits is None:
+            return
+        if view.panes.is_on_grip(event.position()):
+            view.dock_map()
             return
         if view.panes.is_on_map(event.position()):
             view.fit()
@@ -109,11 +121,13 @@ class MouseController:
 
     def abandon(self) -> bool:
         """Let the gesture mean nothing; whether there was one."""
-        if self._press is None and not self._drags_map:
+        if not self.is_busy:
             return False
         if self._press is not None:
             self._press.abandon()
-        self._drags_map = False
+        if self._sizes_map:
+            self._view.panes.show_map_as(self._map_before)
+        self._drags_map = self._sizes_map = False
         self._view.unsetCursor()
         self._view.show_trial(None)
         return True
@@ -145,6 +159,7 @@ class MouseController:
     def point(self, at: QPointF | None) -> None:
         """Show what is under the pointer, nothing for ``None``."""
         view, hits = self._view, self._view.hits
+        view.panes.let_map_give_way(at)
         pointer, inside = Pointer(), QPointF()
         if at is not None and hits is not None:
             inside = at - view.panes.plane.pos()
@@ -153,7 +168,8 @@ class MouseController:
             if is_there and column is not None and row is not None:
                 pointer = Pointer(column, row)
             is_ghost = view.loss_at(inside) is not None and not view.panes.is_on_map(at)
-            self._show_hand(is_ghost or view.panes.sign_at(at) is not None)
+            shape = Qt.CursorShape.PointingHandCursor if is_ghost or view.panes.sign_at(at) is not None else None
+            self._show_shape(Qt.CursorShape.SizeFDiagCursor if view.panes.is_on_grip(at) else shape)
         levels = (hits.level(Side.EXTRACTION), hits.level(Side.CDM)) if hits is not None else None
         if pointer == view.pointer and levels == self._levels:
             return
@@ -162,12 +178,12 @@ class MouseController:
         view.pointed.emit(view.selected_at(inside) if pointer.column is not None else None)
         view.panes.repaint_marks()
 
-    def _show_hand(self, opens: bool) -> None:
-        """Point at what a click opens."""
-        if opens != self._points:
-            self._points = opens
-            if opens:
-                self._view.setCursor(Qt.CursorShape.PointingHandCursor)
+    def _show_shape(self, shape: Qt.CursorShape | None) -> None:
+        """Show by the pointer what a press does there."""
+        if shape != self._shape:
+            self._shape = shape
+            if shape is not None:
+                self._view.setCursor(shape)
             else:
                 self._view.unsetCursor()
 

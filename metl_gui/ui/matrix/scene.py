@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
-from PySide6.QtGui import QFontMetricsF, QPainter
+from PySide6.QtGui import QFontMetricsF, QPainter, QPen
 from PySide6.QtWidgets import QGraphicsScene
 
 from metl_gui.core.matrix.blocks import BlockKey, Element
@@ -226,6 +226,9 @@ class Panes:
         self.tiles = TileCache()
         self.overview = Overview()
         self.has_map = True
+        self.map_width: float | None = None
+        """How wide the map was drawn, in pixels at scale 1; ``None`` while it is docked in the corner."""
+        self._map_gives_way = self._is_map_held = False
         self.legend_entries: list[tuple[QRectF, Sign]] = []
         self._top_picture, self._left_picture, self._legend_picture = KeptPicture(), KeptPicture(), KeptPicture()
         self.plane = Pane(self._paint_plane, 0)
@@ -262,14 +265,61 @@ class Panes:
         self.left.place(QRectF(0, top, left, below - top))
         self.corner.place(QRectF(0, 0, left, top))
         self.legend.place(QRectF(0, below, width, foot))
-        self.map.place(self._map_box(left, top))
+        self._place_map()
+
+    def _place_map(self) -> None:
+        """Put the map into the corner or, as large as it was drawn, over headers and cells."""
+        corner, docked = self.corner.box(), self._docked_map()
+        if self.map_width is None or self._map_gives_way:
+            self.map.place(docked)
+        else:
+            begin, limit = docked.topLeft(), self.legend.box().topRight() - QPointF(8, 8)
+            width = min(float(themes.px(self.map_width)), (limit.x() - begin.x()) * _MOST_MAP)
+            height = min(width * MAP_HEIGHT / MAP_WIDTH, limit.y() - begin.y())
+            is_larger = width > docked.width() and height > docked.height() and corner.width() > 0
+            self.map.place(QRectF(begin.x(), begin.y(), width, height) if is_larger else docked)
         self.show_map_if_needed()
 
-    def _map_box(self, left: float, top: float) -> QRectF:
-        """Return the place of the map: the corner above the row names, below what that says."""
+    def _docked_map(self) -> QRectF:
+        """Return the place of the docked map: the corner above the row names, below what that says."""
+        left, top = self.corner.box().width(), self.corner.box().height()
         begin = 10 + _CORNER_LINES * _corner_line()
         height = min(top - 4 - begin, (left - 14) * MAP_HEIGHT / MAP_WIDTH)
         return QRectF(6, top - 4 - height, left - 14, height)
+
+    def draw_map_to(self, corner: QPointF) -> None:
+        """Draw the map as large as to a point of the widget; near where it is docked it is docked again."""
+        docked = self._docked_map()
+        wide = max(corner.x() - docked.left(), (corner.y() - docked.top()) * MAP_WIDTH / MAP_HEIGHT)
+        self.show_map_as(wide / themes.scale() if wide > docked.width() + _LEAST_GROWTH_PX else None)
+
+    def show_map_as(self, width: float | None) -> None:
+        """Show the map so wide, in pixels at scale 1, or ``None`` in its corner."""
+        self.map_width = width
+        self._place_map()
+        self.repaint()
+
+    def let_map_give_way(self, at: QPointF | None) -> None:
+        """Dock a large map while the pointer is near the cells under it, unless it came there over the corner.
+
+        Args:
+            at: the pointer in the widget, ``None`` while it is elsewhere.
+        """
+        if self.map_width is None:
+            return
+        was_away, self._map_gives_way = self._map_gives_way, False
+        self._place_map()
+        box = self.map.box()
+        if at is None or not box.adjusted(-_NEAR_PX, -_NEAR_PX, _NEAR_PX, _NEAR_PX).contains(at):
+            self._is_map_held = False
+        elif self.corner.box().contains(at):
+            self._is_map_held = True
+        else:
+            self._is_map_held = self._is_map_held and box.contains(at)
+            self._map_gives_way = not self._is_map_held
+        self._place_map()
+        if self._map_gives_way != was_away:
+            self.repaint()
 
     def show_map_if_needed(self) -> None:
         """Show the map only while something is out of sight and there is room for it."""
@@ -302,6 +352,11 @@ class Panes:
     def is_on_map(self, at: QPointF) -> bool:
         """Whether a point of the widget lies on the map."""
         return self.map.isVisible() and self.map.box().contains(at)
+
+    def is_on_grip(self, at: QPointF) -> bool:
+        """Whether a point of the widget lies on the corner of the map by which it is drawn larger."""
+        corner = self.map.box().bottomRight()
+        return self.is_on_map(at) and QRectF(corner - QPointF(_GRIP_PX, _GRIP_PX), corner).contains(at)
 
     def place_on_map(self, at: QPointF) -> tuple[float, float] | None:
         """Return the place of the plane under a point of the widget on the map."""
@@ -402,12 +457,22 @@ class Panes:
             frame, camera = self.frame, self.sight.camera
             seen = QRectF(camera.left, camera.top, frame.width / camera.scale_x, frame.height / camera.scale_y)
             self.overview.paint(painter, size, content, seen, themes.current())
+            painter.setPen(QPen(themes.current().dim, 1.2))
+            corner = size.bottomRight() - QPointF(3.5, 3.5)
+            for reach in (4.0, 8.0):
+                painter.drawLine(corner - QPointF(reach, 0), corner - QPointF(0, reach))
 
 
 _CORNER_LINES = 3
 _LEGEND_FROM = 7
 """Views lower than so many times the legend have none: their cells need the room more."""
 _LEAST_MAP_PX = 36
+_MOST_MAP = 0.6
+"""The largest map, as a share of the width beside its left edge."""
+_LEAST_GROWTH_PX = 8.0
+_NEAR_PX = 24.0
+"""How near to a large map the pointer is when the map leaves the cells to it."""
+_GRIP_PX = 14.0
 
 
 def _corner_line() -> float:

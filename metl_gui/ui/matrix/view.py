@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, Signal
 from PySide6.QtGui import (
@@ -26,6 +27,7 @@ from metl_gui.ui.matrix.input.selected_content import loss_tip
 from metl_gui.ui.matrix.keyboard_controller import KeyboardController
 from metl_gui.ui.matrix.layout.camera import looking_at
 from metl_gui.ui.matrix.layout.content import PlaneContent
+from metl_gui.ui.matrix.layout.ghost_lines import LostHere
 from metl_gui.ui.matrix.mouse_controller import MouseController
 from metl_gui.ui.matrix.painting.difference import ElementDifference
 from metl_gui.ui.matrix.painting.ignored_lines import IgnoredPlaces
@@ -33,7 +35,22 @@ from metl_gui.ui.matrix.painting.overlay import Commented, Focus, Ghost
 from metl_gui.ui.matrix.painting.paint_context import Sign
 from metl_gui.ui.matrix.plane_view import PlaneView
 from metl_gui.ui.matrix.scene import next_thing, says_nothing
-from metl_gui.ui.project.selection import CellRange, Selected
+from metl_gui.ui.project.selection import CellRange, Selected, selected_block
+
+
+@dataclass(frozen=True)
+class MenuRequest:
+    """A menu that is asked for: of what is selected, unless something else is named.
+
+    Args:
+        at: where on the screen.
+        lost: what was lost with the ghost there.
+        is_on_map: whether it is that of the overview map.
+    """
+
+    at: QPoint
+    lost: LostHere | None = None
+    is_on_map: bool = False
 
 
 class MatrixView(PlaneView):
@@ -49,7 +66,9 @@ class MatrixView(PlaneView):
         loss_picked: a block's key and the ``Loss`` of the ghost that was clicked.
         ghost_accepted: a ``Ghost`` that Enter takes.
         ghosts_dismissed: Esc, while suggestions are shown.
-        menu_wanted: where on the screen a menu for what is selected is asked for.
+        menu_wanted: a ``MenuRequest``.
+        map_sized: how wide the overview map was drawn, in pixels at scale 1, ``None`` when it was docked.
+        marked: suggestions, comments, differences or what is never to be mapped are marked in another way.
     """
 
     toggle_wanted = Signal(object)
@@ -61,6 +80,8 @@ class MatrixView(PlaneView):
     ghost_accepted = Signal(object)
     ghosts_dismissed = Signal()
     menu_wanted = Signal(object)
+    map_sized = Signal(object)
+    marked = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -95,17 +116,20 @@ class MatrixView(PlaneView):
         """Show suggestions, none to show no longer."""
         self.sight.ghosts = ghosts
         self.panes.repaint_marks()
+        self.marked.emit()
 
     def show_comments(self, commented: tuple[Commented, ...]) -> None:
         """Mark what was commented on."""
         if commented != self.sight.commented:
             self.sight.commented = commented
             self.panes.repaint_marks()
+            self.marked.emit()
 
     def show_ignored(self, columns: IgnoredPlaces, rows: IgnoredPlaces) -> None:
         """Mark the columns and rows that are never to be mapped."""
         self.sight.ignored = columns, rows
         self.panes.repaint()
+        self.marked.emit()
 
     def show_trial(self, trial: GesturePreview | None) -> None:
         """Show what a gesture would do."""
@@ -118,6 +142,16 @@ class MatrixView(PlaneView):
         self.sight.difference = marks
         self.tiles.is_comparing = marks is not None
         self.panes.repaint()
+        self.marked.emit()
+
+    def take_marks(self, other: MatrixView) -> None:
+        """Mark what another view of the same plane marks, and tint as it does."""
+        sight, tinting = other.sight, other.tiles.tinting
+        self.sight.ghosts, self.sight.commented, self.sight.ignored = sight.ghosts, sight.commented, sight.ignored
+        self.show_difference(sight.difference)
+        self.show_refused(sight.refused)
+        if self.tiles.tinting != tinting:
+            self.panes.tint_by(tinting)
 
     def show_focus(self, focus: Focus | None) -> None:
         """Dim everything but a block, ``None`` for nothing."""
@@ -126,6 +160,11 @@ class MatrixView(PlaneView):
             self.panes.repaint_marks()
 
     # what gestures do
+
+    def dock_map(self) -> None:
+        """Put the overview map back into the corner."""
+        self.panes.show_map_as(None)
+        self.map_sized.emit(None)
 
     def go_to_next(self, *signs: Sign) -> None:
         """Choose the next thing on the plane that has one of some signs, and look at it."""
@@ -199,16 +238,22 @@ class MatrixView(PlaneView):
         """Select what is under the pointer and ask for its menu; by the keyboard for that of what is selected."""
         if event.reason() is QContextMenuEvent.Reason.Keyboard:
             if self.selected != Selected():
-                self.menu_wanted.emit(self.viewport().mapToGlobal(self.viewport().rect().center()))
+                self.menu_wanted.emit(MenuRequest(self.viewport().mapToGlobal(self.viewport().rect().center())))
             return
         at = QPointF(event.pos())
-        inside = at - self.panes.plane.pos()
-        if self.hand.is_busy or self.panes.is_on_map(at) or self.loss_at(inside) is not None:
+        if self.hand.is_busy:
             return
-        selected = self.selected_at(inside)
+        if self.panes.is_on_map(at):
+            self.menu_wanted.emit(MenuRequest(event.globalPos(), is_on_map=True))
+            return
+        inside = at - self.panes.plane.pos()
+        lost = self.loss_at(inside)
+        selected = self.selected_at(inside) if lost is None and self.content is not None else None
+        if lost is not None and self.content is not None:
+            selected = selected_block(self.content.document, lost[0])
         if selected is not None:
             self.picked.emit(selected)
-            self.menu_wanted.emit(event.globalPos())
+            self.menu_wanted.emit(MenuRequest(event.globalPos(), lost))
 
     def leaveEvent(self, event: QEvent) -> None:
         """Forget the pointer."""

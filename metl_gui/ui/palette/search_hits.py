@@ -13,7 +13,7 @@ from metl_gui.core.search.query import TermKind, parse
 from metl_gui.core.trees.nodes import Side
 from metl_gui.core.trees.tree_columns import columns_of
 from metl_gui.ui.palette.dialog import PaletteEntry, found
-from metl_gui.ui.project.selection import NodeRef, Selected, place_of_version
+from metl_gui.ui.project.selection import NodeRef, Selected, place_of_version, selected_block
 from metl_gui.ui.project.text import block_words, number_of
 from metl_gui.workbench.model.comments import place_of
 
@@ -133,8 +133,7 @@ def _reviews(grounds: SearchScope, words: Sequence[str]) -> list[Hit]:
 
 
 def _block(document: Document, item: ReviewItem) -> Selected:
-    v, w = item.key
-    return Selected(place_of_version(document, Side.EXTRACTION, v), place_of_version(document, Side.CDM, w))
+    return selected_block(document, item.key)
 
 
 def _comments(grounds: SearchScope, text: str) -> list[Hit]:

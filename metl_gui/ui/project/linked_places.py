@@ -5,7 +5,7 @@ from __future__ import annotations
 from metl_gui.core.matrix.blocks import BlockKey
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui.project.selection import NodeRef, Selected, place_of_version
+from metl_gui.ui.project.selection import NodeRef, Selected, place_of_version, selected_block
 from metl_gui.workbench.links.link import LinkPlace, PlaceKind
 from metl_gui.workbench.links.places import block_of_place, cell_of_place, node_of_place
 
@@ -55,5 +55,4 @@ def selected_at(document: Document, place: LinkPlace) -> Selected:
             place_of_version(document, Side.EXTRACTION, v, element.p),
             place_of_version(document, Side.CDM, w, element.q),
         )
-    v, w = block_of_place(document, place)
-    return Selected(place_of_version(document, Side.EXTRACTION, v), place_of_version(document, Side.CDM, w))
+    return selected_block(document, block_of_place(document, place))

@@ -149,6 +149,12 @@ def place_of_version(document: Document, side: Side, version_id: int, attribute_
     return NodeRef(document.tree(side).version(version_id).schema_id, version_id, attribute_id)
 
 
+def selected_block(document: Document, key: BlockKey) -> Selected:
+    """Return the two versions of a block."""
+    v, w = key
+    return Selected(place_of_version(document, Side.EXTRACTION, v), place_of_version(document, Side.CDM, w))
+
+
 def block_meant(document: Document, selected: Selected) -> BlockKey | None:
     """Return the block that a selection means; a schema or entity stands for its newest version."""
     ids = []

@@ -22,6 +22,7 @@ _MOST_RECENT = 10
 _MOST_WAREHOUSES = 8
 _MOST_RECENT_ACTIONS = 12
 _MOST_VISITS = 40
+_MOST_MAP_PX = 10_000
 _THEMES = ("light", "dark")
 
 
@@ -160,6 +161,19 @@ class ViewSettings:
     @folds_settled.setter
     def folds_settled(self, is_folded: bool) -> None:
         self._store.setValue("settled", "folded" if is_folded else "")
+
+    @property
+    def map_width(self) -> float | None:
+        """How wide the overview map of the matrix was drawn, in pixels at scale 1; ``None`` in its corner."""
+        try:
+            found = int(str(self._store.value("map_width", 0)))
+        except ValueError:
+            return None
+        return float(found) if 0 < found <= _MOST_MAP_PX else None
+
+    @map_width.setter
+    def map_width(self, width: float | None) -> None:
+        self._store.setValue("map_width", round(width) if width is not None else 0)
 
     @property
     def targets(self) -> list[str]:

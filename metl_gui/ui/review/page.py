@@ -22,12 +22,11 @@ from metl_gui.core.review.assignees import NOBODY_ASSIGNED, Assignments
 from metl_gui.core.review.items import ReviewItem
 from metl_gui.core.review.loss_choices import rename_name
 from metl_gui.core.review.missing_time_zones import MissingTimeZone, missing_time_zones
-from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import UserError
 from metl_gui.ui.block.sketch import BlockLines
 from metl_gui.ui.project.document import OpenProject
 from metl_gui.ui.project.panel_updater import PanelUpdater
-from metl_gui.ui.project.selection import Selected, Selection, place_of_version
+from metl_gui.ui.project.selection import Selected, Selection, selected_block
 from metl_gui.ui.project.text import block_words, number_of
 from metl_gui.ui.review.card import AnswerKind, CardAnswer, LossCard, edit_of
 from metl_gui.ui.review.detail import ItemDetail
@@ -496,10 +495,7 @@ class ReviewPage(PanelPage):
         """Return what is selected when a block is looked at."""
         if self._selection.current.block == key:
             return self._selection.current
-        document = self._project.value
-        return Selected(
-            place_of_version(document, Side.EXTRACTION, key[0]), place_of_version(document, Side.CDM, key[1])
-        )
+        return selected_block(self._project.value, key)
 
     def _names(self) -> tuple[str, str]:
         facts = self.list.current_facts

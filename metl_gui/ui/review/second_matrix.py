@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, Signal
 
+from metl_gui.ui.map.matrix_menu import show_matrix_menu
 from metl_gui.ui.map.page import MapPage
 from metl_gui.ui.project.document import OpenProject
 from metl_gui.ui.project.selection import Selection
@@ -49,7 +50,7 @@ class SecondMatrix(QObject):
     def _make(self) -> MatrixPane:
         pane = self.pane = MatrixPane(self._project, self._selection)
         FocusRing(pane.matrix)
-        self._page.views.append(pane.matrix)
+        self._page.others.append(pane.matrix)
         pane.matrix.sight.beside = self._page.edits.words_at
         pane.matrix.show_refused(frozenset(self._page.refused.found))
         pane.refused = self._page.refused.words
@@ -57,6 +58,8 @@ class SecondMatrix(QObject):
         pane.run_wanted.connect(self._page.mapper.run)
         pane.dropped.connect(self._page.drop)
         pane.loss_picked.connect(self.loss_picked)
+        own = (("Look at the decision", pane.look_at_item), ("Fit the whole matrix", pane.matrix.fit))
+        pane.matrix.menu_wanted.connect(lambda wish: show_matrix_menu(pane.matrix, wish, own, is_beside_cards=True))
         self._show()
         return pane
 

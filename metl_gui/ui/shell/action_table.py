@@ -82,14 +82,17 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
     ),
     "View": (
         ("map_page", "review_page", "run_page", "warehouse_page"),
-        ("fit", "fit_selection", "up_a_level", "> Go"),
-        ("next_waiting", "next_difference", "review_in_matrix"),
+        ("fit", "fit_selection", "two_views", "review_in_matrix", "> Go"),
         ("relevance", "show_everything", "> Order of rows and columns", "> Overlay"),
         ("mapping_list", "what_feeds", "where_goes", "progression", "gaps"),
         ("preview", "> Samples"),
         ("> History", "> Panels", "> Theme", "> Size"),
     ),
-    "View > Go": (("back", "forward"), ("go_to", "add_bookmark", "> Bookmarks")),
+    "View > Go": (
+        ("back", "forward", "up_a_level"),
+        ("go_to", "add_bookmark", "> Bookmarks"),
+        ("next_waiting", "next_difference"),
+    ),
     "View > Samples": (
         ("next_sample", "previous_sample", "choose_sample", "paste_message"),
         ("whole_sample", "sample_values"),

@@ -71,10 +71,12 @@ MAP_ROWS = (
         "View > Go",
         "Back to the place before",
         "Alt+Left",
-        lambda w: w.on_map().matrix.go_back(),
+        lambda w: w.on_map().sides.worked_in.go_back(),
     ),
-    WindowRow("forward", "View > Go", "Forward again", "Alt+Right", lambda w: w.on_map().matrix.go_forward()),
-    WindowRow("up_a_level", "View", "Up a level", "Backspace", lambda w: w.map.matrix.go_up(), scope="matrix"),
+    WindowRow("forward", "View > Go", "Forward again", "Alt+Right", lambda w: w.on_map().sides.worked_in.go_forward()),
+    WindowRow(
+        "up_a_level", "View > Go", "Up a level", "Backspace", lambda w: w.map.sides.worked_in.go_up(), scope="matrix"
+    ),
     WindowRow("go_to", "View > Go", "Go to…", "Ctrl+G", lambda w: w.on_map().going.ask_where()),
     WindowRow("add_bookmark", "View > Go", "Bookmark this place…", "Ctrl+D", lambda w: w.on_map().going.ask_name()),
     _order_row("order_tree", SortOrder.TREE),
@@ -94,6 +96,15 @@ MAP_ROWS = (
         "H",
         lambda w: w.map.planes.switch_everything(),
         scope="matrix",
+    ),
+    WindowRow(
+        "two_views",
+        "View",
+        "Two views side by side",
+        "Ctrl+\\",
+        lambda w: w.on_map().sides.show(not w.map.sides.is_shown),
+        has_project,
+        is_checked=lambda w: w.map.sides.is_shown,
     ),
     WindowRow(
         "copy_block", "Edit", "Copy the block or rectangle", "Ctrl+C", lambda w: w.map.clipboard.copy(), scope="matrix"
@@ -271,7 +282,7 @@ BLOCK_ROWS = (
 
 def choose_overlay(window: Window, overlay: Overlay) -> None:
     """Tint tiles and blocks by an overlay."""
-    window.map.matrix.panes.tint_by(Tinting(overlay, int(time.time() * 1000)))
+    window.map.sides.tint_by(Tinting(overlay, int(time.time() * 1000)))
     window.actions_table.refresh()
 
 
@@ -299,19 +310,19 @@ MATRIX_ROWS = (
     _overlay_row("overlay_coverage", Overlay.COVERAGE),
     WindowRow(
         "next_waiting",
-        "View",
+        "View > Go",
         "Next block that waits",
         "N",
-        lambda w: w.map.matrix.go_to_next(Sign.REVIEW),
+        lambda w: w.map.sides.worked_in.go_to_next(Sign.REVIEW),
         something_waits,
         scope="matrix",
     ),
     WindowRow(
         "next_difference",
-        "View",
+        "View > Go",
         "Next difference",
         "D",
-        lambda w: w.map.matrix.go_to_next(Sign.CAME, Sign.WENT),
+        lambda w: w.map.sides.worked_in.go_to_next(Sign.CAME, Sign.WENT),
         _something_differs,
         scope="matrix",
     ),

@@ -33,7 +33,8 @@ _MOST_FILTER = 1_000
 
 def visit_of(window: Window) -> dict[str, Any]:
     """Describe what the window shows of its project, as JSON values."""
-    place = window.map.matrix.place()
+    place, sides = window.map.matrix.place(), window.map.sides
+    second = sides.second.place() if sides.second is not None and sides.is_shown else None
     selected = window.selection.current
     return {
         "page": window.stack.currentIndex(),
@@ -42,6 +43,7 @@ def visit_of(window: Window) -> dict[str, Any]:
         "selected": [_written(selected.source), _written(selected.target)],
         "production": [run.run_id for run in window.run_page.production.live[:MOST_RUNS]],
         "trees": {panel.side.value: _tree(panel) for panel in (window.map.sources, window.map.targets)},
+        "second": second.as_json() if second is not None else None,
     }
 
 
@@ -59,6 +61,10 @@ def look_again(window: Window, seen: dict[str, Any]) -> None:
     place = Viewpoint.of_json(seen.get("place"))
     if place is not None:
         window.map.matrix.go_to_place(replace(place, selected=selected))
+    second = Viewpoint.of_json(seen.get("second"))
+    if second is not None:
+        window.map.sides.show(True)
+        window.map.sides.views[-1].go_to_place(replace(second, selected=selected))
     if selected != Selected():
         window.selection.choose(selected)
     page = seen.get("page")

@@ -95,9 +95,14 @@ TABLE = (
     WindowRow("review_page", "View", "Review", "Ctrl+2", lambda w: w.show_page(1)),
     WindowRow("run_page", "View", "Run", "Ctrl+3", lambda w: w.show_page(2)),
     WindowRow("warehouse_page", "View", "Warehouse", "Ctrl+4", lambda w: w.show_page(3)),
-    WindowRow("fit", "View", "Fit the whole matrix", "F", lambda w: w.map.matrix.fit(), scope="matrix"),
+    WindowRow("fit", "View", "Fit the whole matrix", "F", lambda w: w.map.sides.worked_in.fit(), scope="matrix"),
     WindowRow(
-        "fit_selection", "View", "Fit the selection", "Z", lambda w: w.map.matrix.fit_selection(), scope="matrix"
+        "fit_selection",
+        "View",
+        "Fit the selection",
+        "Z",
+        lambda w: w.map.sides.worked_in.fit_selection(),
+        scope="matrix",
     ),
     WindowRow("next_panel", "View > Panels", "Next panel", "F6", lambda w: cycle_focus(w, 1), always),
     WindowRow("previous_panel", "View > Panels", "Panel before", "Shift+F6", lambda w: cycle_focus(w, -1), always),

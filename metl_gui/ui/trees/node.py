@@ -6,7 +6,7 @@ and what people said of it. The menu has rows of the action table by name, as fa
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt
@@ -272,15 +272,20 @@ def node_menu(owner: QWidget, side: Side, place: NodeRef) -> QMenu | None:
     return menu
 
 
-def actions_menu(owner: QWidget, sections: tuple[tuple[str, ...], ...]) -> QMenu | None:
+def actions_menu(
+    owner: QWidget, sections: tuple[tuple[str, ...], ...], own: Sequence[tuple[str, Callable[[], object]]] = ()
+) -> QMenu | None:
     """Make a menu of actions of the window that make sense now, ``None`` when none does.
 
     Args:
         owner: the widget that asks; the actions are found above it, in the window.
         sections: names of actions, with a line between sections.
+        own: what the widget itself does, by its words; stands above the sections.
     """
     menu = QMenu(owner)
     menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    for words, does in own:
+        menu.addAction(words).triggered.connect(lambda _=False, does=does: does())
     for section in sections:
         actions = [a for name in section if (a := action_named(owner, name)) is not None and a.isEnabled()]
         if actions and not menu.isEmpty():

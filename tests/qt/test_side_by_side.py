@@ -1,0 +1,175 @@
+"""Two views of the matrix beside each other, and the overview map that is drawn larger over one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from metl_gui.ui.matrix.layout.camera import Camera, fitted
+from metl_gui.ui.matrix.view import MatrixView
+from metl_gui.ui.shell.window import Window
+from metl_gui.workbench.session import Workbench
+from tests.qt.conftest import activate
+from tests.qt.matrix_hand import (
+    CONTROL,
+    LEFT,
+    NONE,
+    at_cell,
+    blocks,
+    double_click,
+    drag,
+    elements,
+    move,
+    open_menu,
+    press,
+    release,
+    shows_cells,
+    take_entry,
+)
+
+
+def two_views(window: Window) -> tuple[MatrixView, MatrixView]:
+    activate(window)
+    window.show_page(0)
+    window.map.matrix.setFocus()
+    QTest.keyClick(window.map.matrix, Qt.Key.Key_Backslash, CONTROL)
+    QApplication.processEvents()
+    first, second = window.map.sides.views
+    assert first is window.map.matrix
+    assert second.isVisible()
+    return first, second
+
+
+def test_a_second_view_begins_where_the_first_looks_and_moves_by_itself(window: Window) -> None:
+    block = blocks(window)[0]
+    activate(window)
+    at_cell(window, block.key, block.elements[0])
+    first, second = two_views(window)
+    assert abs(first.width() - second.width()) < 20
+    assert shows_cells(second)
+    before = first.camera
+    QTest.mouseClick(second.viewport(), LEFT, NONE, second.panes.corner.box().topLeft().toPoint() + QPoint(2, 2))
+    QTest.keyClick(second, Qt.Key.Key_F)
+    assert second.camera == fitted(second.frame)
+    assert first.camera == before, "a key belongs to the view that has the keyboard"
+    first.setFocus()
+    QTest.keyClick(first, Qt.Key.Key_F)
+    assert first.camera == fitted(first.frame)
+    QTest.keyClick(first, Qt.Key.Key_Backslash, CONTROL)
+    assert window.map.sides.views == (first,)
+    assert first.hasFocus()
+
+
+def test_a_click_in_the_second_view_maps_and_shows_in_both_and_moves_neither(window: Window) -> None:
+    block = blocks(window)[0]
+    activate(window)
+    at_cell(window, block.key, block.elements[0])
+    first, second = two_views(window)
+    box = second.cell_box(block.key, block.elements[0])
+    assert box is not None
+    cameras = first.camera, second.camera
+    QTest.mouseClick(second.viewport(), LEFT, NONE, box.center())
+    assert block.elements[0] not in elements(window, block.key)
+    assert first.content is second.content
+    assert first.selected == second.selected == window.selection.current
+    assert window.selection.current.element == block.elements[0]
+    assert (first.camera, second.camera) == cameras
+    window.project.undo()
+    assert first.content is second.content
+
+
+def test_what_is_chosen_elsewhere_comes_into_sight_in_the_view_that_was_worked_in(window: Window) -> None:
+    first, second = two_views(window)
+    for view in (first, second):
+        view.look(Camera(0.0, 0.0, 27.0, 25.0).held(view.frame))
+    second.setFocus()
+    before = first.camera
+    QTest.keyClick(second, Qt.Key.Key_N)  # the next block that waits
+    assert second.camera != Camera(0.0, 0.0, 27.0, 25.0)
+    assert first.camera == before
+
+
+def test_both_views_and_their_places_are_there_at_the_next_opening(
+    window: Window, make_window: Callable[[], Window]
+) -> None:
+    first, second = two_views(window)
+    first.fit()
+    second.look(Camera(3.0, 2.0, 27.0, 25.0).held(second.frame))
+    project = window.project.workbench
+    assert isinstance(project, Workbench)
+    path = project.path
+    window.close()
+    again = make_window()
+    again.commands.open(path)
+    QApplication.processEvents()
+    views = again.map.sides.views
+    assert len(views) == 2
+    assert [shows_cells(view) for view in views] == [False, True]
+
+
+def test_the_map_is_drawn_larger_by_its_corner_and_leaves_the_cells_to_the_pointer(window: Window) -> None:
+    activate(window)
+    matrix = window.map.matrix
+    block = blocks(window)[0]
+    at_cell(window, block.key, block.elements[0])
+    panes = matrix.panes
+    docked = panes.map.box()
+    grip = (docked.bottomRight() - QPointF(4, 4)).toPoint()
+    camera = matrix.camera
+    drag(matrix, grip, grip + QPoint(160, 120))
+    large = panes.map.box()
+    assert large.width() > docked.width() + 100
+    assert large.topLeft() == docked.topLeft() or large.width() > docked.width()
+    assert matrix.camera == camera, "drawing the map larger moves nothing"
+    assert window.settings.map_width is not None
+    far = (panes.plane.box().bottomRight() - QPointF(20, 20)).toPoint()
+    near = (large.bottomRight() + QPointF(12, 12)).toPoint()
+    QTest.mouseMove(matrix.viewport(), far)
+    assert panes.map.box() == large
+    QTest.mouseMove(matrix.viewport(), near)
+    assert panes.map.box() == docked, "what lies under it is worked on"
+    QTest.mouseMove(matrix.viewport(), far)
+    assert panes.map.box() == large
+    corner = panes.corner.box().center().toPoint()
+    QTest.mouseMove(matrix.viewport(), corner)
+    inside = (large.bottomRight() - QPointF(30, 30)).toPoint()
+    QTest.mouseMove(matrix.viewport(), inside)
+    assert panes.map.box() == large, "who came over the corner means the map"
+    press(matrix, inside)
+    release(matrix, inside)
+    assert matrix.camera != camera
+    double_click(matrix, inside)
+    assert matrix.camera == fitted(matrix.frame)
+
+
+def test_a_large_map_goes_back_into_the_corner_by_its_menu_by_its_grip_and_by_esc_while_it_is_drawn(
+    window: Window,
+) -> None:
+    activate(window)
+    matrix, settings = window.map.matrix, window.settings
+    block = blocks(window)[0]
+    at_cell(window, block.key, block.elements[0])
+    panes = matrix.panes
+    docked = panes.map.box()
+    grip = (docked.bottomRight() - QPointF(4, 4)).toPoint()
+    for way in ("menu", "grip", "esc"):
+        QTest.mouseMove(matrix.viewport(), panes.corner.box().center().toPoint())
+        press(matrix, grip)
+        move(matrix, grip + QPoint(150, 110))
+        if way == "esc":
+            QTest.keyClick(matrix, Qt.Key.Key_Escape)
+            release(matrix, grip)
+        else:
+            release(matrix, grip + QPoint(150, 110))
+            assert panes.map.box().width() > docked.width()
+            assert settings.map_width is not None
+        if way == "menu":
+            menu = open_menu(matrix.viewport(), panes.map.box().center().toPoint())
+            take_entry(menu, "Put the map back into the corner")
+        elif way == "grip":
+            double_click(matrix, (panes.map.box().bottomRight() - QPointF(4, 4)).toPoint())
+        assert panes.map.box() == docked, way
+        assert settings.map_width is None

@@ -54,6 +54,7 @@ def typed(make_window: Callable[[], Window], tmp_path: Path) -> Window:
     keep_samples(workbench, str(path))
     window = make_window()
     window.show_project(workbench)
+    window.map.refused._timer.stop()  # tests say when it looks
     return window
 
 

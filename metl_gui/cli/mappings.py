@@ -83,20 +83,42 @@ def _register_map(commands: Commands) -> None:
         action="store_true",
         help="let every line hold for all versions of its schema that have the attribute",
     )
+    parser.add_argument(
+        "--column",
+        action="append",
+        type=named_column,
+        default=[],
+        metavar="NAME=TITLE",
+        help="for a table of another shape, once for each: which of its columns is schema, attribute, entity and "
+        "cdm_attribute, and, where it has them, schema_version and entity_version",
+    )
     parser.add_argument("--dry-run", action="store_true", help="only say what would happen")
+
+
+def named_column(text: str) -> tuple[str, str]:
+    """Read which column of a table of another shape is what."""
+    from metl_gui.core.project.table_columns import TableColumns
+
+    name, _, title = text.partition("=")
+    known = [each for each, _ in TableColumns().as_pairs]
+    if name not in known or not title.strip():
+        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=TITLE with a NAME of {', '.join(known)}")
+    return name, title.strip()
 
 
 def run_map(arguments: argparse.Namespace, out: Output) -> int:
     """Bring a mapping table into the matrix."""
-    from metl_gui.workbench.mapping.table import import_mapping
+    from metl_gui.core.project.table_columns import TableColumns
+    from metl_gui.workbench.mapping.table import ColumnTable, import_mapping
     from metl_gui.workbench.session import Workbench
 
     if arguments.all_versions and arguments.replace:
         wrong_usage(arguments, "--all-versions adds or clears elements; it cannot --replace blocks")
+    path: Path = arguments.csv
     with Workbench.open(Path(arguments.project)) as workbench, out.watching() as watch:
         done = import_mapping(
             workbench,
-            arguments.csv,
+            ColumnTable(path, TableColumns(**dict(arguments.column))) if arguments.column else path,
             _mode(arguments),
             take_proposal=arguments.take_proposal,
             all_versions=arguments.all_versions,

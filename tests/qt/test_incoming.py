@@ -22,6 +22,7 @@ from metl_gui.errors import RunCancelled
 from metl_gui.ui.drop.controller import files_in
 from metl_gui.ui.drop.dry_run import DryRunSheet
 from metl_gui.ui.drop.sheet import Act, DropOffer, DropSheet
+from metl_gui.ui.importing.column_dialog import ColumnDialog
 from metl_gui.ui.jobs.jobs import Jobs
 from metl_gui.ui.shell.window import Window
 from metl_gui.ui.widgets import dialogs
@@ -222,6 +223,61 @@ def test_a_dropped_mapping_table_says_its_numbers_and_adds_its_elements(
     assert f"{rows:,} elements in mapping.csv" in texts(sheet)
     press(sheet, Act.ADD_TABLE)
     assert window.project.value.matrix.ones == rows
+
+
+def columns_asked(window: Window) -> ColumnDialog:
+    found = [dialog for dialog in window.findChildren(ColumnDialog) if dialog.isVisible()]
+    assert len(found) == 1
+    return found[0]
+
+
+THEIRS = """\
+From table;From field;To entity;To field;To version;Owner
+fx.customers.person;vip;customer;notes;2.0.0;me
+fx.customers.person;address_lines;customer;address.lines;2.0.0;me
+"""
+
+
+def test_a_dropped_table_of_another_shape_asks_which_column_is_what_and_then_goes_on_as_usual(
+    opened: Window, tmp_path: Path
+) -> None:
+    (tmp_path / "theirs.csv").write_text(THEIRS)
+    sheet = drop(opened, tmp_path / "theirs.csv")
+    assert "6 columns in theirs.csv: From table, From field, To entity, To field, To version, Owner." in texts(sheet)
+    ones = opened.project.value.matrix.ones
+    press(sheet, Act.ADD_TABLE)
+    dialog = columns_asked(opened)
+    chosen = [box.currentText() for box in dialog.boxes.values()]
+    assert chosen == ["From table", "All versions", "From field", "To entity", "To version", "To field"]
+    read = [dialog.model.index(0, column).data() for column in range(6)]
+    assert read == ["fx.customers.person", "all", "vip", "customer", "2.0.0", "notes"]
+    assert opened.project.value.matrix.ones == ones
+    QTest.mouseClick(dialog.do, Qt.MouseButton.LeftButton)
+    QApplication.processEvents()
+    assert opened.notice.words.text().startswith("1 element set.")  # of the other line the types differ
+    assert opened.project.value.matrix.ones > ones
+    opened.project.undo()
+    assert opened.project.value.matrix.ones == ones
+
+
+def test_columns_that_were_not_guessed_are_chosen_by_key_before_anything_can_be_added(
+    opened: Window, tmp_path: Path
+) -> None:
+    state = opened.project.value.state
+    (tmp_path / "odd.csv").write_text("a,b,c,d\nfx.customers.person,vip,customer,somewhere\n")
+    press(drop(opened, tmp_path / "odd.csv"), Act.ADD_TABLE)
+    dialog = columns_asked(opened)
+    assert [dialog.boxes[name].currentText() for name in ("schema", "attribute", "entity")] == ["a", "b", "c"]
+    assert not dialog.do.isEnabled()
+    assert dialog.why_not.text() == "Choose the column of: attribute of the entity."
+    QTest.keyClick(dialog.boxes["cdm_attribute"], Qt.Key.Key_C)
+    assert dialog.why_not.text() == "“c” is chosen twice."
+    QTest.keyClick(dialog.boxes["cdm_attribute"], Qt.Key.Key_Down)
+    assert dialog.why_not.text() == ""
+    assert dialog.do.isEnabled()
+    QTest.keyClick(dialog, Qt.Key.Key_Escape)
+    QApplication.processEvents()
+    assert opened.project.value.state == state
 
 
 def test_dropped_messages_are_kept_as_samples_and_are_what_a_run_reads(opened: Window, sample: SampleFolder) -> None:

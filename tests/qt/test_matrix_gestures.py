@@ -44,6 +44,7 @@ from tests.qt.matrix_hand import (
     release,
     select,
 )
+from tests.qt.test_tree_gestures import asked
 
 
 @pytest.fixture
@@ -416,6 +417,8 @@ def test_a_field_dropped_on_an_entitys_header_is_created_there_and_mapped(window
     fresh = next(a for a in document.extraction.version(key[0]).attributes if a.path not in known)
     place = at_cell(window, key, Element(targets[0], sources[0]))
     assert drop(window, dragged(window, Side.EXTRACTION, key[0], fresh.id), QPoint(14, place.y()))
+    QTest.mouseClick(asked(window).buttons["make"], LEFT)
+    QApplication.processEvents()
     entity = window.project.value.cdm.version(key[1]).schema_id
     newest = window.project.value.cdm.newest(entity)
     assert newest is not None

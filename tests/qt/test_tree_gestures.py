@@ -16,7 +16,7 @@ from PySide6.QtGui import (
     QHelpEvent,
 )
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QMenu, QToolTip
+from PySide6.QtWidgets import QApplication, QLabel, QMenu, QToolTip
 from pytestqt.qtbot import QtBot
 
 from metl_gui.core.trees.nodes import Side, Version
@@ -27,6 +27,8 @@ from metl_gui.ui.shell.window import Window
 from metl_gui.ui.trees.node import tip_of
 from metl_gui.ui.trees.panel import STRIP_PX, TreePanel
 from metl_gui.ui.trees.view import drag_picture, drag_words
+from metl_gui.ui.widgets import dialogs
+from tests.qt.test_history import answer
 
 LEFT = Qt.MouseButton.LeftButton
 NONE = Qt.KeyboardModifier.NoModifier
@@ -252,6 +254,60 @@ def test_a_field_dropped_on_a_field_of_the_other_tree_is_mapped(targets: TreePan
     block = window.project.value.matrix.block(version.id, target.id)
     assert block is not None
     assert (channel.id, source.id) in block.elements
+
+
+def asked(window: Window) -> dialogs.QuestionDialog:
+    found = [each for each in window.findChildren(dialogs.QuestionDialog) if each.isVisible()]
+    assert len(found) == 1
+    return found[0]
+
+
+def drop_on_name(window: Window, targets: TreePanel, *paths: str) -> None:
+    """Drop fields of the orders on the name of the entity."""
+    version, entity = orders(window), payment(window)
+    found = [version.at_path(path) for path in paths]
+    fields = tuple(NodeRef(version.schema_id, version.id, each.id) for each in found if each is not None)
+    index = targets.model.index_of(NodeRef(entity.schema_id))
+    targets.view.scrollTo(index)
+    assert drop(targets, to_mime(Dragged(Side.EXTRACTION, fields)), targets.view.visualRect(index).center())
+
+
+def test_a_field_dropped_on_the_name_of_an_entity_asks_before_it_makes_a_new_version(
+    targets: TreePanel, window: Window
+) -> None:
+    before, state = payment(window), window.project.value.state
+    drop_on_name(window, targets, "settled")
+    question = asked(window)
+    assert question.windowTitle() == "Make a new version of payment?"
+    said = "Version 3.0.0 has 1 attribute more, mapped from settled of fx.payments.orders 4."
+    assert any(said in label.text() for label in question.findChildren(QLabel))
+    QTest.keyClick(question, Qt.Key.Key_Escape)
+    QApplication.processEvents()
+    assert window.project.value.state == state
+
+    drop_on_name(window, targets, "settled")
+    QTest.mouseClick(asked(window).buttons["cancel"], LEFT)
+    QApplication.processEvents()
+    assert window.project.value.state == state
+
+    drop_on_name(window, targets, "settled")
+    QTest.mouseClick(asked(window).buttons["make"], LEFT)
+    QApplication.processEvents()
+    after = payment(window)
+    assert after.label == "3.0.0"
+    assert {a.path for a in after.attributes} - {a.path for a in before.attributes} == {"settled"}
+    assert window.notice.words.text() == "1 attribute created in a new version of payment and mapped."
+
+
+def test_a_field_that_the_entity_has_already_is_refused_without_a_question(
+    targets: TreePanel, window: Window, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = answer(monkeypatch, "close")
+    state = window.project.value.state
+    drop_on_name(window, targets, "amount")
+    assert shown == ["payment has an attribute amount already."]
+    assert [each for each in window.findChildren(dialogs.QuestionDialog) if each.isVisible()] == []
+    assert window.project.value.state == state
 
 
 def test_a_tree_takes_no_fields_of_its_own_side_and_nothing_foreign(sources: TreePanel, window: Window) -> None:

@@ -1,7 +1,8 @@
 """The mapping as a table, one element a line, as people keep it in a spreadsheet: a CSV file or a workbook.
 
 Of a workbook the sheet ``Mapping`` is read, which the export ``xlsx`` writes and people change. Its columns are those
-of the mapping CSV; further ones are for people and are not read.
+of the mapping CSV; further ones are for people and are not read. A table of another shape is read by the titles that
+its columns have (``TableColumns``), in a workbook without such a sheet from its first one.
 
 Source: docs/reference/mapping-csv.md.
 """
@@ -9,17 +10,20 @@ Source: docs/reference/mapping-csv.md.
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from metl_gui.core.trees.paths import split
 from metl_gui.errors import SchemaError, near_names
 from metl_gui.registry.documents import unreadable
 from metl_gui.registry.tables.cells import LONG_COLUMNS, LONG_TEXTS, MARK, MARKED, exact, long_texts, whole
 from metl_gui.registry.tables.workbook import SheetRow, is_workbook, read_sheet, sheet_names
+
+if TYPE_CHECKING:
+    from _csv import Reader as _Reader
 
 COLUMNS = ("schema", "schema_version", "attribute", "entity", "entity_version", "cdm_attribute")
 OPTIONAL_COLUMNS = ("status", "comment")
@@ -43,7 +47,7 @@ class MappingRow:
         schema_version: version label of the schema.
         attribute: path of the extraction attribute.
         entity: entity name.
-        entity_version: version label of the entity.
+        entity_version: version label of the entity; empty for its newest one, where a table has no such column.
         cdm_attribute: path of the CDM attribute.
         status: block status in words, empty when the table has none.
         comment: comment, may be empty.
@@ -107,18 +111,41 @@ def read_text(text: str, name: str = "The clipboard") -> MappingTable:
 
 
 def _table(path: Path, file: BinaryIO) -> MappingTable:
+    titles, lines = csv_rows(path, file)
+    header = _checked(path, titles)
+    found = [_row(line, header, fields) for line, fields in lines]
+    return MappingTable(
+        tuple(row for row in found if isinstance(row, MappingRow)),
+        tuple(row for row in found if isinstance(row, LineProblem)),
+    )
+
+
+def csv_rows(path: Path, file: BinaryIO) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
+    """Read a table of text: comma, semicolon or tab, with or without byte order mark.
+
+    Returns:
+        The titles of its columns, and each line with anything in it, with the number of the line that it begins at.
+
+    Raises:
+        SchemaError: it is no table; from the iterator too, where that shows only there.
+    """
     lines = _lines(path, file)
     first = next(lines, "")
+    skipped = 0
     if first.strip().lower() in ("sep=,", "sep=;"):
         first = next(lines, "")
         skipped = 1
-    else:
-        skipped = 0
     separator = max(_SEPARATORS, key=first.count)
-    header = _header(path, first, separator)
-    rows: list[MappingRow] = []
-    problems: list[LineProblem] = []
-    reader = csv.reader(lines, delimiter=separator, strict=True)
+    if not first.strip():
+        raise SchemaError(f"{path.name} has nothing in its first line.", f"It must be {','.join(COLUMNS)}.", "Add it.")
+    try:
+        titles = [title.strip() for title in next(csv.reader([first], delimiter=separator, strict=True), [])]
+    except csv.Error as error:
+        raise SchemaError(f"The header of {path.name} cannot be read.", _in_words(error), "Mend line 1.") from error
+    return titles, _rows(path, csv.reader(lines, delimiter=separator, strict=True), skipped)
+
+
+def _rows(path: Path, reader: _Reader, skipped: int) -> Iterator[tuple[int, list[str]]]:
     while True:
         line = reader.line_num + 2 + skipped
         try:
@@ -128,10 +155,9 @@ def _table(path: Path, file: BinaryIO) -> MappingTable:
                 f"{path.name} is no table from line {line} on.", _in_words(error), "Mend it there."
             ) from error
         if fields is None:
-            return MappingTable(tuple(rows), tuple(problems))
+            return
         if any(fields):
-            found = _row(line, header, fields)
-            (rows if isinstance(found, MappingRow) else problems).append(found)  # type: ignore[arg-type]
+            yield line, fields
 
 
 def _lines(path: Path, file: BinaryIO) -> Iterator[str]:
@@ -178,13 +204,8 @@ def _in_words(error: csv.Error) -> str:
     return f"{found[:1].upper()}{found[1:].rstrip('.')}."
 
 
-def _header(path: Path, line: str, separator: str) -> list[str]:
-    if not line.strip():
-        raise SchemaError(f"{path.name} has nothing in its first line.", f"It must be {','.join(COLUMNS)}.", "Add it.")
-    try:
-        names = [name.strip().lower() for name in next(csv.reader([line], delimiter=separator, strict=True), [])]
-    except csv.Error as error:
-        raise SchemaError(f"The header of {path.name} cannot be read.", _in_words(error), "Mend line 1.") from error
+def _checked(path: Path, titles: Sequence[str]) -> list[str]:
+    names = [title.lower() for title in titles]
     missing = [name for name in COLUMNS if name not in names]
     if missing:
         close = " ".join(filter(None, (near_names(name, names) for name in missing[:1])))
@@ -205,11 +226,11 @@ def _row(line: int, header: list[str], fields: list[str]) -> MappingRow | LinePr
     return row_of(line, {name: value for name, value in zip(header, fields, strict=True) if name in READ_COLUMNS})
 
 
-def row_of(line: int, values: dict[str, str]) -> MappingRow | LineProblem:
+def row_of(line: int, values: dict[str, str], may_be_empty: Sequence[str] = ()) -> MappingRow | LineProblem:
     """Make a row of the texts of its columns, or say what is wrong with it."""
     if values.pop(MARK, "").strip().lower() == MARKED:
         values = {name: exact(value) for name, value in values.items()}
-    empty = [name for name in COLUMNS if not values[name]]
+    empty = [name for name in COLUMNS if not values[name] and name not in may_be_empty]
     if empty:
         return LineProblem(line, f"{', '.join(empty)} is empty")
     for name in _PATHS:

@@ -101,6 +101,12 @@ def parts_of(
         parts.append(
             DroppedPart("A mapping table", text, (DropOffer(Act.ADD_TABLE, "Add its elements", table.path, why_not),))
         )
+    for unread in found.unread_tables:
+        titles = ", ".join(some_lines(unread.titles, _LABELS_SHOWN))
+        text = f"{number_of(len(unread.titles), 'column')} in {unread.path.name}: {titles}. "
+        text += "It is a mapping table once you say which of them is what."
+        offer = DropOffer(Act.ADD_TABLE, "Say which column is what…", unread.path, why_not)
+        parts.append(DroppedPart("A table of another shape", text, (offer,)))
     for sheet in found.sheets:
         text = f"{number_of(sheet.answered, 'answer')} in {number_of(sheet.rows, 'row')} of {sheet.path.name}"
         offer = DropOffer(Act.READ_ANSWERS, "See what they would do", sheet.path, "" if has_project else why_not)

@@ -11,11 +11,15 @@ from PySide6.QtWidgets import QFileDialog
 from metl_gui.core.edits.unmapped_versions import plan_like_others
 from metl_gui.core.project.pending_imports import Remainder
 from metl_gui.core.project.reader_result import ReaderResult
+from metl_gui.core.project.table_columns import TableColumns
 from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.context.app_context import PAGES, AppContext
+from metl_gui.ui.importing.column_dialog import ColumnDialog
 from metl_gui.ui.jobs.jobs import JobOutcome, NewestJob
 from metl_gui.ui.project.text import number_of, some_lines
 from metl_gui.ui.widgets import dialogs
+from metl_gui.ui.widgets.dialogs import show_about
+from metl_gui.workbench.importing.foreign_table import ForeignTable, foreign_table
 from metl_gui.workbench.importing.remote_sources import EVERYTHING, ImportFilter
 from metl_gui.workbench.importing.schema_import import (
     ImportResult,
@@ -26,10 +30,11 @@ from metl_gui.workbench.importing.schema_import import (
     resume,
     words,
 )
-from metl_gui.workbench.mapping.table import MapResult, import_mapping
+from metl_gui.workbench.mapping.table import ColumnTable, MapResult, import_mapping
 from metl_gui.workbench.session import EditOrigin, Workbench
 
 _SHOWN = 8
+_TABLE_FILES = "Mapping tables (*.csv *.tsv *.xlsx)"
 _SCHEMAS = "Import of schemas"
 _GOES_ON = "If you stop it, what it has added stays, and the project offers to go on with it."
 _NOTHING = "If you stop it, none of the table is in the project."
@@ -47,6 +52,8 @@ class ImportCommands(QObject):
     def __init__(self, context: AppContext) -> None:
         super().__init__(context.window)
         self._context, self._project = context, context.project
+        self._reading = NewestJob(context.jobs, self)
+        context.project.opened.connect(self._reading.cancel)
         self.interrupted = InterruptedImport(context, self.resume)
 
     def ask_and_import(self, side: Side) -> None:
@@ -98,18 +105,36 @@ class ImportCommands(QObject):
     def ask_and_import_table(self) -> None:
         """Ask for a mapping table and add its elements."""
         name, _ = QFileDialog.getOpenFileName(
-            self._context.window, "Mapping table", str(self._project.folder), "CSV (*.csv)"
+            self._context.window, "Mapping table", str(self._project.folder), _TABLE_FILES
         )
         if name:
             self.import_table(Path(name))
 
     def import_table(self, path: Path) -> None:
-        """Add the elements of a mapping table."""
+        """Add the elements of a mapping table; of one of another shape ask first which column is what."""
+        document = self._project.value
+        self._reading.start(
+            f"Looking at {path.name}",
+            lambda _watch: foreign_table(path, document),
+            lambda outcome: self._take_table(path, outcome),
+        )
+
+    def _take_table(self, path: Path, outcome: JobOutcome[ForeignTable | None]) -> None:
+        self._tell_error(outcome)
+        if outcome.value is not None:
+            dialog = ColumnDialog(outcome.value, self._context.window)
+            dialog.wanted.connect(lambda columns: self._add_table(path, columns))
+            show_about(self._project, dialog)
+        elif outcome.error is None and not outcome.is_cancelled:
+            self._add_table(path)
+
+    def _add_table(self, path: Path, columns: TableColumns | None = None) -> None:
         workbench = self._project.workbench
         if workbench is not None:
+            table = path if columns is None else ColumnTable(path, columns)
             self._context.writer.start(
                 "Import of a mapping table",
-                lambda watch: import_mapping(workbench, path, door=EditOrigin.WINDOW, watch=watch),
+                lambda watch: import_mapping(workbench, table, door=EditOrigin.WINDOW, watch=watch),
                 self._mapped,
                 _NOTHING,
             )
@@ -176,7 +201,9 @@ class ImportCommands(QObject):
     def _show_review(self) -> None:
         self._context.navigate.show_page(PAGES.index("Review"))
 
-    def _tell_error(self, outcome: JobOutcome[ImportResult] | JobOutcome[MapResult]) -> None:
+    def _tell_error(
+        self, outcome: JobOutcome[ImportResult] | JobOutcome[MapResult] | JobOutcome[ForeignTable | None]
+    ) -> None:
         if outcome.error is not None:
             dialogs.tell(outcome.error, self._context.window)
 

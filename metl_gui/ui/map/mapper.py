@@ -1,7 +1,8 @@
 """What people do to the mapping from the Map page: set, clear, run, drop, map and unmap what is chosen.
 
-Every act is one undo step with a title; what could not be done is said in numbers. Only an end that is taken asks. The
-chosen nodes of the trees stand for attributes by version; a schema stands for its newest version.
+Every act is one undo step with a title; what could not be done is said in numbers. Only an end that is taken asks, and
+a new version of an entity. The chosen nodes of the trees stand for attributes by version; a schema stands for its
+newest version.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Signal
 
+from metl_gui.core.changes.draft import perform
 from metl_gui.core.edits.attribute_pairs import Chosen, Pairing, PairingPlan, by_name, by_position, plan, plan_pairs
 from metl_gui.core.edits.block_copy import plan_copy
 from metl_gui.core.edits.elements import SetElements
@@ -20,6 +22,7 @@ from metl_gui.core.edits.version_scope import VersionScope
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Side
+from metl_gui.errors import EditError
 from metl_gui.ui.jobs.jobs import CommandResult, Jobs, work_out
 from metl_gui.ui.map.conflict import ConflictAnswer, ElementConflict, toggle
 from metl_gui.ui.map.planes import PlaneArranger
@@ -28,7 +31,7 @@ from metl_gui.ui.matrix.input.hit_test import Cell
 from metl_gui.ui.matrix.input.selected_content import box_of, box_shown, elements_in, nodes_in, shown_of
 from metl_gui.ui.project.document import OpenProject
 from metl_gui.ui.project.selection import Dragged, NodeRef, Selected, Selection
-from metl_gui.ui.project.text import block_words, number_of, path_of, schema_name, version_words
+from metl_gui.ui.project.text import block_words, number_of, path_of, schema_name, some_lines, version_words
 
 
 def chosen_on(document: Document, side: Side, places: Iterable[NodeRef]) -> tuple[Chosen, ...]:
@@ -88,6 +91,7 @@ def _ordered(document: Document, side: Side, version: int, ids: set[int] | None)
     return tuple(a.id for a in attributes if ids is None or a.id in ids)
 
 
+_NAMED = 4
 _MOST_BLOCKS = 2_000
 _AT_ONCE = 50
 """So many blocks are paired between two events; more of them are a job."""
@@ -99,6 +103,20 @@ class EditQuestion:
 
     conflict: ElementConflict
     answered: Callable[[ConflictAnswer], object]
+
+
+@dataclass(frozen=True)
+class VersionQuestion:
+    """A new version of an entity that waits for an answer.
+
+    Args:
+        title, text: what is asked.
+        make: makes the version.
+    """
+
+    title: str
+    text: str
+    make: Callable[[], object]
 
 
 class MappingController(QObject):
@@ -114,10 +132,12 @@ class MappingController(QObject):
     Signals:
         said: a ``CommandResult``.
         asked: an ``EditQuestion``.
+        version_asked: a ``VersionQuestion``.
     """
 
     said = Signal(object)
     asked = Signal(object)
+    version_asked = Signal(object)
 
     def __init__(
         self,
@@ -276,13 +296,27 @@ class MappingController(QObject):
         self._carry_out(_joined(parts, without), "")
 
     def _create_and_map(self, fields: tuple[NodeRef, ...], entity: NodeRef) -> None:
+        """Ask before an entity gets a new version; what is refused anyway is told without a question."""
         leaves = tuple(AttributeKey(place.version or 0, place.attribute or 0) for place in fields)
+        edit, document = CreateAndMap(entity.schema, leaves), self._project.value
+        try:
+            after = perform(document, edit).after if self._project.can_edit else document
+        except EditError:
+            after = document
+        newest = after.cdm.newest(entity.schema)
+        if after is document or newest is None:
+            self._edits.perform(edit)
+            return
+        name = schema_name(document, Side.CDM, entity.schema)
+        made = f"{number_of(len(leaves), 'attribute')} more, mapped from {_sources(document, fields)}"
+        text = f"Version {newest.label} has {made}. What is mapped to {name} now is carried over to it."
+        self.version_asked.emit(VersionQuestion(f"Make a new version of {name}?", text, lambda: self._make(edit, name)))
+
+    def _make(self, edit: CreateAndMap, name: str) -> None:
         before = self._project.value
-        if self._edits.perform(CreateAndMap(entity.schema, leaves)):
-            taken = taken_words(before, self._project.value)
-            name = schema_name(self._project.value, Side.CDM, entity.schema)
-            said = f"{number_of(len(leaves), 'attribute')} created in a new version of {name} and mapped."
-            self._say(f"{said} {taken}".strip())
+        if self._edits.perform(edit):
+            said = f"{number_of(len(edit.sources), 'attribute')} created in a new version of {name} and mapped."
+            self._say(f"{said} {taken_words(before, self._project.value)}".strip())
 
     # inside
 
@@ -404,6 +438,13 @@ def _joined(parts: list[PairingPlan], without_partner: int) -> PairingPlan:
         sum(part.taken for part in parts),
         without_partner,
     )
+
+
+def _sources(document: Document, fields: tuple[NodeRef, ...]) -> str:
+    """Name the fields of a version, the first few of many."""
+    paths = [path_of(document, Side.EXTRACTION, field.version or 0, field.attribute or 0) for field in fields]
+    named = ", ".join(some_lines(paths, _NAMED))
+    return f"{named} of {version_words(document, Side.EXTRACTION, fields[0].version or 0)}"
 
 
 def _total(elements: Mapping[BlockKey, tuple[Element, ...]]) -> int:

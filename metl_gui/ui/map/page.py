@@ -18,7 +18,7 @@ from metl_gui.ui.jobs.jobs import CommandResult, Jobs
 from metl_gui.ui.map import descriptions as words
 from metl_gui.ui.map.clipboard import Clipboard
 from metl_gui.ui.map.conflict import ConflictSheet
-from metl_gui.ui.map.mapper import EditQuestion, MappingController
+from metl_gui.ui.map.mapper import EditQuestion, MappingController, VersionQuestion
 from metl_gui.ui.map.matrix_menu import show_matrix_menu
 from metl_gui.ui.map.navigation import Bookmarks, NavigationController
 from metl_gui.ui.map.planes import Banner, PlaneArranger
@@ -114,6 +114,9 @@ _LEAST_PX = (760, 470)
 
 _MATRIX_PX = (360, 260)
 """What the matrix has at least beside other panels."""
+
+
+_VERSION_ANSWERS = [("make", "Make it and map"), ("cancel", "Cancel")]
 
 
 class MapPage(PanelPage):
@@ -268,6 +271,7 @@ class MapPage(PanelPage):
         self.edits.asked.connect(self._show_scope)
         self.edits.left.connect(self._show_left)
         self.mapper.asked.connect(self._ask)
+        self.mapper.version_asked.connect(self._ask_version)
         for speaker in (self.edits, self.mapper, self.clipboard, self.going):
             speaker.said.connect(self.said)
         self.clipboard.refused.connect(self._tell_refused)
@@ -424,6 +428,11 @@ class MapPage(PanelPage):
         cell = conflict.key, conflict.wanted
         near = self._brought_into_sight(view, *cell) if over is view else self.block.cell_box(*cell)
         self._sheets[over].ask(self._project.value, conflict, near, question.answered)
+
+    def _ask_version(self, question: VersionQuestion) -> None:
+        dialog = dialogs.QuestionDialog(question.title, question.text, _VERSION_ANSWERS, self)
+        dialog.finished.connect(lambda: question.make() if dialog.answer == _VERSION_ANSWERS[0][0] else None)
+        dialogs.show_about(self._project, dialog)
 
     def _brought_into_sight(self, view: MatrixView, key: BlockKey, element: Element) -> QRect | None:
         """Return where a cell lies in a matrix, which moves to it when it was dropped on elsewhere."""

@@ -26,6 +26,7 @@ from metl_gui.registry.tables import mapping_table
 from metl_gui.registry.tables.workbook import is_workbook, read_sheet, sheet_names
 from metl_gui.store.creation import SUFFIX
 from metl_gui.store.sqlite.connection import is_database, require_project
+from metl_gui.workbench.importing.foreign_table import foreign_head
 from metl_gui.workbench.importing.source_names import continued
 from metl_gui.workbench.review.answer_sheet import ANSWER, KEY, SHEET
 
@@ -51,6 +52,19 @@ class FoundTable:
     path: Path
     rows: int
     problems: int
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadTable:
+    """A table of another shape, which may be a mapping once somebody says which of its columns is what.
+
+    Args:
+        path: the file.
+        titles: of its columns.
+    """
+
+    path: Path
+    titles: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +97,7 @@ class RecognizedFiles:
         refused: everything else, and why.
         sheets: answer sheets.
         message_schemas: versions that the messages are of; ``None`` where these are too many to be read at once.
+        unread_tables: tables of another shape.
     """
 
     projects: tuple[Path, ...] = ()
@@ -95,6 +110,7 @@ class RecognizedFiles:
     refused: tuple[SkippedSource, ...] = ()
     sheets: tuple[FoundSheet, ...] = ()
     message_schemas: ReaderResult | None = None
+    unread_tables: tuple[UnreadTable, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +145,7 @@ def recognize(sources: Sequence[Path], watch: Watch = UNWATCHED) -> RecognizedFi
         if _is_project(source):
             _sort_project(source, projects, refused)
     schemas: list[Path] = []
-    tables: list[FoundTable] = []
+    tables: list[FoundTable | UnreadTable] = []
     messages: list[Path] = []
     sheets: list[FoundSheet] = []
     for at, file in enumerate(found):
@@ -149,13 +165,14 @@ def recognize(sources: Sequence[Path], watch: Watch = UNWATCHED) -> RecognizedFi
         tuple(projects),
         replace(reading, refused=()),
         len(schemas),
-        tuple(tables),
+        tuple(table for table in tables if isinstance(table, FoundTable)),
         tuple(messages),
         message_bytes,
         _source_of(sources, messages),
         (*refused, *reading.refused),
         tuple(sheets),
         _read(messages, watch) if message_bytes <= MOST_MESSAGE_BYTES else None,
+        tuple(table for table in tables if isinstance(table, UnreadTable)),
     )
 
 
@@ -248,8 +265,12 @@ def _sort_project(path: Path, projects: list[Path], refused: list[SkippedSource]
         projects.append(path)
 
 
-def _sort_table(path: Path, tables: list[FoundTable], refused: list[SkippedSource]) -> None:
+def _sort_table(path: Path, tables: list[FoundTable | UnreadTable], refused: list[SkippedSource]) -> None:
     try:
+        head = foreign_head(path)
+        if head is not None:
+            tables.append(UnreadTable(path, head.titles))
+            return
         table = mapping_table.read_table(path)
     except SchemaError as error:
         refused.append(SkippedSource(str(path), _reason(error)))
@@ -258,12 +279,11 @@ def _sort_table(path: Path, tables: list[FoundTable], refused: list[SkippedSourc
 
 
 def _sort_workbook(
-    path: Path, sheets: list[FoundSheet], tables: list[FoundTable], refused: list[SkippedSource]
+    path: Path, sheets: list[FoundSheet], tables: list[FoundTable | UnreadTable], refused: list[SkippedSource]
 ) -> None:
-    """Take a workbook for a mapping when it has its sheet, else for answers."""
+    """Take a workbook for answers when it has their sheet, else for a mapping."""
     try:
-        names = sheet_names(path)
-        if mapping_table.SHEET in names and SHEET not in names:
+        if SHEET not in sheet_names(path):
             _sort_table(path, tables, refused)
             return
         sheet = read_sheet(path, SHEET, (ANSWER, KEY))

@@ -19,8 +19,10 @@ from metl_gui.core.matrix.blocks import Block, BlockKey, Element, Status
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.matrix.partition import largest_permutation
 from metl_gui.core.progress import UNWATCHED, Watch
+from metl_gui.core.project.table_columns import TableColumns
 from metl_gui.core.trees.nodes import Attribute, Schema, Side, Version
 from metl_gui.errors import EditError
+from metl_gui.registry.tables.foreign_table import read_columns
 from metl_gui.registry.tables.mapping_table import MappingRow, MappingTable, read_table
 from metl_gui.workbench.addresses import (
     BlockName,
@@ -44,6 +46,14 @@ class MapMode(StrEnum):
     ADD = "add"
     REPLACE = "replace"
     UNSET = "unset"
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnTable:
+    """A table of another shape, and which of its columns is what."""
+
+    path: Path
+    columns: TableColumns
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +160,7 @@ class _ResolvedRow:
 
 def import_mapping(
     workbench: Workbench,
-    path: Path,
+    path: Path | ColumnTable,
     mode: MapMode = MapMode.ADD,
     take_proposal: bool = False,
     all_versions: bool = False,
@@ -162,7 +172,7 @@ def import_mapping(
 
     Args:
         workbench: the opened project.
-        path: the CSV file, or a workbook of the export ``xlsx``.
+        path: the CSV file, or a workbook of the export ``xlsx``; a table of another shape with what its columns are.
         mode: add the elements, make the named blocks equal to the table, or clear the elements.
         take_proposal: where a block would not be 1:1, keep its largest 1:1 part and say which lines were left out.
         all_versions: every line holds for all versions of its schema; not with ``MapMode.REPLACE``.
@@ -177,8 +187,10 @@ def import_mapping(
         SchemaError: the file cannot be read as a mapping table at all.
         ProjectError: the project cannot be written.
     """
+    columns = path.columns if isinstance(path, ColumnTable) else None
+    path = path.path if isinstance(path, ColumnTable) else path
     watch.step(f"Reading {path.name}")
-    table = read_table(path)
+    table = read_table(path) if columns is None else read_columns(path, columns)
     plan = plan_mapping(workbench.document, table, mode, take_proposal, all_versions, watch)
     if plan.conflicts or dry_run or not plan.edits:
         if not plan.conflicts and plan.edits:
@@ -292,7 +304,7 @@ class _NameLookup:
         self._known: dict[tuple[Side, str, str], _NamedVersion] = {}
 
     def version(self, side: Side, name: str, label: str) -> _NamedVersion:
-        """Return a version.
+        """Return a version, the newest one where no label says which.
 
         Raises:
             EditError: there is none.
@@ -300,7 +312,8 @@ class _NameLookup:
         key = side, name, label
         if key not in self._known:
             schema = find_schema(self.document, side, name)
-            self._known[key] = _NamedVersion(schema, find_version(self.document, side, schema, label))
+            newest = self.document.tree(side).newest(schema.id) if not label else None
+            self._known[key] = _NamedVersion(schema, newest or find_version(self.document, side, schema, label))
         return self._known[key]
 
 

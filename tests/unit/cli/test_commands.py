@@ -10,6 +10,8 @@ import pytest
 from metl_gui import packaged
 from metl_gui.cli.main import main
 from metl_gui.workbench.lanes import control
+from metl_gui.workbench.session import Workbench
+from tests.unit.workbench.conftest import fill
 
 Metl = Callable[..., tuple[int, Any, str]]
 ORDERS = "fx.payments.orders"
@@ -314,3 +316,20 @@ def test_history_compact_leaves_what_is_new_and_says_what_it_did(metl: Metl, pro
     _, document, _ = metl("history", project, "--compact")
     assert (document["merged"], document["left"]) == (0, len(before["states"]))
     assert metl("history", project)[1] == before
+
+
+def test_a_table_of_another_shape_is_mapped_by_the_titles_of_its_columns(metl: Metl, tmp_path: Path) -> None:
+    project = tmp_path / "pay.metl"
+    with Workbench.create(project) as workbench:
+        fill(workbench)
+    table = tmp_path / "theirs.csv"
+    table.write_text("Table,Field,Entity,Goal,Owner\nfx.pay.orders,id,payment,payment_id,me\n")
+    named = [f"--column={each}" for each in ("schema=Table", "attribute=Field", "entity=Entity", "cdm_attribute=Goal")]
+    code, document, _ = metl("map", project, "--csv", table, *named)
+    assert (code, document["set"], document["conflicts"]) == (0, 1, [])
+    code, _, said = metl("map", project, "--csv", table, *named[:3])
+    assert code == 1
+    assert "No column of theirs.csv is named for cdm_attribute." in said
+    with pytest.raises(SystemExit) as ended:
+        metl("map", project, "--csv", table, "--column=attribut=Field")
+    assert ended.value.code == 2

@@ -9,10 +9,12 @@ import pytest
 from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.matrix.blocks import Status
 from metl_gui.core.matrix.canonical import state_hash
+from metl_gui.core.project.table_columns import TableColumns
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import SchemaError
+from metl_gui.workbench.importing.foreign_table import foreign_table
 from metl_gui.workbench.mapping.search import forward
-from metl_gui.workbench.mapping.table import MapMode, import_mapping
+from metl_gui.workbench.mapping.table import ColumnTable, MapMode, import_mapping
 from metl_gui.workbench.review.decisions import retire
 from metl_gui.workbench.session import Workbench
 
@@ -201,3 +203,42 @@ def test_a_table_maps_a_retired_block_again(mapped: Workbench, tmp_path: Path) -
     import_mapping(mapped, write_table(tmp_path, "fx.pay.orders,1,id,refund,1,refund_id", name="second.csv"))
     fed = [a.status for a in forward(mapped.document, "fx.pay.orders").results if a.block.entity == "refund"]
     assert fed == [Status.CONFIRMED]
+
+
+THEIRS = "table,field,target entity,target field,owner\n"
+
+
+def theirs(folder: Path, *lines: str) -> Path:
+    path = folder / "theirs.csv"
+    path.write_text(THEIRS + "".join(f"{line},me\n" for line in lines))
+    return path
+
+
+def test_a_table_of_another_shape_maps_all_versions_to_the_newest_of_the_entity(
+    workbench: Workbench, tmp_path: Path
+) -> None:
+    workbench.do(AddVersion(Side.EXTRACTION, declare("fx.pay.orders", "2", "id", "customer_id", "amount")))
+    workbench.do(AddVersion(Side.CDM, declare("payment", "2", "payment_id", "payer_id", "amount")))
+    path = theirs(tmp_path, "fx.pay.orders,id,payment,payment_id", "fx.pay.orders,legacy,,")
+    table = foreign_table(path, workbench.document)
+    assert table is not None
+    assert table.guess == TableColumns("table", "", "field", "target entity", "", "target field")
+    result = import_mapping(workbench, ColumnTable(path, table.guess))
+    assert (result.set, result.conflicts, result.left) == (2, (), ())
+    assert workbench.undo_title() == "Map 2 elements from theirs.csv"
+    found = forward(workbench.document, "fx.pay.orders.id").results
+    assert {(each.block.version, each.block.entity_version) for each in found} == {("1", "2"), ("2", "2")}
+
+
+def test_a_table_of_another_shape_with_a_name_that_is_not_known_writes_nothing(
+    workbench: Workbench, tmp_path: Path
+) -> None:
+    path = theirs(tmp_path, "fx.pay.orders,id,payment,payment_id", "fx.pay.orders,idd,payment,amount")
+    columns = TableColumns("table", "", "field", "target entity", "", "target field")
+    result = import_mapping(workbench, ColumnTable(path, columns))
+    assert [conflict.line for conflict in result.conflicts] == [3]
+    assert workbench.document.matrix.ones == 0
+
+
+def test_a_table_with_the_columns_of_a_mapping_is_none_of_another_shape(mapped: Workbench, tmp_path: Path) -> None:
+    assert foreign_table(tmp_path / "mapping.csv", mapped.document) is None

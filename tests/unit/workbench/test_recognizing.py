@@ -14,7 +14,7 @@ from metl_gui.errors import RunCancelled, SchemaError
 from metl_gui.workbench.exports import EXPORTS
 from metl_gui.workbench.exports.files import export
 from metl_gui.workbench.importing import dropped_files
-from metl_gui.workbench.importing.dropped_files import Novelty, likely_side, novelty, recognize
+from metl_gui.workbench.importing.dropped_files import Novelty, UnreadTable, likely_side, novelty, recognize
 from metl_gui.workbench.importing.schema_import import add_reading
 from metl_gui.workbench.session import Workbench
 
@@ -148,3 +148,11 @@ def test_a_workbook_of_a_mapping_is_told_from_one_of_answers(mapped: Workbench, 
     found = recognize([tmp_path / "mapping.xlsx"])
     assert [(table.path.name, table.rows, table.problems) for table in found.tables] == [("mapping.xlsx", 6, 0)]
     assert (found.sheets, found.refused) == ((), ())
+
+
+def test_a_table_of_another_shape_is_told_with_its_titles(tmp_path: Path) -> None:
+    (tmp_path / "theirs.csv").write_text("table,field,entity,target\nfx.a,id,a,id\n")
+    (tmp_path / "numbers.csv").write_text("a,b,c\n1,2,3\n")
+    found = recognize([tmp_path])
+    assert found.unread_tables == (UnreadTable(tmp_path / "theirs.csv", ("table", "field", "entity", "target")),)
+    assert [Path(refused.source).name for refused in found.refused] == ["numbers.csv"]

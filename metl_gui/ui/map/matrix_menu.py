@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.matrix.view import MatrixView, MenuRequest
 from metl_gui.ui.trees.node import actions_menu
 
@@ -15,6 +16,7 @@ _SELECTED = (
 )
 _GHOST = (("open_block", "block_versions", "fit_selection"), ("why", "copy_link", "comment"))
 _OVERVIEW = (("fit", "fit_selection", "up_a_level"), ("two_views", "relevance", "show_everything"))
+_FOLDING = {Side.EXTRACTION: ("fold_column", "pin_column"), Side.CDM: ("fold_row", "pin_row")}
 _BESIDE_CARDS = (
     ("open_block", "block_versions"),
     ("what_feeds", "where_goes", "progression", "why", "copy_link", "comment"),
@@ -42,6 +44,8 @@ def show_matrix_menu(
     elif wish.is_on_map and view.panes.map_width is not None:
         own = [("Put the map back into the corner", view.dock_map), *own]
     sections = _OVERVIEW if wish.is_on_map else _GHOST if lost is not None else _SELECTED
+    if wish.header is not None and not is_beside_cards:
+        sections = (_FOLDING[wish.header], *sections)
     menu = actions_menu(view, _BESIDE_CARDS if is_beside_cards else sections, own)
     if menu is not None:
         menu.setAccessibleName("Matrix")

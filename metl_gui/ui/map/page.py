@@ -216,6 +216,10 @@ class MapPage(PanelPage):
         self.block_dock.raise_()
         self.block.take_focus()
 
+    def chosen_on_axis(self, side: Side) -> frozenset[NodeRef]:
+        """Return the chosen schemas, entities and versions of a tree, an attribute's version for it."""
+        return frozenset(replace(place, attribute=None) for place in self._selection.current.all_on(side))
+
     def counts_of(self, selected: Selected) -> str:
         """Return in words what lies in a tile, nothing for a cell."""
         content = self.matrix.content
@@ -265,6 +269,8 @@ class MapPage(PanelPage):
         self.matrix.run_wanted.connect(self.mapper.run)
         self.matrix.dropped.connect(self.drop)
         self.matrix.opened.connect(self.open_block)
+        self.matrix.fold_wanted.connect(lambda wish: self.planes.fold(wish[0], [wish[1]]))
+        self.matrix.pin_wanted.connect(lambda wish: self.planes.pin(wish[0], [wish[1]]))
         self.refused.changed.connect(self._show_refused)
         self._prepare_view(self.matrix)
         self.edits.switched.connect(self._tell_scope)
@@ -345,6 +351,8 @@ class MapPage(PanelPage):
         if self.planes.shown is not None:
             self.matrix.show_content(self.planes.shown, self.planes.whole)
             self.sides.show_content()
+            for view in self.sides.views:
+                view.show_pinned(self.planes.pinned(Side.EXTRACTION), self.planes.pinned(Side.CDM))
 
     # following the selection
 

@@ -5,6 +5,7 @@ A line over the matrix says what it does not show; hidden must never look delete
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -20,6 +21,7 @@ from metl_gui.ui.jobs.jobs import JobOutcome, Jobs
 from metl_gui.ui.matrix.layout.content import Arrangement, PlaneContent, SortOrder, content_after, rebased
 from metl_gui.ui.matrix.layout.sort_and_filter import arranged, needs_arranging
 from metl_gui.ui.project.document import DocumentChange
+from metl_gui.ui.project.selection import NodeRef
 from metl_gui.ui.widgets.pill import KeyButton
 
 _AT_ONCE = 100_000
@@ -124,6 +126,28 @@ class PlaneArranger(QObject):
         """Hide what has no element, or show it again."""
         self._rearrange(replace(self.arrangement, is_relevant_only=is_relevant_only))
 
+    def fold(self, side: Side, nodes: Iterable[NodeRef]) -> None:
+        """Hide schemas, entities or versions; when they are all hidden so already, show them again."""
+        now = self.arrangement
+        self._rearrange(replace(now, folded=_toggled(now.folded, side, nodes)))
+
+    def pin(self, side: Side, nodes: Iterable[NodeRef]) -> None:
+        """Keep schemas, entities or versions whatever a filter hides; when they are all kept already, do so no more."""
+        now = self.arrangement
+        self._rearrange(replace(now, pinned=_toggled(now.pinned, side, nodes)), keeps_open=True)
+
+    def unfold_all(self) -> None:
+        """Fold and pin nothing any more."""
+        self.fold_and_pin(frozenset(), frozenset())
+
+    def fold_and_pin(self, folded: frozenset[tuple[Side, NodeRef]], pinned: frozenset[tuple[Side, NodeRef]]) -> None:
+        """Fold and pin these schemas, entities and versions, and no others."""
+        self._rearrange(replace(self.arrangement, folded=folded, pinned=pinned), keeps_open=True)
+
+    def pinned(self, side: Side) -> frozenset[NodeRef]:
+        """Return what is pinned of one tree."""
+        return frozenset(node for each, node in self.arrangement.pinned if each is side)
+
     def switch_everything(self) -> None:
         """Show everything; once more, hide again what was hidden; with nothing to hide, hide what has no element."""
         if not self.arrangement.hides:
@@ -172,6 +196,13 @@ class PlaneArranger(QObject):
         self.arranged.emit()
 
 
+def _toggled(
+    known: frozenset[tuple[Side, NodeRef]], side: Side, nodes: Iterable[NodeRef]
+) -> frozenset[tuple[Side, NodeRef]]:
+    wanted = frozenset((side, node) for node in nodes)
+    return known - wanted if wanted <= known else known | wanted
+
+
 def _is_same(one: FilterResult, other: FilterResult) -> bool:
     """Whether the same passes two filters."""
     return (
@@ -216,6 +247,8 @@ class Banner(QFrame):
         self.setVisible(now.hides)
         parts = [result.words for result in (now.columns, now.rows) if result is not None]
         parts += ["only what is mapped or waits"] if now.is_relevant_only else []
+        parts += [f"all but {len(now.folded):,} folded"] if now.folded else []
+        parts += [f"{len(now.pinned):,} pinned"] if now.pinned else []
         if self._planes.shows_everything:
             self.words.setText(f"Everything is shown for now ({', '.join(parts)} otherwise)")
             self.switch.setText("Hide it again")

@@ -85,6 +85,7 @@ class SideBySide(QObject):
         if content is not None and second is not None and self.is_shown:
             second.show_content(content, self.first.sight.whole)
             second.show_selected(self.first.selected)
+            second.show_pinned(*(self.first.sight.pinned or (frozenset(), frozenset())))
 
     def tint_by(self, tinting: Tinting) -> None:
         """Tint tiles and blocks of both by an overlay."""
@@ -120,6 +121,8 @@ class SideBySide(QObject):
             (view.dropped, first.dropped),
             (view.pointed, first.pointed),
             (view.opened, first.opened),
+            (view.fold_wanted, first.fold_wanted),
+            (view.pin_wanted, first.pin_wanted),
             (view.loss_picked, first.loss_picked),
             (view.ghost_accepted, first.ghost_accepted),
             (view.ghosts_dismissed, first.ghosts_dismissed),

@@ -34,6 +34,7 @@ class MouseController:
         self._drags_map = False
         self._sizes_map = False
         self._map_before: float | None = None
+        self._was_on_control = False
         self._shape: Qt.CursorShape | None = None
         self._levels: tuple[Level | None, Level | None] | None = None
         self.space = SpaceKey()
@@ -50,6 +51,7 @@ class MouseController:
             return
         self.abandon()  # the same button once more: its release went to somebody else
         self._button = event.button()
+        self._was_on_control = False
         if button is Button.LEFT and self._view.panes.is_on_grip(at):
             self._sizes_map, self._map_before = True, self._view.panes.map_width
         elif button is Button.LEFT and self._view.panes.is_on_map(at):
@@ -100,7 +102,7 @@ class MouseController:
     def double_click(self, event: QMouseEvent) -> None:
         """Drill into a tile; ask for the editor of a block when its header or frame is hit."""
         view, hits = self._view, self._view.hits
-        if event.button() is not Qt.MouseButton.LeftButton or hits is None:
+        if event.button() is not Qt.MouseButton.LeftButton or hits is None or self._was_on_control:
             return
         if view.panes.is_on_grip(event.position()):
             view.dock_map()
@@ -168,7 +170,8 @@ class MouseController:
             if is_there and column is not None and row is not None:
                 pointer = Pointer(column, row)
             is_ghost = view.loss_at(inside) is not None and not view.panes.is_on_map(at)
-            shape = Qt.CursorShape.PointingHandCursor if is_ghost or view.panes.sign_at(at) is not None else None
+            opens = is_ghost or view.panes.sign_at(at) is not None or view.panes.control_at(at) is not None
+            shape = Qt.CursorShape.PointingHandCursor if opens else None
             self._show_shape(Qt.CursorShape.SizeFDiagCursor if view.panes.is_on_grip(at) else shape)
         levels = (hits.level(Side.EXTRACTION), hits.level(Side.CDM)) if hits is not None else None
         if pointer == view.pointer and levels == self._levels:
@@ -213,6 +216,12 @@ class MouseController:
         sign = view.panes.sign_at(QPointF(click.x, click.y))
         if sign is not None:
             view.go_to_next(sign)
+            return
+        control = view.panes.control_at(QPointF(click.x, click.y))
+        if control is not None:
+            self._was_on_control = True
+            wanted = view.pin_wanted if control[1].pins else view.fold_wanted
+            wanted.emit((control[0], control[1].node))
             return
         at = QPointF(click.x, click.y) - view.panes.plane.pos()
         lost = view.loss_at(at)

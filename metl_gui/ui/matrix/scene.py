@@ -20,6 +20,7 @@ from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.matrix.input.gesture_preview import GesturePreview, paint_chosen, paint_preview
 from metl_gui.ui.matrix.input.hit_test import Hits, item_of, node_of, position_of
 from metl_gui.ui.matrix.input.selected_content import PositionBox, box_shown
+from metl_gui.ui.matrix.labels.band_controls import BandControl
 from metl_gui.ui.matrix.labels.headers import Strip, left_px, paint_left, paint_top, top_px
 from metl_gui.ui.matrix.labels.legend import legend_px, paint_legend
 from metl_gui.ui.matrix.layout.axis import Level
@@ -52,7 +53,7 @@ from metl_gui.ui.matrix.painting.plane import HEIGHT_PX as MAP_HEIGHT
 from metl_gui.ui.matrix.painting.plane import WIDTH_PX as MAP_WIDTH
 from metl_gui.ui.matrix.painting.plane import Overview, TileCache
 from metl_gui.ui.matrix.painting.shapes import KeptPicture, Pane, fill_around
-from metl_gui.ui.project.selection import Selected
+from metl_gui.ui.project.selection import NodeRef, Selected
 from metl_gui.ui.theming import theme as themes
 
 LEADING = frozenset(
@@ -168,6 +169,8 @@ class SceneState:
     trial: GesturePreview | None = None
     difference: tuple[ElementDifference, ...] | None = None
     focus: Focus | None = None
+    pinned: tuple[frozenset[NodeRef], frozenset[NodeRef]] | None = None
+    """The nodes of columns and rows that are pinned; ``None`` where headers have no controls."""
     beside: Callable[[Selected], str] = says_nothing
     _known_marks: tuple[object, object, PlacedMarks | None] = (None, None, None)
     _known_box: tuple[object, object, object, PositionBox | None] = (None, None, None, None)
@@ -230,6 +233,7 @@ class Panes:
         """How wide the map was drawn, in pixels at scale 1; ``None`` while it is docked in the corner."""
         self._map_gives_way = self._is_map_held = False
         self.legend_entries: list[tuple[QRectF, Sign]] = []
+        self._controls: dict[Side, list[BandControl]] = {Side.EXTRACTION: [], Side.CDM: []}
         self._top_picture, self._left_picture, self._legend_picture = KeptPicture(), KeptPicture(), KeptPicture()
         self.plane = Pane(self._paint_plane, 0)
         self.overlay = Pane(self._paint_overlay, 1)
@@ -349,6 +353,15 @@ class Panes:
         found = next((sign for box, sign in self.legend_entries if box.contains(inside)), None)
         return found if found in LEADING else None
 
+    def control_at(self, at: QPointF) -> tuple[Side, BandControl] | None:
+        """Return the control of a header at a point of the widget, with the side of the header."""
+        for side, pane in ((Side.EXTRACTION, self.top), (Side.CDM, self.left)):
+            inside = at - pane.pos()
+            found = next((each for each in self._controls[side] if each.box.contains(inside)), None)
+            if found is not None and pane.box().contains(at) and not self.is_on_map(at):
+                return side, found
+        return None
+
     def is_on_map(self, at: QPointF) -> bool:
         """Whether a point of the widget lies on the map."""
         return self.map.isVisible() and self.map.box().contains(at)
@@ -405,11 +418,22 @@ class Panes:
             hover = self.sight.hovered(Side.EXTRACTION)
             ratio = painter.device().devicePixelRatioF()
             strip = Strip(
-                content.columns, camera.left, camera.scale_x, size.width(), hover, waiting, ratio, depth=size.height()
+                content.columns,
+                camera.left,
+                camera.scale_x,
+                size.width(),
+                hover,
+                waiting,
+                ratio,
+                depth=size.height(),
+                pinned=self.sight.pinned[0] if self.sight.pinned is not None else None,
             )
             theme = themes.current()
-            shown = strip, theme, themes.scale()
-            self._top_picture.draw(painter, size, theme.panel, shown, lambda inner: paint_top(inner, strip, theme))
+
+            def paint_into(inner: QPainter) -> None:
+                self._controls[Side.EXTRACTION] = paint_top(inner, strip, theme)
+
+            self._top_picture.draw(painter, size, theme.panel, (strip, theme, themes.scale()), paint_into)
 
     def _paint_left(self, painter: QPainter, size: QRectF) -> None:
         content = self.sight.content
@@ -417,10 +441,14 @@ class Panes:
             camera, hover = self.sight.snapped, self.sight.hovered(Side.CDM)
             ratio = painter.device().devicePixelRatioF()
             stretch = camera.top, camera.scale_y, size.height()
-            strip = Strip(content.rows, *stretch, hover, frozenset(), ratio, depth=size.width())
+            pinned = self.sight.pinned[1] if self.sight.pinned is not None else None
+            strip = Strip(content.rows, *stretch, hover, frozenset(), ratio, depth=size.width(), pinned=pinned)
             theme = themes.current()
-            shown = strip, theme, themes.scale()
-            self._left_picture.draw(painter, size, theme.panel, shown, lambda inner: paint_left(inner, strip, theme))
+
+            def paint_into(inner: QPainter) -> None:
+                self._controls[Side.CDM] = paint_left(inner, strip, theme)
+
+            self._left_picture.draw(painter, size, theme.panel, (strip, theme, themes.scale()), paint_into)
 
     def _paint_legend(self, painter: QPainter, size: QRectF) -> None:
         content = self.sight.content

@@ -21,6 +21,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QToolTip, QWidget
 
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.matrix.drop_controller import FieldDropController
 from metl_gui.ui.matrix.input.gesture_preview import GesturePreview
 from metl_gui.ui.matrix.input.selected_content import loss_tip
@@ -35,7 +36,7 @@ from metl_gui.ui.matrix.painting.overlay import Commented, Focus, Ghost
 from metl_gui.ui.matrix.painting.paint_context import Sign
 from metl_gui.ui.matrix.plane_view import PlaneView
 from metl_gui.ui.matrix.scene import next_thing, says_nothing
-from metl_gui.ui.project.selection import CellRange, Selected, selected_block
+from metl_gui.ui.project.selection import CellRange, NodeRef, Selected, selected_block
 
 
 @dataclass(frozen=True)
@@ -46,11 +47,13 @@ class MenuRequest:
         at: where on the screen.
         lost: what was lost with the ghost there.
         is_on_map: whether it is that of the overview map.
+        header: the side in whose header it is asked for.
     """
 
     at: QPoint
     lost: LostHere | None = None
     is_on_map: bool = False
+    header: Side | None = None
 
 
 class MatrixView(PlaneView):
@@ -68,6 +71,7 @@ class MatrixView(PlaneView):
         ghosts_dismissed: Esc, while suggestions are shown.
         menu_wanted: a ``MenuRequest``.
         map_sized: how wide the overview map was drawn, in pixels at scale 1, ``None`` when it was docked.
+        fold_wanted, pin_wanted: (side, ``NodeRef``) of the band whose triangle or pin was clicked.
         marked: suggestions, comments, differences or what is never to be mapped are marked in another way.
     """
 
@@ -82,6 +86,8 @@ class MatrixView(PlaneView):
     menu_wanted = Signal(object)
     map_sized = Signal(object)
     marked = Signal()
+    fold_wanted = Signal(object)
+    pin_wanted = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -130,6 +136,11 @@ class MatrixView(PlaneView):
         self.sight.ignored = columns, rows
         self.panes.repaint()
         self.marked.emit()
+
+    def show_pinned(self, columns: frozenset[NodeRef], rows: frozenset[NodeRef]) -> None:
+        """Let bands of headers be folded and pinned, and mark those that are pinned."""
+        self.sight.pinned = columns, rows
+        self.panes.repaint_marks()
 
     def show_trial(self, trial: GesturePreview | None) -> None:
         """Show what a gesture would do."""
@@ -253,7 +264,8 @@ class MatrixView(PlaneView):
             selected = selected_block(self.content.document, lost[0])
         if selected is not None:
             self.picked.emit(selected)
-            self.menu_wanted.emit(MenuRequest(event.globalPos(), lost))
+            header = Side.EXTRACTION if inside.y() < 0 else Side.CDM if inside.x() < 0 else None
+            self.menu_wanted.emit(MenuRequest(event.globalPos(), lost, header=header))
 
     def leaveEvent(self, event: QEvent) -> None:
         """Forget the pointer."""
@@ -299,6 +311,8 @@ class MatrixView(PlaneView):
         selected = self.selected_at(inside) if not is_on_map and lost is None else None
         words = self.tip(selected) if selected is not None else loss_tip(lost)
         words = words or ("Go to the next one" if self.panes.sign_at(at) is not None else "")
+        control = self.panes.control_at(at)
+        words = control[1].words if control is not None else words
         if words:
             QToolTip.showText(on_screen, words, self)
         else:

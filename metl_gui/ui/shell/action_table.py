@@ -83,7 +83,7 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
     "View": (
         ("map_page", "review_page", "run_page", "warehouse_page"),
         ("fit", "fit_selection", "two_views", "review_in_matrix", "> Go"),
-        ("relevance", "show_everything", "> Order of rows and columns", "> Overlay"),
+        ("relevance", "show_everything", "> Fold and pin", "> Order of rows and columns", "> Overlay"),
         ("mapping_list", "what_feeds", "where_goes", "progression", "gaps"),
         ("preview", "> Samples"),
         ("> History", "> Panels", "> Theme", "> Size"),
@@ -93,6 +93,7 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
         ("go_to", "add_bookmark", "> Bookmarks"),
         ("next_waiting", "next_difference"),
     ),
+    "View > Fold and pin": (("fold_column", "fold_row"), ("pin_column", "pin_row"), ("unfold_all",)),
     "View > Samples": (
         ("next_sample", "previous_sample", "choose_sample", "paste_message"),
         ("whole_sample", "sample_values"),

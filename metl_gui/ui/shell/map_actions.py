@@ -9,10 +9,12 @@ import time
 from typing import TYPE_CHECKING
 
 from metl_gui.core.edits.version_scope import VersionScope
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.actions.table import EditCondition
 from metl_gui.ui.matrix.layout.content import SortOrder
 from metl_gui.ui.matrix.painting.paint_context import Overlay, Sign, Tinting
 from metl_gui.ui.shell.conditions import (
+    Condition,
     WindowRow,
     all_of,
     can_edit,
@@ -57,6 +59,44 @@ def _scope_row(id_: str, scope: VersionScope) -> WindowRow:
     )
 
 
+def _fold_row(id_: str, text: str, key: str, side: Side) -> WindowRow:
+    def is_folded(window: Window) -> bool:
+        chosen = {(side, node) for node in window.map.chosen_on_axis(side)}
+        return bool(chosen) and chosen <= window.map.planes.arrangement.folded
+
+    return WindowRow(
+        id_,
+        "View > Fold and pin",
+        text,
+        key,
+        lambda w: w.map.planes.fold(side, w.map.chosen_on_axis(side)),
+        _chosen_of(side),
+        is_checked=is_folded,
+        scope="matrix",
+    )
+
+
+def _pin_row(id_: str, text: str, key: str, side: Side) -> WindowRow:
+    def is_pinned(window: Window) -> bool:
+        chosen = window.map.chosen_on_axis(side)
+        return bool(chosen) and chosen <= window.map.planes.pinned(side)
+
+    return WindowRow(
+        id_,
+        "View > Fold and pin",
+        text,
+        key,
+        lambda w: w.map.planes.pin(side, w.map.chosen_on_axis(side)),
+        _chosen_of(side),
+        is_checked=is_pinned,
+        scope="matrix",
+    )
+
+
+def _chosen_of(side: Side) -> Condition:
+    return lambda window: has_project(window) and window.selection.current.on(side) is not None
+
+
 MAP_ROWS = (
     WindowRow(
         "clear_element",
@@ -96,6 +136,13 @@ MAP_ROWS = (
         "H",
         lambda w: w.map.planes.switch_everything(),
         scope="matrix",
+    ),
+    _fold_row("fold_column", "Fold the chosen columns", "X", Side.EXTRACTION),
+    _fold_row("fold_row", "Fold the chosen rows", "Y", Side.CDM),
+    _pin_row("pin_column", "Pin the chosen columns", "Shift+X", Side.EXTRACTION),
+    _pin_row("pin_row", "Pin the chosen rows", "Shift+Y", Side.CDM),
+    WindowRow(
+        "unfold_all", "View > Fold and pin", "Unfold and unpin everything", does=lambda w: w.map.planes.unfold_all()
     ),
     WindowRow(
         "two_views",

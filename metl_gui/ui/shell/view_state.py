@@ -7,7 +7,7 @@ A visit comes from a file that anybody may have changed, so everything that does
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +44,8 @@ def visit_of(window: Window) -> dict[str, Any]:
         "production": [run.run_id for run in window.run_page.production.live[:MOST_RUNS]],
         "trees": {panel.side.value: _tree(panel) for panel in (window.map.sources, window.map.targets)},
         "second": second.as_json() if second is not None else None,
+        "folded": _written_nodes(window.map.planes.arrangement.folded),
+        "pinned": _written_nodes(window.map.planes.arrangement.pinned),
     }
 
 
@@ -57,6 +59,9 @@ def look_again(window: Window, seen: dict[str, Any]) -> None:
     order = seen.get("order")
     if order in list(SortOrder) and order != window.map.planes.arrangement.order:
         window.map.planes.order(SortOrder(order))
+    folded, pinned = (_read_nodes(window.project.value, seen.get(name)) for name in ("folded", "pinned"))
+    if folded or pinned:
+        window.map.planes.fold_and_pin(folded, pinned)
     selected = _read_selected(window.project.value, seen.get("selected"))
     place = Viewpoint.of_json(seen.get("place"))
     if place is not None:
@@ -140,6 +145,20 @@ class _Opener(QObject):
             if not index.isValid():
                 break
         return index
+
+
+def _written_nodes(nodes: Iterable[tuple[Side, NodeRef]]) -> list[Any]:
+    return sorted(([side.value, _written(node)] for side, node in nodes), key=str)
+
+
+def _read_nodes(document: Document, found: Any) -> frozenset[tuple[Side, NodeRef]]:
+    nodes: set[tuple[Side, NodeRef]] = set()
+    for each in found[:_MOST_ROWS] if isinstance(found, list) else []:
+        if isinstance(each, list) and len(each) == 2 and each[0] in list(Side):
+            node = _read(Side(each[0]), document, each[1])
+            if node is not None and _written(node) == each[1]:
+                nodes.add((Side(each[0]), node))
+    return frozenset(nodes)
 
 
 def _written(place: NodeRef | None) -> list[int | None] | None:

@@ -246,10 +246,19 @@ _LOOKING = (
 )
 _SAYING = ("same_as", "not_same_as", "comment", "mask", "never_map")
 _VERSION = ("new_entity_version", "remove_version")
-_SETTINGS = {"schema_settings": Side.EXTRACTION, "entity_settings": Side.CDM}
+_SETTINGS = ("schema_settings", "entity_settings")
+_IN_MATRIX = ("fold_column", "fold_row", "pin_column", "pin_row")
+_OF_SIDE = {
+    "schema_settings": Side.EXTRACTION,
+    "entity_settings": Side.CDM,
+    "fold_column": Side.EXTRACTION,
+    "pin_column": Side.EXTRACTION,
+    "fold_row": Side.CDM,
+    "pin_row": Side.CDM,
+}
 _SECTIONS: dict[str, tuple[tuple[str, ...], ...]] = {
-    "schema": (_MAPPING, _LOOKING, ("comment", *_SETTINGS), ("new_entity_version",)),
-    "version": (_MAPPING, _LOOKING, ("comment", *_SETTINGS), _VERSION),
+    "schema": (_MAPPING, _LOOKING, _IN_MATRIX, ("comment", *_SETTINGS), ("new_entity_version",)),
+    "version": (_MAPPING, _LOOKING, _IN_MATRIX, ("comment", *_SETTINGS), _VERSION),
     "attribute": (_MAPPING, _LOOKING, _SAYING),
 }
 
@@ -263,9 +272,7 @@ def node_menu(owner: QWidget, side: Side, place: NodeRef) -> QMenu | None:
         place: the node.
     """
     kind = "schema" if place.version is None else "version" if place.attribute is None else "attribute"
-    sections = tuple(
-        tuple(name for name in section if _SETTINGS.get(name, side) is side) for section in _SECTIONS[kind]
-    )
+    sections = tuple(tuple(name for name in section if _OF_SIDE.get(name, side) is side) for section in _SECTIONS[kind])
     menu = actions_menu(owner, sections)
     if menu is not None:
         menu.setAccessibleName("Extraction" if side is Side.EXTRACTION else "Canonical model")

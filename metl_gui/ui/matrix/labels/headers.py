@@ -17,12 +17,14 @@ from PySide6.QtCore import QLineF, QRectF
 from PySide6.QtGui import QColor, QPainter, QPen
 
 from metl_gui.core.trees.schema_names import group_of, name_in_group
+from metl_gui.ui.matrix.labels.band_controls import BandControl, controls_of, paint_controls
 from metl_gui.ui.matrix.layout.axis import Axis, Level
 from metl_gui.ui.matrix.layout.camera import level_at
 from metl_gui.ui.matrix.layout.placement import GHOST
 from metl_gui.ui.matrix.painting.axis_gaps import notch_pen, notches, reach_px
 from metl_gui.ui.matrix.painting.shapes import BoxPainter
 from metl_gui.ui.matrix.painting.text_layout import Fonts, TextAlignment, TextPainter
+from metl_gui.ui.project.selection import NodeRef
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.theming.theme import Theme
 
@@ -133,6 +135,7 @@ class Strip:
         ratio: device pixels a pixel.
         is_vector: write words as words, for files that keep them.
         depth: height of a columns' header or width of a rows' one, 0 for the usual one.
+        pinned: the nodes that are pinned; ``None`` where bands have no controls, as on paper.
     """
 
     axis: Axis
@@ -144,6 +147,11 @@ class Strip:
     ratio: float = 1.0
     is_vector: bool = False
     depth: float = 0.0
+    pinned: frozenset[NodeRef] | None = None
+
+    def controls(self, level: Level, item: int, seen: QRectF) -> list[BandControl]:
+        """Return the controls of a band of which a part is in sight."""
+        return [] if self.pinned is None else controls_of(self.axis, level, item, seen, self.pinned)
 
     @property
     def level(self) -> Level | None:
@@ -184,15 +192,16 @@ class Strip:
         return (self.hover if level is Level.ATTRIBUTE else self.axis.spans(level).item_of(self.hover)) == item
 
 
-def paint_top(painter: QPainter, strip: Strip, theme: Theme) -> None:
-    """Paint the header of the columns into a box of ``pixels`` by its depth."""
+def paint_top(painter: QPainter, strip: Strip, theme: Theme) -> list[BandControl]:
+    """Paint the header of the columns into a box of ``pixels`` by its depth, and return the controls of its bands."""
+    controls: list[BandControl] = []
     depth = strip.depth or top_px()
     bottom = depth - 4.0
     letters = TextPainter(painter, strip.ratio, is_vector=strip.is_vector)
     level = strip.shown_level
     top = 4.0
     for each, begin, height in top_bands(strip.axis, strip.shown_level, depth):
-        _bands(painter, letters, strip, each, QRectF(0, begin, strip.pixels, height), theme)
+        controls += _bands(painter, letters, strip, each, QRectF(0, begin, strip.pixels, height), theme)
         top = begin + height + _GAP
     if level is not Level.VERSION:
         place = QRectF(0, top + 2, strip.pixels, bottom - top - 2)
@@ -203,6 +212,7 @@ def paint_top(painter: QPainter, strip: Strip, theme: Theme) -> None:
             x = box.center().x() + _STRIKE * letters.plain.height
             _strike(painter, QLineF(x, box.bottom(), x, box.bottom() - letters.plain.width(words)), theme)
     _paint_notches(painter, strip, depth - 1.0, theme, is_top=True)
+    return controls
 
 
 def top_bands(axis: Axis, level: Level, depth: float) -> list[tuple[Level, float, float]]:
@@ -230,8 +240,9 @@ def level_in_left(drawn: Level | None, x: float) -> Level | None:
     return Level.VERSION if drawn is Level.ATTRIBUTE and x < 6 + _band_px() + _GAP else drawn
 
 
-def paint_left(painter: QPainter, strip: Strip, theme: Theme) -> None:
-    """Paint the header of the rows into a box of its depth by ``pixels``."""
+def paint_left(painter: QPainter, strip: Strip, theme: Theme) -> list[BandControl]:
+    """Paint the header of the rows into a box of its depth by ``pixels``, and return the controls of its bands."""
+    controls: list[BandControl] = []
     depth = strip.depth or left_px()
     letters = TextPainter(painter, strip.ratio, is_vector=strip.is_vector)
     level = strip.shown_level
@@ -240,8 +251,8 @@ def paint_left(painter: QPainter, strip: Strip, theme: Theme) -> None:
         coarser = next(iter(each for each in strip.coarser(level) if each > Level.SCHEMA), None)
     if coarser is not None:
         for item, begin, end in strip.items(coarser, 12.0):
-            words = name_of(strip.axis, coarser, item, is_full=True)
-            _upright_band(painter, letters, QRectF(6, begin, _band_px(), end - begin), words, strip, theme)
+            box = QRectF(6, begin, _band_px(), end - begin)
+            controls += _upright_band(painter, letters, box, strip, (coarser, item), theme)
     room = depth - _band_px() - 20.0 if coarser is not None else depth - 16.0
     before: int | None = None
     for item, begin, end in strip.named(level, _LEAST_LINE * letters.plain.height):
@@ -260,6 +271,7 @@ def paint_left(painter: QPainter, strip: Strip, theme: Theme) -> None:
         y = box.center().y() + _STRIKE * letters.plain.height
         _strike(painter, QLineF(box.right() - letters.plain.width(words), y, box.right(), y), theme)
     _paint_notches(painter, strip, depth - 1.0, theme, is_top=False)
+    return controls
 
 
 def without_parent(axis: Axis, item: int, before: int | None) -> str:
@@ -326,7 +338,10 @@ def _says_nothing(band: Level, level: Level) -> bool:
     return level is Level.ATTRIBUTE and band >= Level.GROUP
 
 
-def _bands(painter: QPainter, letters: TextPainter, strip: Strip, level: Level, place: QRectF, theme: Theme) -> None:
+def _bands(
+    painter: QPainter, letters: TextPainter, strip: Strip, level: Level, place: QRectF, theme: Theme
+) -> list[BandControl]:
+    controls: list[BandControl] = []
     is_bold = level > Level.VERSION
     is_full = strip.shown_level is Level.ATTRIBUTE
     fonts = letters.bold if is_bold else letters.plain
@@ -341,6 +356,10 @@ def _bands(painter: QPainter, letters: TextPainter, strip: Strip, level: Level, 
         left, right = max(begin, 0.0) + margin, min(end, strip.pixels) - margin
         if right - left < 6:
             continue
+        own = strip.controls(level, item, QRectF(left, place.top(), right - left, place.height()))
+        if own:
+            left, right = own[0].box.right(), own[-1].box.left()
+            controls += own
         waits = _waits(strip, level, item)
         if level is Level.VERSION:
             words = _version_words(strip.axis.name(level, item), right - left, fonts.width, waits)
@@ -350,6 +369,8 @@ def _bands(painter: QPainter, letters: TextPainter, strip: Strip, level: Level, 
         if _says_something(words):
             colour = _band_ink(strip, level, item, theme, waits)
             letters.write(words, QRectF(left, place.top(), right - left, place.height()), colour, bold=is_bold)
+    paint_controls(painter, controls, theme)
+    return controls
 
 
 def _waits(strip: Strip, level: Level, item: int) -> bool:
@@ -370,15 +391,23 @@ def _version_words(label: str, room: float, width: Callable[[str], float], waits
     return next((words for words in options if width(words) <= room), label)
 
 
-def _upright_band(painter: QPainter, letters: TextPainter, box: QRectF, words: str, strip: Strip, theme: Theme) -> None:
+def _upright_band(
+    painter: QPainter, letters: TextPainter, box: QRectF, strip: Strip, band: tuple[Level, int], theme: Theme
+) -> list[BandControl]:
     seen = box.intersected(QRectF(box.left(), 0, box.width(), strip.pixels))
     if seen.height() < 4:
-        return
+        return []
     boxes = BoxPainter(painter, strip.ratio, _CORNER, is_vector=strip.is_vector)
     boxes.draw(box.intersected(QRectF(box.left(), -6, box.width(), strip.pixels + 12)), theme.band)
-    words = letters.bold.elided(words, seen.height() - 6)
+    controls = strip.controls(*band, seen)
+    if controls:
+        seen = QRectF(seen.left(), controls[0].box.bottom(), seen.width(), 0)
+        seen.setBottom(controls[-1].box.top())
+    words = letters.bold.elided(name_of(strip.axis, *band, is_full=True), seen.height() - 6)
     if _says_something(words):
         letters.write_upright(words, seen, theme.text, TextAlignment.MIDDLE, bold=True)
+    paint_controls(painter, controls, theme)
+    return controls
 
 
 def _upright_names(letters: TextPainter, strip: Strip, level: Level, place: QRectF, theme: Theme) -> None:

@@ -50,6 +50,7 @@ from metl_gui.ui.matrix.layout.ghost_lines import lines_of
 from metl_gui.ui.matrix.layout.tile_counts import LevelCounts, Pyramid, TileStore
 from metl_gui.ui.matrix.layout.tile_reviews import LevelReviews, TileReviews
 from metl_gui.ui.matrix.layout.tree_columns import NOWHERE, Ints, TypeVerdicts
+from metl_gui.ui.project.selection import NodeRef
 
 
 class SortOrder(StrEnum):
@@ -68,12 +69,16 @@ class Arrangement:
         order: of columns and rows.
         columns, rows: what passes the filter of each tree, ``None`` for everything.
         is_relevant_only: attributes without an element are hidden, but for those of blocks that wait for review.
+        folded: schemas, entities and versions that are hidden whatever else is shown.
+        pinned: those that nothing but folding hides.
     """
 
     order: SortOrder = SortOrder.TREE
     columns: FilterResult | None = None
     rows: FilterResult | None = None
     is_relevant_only: bool = False
+    folded: frozenset[tuple[Side, NodeRef]] = frozenset()
+    pinned: frozenset[tuple[Side, NodeRef]] = frozenset()
 
     @property
     def is_filtered(self) -> bool:
@@ -83,7 +88,7 @@ class Arrangement:
     @property
     def hides(self) -> bool:
         """Whether anything may be hidden."""
-        return self.is_filtered or self.is_relevant_only
+        return self.is_filtered or self.is_relevant_only or bool(self.folded)
 
     @property
     def follows_elements(self) -> bool:

@@ -37,6 +37,7 @@ from metl_gui.ui.matrix.layout.elements import all_ends
 from metl_gui.ui.matrix.layout.placement import AxisPlan, Bools
 from metl_gui.ui.matrix.layout.spans import Floats
 from metl_gui.ui.matrix.layout.tree_columns import NOWHERE, Ints, Nodes, spread
+from metl_gui.ui.project.selection import NodeRef
 
 
 def by_name(axis: Axis) -> Axis:
@@ -153,11 +154,15 @@ def _ordered(axes: tuple[Axis, Axis], order: SortOrder, plain: PlaneContent | No
 
 
 def _hidden(axes: tuple[Axis, Axis], arrangement: Arrangement, plain: PlaneContent | None) -> tuple[Axis, Axis]:
-    """Hide what does not pass the filters, then what is not mapped."""
+    """Hide what does not pass the filters, then what is not mapped, but for what is pinned; then what is folded."""
     columns, rows = axes
     shown = _passing(columns, arrangement.columns), _passing(rows, arrangement.rows)
     if arrangement.is_relevant_only and plain is not None:
         shown = _relevant(plain, axes, shown)
+    for axis, mask in zip(axes, shown, strict=True):
+        for nodes, is_shown in ((arrangement.pinned, True), (arrangement.folded, False)):
+            for numbers in (_numbers_of(axis, node) for side, node in nodes if side is axis.side):
+                mask[numbers] = is_shown
     return _without(columns, shown[0]), _without(rows, shown[1])
 
 
@@ -167,6 +172,19 @@ def _without(axis: Axis, shown: Bools) -> Axis:
         return axis
     as_they_stand = shown if axis.order is None else shown[axis.order]
     return axis_on(axis.side, axis.nodes, axis.laid.plan, axis.order, as_they_stand)
+
+
+def _numbers_of(axis: Axis, node: NodeRef) -> slice:
+    """Return the numbers of the attributes of a node in source order, none where it is not on the axis."""
+    starts = axis.laid.plan.starts
+    if node.version is not None:
+        version = axis.version_item(node.version)
+        return slice(0) if version is None else slice(int(starts[version]), int(starts[version + 1]))
+    schema = axis.schema_item(node.schema)
+    if schema is None:
+        return slice(0)
+    first = axis.firsts[Level.SCHEMA]
+    return slice(int(starts[first[schema]]), int(starts[first[schema + 1]]))
 
 
 def _passing(axis: Axis, passed: FilterResult | None) -> Bools:

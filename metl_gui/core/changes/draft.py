@@ -225,15 +225,15 @@ class Draft:
 
         Cost: a look at each version with a changed block, and at the elements of blocks where its schema has marks.
         """
-        marked: dict[tuple[Side, int], bool] = {}
+        marked: dict[Side, dict[int, bool]] = {side: {} for side in Side}
         for key, before in self._blocks.items():
-            for place in zip(Side, key, strict=True):
-                if place not in marked:
-                    marked[place] = self._has_marks(*place)
-                after = self._matrix.block(*key) if marked[place] else None
+            for (side, known), id_ in zip(marked.items(), key, strict=True):
+                if id_ not in known:
+                    known[id_] = self._has_marks(side, id_)
+                after = self._matrix.block(*key) if known[id_] else None
                 if after is not None:
                     new = set(after.elements) - set(before.elements if before is not None else ())
-                    self._unmark(*place, new)
+                    self._unmark(side, id_, new)
 
     def _has_marks(self, side: Side, version_id: int) -> bool:
         tree = self._trees[side]

@@ -123,7 +123,7 @@ def _check_ends(draft: Draft, key: BlockKey, elements: tuple[Element, ...]) -> N
             hint="Map to the newest version, or let the entity keep parallel versions.",
         )
     columns, rows = set(extraction.attribute_ids(key[0])), set(cdm.attribute_ids(key[1]))
-    if any(e.p not in columns or e.q not in rows for e in elements):
+    if not (columns.issuperset([p for _, p in elements]) and rows.issuperset([q for q, _ in elements])):
         raise EditError("An element's end is not in the versions of its block.", hint="Look at the newest state first.")
 
 

@@ -127,11 +127,17 @@ def carried(
 
     Cost: the lineages of the versions in scope, once for each edit.
     """
+    if scope is VersionScope.THIS and not entity_versions_too:
+        return ScopePlan((), 0, 0, ())
     shown = {edit.key for edit in edits}
+    groups: dict[tuple[int, int], list[BlockKey]] = {}
 
     def others(edit: SetElements) -> list[BlockKey]:
-        keys = _keys_in(document, edit.key, scope, entity_versions_too)
-        return [key for key in keys if key not in shown and (only is None or key in only)]
+        group = document.extraction.schema_of(edit.key[0]), edit.key[1]
+        if group not in groups:
+            keys = _keys_of(document, *group, entity_versions_too)
+            groups[group] = [key for key in keys if key not in shown and (only is None or key in only)]
+        return _in_scope(document, groups[group], edit.key[0], scope)
 
     wished = (one for edit in edits for one in _wished(document, edit, others(edit)))
     return as_far_as_free(document, wished, types_too=types_too)
@@ -171,20 +177,22 @@ def as_far_as_free(
     )
 
 
-def _versions_in(document: Document, version: int, scope: VersionScope) -> tuple[int, ...]:
-    """Return the other versions of a schema that are in scope of an edit of one, oldest first."""
+def _keys_of(document: Document, schema_id: int, entity_version: int, entity_versions_too: bool) -> list[BlockKey]:
+    """Return the blocks of all versions of a schema, oldest first."""
+    entity = document.cdm.schema(document.cdm.schema_of(entity_version))
+    is_parallel = entity_versions_too and entity.setting("policy") == "parallel"
+    rows = entity.version_ids if is_parallel else (entity_version,)
+    return [(v, w) for v in document.extraction.schema(schema_id).version_ids for w in rows]
+
+
+def _in_scope(document: Document, keys: list[BlockKey], version: int, scope: VersionScope) -> list[BlockKey]:
+    """Return those of the blocks of a schema that an edit of one version holds for, those of that version first."""
+    own = [key for key in keys if key[0] == version]
+    if not keys or scope is VersionScope.THIS:
+        return own
     ids = document.extraction.schema(document.extraction.schema_of(version)).version_ids
-    if scope is VersionScope.ALL:
-        return tuple(id_ for id_ in ids if id_ != version)
-    return ids[ids.index(version) + 1 :] if scope is VersionScope.LATER else ()
-
-
-def _keys_in(document: Document, key: BlockKey, scope: VersionScope, entity_versions_too: bool) -> list[BlockKey]:
-    entity = document.cdm.schema(document.cdm.schema_of(key[1]))
-    others = _versions_in(document, key[0], scope)
-    if not entity_versions_too or entity.setting("policy") != "parallel":
-        return [(v, key[1]) for v in others]
-    return [(v, w) for v in (key[0], *others) for w in entity.version_ids if (v, w) != key]
+    reached = set(ids if scope is VersionScope.ALL else ids[ids.index(version) :]) - {version}
+    return own + [key for key in keys if key[0] in reached]
 
 
 def _wished(document: Document, edit: SetElements, others: Sequence[BlockKey]) -> Iterator[WishedElement]:

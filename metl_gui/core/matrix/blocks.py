@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import NamedTuple, TypeAlias
@@ -157,9 +158,8 @@ def conflicts(elements: tuple[Element, ...]) -> list[Element]:
 
     Source: docs/architecture/model.md, "Rules that always hold".
     """
-    seen_q: dict[int, int] = {}
-    seen_p: dict[int, int] = {}
-    for element in elements:
-        seen_q[element.q] = seen_q.get(element.q, 0) + 1
-        seen_p[element.p] = seen_p.get(element.p, 0) + 1
+    qs, ps = [q for q, _ in elements], [p for _, p in elements]
+    if len(set(qs)) == len(qs) and len(set(ps)) == len(ps):
+        return []
+    seen_q, seen_p = Counter(qs), Counter(ps)
     return [e for e in elements if seen_q[e.q] > 1 or seen_p[e.p] > 1]

@@ -112,20 +112,20 @@ def compact_again(
         block = matrix.block(ids[at], group.entity_version)
         elements = block.elements if block is not None else ()
         if before[0] != at - 1:
-            before = at - 1, _content(tree, matrix, group, ids[at - 1])
-        content = _content(tree, matrix, group, ids[at])
+            earlier = matrix.block(ids[at - 1], group.entity_version)
+            before = at - 1, _content(tree, ids[at - 1], earlier.elements if earlier is not None else ())
+        content = _content(tree, ids[at], elements)
         found[ids[at]] = tuple(sorted(elements)) if content != before[1] else None
         before = at, content
     return found
 
 
-def _content(tree: ReadableTree, matrix: DpmView, group: GroupKey, version_id: int) -> frozenset[tuple[int, int]]:
-    """Return what the block of one version says: (c_q, lineage of a_p)."""
-    block = matrix.block(version_id, group.entity_version)
-    if block is None or not block.elements:
+def _content(tree: ReadableTree, version_id: int, elements: tuple[Element, ...]) -> frozenset[tuple[int, int]]:
+    """Return what the elements of the block of one version say: (c_q, lineage of a_p)."""
+    if not elements:
         return frozenset()
     lineages = dict(zip(tree.attribute_ids(version_id), tree.lineages(version_id), strict=True))
-    return frozenset((q, lineages[p]) for q, p in block.elements)
+    return frozenset([(q, lineages[p]) for q, p in elements])
 
 
 Ints = NDArray[np.int32]

@@ -94,7 +94,7 @@ class AttributeUses:
     def _ends(self, block: Block | None) -> list[int]:
         if block is None:
             return []
-        return [e.p if self.side is Side.EXTRACTION else e.q for e in block.elements]
+        return [p for _, p in block.elements] if self.side is Side.EXTRACTION else [q for q, _ in block.elements]
 
     def _waiting_ends(self, block: Block, document: Document) -> list[int]:
         """Return the attributes that wait with a block: those it maps, and those that lost an element."""

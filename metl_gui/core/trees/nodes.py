@@ -18,6 +18,8 @@ class Side(StrEnum):
     EXTRACTION = "extraction"
     CDM = "cdm"
 
+    __hash__ = str.__hash__  # that of enumerations is Python code, and sides are keys everywhere
+
 
 @dataclass(frozen=True, slots=True)
 class Attribute:

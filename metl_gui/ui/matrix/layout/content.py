@@ -406,7 +406,7 @@ def _facts_now(content: PlaneContent, x: Ints, y: Ints, blocks: Sequence[Block |
     columns, rows = content.columns, content.rows
     counts = np.array([len(block.elements) if block is not None else 0 for block in blocks], np.int64)
     flat = chain.from_iterable(block.elements for block in blocks if block is not None)
-    elements = np.array(list(flat), np.int64).reshape(-1, 2)
+    elements = np.fromiter(chain.from_iterable(flat), np.int64).reshape(-1, 2)
     number = np.repeat(np.arange(len(blocks)), counts)
     ends = ElementEnds(x[number], y[number], elements[:, 1], elements[:, 0], number)
     ends = ends.part(shown(columns, rows, ends))

@@ -19,6 +19,7 @@ from metl_gui.registry.documents import unreadable
 from metl_gui.registry.tables.cells import MARK
 from metl_gui.registry.tables.mapping_table import (
     COLUMNS,
+    READ_COLUMNS,
     SHEET,
     LineProblem,
     MappingRow,
@@ -126,4 +127,8 @@ def _row(line: _Line, columns: TableColumns) -> MappingRow | LineProblem | None:
     used = {title for _, title in columns.as_pairs}
     also = {title.lower(): cell for title, cell in line.cells.items() if title not in used}
     values |= {name: also[name] for name in _ALSO_READ if name in also}
-    return row_of(line.number, values, () if columns.entity_version else ("entity_version",))
+    return row_of(
+        line.number,
+        tuple(values.get(name, "") for name in READ_COLUMNS),
+        () if columns.entity_version else ("entity_version",),
+    )

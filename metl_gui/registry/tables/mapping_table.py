@@ -13,8 +13,9 @@ import csv
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from io import BytesIO
+from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from metl_gui.core.trees.paths import split
 from metl_gui.errors import SchemaError, near_names
@@ -34,11 +35,9 @@ MAX_LINE_BYTES = 2**20
 
 _BOM = b"\xef\xbb\xbf"
 _SEPARATORS = (",", ";", "\t")
-_PATHS = ("attribute", "cdm_attribute")
 
 
-@dataclass(frozen=True, slots=True)
-class MappingRow:
+class MappingRow(NamedTuple):
     """One element of the table.
 
     Args:
@@ -113,7 +112,14 @@ def read_text(text: str, name: str = "The clipboard") -> MappingTable:
 def _table(path: Path, file: BinaryIO) -> MappingTable:
     titles, lines = csv_rows(path, file)
     header = _checked(path, titles)
-    found = [_row(line, header, fields) for line, fields in lines]
+    places = [header.index(name) if name in header else len(header) for name in READ_COLUMNS]
+    pick, count = itemgetter(*places), len(header)
+    found = [
+        row_of(line, pick([*fields, ""]))
+        if len(fields) == count
+        else LineProblem(line, f"the line has {len(fields)} fields, the header {count}")
+        for line, fields in lines
+    ]
     return MappingTable(
         tuple(row for row in found if isinstance(row, MappingRow)),
         tuple(row for row in found if isinstance(row, LineProblem)),
@@ -220,25 +226,28 @@ def _checked(path: Path, titles: Sequence[str]) -> list[str]:
     return names
 
 
-def _row(line: int, header: list[str], fields: list[str]) -> MappingRow | LineProblem:
-    if len(fields) != len(header):
-        return LineProblem(line, f"the line has {len(fields)} fields, the header {len(header)}")
-    return row_of(line, {name: value for name, value in zip(header, fields, strict=True) if name in READ_COLUMNS})
+def row_of(line: int, texts: tuple[str, ...], may_be_empty: Sequence[str] = ()) -> MappingRow | LineProblem:
+    """Make a row, or say what is wrong with it.
 
-
-def row_of(line: int, values: dict[str, str], may_be_empty: Sequence[str] = ()) -> MappingRow | LineProblem:
-    """Make a row of the texts of its columns, or say what is wrong with it."""
-    if values.pop(MARK, "").strip().lower() == MARKED:
-        values = {name: exact(value) for name, value in values.items()}
-    empty = [name for name in COLUMNS if not values[name] and name not in may_be_empty]
-    if empty:
-        return LineProblem(line, f"{', '.join(empty)} is empty")
-    for name in _PATHS:
+    Args:
+        line: it begins at.
+        texts: of ``READ_COLUMNS``, empty where the table has no such column.
+        may_be_empty: columns that a row needs otherwise.
+    """
+    read = texts[:-1]
+    if texts[-1].strip().lower() == MARKED:
+        read = tuple(map(exact, read))
+    if "" in read[: len(COLUMNS)]:
+        empty = [name for name, text in zip(COLUMNS, read, strict=False) if not text and name not in may_be_empty]
+        if empty:
+            return LineProblem(line, f"{', '.join(empty)} is empty")
+    row = MappingRow(line, *read)
+    for name, path in (("attribute", row.attribute), ("cdm_attribute", row.cdm_attribute)):
         try:
-            split(values[name])
+            split(path)
         except ValueError as error:
             return LineProblem(line, f"{name} is not a path: {error}")
-    return MappingRow(line, **values)
+    return row
 
 
 SHEET = "Mapping"
@@ -277,8 +286,7 @@ def _long_texts(path: Path) -> dict[int, str]:
 
 
 def _sheet_row(row: SheetRow, longs: dict[int, str]) -> MappingRow | LineProblem:
-    known = [name for name in READ_COLUMNS if name in row.cells]
-    wrong = next((name for name in known if name in row.problems), None)
+    wrong = next((name for name in READ_COLUMNS if name in row.cells and name in row.problems), None)
     if wrong is not None:
         return LineProblem(row.number, f"{wrong} {row.problems[wrong]}")
-    return row_of(row.number, {name: whole(row.cells[name], longs) for name in known})
+    return row_of(row.number, tuple(whole(row.cells.get(name, ""), longs) for name in READ_COLUMNS))

@@ -125,7 +125,7 @@ def _table(document: Document, text: str, key: BlockKey | None) -> tuple[Mapping
         header = [*COLUMNS, "status", "comment"][: len(cells)]
         found = read_text(separator.join(header) + "\n" + text)
         problems = (replace(problem, line=problem.line - 1) for problem in found.problems)
-        return MappingTable(tuple(_one_line_up(row) for row in found.rows), tuple(problems)), True
+        return MappingTable(tuple(row._replace(line=row.line - 1) for row in found.rows), tuple(problems)), True
     if len(cells) == 2:
         return _two_columns(document, lines, separator, key), False
     raise SchemaError(
@@ -133,11 +133,6 @@ def _table(document: Document, text: str, key: BlockKey | None) -> tuple[Mapping
         f"It has {_columns(cells)} in its first line.",
         _FITS,
     )
-
-
-def _one_line_up(row: MappingRow) -> MappingRow:
-    values = {name: getattr(row, name) for name in (*COLUMNS, "status", "comment")}
-    return MappingRow(row.line - 1, **values)
 
 
 def _two_columns(document: Document, lines: list[str], separator: str, key: BlockKey | None) -> MappingTable:

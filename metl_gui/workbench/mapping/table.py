@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from metl_gui.core.changes.draft import Edit, perform
 from metl_gui.core.edits.composite import CompositeEdit
@@ -148,8 +148,7 @@ class MapPlan:
     left: tuple[LeftLine, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _ResolvedRow:
+class _ResolvedRow(NamedTuple):
     """One row with its ends found; ``status`` is ``None`` when the row leaves it open."""
 
     line: int
@@ -301,7 +300,7 @@ class _NameLookup:
 
     def __init__(self, document: Document) -> None:
         self.document = document
-        self._known: dict[tuple[Side, str, str], _NamedVersion] = {}
+        self._known: dict[Side, dict[tuple[str, str], _NamedVersion]] = {side: {} for side in Side}
 
     def version(self, side: Side, name: str, label: str) -> _NamedVersion:
         """Return a version, the newest one where no label says which.
@@ -309,12 +308,14 @@ class _NameLookup:
         Raises:
             EditError: there is none.
         """
-        key = side, name, label
-        if key not in self._known:
+        known = self._known[side]
+        found = known.get((name, label))
+        if found is None:
             schema = find_schema(self.document, side, name)
             newest = self.document.tree(side).newest(schema.id) if not label else None
-            self._known[key] = _NamedVersion(schema, newest or find_version(self.document, side, schema, label))
-        return self._known[key]
+            version = newest or find_version(self.document, side, schema, label)
+            found = known[name, label] = _NamedVersion(schema, version)
+        return found
 
 
 def _ranged(names: _NameLookup, row: MappingRow, versions: RowVersions) -> RangedRow:
@@ -345,7 +346,7 @@ def _find(names: _NameLookup, row: MappingRow) -> tuple[BlockKey, _ResolvedRow]:
 
 
 def _wished_status(row: MappingRow) -> Status | None:
-    text = row.status.strip().lower()
+    text = row.status.strip().lower() if row.status else ""
     if text and text not in list(Status):
         raise EditError(f"There is no status {row.status!r}.", hint=f"Statuses are {', '.join(Status)}.")
     # A block that waited for review elsewhere has not been decided on here: it comes in unconfirmed.
@@ -434,6 +435,8 @@ def _clashes(
 def _dropped(
     document: Document, before: Block, lines: dict[Element, int], outside: tuple[Element, ...]
 ) -> tuple[RowConflict, ...]:
+    if not outside:
+        return ()
     block = known_block_name(document, before.key)
     return tuple(
         RowConflict(

@@ -28,7 +28,7 @@ from metl_gui.ui.map.side_by_side import SideBySide
 from metl_gui.ui.map.tree_collapse import TreeCollapseController
 from metl_gui.ui.matrix.drop_controller import Landing
 from metl_gui.ui.matrix.input.hit_test import Cell, position_range
-from metl_gui.ui.matrix.input.selected_content import extent_of, lies_within
+from metl_gui.ui.matrix.input.selected_content import CellExtent
 from metl_gui.ui.matrix.layout.content import PlaneContent, SortOrder, axis_of
 from metl_gui.ui.matrix.view import MatrixView
 from metl_gui.ui.project.document import DocumentChange, OpenProject
@@ -153,7 +153,7 @@ class MapPage(PanelPage):
         self._values = {side: NodeValues(project, side) for side in Side}
         self.refused = RefusedCellFinder(project, jobs, self)
         self._prepared: PlaneContent | None = None
-        self._extents: tuple[PlaneContent, CellRange, dict[Side, range | None]] | None = None
+        self._extent: CellExtent | None = None
         self._sheets: dict[QWidget, ConflictSheet] = {}
         self.matrix = MatrixView()
         self.others: list[MatrixView] = []
@@ -387,9 +387,9 @@ class MapPage(PanelPage):
         whole = self.planes.whole
         if whole is None:
             return False
-        if self._extents is None or self._extents[0] is not whole or self._extents[1] != cells:
-            self._extents = whole, cells, {each: extent_of(whole, cells, each) for each in Side}
-        return lies_within(whole, self._extents[2][side], side, place)
+        if self._extent is None or not self._extent.is_of(whole, cells):
+            self._extent = CellExtent(whole.columns, whole.rows, cells)
+        return self._extent.holds(side, place)
 
     def _spoken(self, selected: Selected) -> str:
         content = self.matrix.content

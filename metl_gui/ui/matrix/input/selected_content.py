@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
 from html import escape
 from typing import TypeAlias
 
@@ -23,6 +25,8 @@ PositionBox: TypeAlias = tuple[int, int, int, int]
 """First column, first row, last column, last row: attribute positions, ends included."""
 
 Elements: TypeAlias = dict[BlockKey, tuple[Element, ...]]
+
+_MOST_KNOWN = 10_000
 
 
 def box_of(content: PlaneContent, cells: CellRange) -> PositionBox | None:
@@ -49,7 +53,7 @@ def box_shown(shown: PlaneContent, whole: PlaneContent | None, cells: CellRange)
         return box_of(shown, cells)
     parts = []
     for side in (Side.EXTRACTION, Side.CDM):
-        extent = extent_of(whole, cells, side)
+        extent = extent_of(axis_of(whole, side), cells, side)
         part = _part_shown(axis_of(shown, side), axis_of(whole, side), extent) if extent is not None else range(0)
         if not part:
             return None
@@ -57,21 +61,52 @@ def box_shown(shown: PlaneContent, whole: PlaneContent | None, cells: CellRange)
     return parts[0].start, parts[1].start, parts[0].stop - 1, parts[1].stop - 1
 
 
-def extent_of(content: PlaneContent, cells: CellRange, side: Side) -> range | None:
+def extent_of(axis: Axis, cells: CellRange, side: Side) -> range | None:
     """Return the attribute positions between the ends of a rectangle on one side; ``None`` where an end is hidden."""
-    axis = axis_of(content, side)
     ends = [position_range(axis, end) for end in cells.ends(side)]
     if not all(ends):
         return None
     return range(min(end.start for end in ends if end), max(end.stop for end in ends if end))
 
 
-def lies_within(content: PlaneContent, extent: range | None, side: Side, place: NodeRef) -> bool:
-    """Tell whether a node, or a part of it, has attribute positions of an extent."""
-    if extent is None:
-        return False
-    own = position_range(axis_of(content, side), place)
-    return own is not None and len(own) > 0 and own.start < extent.stop and own.stop > extent.start
+@dataclass(frozen=True, eq=False)
+class CellExtent:
+    """Where a rectangle lies on the plane; each node is looked up once, however often its row is painted.
+
+    Args:
+        columns: of the plane.
+        rows: of the plane.
+        cells: the rectangle.
+    """
+
+    columns: Axis
+    rows: Axis
+    cells: CellRange
+    _known: dict[tuple[Side, NodeRef], bool] = field(default_factory=dict, init=False)
+
+    @cached_property
+    def _extents(self) -> dict[Side, range | None]:
+        return {side: extent_of(self._axis(side), self.cells, side) for side in Side}
+
+    def is_of(self, content: PlaneContent, cells: CellRange) -> bool:
+        """Whether it holds for a plane and a rectangle still: what an edit sets moves nothing."""
+        return self.columns is content.columns and self.rows is content.rows and self.cells == cells
+
+    def holds(self, side: Side, place: NodeRef) -> bool:
+        """Tell whether a node, or a part of it, has attribute positions of the rectangle."""
+        found = self._known.get((side, place))
+        if found is None:
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            found = self._known[side, place] = self._looked_up(side, place)
+        return found
+
+    def _looked_up(self, side: Side, place: NodeRef) -> bool:
+        extent, own = self._extents[side], position_range(self._axis(side), place)
+        return bool(own and extent and own.start < extent.stop and own.stop > extent.start)
+
+    def _axis(self, side: Side) -> Axis:
+        return self.columns if side is Side.EXTRACTION else self.rows
 
 
 def elements_in(content: PlaneContent, box: PositionBox) -> Elements:

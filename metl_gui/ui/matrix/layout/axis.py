@@ -260,7 +260,11 @@ class Axis:
 
     def version_item(self, version_id: int) -> int | None:
         """Return the version of an id, ``None`` when it is not on the axis."""
-        item = int(self.version_items(np.array([version_id], np.int64))[0])
+        row = self.nodes.row(version_id)
+        if row == NOWHERE:
+            return None
+        old, edited = self._items
+        item = int(old[row] if row >= 0 else edited[~row])
         return None if item == NOWHERE else item
 
     def schema_item(self, schema_id: int) -> int | None:

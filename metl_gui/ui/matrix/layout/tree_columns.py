@@ -98,6 +98,14 @@ class Nodes:
             found[gone] = NOWHERE
         return found.astype(np.int32)
 
+    def row(self, version_id: int) -> int:
+        """Return the row of one version, as of ``rows``."""
+        edited = self.edited.row(version_id)
+        if edited >= 0:
+            return ~edited
+        found = self.base.row(version_id) if version_id not in self.removed else -1
+        return found if found >= 0 else NOWHERE
+
     def widths(self, rows: Ints) -> Ints:
         """Return how many attributes every version has."""
         return self._starts(rows, 1) - self._starts(rows, 0)

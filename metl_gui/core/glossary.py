@@ -37,6 +37,22 @@ WORDS = (
     ),
     GlossaryTerm("element", "one 1: the value of this attribute goes to that one"),
     GlossaryTerm(
+        "expression",
+        "what makes a value of others; the matrix has none, for it says where a value goes and hands it on as it is: "
+        "columns of warehouse tables have them (page Warehouse, column From or expression), over the attributes of one "
+        "message",
+    ),
+    GlossaryTerm(
+        "constant",
+        "a value that no message brings; the matrix sets none: a column of a warehouse table has it as its expression, "
+        "such as 'EUR'",
+    ),
+    GlossaryTerm(
+        "default",
+        "what stands for a value that is missing; the matrix fills nothing in, what is missing stays missing: a column "
+        "of a warehouse table does, by an expression such as coalesce(channel, 'none')",
+    ),
+    GlossaryTerm(
         "block",
         "the elements between one schema version and one entity version; without any, a null block",
     ),

@@ -118,3 +118,11 @@ def test_the_list_lies_inside_the_smallest_window(searching: Window, qtbot: QtBo
     searching.resize(1100, 700)
     typed(searching, qtbot, "a")
     assert searching.rect().contains(searching.everywhere.geometry())
+
+
+@pytest.mark.parametrize("word", ["constant", "default", "expression"])
+def test_what_the_matrix_does_not_do_is_found_in_the_words_of_the_program(
+    searching: Window, qtbot: QtBot, word: str
+) -> None:
+    hits = typed(searching, qtbot, word)
+    assert f"What is: {word}" in [hit.words for hit in hits]

@@ -27,6 +27,7 @@ from metl_gui.ui.messages.pairs import pair_of
 from metl_gui.ui.owners.entity_dialog import EntityDialog
 from metl_gui.ui.owners.entity_table import DOC, PATH, REQUIRED, TYPE, EntityTable
 from metl_gui.ui.owners.lineage_dialog import LineageDialog
+from metl_gui.ui.palette.dialog import Glossary
 from metl_gui.ui.project.selection import NodeRef, Selected
 from metl_gui.ui.shell.window import Window
 from metl_gui.ui.widgets import dialogs
@@ -537,3 +538,15 @@ def test_a_map_without_entities_offers_to_make_one_by_hand(
     attributes = (AttributeDeclaration("id", "string"),)
     window.project.do(AddVersion(Side.CDM, VersionDeclaration("order", attributes, "1")))
     assert button.isHidden()
+
+
+def test_an_empty_map_says_where_constants_defaults_and_expressions_are_made(
+    make_window: Callable[[], Window], tmp_path: Path
+) -> None:
+    window = make_window()
+    window.show_project(Workbench.create(tmp_path / "new.metl"))
+    assert "Values go over as they are" in window.map.empty.text.text()
+    QTest.mouseClick(window.map.empty.elsewhere, Qt.MouseButton.LeftButton)
+    QApplication.processEvents()
+    told = [dialog for dialog in window.findChildren(Glossary) if dialog.isVisible()]
+    assert told[0].text.toPlainText().startswith("expression")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 from PySide6.QtWidgets import QApplication
@@ -73,6 +74,20 @@ def test_a_word_of_the_glossary_is_found_and_explained(window: Window) -> None:
     assert isinstance(dialog, Glossary)
     assert "everything that feeds it" in dialog.text.toPlainText()
     assert dialog.text.toPlainText().startswith("row set")
+
+
+@pytest.mark.parametrize("word", ["constant", "default", "expression"])
+def test_who_looks_for_what_the_matrix_does_not_do_is_told_where_it_is_done(window: Window, word: str) -> None:
+    palette = open_palette(window)
+    QTest.keyClicks(palette.box, word)
+    assert palette.model.rows[0].words == f"What is: {word}"
+    QTest.keyClick(palette.box, Qt.Key.Key_Return)
+    QApplication.processEvents()
+    dialog = window.findChild(Glossary)
+    assert isinstance(dialog, Glossary)
+    told = dialog.text.toPlainText()
+    assert told.startswith(word)
+    assert "warehouse table" in told
 
 
 def test_the_glossary_lists_every_word_and_says_when_none_fits(window: Window) -> None:

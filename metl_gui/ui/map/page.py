@@ -52,6 +52,8 @@ from metl_gui.ui.widgets.panel_page import PanelPage
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.workbench.session import Workbench
 
+_ELSEWHERE = "Values go over as they are; what computes them or fills them in are the columns of warehouse tables."
+
 
 class EmptyMap(EmptyPlace):
     """Says what the place is for and offers what fills it.
@@ -59,10 +61,12 @@ class EmptyMap(EmptyPlace):
     Signals:
         import_wanted: the ``Side`` whose button was pressed.
         entity_wanted: an entity is to be made by hand.
+        word_wanted: the word of the glossary that says what the matrix does not do.
     """
 
     import_wanted = Signal(object)
     entity_wanted = Signal()
+    word_wanted = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -70,10 +74,13 @@ class EmptyMap(EmptyPlace):
         self.sources = KeyButton("Import extraction schemas…", kind="primary")
         self.targets = KeyButton("Import the canonical model…", kind="primary")
         self.by_hand = KeyButton("New entity…")
+        self.elsewhere = KeyButton("Constants, defaults, expressions?")
+        self.elsewhere.setAccessibleDescription(_ELSEWHERE)
         self.by_hand.clicked.connect(self.entity_wanted)
+        self.elsewhere.clicked.connect(lambda: self.word_wanted.emit("expression"))
         self.sources.clicked.connect(self._sources_pressed)
         self.targets.clicked.connect(self._targets_pressed)
-        self.lay_out([self.sources, self.targets], [self.by_hand])
+        self.lay_out([self.sources, self.targets], [self.by_hand, self.elsewhere])
 
     def show_document(self, document: Document, looks_back: bool = False) -> None:
         """Offer what a document still lacks; an earlier state lacks it for ever."""
@@ -93,7 +100,8 @@ class EmptyMap(EmptyPlace):
         else:
             words = "Nothing to map yet", "Columns are the attributes of extraction schemas, rows those of entities."
         self.title.setText(words[0])
-        self.text.setText(words[1])
+        self.text.setText(words[1] if looks_back else f"{words[1]} {_ELSEWHERE}")
+        self.elsewhere.setVisible(not looks_back)
 
     def show_keys(self, keys: dict[str, str]) -> None:
         """Show the keys that actions have now, by the actions' ids."""
@@ -125,12 +133,14 @@ class MapPage(PanelPage):
     Signals:
         import_wanted: the ``Side`` that schemas are asked for, while there is nothing to map.
         entity_wanted: an entity is to be made by hand, while there is none.
+        word_wanted: a word of the glossary that is to be explained.
         review_wanted: the lost elements of the selected block are to be decided on.
         said: a ``CommandResult``: what came of a command.
     """
 
     import_wanted = Signal(object)
     entity_wanted = Signal()
+    word_wanted = Signal(str)
     review_wanted = Signal()
     said = Signal(object)
 
@@ -234,6 +244,7 @@ class MapPage(PanelPage):
         self.empty = EmptyMap()
         self.empty.import_wanted.connect(self.import_wanted)
         self.empty.entity_wanted.connect(self.entity_wanted)
+        self.empty.word_wanted.connect(self.word_wanted)
         self.banner = Banner(self.planes)
         plane = QWidget()
         layout = QVBoxLayout(plane)

@@ -349,6 +349,7 @@ class Window(QMainWindow):
         """Do for each controller what it asks of another one; none of them knows another page."""
         self.registries.project_wanted.connect(self.commands.new_project)
         self.registries.watch.review_wanted.connect(self._show_found)
+        self.map.word_wanted.connect(self.commands.show_glossary)
         self.drops.project_wanted.connect(self.commands.open)
         self.drops.answers_wanted.connect(self._read_answers)
         self.drops.messages_wanted.connect(self._show_messages)

@@ -24,6 +24,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from metl_gui.core.changes.draft import BlockChange, ChangeSet, ModelChange, SchemaChange, Transition, VersionChange
+from metl_gui.core.edits.titles import group_title
 from metl_gui.errors import BugError
 from metl_gui.store.rows.packed_changes import LogFilter, opener, pack_change, read_change, unpack_changes
 
@@ -135,13 +136,31 @@ def redo_candidate(connection: sqlite3.Connection, doors: Collection[str]) -> Lo
 def group_of(connection: sqlite3.Connection, state: int) -> LoggedGroup | None:
     """Return the undo group of a state."""
     row = connection.execute(f"{_STEPS} WHERE state = ?", (state,)).fetchone()
-    return _group(row) if row else None
+    return _group(connection, row) if row else None
 
 
 def taken_back_by(connection: sqlite3.Connection, group: int) -> LoggedGroup | None:
     """Return the newest undo group that took another one back."""
     row = connection.execute("SELECT max(state) FROM edits WHERE undoes = ?", (group,)).fetchone()
     return None if row[0] is None else group_of(connection, row[0])
+
+
+def gestures_since(connection: sqlite3.Connection, state: int) -> int:
+    """Count the undo groups that were made since a state; one and its undo are none."""
+    rows = connection.execute(
+        "SELECT undo_group, max(undoes) FROM edits WHERE state > ? GROUP BY undo_group ORDER BY undo_group DESC",
+        (state,),
+    )
+    gone: set[int] = set()
+    count = 0
+    for group, undoes in rows:
+        if group in gone:
+            continue
+        if undoes is not None and undoes > state:
+            gone.add(undoes)
+        else:
+            count += 1
+    return count
 
 
 def change_of_group(connection: sqlite3.Connection, group: int) -> ChangeSet:
@@ -228,7 +247,7 @@ def _candidate(connection: sqlite3.Connection, doors: Collection[str], parity: i
         f"{_STEPS}{_CANDIDATES}",
         (parity, above, _json(doors)),
     ).fetchone()
-    return _group(row) if row else None
+    return _group(connection, row) if row else None
 
 
 def _logged(row: tuple[Any, ...]) -> LoggedEdit:
@@ -236,10 +255,21 @@ def _logged(row: tuple[Any, ...]) -> LoggedEdit:
     return LoggedEdit(state, title, who, when_ms, door, group, undoes, name, bool(is_published), states, bool(is_cut))
 
 
-def _group(row: tuple[Any, ...]) -> LoggedGroup:
+def _group(connection: sqlite3.Connection, row: tuple[Any, ...]) -> LoggedGroup:
     group, states, title, original_states, who, when_ms, door, depth, is_cut, is_taken_back = row
-    title = title if original_states == 1 else f"{title} and {original_states - 1} more"
+    if original_states > 1:
+        title = group_title(title, _titles_of_original(connection, group))
     return LoggedGroup(group, states, title, who, when_ms, door, depth % 2 == 1, bool(is_cut), bool(is_taken_back))
+
+
+def _titles_of_original(connection: sqlite3.Connection, group: int) -> Iterator[str]:
+    """Yield the titles of the group that undos and redos began with."""
+    rows = connection.execute(
+        "SELECT title FROM edits WHERE undo_group = (SELECT original FROM edits WHERE undo_group = ? LIMIT 1)"
+        " ORDER BY state",
+        (group,),
+    )
+    return (title for (title,) in rows)
 
 
 def _origin(connection: sqlite3.Connection, undoes: int | None, group: int) -> tuple[int, int]:

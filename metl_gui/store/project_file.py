@@ -332,6 +332,11 @@ class ProjectFile:
         with self._reading() as connection:
             return edit_log.change_of_group(connection, group.group)
 
+    def gestures_since(self, state: int) -> int:
+        """Count what was done since a state; what was done and undone since is not counted."""
+        with self._reading() as connection:
+            return edit_log.gestures_since(connection, state)
+
     def history(self, limit: int | None = None, below: int | None = None) -> list[LoggedEdit]:
         """Read the history, newest first; pages are made with the last row's state as ``below``."""
         with self._reading() as connection:

@@ -247,6 +247,11 @@ class Workbench:
         """
         return self._take_back(lambda: self._past.group_to_take_back(state), "undo", door)
 
+    def title_of_group(self, state: int) -> str:
+        """Return the title of everything that was made by one gesture or command with a state; empty for no state."""
+        found = self._project.group_of(state)
+        return found.title if found is not None else ""
+
     def redo(self, doors: tuple[EditOrigin, ...] = ANY_ORIGIN, door: EditOrigin = EditOrigin.COMMAND) -> Transition:
         """Bring the newest undone group of edits again, as a new state.
 
@@ -282,6 +287,10 @@ class Workbench:
     def log(self, limit: int | None = None, below: int | None = None) -> list[LoggedEdit]:
         """Read the edit log, newest first; pages are made with the last row's state as ``below``."""
         return self._project.history(limit, below)
+
+    def gestures_since(self, state: int) -> int:
+        """Count the gestures and commands since a state; one and its undo are none."""
+        return self._project.gestures_since(state)
 
     def compact(self) -> int:
         """Merge a part of the log; how many entries are gone, 0 when there is nothing left to merge.

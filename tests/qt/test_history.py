@@ -305,12 +305,14 @@ def test_the_list_reads_on_while_somebody_scrolls(window: Window) -> None:
     assert len(model.rows) == PAGE
     while model.canFetchMore(model.index(-1)):
         model.fetchMore(model.index(-1))
-    assert [state.state for state in model.rows] == list(range(newest, 0, -1))
+    states = [state for row in model.rows for state in range(row.state, row.before, -1)]
+    assert states == list(range(newest, 0, -1))
     workbench.do(SetElements(block.key, zeros=block.elements[:1]), EditOrigin.WINDOW)
     resets: list[object] = []
     model.modelReset.connect(lambda: resets.append(None))
     model.show(StateFilter())
-    assert [state.state for state in model.rows] == list(range(newest + 1, 0, -1))
+    states = [state for row in model.rows for state in range(row.state, row.before, -1)]
+    assert states == list(range(newest + 1, 0, -1))
     assert resets == []
     model.show(StateFilter.of("no such words"))
     assert model.rows == ()
@@ -370,7 +372,7 @@ def test_the_chosen_states_are_copied_as_text(window: Window) -> None:
     QTest.keyClick(window.history.panel.view, Qt.Key.Key_C, CTRL)
     number, title, name, who, *_ = QApplication.clipboard().text().split("\t")
     assert (int(number), name, who) == (now(window), "", "Ada")
-    assert title.startswith("Unmap ")
+    assert title.startswith("Cleared ")
 
 
 # comparing

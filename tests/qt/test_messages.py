@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from metl_gui.core.edits.elements import SetElements
+from metl_gui.core.edits.titles import past_tense
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.runs.records import MappedRecord, SentMessage, SetAsideRecord
 from metl_gui.core.trees.nodes import Side
@@ -252,7 +253,7 @@ def test_pointing_at_a_part_of_a_message_names_who_mapped_it_when_and_by_what(wi
     QTest.mouseMove(panel.after.viewport(), spot(panel.after, link.after.start + 2))
     said = panel.sides.said.text()
     assert f"mapped by {origin.who}" in said
-    assert f"state {origin.state:,}: {origin.title}" in said
+    assert f"state {origin.state:,}: {past_tense(origin.title)}" in said
 
 
 def test_who_mapped_a_part_is_told_as_of_the_state_that_made_the_message(window: Window) -> None:

@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, QPoint, Qt, Signal
 from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 
 from metl_gui.core.changes.draft import Transition
+from metl_gui.core.edits.titles import past_tense
 from metl_gui.errors import MetlError
 from metl_gui.ui.context.app_context import PAGES, AppContext
 from metl_gui.ui.history.difference import DifferenceRow, selected_of
@@ -71,7 +72,7 @@ class ViewpointRestorer(QObject):
 
 
 _COMPARABLE = "Projects and exports (*.metl *.json);;All files (*)"
-_HISTORY_PX = 330
+_HISTORY_PX = 420
 _WHY_PX = 320
 
 
@@ -229,7 +230,8 @@ class HistoryController(QObject):
             "It makes a new state, which can be undone too."
         )
         answers = [("undo", "Undo it"), ("cancel", "Cancel")]
-        if dialogs.ask(f"Undo “{past.title}”?", text, answers, self._context.window) == "undo":
+        title = workbench.title_of_group(state) if count > 1 else past.title
+        if dialogs.ask(f"Undo “{title}”?", text, answers, self._context.window) == "undo":
             self.undo(past)
 
     def undo_of(self, state: int) -> None:
@@ -252,7 +254,7 @@ class HistoryController(QObject):
             if context.project.workbench is workbench and outcome.value is not None:
                 self.looking.come_back()
                 context.project.catch_up()
-                context.notify(f"Undone: {past.title}.")
+                context.notify(f"{past_tense(outcome.value.title)}.")
 
         context.jobs.start(
             f"Undoing state {past.state:,}", lambda _watch: workbench.undo_state(past.state, EditOrigin.WINDOW), done

@@ -213,7 +213,7 @@ class PastBanner(QFrame):
         parts = [f"You look at state {state:,} of {self._looking.newest:,}"]
         if told is not None:
             parts += [f"“{told.name}”"] if told.name else []
-            parts += [told.title, f"{told.who}, {ago(told.when_ms)}"]
+            parts += [told.done, f"{told.who}, {ago(told.when_ms)}"]
         workbench = self._project.workbench
         self.words.setText(" · ".join([*parts, "read only"]))
         self.undo.setVisible(workbench is not None and workbench.is_for_editing)

@@ -1,4 +1,4 @@
-"""The history: all states in a list with a filter, and beside it what the chosen one changed, or two compared."""
+"""The history: all states in a list with a filter, and below it what the chosen one changed, or two compared."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ from pathlib import Path
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPoint, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QHBoxLayout,
     QLineEdit,
-    QListView,
     QSplitter,
     QVBoxLayout,
     QWidget,
@@ -20,7 +18,7 @@ from metl_gui.errors import MetlError
 from metl_gui.ui.history.difference import ComparisonRequest, DifferencePane
 from metl_gui.ui.history.earlier_state import EarlierStateController
 from metl_gui.ui.history.production_state import ProductionState
-from metl_gui.ui.history.state_list import StateDelegate, StateModel
+from metl_gui.ui.history.state_list import StateModel, StateView
 from metl_gui.ui.jobs.jobs import Jobs
 from metl_gui.ui.jobs.timers import pause
 from metl_gui.ui.project.document import OpenProject
@@ -34,7 +32,9 @@ from metl_gui.workbench.history.states import PastState, StateFilter, Weight
 from metl_gui.workbench.mapping.clipboard import spreadsheet_line
 
 _DELAY_MS = 150
-_NARROW_PX = 560
+_BESIDE_PX = 1_300
+"""From this width on titles have room beside what differs; with less the list stands above it."""
+
 _LEAST_PX = 210
 _WEIGHTS = ((Weight.NAMED, "Named"), (Weight.PUBLISHED, "Published"))
 _NOTHING = "Choose a state to see what it changed; choose two, with Ctrl, to compare them."
@@ -68,7 +68,7 @@ class HistoryPanel(Surface):
         self._project, self._looking, self._live = project, looking, live
         self._follows = False
         self.model = StateModel(jobs, lambda: project.workbench, self)
-        self.view = _view(self.model)
+        self.view = StateView(self.model)
         self.difference = DifferencePane(jobs)
         self.box = QLineEdit()
         self.weights = {weight: KeyButton(words, kind="quiet") for weight, words in _WEIGHTS}
@@ -112,22 +112,26 @@ class HistoryPanel(Surface):
             self.difference.ask_file(workbench, path)
 
     def choose(self, state: int) -> None:
-        """Choose a state in the list, where it is read already."""
+        """Choose a state in the list, where it is read already; the row that hides it unfolds."""
         index = self.model.index_of(state)
+        row = self.model.row_at(index)
+        if row is not None and row.state != state:
+            self.model.unfold(index)
+            index = self.model.index_of(state)
         if index.isValid():
             self.view.selectionModel().setCurrentIndex(index, QItemSelectionModel.SelectionFlag.ClearAndSelect)
             self.view.scrollTo(index)
 
     def copy(self) -> None:
         """Copy the chosen states as text, one a line; no spreadsheet takes a name among it for a formula."""
-        said = ((str(s.state), s.title, s.name, s.who, on(s.when_ms), *_live(s, self._live)) for s in self.chosen)
+        said = ((str(s.state), s.done, s.name, s.who, on(s.when_ms), *_live(s, self._live)) for s in self.chosen)
         lines = (spreadsheet_line(each)[0] for each in said)
         QGuiApplication.clipboard().setText("\n".join(lines))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Stand what differs below the list where both have no room beside each other."""
+        """Stand what differs beside the list where both have room, else below it."""
         super().resizeEvent(event)
-        is_narrow = self.width() < themes.px(_NARROW_PX)
+        is_narrow = self.width() < themes.px(_BESIDE_PX)
         self.split.setOrientation(Qt.Orientation.Vertical if is_narrow else Qt.Orientation.Horizontal)
 
     # following
@@ -239,7 +243,7 @@ class HistoryPanel(Surface):
         beside.setContentsMargins(10, 2, 0, 0)
         beside.addWidget(self.difference)
         right.setLayout(beside)
-        self.split = QSplitter(Qt.Orientation.Horizontal)
+        self.split = QSplitter(Qt.Orientation.Vertical)
         self.split.addWidget(states)
         self.split.addWidget(right)
         self.split.setStretchFactor(0, 5)
@@ -269,17 +273,3 @@ class HistoryPanel(Surface):
 
 def _live(state: PastState, live: ProductionState) -> tuple[str, ...]:
     return ("live",) if state.state == live.number else ()
-
-
-def _view(model: StateModel) -> QListView:
-    view = QListView()
-    view.setAccessibleName("States")
-    view.setModel(model)
-    view.setItemDelegate(StateDelegate(view))
-    view.setUniformItemSizes(True)
-    view.setMouseTracking(True)
-    view.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-    view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-    view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-    view.setProperty("isMain", True)
-    return view

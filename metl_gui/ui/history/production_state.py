@@ -21,6 +21,8 @@ class ProductionState(QObject):
 
     Args:
         window: whenever it comes to the front, another program may have published.
+
+    What was done since the live state is in ``changes_since``; what was done and undone since is none of it.
     """
 
     changed = Signal()
@@ -30,6 +32,7 @@ class ProductionState(QObject):
         super().__init__(window)
         self._project = project
         self.state: NamedState | None = None
+        self.changes_since = 0
         self._told: tuple[NamedState | None, int] = (None, 0)
         project.opened.connect(self.look)
         project.changed.connect(self._count)
@@ -40,12 +43,6 @@ class ProductionState(QObject):
     def number(self) -> int | None:
         """The number of the live state, ``None`` while nothing is published."""
         return self.state.state if self.state is not None else None
-
-    @property
-    def changes_since(self) -> int:
-        """How many states were made since the live one."""
-        workbench = self._project.workbench
-        return workbench.document.state - self.state.state if workbench is not None and self.state is not None else 0
 
     @property
     def words(self) -> str:
@@ -83,6 +80,15 @@ class ProductionState(QObject):
             self.state = None  # the file is not where it was opened; whoever edits is told
         self._count()
 
+    def _since(self) -> int:
+        workbench = self._project.workbench
+        if workbench is None or self.state is None:
+            return 0
+        try:
+            return workbench.gestures_since(self.state.state)
+        except UserError:
+            return self.changes_since  # the file is not where it was opened
+
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Look again when the window comes to the front."""
         if event.type() is QEvent.Type.WindowActivate:
@@ -90,6 +96,7 @@ class ProductionState(QObject):
         return super().eventFilter(watched, event)
 
     def _count(self, _changed: object = None) -> None:
+        self.changes_since = self._since()
         now, told = (self.state, self.changes_since), self._told
         self._told = now
         if now[0] != told[0]:

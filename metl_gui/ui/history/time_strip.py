@@ -335,7 +335,7 @@ class TimeStrip(QFrame):
         words = f"Now: state {self._looking.newest:,}"
         if looks_back is not None:
             words = f"State {looks_back:,}"
-            words += f" · {told.name or told.title} · {told.who}, {ago(told.when_ms)}" if told is not None else ""
+            words += f" · {told.name or told.done} · {told.who}, {ago(told.when_ms)}" if told is not None else ""
         self.words.setText(words if self._project.workbench is not None else "")
 
     def _step_back(self) -> None:

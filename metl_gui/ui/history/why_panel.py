@@ -9,6 +9,7 @@ from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from metl_gui.core.edits.titles import past_tense
 from metl_gui.core.matrix.blocks import BlockKey
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Side
@@ -199,4 +200,4 @@ def _row(event: BlameEvent) -> TwoLines:
     block = event.block
     parts += [f"version {block.version} → {block.entity_version}"] if block is not None else []
     parts += [text for text in (event.reason, event.comment and f"“{event.comment}”") if text]
-    return TwoLines(event.title, " · ".join(parts), event.what, _KINDS.get(event.what, "plain"))
+    return TwoLines(past_tense(event.title), " · ".join(parts), event.what, _KINDS.get(event.what, "plain"))

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from PySide6.QtCore import QObject, Signal
 
+from metl_gui.core.edits.titles import past_tense
 from metl_gui.core.matrix.blocks import BlockKey, Element
 from metl_gui.core.matrix.document import Document
 from metl_gui.errors import ProjectError
@@ -90,7 +91,7 @@ def decision_words(event: BlameEvent) -> str:
     """Say who did something, when, and what it was."""
     when_ms = int(datetime.fromisoformat(event.when).timestamp() * 1000)
     comment = f", “{event.comment}”" if event.comment else ""
-    return f"by {event.who}, {ago(when_ms)}, state {event.state:,}: {event.title}{comment}"
+    return f"by {event.who}, {ago(when_ms)}, state {event.state:,}: {past_tense(event.title)}{comment}"
 
 
 def _document(workbench: Workbench, state: int) -> Document:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from metl_gui.core.changes.draft import Edit
 from metl_gui.core.edits.lineages import SplitLineage
 from metl_gui.core.edits.settings import MaskAttribute
+from metl_gui.core.edits.titles import past_tense
 from metl_gui.core.project.masks import masked_lineages
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import UserError
@@ -140,7 +141,7 @@ class OwnerCommands:
 
     def _mark(self, edit: Edit) -> None:
         if self._context.project.do(edit):
-            self._context.notify(f"{self._context.project.undo_title}.")
+            self._context.notify(f"{past_tense(self._context.project.undo_title or '')}.")
 
     def _open(self, dialog: EntityDialog | LineageDialog) -> None:
         dialog.wanted.connect(self._do)
@@ -163,7 +164,8 @@ class OwnerCommands:
 
     def _tell(self) -> None:
         context, project = self._context, self._context.project
-        title, waiting = project.undo_title if project.can_edit else None, len(project.review_items())
+        title = past_tense(project.undo_title or "") if project.can_edit else ""
+        waiting = len(project.review_items())
         if waiting:
             words = f"{title}. {number_of(waiting, 'decision')} wait{'s' if waiting == 1 else ''}."
             context.notify(words, "Review now", self._show_review)

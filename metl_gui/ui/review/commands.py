@@ -17,6 +17,7 @@ from metl_gui.core.changes.draft import Edit
 from metl_gui.core.edits.composite import CompositeEdit
 from metl_gui.core.edits.review import ConfirmBlock, Postpone
 from metl_gui.core.edits.settings import SetSettings
+from metl_gui.core.edits.titles import past_tense
 from metl_gui.core.matrix.blocks import BlockKey
 from metl_gui.core.project.time_zones import NO_ZONE, TIME_ZONE
 from metl_gui.core.project.version_tasks import VersionTask
@@ -368,7 +369,7 @@ class ReviewCommands:
             if outcome.error is not None:
                 dialogs.tell(outcome.error, self._context.window)
             elif outcome.value is not None:
-                self._context.notify(f"{name}.", "Undo", self._project.undo)
+                self._context.notify(f"{past_tense(name)}.", "Undo", self._project.undo)
 
         self._context.writer.start(name, lambda _watch: workbench.do(edit, EditOrigin.WINDOW), done)
 

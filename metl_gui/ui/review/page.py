@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QStackedWidget, QV
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.rename_groups import RenameGroup, accepting
 from metl_gui.core.edits.review import ConfirmBlock, Postpone, RetireBlock
+from metl_gui.core.edits.titles import past_tense
 from metl_gui.core.matrix.blocks import BlockKey, Element, Loss
 from metl_gui.core.project.refusals import NO_RENAMES_REFUSED, RefusedRename, RefusedRenames
 from metl_gui.core.project.version_tasks import VersionTask
@@ -430,7 +431,7 @@ class ReviewPage(PanelPage):
             return
         words = f"{len(self.item.losses) - 1} of this block still open"
         if self._project.do(edit_of(self._project.value, self.item.block, answer, self._take_comment())):
-            title = self._project.undo_title or "Done"
+            title = past_tense(self._project.undo_title or "Done")
             QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, f"{title}. {words}."))
 
     def _group_accepted(self, group: RenameGroup) -> None:

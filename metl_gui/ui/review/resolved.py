@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
+from metl_gui.core.edits.titles import past_tense
 from metl_gui.core.matrix.blocks import Block, Loss
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.progress import Watch
@@ -92,7 +93,8 @@ class ResolvedDetail(QWidget):
         by = f" by {settled.who}" if settled.who else ""
         joint = ", in a state made" if settled.how is Resolution.SAME else ""
         when = clock(settled.when_ms)
-        self._said.setText(f"{_SAID[settled.how]}{joint}{by}, {when} · state {settled.state:,} · {settled.title}")
+        done = past_tense(settled.title)
+        self._said.setText(f"{_SAID[settled.how]}{joint}{by}, {when} · state {settled.state:,} · {done}")
         self._comment.setText(f"“{settled.block.comment}”")
         self._comment.setVisible(bool(settled.block.comment))
         self._show_lists(document, settled.block)

@@ -12,6 +12,7 @@ from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, QRectF, Qt,
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QPainter
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QListView, QVBoxLayout, QWidget
 
+from metl_gui.core.edits.titles import past_tense
 from metl_gui.core.matrix.blocks import BlockKey
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.review.settled import Resolution, ResolvedBlock
@@ -209,7 +210,7 @@ class ResolvedStrip(QWidget):
         return f"{line.title}, {line.pill}, {line.who}, {line.when}"
 
     def _tip(self, settled: ResolvedBlock) -> str:
-        return f"{self._spoken(settled)}\n{settled.title}"
+        return f"{self._spoken(settled)}\n{past_tense(settled.title)}"
 
     def _fill(self) -> None:
         shown = tuple(each for each in self._all if self._how in (None, each.how))

@@ -16,6 +16,7 @@ from enum import StrEnum
 from itertools import takewhile
 
 from metl_gui.core.changes.draft import Transition
+from metl_gui.core.edits.titles import past_tense
 from metl_gui.core.matrix.canonical import state_hash
 from metl_gui.core.progress import UNWATCHED, Watch
 from metl_gui.core.review.items import review_items
@@ -259,6 +260,9 @@ class PastState:
         is_exported: whether it was exported.
         states: how many states it stands for, more than 1 where the log was compacted.
         is_cut: its undo group cannot be taken back any more, because the log was compacted.
+        undoes: the undo group that it takes back.
+        folded: the states that a row stands for, newest first, where these are several; see ``folding``.
+        is_undone: nothing remains of them, as the last takes the first back.
     """
 
     state: int
@@ -273,6 +277,14 @@ class PastState:
     is_exported: bool = False
     states: int = 1
     is_cut: bool = False
+    undoes: int | None = None
+    folded: tuple[PastState, ...] = ()
+    is_undone: bool = False
+
+    @property
+    def done(self) -> str:
+        """What was done, in the past tense."""
+        return f"{past_tense(self.title)}{', then undone' if self.is_undone else ''}"
 
     @property
     def before(self) -> int:
@@ -329,7 +341,7 @@ class StateFilter:
     def passes(self, state: PastState) -> bool:
         """Whether it finds a state."""
         who = state.who.casefold()
-        told = f"{state.title}\n{state.name}\n{state.state}\n{state.who}".casefold()
+        told = f"{state.title}\n{state.done}\n{state.name}\n{state.state}\n{state.who}".casefold()
         return (
             self.weights <= state.weights
             and all(part in who for part in self.who)
@@ -376,7 +388,7 @@ def states_page(
         watch: cancel.
     """
     found: list[PastState] = []
-    for state in _walk(workbench, below, limit + 1 if wanted.is_empty else _READ_AT_ONCE, watch):
+    for state in walk_states(workbench, below, limit + 1 if wanted.is_empty else _READ_AT_ONCE, watch):
         if wanted.passes(state):
             if len(found) == limit:
                 return StatePage(tuple(found), found[-1].state)
@@ -415,7 +427,7 @@ def timeline(workbench: Workbench, known: Timeline | None = None, watch: Watch =
     """
     newest = known.states[-1] if known is not None and known.states else 0
     at_once = _READ_AT_ONCE if not newest else _FEW
-    fresh = list(takewhile(lambda each: each.state > newest, _walk(workbench, None, at_once, watch)))[::-1]
+    fresh = list(takewhile(lambda each: each.state > newest, walk_states(workbench, None, at_once, watch)))[::-1]
     before = known if known is not None and newest else Timeline()
     return Timeline(
         (*before.states, *(each.state for each in fresh)),
@@ -423,7 +435,8 @@ def timeline(workbench: Workbench, known: Timeline | None = None, watch: Watch =
     )
 
 
-def _walk(workbench: Workbench, below: int | None, at_once: int, watch: Watch) -> Iterator[PastState]:
+def walk_states(workbench: Workbench, below: int | None, at_once: int, watch: Watch) -> Iterator[PastState]:
+    """Yield all states below one, newest first; so many are read at once."""
     runs, exported = workbench.kept.runs.by_state(), workbench.kept.states.exported()
     while True:
         watch.step("Reading the history")
@@ -448,4 +461,5 @@ def _past(logged: LoggedEdit, runs: Mapping[int, tuple[str, ...]], exported: fro
         logged.state in exported,
         logged.states,
         logged.is_cut,
+        logged.undoes,
     )

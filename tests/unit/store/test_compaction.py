@@ -82,8 +82,8 @@ def test_a_gesture_of_many_states_is_kept_whole_or_not_at_all(editing: Editing) 
     before = parts(editing.project.document())
     editing.project.compact(NOTHING)
     assert states(editing.project) == [1, 2, 3, 4, 5, 6, 7]
-    assert editing.undo_newest() == "Add s version 2 and 5 more"
-    assert editing.redo_newest() == "Add s version 2 and 5 more"
+    assert editing.undo_newest() == "Import 6 versions"
+    assert editing.redo_newest() == "Import 6 versions"
     now = parts(editing.project.document())
     assert {k: v for k, v in now.items() if k[0] != "state"} == {k: v for k, v in before.items() if k[0] != "state"}
 

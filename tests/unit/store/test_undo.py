@@ -72,13 +72,13 @@ def test_a_gesture_of_several_states_is_taken_back_as_one(editing: Editing) -> N
     whole = content(editing)
     candidate = editing.project.undo_candidate()
     assert candidate is not None
-    assert (candidate.group, candidate.states, candidate.title) == (2, 3, "Add s version 2 and 2 more")
+    assert (candidate.group, candidate.states, candidate.title) == (2, 3, "Import 3 versions")
     editing.undo_newest()
     assert content(editing) == before
     assert editing.project.state() == 5
-    assert editing.redo_newest() == "Add s version 2 and 2 more"
+    assert editing.redo_newest() == "Import 3 versions"
     assert content(editing) == whole
-    assert editing.undo_newest() == "Add s version 2 and 2 more"
+    assert editing.undo_newest() == "Import 3 versions"
 
 
 def test_the_window_does_not_take_back_what_a_command_did(editing: Editing) -> None:

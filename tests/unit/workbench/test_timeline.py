@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.settings import SetSettings
+from metl_gui.core.edits.titles import past_tense
+from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.trees.nodes import Side
 from metl_gui.store.edit_log import RetentionPolicy
+from metl_gui.workbench.history.folding import rows_page
 from metl_gui.workbench.history.states import StateFilter, Weight, find_state, states_page, timeline, together
 from metl_gui.workbench.publishing.publication import judge, publish
 from metl_gui.workbench.session import EditOrigin, Workbench
+from tests.unit.workbench.conftest import declare
 
 
 def flip(workbench: Workbench, times: int) -> None:
@@ -25,6 +29,79 @@ def test_pages_follow_each_other_without_a_gap_or_a_state_twice(mapped: Workbenc
     while True:
         page = states_page(mapped, StateFilter(), 7, below)
         found += [state.state for state in page.states]
+        below = page.below
+        if below is None:
+            break
+    assert found == list(range(newest, 0, -1))
+
+
+def rows(workbench: Workbench, text: str = "", limit: int = 50) -> list[tuple[int, int, str]]:
+    page = rows_page(workbench, StateFilter.of(text), limit)
+    return [(row.before + 1, row.state, row.done) for row in page.states]
+
+
+def test_an_edit_and_its_undo_are_one_row_and_a_redo_makes_it_one_that_was_done(mapped: Workbench) -> None:
+    before = rows(mapped)
+    block = next(b for b in mapped.document.matrix.blocks() if b.elements)
+    first = mapped.document.state + 1
+    done = past_tense(mapped.do(SetElements(block.key, zeros=block.elements[:1])).title)
+    assert done.startswith("Cleared ")
+    assert rows(mapped) == [(first, first, done), *before]
+    mapped.undo()
+    assert rows(mapped) == [(first, first + 1, f"{done}, then undone"), *before]
+    mapped.redo()
+    assert rows(mapped) == [(first, first + 2, done), *before]
+
+
+def test_what_came_and_went_between_an_edit_and_its_undo_is_in_their_row(mapped: Workbench) -> None:
+    before = rows(mapped)
+    block = next(b for b in mapped.document.matrix.blocks() if len(b.elements) > 1)
+    first = mapped.document.state + 1
+    one = past_tense(mapped.do(SetElements(block.key, zeros=block.elements[:1])).title)
+    other = past_tense(mapped.do(SetElements(block.key, zeros=block.elements[1:2])).title)
+    mapped.undo()
+    assert rows(mapped) == [(first + 1, first + 2, f"{other}, then undone"), (first, first, one), *before]
+    mapped.undo()
+    assert rows(mapped) == [(first, first + 3, f"{one}, then undone"), *before]
+    assert mapped.gestures_since(first - 1) == 0
+
+
+def test_an_undo_that_others_stand_before_is_a_row_and_no_row_hides_a_state_with_weight(mapped: Workbench) -> None:
+    block, other = [b for b in mapped.document.matrix.blocks() if b.elements][:2]
+    first = mapped.document.state + 1
+    mapped.do(SetElements(block.key, zeros=block.elements[:1]))
+    mapped.do(SetElements(other.key, zeros=other.elements[:1]))
+    mapped.undo_state(first)
+    found = rows(mapped)
+    assert [(row[0], row[1]) for row in found[:3]] == [(first + 2,) * 2, (first + 1,) * 2, (first,) * 2]
+    assert found[0][2].startswith("Undone: ")
+    assert mapped.gestures_since(first - 1) == 1
+
+    mapped.undo_state(first + 1)
+    mapped.name_state(first + 1, "kept")
+    assert [row[1] for row in rows(mapped)[:4]] == [first + 3, first + 2, first + 1, first]
+
+
+def test_an_import_is_one_row_unless_a_state_of_it_has_weight_or_one_looks_for_it(mapped: Workbench) -> None:
+    before, newest = rows(mapped), mapped.document.state
+    group = mapped.new_group()
+    for label in ("8", "9", "10"):
+        mapped.do(AddVersion(Side.EXTRACTION, declare("fx.new", label, "a", f"b{label}")), group=group)
+    assert rows(mapped) == [(newest + 1, newest + 3, "Imported 3 versions"), *before]
+    assert mapped.undo_title() == "Import 3 versions"
+    assert mapped.gestures_since(newest) == 1
+    assert [row[1] for row in rows(mapped, "fx.new")] == [newest + 3, newest + 2, newest + 1]
+    mapped.name_state(newest + 2, "two")
+    assert [row[:2] for row in rows(mapped)[:2]] == [(newest + 3, newest + 3), (newest + 1, newest + 2)]
+
+
+def test_pages_of_rows_follow_each_other_without_a_gap_or_a_state_twice(mapped: Workbench) -> None:
+    flip(mapped, 10)
+    mapped.undo()
+    newest, found, below = mapped.document.state, [], None
+    while True:
+        page = rows_page(mapped, StateFilter(), 4, below)
+        found += [state for row in page.states for state in range(row.state, row.before, -1)]
         below = page.below
         if below is None:
             break

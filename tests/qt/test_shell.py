@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import Qt
+import pytest
+from PySide6.QtCore import QRect, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu, QWidget
 
+from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.progress import Progress
 from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.frame.status_bar import time_left
@@ -16,6 +18,7 @@ from metl_gui.ui.project.selection import Selected, place_of_version
 from metl_gui.ui.shell.layout import stops
 from metl_gui.ui.shell.window import Window
 from metl_gui.workbench.demo.sample import SampleFolder
+from metl_gui.workbench.publishing.publication import publish
 from metl_gui.workbench.session import Workbench
 from tests.qt.conftest import activate
 
@@ -164,3 +167,33 @@ def test_a_scale_that_leaves_no_room_folds_both_trees_and_gives_their_room_to_th
     QApplication.processEvents()
     assert not window.map.folding.is_folded(0)
     assert not window.map.folding.is_folded(1)
+
+
+@pytest.mark.parametrize("size", [(800, 600), (1100, 700), (1300, 800), (1600, 1000)])
+def test_what_stands_in_the_head_bar_keeps_its_place_whatever_it_says(window: Window, size: tuple[int, int]) -> None:
+    def places() -> list[QRect]:
+        QApplication.processEvents()
+        shown = (*head.pages, head.undo, head.search, head.spark, head.run)
+        return [each.geometry() for each in shown if each.isVisible()]
+
+    head, workbench = window.head, window.project.workbench
+    assert workbench is not None
+    window.resize(*size)
+    activate(window)
+    before = places()
+    block = next(b for b in window.project.value.matrix.blocks() if len(b.elements) > 1)
+    for element in block.elements:
+        assert window.project.do(SetElements(block.key, zeros=(element,)))
+        assert places() == before
+    QTest.keyClick(window, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert places() == before
+    publish(workbench, name="A name with a good many letters")
+    window.history.live.look()
+    assert places() == before
+    for state in ("starting", "ready", "Java is not there, so that nothing can be started"):
+        head.show_spark(f"local[*] · {state}")
+        assert places() == before
+        assert head.spark.accessibleName().endswith(state)
+    for count in (0, 7, 120):
+        head.show_waiting(count)
+        assert places() == before

@@ -1,4 +1,7 @@
-"""The bar below the menus: pages, undo, search, the state of Spark, the test run."""
+"""The bar below the menus: pages, undo, search, the state of Spark, the test run.
+
+Everything in it keeps its place whatever it says: only the width of the window and the scale move it.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +17,13 @@ from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_tip
 
 _LONGEST_TITLE_PX, _TITLE_SHARE = 280, 0.12
-_ROOM_FOR_SPARK_PX = 1_120
+_ROOM_FOR_SPARK_PX = 1_320
 _ROOM_FOR_TITLE_PX = 900
 _ROOM_FOR_LIVE_PX, _ROOM_FOR_CHANGES_PX = 1_450, 1_200
-_LONGEST_LIVE_PX = 330
+_LONGEST_LIVE_PX, _SHORT_LIVE_PX, _LEAST_LIVE_PX = 330, 150, 110
+_SPARK_PX = 170
+_UNDO_PAD_PX = 28
+_LONGEST_COUNT = "999"
 _SEARCH_PX, _LEAST_SEARCH_PX = 210, 90
 _FORMS = 6
 """How many ways there are to be narrower than what the width alone leaves out."""
@@ -42,6 +48,7 @@ class HeadBar(QWidget):
         self.setObjectName("headBar")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.pages = [KeyButton(name, kind="segment") for name in PAGES]
+        self.pages[1].reserve_count(_LONGEST_COUNT)
         self._group = QButtonGroup(self)
         self.undo = KeyButton("↶  Nothing to undo")
         self.search = QLineEdit()
@@ -53,6 +60,7 @@ class HeadBar(QWidget):
         self.live = KeyButton("", kind="number")
         self.live.setAccessibleDescription("Compare what is live with what is shown")
         self.live.hide()
+        self._live_slot = QWidget()
         self.spark = QLabel()
         self.spark.setProperty("kind", "dim")
         self.run = KeyButton("▶  Test run", "F5", "primary")
@@ -102,6 +110,7 @@ class HeadBar(QWidget):
         metrics = QFontMetricsF(themes.scaled(1.0, bold=True))
         longest = min(themes.px(_LONGEST_TITLE_PX), round(self.width() * _TITLE_SHARE))
         longest = max(longest, themes.px(24))
+        self.undo.setFixedWidth(longest + themes.px(_UNDO_PAD_PX))
         self.undo.setText(metrics.elidedText(f"↶  {words}".rstrip(), Qt.TextElideMode.ElideRight, longest))
         self.undo.updateGeometry()
 
@@ -127,16 +136,19 @@ class HeadBar(QWidget):
         """
         self._live_words = words, short, tip
         has_room = self.width() >= themes.px(_ROOM_FOR_LIVE_PX)
+        room = _LONGEST_LIVE_PX if has_room else _SHORT_LIVE_PX
         metrics = QFontMetricsF(themes.scaled(1.0, bold=True))
         fits = metrics.horizontalAdvance(words) <= themes.px(_LONGEST_LIVE_PX)
         shown = words if has_room and fits else short  # a name cut in two says nothing: the tip has it
         if self.width() < themes.px(_ROOM_FOR_CHANGES_PX):
-            shown = shown.partition(",")[0]
+            shown, room = shown.partition(",")[0], _LEAST_LIVE_PX
         self.live.setText(f"▲  {shown}")
         self.live.setAccessibleName(words)
         self.live.setToolTip(plain_tip(f"{words}\n{tip}"))
-        self.live.setVisible(bool(words) and self._form < 2)
+        self.live.setVisible(bool(words))
         self.live.updateGeometry()
+        self._live_slot.setFixedWidth(themes.px(room + _UNDO_PAD_PX))
+        self._live_slot.setVisible(self._form < 2)
 
     @property
     def _is_narrow(self) -> bool:
@@ -148,7 +160,13 @@ class HeadBar(QWidget):
         theme = themes.current()
         state = words.rpartition(" · ")[2]
         colour = theme.good if state == "ready" else theme.dim
-        self.spark.setText(f"<span style='color:{colour.name()}'>●</span> {escape(words)}")
+        room = themes.px(_SPARK_PX)
+        self.spark.setFixedWidth(room)
+        metrics = self.spark.fontMetrics()
+        shown = metrics.elidedText(words, Qt.TextElideMode.ElideMiddle, room - metrics.horizontalAdvance("● ") - 4)
+        self.spark.setText(f"<span style='color:{colour.name()}'>●</span> {escape(shown)}")
+        self.spark.setAccessibleName(words)
+        self.spark.setToolTip(plain_tip(words))
 
     def dress(self) -> None:
         """Follow theme and scale."""
@@ -208,6 +226,10 @@ class HeadBar(QWidget):
         row.addStretch(1)
         row.addWidget(self.search, 2)
         row.addStretch(1)
-        row.addWidget(self.live)
+        slot = QHBoxLayout(self._live_slot)
+        slot.setContentsMargins(0, 0, 0, 0)
+        slot.addStretch(1)
+        slot.addWidget(self.live)
+        row.addWidget(self._live_slot)
         row.addWidget(self.spark)
         row.addWidget(self.run)

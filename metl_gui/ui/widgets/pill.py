@@ -87,6 +87,7 @@ class KeyButton(QPushButton):
         super().__init__(words, parent)
         self.key = key
         self.count = ""
+        self._longest_count = ""
         self.setProperty("kind", kind)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self._height = 28
@@ -110,10 +111,17 @@ class KeyButton(QPushButton):
         self.updateGeometry()
         self.update()
 
+    def reserve_count(self, longest: str) -> None:
+        """Keep room for a count of this length, so that no count moves what stands beside."""
+        self._longest_count = longest
+        self.updateGeometry()
+
     def sizeHint(self) -> QSize:
         """As wide as words and badge."""
         pad = _TIGHT_PAD if self.property("kind") in _TIGHT else _BUTTON_PAD
-        width = _width(self.text(), self.key, self.count, QApplication.font().key())
+        font = QApplication.font().key()
+        counts = (self.count, self._longest_count)
+        width = max(_width(self.text(), self.key, count, font) for count in counts)
         return QSize(round(width) + themes.px(pad), themes.px(self._height))
 
     def minimumSizeHint(self) -> QSize:

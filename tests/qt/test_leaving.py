@@ -449,3 +449,19 @@ def test_quitting_during_an_import_asks_and_what_it_added_stays(
     assert "offers to go on with it" in question.accessibleDescription()
     press(threaded, "stop")
     qtbot.waitUntil(lambda: not threaded.isVisible())
+
+
+def test_the_keyboard_is_where_it_was_after_the_job_was_stopped(
+    threaded: Window, monkeypatch: pytest.MonkeyPatch, held: HeldLoad, qtbot: QtBot
+) -> None:
+    activate(threaded)
+    monkeypatch.setattr(importing, "import_sources", lambda *_, watch, **_named: held(watch))
+    threaded.history.show()
+    threaded.imports.import_schemas(Side.EXTRACTION, [Path("waiting")])
+    stop, view = threaded.status.stop, threaded.history.panel.view
+    qtbot.waitUntil(lambda: threaded.status.job_words.text() == "Loading the warehouse: customer")
+    qtbot.waitUntil(view.isVisible)
+    view.setFocus()
+    QTest.mouseClick(stop, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: threaded.jobs.lasting is None and not stop.isVisible())
+    assert QApplication.focusWidget() is view

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QAbstractItemModelTester, QTest
+from PySide6.QtWidgets import QApplication
 
 from metl_gui.core.edits.composite import CompositeEdit
 from metl_gui.core.edits.elements import SetElements
@@ -195,6 +196,18 @@ def test_accepting_many_confirms_them_in_all_versions_as_one_step_after_a_look(
     assert not {(each.key, each.element) for each in sure} & {(each.key, each.element) for each in everything.listed}
     window.project.undo()
     assert window.project.value.matrix.ones == 0
+
+
+def test_the_keyboard_is_in_the_list_after_many_were_accepted(
+    everything: ProjectSuggestionList, window: Window
+) -> None:
+    QTest.mouseClick(everything.accept_all, Qt.MouseButton.LeftButton)
+    dialog = next(each for each in window.map.findChildren(AcceptanceDialog) if each.isVisible())
+    QTest.mouseClick(dialog.confirm, Qt.MouseButton.LeftButton)
+    QApplication.processEvents()
+    activate(window)
+    panel = window.suggest.panel
+    assert QApplication.focusWidget() is (everything.view if everything.listed else panel.parts[panel.part])
 
 
 def test_only_this_version_is_changed_where_that_is_chosen_and_nothing_is_confirmed_yet(

@@ -15,9 +15,9 @@ from pytestqt.qtbot import QtBot
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import UserError
 from metl_gui.ui.actions.shortcut_sheet import KeysDialog
+from metl_gui.ui.frame.focus_return import takes_focus
 from metl_gui.ui.palette.dialog import Palette
 from metl_gui.ui.project.selection import Selected, place_of_version
-from metl_gui.ui.shell.layout import takes_focus
 from metl_gui.ui.shell.window import Window
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets import dialogs

@@ -272,6 +272,19 @@ def test_the_button_replays_the_selected_reason_or_all_in_the_mode_of_the_run(
     assert asked[-1].source.replay == ReplayOrder(("block_needs_review",))
 
 
+def test_only_set_aside_ends_when_these_are_replayed(
+    unknown: Window, errors: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    panel, messages = unknown.run_page.aside, unknown.run_page.messages
+    monkeypatch.setattr(unknown.spark, "replay", lambda _workbench, _request: None)
+    click(panel, 0, 0)
+    assert messages.only_aside.isChecked()
+    QTest.mouseClick(panel.replay, Qt.MouseButton.LeftButton)
+    assert not messages.only_aside.isChecked()
+    messages.show_run(errors.parent, errors)
+    assert not messages.wanted.is_set_aside
+
+
 def test_records_that_are_not_kept_any_more_cannot_be_replayed_and_the_panel_says_so(
     unknown: Window, errors: Path, tmp_path: Path
 ) -> None:

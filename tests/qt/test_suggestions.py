@@ -169,6 +169,18 @@ def test_accepting_all_is_one_undo_step_and_leaves_the_block_unconfirmed(window:
     assert len(block_at(window, key).elements) == 1
 
 
+def test_the_keyboard_is_in_the_list_after_all_were_accepted(window: Window, key: BlockKey) -> None:
+    panel = window.suggest.panel
+    activate(window)
+    window.suggest.show()
+    assert QApplication.focusWidget() is panel.view
+    assert window.suggest.suggestions.found.key == key
+    QTest.mouseClick(panel.accept_all, Qt.MouseButton.LeftButton)
+    QApplication.processEvents()
+    assert not panel.accept_all.isVisible()
+    assert QApplication.focusWidget() is (panel.view if panel.model.rows else panel.parts[panel.part])
+
+
 def test_shift_space_cycles_the_candidates_of_the_current_attribute_and_says_each(
     window: Window, key: BlockKey, qtbot: QtBot
 ) -> None:

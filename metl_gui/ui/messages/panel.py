@@ -96,6 +96,10 @@ class MessagePanel(QFrame):
         self._show()
         self.look_again()
 
+    def end_only_aside(self) -> None:
+        """Show of the next run what it mapped, too: what was looked for of the last one is done with."""
+        self._say_only_aside(False)
+
     def look_again(self) -> None:
         """Read the newest record of the run that goes on, where somebody follows it."""
         folder = self._live
@@ -135,10 +139,13 @@ class MessagePanel(QFrame):
 
     def _want(self, wanted: RecordRequest) -> None:
         self.wanted = wanted
-        self.only_aside.blockSignals(True)
-        self.only_aside.setChecked(wanted.is_set_aside)
-        self.only_aside.blockSignals(False)
+        self._say_only_aside(wanted.is_set_aside)
         self._load()
+
+    def _say_only_aside(self, is_so: bool) -> None:
+        self.only_aside.blockSignals(True)
+        self.only_aside.setChecked(is_so)
+        self.only_aside.blockSignals(False)
 
     def _choose_kind(self, is_set_aside: bool) -> None:
         self._want(replace(self.wanted, is_set_aside=is_set_aside, reason="", entity="", place="", use=None))

@@ -157,6 +157,7 @@ class RunPage(PanelPage):
         """Map again what a run set aside."""
         workbench = self._begin(request, "Replay in production" if request.mode == PRODUCTION else "Replay")
         if workbench is not None:
+            self.messages.end_only_aside()
             self._spark.replay(workbench, request)
 
     def _run(self, request: RunRequest) -> None:

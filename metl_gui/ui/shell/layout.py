@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QByteArray, QObject, QPoint, Qt, QTimer
 from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QMenu, QStackedWidget, QWidget
 
+from metl_gui.ui.frame.focus_return import first_focus
 from metl_gui.ui.widgets.panel_page import PanelPage
 from metl_gui.ui.widgets.plain_text import plain_entry, plain_tip
 
@@ -106,20 +107,6 @@ def cycle_focus(window: Window, direction: int) -> None:
     target = first_focus(found[at])
     if target is not None:
         target.setFocus(Qt.FocusReason.TabFocusReason)
-
-
-def first_focus(panel: QWidget) -> QWidget | None:
-    """Return the widget of a panel that gets the focus: a view before the box above it."""
-    inside = [widget for widget in [panel, *panel.findChildren(QWidget)] if takes_focus(widget)]
-    views = [widget for widget in inside if widget.property("isMain")]
-    return next(iter(views or inside), None)
-
-
-def takes_focus(widget: QWidget) -> bool:
-    """Whether Tab stops at a widget now."""
-    policy = widget.focusPolicy()
-    is_stop = bool(policy & Qt.FocusPolicy.TabFocus)
-    return is_stop and widget.isVisible() and widget.isEnabled() and widget.focusProxy() is None
 
 
 def _holds(panel: QWidget, widget: QWidget) -> bool:

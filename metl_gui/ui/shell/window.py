@@ -16,6 +16,7 @@ from metl_gui.ui.actions.menus import Actions
 from metl_gui.ui.context.app_context import PAGES, AppContext
 from metl_gui.ui.context.project_writer import ProjectWriter
 from metl_gui.ui.drop.controller import DropController, files_in
+from metl_gui.ui.frame.focus_return import FocusReturn
 from metl_gui.ui.frame.head_bar import HeadBar
 from metl_gui.ui.frame.start_page import OpeningPage, StartPage
 from metl_gui.ui.frame.status_bar import StatusBar
@@ -288,6 +289,7 @@ class Window(QMainWindow):
         self.setCentralWidget(central)
         self.floating = FloatingDocks(self.stack)
         FocusRing(self.map.matrix)
+        FocusReturn(self)
         self.notices = NoticeController(self)
         self.notice = self.notices.strip
         self.review.nothing.wanted.connect(self._do)

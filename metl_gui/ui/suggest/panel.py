@@ -95,7 +95,7 @@ class SuggestionPanel(Surface):
         self.view.doubleClicked.connect(self._take)
         self.accept.clicked.connect(self._take)
         self.refuse.clicked.connect(self._refuse)
-        self.accept_all.clicked.connect(suggestions.accept_all)
+        self.accept_all.clicked.connect(self._accept_all)
         suggestions.changed.connect(self.refresh)
         self.everything.view.pressed_key.connect(self._pressed)
         self.everything.view.doubleClicked.connect(self._take)
@@ -122,7 +122,8 @@ class SuggestionPanel(Surface):
     def take_focus(self) -> None:
         """Put the keyboard on the list; nothing else is chosen by that."""
         view = self.everything.view if self.part is PanelSection.PROJECT else self.view
-        view.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        at_hand = self.parts[self.part] if view.isHidden() else view
+        at_hand.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def showEvent(self, event: QShowEvent) -> None:
         """Begin to look for suggestions."""
@@ -288,6 +289,10 @@ class SuggestionPanel(Surface):
         elif row.suggestion is not None:
             suggestions.accept_in(row.suggestion.key, row.suggestion.element)
 
+    def _accept_all(self) -> None:
+        self._suggestions.accept_all()
+        self.take_focus()
+
     def _refuse(self) -> None:
         row = self.current
         if row is not None and row.candidate is not None:
@@ -414,6 +419,7 @@ class SuggestionController(QObject):
             count, blocks = number_of(len(plan.accepted), "suggestion"), number_of(plan.blocks, "block")
             more = f", and {number_of(plan.carried, 'element')} in other versions" if plan.carried else ""
             self.said.emit(CommandResult(f"{count} accepted in {blocks}{more}.", "Undo", self._project.undo))
+            self.panel.take_focus()
 
     def dismiss(self) -> None:
         """Take the ghosts away; without the panel nothing is looked for until somebody asks again."""

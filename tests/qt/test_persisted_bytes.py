@@ -152,6 +152,7 @@ def test_a_visit_has_the_members_that_it_had_before(window: Window) -> None:
     assert {name: type(each).__name__ for name, each in seen["trees"]["extraction"].items()} == {
         "filter": "str",
         "open": "list",
+        "top": "int",
     }
     assert seen["trees"]["extraction"]["filter"] == "id"
     assert seen["order"] == "tree order"

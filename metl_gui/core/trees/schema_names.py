@@ -131,6 +131,11 @@ def group_of(name: str) -> str:
     return name[: _own_start(name)].rstrip("./")
 
 
+def outer_of(group: str) -> str:
+    """Return the first part of the name of a group."""
+    return group.partition(".")[0].partition("/")[0]
+
+
 def name_in_group(name: str) -> str:
     """Return what a schema or entity is called within its group."""
     return name[_own_start(name) :]

@@ -29,6 +29,7 @@ _MOST_ROWS = 4_000
 """So many rows of a tree are looked through for open ones: closing a window must not take long."""
 
 _MOST_FILTER = 1_000
+_MOST_TOP = 10_000_000
 
 
 def visit_of(window: Window) -> dict[str, Any]:
@@ -52,10 +53,11 @@ def visit_of(window: Window) -> dict[str, Any]:
 def look_again(window: Window, seen: dict[str, Any]) -> None:
     """Show the open project as it was looked at last; what is gone since is left out."""
     trees = seen.get("trees")
+    openers: list[_Opener] = []
     for panel in (window.map.sources, window.map.targets):
         found = trees.get(panel.side.value) if isinstance(trees, dict) else None
         if isinstance(found, dict):
-            _restore_tree(panel, found)
+            openers.append(_Opener(panel, found))
     order = seen.get("order")
     if order in list(SortOrder) and order != window.map.planes.arrangement.order:
         window.map.planes.order(SortOrder(order))
@@ -72,6 +74,8 @@ def look_again(window: Window, seen: dict[str, Any]) -> None:
         window.map.sides.views[-1].go_to_place(replace(second, selected=selected))
     if selected != Selected():
         window.selection.choose(selected)
+    for opener in openers:
+        opener.scroll()
     page = seen.get("page")
     if isinstance(page, int) and 0 <= page < len(PAGES):
         window.show_page(page)
@@ -81,7 +85,8 @@ def look_again(window: Window, seen: dict[str, Any]) -> None:
 
 
 def _tree(panel: TreePanel) -> dict[str, Any]:
-    return {"filter": panel.box.text()[:_MOST_FILTER], "open": [list(way) for way in _open_ways(panel)]}
+    ways = [list(way) for way in _open_ways(panel)]
+    return {"filter": panel.box.text()[:_MOST_FILTER], "open": ways, "top": panel.top_row}
 
 
 def _open_ways(panel: TreePanel) -> Iterator[tuple[Any, ...]]:
@@ -101,34 +106,45 @@ def _open_ways(panel: TreePanel) -> Iterator[tuple[Any, ...]]:
                 waiting.append((index, way))
 
 
-def _restore_tree(panel: TreePanel, found: dict[str, Any]) -> None:
-    words = found.get("filter")
-    if isinstance(words, str) and words:
-        panel.box.setText(words[:_MOST_FILTER])
-    ways = found.get("open")
-    if isinstance(ways, list) and not words:
-        _Opener(panel, ways)
-
-
 class _Opener(QObject):
-    """Opens rows of a tree as soon as it has been filled, once."""
+    """Filters a tree or opens rows of it as soon as it has been filled, once, and scrolls to where it was.
 
-    def __init__(self, panel: TreePanel, ways: list[Any]) -> None:
+    What is selected comes into sight when it is chosen; so ``scroll`` is called after that.
+    """
+
+    def __init__(self, panel: TreePanel, found: dict[str, Any]) -> None:
         super().__init__(panel)
-        self._panel, self._ways = panel, ways
-        if panel.model.rowCount():
+        words, ways, top = (found.get(name) for name in ("filter", "open", "top"))
+        self._panel = panel
+        self._ways = ways[:_MOST_ROWS] if isinstance(ways, list) else []
+        self._words = words[:_MOST_FILTER] if isinstance(words, str) else ""
+        self._top = top if isinstance(top, int) and top < _MOST_TOP else 0
+        self._is_open = self._scrolls = False
+        if panel.model.rowCount() and not self._words:
             self._open()
         else:
+            panel.box.setText(self._words)
             panel.model.filled.connect(self._open)
+
+    def scroll(self) -> None:
+        """Scroll now, or as soon as rows are open."""
+        self._scrolls = True
+        if self._is_open:
+            self._panel.scroll_to_row(self._top)
+            self.deleteLater()
 
     def _open(self) -> None:
         panel = self._panel
-        panel.view.collapseAll()
-        for way in self._ways[:_MOST_ROWS]:
-            index = self._row(way)
-            if index.isValid():
-                panel.view.expand(index)
-        self.deleteLater()
+        if self._is_open or (self._words and not panel.is_filtered_by(self._words)):
+            return
+        if not self._words:
+            panel.close_all()
+            for index in map(self._row, self._ways):
+                if index.isValid():
+                    panel.view.expand(index)
+        self._is_open = True
+        if self._scrolls:
+            self.scroll()
 
     def _row(self, way: Any) -> QModelIndex:
         model = self._panel.model

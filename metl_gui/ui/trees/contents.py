@@ -3,7 +3,8 @@
 Order of a reader's work: ``take`` and ``prepare`` for another document, ``follow`` after an edit, ``filter`` for
 another query; then the questions.
 
-``SchemaGroups`` has in which order and under which groups the schemas stand, without a Python object for each. Order:
+``SchemaGroups`` has in which order and under which groups the schemas stand, without a Python object for each; several
+groups that begin alike stand below an outer one, where that parts them, as on the axes of the matrix. Order:
 by group, then by name in the extraction tree and by id in the CDM tree, as on the axes of the matrix. The members of a
 group are sorted when they are first asked for.
 """
@@ -25,7 +26,7 @@ from metl_gui.core.search.filters import Filtering, FilterResult
 from metl_gui.core.search.query import Query
 from metl_gui.core.search.todo import MappingProgress, ToDo
 from metl_gui.core.trees.nodes import Side, Version
-from metl_gui.core.trees.schema_names import group_of, name_in_group
+from metl_gui.core.trees.schema_names import group_of, name_in_group, outer_of
 from metl_gui.core.trees.tree_columns import TreeColumns, columns_of
 from metl_gui.core.trees.trees import Tree
 from metl_gui.ui.project.document import DocumentChange
@@ -58,6 +59,7 @@ class SchemaGroups:
         self._ordered: dict[str, Ints] = {}
         self._flat: tuple[list[str], Ints, Ints] | None = None
         self._common = 0
+        self._nested: dict[str, list[str]] = {}
 
     def fill(self) -> Iterator[None]:
         """Put every schema on its shelf, step by step."""
@@ -79,6 +81,23 @@ class SchemaGroups:
     def __len__(self) -> int:
         return sum(map(len, self._members.values()))
 
+    @property
+    def outers(self) -> frozenset[str]:
+        """The groups that hold others: the first parts of several names, where not all begin with the same one."""
+        self._columns()
+        return frozenset(self._nested)
+
+    def outer(self, group: str) -> str:
+        """Return the group that holds a group, empty for none."""
+        self._columns()
+        outer = outer_of(group)
+        return outer if outer != group and outer in self._nested else ""
+
+    def nested(self, outer: str) -> list[str]:
+        """Return the groups that a group holds, sorted."""
+        self._columns()
+        return self._nested.get(outer, [])
+
     def groups(self, passing: Ints | None = None) -> list[str]:
         """Return the names of the groups, sorted; of a filter only those of which a schema passes.
 
@@ -97,13 +116,10 @@ class SchemaGroups:
         return ids if passing is None else ids[_marks(passing, ids).astype(np.bool_)]
 
     def short(self, group: str) -> str:
-        """Return the name of a group without the parts that the names of all groups begin with."""
+        """Return the name of a group without the parts that the names of all groups, or its outer one, begin with."""
         self._columns()
-        return ".".join(group.split(".")[self._common :])
-
-    def count(self, group: str) -> int:
-        """Count the schemas of one group."""
-        return len(self._members.get(group, ()))
+        outer = self.outer(group)
+        return group[len(outer) + 1 :] if outer else ".".join(group.split(".")[self._common :])
 
     def _columns(self) -> tuple[list[str], Ints, Ints]:
         """Return group names, all ids group by group, and where each group begins."""
@@ -113,6 +129,7 @@ class SchemaGroups:
             ids = np.fromiter(chain.from_iterable(self._members[name] for name in names), np.int64)
             self._flat = names, ids, np.cumsum(counts) - counts
             self._common = _common_parts([name.split(".") for name in names if name])
+            self._nested = _nested([name for name in names if name])
         return self._flat
 
     def _sorted(self, group: str) -> Ints:
@@ -144,6 +161,16 @@ def _common_parts(names: list[list[str]]) -> int:
         return 0
     same = takewhile(lambda pair: pair[0] == pair[1], zip(min(names), max(names), strict=False))
     return min(len(list(same)), min(map(len, names)) - 1)
+
+
+def _nested(names: list[str]) -> dict[str, list[str]]:
+    """Return the groups below each outer one, where outer ones part them and several begin alike."""
+    found: dict[str, list[str]] = {}
+    for name in names:
+        found.setdefault(outer_of(name), []).append(name)
+    if not 1 < len(found) < len(names):
+        return {}
+    return {outer: [name for name in held if name != outer] for outer, held in found.items() if len(held) > 1}
 
 
 def _marks(passing: Ints, ids: Ints) -> NDArray[np.uint8]:
@@ -278,6 +305,14 @@ class TreeContents:
         """Return the groups to show."""
         return self.shelves.groups(self._schemas_passing())
 
+    def groups_below(self, outer: str) -> list[str]:
+        """Return the groups to show below a group, or for an empty name at the top; outer ones among these."""
+        if not outer:
+            return list(dict.fromkeys(self.shelves.outer(group) or group for group in self.groups()))
+        nested = self.shelves.nested(outer)
+        shown = set(self.groups()) if nested else set()
+        return [group for group in nested if group in shown]
+
     def schemas(self, group: str) -> Ints:
         """Return the ids of the schemas to show in a group."""
         return self.shelves.members(group, self._schemas_passing())
@@ -335,9 +370,10 @@ class TreeContents:
 
     def group_row(self, group: str) -> RowFacts:
         """Describe a group."""
-        members = self.shelves.members(group)
-        waiting = sum(self._waiting[id_] for id_ in members.tolist()) if self._waiting else 0
-        return group_row(group, self.shelves.short(group), len(self.schemas(group)), waiting, self.side)
+        parts = [group, *self.shelves.nested(group)]
+        members = [id_ for each in parts for id_ in self.shelves.members(each).tolist()] if self._waiting else []
+        waiting, shown = sum(self._waiting[id_] for id_ in members), sum(len(self.schemas(each)) for each in parts)
+        return group_row(group, self.shelves.short(group), shown, waiting, self.side)
 
     def schema_row(self, schema_id: int) -> RowFacts:
         """Describe a schema or entity."""

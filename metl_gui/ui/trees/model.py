@@ -148,10 +148,13 @@ class TreeModel(QAbstractItemModel):
         Returns:
             Whether other rows may be there than before.
         """
-        tree, filtering = self._reading.tree, self._reading.filtering
+        tree, filtering, outers = self._reading.tree, self._reading.filtering, self._reading.shelves.outers
         touched = self._reading.follow(changed) if self._is_prepared and not self._steps.is_busy else None
         if touched is None:
             self._take_anew(changed.after)
+            return True
+        if outers != self._reading.shelves.outers:
+            self._fill()
             return True
         has_same_rows = filtering is None and tree is self._reading.tree
         if not has_same_rows:
@@ -199,7 +202,7 @@ class TreeModel(QAbstractItemModel):
 
         Args:
             most_rows: how many rows are enough.
-            depth: how many levels may be opened.
+            depth: how many levels may be opened, groups within groups not counted.
         """
         opened: list[QModelIndex] = []
         waiting, rows = [(QModelIndex(), 0)], 0
@@ -211,7 +214,9 @@ class TreeModel(QAbstractItemModel):
                 opened.append(parent)
             if level < depth:
                 inner = [self.index(row, 0, parent) for row in range(min(count, most_rows))]
-                waiting = [(index, level + 1) for index in inner if self.hasChildren(index)] + waiting
+                is_group = parent.isValid() and kind_of(parent.internalId()) is NodeKind.GROUP
+                steps = [(i, 0 if is_group and kind_of(i.internalId()) is NodeKind.GROUP else 1) for i in inner]
+                waiting = [(i, level + step) for i, step in steps if self.hasChildren(i)] + waiting
         return opened
 
     @property
@@ -290,16 +295,19 @@ class TreeModel(QAbstractItemModel):
         if node == ROOT:
             if not self._is_prepared:
                 return _NONE
-            groups = np.array([self._group(name) for name in reading.groups()], np.int64)
-            return np.concatenate([node_ids(NodeKind.SCHEMA, reading.schemas("")), groups])
+            return self._in_group("")
         kind, id_ = kind_of(node), id_of(node)
         if kind is NodeKind.GROUP:
-            return node_ids(NodeKind.SCHEMA, reading.schemas(self._group_names[id_]))
+            return self._in_group(self._group_names[id_])
         if kind is NodeKind.SCHEMA:
             versions = node_ids(NodeKind.VERSION, np.array(reading.versions(id_), np.int64))
             newest = reading.newest(id_) if self.side is Side.CDM else None
             return versions if newest is None else np.concatenate([self._attributes(newest), versions])
         return self._attributes(id_) if kind is NodeKind.VERSION else _NONE
+
+    def _in_group(self, name: str) -> Nodes:
+        groups = np.array([self._group(each) for each in self._reading.groups_below(name)], np.int64)
+        return np.concatenate([node_ids(NodeKind.SCHEMA, self._reading.schemas(name)), groups])
 
     def _attributes(self, version_id: int) -> Nodes:
         return node_ids(NodeKind.ATTRIBUTE, self._reading.attributes(version_id))
@@ -322,7 +330,7 @@ class TreeModel(QAbstractItemModel):
         if schema is None:
             return []
         group = group_of(schema.name)
-        way = [self._group(group)] if group else []
+        way = [self._group(each) for each in (self._reading.shelves.outer(group), group) if each]
         way.append(node_id(NodeKind.SCHEMA, schema.id))
         is_flat = self.side is Side.CDM and place.version == self._reading.newest(schema.id)
         if place.version is not None and not is_flat:
@@ -371,7 +379,7 @@ class TreeModel(QAbstractItemModel):
             self._fill()
             return
         self._reading, self._next = after, None
-        if after.query != before.query:
+        if after.query != before.query or after.shelves.outers != before.shelves.outers:
             self._fill()
             return
         self.is_following = True

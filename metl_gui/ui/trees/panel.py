@@ -187,6 +187,8 @@ class TreePanel(Surface):
         self._project = project
         self._selection = selection
         self._is_following = False
+        self._open: set[int] = set()
+        """Internal ids of rows that are open, also while a state is shown that lacks them."""
         self._narrowed: FilterResult | None = None
         self.model = TreeModel(side, self)
         name = "Extraction tree" if side is Side.EXTRACTION else "Canonical model tree"
@@ -214,6 +216,10 @@ class TreePanel(Surface):
         self._timer = pause(self, _FILTER_DELAY_MS, self._filter)
         self._lay_out()
         self._let_grow()
+        self._connect()
+
+    def _connect(self) -> None:
+        project, selection = self._project, self._selection
         self.model.ask_comments_of(project.comments)
         self.model.filled.connect(self._filled)
         self.model.followed.connect(self._followed)
@@ -224,6 +230,9 @@ class TreePanel(Surface):
         for taker in (self.box, self.view):
             taker.installEventFilter(self)
         self.view.selectionModel().selectionChanged.connect(self._chosen)
+        self.view.expanded.connect(self._opened_row)
+        self.view.collapsed.connect(self._closed_row)
+        self.model.rowsInserted.connect(self._open_again)
         self.view.dropped.connect(self.dropped)
         self.view.menu_wanted.connect(self._show_menu)
         self.view.tip_wanted.connect(self._show_tip)
@@ -231,6 +240,26 @@ class TreePanel(Surface):
         project.opened.connect(self._opened)
         project.changed.connect(self._changed)
         selection.changed.connect(self._show_selected)
+
+    def close_all(self) -> None:
+        """Close every row."""
+        self.view.collapseAll()
+        self._open = set()
+
+    @property
+    def top_row(self) -> int:
+        """The number of the row at the top of what is in sight, among those that are open."""
+        height = self.view.sizeHintForRow(0)
+        return self.view.verticalScrollBar().value() // height if height > 0 else 0
+
+    def scroll_to_row(self, number: int) -> None:
+        """Scroll until a row stands at the top, as far as there are rows below it."""
+        self.view.doItemsLayout()
+        self.view.verticalScrollBar().setValue(number * max(self.view.sizeHintForRow(0), 0))
+
+    def is_filtered_by(self, text: str) -> bool:
+        """Whether the tree shows what passes a filter, with nothing typed since."""
+        return self.box.text() == text and not self._timer.isActive() and self._query == parse(text)
 
     def filter_now(self, text: str) -> None:
         """Filter without waiting for more letters."""
@@ -323,6 +352,7 @@ class TreePanel(Surface):
         self.box.clear()
         self._timer.stop()
         self._query, self._narrowed = Query(), None
+        self._open = set()
         self.view.rows.sought = ()
         was_told = self.funnel.blockSignals(True)
         self.funnel.setChecked(False)
@@ -383,6 +413,26 @@ class TreePanel(Surface):
             rows = [self.model.index(0, 0), self.model.index(1, 0)]
         for index in rows:
             self.view.expand(index)
+        if self._query.is_empty:
+            self._open_again(QModelIndex(), 0, self.model.rowCount() - 1)
+
+    def _opened_row(self, index: QModelIndex) -> None:
+        if self._query.is_empty:
+            self._open.add(index.internalId())
+
+    def _closed_row(self, index: QModelIndex) -> None:
+        if self._query.is_empty:
+            self._open.discard(index.internalId())
+
+    def _open_again(self, parent: QModelIndex, first: int, last: int) -> None:
+        """Open rows that came back as they were, and what lies below them: another state lacked them."""
+        if not self._query.is_empty or not self._open:
+            return
+        for row, node in enumerate(self.model.nodes(parent, first, last), first):
+            if node in self._open:
+                index = self.model.index(row, 0, parent)
+                self.view.expand(index)
+                self._open_again(index, 0, self.model.rowCount(index) - 1)
 
     def _tell(self) -> None:
         shown, whole = self.model.shown_count

@@ -19,7 +19,7 @@ from itertools import groupby
 import numpy as np
 
 from metl_gui.core.trees.nodes import Schema, Side, Version
-from metl_gui.core.trees.schema_names import group_of
+from metl_gui.core.trees.schema_names import group_of, outer_of
 from metl_gui.core.trees.trees import Tree
 from metl_gui.ui.matrix.layout.ghost_lines import GhostLine, GhostLines
 from metl_gui.ui.matrix.layout.placement import GHOST, AxisPlan, Bools, HiddenRun, Laid, laid_out, plan_of
@@ -323,11 +323,6 @@ class Axis:
         """Return the stretch of a schema or entity, ``None`` when it is not on the axis."""
         item = self.schema_item(schema_id)
         return None if item is None else self.spans(Level.SCHEMA).stretch(item)
-
-
-def outer_of(group: str) -> str:
-    """Return the first part of the name of a group."""
-    return group.partition(".")[0].partition("/")[0]
 
 
 def columns_of(tree: Tree) -> Axis:

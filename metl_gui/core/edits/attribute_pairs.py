@@ -84,8 +84,13 @@ def plan(document: Document, sources: Iterable[Chosen], targets: Iterable[Chosen
 
     Cost: the attributes of the chosen versions, once for each of their blocks.
     """
-    wanted = list(targets)
-    parts = [_plan_block(document, one, other, pairing) for one in sources for other in wanted]
+    rows = [(other.version, _attributes(document, Side.CDM, other), set(other.attributes)) for other in targets]
+    columns = [(one.version, _attributes(document, Side.EXTRACTION, one)) for one in sources]
+    parts = [
+        _plan_block(document, (v, w), (own, free), chosen_q, pairing)
+        for v, own in columns
+        for w, free, chosen_q in rows
+    ]
     return PairingPlan(
         tuple(edit for part in parts for edit in part.edits),
         sum(part.mapped for part in parts),
@@ -115,13 +120,25 @@ def plan_pairs(document: Document, key: BlockKey, pairs: Iterable[tuple[int, int
     return PairingPlan(edits, len(ones), already, taken, 0)
 
 
-def _plan_block(document: Document, one: Chosen, other: Chosen, pairing: Pairing) -> PairingPlan:
-    key = one.version, other.version
+def _plan_block(
+    document: Document,
+    key: BlockKey,
+    ends: tuple[list[Attribute], list[Attribute]],
+    chosen_q: set[int],
+    pairing: Pairing,
+) -> PairingPlan:
+    """Plan one block, of which sources and targets are chosen.
+
+    Args:
+        document: where it is.
+        key: the block.
+        ends: the attributes to pair: sources, and targets without those that are never to be mapped.
+        chosen_q: ids of all chosen targets.
+        pairing: pairs what is free.
+    """
     block = document.matrix.block(*key) or Block(*key)
     by_p, taken_q = {e.p: e for e in block.elements}, {e.q for e in block.elements}
-    chosen_q = set(other.attributes)
-    sources = _attributes(document, Side.EXTRACTION, one)
-    targets = _attributes(document, Side.CDM, other)
+    sources, targets = ends
     free_p = [a for a in sources if a.id not in by_p]
     free_q = [a for a in targets if a.id not in taken_q]
     pairs = pairing(free_p, free_q)

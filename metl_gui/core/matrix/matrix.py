@@ -180,10 +180,8 @@ class DpmView:
     def block(self, version: int, entity_version: int) -> Block | None:
         """Return MB(o,v,r,w), ``None`` for a null block of which nothing is known."""
         key = version, entity_version
-        if key in self._blocks:
-            found: Block | None = self._blocks.get(key)
-            return found
-        return self.base.at(key)
+        found: Block | None = self._blocks.get(key)
+        return found if found is not None or key in self._blocks else self.base.at(key)
 
     def column_keys(self, version: int) -> list[BlockKey]:
         """Keys of the blocks of one schema version, by entity version id."""

@@ -128,7 +128,16 @@ def lists_of(
     block = document.matrix.block(*key) or Block(*key)
     columns, rows = {a.id: a for a in version.attributes}, {a.id: a for a in entity_version.attributes}
     known = [e for e in block.elements if e.p in columns and e.q in rows]
-    signs = {e: (type_verdict(columns[e.p], rows[e.q]), refused(key, e)) for e in known}
+    verdicts: dict[tuple[object, ...], TypeVerdict] = {}
+
+    def verdict(source: Attribute, target: Attribute) -> TypeVerdict:
+        kinds = source.type, source.logical, source.scale, target.type, target.logical, target.scale
+        found = verdicts.get(kinds)
+        if found is None:
+            found = verdicts[kinds] = type_verdict(source, target)
+        return found
+
+    signs = {e: (verdict(columns[e.p], rows[e.q]), refused(key, e)) for e in known}
     left = _Side(document, Side.EXTRACTION, version, {e.p: (rows[e.q], *signs[e]) for e in known})
     right = _Side(document, Side.CDM, entity_version, {e.q: (columns[e.p], *signs[e]) for e in known})
     lost_left = {loss.p_lineage: loss.reason for loss in block.open_losses}

@@ -176,6 +176,8 @@ def found_parts(name: str, sought: tuple[str, ...]) -> list[tuple[str, bool]]:
         name: as it is shown.
         sought: words in lower case.
     """
+    if not sought:
+        return [(name, False)]
     small = name.lower()
     marked = [False] * len(name)
     if len(small) == len(name):  # a few letters have several small ones
@@ -193,7 +195,7 @@ def _paint_name(
 ) -> float:
     """Paint a name, bold and in the accent what was asked for, and return where it ends."""
     font, ink = plain
-    bold = themes.scaled(1.0, bold=True)
+    bold = themes.scaled(1.0, bold=True) if sought else font
     left = box.left()
     for text, is_found in found_parts(name, sought):
         painter.setFont(bold if is_found else font)

@@ -282,8 +282,8 @@ class _NamedVersion:
     """A version that a table names, with its attributes by path."""
 
     def __init__(self, schema: Schema, version: Version) -> None:
-        self._schema = schema
-        self.version = version
+        self._schema, self._version = schema, version
+        self.id = version.id
         self._by_path = {attribute.path: attribute for attribute in reversed(version.attributes)}
 
     def attribute(self, path: str) -> Attribute:
@@ -292,7 +292,7 @@ class _NamedVersion:
         Raises:
             EditError: there is none.
         """
-        return self._by_path.get(path) or find_attribute(self.version, self._schema.name, path)
+        return self._by_path.get(path) or find_attribute(self._version, self._schema.name, path)
 
 
 class _NameLookup:
@@ -326,12 +326,12 @@ def _ranged(names: _NameLookup, row: MappingRow, versions: RowVersions) -> Range
     """
     entity_version = names.version(Side.CDM, row.entity, row.entity_version)
     target = entity_version.attribute(row.cdm_attribute)
-    old_policy = _not_newest(names.document, entity_version.version.id)
+    old_policy = _not_newest(names.document, entity_version.id)
     if old_policy:
         raise EditError(old_policy)
     source = versions.attribute_at(row.attribute)
     is_unconfirmed = _wished_status(row) is Status.UNCONFIRMED
-    return RangedRow(row.line, versions.ids, source, entity_version.version.id, target, is_unconfirmed, versions.of)
+    return RangedRow(row.line, versions.ids, source, entity_version.id, target, is_unconfirmed, versions.of)
 
 
 def _find(names: _NameLookup, row: MappingRow) -> tuple[BlockKey, _ResolvedRow]:
@@ -339,10 +339,9 @@ def _find(names: _NameLookup, row: MappingRow) -> tuple[BlockKey, _ResolvedRow]:
     source = version.attribute(row.attribute)
     entity_version = names.version(Side.CDM, row.entity, row.entity_version)
     target = entity_version.attribute(row.cdm_attribute)
-    wish = _ResolvedRow(
-        row.line, Element(target.id, source.id), _wished_status(row), row.comment if row.comment.strip() else ""
-    )
-    return (version.version.id, entity_version.version.id), wish
+    comment = row.comment if row.comment and row.comment.strip() else ""
+    wish = _ResolvedRow(row.line, Element(target.id, source.id), _wished_status(row), comment)
+    return (version.id, entity_version.id), wish
 
 
 def _wished_status(row: MappingRow) -> Status | None:
@@ -359,22 +358,23 @@ def _plan_block(
     before = document.matrix.block(*key) or Block(*key)
     lines = _first_lines(wished)
     if mode is MapMode.UNSET:
-        zeros = tuple(sorted(element for element in lines if element in before.elements))
+        zeros = tuple(sorted(set(before.elements).intersection(lines)))
         edits = (SetElements(key, zeros=zeros),) if zeros else ()
         return MapPlan(edits, len(zeros), len(lines) - len(zeros), (), ())
     old_policy = _not_newest(document, key[1])
     if old_policy:
         return MapPlan((), 0, 0, tuple(RowConflict(wish.line, old_policy) for wish in wished), ())
     kept_before = () if mode is MapMode.REPLACE else before.elements
+    known = set(before.elements)
     whole = largest_permutation({*kept_before, *lines})
     clashes = _clashes(document, before, lines, kept_before) if whole.outside else ()
     if clashes and not take_proposal:
         return MapPlan((), 0, 0, clashes, ())
     after = set(whole.kept)
-    ones = tuple(sorted(after - set(before.elements)))
-    zeros = tuple(sorted(set(before.elements) - after))
+    ones = tuple(sorted(after - known))
+    zeros = tuple(sorted(known - after))
     dropped = _dropped(document, before, lines, whole.outside)
-    unchanged = sum(1 for element in lines if element in before.elements and element in after)
+    unchanged = len(known.intersection(lines).intersection(after))
     edit = _edit_of_block(before, wished, ones, zeros)
     return MapPlan((edit,) if edit else (), len(ones) + len(zeros), unchanged, (), dropped)
 

@@ -31,7 +31,8 @@ def workbench(tmp_path: Path) -> Iterator[Workbench]:
         yield opened
 
 
-def _send(broker: KafkaBroker, topic: str, *messages: tuple[bytes, bytes | None, dict[str, str]]) -> None:
+def send(broker: KafkaBroker, topic: str, *messages: tuple[bytes, bytes | None, dict[str, str]]) -> None:
+    """Send messages with their headers, and wait until the broker has them."""
     producer = Producer({"bootstrap.servers": broker.bootstrap, "linger.ms": "0"})
     for key, value, headers in messages:
         producer.produce(
@@ -52,7 +53,7 @@ def test_a_version_that_waits_in_an_error_topic_becomes_a_task_and_no_other_reas
     rows = [b'{"before":null,"after":{"id":%d,"channel":"web"},"op":"c"}' % number for number in range(3)]
     told = [_set_aside(schema, 10 + number, "unknown_schema") for number in range(2)]
     told.append(_set_aside(schema, 12, "type_mismatch"))
-    _send(kafka, errors, *[(b'{"id":1}', row, why) for row, why in zip(rows, told, strict=True)])
+    send(kafka, errors, *[(b'{"id":1}', row, why) for row, why in zip(rows, told, strict=True)])
     address = kafka.address(errors)
 
     collect_tasks(workbench, address, "run-1")
@@ -84,7 +85,7 @@ def test_rows_of_a_topic_are_counted_by_the_place_of_their_source_and_not_by_the
 
     late = sent(1, "u", 3)  # replayed after the delete that came behind it
     tombstone: tuple[bytes, None, dict[str, str]] = (b"1", None, {})
-    _send(kafka, own_name, sent(1, "c", 1), sent(2, "c", 2), sent(1, "d", 4), tombstone, late, sent(3, "c", 5))
+    send(kafka, own_name, sent(1, "c", 1), sent(2, "c", 2), sent(1, "d", 4), tombstone, late, sent(3, "c", 5))
     assert count_live_rows(kafka.servers, kafka.address(own_name)) == 2
     first = [json.loads(line) for line in first_records(kafka.servers, (own_name, f"{own_name}-none"), 2)]
     assert [(one["offset"], one["value"]["key"]["id"]) for one in first] == [(0, 1), (1, 2)]

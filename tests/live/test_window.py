@@ -14,6 +14,7 @@ from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from metl_gui.core.runs.records import SetAsideRecord
 from metl_gui.stack.kafka import KafkaBroker
 from metl_gui.ui.jobs.jobs import Jobs
 from metl_gui.ui.kafka.sink_dialog import NewTopicsDialog, TopicSinkChoice
@@ -28,6 +29,7 @@ from metl_gui.workbench.runs.production import live_runs, stop_run
 from tests.helpers.killing import below, end_everything, wait_for
 from tests.helpers.lanes import LaneWorld, change
 from tests.helpers.table_project import table_project
+from tests.live.test_error_topics import send
 from tests.live.window_on_a_lane import WindowOrder
 
 pytestmark = [pytest.mark.live, pytest.mark.spark]
@@ -141,6 +143,33 @@ def test_a_lane_set_up_in_the_window_makes_its_topics_maps_is_frozen_and_set_bac
         lambda: lane.progress is not None and lane.progress.tally.read == 2 * _RECORDS, timeout=_PATIENCE_MS
     )
     assert len(world.sent(f"{own_name}.out.order")) == 2 * _RECORDS
+
+
+def test_what_lies_in_an_error_topic_is_shown_the_newest_first_and_leads_to_its_cell(
+    window: Window, kafka: KafkaBroker, world: LaneWorld, own_name: str, qtbot: QtBot
+) -> None:
+    errors, page = f"{own_name}-errors", window.run_page
+    for offset, reason in enumerate(("type_mismatch", "malformed", "type_mismatch")):
+        told = {"metl.reason": reason, "metl.detail": 'order@1 amount takes a number, and not "x"', "metl.state": "1"}
+        told |= {"metl.schema": world.source, "metl.version": "1", "metl.position": f"{world.source}/0/{offset}"}
+        send(kafka, errors, (b"1", b'{"op":"c","after":{"id":1,"amount":"x"}}', told))
+    window.show_page(2)
+    page.report = {"errors": kafka.address(errors), "run_id": "r1", "mode": "production"}
+    page.messages.show_run(None, kafka.address(errors))
+
+    page.messages.only_aside.click()
+    qtbot.waitUntil(lambda: len(page.messages.records) == 3, timeout=_PATIENCE_MS)
+    page.aside.step_wanted.emit("type_mismatch")
+    qtbot.waitUntil(lambda: window.selection.current.element is not None, timeout=_PATIENCE_MS)
+    assert window.page == 0
+    qtbot.waitUntil(lambda: len(page.messages.records) == 2, timeout=_PATIENCE_MS)
+    assert [one.position for one in page.messages.records if isinstance(one, SetAsideRecord)] == [
+        f"{world.source}/0/{offset}" for offset in (2, 0)
+    ]
+
+    page.messages.show_run(None, kafka.address(f"{own_name}-none"))
+    qtbot.waitUntil(lambda: "There is no topic" in page.messages.place.text(), timeout=_PATIENCE_MS)
+    assert not page.messages.records
 
 
 def test_a_window_killed_with_a_lane_on_its_screen_takes_nothing_along_and_the_next_window_shows_the_lane(

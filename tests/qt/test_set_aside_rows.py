@@ -125,8 +125,8 @@ def test_the_step_of_a_reason_goes_where_its_first_record_is_mended_and_shows_it
     row = {"reason": "type_mismatch", "detail": _DETAILS["type_mismatch"], "schema": ORDERS, "version": "4"}
     (folder / "part-0.jsonl").write_text(json.dumps(row | {"position": "orders.jsonl@7", "raw": "{}"}) + "\n")
     window.show_page(2)
-    window.run_page.report = {"errors": str(tmp_path / "errors"), "run_id": "r1"}
-    window.run_page.messages.show_run(tmp_path, tmp_path / "errors")
+    window.run_page.report = {"errors": str(tmp_path / "errors"), "run_id": "r1", "mode": "test"}
+    window.run_page.messages.show_run(tmp_path, str(tmp_path / "errors"))
     window.run_page.aside.step_wanted.emit("type_mismatch")
     assert window.page == 0
     assert window.selection.current.element is not None

@@ -33,7 +33,9 @@ def rows_of_topic(servers: KafkaServers, address: str, reasons: Collection[str])
     Args:
         servers: where the topic is.
         address: its address.
-        reasons: which.
+        reasons: which; all where none is named.
+
+    Order: as the partitions hold them, of each the newest ``MOST_OFFSETS``.
 
     Raises:
         RunError: the servers do not answer or refuse, or the topic is not there.
@@ -42,7 +44,8 @@ def rows_of_topic(servers: KafkaServers, address: str, reasons: Collection[str])
     wanted = [OffsetRange(one.topic, one.partition, max(one.begin, one.end - MOST_OFFSETS), one.end) for one in listed]
     for batch in RangeReader(servers, wanted).batches():
         # One that is not whole, or that no run of ours wrote, is none of them.
-        found = [one for one in map(SetAsideMessage.of, batch) if one.reason in reasons and not one.is_cut]
+        found = [one for one in map(SetAsideMessage.of, batch) if one.reason and not one.is_cut]
+        found = [one for one in found if not reasons or one.reason in reasons]
         for one, raw in zip(found, _whole(found), strict=True):
             yield _row(one, raw)
 

@@ -28,8 +28,9 @@ from metl_gui.workbench.links.link import PlaceKind
 from metl_gui.workbench.links.places import cell_of_place
 from metl_gui.workbench.links.set_aside import mending_place
 from metl_gui.workbench.masked_messages import UNREADABLE, Masks, schema_of
+from metl_gui.workbench.runs.set_aside_records import set_aside_records
 from metl_gui.workbench.samples.cell_messages import CellUse, records_using
-from metl_gui.workbench.samples.run_records import first_results, first_set_aside
+from metl_gui.workbench.samples.run_records import first_results
 
 
 class ShownSource(msgspec.Struct, frozen=True):
@@ -188,7 +189,7 @@ class RecordRequest:
 
     Args:
         folder: the run folder.
-        errors: its error store, if there is one.
+        errors: the folder of its error store, or the address of its error topic; empty for none.
         is_set_aside: what was set aside, not what was mapped.
         reason: set aside for this; all when empty.
         entity: mapped to this; all when empty.
@@ -197,7 +198,7 @@ class RecordRequest:
     """
 
     folder: Path | None = None
-    errors: Path | None = None
+    errors: str = ""
     is_set_aside: bool = False
     reason: str = ""
     entity: str = ""
@@ -222,12 +223,13 @@ class MessagePair:
 
 
 def records_of(wanted: RecordRequest) -> list[KeptRecord]:
-    """Read the first records that a run kept to look at; none where they are gone."""
+    """Read some records that a run kept to look at; none where they are gone.
+
+    Raises:
+        RunError: they lie in a topic that cannot be read.
+    """
     if wanted.is_set_aside:
-        errors = wanted.errors
-        if errors is None or not errors.is_dir():
-            return []
-        return list(first_set_aside(errors, SHOWN, wanted.reason, wanted.place))
+        return list(set_aside_records(wanted.errors, SHOWN, wanted.reason, wanted.place))
     if wanted.use is not None and wanted.folder is not None:
         return list(records_using(wanted.folder / "samples", wanted.use, SHOWN))
     return (

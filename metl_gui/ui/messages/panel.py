@@ -15,6 +15,7 @@ from metl_gui.ui.jobs.jobs import JobOutcome, Jobs, NewestJob
 from metl_gui.ui.messages.pairs import KeptRecord, MessagePair, RecordRequest, about_of, pair_of, records_of
 from metl_gui.ui.messages.set_aside import lead_words
 from metl_gui.ui.messages.view import MessageSides
+from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.labels import Elided
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
@@ -51,7 +52,7 @@ class MessagePanel(QFrame):
         self.wanted = RecordRequest()
         self._at = 0
         self._live: Path | None = None
-        self._instead = ""
+        self._instead = self._failure = ""
         self._reading = NewestJob(jobs, self)
         self.place = Elided(kind="dim")
         self.sides = MessageSides()
@@ -76,12 +77,12 @@ class MessagePanel(QFrame):
         self.sides.cell_wanted.connect(self.cell_wanted)
         self._show()
 
-    def show_run(self, folder: Path | None, errors: Path | None, nothing: str = "") -> None:
+    def show_run(self, folder: Path | None, errors: str = "", nothing: str = "") -> None:
         """Show what another run kept.
 
         Args:
             folder: its run folder, ``None`` for no run.
-            errors: its error store, if it has one.
+            errors: the folder of its error store, or the address of its error topic; empty for none.
             nothing: what stands there instead of a message.
         """
         self._live, self._instead = None, nothing
@@ -155,13 +156,14 @@ class MessagePanel(QFrame):
 
     def _load(self) -> None:
         wanted = self.wanted
-        if wanted.folder is None:
+        if wanted.folder is None and not (wanted.is_set_aside and wanted.errors):
             self._take(JobOutcome([]))
         else:
             self._reading.start("Reading records", lambda _watch: records_of(wanted), self._take)
 
     def _take(self, outcome: JobOutcome[list[KeptRecord]]) -> None:
         self.records = outcome.value or []
+        self._failure = " ".join(dialogs.words_of(outcome.error)).replace("\n", " ") if outcome.error else ""
         self._at = 0
         self._show()
 
@@ -203,9 +205,11 @@ class MessagePanel(QFrame):
     def _nothing(self) -> str:
         if self._live is not None:
             return _WAITS
-        if self._instead:
+        if self._failure:
+            return self._failure
+        if self._instead and not (self.wanted.is_set_aside and self.wanted.errors):
             return self._instead
-        if self.wanted.folder is None:
+        if self.wanted.folder is None and not self.wanted.errors:
             return _NO_RUN
         return _NOTHING_ASIDE if self.wanted.is_set_aside else _NO_MESSAGE
 

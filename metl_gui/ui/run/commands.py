@@ -7,7 +7,6 @@ leads to the topics that it reads and writes.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
@@ -23,6 +22,7 @@ from metl_gui.errors import EditError
 from metl_gui.ui.charts.figures import KERNEL, READ
 from metl_gui.ui.context.app_context import PAGES, AppContext
 from metl_gui.ui.history.production_state import ProductionState
+from metl_gui.ui.jobs.jobs import JobOutcome, NewestJob
 from metl_gui.ui.kafka.sink_dialog import SinkDialog
 from metl_gui.ui.kafka.source_dialog import SourceDialog
 from metl_gui.ui.matrix.view import MatrixView
@@ -36,6 +36,7 @@ from metl_gui.ui.run.comparison import ENTITY, REASON, ComparisonCell
 from metl_gui.ui.run.history import RunEntry
 from metl_gui.ui.run.lane_commands import LaneCommands
 from metl_gui.ui.run.meanwhile import Meanwhile
+from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.dialogs import show_about
 from metl_gui.workbench.addresses import find_block
 from metl_gui.workbench.importing.version_tasks import REASONS, version_tasks
@@ -46,7 +47,7 @@ from metl_gui.workbench.runs.fill_rates import AttributeFilled
 from metl_gui.workbench.runs.history import compare_runs
 from metl_gui.workbench.runs.mapping_run import PRODUCTION, TEST, RunRequest
 from metl_gui.workbench.runs.replay import what_waits
-from metl_gui.workbench.samples.run_records import first_set_aside
+from metl_gui.workbench.runs.set_aside_records import set_aside_records
 
 if TYPE_CHECKING:
     from metl_gui.ui.run.page import RunPage
@@ -120,6 +121,7 @@ class RunCommands:
     ) -> None:
         self._context, self._page, self._project = context, page, context.project
         self._review_commands, self._live, self._matrix = review, live, matrix
+        self._looking = NewestJob(context.jobs, page)
         self.topics, self.lanes = TopicCommands(context, page), LaneCommands(context, page)
         self.meanwhile = Meanwhile(context, page)
         self._page.aside.step_wanted.connect(self.take_step)
@@ -147,12 +149,23 @@ class RunCommands:
         if kind == ADD:
             self._add_version()
         elif kind == REVIEW:
-            self._review()
+            self._look(reason, _LOOKED_AT, self._review)
         else:
             self._page.messages.show_reason(reason)
-            errors = str((self._page.report or {}).get("errors") or "")
-            if kind == GO and errors and not is_kafka(errors):
-                self.show_places(first_set_aside(Path(errors), 1, reason))
+            if kind == GO:
+                self._look(reason, 1, self.show_places)
+
+    def _look(self, reason: str, count: int, then: Callable[[Sequence[SetAsideRecord]], None]) -> None:
+        """Read what the shown run set aside for a reason, and do something with it."""
+        errors, *_ = self._aside_of_shown()
+
+        def done(outcome: JobOutcome[list[SetAsideRecord]]) -> None:
+            if outcome.error is not None:
+                dialogs.tell(outcome.error, self._context.window)
+            elif outcome.value is not None:
+                then(outcome.value)
+
+        self._looking.start("Reading records", lambda _watch: set_aside_records(errors, count, reason), done)
 
     def show_view(self, show: Callable[[], None]) -> None:
         """Show the Run page in one of its views."""
@@ -278,17 +291,16 @@ class RunCommands:
             self._context.notify(what, is_good=False)
         return bool(found)
 
-    def _review(self) -> None:
-        if not self._review_commands.show_first(self._held()):
+    def _review(self, records: Sequence[SetAsideRecord]) -> None:
+        """Show the first block that records wait for."""
+        if not self._review_commands.show_first(self._held(records)):
             what = "These blocks wait no more. Publish what was decided, then replay their messages."
             self._context.notify(what, "Publish…", self._context.actions["publish"].trigger, is_good=False)
 
-    def _held(self) -> list[BlockKey]:
-        """Return the blocks that messages of the shown run wait for, and those that their chains begin with."""
-        report = self._page.report or {}
-        errors = report.get("errors")
+    def _held(self, records: Sequence[SetAsideRecord]) -> list[BlockKey]:
+        """Return the blocks that records wait for, and those that their chains begin with."""
         found: dict[BlockKey, None] = {}
-        for record in first_set_aside(Path(errors), _LOOKED_AT, "block_needs_review") if errors else ():
+        for record in records:
             try:
                 found[find_block(self._project.value, record.detail.partition(" needs review")[0])] = None
             except EditError:

@@ -157,7 +157,7 @@ class RunBody(QWidget):
         self.figures.clear()
         self.entities.clear()
         self.aside.clear()
-        self.messages.show_run(None, None)
+        self.messages.show_run(None)
 
     def show_counts(self, counts: Mapping[str, Any], rate: float) -> None:
         """Show the counts of a run, live or finished, as the report names them."""

@@ -319,7 +319,7 @@ class RunPage(PanelPage):
         report = run.report.as_json()
         self._show_report(report, run.folder)
         if run.report.outcome and not run.report.outputs:
-            self.messages.show_run(None, None, what_stays("", in_batches=False))
+            self.messages.show_run(None, nothing=what_stays("", in_batches=False))
         counted = _COUNTS.get(run.status, count_words)(report)
         facts = f"{counted} · {moment_words(run.when_ms)} · {source_words(run.report.source)}"
         self.head.say(title_words(report), facts, run.status.value, _PILLS.get(run.status, "plain"))
@@ -363,7 +363,8 @@ class RunPage(PanelPage):
         """Look for messages of the run that goes on, once its id is known."""
         workbench, run = self._project.workbench, self.followed
         if run is not None and run.is_lane:
-            self.messages.show_run(None, None, _NOT_OF_A_LANE)
+            live = self.production.followed
+            self.messages.show_run(None, live.order.spec.sink.errors if live is not None else "", _NOT_OF_A_LANE)
         elif workbench is not None and run is not None and run.run_id:
             self.messages.show_live(run_folder(workbench.project_id, run.run_id))
 
@@ -385,8 +386,7 @@ class RunPage(PanelPage):
     def _show_report(self, report: Mapping[str, Any], folder: Path) -> None:
         self.report = report
         self.body.show_counts(report, report["records_per_second"])
-        errors = Path(report["errors"]) if report.get("errors") else None
-        self.messages.show_run(folder, errors)
+        self.messages.show_run(folder, str(report.get("errors") or ""))
         self.aside.show_report(report)
         self._fill_view()
         self.shown.emit()
@@ -484,7 +484,7 @@ class RunPage(PanelPage):
         self.head.show_progress(None)
         self.chart.show_course(own.course)
         stays = self._what_stays()
-        self.messages.show_run(None, None, stays)
+        self.messages.show_run(None, nothing=stays)
         if error is None:
             self.head.say(own.title, stays, "cancelled")
             self._wanted = own.run_id

@@ -281,7 +281,7 @@ def test_only_set_aside_ends_when_these_are_replayed(
     assert messages.only_aside.isChecked()
     QTest.mouseClick(panel.replay, Qt.MouseButton.LeftButton)
     assert not messages.only_aside.isChecked()
-    messages.show_run(errors.parent, errors)
+    messages.show_run(errors.parent, str(errors))
     assert not messages.wanted.is_set_aside
 
 

@@ -385,6 +385,22 @@ class ProjectFile:
         with self._editing():
             return
 
+    def require_lease(self) -> None:
+        """Make sure that nobody has taken it over, where it is open for editing; cheap, as it only reads.
+
+        Raises:
+            ProjectLockedError: it was taken over; from now on it is read only here.
+        """
+        holder = self._holder
+        if holder is None:
+            return
+        with self._reading() as connection:
+            try:
+                lease.require(connection, holder)
+            except ProjectLockedError:
+                self._holder = None
+                raise
+
     def _tidy(self) -> None:
         if self._holder is None or not self._has_edited:
             return

@@ -342,6 +342,14 @@ class Workbench:
         """
         self._project.beat()
 
+    def require_lease(self) -> None:
+        """Make sure that no other editor has taken over; cheap.
+
+        Raises:
+            ProjectLockedError: one has; this one is read only from now on.
+        """
+        self._project.require_lease()
+
     def has_moved_on(self) -> bool:
         """Return whether the file has another state than the current document; cheap."""
         return self._project.state() != self._document.state

@@ -169,6 +169,8 @@ class OpenProject(QObject):
         self.value = Document()
         self.samples: ProjectSamples | None = None
         self.looks_back: int | None = None
+        self.was_editable = False
+        """Whether the project was opened for editing; it is not any more once somebody took it over."""
         self._review: ReviewIndex | None = None
         self._comments: Comments | None = None
         self._refused: tuple[Document, RefusedRenames] | None = None
@@ -181,7 +183,7 @@ class OpenProject(QObject):
             review: what waits in it, when somebody has worked that out already.
         """
         self.close()
-        self.workbench = workbench
+        self.workbench, self.was_editable = workbench, workbench.is_for_editing
         self.value = workbench.document
         self.samples = ProjectSamples(workbench)
         self._review = review

@@ -24,7 +24,6 @@ from metl_gui.ui.matrix.layout.content import PlaneContent, content_of
 from metl_gui.ui.project.document import DocumentChange, OpenProject, ReviewIndex
 from metl_gui.ui.project.selection import Selected
 from metl_gui.ui.shell.view_state import look_again, visit_of
-from metl_gui.ui.widgets import dialogs
 from metl_gui.workbench.session import Workbench
 
 if TYPE_CHECKING:
@@ -248,8 +247,7 @@ class Projects(QObject):
             workbench.beat()
         except ProjectLockedError as error:
             self._beat.stop()
-            self._window.facts.refresh()
-            dialogs.tell(error, self._window)
+            self._window.takeover.tell(error)
         except UserError as error:
             self._window.notify(str(error), is_good=False)
 
@@ -266,9 +264,11 @@ class Maintenance(QObject):
 
     Signals:
         failed: a ``MetlError``, once for each project and kind of failure.
+        taken_over: the ``ProjectLockedError`` that says by whom, once.
     """
 
     failed = Signal(object)
+    taken_over = Signal(object)
 
     def __init__(self, project: OpenProject, jobs: Jobs, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -288,7 +288,11 @@ class Maintenance(QObject):
         if workbench is None or self._jobs.running:
             return
         try:
+            workbench.require_lease()
             has_moved_on = workbench.has_moved_on()
+        except ProjectLockedError as error:
+            self.taken_over.emit(error)
+            return
         except UserError as error:
             self._tell(error)
             return

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
 from metl_gui.core.matrix.blocks import BlockKey
 from metl_gui.core.trees.nodes import Side
-from metl_gui.errors import MetlError, ReadOnlyStateError
+from metl_gui.errors import MetlError, ProjectLockedError, ReadOnlyStateError
 from metl_gui.ui.actions.menus import Actions
 from metl_gui.ui.context.app_context import PAGES, AppContext
 from metl_gui.ui.context.project_writer import ProjectWriter
@@ -53,6 +53,7 @@ from metl_gui.ui.shell.projects import Maintenance, PreparedProject, ProjectOpen
 from metl_gui.ui.shell.review_actions import CARD_KEYS
 from metl_gui.ui.shell.setting_commands import SettingCommands
 from metl_gui.ui.shell.shutdown import QUITTING, ShutdownController
+from metl_gui.ui.shell.takeover import TakeoverController
 from metl_gui.ui.suggest.panel import SuggestionController
 from metl_gui.ui.theming.controller import ThemeController
 from metl_gui.ui.warehouse.commands import WarehouseController
@@ -112,6 +113,7 @@ class Window(QMainWindow):
     links: LinkController
     cell_messages: CellMessages
     leaving: ShutdownController
+    takeover: TakeoverController
     stack: QStackedWidget
     notices: NoticeController
     dressing: ThemeController
@@ -278,12 +280,14 @@ class Window(QMainWindow):
         for page in (self.map, self.review, self.run_page, self.warehouse.page, self.start, self.opening_page):
             self.stack.addWidget(page)
         self.first_steps = FirstStepsController(self.context, self.drops)
+        self.takeover = TakeoverController(self)
         central = QWidget()
         layout = QVBoxLayout(central)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(self.head)
         layout.addWidget(self.history.banner)
+        layout.addWidget(self.takeover.banner)
         layout.addWidget(self.first_steps.strip)
         layout.addWidget(self.stack, 1)
         self.setCentralWidget(central)
@@ -388,6 +392,10 @@ class Window(QMainWindow):
         self.facts.refresh()
         if isinstance(error, ReadOnlyStateError):
             self.notify(str(error), "Back to now", self.history.looking.come_back, is_good=False)
+            return
+        if isinstance(error, ProjectLockedError) and (self.takeover.error is not None or self.project.was_editable):
+            self.takeover.tell(error)
+            self.takeover.refuse()
             return
         dialogs.tell(error, self)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QSettings, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QLineEdit
 from pytestqt.qtbot import QtBot
 
 from metl_gui.core.progress import Watch
@@ -166,6 +166,31 @@ def test_the_last_look_at_a_project_comes_back(make_window: Callable[[], Window]
     assert second.map.matrix.camera.left == pytest.approx(camera.left, abs=0.5)
     assert open_rows(second) == expanded
     assert second.map.sources.box.text() == "payments"
+
+
+def filters(window: Window) -> dict[str, QLineEdit]:
+    """Return the boxes that search what a project holds, by the names that screen readers hear."""
+    every = [each for each in window.findChildren(QLineEdit) if each.placeholderText().startswith(("Filter", "Search"))]
+    every.append(window.suggest.panel.everything.box)
+    every.remove(window.lists.progression.bar.box)  # which is never shown
+    return {each.accessibleName(): each for each in every}
+
+
+def test_a_search_text_stays_with_its_project(make_window: Callable[[], Window], waiting_sample: SampleFolder) -> None:
+    window, other = make_window(), waiting_sample.project.with_name("other.metl")
+    Workbench.create(other, who="Ada").close()
+    window.show_project(Workbench.open(waiting_sample.project))
+    window.history.show()
+    names = set(filters(window))
+    assert len(names) >= 9
+    for box in filters(window).values():
+        box.setText("payments")
+    window.show_project(Workbench.open(other))
+    assert [name for name, box in filters(window).items() if box.text()] == []
+    window.map.sources.filter_now("elsewhere")
+    window.show_project(Workbench.open(waiting_sample.project))
+    kept = {name for name, box in filters(window).items() if box.text() == "payments"}
+    assert kept == names - {"Search everywhere"}
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), -1e308, 0.0, "x", None])

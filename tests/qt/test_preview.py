@@ -15,8 +15,10 @@ from PySide6.QtGui import QGuiApplication, QTextCursor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
+from metl_gui.core.edits.entities import ChangeEntity
 from metl_gui.core.edits.settings import MaskAttribute
 from metl_gui.core.matrix.blocks import BlockKey
+from metl_gui.core.trees.declarations import AttributeDeclaration
 from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.preview.samples import PasteDialog
 from metl_gui.ui.preview.text import ValueSpan
@@ -291,6 +293,25 @@ def test_an_entity_alone_shows_a_message_that_feeds_it(previewed: Window) -> Non
     assert entity is not None
     previewed.selection.choose(Selected(target=NodeRef(entity.id)))
     assert "in · fx.payments.orders 5" in text(previewed)
+
+
+@pytest.mark.parametrize("target", ["", "amount"])
+def test_a_new_version_of_the_selected_entity_keeps_its_samples(previewed: Window, target: str) -> None:
+    stand_on(previewed, target=target)
+    previewed.selection.choose(Selected(target=previewed.selection.current.target))
+    before, old = count(previewed), key_of(previewed)[1]
+    assert before > 0
+    tree = previewed.project.value.cdm
+    declared = tuple(
+        AttributeDeclaration(a.path, a.type, equivalent_to=(a.path,)) for a in tree.version(old).attributes
+    )
+    more = (*declared, AttributeDeclaration("fresh", "string"))
+    assert previewed.project.do(ChangeEntity(tree.schema_of(old), more))
+    assert key_of(previewed)[1] != old
+    assert previewed.selection.current.target is not None
+    assert previewed.selection.current.target.version == old
+    assert count(previewed) == before
+    assert "62.67" in text(previewed)
 
 
 def test_a_version_without_samples_shows_one_of_another_version_and_says_so(previewed: Window) -> None:

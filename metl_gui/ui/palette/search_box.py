@@ -137,7 +137,7 @@ class SearchBox(QFrame):
         box.textEdited.connect(self._wait)
         box.textChanged.connect(self._cleared)
         self.view.clicked.connect(self._clicked)
-        context.project.opened.connect(self._forget)
+        context.project.opened.connect(self._begin_anew)
         context.project.changed.connect(self._forget)
 
     def find_now(self, text: str) -> list[Hit]:
@@ -278,6 +278,12 @@ class SearchBox(QFrame):
 
     def _forget(self, _what: object) -> None:
         self._grounds = None
+
+    def _begin_anew(self, _workbench: object) -> None:
+        """Search for nothing: what was searched in one project means nothing in another."""
+        self._forget(None)
+        self._box.clear()
+        self.hide()
 
     def _wait(self, _text: str) -> None:
         self._timer.start()

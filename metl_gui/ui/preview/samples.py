@@ -61,7 +61,13 @@ def wanted(document: Document, selected: Selected, shelf: ProjectSamples) -> Sam
     if target is None or document.cdm.find_schema(target.schema) is None:
         return None
     versions = document.cdm.schema(target.schema).version_ids
-    entity_version = target.version if target.version in versions else versions[-1] if versions else None
+    selected_version = target.version if target.version in versions else None
+    found = (_feeder(document, shelf, each) for each in dict.fromkeys((selected_version, *reversed(versions))))
+    return next((request for request in found if request is not None), None)
+
+
+def _feeder(document: Document, shelf: ProjectSamples, entity_version: int | None) -> SampleRequest | None:
+    """Return the newest version with samples that feeds an entity version; a newer one has taken over what it had."""
     if entity_version is None:
         return None
     for version_id, _ in reversed(document.matrix.row_keys(entity_version)[-_MOST_FEEDERS:]):

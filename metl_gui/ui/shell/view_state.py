@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QModelIndex, QObject
+from PySide6.QtWidgets import QLineEdit
 
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Side
@@ -42,6 +43,7 @@ def visit_of(window: Window) -> dict[str, Any]:
         "place": place.as_json() if place is not None else None,
         "order": window.map.planes.arrangement.order.value,
         "selected": [_written(selected.source), _written(selected.target)],
+        "filters": {name: box.text()[:_MOST_FILTER] for name, box in _filters(window).items() if box.text()},
         "production": [run.run_id for run in window.run_page.production.live[:MOST_RUNS]],
         "trees": {panel.side.value: _tree(panel) for panel in (window.map.sources, window.map.targets)},
         "second": second.as_json() if second is not None else None,
@@ -52,12 +54,15 @@ def visit_of(window: Window) -> dict[str, Any]:
 
 def look_again(window: Window, seen: dict[str, Any]) -> None:
     """Show the open project as it was looked at last; what is gone since is left out."""
-    trees = seen.get("trees")
+    trees, filters = seen.get("trees"), seen.get("filters")
     openers: list[_Opener] = []
     for panel in (window.map.sources, window.map.targets):
         found = trees.get(panel.side.value) if isinstance(trees, dict) else None
         if isinstance(found, dict):
             openers.append(_Opener(panel, found))
+    for name, box in _filters(window).items():
+        words = filters.get(name) if isinstance(filters, dict) else None
+        box.setText(words[:_MOST_FILTER] if isinstance(words, str) else "")
     order = seen.get("order")
     if order in list(SortOrder) and order != window.map.planes.arrangement.order:
         window.map.planes.order(SortOrder(order))
@@ -82,6 +87,19 @@ def look_again(window: Window, seen: dict[str, Any]) -> None:
     went_on = seen.get("production")
     if isinstance(went_on, list):
         window.run_commands.meanwhile.tell([run_id for run_id in went_on if isinstance(run_id, str)])
+
+
+def _filters(window: Window) -> dict[str, QLineEdit]:
+    """Return the boxes of all lists of a project that are searched; those of the trees are kept with these."""
+    return {
+        "block": window.map.block.filter,
+        "forward": window.lists.forward.bar.box,
+        "history": window.history.panel.box,
+        "mapping": window.lists.mapping.box,
+        "reverse": window.lists.reverse.bar.box,
+        "review": window.review.list.box,
+        "suggestions": window.suggest.panel.everything.box,
+    }
 
 
 def _tree(panel: TreePanel) -> dict[str, Any]:

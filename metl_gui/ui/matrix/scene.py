@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPen
-from PySide6.QtWidgets import QGraphicsScene
+from PySide6.QtWidgets import QApplication, QGraphicsScene
 
 from metl_gui.core.matrix.blocks import BlockKey, Element
 from metl_gui.core.trees.nodes import Side
@@ -234,7 +234,8 @@ class Panes:
         self._map_gives_way = self._is_map_held = False
         self.legend_entries: list[tuple[QRectF, Sign]] = []
         self._controls: dict[Side, list[BandControl]] = {Side.EXTRACTION: [], Side.CDM: []}
-        self._top_picture, self._left_picture, self._legend_picture = KeptPicture(), KeptPicture(), KeptPicture()
+        self._top_picture, self._left_picture = KeptPicture(), KeptPicture()
+        self._corner_picture, self._legend_picture = KeptPicture(), KeptPicture()
         self.plane = Pane(self._paint_plane, 0)
         self.overlay = Pane(self._paint_overlay, 1)
         self.top = Pane(self._paint_top, 2)
@@ -469,15 +470,20 @@ class Panes:
         content = self.sight.content
         if content is None:
             return
-        theme, font = themes.current(), themes.small()
+        theme = themes.current()
         columns, rows = len(content.columns.spans(Level.ATTRIBUTE)), len(content.rows.spans(Level.ATTRIBUTE))
-        painter.setFont(font)
-        painter.setPen(theme.dim)
-        line = _corner_line()
-        metrics = QFontMetricsF(font)
-        for at, words in enumerate(("columns: extraction", "rows: canonical", f"{columns:,} x {rows:,} cells")):
-            shown = metrics.elidedText(words, Qt.TextElideMode.ElideRight, size.width() - 12)
-            painter.drawText(QPointF(8, 6 + line * (at + 0.8)), shown)
+
+        def paint_into(inner: QPainter) -> None:
+            font, line = themes.small(), _corner_line()
+            inner.setFont(font)
+            inner.setPen(theme.dim)
+            metrics = QFontMetricsF(font)
+            for at, words in enumerate(("columns: extraction", "rows: canonical", f"{columns:,} x {rows:,} cells")):
+                shown = metrics.elidedText(words, Qt.TextElideMode.ElideRight, size.width() - 12)
+                inner.drawText(QPointF(8, 6 + line * (at + 0.8)), shown)
+
+        shown = columns, rows, theme, themes.scale(), QApplication.font().key()
+        self._corner_picture.draw(painter, size, theme.panel, shown, paint_into)
 
     def _paint_map(self, painter: QPainter, size: QRectF) -> None:
         content = self.sight.content

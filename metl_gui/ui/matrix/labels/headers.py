@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -153,12 +154,12 @@ class Strip:
         """Return the controls of a band of which a part is in sight."""
         return [] if self.pinned is None else controls_of(self.axis, level, item, seen, self.pinned)
 
-    @property
+    @cached_property
     def level(self) -> Level | None:
         """The level that is drawn."""
         return level_at(self.axis, self.scale)
 
-    @property
+    @cached_property
     def shown_level(self) -> Level:
         """The level whose names are shown: the one that is drawn, above a raster one that has room for some."""
         level = self.level
@@ -187,9 +188,14 @@ class Strip:
 
     def is_hovered(self, level: Level, item: int) -> bool:
         """Whether the pointer is in the column or row of an item."""
+        return item == self._hovered.get(level)
+
+    @cached_property
+    def _hovered(self) -> dict[Level, int]:
         if self.hover is None:
-            return False
-        return (self.hover if level is Level.ATTRIBUTE else self.axis.spans(level).item_of(self.hover)) == item
+            return {}
+        coarser = {each: self.axis.spans(each).item_of(self.hover) for each in Level if each is not Level.ATTRIBUTE}
+        return {Level.ATTRIBUTE: self.hover} | coarser
 
 
 def paint_top(painter: QPainter, strip: Strip, theme: Theme) -> list[BandControl]:

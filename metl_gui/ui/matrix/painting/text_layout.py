@@ -110,9 +110,10 @@ class TextPainter:
         """Write words into a box, in the middle of its height."""
         fonts = self.bold if bold else self.plain
         width = fonts.width(words)
-        x = {TextAlignment.LEFT: box.left(), TextAlignment.RIGHT: box.right() - width}.get(
-            stand, box.center().x() - width / 2
-        )
+        if stand is TextAlignment.LEFT:
+            x = box.left()
+        else:
+            x = box.right() - width if stand is TextAlignment.RIGHT else box.center().x() - width / 2
         self._put(words, QPointF(x, box.center().y() - fonts.height / 2), colour, fonts, is_upright=False)
 
     def write_often(self, words: str, x: Floats, y: Floats, colour: QColor) -> None:
@@ -133,9 +134,10 @@ class TextPainter:
         """Write words upwards into a box, in the middle of its width; left means that they stand on its foot."""
         fonts = self.bold if bold else self.plain
         width = fonts.width(words)
-        y = {TextAlignment.LEFT: box.bottom() - width, TextAlignment.RIGHT: box.top()}.get(
-            stand, box.center().y() - width / 2
-        )
+        if stand is TextAlignment.LEFT:
+            y = box.bottom() - width
+        else:
+            y = box.top() if stand is TextAlignment.RIGHT else box.center().y() - width / 2
         self._put(words, QPointF(box.center().x() - fonts.height / 2, y), colour, fonts, is_upright=True)
 
     def _put(self, words: str, at: QPointF, colour: QColor, fonts: Fonts, *, is_upright: bool) -> None:

@@ -27,6 +27,8 @@ from tests.unit.workbench.exports.odd_document import odd_document
 
 SSSOM = EXPORTS["sssom"]
 WHOLE = Choices(include_unconfirmed=True)
+ON_ONE_WORKER = pytest.mark.xdist_group("sssom")
+"""What needs the package of the standard: another worker would stand still while this one installs it."""
 
 _READ = """
 import json, sys
@@ -48,6 +50,7 @@ def read_by_sssom(path: Path) -> dict[str, Any]:
 
 
 @pytest.mark.slow
+@ON_ONE_WORKER
 def test_the_package_of_the_standard_reads_every_element_and_finds_nothing_wrong(
     mapped: Workbench, tmp_path: Path
 ) -> None:
@@ -67,6 +70,7 @@ def test_the_package_of_the_standard_reads_every_element_and_finds_nothing_wrong
 
 
 @pytest.mark.slow
+@ON_ONE_WORKER
 def test_the_package_of_the_standard_reads_names_that_broke_programs_and_finds_nothing_wrong(tmp_path: Path) -> None:
     path = tmp_path / "odd.sssom.tsv"
     path.write_text(sssom_text(odd_document(), WHOLE, UNWATCHED), encoding="utf-8", newline="")

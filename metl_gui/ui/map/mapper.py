@@ -8,7 +8,7 @@ newest version.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QObject, Signal
 
@@ -16,12 +16,12 @@ from metl_gui.core.changes.draft import perform
 from metl_gui.core.edits.attribute_pairs import Chosen, Pairing, PairingPlan, by_name, by_position, plan, plan_pairs
 from metl_gui.core.edits.block_copy import plan_copy
 from metl_gui.core.edits.elements import SetElements
-from metl_gui.core.edits.entities import CreateAndMap
+from metl_gui.core.edits.entities import ChangeEntity, CreateAndMap, declared
 from metl_gui.core.edits.lineages import AttributeKey
 from metl_gui.core.edits.version_scope import VersionScope
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element
 from metl_gui.core.matrix.document import Document
-from metl_gui.core.trees.nodes import Side
+from metl_gui.core.trees.nodes import Side, Version
 from metl_gui.errors import EditError
 from metl_gui.ui.jobs.jobs import CommandResult, Jobs, work_out
 from metl_gui.ui.map.conflict import ConflictAnswer, ElementConflict, toggle
@@ -112,11 +112,13 @@ class VersionQuestion:
     Args:
         title, text: what is asked.
         make: makes the version.
+        answer: the words that say so.
     """
 
     title: str
     text: str
     make: Callable[[], object]
+    answer: str = "Make it and map"
 
 
 class MappingController(QObject):
@@ -299,18 +301,45 @@ class MappingController(QObject):
         """Ask before an entity gets a new version; what is refused anyway is told without a question."""
         leaves = tuple(AttributeKey(place.version or 0, place.attribute or 0) for place in fields)
         edit, document = CreateAndMap(entity.schema, leaves), self._project.value
-        try:
-            after = perform(document, edit).after if self._project.can_edit else document
-        except EditError:
-            after = document
-        newest = after.cdm.newest(entity.schema)
-        if after is document or newest is None:
+        newest = self._newest_after(edit, entity)
+        if newest is None:
             self._edits.perform(edit)
             return
         name = schema_name(document, Side.CDM, entity.schema)
         made = f"{number_of(len(leaves), 'attribute')} more, mapped from {_sources(document, fields)}"
         text = f"Version {newest.label} has {made}. What is mapped to {name} now is carried over to it."
         self.version_asked.emit(VersionQuestion(f"Make a new version of {name}?", text, lambda: self._make(edit, name)))
+
+    def _newest_after(self, edit: CreateAndMap | ChangeEntity, entity: NodeRef) -> Version | None:
+        """Return the newest version of an entity after an edit, ``None`` where that is refused."""
+        try:
+            after = perform(self._project.value, edit).after if self._project.can_edit else None
+        except EditError:
+            after = None
+        return after.cdm.newest(entity.schema) if after is not None else None
+
+    def rename(self, place: NodeRef, path: str) -> None:
+        """Ask before an attribute of an entity gets another path by a new version of that."""
+        document = self._project.value
+        before = document.cdm.newest(place.schema)
+        if before is None or place.version != before.id or place.attribute is None:
+            return
+        old = path_of(document, Side.CDM, before.id, place.attribute)
+        name = schema_name(document, Side.CDM, place.schema)
+        renamed = (replace(each, path=path) if each.path == old else each for each in declared(before))
+        edit = ChangeEntity(place.schema, tuple(renamed))
+        newest = self._newest_after(edit, place)
+        if newest is None:
+            self._edits.perform(edit)
+            return
+        text = f"In version {newest.label} {old} is called {path}. What is mapped to it stays mapped."
+
+        def make() -> None:
+            if self._edits.perform(edit):
+                said = f"{old} is called {path} in a new version of {name}."
+                self._say(f"{said} {taken_words(document, self._project.value)}".strip())
+
+        self.version_asked.emit(VersionQuestion(f"Make a new version of {name}?", text, make, "Make it"))
 
     def _make(self, edit: CreateAndMap, name: str) -> None:
         before = self._project.value

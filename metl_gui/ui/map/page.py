@@ -124,9 +124,6 @@ _MATRIX_PX = (360, 260)
 """What the matrix has at least beside other panels."""
 
 
-_VERSION_ANSWERS = [("make", "Make it and map"), ("cancel", "Cancel")]
-
-
 class MapPage(PanelPage):
     """One of the four pages.
 
@@ -226,6 +223,16 @@ class MapPage(PanelPage):
         self.block_dock.raise_()
         self.block.take_focus()
 
+    def rename_target(self) -> None:
+        """Write another path into the row of the chosen attribute of an entity."""
+        place = self._selection.current.target
+        self.folding.reveal(self.targets)
+        if place is not None and not self.targets.rename(place):
+            is_older = place.attribute is not None
+            words = "An older version keeps its names: rename the attribute in the newest one."
+            words = words if is_older else "Entities keep their names: files, topics and tables go by these."
+            self.said.emit(CommandResult(words, is_good=False))
+
     def chosen_on_axis(self, side: Side) -> frozenset[NodeRef]:
         """Return the chosen schemas, entities and versions of a tree, an attribute's version for it."""
         return frozenset(replace(place, attribute=None) for place in self._selection.current.all_on(side))
@@ -300,6 +307,7 @@ class MapPage(PanelPage):
         self.block.toggle_wanted.connect(self.mapper.toggle)
         for fields in (self.block, self.sources, self.targets):
             fields.dropped.connect(self._dropped_on_field)
+        self.targets.model.rename_wanted.connect(lambda wish: self.mapper.rename(*wish))
         self.block.retold.connect(self._tell_block)
         self.block.refused = self.refused.words
         self.block.review_wanted.connect(self._want_review)
@@ -449,8 +457,9 @@ class MapPage(PanelPage):
         self._sheets[over].ask(self._project.value, conflict, near, question.answered)
 
     def _ask_version(self, question: VersionQuestion) -> None:
-        dialog = dialogs.QuestionDialog(question.title, question.text, _VERSION_ANSWERS, self)
-        dialog.finished.connect(lambda: question.make() if dialog.answer == _VERSION_ANSWERS[0][0] else None)
+        answers = [("make", question.answer), ("cancel", "Cancel")]
+        dialog = dialogs.QuestionDialog(question.title, question.text, answers, self)
+        dialog.finished.connect(lambda: question.make() if dialog.answer == "make" else None)
         dialogs.show_about(self._project, dialog)
 
     def _brought_into_sight(self, view: MatrixView, key: BlockKey, element: Element) -> QRect | None:

@@ -8,6 +8,7 @@ from metl_gui.core.edits.settings import MaskAttribute
 from metl_gui.core.edits.titles import past_tense
 from metl_gui.core.project.masks import masked_lineages
 from metl_gui.core.trees.nodes import Side
+from metl_gui.core.trees.schema_names import name_in_group
 from metl_gui.errors import UserError
 from metl_gui.ui.context.app_context import PAGES, AppContext
 from metl_gui.ui.owners.docks import OwnerDocks
@@ -19,6 +20,7 @@ from metl_gui.ui.project.text import number_of
 from metl_gui.ui.widgets.dialogs import show_about
 from metl_gui.workbench.mapping.todo import Marked, recalling
 from metl_gui.workbench.model import lineages
+from metl_gui.workbench.model.attribute_list import like
 from metl_gui.workbench.session import EditOrigin
 
 
@@ -40,6 +42,27 @@ class OwnerCommands:
     def new_entity(self) -> None:
         """Write a new entity."""
         self._open(EntityDialog(self._context.project, self._context.jobs, NEW_ENTITY, self._context.window))
+
+    def new_entity_like(self) -> None:
+        """Write a new entity that begins with the chosen attributes of a schema, or all of its version."""
+        current, tree = self._context.selection.current, self._context.project.value.extraction
+        place = current.source
+        schema = tree.find_schema(place.schema) if place is not None else None
+        if place is None or schema is None:
+            return
+        version = tree.find_version(place.version) if place.version is not None else tree.newest(schema.id)
+        attributes = version.attributes if version is not None else ()
+        chosen = {each.attribute for each in current.sources if each.version == place.version}
+        some = [each for each in attributes if each.id in chosen]
+        self._open(
+            EntityDialog(
+                self._context.project,
+                self._context.jobs,
+                NEW_ENTITY,
+                self._context.window,
+                like=(name_in_group(schema.name), like(some or attributes)),
+            )
+        )
 
     def new_version(self) -> None:
         """Change an entity: the selected one, else the first."""

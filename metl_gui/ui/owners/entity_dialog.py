@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, Signal
-from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent
+from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHBoxLayout,
@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 from metl_gui.core.changes.draft import Edit
 from metl_gui.core.edits.entities import AddEntity, ChangeEntity, check_name, declared
 from metl_gui.core.matrix.document import Document
+from metl_gui.core.trees.declarations import AttributeDeclaration
 from metl_gui.errors import EditError
 from metl_gui.ui.jobs.jobs import Jobs
 from metl_gui.ui.owners.entity_table import (
@@ -32,14 +33,18 @@ from metl_gui.ui.owners.entity_table import (
     TypeDelegate,
 )
 from metl_gui.ui.project.document import OpenProject
+from metl_gui.ui.project.text import number_of, some_lines
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.choice import ThemedComboBox
 from metl_gui.ui.widgets.edit_preview import PreviewPane
 from metl_gui.ui.widgets.fitted_dialog import FittedDialog
 from metl_gui.ui.widgets.pill import KeyButton
+from metl_gui.ui.widgets.plain_text import plain_label
+from metl_gui.workbench.model.attribute_list import read_attributes
 from metl_gui.workbench.model.edit_effects import EditOutcome
 
+_SHOWN = 4
 NEW_ENTITY = 0
 """Stands for an entity that is yet to be made."""
 
@@ -54,12 +59,18 @@ class EntityDialog(FittedDialog):
         project: read anew whenever it changes.
         jobs: where the preview is worked out.
         entity: id of the entity to begin with, ``NEW_ENTITY`` for a new one.
+        like: name and attributes that a new entity begins with.
     """
 
     wanted = Signal(object)
 
     def __init__(
-        self, project: OpenProject, jobs: Jobs, entity: int = NEW_ENTITY, parent: QWidget | None = None
+        self,
+        project: OpenProject,
+        jobs: Jobs,
+        entity: int = NEW_ENTITY,
+        parent: QWidget | None = None,
+        like: tuple[str, tuple[AttributeDeclaration, ...]] = ("", ()),
     ) -> None:
         super().__init__(parent)
         self._project = project
@@ -78,11 +89,18 @@ class EntityDialog(FittedDialog):
         self.do = KeyButton("", "Ctrl+Enter", "primary")
         self.cancel = KeyButton("Cancel", "Esc")
         self.add_button, self.remove_button = KeyButton("Add attribute", "Ins"), KeyButton("Remove", "Ctrl+Del")
+        self.paste_button = KeyButton("Paste a list", "Ctrl+V")
+        self.paste_button.setToolTip("Names and types from a table, a CSV file or CREATE TABLE, one attribute a line")
+        self.hint = plain_label("", "small")
         self.up, self.down = KeyButton("Up", "Alt+↑"), KeyButton("Down", "Alt+↓")
         self._build()
         self._connect()
         self._fill_chooser()
         self._show_entity()
+        if like[1]:
+            self.name.setText(like[0])
+            self.table.paste(-1, like[1])
+            self._choose(0)
 
     @property
     def edit(self) -> Edit:
@@ -126,6 +144,22 @@ class EntityDialog(FittedDialog):
         at = self.table.index(row, PATH)
         self._choose(row)
         self.view.edit(at)
+
+    def paste_list(self) -> None:
+        """Put what the clipboard lists behind the current attribute."""
+        self._end_editing()
+        found = read_attributes(QGuiApplication.clipboard().text())
+        row = self._row()
+        pasted = self.table.paste(row, found.attributes)
+        if not found.attributes:
+            self.hint.setText("The clipboard has no list: one attribute a line, its path and its type.")
+            return
+        self._choose(row + 1 if pasted else max(row, 0))
+        known = len(found.attributes) - pasted + found.left
+        words = f"{number_of(pasted, 'attribute')} pasted"
+        words += f", {known:,} there already" if known else ""
+        words += f". Read as string: {', '.join(some_lines(found.unknown, _SHOWN))}" if found.unknown else "."
+        self.hint.setText(words)
 
     def remove_attribute(self) -> None:
         """Take the current attribute out."""
@@ -204,6 +238,8 @@ class EntityDialog(FittedDialog):
         is_new = self._entity == NEW_ENTITY
         self.setWindowTitle("New entity" if is_new else f"New version of {self.chooser.currentText()}")
         self.do.setText("Add the entity" if is_new else "Make the new version")
+        in_place = "Documentation and order change in place; everything else makes a new version."
+        self.hint.setText("" if is_new else in_place)
         self.do.setEnabled(False)
         if is_new and not self.table.rows and not self.name.text().strip():
             self.preview.ask(None)
@@ -242,18 +278,17 @@ class EntityDialog(FittedDialog):
         head.addWidget(self.name, 1)
         head.addStretch(1)
         tools = QHBoxLayout()
-        for button in (self.add_button, self.remove_button, self.up, self.down):
+        for button in (self.add_button, self.paste_button, self.remove_button, self.up, self.down):
             button.setAutoDefault(False)
             tools.addWidget(button)
         tools.addStretch(1)
-        hint = QLabel("Documentation and order change in place; everything else makes a new version.")
-        hint.setProperty("kind", "small")
-        tools.addWidget(hint)
+        self.hint.setWordWrap(True)
         top = QWidget()
         upper = QVBoxLayout(top)
         upper.setContentsMargins(0, 0, 0, 10)
         upper.addWidget(self.view, 1)
         upper.addLayout(tools)
+        upper.addWidget(self.hint)
         split = QSplitter(Qt.Orientation.Vertical)
         split.addWidget(top)
         split.addWidget(self.preview)
@@ -282,6 +317,7 @@ class EntityDialog(FittedDialog):
         self.do.clicked.connect(self.accept)
         self.cancel.clicked.connect(self.reject)
         self.add_button.clicked.connect(self.add_attribute)
+        self.paste_button.clicked.connect(self.paste_list)
         self.remove_button.clicked.connect(self.remove_attribute)
         self.up.clicked.connect(self._up)
         self.down.clicked.connect(self._down)
@@ -290,6 +326,7 @@ class EntityDialog(FittedDialog):
             ("Ctrl+Return", self.accept),
             ("Ctrl+Enter", self.accept),
             ("Ins", self.add_attribute),
+            ("Ctrl+V", self.paste_list),
             ("Ctrl+Del", self.remove_attribute),
             ("Alt+Up", self._up),
             ("Alt+Down", self._down),

@@ -69,6 +69,19 @@ class EntityTable(ColumnsModel):
         self.edited.emit()
         return row
 
+    def paste(self, at: int, attributes: Sequence[AttributeDeclaration]) -> int:
+        """Put attributes behind a row, those whose path is not there yet, and return how many they are."""
+        known = {each.path for each in self.rows}
+        fresh = [each for each in attributes if each.path not in known]
+        if fresh:
+            row = min(at + 1, len(self.rows))
+            self.beginInsertRows(QModelIndex(), row, row + len(fresh) - 1)
+            self.rows[row:row] = fresh
+            self._types[row:row] = [type_name(each) for each in fresh]
+            self.endInsertRows()
+            self.edited.emit()
+        return len(fresh)
+
     def remove(self, row: int) -> None:
         """Take an attribute out."""
         if 0 <= row < len(self.rows):

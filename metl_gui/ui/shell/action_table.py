@@ -107,7 +107,7 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
     "Schema": (
         ("import_schema", "import_folder", "import_cdm", "try_schemas", "> Watch for new versions"),
         ("resume_import", "forget_import"),
-        ("new_entity", "new_entity_version", "remove_version"),
+        ("new_entity", "new_entity_like", "new_entity_version", "rename_attribute", "remove_version"),
         ("same_as", "not_same_as", "comment", "mask", "never_map"),
         ("schema_settings", "entity_settings"),
     ),

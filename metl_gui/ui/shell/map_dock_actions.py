@@ -17,6 +17,7 @@ from metl_gui.ui.shell.conditions import (
     may_write,
     node_selected,
     nodes_on_both_sides,
+    on_page,
 )
 
 if TYPE_CHECKING:
@@ -271,12 +272,28 @@ OWNER_ROWS = (
         can_edit,
     ),
     WindowRow(
+        "new_entity_like",
+        "Schema",
+        "New entity like what is chosen…",
+        "Ctrl+Alt+L",
+        lambda w: w.owners.new_entity_like(),
+        all_of(can_edit, _chosen_in(Side.EXTRACTION)),
+    ),
+    WindowRow(
         "new_entity_version",
         "Schema",
         "New version of an entity…",
         "Ctrl+Shift+E",
         lambda w: w.owners.new_version(),
         can_edit,
+    ),
+    WindowRow(
+        "rename_attribute",
+        "Schema",
+        "Rename the attribute of an entity…",
+        "F2",
+        lambda w: w.map.rename_target(),
+        all_of(can_edit, on_page(0), _chosen_in(Side.CDM)),
     ),
     WindowRow(
         "same_as",

@@ -61,6 +61,7 @@ def id_of(node: int) -> int:
 
 
 FACTS_ROLE = int(Qt.ItemDataRole.UserRole)
+_ROLES = (FACTS_ROLE, *map(int, (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.EditRole)))
 Index: TypeAlias = QModelIndex | QPersistentModelIndex
 Nodes: TypeAlias = NDArray[np.int64]
 
@@ -74,6 +75,7 @@ class TreeModel(QAbstractItemModel):
     Signals:
         filled: what is shown was made anew or grew: after opening, after a filter, and while a long filter goes on.
         followed: a large tree that was read again is shown as it is now, by difference.
+        rename_wanted: (``NodeRef``, path) of an attribute of an entity, and what was written in its row.
 
     Args:
         side: which one.
@@ -81,6 +83,7 @@ class TreeModel(QAbstractItemModel):
 
     filled = Signal()
     followed = Signal()
+    rename_wanted = Signal(object)
 
     def __init__(self, side: Side, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -261,11 +264,26 @@ class TreeModel(QAbstractItemModel):
             return False
         return node not in self._children or bool(len(self._children[node]))
 
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        """Let the attributes of the newest version of an entity be renamed."""
+        found = super().flags(index)
+        place = self.place(index) if index.isValid() and self.side is Side.CDM else None
+        if place is not None and place.attribute is not None and place.version == self._reading.newest(place.schema):
+            found |= Qt.ItemFlag.ItemIsEditable
+        return found
+
+    def setData(self, index: Index, value: Any, role: int = int(Qt.ItemDataRole.EditRole)) -> bool:
+        """Ask for another path of an attribute; nothing changes before that is answered."""
+        place, path = self.place(index), str(value).strip()
+        if role == Qt.ItemDataRole.EditRole and place is not None and path and path != index.data():
+            self.rename_wanted.emit((place, path))
+        return False
+
     def data(self, index: Index, role: int = int(Qt.ItemDataRole.DisplayRole)) -> Any:
         """Return a row's words, tooltip or facts."""
         if not index.isValid():
             return None
-        if role not in (FACTS_ROLE, Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
+        if role not in _ROLES:
             return None
         facts = self._row(self._id(index))
         if role == FACTS_ROLE:

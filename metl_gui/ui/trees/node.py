@@ -244,8 +244,8 @@ _LOOKING = (
     "why",
     "copy_link",
 )
-_SAYING = ("same_as", "not_same_as", "comment", "mask", "never_map")
-_VERSION = ("new_entity_version", "remove_version")
+_SAYING = ("rename_attribute", "same_as", "not_same_as", "comment", "mask", "never_map")
+_VERSION = ("new_entity_like", "new_entity_version", "remove_version")
 _SETTINGS = ("schema_settings", "entity_settings")
 _IN_MATRIX = ("fold_column", "fold_row", "pin_column", "pin_row")
 _OF_SIDE = {
@@ -254,12 +254,14 @@ _OF_SIDE = {
     "fold_column": Side.EXTRACTION,
     "pin_column": Side.EXTRACTION,
     "fold_row": Side.CDM,
+    "rename_attribute": Side.CDM,
+    "new_entity_like": Side.EXTRACTION,
     "pin_row": Side.CDM,
 }
 _SECTIONS: dict[str, tuple[tuple[str, ...], ...]] = {
-    "schema": (_MAPPING, _LOOKING, _IN_MATRIX, ("comment", *_SETTINGS), ("new_entity_version",)),
+    "schema": (_MAPPING, _LOOKING, _IN_MATRIX, ("comment", *_SETTINGS), ("new_entity_like", "new_entity_version")),
     "version": (_MAPPING, _LOOKING, _IN_MATRIX, ("comment", *_SETTINGS), _VERSION),
-    "attribute": (_MAPPING, _LOOKING, _SAYING),
+    "attribute": (_MAPPING, _LOOKING, (*_SAYING, "new_entity_like")),
 }
 
 

@@ -241,6 +241,16 @@ class TreePanel(Surface):
         project.changed.connect(self._changed)
         selection.changed.connect(self._show_selected)
 
+    def rename(self, place: NodeRef) -> bool:
+        """Begin to write another path into the row of an attribute; whether it can have one."""
+        index = self.model.index_of(place)
+        if self.model.place(index) != place or not index.flags() & Qt.ItemFlag.ItemIsEditable:
+            return False
+        self.view.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.view.scrollTo(index)
+        self.view.edit(index)
+        return True
+
     def close_all(self) -> None:
         """Close every row."""
         self.view.collapseAll()

@@ -43,6 +43,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QApplication,
+    QLineEdit,
     QStyle,
     QStyleOptionViewItem,
     QToolTip,
@@ -112,6 +113,17 @@ class NodeDelegate(RowDelegate[RowFacts]):
         if self.below is not None and self.below == index:
             painter.setPen(QPen(themes.current().accent, 2))
             painter.drawRect(QRectF(option.rect).adjusted(1, 1, -1, -1))
+
+    def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:
+        """Make the line in which an attribute is renamed."""
+        line = QLineEdit(parent)
+        line.setProperty("kind", "cell")
+        line.setAccessibleName(f"New path of {index.data()}")
+        return line
+
+    def updateEditorGeometry(self, editor: QWidget, option: QStyleOptionViewItem, index: Index) -> None:
+        """Put the line behind the mark, over the words of its row."""
+        editor.setGeometry(option.rect.adjusted(themes.px(20), 0, 0, 0))
 
     def paint_row(self, painter: QPainter, box: QRectF, index: Index, row: RowFacts, is_selected: bool) -> None:
         """Paint the mark and the words."""

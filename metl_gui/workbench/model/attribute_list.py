@@ -1,0 +1,135 @@
+"""Attributes of a new entity as people have them already: a list of names and types, or those of a schema version.
+
+A list has one attribute a line: its path, its type and, behind these, whether it is required and what it means. Columns
+are parted by tabs, semicolons, commas, a colon or spaces, as in spreadsheets, CSV files and ``CREATE TABLE``. Types are
+those of this program or of databases; an attribute whose type is neither is a string.
+
+Source: docs/guide/mapping.md, "Own the model".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from metl_gui.core.trees.declarations import AttributeDeclaration
+from metl_gui.core.trees.nodes import Attribute
+from metl_gui.core.trees.types import read_type
+from metl_gui.errors import EditError
+
+MOST_ATTRIBUTES = 5_000
+_MOST_LETTERS = 4_000
+_HEADS = frozenset({"name", "path", "attribute", "column", "column_name", "field"})
+_NO_ATTRIBUTES = (
+    "create ",
+    "primary ",
+    "foreign ",
+    "constraint ",
+    "unique ",
+    "index ",
+    "key ",
+    "check ",
+    "#",
+    "--",
+    ")",
+)
+_REQUIRED = frozenset({"required", "yes", "true", "y", "x", "1", "not null", "mandatory"})
+_NEED_WORDS = frozenset({"optional", "no", "false", "n", "0", "null", "nullable", ""}) | _REQUIRED
+_OF_DATABASES = {
+    "string": ("varchar", "varchar2", "char", "character", "nvarchar", "nchar", "text", "clob", "enum", "str"),
+    "int64": ("bigint", "bigserial", "long"),
+    "int32": ("int", "int4", "serial", "mediumint"),
+    "int16": ("smallint", "int2", "tinyint", "short"),
+    "number": ("decimal", "numeric", "money", "dec"),
+    "double": ("real", "float8"),
+    "boolean": ("bool", "bit"),
+    "bytes": ("blob", "bytea", "binary", "varbinary"),
+    "date-time": ("timestamp", "timestamptz", "datetime", "datetime2"),
+    "uuid": ("uniqueidentifier", "guid"),
+    "object": ("json", "jsonb"),
+}
+_KNOWN = {alias: type_ for type_, aliases in _OF_DATABASES.items() for alias in aliases}
+_OUTSIDE_BRACKETS = re.compile(r",(?![^(]*\))")
+_QUOTES = "\"'`[] "
+
+
+@dataclass(frozen=True, slots=True)
+class AttributeList:
+    """What was read of a list.
+
+    Args:
+        attributes: in their order; of several with one path the first.
+        unknown: what stood in the place of a type and is none, each once.
+        left: how many lines were left out: more than one attribute has the path, or it is too long.
+    """
+
+    attributes: tuple[AttributeDeclaration, ...]
+    unknown: tuple[str, ...] = ()
+    left: int = 0
+
+
+def read_attributes(text: str) -> AttributeList:
+    """Read a list of names and types; lines that are none, as the first one of a table, are passed over."""
+    found: dict[str, AttributeDeclaration] = {}
+    unknown: dict[str, None] = {}
+    left = 0
+    for at, line in enumerate(text.splitlines()):
+        columns = _columns(line)
+        path = columns[0].strip(_QUOTES) if columns else ""
+        if not path or line.strip().casefold().startswith(_NO_ATTRIBUTES):
+            continue
+        written = columns[1].strip() if len(columns) > 1 else ""
+        type_ = _type_of(written.removesuffix("!"))
+        if type_ is None and not at and path.casefold() in _HEADS:
+            continue
+        if path in found or len(line) > _MOST_LETTERS or len(found) == MOST_ATTRIBUTES:
+            left += 1
+            continue
+        if type_ is None:
+            unknown[written] = None
+        is_required = written.endswith("!") or any(each.strip().casefold() in _REQUIRED for each in columns[2:3])
+        doc = next((each.strip() for each in columns[2:] if each.strip().casefold() not in _NEED_WORDS), "")
+        found[path] = AttributeDeclaration(path, *(type_ or ("string", "", None)), not is_required, doc)
+    return AttributeList(tuple(found.values()), tuple(unknown), left)
+
+
+def like(attributes: Iterable[Attribute]) -> tuple[AttributeDeclaration, ...]:
+    """Return attributes of an entity like those of a schema version, all optional as nothing feeds them yet."""
+    return tuple(AttributeDeclaration(a.path, a.type, a.logical, a.scale, doc=a.doc) for a in attributes)
+
+
+def _columns(line: str) -> list[str]:
+    """Part a line: path, type, whether it is required, what it means."""
+    line = line.strip().rstrip(",").strip()
+    for mark in ("\t", ";"):
+        if mark in line:
+            return line.split(mark)
+    parts = _OUTSIDE_BRACKETS.split(line)
+    if len(parts) > 1 and " " not in parts[0].strip():
+        return parts
+    path, colon, rest = line.partition(":")
+    if not colon:
+        path, _, rest = line.partition(" ")
+    return [path, *_type_and_need(rest.strip())]
+
+
+def _type_and_need(rest: str) -> list[str]:
+    """Part what stands behind a path, as ``CREATE TABLE`` writes it."""
+    need = "required" if re.search(r"\bnot\s+null\b|\bprimary\s+key\b|\brequired\b", rest, re.IGNORECASE) else ""
+    words = re.sub(r"\s*\(", "(", rest).split()
+    return [words[0] if words else "", need]
+
+
+def _type_of(written: str) -> tuple[str, str, int | None] | None:
+    """Return plain type, logical name and scale of what is written, ``None`` where that is no type."""
+    if not written:
+        return "string", "", None
+    word = re.split(r"[\s(]", written.casefold(), maxsplit=1)[0]
+    for text in (written, word, _KNOWN.get(word, "")):
+        try:
+            if "(" not in text or "/" in text:
+                return read_type(text)
+        except EditError:
+            continue
+    return None

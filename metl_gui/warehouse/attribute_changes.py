@@ -18,6 +18,7 @@ import msgspec
 from sqlglot import exp
 
 from metl_gui.core.dimensional.histories import EntityHistory
+from metl_gui.core.dimensional.models.widening import is_wider
 from metl_gui.warehouse.databases.target import TargetError, WarehouseTarget
 from metl_gui.warehouse.plans.access_plan import declared
 from metl_gui.warehouse.plans.dialects import fitted
@@ -61,6 +62,7 @@ _TABLES = "tables"
 _OF = "attributes of "
 """Before the name of an entity, the name of what is remembered of it."""
 _TEXT = "TEXT"
+"""How the type of texts is written once it was read (``_known``)."""
 _TIMES = {"TIMESTAMP": "", "TIMESTAMPTZ": " || 'Z'"}
 """Types of times, each with what stands behind one that is written as text."""
 
@@ -286,7 +288,7 @@ def _added(
 
 
 def _retyped(target: WarehouseTarget, what: str, stored: Mapping[str, str], wanted: Mapping[str, str]) -> Iterator[str]:
-    """Yield the columns that are to become texts.
+    """Yield the columns that are to become texts, or wider.
 
     Raises:
         TargetError: the type of a column changed in another way.
@@ -295,7 +297,7 @@ def _retyped(target: WarehouseTarget, what: str, stored: Mapping[str, str], want
         before, after = _known(stored.get(column, type_)), _known(type_)
         if before == after:
             continue
-        if after != _TEXT:
+        if after != _TEXT and not is_wider(before.lower(), after.lower()):
             text = f"{target.title} holds {column} of {what} as {before.lower()}, and it would be {after.lower()} now."
             hint = "Load a state in which it has the type that it had, or another target."
             raise TargetError("An attribute has a type that may not hold what it held", text, hint)
@@ -307,12 +309,15 @@ def _known(type_: str) -> str:
 
 
 def _change(target: WarehouseTarget, table: str, column: str, before: str | None, after: str) -> None:
-    """Add a column, or make it one of texts as staging writes them."""
+    """Add a column, or make it wider, or one of texts as staging writes them."""
     if before is None:
         target.run(add_column(table, column, after))
         return
     c, behind = name(column), _TIMES.get(_known(before))
+    if _known(after) != _TEXT:
+        target.retype(table, column, after, f"CAST({c} AS {after})")
+        return
     written = f"CAST({c} AS VARCHAR)"
     if behind is not None:
         written = f"CASE WHEN ISFINITE({c}) THEN STRFTIME({c}, '%Y-%m-%d %H:%M:%S.%f'){behind} ELSE {written} END"
-    target.make_text(table, column, written)
+    target.retype(table, column, _TEXT, written)

@@ -76,7 +76,7 @@ from metl_gui.warehouse.plans.load_plan import (
 from metl_gui.warehouse.plans.shapes.table_shapes import DimensionShape, MemberShape, TableShapes
 from metl_gui.warehouse.plans.statements import Step, name, names, temporary, text
 from metl_gui.warehouse.read_progress import keep_progress
-from metl_gui.warehouse.target_model import Owner, TargetModel, check_loaded
+from metl_gui.warehouse.target_model import Owner, TargetModel, check_loaded, remember_widened, widened_before
 
 REBUILD = "rebuilt"
 """The batch of messages that a rebuild sets aside, or takes up."""
@@ -220,8 +220,10 @@ class Loader:
             self._is_ordered = coverage.is_ordered
             check_bytes(parts)
             is_replay = cover(self.target, coverage)
+            widened = self._take_up_widened()
             for entity in self.shapes.histories:
                 self._append(entity, [one for one in parts if one.entity == entity], load, is_replay=is_replay)
+            self._steps(map(all_touched, widened))
             self._derive()
             self._count_oddities(load)
 
@@ -413,6 +415,21 @@ class Loader:
         """Set aside what an earlier model could hold and this one cannot."""
         history = self.shapes.histories[entity]
         self._steps(set_aside_plan(history, self._unfit(history), REBUILD, history_table(entity)))
+
+    def _take_up_widened(self) -> list[str]:
+        """Take up what was set aside and fits columns that are wider now; return the entities of which there was any.
+
+        The load that brought these messages has counted them.
+        """
+        widened, taken, appended = widened_before(self.target), [], self.report.appended
+        for entity in sorted(widened):
+            self._take_up(entity)
+            if self._number_of(staged_table(entity)):
+                taken.append(entity)
+        self.report.appended = appended
+        if widened:
+            remember_widened(self.target, ())
+        return taken
 
     def _take_up(self, entity: str) -> None:
         """Take what was set aside and fits now into the history, as if it had just come."""

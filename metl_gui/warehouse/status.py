@@ -14,6 +14,7 @@ from metl_gui.core.dimensional.loads.load_report import LoadReport
 from metl_gui.core.dimensional.loads.missing_members import MissingMember
 from metl_gui.core.dimensional.loads.rebuild_cost import RebuildCost
 from metl_gui.core.dimensional.models.model_changes import DeclarationChange, model_changes
+from metl_gui.core.dimensional.models.widening import widened_entities
 from metl_gui.core.warehouse_model import Model
 from metl_gui.warehouse.compaction import compacted_before
 from metl_gui.warehouse.databases.target import WarehouseTarget, has_columns
@@ -138,7 +139,9 @@ def target_status(target: WarehouseTarget, shapes: TableShapes, limit: int = 10)
     rest = {table: number_of(table) for table in shapes.derived if target.has_table(table)}
     entities = [entity for entity in shapes.histories if target.has_table(history_table(entity))]
     waiting = [one for one in shapes.facts if has_columns(target, missed_table(one.table), *keys_of(one))]
-    changes = model_changes(msgspec.json.decode(known["model"], type=Model), shapes.model)
+    made_by = msgspec.json.decode(known["model"], type=Model)
+    is_followed = widened_entities(made_by, shapes.model) is not None
+    changes = () if is_followed else model_changes(made_by, shapes.model)
     return TargetStatus(
         model=shapes.model.name,
         project=known["project"],

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import msgspec
 
 from metl_gui.core.dimensional.models.model_changes import change_words, model_changes
+from metl_gui.core.dimensional.models.widening import widened_entities
 from metl_gui.core.warehouse_model import Model
 from metl_gui.warehouse.attribute_changes import (
     FollowedAttributes,
@@ -25,6 +26,9 @@ from metl_gui.warehouse.target_masks import check_masks, remember_masks
 
 FORMAT = 1
 """Of what stands in a target beside the tables of the model."""
+
+
+_WIDENED = "widened"
 
 
 class Owner(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,6 +54,17 @@ def check_loaded(target: WarehouseTarget) -> None:
     if not target.has_table("metl_loads"):
         text = f"{target.title} has no ledger of loads."
         raise TargetError("Nothing was loaded into this target yet", text, "Look at its name, or load it first.")
+
+
+def widened_before(target: WarehouseTarget) -> frozenset[str]:
+    """Return the entities whose tables got wider columns since what was set aside of them was taken up last."""
+    found = target.rows("SELECT value FROM metl_target WHERE name = ?", [_WIDENED])
+    return frozenset(msgspec.json.decode(found[0][0], type=list[str])) if found else frozenset()
+
+
+def remember_widened(target: WarehouseTarget, entities: Iterable[str]) -> None:
+    """Keep of which entities what was set aside is to be taken up by the next load."""
+    remember(target, _WIDENED, msgspec.json.encode(sorted(entities)).decode())
 
 
 class TargetModel:
@@ -78,12 +93,17 @@ class TargetModel:
             self._remember()
             return follow_attributes(self.target, self.shapes.histories.values(), {})
         known, model = self._known(is_rebuilt=False)
-        if changes := model_changes(model, self.shapes.model):
+        widened = widened_entities(model, self.shapes.model)
+        if widened is None:
+            changes = model_changes(model, self.shapes.model)
             made = f"{self.target.title} was made by another state of the warehouse model {model.name}"
             hint = "Run “metl warehouse rebuild” first, or undo what was changed."
             raise TargetError("The model has changed", f"{made}: {change_words(changes)}.", hint)
         followed = follow_attributes(self.target, self.shapes.histories.values(), known)
         fit_tables(self.target, self.shapes, known, followed)
+        if widened:
+            self._remember()
+            remember_widened(self.target, widened | widened_before(self.target))
         return followed
 
     def remake(self) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from metl_gui.core.dimensional.loads.staged_parts import INFINITE_DATES
 from metl_gui.warehouse.databases.target import TargetError
 from metl_gui.warehouse.plans.access_plan import Declared, Grant
 from metl_gui.warehouse.plans.index_plan import Index
-from metl_gui.warehouse.plans.statements import Step, name, text, text_column
+from metl_gui.warehouse.plans.statements import Step, name, retype_column, text
 
 DIALECT = "duckdb"
 _TYPES = {"TIMESTAMP WITH TIME ZONE": "TIMESTAMPTZ"}
@@ -134,9 +134,9 @@ class DuckDb:
             AND schema_name = 'main' AND database_name = current_database() ORDER BY column_index"""
         return {column: _TYPES.get(type_, type_) for column, type_ in self.rows(query, [table])}
 
-    def make_text(self, table: str, column: str, value: str) -> None:
-        """Make a column one of texts; see ``WarehouseTarget``."""
-        self.run(text_column(table, column, value))
+    def retype(self, table: str, column: str, type_: str, value: str) -> None:
+        """Give a column another type; see ``WarehouseTarget``."""
+        self.run(retype_column(table, column, type_, value))
 
     def unfit(self, _columns: Sequence[str]) -> dict[str, str]:
         """Return none: every text can be held."""

@@ -24,7 +24,7 @@ from metl_gui.warehouse.databases.target import CommitUnknownError, TargetError
 from metl_gui.warehouse.plans.access_plan import Declared, Grant
 from metl_gui.warehouse.plans.dialects import POSTGRES, UNHELD, fitted
 from metl_gui.warehouse.plans.index_plan import Index
-from metl_gui.warehouse.plans.statements import Step, in_dialect, name, names, text, text_column
+from metl_gui.warehouse.plans.statements import Step, in_dialect, name, names, retype_column, text
 
 if TYPE_CHECKING:
     import psycopg
@@ -308,12 +308,12 @@ class PostgreSql:
             self._execute(f"ANALYZE {names(fitted(table) for table in sorted(counted))}")
             self._execute(f"SET default_statistics_target TO {_SAMPLED}")
 
-    def make_text(self, table: str, column: str, value: str) -> None:
-        """Make a column one of texts; see ``WarehouseTarget``. Its indexes go: ``index`` makes those of texts."""
+    def retype(self, table: str, column: str, type_: str, value: str) -> None:
+        """Give a column another type; see ``WarehouseTarget``. Its indexes go: ``index`` makes those of the type."""
         for _, label, _, columns in self._fetch(INDEXES, [self.schema, [fitted(table)]]):
             if fitted(column) in columns and label == _label([table, *columns]):
                 self._execute(f"DROP INDEX {name(label)}")
-        self.run(text_column(table, column, value))
+        self.run(retype_column(table, column, type_, value))
 
     def check_roles(self, roles: Sequence[str]) -> None:
         """Refuse roles that the server does not have.

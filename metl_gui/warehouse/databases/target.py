@@ -71,13 +71,14 @@ class WarehouseTarget(Protocol):
         """Return the columns of a table in order, with their types as plans write them; none where there is none."""
         ...
 
-    def make_text(self, table: str, column: str, value: str) -> None:
-        """Make a column one of texts.
+    def retype(self, table: str, column: str, type_: str, value: str) -> None:
+        """Give a column another type.
 
         Args:
             table: its table, of which no view takes the column.
             column: its name.
-            value: the expression for its values as texts.
+            type_: as plans write it.
+            value: the expression for its values in that type.
         """
         ...
 

@@ -85,9 +85,9 @@ def text(value: str) -> str:
     return exp.Literal.string(value).sql(dialect=WRITTEN_IN)
 
 
-def text_column(table: str, column: str, value: str) -> str:
-    """Return the statement that makes a column one of texts, whose values an expression gives."""
-    return f"ALTER TABLE {name(table)} ALTER COLUMN {name(column)} SET DATA TYPE VARCHAR USING {value}"
+def retype_column(table: str, column: str, type_: str, value: str) -> str:
+    """Return the statement that gives a column another type, in which an expression gives its values."""
+    return f"ALTER TABLE {name(table)} ALTER COLUMN {name(column)} SET DATA TYPE {type_} USING {value}"
 
 
 def first_of(value: str, order: str, where: str = "") -> str:

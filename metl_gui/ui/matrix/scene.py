@@ -334,7 +334,9 @@ class Panes:
         self.map.setVisible(not is_all_in_sight and has_room)
 
     def paint_ground(self, painter: QPainter, area: QRectF) -> None:
-        """Fill everything but the plane, whose picture covers all of its pane."""
+        """Fill everything but the plane, whose picture covers all of its pane; nothing where all panes cover theirs."""
+        if self.sight.content is not None and painter.device().devicePixelRatioF().is_integer():
+            return  # else a line of pixels may lie between two panes
         plane = self.plane.box() if self.sight.content is not None else QRectF()
         fill_around(painter, area, plane, themes.current().panel)
 

@@ -353,16 +353,17 @@ def _bands(
     fonts = letters.bold if is_bold else letters.plain
     boxes = BoxPainter(painter, strip.ratio, _CORNER, is_vector=strip.is_vector)
     shown = strip.items(level, _LEAST_BAND)
+    head, depth, wide = place.top(), place.height(), 2 * _band_px()
     for item, begin, end in shown:
-        box = QRectF(max(begin, -6.0), place.top(), 0, place.height())
-        box.setRight(min(end, strip.pixels + 6.0))
+        left = max(begin, -6.0)
+        box = QRectF(left, head, min(end, strip.pixels + 6.0) - left, depth)
         boxes.draw(box, theme.reviewbg if _waits(strip, level, item) else theme.band)
     for item, begin, end in shown:
-        margin = 4 if end - begin > 2 * _band_px() else 1
+        margin = 4 if end - begin > wide else 1
         left, right = max(begin, 0.0) + margin, min(end, strip.pixels) - margin
         if right - left < 6:
             continue
-        own = strip.controls(level, item, QRectF(left, place.top(), right - left, place.height()))
+        own = strip.controls(level, item, QRectF(left, head, right - left, depth)) if strip.pinned is not None else []
         if own:
             left, right = own[0].box.right(), own[-1].box.left()
             controls += own
@@ -374,7 +375,7 @@ def _bands(
         words = fonts.elided(words, right - left)
         if _says_something(words):
             colour = _band_ink(strip, level, item, theme, waits)
-            letters.write(words, QRectF(left, place.top(), right - left, place.height()), colour, bold=is_bold)
+            letters.write(words, QRectF(left, head, right - left, depth), colour, bold=is_bold)
     paint_controls(painter, controls, theme)
     return controls
 
@@ -392,9 +393,10 @@ def _band_ink(strip: Strip, level: Level, item: int, theme: Theme, waits: bool) 
 
 
 def _version_words(label: str, room: float, width: Callable[[str], float], waits: bool) -> str:
-    options = [f"version {label} · review"] if waits else []
-    options += [f"version {label}", label]
-    return next((words for words in options if width(words) <= room), label)
+    long = f"version {label}"
+    if waits and width(f"{long} · review") <= room:
+        return f"{long} · review"
+    return long if width(long) <= room else label
 
 
 def _upright_band(

@@ -43,22 +43,20 @@ class BoxPainter:
 
     def draw(self, box: QRectF, fill: QColor, outline: QColor | None = None, width: float = 0.0) -> None:
         """Draw a box; its outline lies within."""
-        left, top, right, bottom = (
-            round(side * self._ratio) / self._ratio for side in (box.left(), box.top(), box.right(), box.bottom())
-        )
-        line = max(1.0, round(width * self._ratio)) / self._ratio if outline is not None else 0.0
-        whole = QRectF(left, top, right - left, bottom - top)
-        r = self._radius
-        if self._is_vector or min(whole.width(), whole.height()) < 2 * r:
-            _draw_shape(self._painter, whole, (fill, outline, line), r)
+        r, ratio = self._radius, self._ratio
+        left, top = round(box.left() * ratio) / ratio, round(box.top() * ratio) / ratio
+        right, bottom = round(box.right() * ratio) / ratio, round(box.bottom() * ratio) / ratio
+        line = max(1.0, round(width * ratio)) / ratio if outline is not None else 0.0
+        across, down = right - left, bottom - top
+        if self._is_vector or min(across, down) < 2 * r:
+            _draw_shape(self._painter, QRectF(left, top, across, down), (fill, outline, line), r)
             return
-        if whole.width() * whole.height() <= _SMALL_PX:
-            picture = self._picture((whole.width(), whole.height()), fill, outline, line)
-            self._painter.drawImage(whole.topLeft(), picture)
+        if across * down <= _SMALL_PX:
+            self._painter.drawImage(QPointF(left, top), self._picture((across, down), fill, outline, line))
             return
         fill_rect = self._painter.fillRect
-        wide, tall = whole.width() - 2 * r, whole.height() - 2 * r
-        fill_rect(QRectF(left + r, top + line, wide, whole.height() - 2 * line), fill)
+        wide, tall = across - 2 * r, down - 2 * r
+        fill_rect(QRectF(left + r, top + line, wide, down - 2 * line), fill)
         fill_rect(QRectF(left + line, top + r, r - line, tall), fill)
         fill_rect(QRectF(right - r, top + r, r - line, tall), fill)
         if outline is not None:

@@ -14,6 +14,7 @@ from PySide6.QtGui import QColor, QPainter, QPen
 
 from metl_gui.ui.matrix.layout.axis import Axis, Level
 from metl_gui.ui.matrix.layout.content import PlaneContent
+from metl_gui.ui.matrix.layout.tree_columns import spread
 from metl_gui.ui.matrix.painting.paint_context import PaintContext, Sign
 from metl_gui.ui.matrix.painting.raster import PixelLine
 from metl_gui.ui.matrix.painting.text_layout import TextAlignment, TextPainter
@@ -103,7 +104,12 @@ def paint_changes(
 
 def _lineages(axis: Axis, versions: range) -> tuple[Ints, Ints]:
     """Return the lineage of every attribute position of some versions, and the schema of each version."""
-    spans = axis.spans(Level.VERSION)
+    spans, nodes = axis.version_spans, axis.nodes
+    rows = axis.rows[versions.start : versions.stop].astype(np.int64)
+    shown_counts = np.diff(spans.bounds[versions.start : versions.stop + 1])
+    if (rows >= 0).all() and (nodes.widths(rows) == shown_counts).all():  # none was edited, and all of each is shown
+        places = spread(nodes.base.start[rows], nodes.base.start[rows + 1])
+        return nodes.base.lineage[places].astype(np.int64), nodes.base.schema_id[rows].astype(np.int64)
     made = [axis.version(at) for at in versions]
     lineages: list[int] = []
     for at, version in zip(versions, made, strict=True):

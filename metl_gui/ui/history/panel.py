@@ -28,6 +28,7 @@ from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.dock import Surface
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
+from metl_gui.ui.widgets.window_words import in_window
 from metl_gui.workbench.history.states import PastState, StateFilter, Weight
 from metl_gui.workbench.mapping.clipboard import spreadsheet_line
 
@@ -162,7 +163,7 @@ class HistoryPanel(Surface):
 
     def _read(self, error: MetlError | None) -> None:
         if error is not None:
-            self.note.setText(str(error))
+            self.note.setText(in_window(str(error)))
         elif not self.model.rows:
             is_empty = self._project.workbench is None or self._project.value.state == 0
             words = "Every edit makes a state, which stands here from then on."

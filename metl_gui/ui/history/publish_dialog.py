@@ -17,11 +17,11 @@ from metl_gui.ui.widgets.fitted_dialog import FittedDialog
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
 from metl_gui.ui.widgets.two_line_list import LineModel, TwoLines, line_view
+from metl_gui.ui.widgets.window_words import in_window
 from metl_gui.workbench.publishing.publication import PublishImpact, judge
 from metl_gui.workbench.session import Workbench
 
 _SHOWN = 500
-_COMMAND = "metl "
 _KINDS = {Severity.ERROR: "bad", Severity.WARNING: "review", Severity.NOTE: "plain"}
 
 
@@ -160,9 +160,8 @@ class PublishDialog(FittedDialog):
 
 
 def _facts(problem: Problem) -> str:
-    """Say where it is and what helps; what a command would show is said in its own window already."""
-    hint = "" if _COMMAND in problem.hint else problem.hint
-    return " · ".join(part for part in (problem.place, hint) if part)
+    """Say where it is and what helps."""
+    return " · ".join(part for part in (problem.place, in_window(problem.hint)) if part)
 
 
 def _meaning(found: PublishImpact) -> str:

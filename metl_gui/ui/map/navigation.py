@@ -25,6 +25,7 @@ from metl_gui.ui.project.settings import ViewSettings
 from metl_gui.ui.project.text import path_of, schema_name, version_words
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.plain_text import plain_entry
+from metl_gui.ui.widgets.window_words import in_window
 from metl_gui.workbench.links.link import is_link, read_link
 from metl_gui.workbench.mapping.search import Completions, SearchNode, find_ends
 
@@ -307,7 +308,7 @@ class NavigationController(QObject):
                 return
             source, target = find_ends(self._project.value, text)
         except (EditError, LinkError) as error:
-            self.go_to_sheet.say(str(error))
+            self.go_to_sheet.say(in_window(str(error)))
             return
         self.go_to_sheet.leave()
         self._matrix.setFocus()

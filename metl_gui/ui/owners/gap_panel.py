@@ -25,6 +25,7 @@ from metl_gui.ui.widgets.dock import Surface
 from metl_gui.ui.widgets.pill import ValueButton
 from metl_gui.ui.widgets.plain_text import plain_label
 from metl_gui.ui.widgets.two_line_list import LineModel, line_view
+from metl_gui.ui.widgets.window_words import in_window
 from metl_gui.workbench.mapping.suggestions import Suggestion, suggest_best
 from metl_gui.workbench.mapping.todo import best_by_attribute
 
@@ -90,7 +91,7 @@ class GapPanel(Surface):
             if outcome.value is not None and self._project.value is document:
                 self._show(document, outcome.value)
             elif outcome.error is not None:
-                self.note.setText(str(outcome.error))
+                self.note.setText(in_window(str(outcome.error)))
 
         self._looking.start("Looking for gaps", lambda watch: look(workbench, document, watch), done)
 

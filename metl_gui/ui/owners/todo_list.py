@@ -15,6 +15,7 @@ from metl_gui.core.search.todo import AttributeStatus, MappingProgress, ToDo
 from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.project.notes import reason_words
 from metl_gui.ui.widgets.two_line_list import TwoLines
+from metl_gui.ui.widgets.window_words import in_window
 from metl_gui.workbench.mapping.suggestions import Suggestion
 from metl_gui.workbench.publishing.checks import seen_in_runs
 from metl_gui.workbench.session import Workbench
@@ -124,4 +125,4 @@ def row_of(gap: Gap, suggestion: Suggestion | None = None) -> TwoLines:
         return TwoLines(problem.message, facts, f"suggested {suggestion.score:.2f}", "good")
     kind = "review" if problem.severity is Severity.WARNING else "plain"
     pill = KINDS.get(problem.code) or ATTRIBUTE_KINDS[problem.code]
-    return TwoLines(problem.message, f"{problem.place} · {problem.hint}", pill, kind)
+    return TwoLines(problem.message, " · ".join(filter(None, (problem.place, in_window(problem.hint)))), pill, kind)

@@ -37,6 +37,7 @@ from metl_gui.ui.widgets.dock import Dock, Scrolled
 from metl_gui.ui.widgets.panel_page import PanelPage
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
+from metl_gui.ui.widgets.window_words import in_window
 from metl_gui.workbench.importing.version_tasks import version_tasks
 from metl_gui.workbench.review.assignments import assignments
 from metl_gui.workbench.review.progress import records_by_id, records_by_version, review_progress
@@ -288,7 +289,7 @@ class ReviewPage(PanelPage):
             self._counted = records_by_version(workbench) if workbench is not None else {}
             self._has_typed_sink = workbench is not None and has_typed_sink(workbench)
         except UserError as error:
-            self.tell(str(error), "", None)
+            self.tell(in_window(str(error)), "", None)
         self._is_reading = True
         self._refresh()
         self._is_reading = False

@@ -11,6 +11,7 @@ from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.labels import Elided
 from metl_gui.ui.widgets.pill import KeyButton, Pill
 from metl_gui.ui.widgets.plain_text import plain_label
+from metl_gui.ui.widgets.window_words import in_window
 
 VIEWS = ("Run", "Lane", "Details", "Speed", "Compare")
 LANE = VIEWS.index("Lane")
@@ -158,6 +159,7 @@ class FailureCard(QFrame):
 
     def show_words(self, title: str, text: str, can_run_again: bool = True) -> None:
         """Say what happened, and offer to run again where that is known here."""
+        title, text = in_window(title), in_window(text)
         self.again.setVisible(can_run_again)
         self.title.setText(title)
         self.text.setText(text)

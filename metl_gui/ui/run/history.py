@@ -18,6 +18,7 @@ from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
 from metl_gui.ui.widgets.rows import RowRoles, RowsModel
 from metl_gui.ui.widgets.two_line_list import WORDS_ROLE, TwoLineDelegate, TwoLines
+from metl_gui.ui.widgets.window_words import in_window
 from metl_gui.workbench.runs.history import PastRun, RunStatus
 
 
@@ -211,7 +212,7 @@ def entry_of_past(run: PastRun) -> RunEntry:
         until = " until then" if run.report.outcome else ""
         title, facts = title_words(report), f"{run.report.read:,} records{until} · {moment_words(run.when_ms)}"
     name = kind_words(report) if run.report.is_replay else f"{kind_words(report)} run"
-    tip = "\n".join(part for part in (run.report.source, on(run.when_ms), *run.problems) if part)
+    tip = "\n".join(part for part in (run.report.source, on(run.when_ms), *map(in_window, run.problems)) if part)
     words = TwoLines(title, facts, pill, kind, short=f"{kind_words(report)} {run.state}")
     return RunEntry(run.run_id, words, f"{name}, state {run.state}, {facts}, {pill}", tip, is_live, run)
 

@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, QTimer
 from metl_gui.ui.project.document import DocumentChange
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.notice import Notice, NoticeStrip
+from metl_gui.ui.widgets.window_words import in_window
 
 if TYPE_CHECKING:
     from metl_gui.ui.shell.window import Window
@@ -34,7 +35,7 @@ class NoticeController(QObject):
         undo = None if state is None or callback == self._project.undo else self._project.undo
         if undo is not None and callback is None:
             action_text, callback, undo = "Undo", undo, None
-        self.strip.say(Notice(text, action_text, callback, is_good, undo, state))
+        self.strip.say(Notice(in_window(text), action_text, callback, is_good, undo, state))
 
     def show_last(self) -> None:
         """List what was said lately, the newest first."""

@@ -25,6 +25,7 @@ from metl_gui.ui.table.view import COLUMNS, MappingModel, MappingView, RowCopier
 from metl_gui.ui.trees.panel import FILTER_HELP
 from metl_gui.ui.widgets.dock import Surface
 from metl_gui.ui.widgets.plain_text import plain_label
+from metl_gui.ui.widgets.window_words import in_window
 from metl_gui.workbench.session import EditOrigin
 
 AT_ONCE = 300_000
@@ -237,7 +238,7 @@ class MappingPanel(Surface):
             if outcome.value is not None:
                 self._show(mapping, outcome.value)
             elif outcome.error is not None:
-                self.note.setText(str(outcome.error))
+                self.note.setText(in_window(str(outcome.error)))
 
         self._sorting.start(_SORTING, lambda watch: _arranged(mapping, query, order, watch), done)
 

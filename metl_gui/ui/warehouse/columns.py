@@ -25,6 +25,7 @@ from metl_gui.ui.widgets.choice import ThemedComboBox
 from metl_gui.ui.widgets.plain_text import plain_tip
 from metl_gui.ui.widgets.rows import Index
 from metl_gui.ui.widgets.table import ColumnsModel
+from metl_gui.ui.widgets.window_words import in_window
 from metl_gui.workbench.warehouse.table_rows import ColumnPart, RowMember, TableRow
 
 HISTORIES: dict[History, str] = {
@@ -114,7 +115,7 @@ class TableColumnsModel(ColumnsModel):
         if role == Qt.ItemDataRole.EditRole:
             return "" if column == _TYPE and words.startswith("(") else words
         if role == Qt.ItemDataRole.ToolTipRole:
-            problems = "\n".join(f"{one.message} {one.hint}".strip() for one in row.problems)
+            problems = "\n".join(in_window(f"{one.message} {one.hint}".strip()) for one in row.problems)
             return plain_tip(problems if column == _CHECKS else words)
         if role == Qt.ItemDataRole.ForegroundRole:
             return self._colour(row, column)

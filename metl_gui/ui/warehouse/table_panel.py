@@ -13,6 +13,7 @@ from metl_gui.ui.widgets.choice import ThemedComboBox
 from metl_gui.ui.widgets.dock import Surface
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_tip, wrapped_label
+from metl_gui.ui.widgets.window_words import in_window
 from metl_gui.workbench.warehouse.table_rows import ColumnPart, TableRow
 
 _FIXED = (ColumnPart.KEY, ColumnPart.EVERY, ColumnPart.SETTING)
@@ -106,8 +107,8 @@ class TablePanel(Surface):
 
     def _say(self, problems: Sequence[Problem]) -> None:
         shown = [one for one in problems if one.severity is not Severity.NOTE]
-        self.problems.setText("\n".join(f"{one.message} {one.hint}".strip() for one in shown[:2]))
-        self.problems.setToolTip(plain_tip("\n".join(f"{one.message} {one.hint}".strip() for one in problems)))
+        self.problems.setText("\n".join(map(_words_of, shown[:2])))
+        self.problems.setToolTip(plain_tip("\n".join(map(_words_of, problems))))
         self.problems.setVisible(bool(shown))
 
     def _choose(self, number: int) -> None:
@@ -145,3 +146,7 @@ class TablePanel(Surface):
         layout.addLayout(row)
         layout.addLayout(words)
         layout.addWidget(self.view, 1)
+
+
+def _words_of(problem: Problem) -> str:
+    return in_window(f"{problem.message} {problem.hint}".strip())

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from metl_gui.errors import MetlError, UserError
 from metl_gui.ui.project.document import OpenProject
 from metl_gui.ui.widgets.fitted_dialog import FittedDialog
 from metl_gui.ui.widgets.pill import ValueButton
 from metl_gui.ui.widgets.plain_text import plain_label
+from metl_gui.ui.widgets.window_words import in_window
 
 
 class QuestionDialog(FittedDialog):
@@ -61,6 +62,11 @@ class QuestionDialog(FittedDialog):
         self._heading.setText(title)
         self._body.setText(text)
 
+    @property
+    def body(self) -> str:
+        """What is asked, below the title."""
+        return self._body.text()
+
     def insert(self, *widgets: QWidget) -> None:
         """Show more below the text."""
         for widget in widgets:
@@ -80,6 +86,24 @@ def ask(title: str, text: str, answers: list[tuple[str, str]], parent: QWidget |
     return answer
 
 
+def ask_text(title: str, text: str, answer: str, parent: QWidget | None = None) -> str:
+    """Ask for a line of text and return it, empty where none is given.
+
+    Args:
+        title, text: what is asked.
+        answer: words of the button that takes the text.
+    """
+    question = QuestionDialog(title, text, [("take", answer), ("cancel", "Cancel")], parent)
+    line = QLineEdit()
+    line.setAccessibleName(title)
+    question.insert(line)
+    line.setFocus()
+    question.exec()
+    given = line.text().strip() if question.answer == "take" else ""
+    question.deleteLater()
+    return given
+
+
 def tell(error: MetlError, parent: QWidget | None = None) -> None:
     """Show an error with its hint."""
     title, text = words_of(error)
@@ -87,9 +111,9 @@ def tell(error: MetlError, parent: QWidget | None = None) -> None:
 
 
 def words_of(error: MetlError) -> tuple[str, str]:
-    """Return the title of an error, and the rest of it."""
+    """Return the title of an error, and the rest of it, as the window says them."""
     if isinstance(error, UserError):
-        return error.title, "\n".join(part for part in (error.text, error.hint) if part)
+        return in_window(error.title), in_window("\n".join(part for part in (error.text, error.hint) if part))
     return "Something went wrong inside METL Workbench", f"{error}\nThe log has the details."
 
 

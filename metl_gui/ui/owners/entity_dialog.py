@@ -38,6 +38,7 @@ from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.choice import ThemedComboBox
 from metl_gui.ui.widgets.edit_preview import PreviewPane
+from metl_gui.ui.widgets.empty_bar import BarOfRows
 from metl_gui.ui.widgets.fitted_dialog import FittedDialog
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
@@ -344,6 +345,7 @@ def _table_view(table: EntityTable) -> QTableView:
     view = QTableView()
     view.setAccessibleName("Attributes of the entity")
     view.setModel(table)
+    BarOfRows(view)
     view.setItemDelegate(EntityCellDelegate(view))
     view.setItemDelegateForColumn(TYPE, TypeDelegate(view))
     view.setItemDelegateForColumn(REQUIRED, RequiredDelegate(view))

@@ -27,6 +27,7 @@ from metl_gui.ui.project.text import schema_name
 from metl_gui.ui.search.answers import AnswerGroup, AnswerModel, AnswerRows, count_words, not_understood
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.dock import Surface
+from metl_gui.ui.widgets.empty_bar import BarOfRows
 from metl_gui.ui.widgets.plain_text import plain_label
 from metl_gui.ui.widgets.tree import BranchView
 
@@ -278,6 +279,7 @@ def _level(place: NodeRef | None) -> NodeRef | None:
 def _make_view(name: str, model: AnswerModel) -> QTreeView:
     view = BranchView()
     view.setModel(model)
+    BarOfRows(view)
     view.setAccessibleName(f"Answers of the {name.lower()}")
     view.setAllColumnsShowFocus(True)
     view.setTextElideMode(Qt.TextElideMode.ElideMiddle)

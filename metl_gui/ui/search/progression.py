@@ -44,6 +44,7 @@ from metl_gui.ui.search.answer_panel import AnswerBar
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.theming.theme import Theme
 from metl_gui.ui.widgets.dock import Surface
+from metl_gui.ui.widgets.empty_bar import BarOfRows
 from metl_gui.ui.widgets.plain_text import plain_tip
 
 CELL_ROLE = int(Qt.ItemDataRole.UserRole)
@@ -364,6 +365,7 @@ class ProgressionPanel(Surface):
 def _make_view(model: ProgressionModel) -> QTableView:
     view = QTableView()
     view.setModel(model)
+    BarOfRows(view)
     view.setItemDelegate(ProgressDelegate(view))
     view.setAccessibleName("Version progression")
     view.setShowGrid(False)

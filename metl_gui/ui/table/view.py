@@ -32,6 +32,7 @@ from metl_gui.ui.jobs.timers import GeneratorRunner
 from metl_gui.ui.project.text import number_of
 from metl_gui.ui.table.rows import MappingColumn, MappingRows, RowElement, Rows
 from metl_gui.ui.theming import theme as themes
+from metl_gui.ui.widgets.empty_bar import BarOfRows
 from metl_gui.ui.widgets.plain_text import plain_tip
 from metl_gui.ui.widgets.rows import Index
 from metl_gui.ui.widgets.table import ColumnsModel
@@ -195,6 +196,7 @@ class MappingView(QTableView):
         self.rows_model = model
         self._wanted = -1
         self.setModel(model)
+        BarOfRows(self)
         self.setAccessibleName("Mapping list")
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)

@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 )
 
 from metl_gui.ui.theming import theme as themes
+from metl_gui.ui.widgets.empty_bar import BarOfRows
 from metl_gui.ui.widgets.pill import paint_pill, pill_width
 from metl_gui.ui.widgets.plain_text import plain_tip
 from metl_gui.ui.widgets.rows import LEFT, RIGHT, Index
@@ -156,6 +157,7 @@ def make_table(name: str, model: TableModel) -> QTableView:
     view = QTableView()
     view.setAccessibleName(name)
     view.setModel(model)
+    BarOfRows(view)
     view.setItemDelegate(CellDelegate(view))
     view.setShowGrid(False)
     view.setWordWrap(False)
@@ -179,8 +181,9 @@ def _paint_bar(painter: QPainter, box: QRectF, share: float) -> None:
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(theme.band)
     painter.drawRoundedRect(line, 3, 3)
-    painter.setBrush(theme.accent)
-    painter.drawRoundedRect(QRectF(line.left(), line.top(), max(4.0, line.width() * share), 6), 3, 3)
+    if share > 0:
+        painter.setBrush(theme.accent)
+        painter.drawRoundedRect(QRectF(line.left(), line.top(), max(4.0, line.width() * share), 6), 3, 3)
     painter.restore()
 
 
@@ -296,6 +299,7 @@ class CheckTable(QTableView):
         super().__init__(parent)
         self.rows = CheckTableModel(headers, numbers, self)
         self.setModel(self.rows)
+        BarOfRows(self)
         self.setAccessibleName(name)
         self.setShowGrid(False)
         self.setWordWrap(False)

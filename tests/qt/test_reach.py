@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QDialog, QFileDialog, QInputDialog, QWidget
+from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QDialog, QFileDialog, QWidget
 from pytestqt.qtbot import QtBot
 
 from metl_gui.core.trees.nodes import Side
@@ -132,7 +132,6 @@ def test_tab_reaches_everything_in_every_dialog_that_an_action_opens(
     for name, answer in (("getOpenFileNames", ([], "")), ("getOpenFileName", ("", "")), ("getSaveFileName", ("", ""))):
         monkeypatch.setattr(QFileDialog, name, lambda *_, answer=answer: answer)
     monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: "")
-    monkeypatch.setattr(QInputDialog, "getText", lambda *_: ("", False))
     for kind in (QDialog, dialogs.QuestionDialog):
         monkeypatch.setattr(kind, "exec", QDialog.open)  # nobody would answer
     monkeypatch.setattr(QDialog, "deleteLater", lambda _self: None)

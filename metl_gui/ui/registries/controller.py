@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
-from PySide6.QtGui import QAction, QIcon
-from PySide6.QtWidgets import QMenu, QSystemTrayIcon, QWidget
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QMenu, QSystemTrayIcon
 
 from metl_gui.core.matrix.blocks import BlockKey
 from metl_gui.core.progress import Watch
@@ -24,6 +24,7 @@ from metl_gui.ui.importing.commands import ImportCommands
 from metl_gui.ui.jobs.jobs import Job, JobOutcome
 from metl_gui.ui.project.text import number_of
 from metl_gui.ui.registries.browser import RegistryBrowser, RemoteImport
+from metl_gui.ui.theming.app_icon import app_icon
 from metl_gui.ui.widgets.dialogs import show_about
 from metl_gui.ui.widgets.plain_text import plain_entry
 from metl_gui.workbench.importing.remote_sources import ImportFilter
@@ -270,18 +271,11 @@ class RegistryWatch(QObject):
         if window.isActiveWindow() or not QSystemTrayIcon.isSystemTrayAvailable():
             return
         if self._tray is None:
-            self._tray = QSystemTrayIcon(_icon(window), self)
+            self._tray = QSystemTrayIcon(app_icon(), self)
             self._tray.messageClicked.connect(self.show_found)
             self._tray.activated.connect(self.show_found)
         self._tray.show()
         self._tray.showMessage(window.windowTitle(), words, QSystemTrayIcon.MessageIcon.Information, _SHOWS_MS)
-
-
-def _icon(window: QWidget) -> QIcon:
-    icon = window.windowIcon()
-    if not icon.isNull():
-        return icon
-    return window.style().standardIcon(window.style().StandardPixmap.SP_MessageBoxInformation)
 
 
 def _state_of(task: _Task) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import PySide6
 from PySide6.QtCore import QObject, Qt, qVersion
-from PySide6.QtWidgets import QFileDialog, QInputDialog
+from PySide6.QtWidgets import QFileDialog
 
 from metl_gui import __version__
 from metl_gui.core.edits.composite import CompositeEdit
@@ -178,9 +178,9 @@ class WindowCommands(QObject):
         if workbench is None:
             return
         state = self._project.value.state if meant is None else meant
-        words = f"Name of state {state:,}, as the history shows it"
-        name, is_given = QInputDialog.getText(self._window, "Name this state", words)
-        if not is_given or not name.strip():
+        words = f"Name of state {state:,}, as the history shows it."
+        name = dialogs.ask_text("Name this state", words, "Name it", self._window)
+        if not name:
             return
         try:
             workbench.name_state(state, checked_name(name))

@@ -21,6 +21,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from metl_gui.packaged import sample_projects
+from metl_gui.workbench.demo.sample import SampleFolder, build_project
 from tests.benchmarks import ui_import
 from tests.benchmarks.harness import Case, figure, quartiles
 from tests.benchmarks.sizes import DESIGN, STRETCH, Size, build
@@ -29,6 +31,8 @@ from tests.benchmarks.ui_opening import STARTED
 FRAME_MS = 16.0
 LARGE_FRAME_MS = 33.0
 EDIT_MS = 100.0
+SWITCH_MS = 100.0
+USABLE_S = 0.8
 _QUICK_STEPS = 100
 _OPENINGS = 5
 _IMPORTS = 3
@@ -77,6 +81,8 @@ def cases(rounds: int, quick: bool) -> Iterator[Case]:
             continue
         yield from _frames(setting, rounds, _QUICK_STEPS if quick else 0)
     yield from _edits(rounds)
+    yield from _switches(rounds)
+    yield from _start()
     yield from _openings(quick)
     yield from _import()
 
@@ -157,6 +163,33 @@ def _edits(rounds: int) -> Iterator[Case]:
         )
         low, high = quartiles(clock)
         yield Case(name, statistics.median(clock), None, "ms", EDIT_MS, None, low, high, note)
+
+
+def _switches(rounds: int) -> Iterator[Case]:
+    """Switch theme and size of a window on the sample with all panels of all pages open."""
+    with tempfile.TemporaryDirectory() as folder:
+        found = _child(["tests.benchmarks.ui_switches", str(rounds)], _apart(Path(folder)))
+    for name, both in found["times"].items():
+        clock, processor = ([each[part] for each in both] for part in (0, 1))
+        note = (
+            f"{found['panels']} panels, {found['widgets']:,} widgets, until all is painted; "
+            f"processor time {statistics.median(processor):.0f}"
+        )
+        low, high = quartiles(clock)
+        yield Case(name, statistics.median(clock), None, "ms", SWITCH_MS, None, low, high, note)
+
+
+def _start() -> Iterator[Case]:
+    """Time the real program from the start of its process on the sample, as on the first day."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "fx"
+        shutil.copytree(sample_projects() / "fx", copy, ignore=shutil.ignore_patterns("making", "__pycache__"))
+        build_project(SampleFolder(copy)).close()
+        path = SampleFolder(copy).project
+        _opened(path, Path(folder))
+        times = [_opened(path, Path(folder))["usable"] for _ in range(_OPENINGS)]
+    note = f"median of {_OPENINGS}, from the start of the process"
+    yield _timed("window usable, the sample", times, USABLE_S, note)
 
 
 def _openings(quick: bool) -> Iterator[Case]:

@@ -92,6 +92,20 @@ def test_what_is_chosen_elsewhere_comes_into_sight_in_the_view_that_was_worked_i
     assert first.camera == before
 
 
+def test_ctrl_g_goes_there_in_the_view_that_was_worked_in(window: Window) -> None:
+    first, second = two_views(window)
+    first.fit()
+    second.fit()
+    second.setFocus()
+    QTest.keyClick(second, Qt.Key.Key_G, CONTROL)
+    line = window.map.going.go_to_sheet.line
+    QTest.keyClicks(line, "fx.payments.orders.amount -> payment.amount")
+    QTest.keyClick(line, Qt.Key.Key_Return)
+    assert shows_cells(second)
+    assert second.hasFocus()
+    assert first.camera == fitted(first.frame)
+
+
 def test_both_views_and_their_places_are_there_at_the_next_opening(
     window: Window, make_window: Callable[[], Window]
 ) -> None:

@@ -235,6 +235,10 @@ _BOOKMARK_FOOT = "Enter keeps this place in View > Bookmarks · Esc closes"
 class NavigationController(QObject):
     """Joins the sheets over the matrix to selection and bookmarks.
 
+    Args:
+        matrix: the view over which is asked.
+        worked_in: gives the view that goes there.
+
     Signals:
         said: a ``CommandResult``.
         link_wanted: the text of a link that was typed, and is well formed.
@@ -244,12 +248,18 @@ class NavigationController(QObject):
     link_wanted = Signal(object)
 
     def __init__(
-        self, project: OpenProject, selection: Selection, matrix: MatrixView, bookmarks: Bookmarks, parent: QObject
+        self,
+        project: OpenProject,
+        selection: Selection,
+        matrix: MatrixView,
+        bookmarks: Bookmarks,
+        parent: QObject,
+        worked_in: Callable[[], MatrixView],
     ) -> None:
         super().__init__(parent)
         self._project = project
         self._selection = selection
-        self._matrix = matrix
+        self._worked_in = worked_in
         self.bookmarks = bookmarks
         self._completions: Completions | None = None
         self.go_to_sheet = LineSheet(matrix, "Go to", "schema.field -> entity.attribute", _GO_FOOT, self._complete)
@@ -270,7 +280,7 @@ class NavigationController(QObject):
 
     def ask_name(self) -> None:
         """Ask what to call the place where one is."""
-        if self._matrix.place() is not None:
+        if self._worked_in().place() is not None:
             self.bookmark_sheet.ask(self._name_of_here())
 
     def fill_bookmarks(self, menu: QMenu) -> None:
@@ -292,8 +302,8 @@ class NavigationController(QObject):
         """Go to the place of a name."""
         place = self.bookmarks.place(name)
         if place is not None:
-            self._matrix.go_to_place(replace(place, selected=still_there(self._project.value, place.selected)))
-            self._matrix.setFocus()
+            self._worked_in().go_to_place(replace(place, selected=still_there(self._project.value, place.selected)))
+            self._worked_in().setFocus()
 
     def _complete(self, text: str) -> list[str]:
         return self._completions.of(text) if self._completions is not None else []
@@ -303,7 +313,7 @@ class NavigationController(QObject):
             if is_link(text):
                 read_link(text)
                 self.go_to_sheet.leave()
-                self._matrix.setFocus()
+                self._worked_in().setFocus()
                 self.link_wanted.emit(text)
                 return
             source, target = find_ends(self._project.value, text)
@@ -311,14 +321,15 @@ class NavigationController(QObject):
             self.go_to_sheet.say(in_window(str(error)))
             return
         self.go_to_sheet.leave()
-        self._matrix.setFocus()
-        self._matrix.note_jump()
+        view = self._worked_in()
+        view.setFocus()
+        view.note_jump()
         self._selection.choose(Selected(_place(source), _place(target)))
-        self._matrix.look_closely()
-        self._matrix.announce(self._selection.current)
+        view.look_closely()
+        view.announce(self._selection.current)
 
     def _set_bookmark(self, name: str) -> None:
-        place = self._matrix.place()
+        place = self._worked_in().place()
         if place is None or not name.strip():
             self.bookmark_sheet.say("A bookmark needs a name.")
             return

@@ -169,7 +169,9 @@ class MapPage(PanelPage):
         self.edits = ScopedEdits(project, jobs, self)
         self.mapper = MappingController(project, selection, self.planes, self.edits, jobs, self)
         self.clipboard = Clipboard(project, selection, self.planes, self.edits, jobs, self)
-        self.going = NavigationController(project, selection, self.matrix, Bookmarks(settings), self)
+        self.going = NavigationController(
+            project, selection, self.matrix, Bookmarks(settings), self, lambda: self.sides.worked_in
+        )
         self.sources = TreePanel(Side.EXTRACTION, project, selection)
         self.targets = TreePanel(Side.CDM, project, selection)
         self.block = BlockPanel(project, selection)

@@ -273,17 +273,22 @@ class Panes:
         self._place_map()
 
     def _place_map(self) -> None:
-        """Put the map into the corner or, as large as it was drawn, over headers and cells."""
-        corner, docked = self.corner.box(), self._docked_map()
-        if self.map_width is None or self._map_gives_way:
-            self.map.place(docked)
-        else:
-            begin, limit = docked.topLeft(), self.legend.box().topRight() - QPointF(8, 8)
-            width = min(float(themes.px(self.map_width)), (limit.x() - begin.x()) * _MOST_MAP)
-            height = min(width * MAP_HEIGHT / MAP_WIDTH, limit.y() - begin.y())
-            is_larger = width > docked.width() and height > docked.height() and corner.width() > 0
-            self.map.place(QRectF(begin.x(), begin.y(), width, height) if is_larger else docked)
+        """Put the map where it is to be: in its corner while a large one gives way."""
+        box = self._docked_map() if self._map_gives_way else self._drawn_map()
+        if box != self.map.box():
+            self.map.place(box)
         self.show_map_if_needed()
+
+    def _drawn_map(self) -> QRectF:
+        """Return the place of the map: the corner or, as large as it was drawn, over headers and cells."""
+        docked = self._docked_map()
+        if self.map_width is None:
+            return docked
+        begin, limit = docked.topLeft(), self.legend.box().topRight() - QPointF(8, 8)
+        width = min(float(themes.px(self.map_width)), (limit.x() - begin.x()) * _MOST_MAP)
+        height = min(width * MAP_HEIGHT / MAP_WIDTH, limit.y() - begin.y())
+        is_larger = width > docked.width() and height > docked.height()
+        return QRectF(begin.x(), begin.y(), width, height) if is_larger else docked
 
     def _docked_map(self) -> QRectF:
         """Return the place of the docked map: the corner above the row names, below what that says."""
@@ -313,8 +318,7 @@ class Panes:
         if self.map_width is None:
             return
         was_away, self._map_gives_way = self._map_gives_way, False
-        self._place_map()
-        box = self.map.box()
+        box = self._drawn_map()
         if at is None or not box.adjusted(-_NEAR_PX, -_NEAR_PX, _NEAR_PX, _NEAR_PX).contains(at):
             self._is_map_held = False
         elif self.corner.box().contains(at):
@@ -322,8 +326,8 @@ class Panes:
         else:
             self._is_map_held = self._is_map_held and box.contains(at)
             self._map_gives_way = not self._is_map_held
-        self._place_map()
         if self._map_gives_way != was_away:
+            self._place_map()
             self.repaint()
 
     def show_map_if_needed(self) -> None:

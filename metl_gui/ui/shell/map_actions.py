@@ -248,6 +248,20 @@ MAP_ROWS = (
     WindowRow("hint_run", "Mapping", "Map a run of cells", "Ctrl+drag", scope="matrix"),
     WindowRow("hint_taken", "Mapping", "Where an end is taken: replace, swap, leave it", "R, S, Esc", scope="matrix"),
     WindowRow("hint_block", "Mapping", "Open the block editor", "Double click on a header or frame", scope="matrix"),
+    WindowRow(
+        "hint_header",
+        "View",
+        "Select, fold, pin what a header names",
+        "Click on it, its triangle, its pin",
+        scope="matrix",
+    ),
+    WindowRow(
+        "hint_map",
+        "View",
+        "Move by the overview map, see everything, have it larger",
+        "Drag in it, double click, drag its corner",
+        scope="matrix",
+    ),
     WindowRow("hint_drop", "Mapping", "Map a field to where it is dropped", "Drag from a tree", scope="matrix"),
 )
 

@@ -351,7 +351,11 @@ class Loader:
             return
         history = self.shapes.histories[entity]
         staged = staged_table(entity)
-        self.target.read_parts(staged, [one.path for one in parts], _part_columns(history), {"order_key": head(0)})
+        try:
+            self.target.read_parts(staged, [one.path for one in parts], _part_columns(history), {"order_key": head(0)})
+        except Exception:  # of a database, of Arrow, of the disk
+            check_bytes(parts)  # one may be damaged since it was looked at
+            raise
         if unknown := self._unknown.get(entity):
             # Messages of a state that was before these attributes do not carry them.
             own = {one.name: one.name for one in history.columns}

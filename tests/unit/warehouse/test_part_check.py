@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -11,7 +12,7 @@ from metl_gui.core.dimensional.loads.staged_parts import StagedPart
 from metl_gui.engine.staging.part_marks import keep_marks, kept_marks, marks_of, place_of
 from metl_gui.engine.staging.sink import part_at, staged_parts
 from metl_gui.warehouse.loader import Loader
-from metl_gui.warehouse.part_check import StagedPartError
+from metl_gui.warehouse.part_check import StagedPartError, check_bytes
 from metl_gui.warehouse.target_model import Owner
 from tests.unit.warehouse.conftest import NewTarget
 from tests.unit.warehouse.test_read_progress import person
@@ -46,6 +47,22 @@ def test_a_part_that_another_attempt_overwrote_is_refused_and_nothing_is_kept(
 ) -> None:
     other = part(tmp_path, "person", [person(3), person(4)])
     Path(other.path).replace(staged.path)
+    with pytest.raises(StagedPartError, match="damaged"):
+        load(new_target, tmp_path, staged)
+
+
+def test_a_part_that_is_damaged_after_it_was_looked_at_is_told_by_its_path(
+    new_target: NewTarget, tmp_path: Path, staged: StagedPart, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[Sequence[StagedPart]] = []
+
+    def damage(parts: Sequence[StagedPart]) -> None:
+        check_bytes(parts)
+        if not looked:
+            Path(staged.path).write_bytes(Path(staged.path).read_bytes()[:-9])
+        looked.append(parts)
+
+    monkeypatch.setattr("metl_gui.warehouse.loader.check_bytes", damage)
     with pytest.raises(StagedPartError, match="damaged"):
         load(new_target, tmp_path, staged)
 

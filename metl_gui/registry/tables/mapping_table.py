@@ -152,18 +152,17 @@ def csv_rows(path: Path, file: BinaryIO) -> tuple[list[str], Iterator[tuple[int,
 
 
 def _rows(path: Path, reader: _Reader, skipped: int) -> Iterator[tuple[int, list[str]]]:
-    while True:
-        line = reader.line_num + 2 + skipped
-        try:
-            fields = next(reader, None)
-        except csv.Error as error:
-            raise SchemaError(
-                f"{path.name} is no table from line {line} on.", _in_words(error), "Mend it there."
-            ) from error
-        if fields is None:
-            return
-        if any(fields):
-            yield line, fields
+    before = 2 + skipped
+    line = before
+    try:
+        for fields in reader:
+            if any(fields):
+                yield line, fields
+            line = reader.line_num + before
+    except csv.Error as error:
+        raise SchemaError(
+            f"{path.name} is no table from line {line} on.", _in_words(error), "Mend it there."
+        ) from error
 
 
 def _lines(path: Path, file: BinaryIO) -> Iterator[str]:

@@ -301,6 +301,7 @@ class _NameLookup:
     def __init__(self, document: Document) -> None:
         self.document = document
         self._known: dict[Side, dict[tuple[str, str], _NamedVersion]] = {side: {} for side in Side}
+        self._blocks: dict[tuple[str, str, str, str], tuple[_NamedVersion, _NamedVersion]] = {}
 
     def version(self, side: Side, name: str, label: str) -> _NamedVersion:
         """Return a version, the newest one where no label says which.
@@ -316,6 +317,21 @@ class _NameLookup:
             version = newest or find_version(self.document, side, schema, label)
             found = known[name, label] = _NamedVersion(schema, version)
         return found
+
+    def element(self, row: MappingRow) -> tuple[BlockKey, Element]:
+        """Return the block and the element that a row names.
+
+        Raises:
+            EditError: one of its names is not there, the first of the line.
+        """
+        names = row.schema, row.schema_version, row.entity, row.entity_version
+        block = self._blocks.get(names)
+        if block is None:
+            version = self.version(Side.EXTRACTION, row.schema, row.schema_version)
+            version.attribute(row.attribute)
+            block = self._blocks[names] = version, self.version(Side.CDM, row.entity, row.entity_version)
+        source, target = block[0].attribute(row.attribute), block[1].attribute(row.cdm_attribute)
+        return (block[0].id, block[1].id), Element(target.id, source.id)
 
 
 def _ranged(names: _NameLookup, row: MappingRow, versions: RowVersions) -> RangedRow:
@@ -335,13 +351,9 @@ def _ranged(names: _NameLookup, row: MappingRow, versions: RowVersions) -> Range
 
 
 def _find(names: _NameLookup, row: MappingRow) -> tuple[BlockKey, _ResolvedRow]:
-    version = names.version(Side.EXTRACTION, row.schema, row.schema_version)
-    source = version.attribute(row.attribute)
-    entity_version = names.version(Side.CDM, row.entity, row.entity_version)
-    target = entity_version.attribute(row.cdm_attribute)
+    key, element = names.element(row)
     comment = row.comment if row.comment and row.comment.strip() else ""
-    wish = _ResolvedRow(row.line, Element(target.id, source.id), _wished_status(row), comment)
-    return (version.id, entity_version.id), wish
+    return key, _ResolvedRow(row.line, element, _wished_status(row), comment)
 
 
 def _wished_status(row: MappingRow) -> Status | None:

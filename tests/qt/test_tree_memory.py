@@ -19,7 +19,7 @@ from metl_gui.ui.matrix.layout.axis import Level, columns_of
 from metl_gui.ui.project.document import DocumentChange
 from metl_gui.ui.project.selection import NodeRef
 from metl_gui.ui.shell.window import Window
-from metl_gui.ui.trees.model import TreeModel
+from metl_gui.ui.trees.model import FACTS_ROLE, TreeModel
 from metl_gui.workbench.session import Workbench
 from tests.qt.conftest import activate
 
@@ -45,6 +45,12 @@ def shown(model: TreeModel, parent: QModelIndex | None = None) -> list[object]:
     return found
 
 
+def details(model: TreeModel) -> list[str]:
+    """Return what groups at the top say of what they hold."""
+    indexes = [model.index(row, 0) for row in range(model.rowCount())]
+    return [index.data(FACTS_ROLE).detail for index in indexes if model.place(index) is None]
+
+
 def test_groups_that_begin_alike_stand_below_one_as_on_the_axis_of_the_matrix() -> None:
     document = with_schemas(Document(), *NESTED)
     model = TreeModel(Side.EXTRACTION)
@@ -65,8 +71,10 @@ def test_groups_that_begin_alike_stand_below_one_as_on_the_axis_of_the_matrix() 
     for schema in document.extraction.schemas():
         place = NodeRef(schema.id)
         assert model.place(model.index_of(place)) == place
+    assert details(model) == ["1 schema", "3 schemas", "1 schema"]
     model.filter(parse("in:us"))
     assert shown(model) == ["shop", ["us", ["orders"]]]
+    assert details(model) == ["1 schema"]
     del tester
 
 
@@ -88,6 +96,20 @@ def newest_of(window: Window, name: str) -> NodeRef:
     schema = window.project.value.extraction.named(name)
     assert schema is not None
     return NodeRef(schema.id, schema.version_ids[-1])
+
+
+def test_a_group_counts_what_waits_in_the_groups_that_it_holds(window: Window) -> None:
+    model = window.map.sources.model
+    before = {str(model.index(row, 0).data()): model.index(row, 0) for row in range(model.rowCount())}
+    pill = before["payments"].data(FACTS_ROLE).pill
+    assert pill == ("2", "review")
+    for name in ("shop.stock", "bank.loan"):
+        declaration = VersionDeclaration(name, (AttributeDeclaration("id", "int64"),))
+        window.project.do(AddVersion(Side.EXTRACTION, declaration))
+    found = {str(model.index(row, 0).data()): model.index(row, 0) for row in range(model.rowCount())}
+    assert sorted(found) == ["bank", "fx", "shop"]
+    assert found["fx"].data(FACTS_ROLE).pill == pill
+    assert found["shop"].data(FACTS_ROLE).pill[0] == ""
 
 
 def test_rows_that_an_earlier_state_lacks_are_open_again_when_one_comes_back(window: Window) -> None:

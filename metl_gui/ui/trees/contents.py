@@ -60,6 +60,7 @@ class SchemaGroups:
         self._flat: tuple[list[str], Ints, Ints] | None = None
         self._common = 0
         self._nested: dict[str, list[str]] = {}
+        self._within: dict[str, Ints] = {}
 
     def fill(self) -> Iterator[None]:
         """Put every schema on its shelf, step by step."""
@@ -115,6 +116,14 @@ class SchemaGroups:
         ids = self._sorted(group)
         return ids if passing is None else ids[_marks(passing, ids).astype(np.bool_)]
 
+    def within(self, group: str) -> Ints:
+        """Return the ids of the schemas of a group and of those that it holds."""
+        self._columns()
+        if group not in self._within:
+            parts = (self._members.get(each, ()) for each in (group, *self.nested(group)))
+            self._within[group] = np.fromiter(chain.from_iterable(parts), np.int64)
+        return self._within[group]
+
     def short(self, group: str) -> str:
         """Return the name of a group without the parts that the names of all groups, or its outer one, begin with."""
         self._columns()
@@ -130,6 +139,7 @@ class SchemaGroups:
             self._flat = names, ids, np.cumsum(counts) - counts
             self._common = _common_parts([name.split(".") for name in names if name])
             self._nested = _nested([name for name in names if name])
+            self._within = {}
         return self._flat
 
     def _sorted(self, group: str) -> Ints:
@@ -370,9 +380,10 @@ class TreeContents:
 
     def group_row(self, group: str) -> RowFacts:
         """Describe a group."""
-        parts = [group, *self.shelves.nested(group)]
-        members = [id_ for each in parts for id_ in self.shelves.members(each).tolist()] if self._waiting else []
-        waiting, shown = sum(self._waiting[id_] for id_ in members), sum(len(self.schemas(each)) for each in parts)
+        members, passing = self.shelves.within(group), self._schemas_passing()
+        shown = len(members) if passing is None else int(_marks(passing, members).sum())
+        keys, counts = (np.fromiter(each, np.int64) for each in (self._waiting.keys(), self._waiting.values()))
+        waiting = int(counts @ _marks(members, keys)) if len(keys) else 0
         return group_row(group, self.shelves.short(group), shown, waiting, self.side)
 
     def schema_row(self, schema_id: int) -> RowFacts:

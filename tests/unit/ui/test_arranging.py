@@ -27,6 +27,7 @@ from metl_gui.ui.matrix.layout.content import (
     rebased,
 )
 from metl_gui.ui.matrix.layout.sort_and_filter import arranged, needs_arranging
+from metl_gui.ui.project.selection import NodeRef
 from tests.qt.random_documents import some_document
 from tests.unit.ui.naive_plane import Asked, Column, Notch, Plane, versions_of
 from tests.unit.ui.random_edits import some_edit
@@ -122,6 +123,48 @@ def test_a_filtered_plane_shows_what_passes_and_marks_what_does_not(seed: int) -
         asked = Asked(shown=frozenset(p)), Asked(shown=frozenset(q))
         agrees(arranged(document, Arrangement(columns=wide, rows=tall)), Plane.of(document, *asked))
         agrees(arranged(document, Arrangement(columns=wide)), Plane.of(document, asked[0]))
+
+
+def some_nodes(document: Document, side: Side, rng: random.Random) -> frozenset[tuple[Side, NodeRef]]:
+    """Choose schemas and versions of a tree, and one that is gone."""
+    tree = document.tree(side)
+    schemas, versions = tree.schemas(), list(tree.all_versions())
+    found = {NodeRef(s.id) for s in rng.sample(list(schemas), min(2, len(schemas)))}
+    found |= {NodeRef(v.schema_id, v.id) for v in rng.sample(versions, min(3, len(versions)))}
+    return frozenset((side, node) for node in found | {NodeRef(10**6), NodeRef(schemas[0].id, 10**6)})
+
+
+def ids_of(document: Document, side: Side, nodes: frozenset[tuple[Side, NodeRef]]) -> set[int]:
+    return {
+        attribute.id
+        for schema in document.tree(side).schemas()
+        for version in versions_of(document, side, schema)
+        if {(side, NodeRef(schema.id)), (side, NodeRef(schema.id, version.id))} & nodes
+        for attribute in version.attributes
+    }
+
+
+@pytest.mark.parametrize("order", SortOrder)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_what_is_folded_is_hidden_and_what_is_pinned_passes_every_filter(seed: int, order: SortOrder) -> None:
+    rng = random.Random(seed)
+    for document in documents(seed):
+        folded, pinned = (
+            some_nodes(document, Side.EXTRACTION, rng) | some_nodes(document, Side.CDM, rng) for _ in range(2)
+        )
+        p = some_ids(document, Side.EXTRACTION, rng)
+        wide = passing(document, Side.EXTRACTION, p)
+        content = arranged(document, Arrangement(order, columns=wide, folded=folded, pinned=pinned))
+        passed = {Side.EXTRACTION: p, Side.CDM: all_ids(document, Side.CDM)}
+        shown = {
+            side: ids | ids_of(document, side, pinned) - ids_of(document, side, folded)
+            for side, ids in ((each, passed[each] - ids_of(document, each, folded)) for each in Side)
+        }
+        for side, ids in shown.items():
+            axis = axis_of(content, side)
+            assert {axis.attribute_id(at) for at in range(len(axis.runs))} == ids
+        if order is SortOrder.TREE:
+            agrees(content, Plane.of(document, *(Asked(shown=frozenset(shown[side])) for side in Side)))
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -108,7 +108,7 @@ def fit_tables(
         followed: what changed in histories.
 
     Raises:
-        TargetError: tables are to be made anew, or something that people made of a column stands in the way.
+        TargetError: tables are to be made anew, or a view that people made does not fit any more.
     """
     if others := [f"{column} of {entity}" for entity, one in followed.items() for column in sorted(one.others)]:
         text = f"Other attributes than before are called {', '.join(others)} now."
@@ -125,6 +125,7 @@ def fit_tables(
         ]
     seen = [one for one in shapes.dimensions if changed[one.table]]
     additions = target.additions(declared(shapes.model)) if seen else ()
+    views = target.set_views_aside(declared(shapes.model)) if any(changed.values()) else ()
     for dimension in seen:
         for view in ("current", "now"):
             target.run(f"DROP VIEW IF EXISTS {name(f'{dimension.table}_{view}')}")
@@ -140,6 +141,7 @@ def fit_tables(
     target.add_again(additions)
     target.index(indexes(shapes))
     target.grant(declared(shapes.model).grants)
+    target.make_views(views)
     remember_tables(target, shapes)
 
 

@@ -150,6 +150,7 @@ class Loader:
         self._compacted: datetime | None = None
         self.report = LoadReport(load="")
         self._additions: tuple[str, ...] = ()
+        self._views: tuple[tuple[str, str], ...] = ()
 
     def load(
         self,
@@ -273,6 +274,7 @@ class Loader:
             self.target.index(indexes(self.shapes))
             self.target.grant(declared(self.shapes.model).grants)
             self.target.add_again(self._additions)
+            self.target.make_views(self._views)
         return self.report
 
     def close_snapshot(self, schema: str) -> LoadReport:
@@ -305,7 +307,7 @@ class Loader:
         made = TargetModel(self.target, self.shapes, self.owner, self._steps)
         self._once.clear()
         if is_rebuilt:
-            self._additions = made.remake()
+            self._additions, self._views = made.remake()
         else:
             self._unknown = {entity: one.unknown for entity, one in made.prepare().items()}
         self._has_epochs = prepare_spans(self.target)

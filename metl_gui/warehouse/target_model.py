@@ -106,8 +106,11 @@ class TargetModel:
             remember_widened(self.target, widened | widened_before(self.target))
         return followed
 
-    def remake(self) -> tuple[str, ...]:
-        """Make the tables of the model anew and empty, and return what people had added to those of before.
+    def remake(self) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+        """Make the tables of the model anew and empty.
+
+        Returns:
+            What people had added to those of before, and the views that they had made of them.
 
         Raises:
             TargetError: the target is somebody else's.
@@ -116,11 +119,12 @@ class TargetModel:
         follow_attributes(self.target, self.shapes.histories.values(), known)
         additions = self.target.additions(declared(model))
         before = {one.table: list(self.target.columns(one.table)) for one in self.shapes.dimensions}
+        views = self.target.set_views_aside(declared(model))
         self.steps(drop_tables(model))
         self._forget_other_keys(before)
         self.steps(create_tables(self.shapes))
         self._remember()
-        return additions
+        return additions, views
 
     def _known(self, *, is_rebuilt: bool) -> tuple[dict[str, str], Model]:
         """Return what the target remembers, and the model by which it was made, once it is found to be ours."""

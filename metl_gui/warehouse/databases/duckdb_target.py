@@ -158,6 +158,13 @@ class DuckDb:
     def add_again(self, _statements: Sequence[str]) -> None:
         """Add nothing: see ``additions``."""
 
+    def set_views_aside(self, _known: Declared) -> tuple[tuple[str, str], ...]:
+        """Set none aside: views stand in the way of nothing here."""
+        return ()
+
+    def make_views(self, _statements: Sequence[tuple[str, str]]) -> None:
+        """Make none: see ``set_views_aside``."""
+
     def read_parts(
         self,
         table: str,

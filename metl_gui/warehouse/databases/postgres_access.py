@@ -33,7 +33,8 @@ KEPT = (
       {_GRANTEE}, {_AGAIN})
     FROM {_TABLES} JOIN pg_attribute AS t ON t.attrelid = c.oid, aclexplode(t.attacl) AS a
     WHERE {_LISTED} AND cardinality($3::text[]) >= 0""",
-    f"""SELECT format('COMMENT ON %s %I.%I IS %L', CASE c.relkind WHEN 'v' THEN 'VIEW' ELSE 'TABLE' END, n.nspname,
+    f"""SELECT format('COMMENT ON %s %I.%I IS %L', CASE c.relkind WHEN 'v' THEN 'VIEW'
+      WHEN 'm' THEN 'MATERIALIZED VIEW' ELSE 'TABLE' END, n.nspname,
       c.relname, d.description)
     FROM {_TABLES} JOIN pg_description AS d ON d.objoid = c.oid AND d.classoid = 'pg_class'::regclass
     WHERE {_LISTED} AND d.objsubid = 0 AND cardinality($3::text[]) >= 0""",

@@ -20,6 +20,7 @@ from metl_gui.warehouse.databases.postgres_access import (
     missing_grants,
 )
 from metl_gui.warehouse.databases.postgres_functions import Function, functions
+from metl_gui.warehouse.databases.postgres_views import making, views_of
 from metl_gui.warehouse.databases.target import CommitUnknownError, TargetError
 from metl_gui.warehouse.plans.access_plan import Declared, Grant
 from metl_gui.warehouse.plans.dialects import POSTGRES, UNHELD, fitted
@@ -361,6 +362,27 @@ class PostgreSql:
                 if error.sqlstate not in GONE:
                     raise _refused(self.title, error) from error
                 self._execute("ROLLBACK TO SAVEPOINT added")
+
+    def set_views_aside(self, known: Declared) -> tuple[tuple[str, str], ...]:
+        """Drop the views that people made of tables, and return what makes them again; see ``WarehouseTarget``."""
+        views = views_of(self._fetch, self.schema, [fitted(table) for table in known.tables])
+        made = tuple(making(self._fetch, views))
+        for view in reversed(views):
+            self._execute(view.dropped)
+        return made
+
+    def make_views(self, statements: Sequence[tuple[str, str]]) -> None:
+        """Make views again; see ``WarehouseTarget``."""
+        import psycopg
+
+        for view, statement in statements:
+            try:
+                self._connection.execute(statement.encode())
+            except psycopg.Error as error:
+                hint = "Change or drop it, then try again: nothing was changed."
+                raise TargetError(
+                    "A view does not fit the tables any more", f"{self.title}, {view}: {_said(error)}", hint
+                ) from error
 
     def _make_temporary(self, table: str, content: str) -> int:
         """Make a temporary table, whose content may come from the one before of its name."""

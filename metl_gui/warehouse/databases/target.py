@@ -123,6 +123,22 @@ class WarehouseTarget(Protocol):
         """Make again what people added to tables, where its columns are still there."""
         ...
 
+    def set_views_aside(self, known: Declared) -> tuple[tuple[str, str], ...]:
+        """Drop the views that people made of tables, where these stand in the way of tables that change.
+
+        Returns:
+            What makes them again, each statement with the name of what it is about.
+        """
+        ...
+
+    def make_views(self, statements: Sequence[tuple[str, str]]) -> None:
+        """Make again the views that were set aside.
+
+        Raises:
+            TargetError: one does not fit the tables any more.
+        """
+        ...
+
 
 def has_columns(target: WarehouseTarget, table: str, *columns: str) -> bool:
     """Return whether there is a table, and has some columns."""

@@ -159,6 +159,67 @@ def test_what_people_added_to_tables_outlives_a_rebuild(server: Server, role: st
 
 @pytest.mark.live
 @pytest.mark.xdist_group("live")
+def test_views_that_people_made_of_tables_outlive_a_rebuild_as_they_were(
+    server: Server, role: str, tmp_path: Path
+) -> None:
+    other = f"{server.schema}_reports"
+    with server.open() as target:
+        load_orders(target, tmp_path, tables(), [MESSAGES])
+        server.run(f"CREATE SCHEMA {name(other)}")
+        server.run('CREATE VIEW SCHEMA.paid WITH (security_barrier=true) AS SELECT no, fee FROM SCHEMA."order"')
+        server.run(f"CREATE MATERIALIZED VIEW {name(other)}.sums AS SELECT SUM(fee) AS fee FROM SCHEMA.paid")
+        server.run(f"CREATE UNIQUE INDEX only_one ON {name(other)}.sums (fee)")
+        server.run(f"CREATE VIEW {name(other)}.later AS SELECT * FROM {name(other)}.sums, SCHEMA.person_now")
+        server.run(f"CREATE MATERIALIZED VIEW {name(other)}.empty AS SELECT * FROM SCHEMA.person WITH NO DATA")
+        server.run(f"COMMENT ON MATERIALIZED VIEW {name(other)}.sums IS 'all that was paid'")
+        server.run("COMMENT ON COLUMN SCHEMA.paid.fee IS 'in francs'")
+        server.run(f"GRANT SELECT ON SCHEMA.paid TO {name(role)}")
+        server.run(f"ALTER VIEW {name(other)}.later OWNER TO {name(role)}")
+        looked_at = """SELECT c.oid::regclass::text, c.relkind, c.reloptions, c.relispopulated, c.relacl::text,
+            pg_get_userbyid(c.relowner), pg_get_viewdef(c.oid), obj_description(c.oid), col_description(c.oid, 2),
+            (SELECT array_agg(pg_get_indexdef(indexrelid)) FROM pg_index WHERE indrelid = c.oid)
+            FROM pg_class AS c WHERE c.relkind IN ('v', 'm')
+              AND c.relnamespace IN (%s::regnamespace, %s::regnamespace) ORDER BY 1"""
+        before = server.rows(looked_at, name(server.schema), name(other))
+        assert len(before) == 6
+        Loader(target, tables(), OWNER).rebuild()
+        assert server.rows(looked_at, name(server.schema), name(other)) == before
+        assert server.rows(f"SELECT fee FROM {name(other)}.sums") == [(2,)]
+        assert audit(target, tables(), OWNER) == ()
+
+
+@pytest.mark.live
+@pytest.mark.xdist_group("live")
+def test_a_view_that_a_rebuild_would_break_is_named_and_nothing_is_changed(server: Server, tmp_path: Path) -> None:
+    with server.open() as target:
+        load_orders(target, tmp_path, tables(), [MESSAGES])
+        server.run("CREATE VIEW SCHEMA.moods AS SELECT mood FROM SCHEMA.person")
+        city = (Column(name="city", path="city", history=2),)
+        fewer = Model(name="world", tables=(person_dimension(columns=city), order_fact()))
+        with pytest.raises(TargetError, match="moods") as refused:
+            Loader(target, shapes(fewer, [PERSON, ORDER], parse), OWNER).rebuild()
+        assert "does not fit" in refused.value.title
+        assert server.rows(
+            "SELECT COUNT(*) FROM pg_views WHERE viewname = %s AND schemaname = %s", "moods", server.schema
+        ) == [(1,)]
+        assert audit(target, tables(), OWNER) == ()
+
+
+@pytest.mark.live
+@pytest.mark.xdist_group("live")
+def test_a_view_that_could_not_be_made_as_it_was_is_left_where_it_is(server: Server, tmp_path: Path) -> None:
+    with server.open() as target:
+        load_orders(target, tmp_path, tables(), [MESSAGES])
+        server.run('CREATE VIEW SCHEMA.paid AS SELECT no, fee FROM SCHEMA."order"')
+        server.run("ALTER VIEW SCHEMA.paid ALTER COLUMN fee SET DEFAULT 1")
+        with pytest.raises(TargetError, match="paid") as refused:
+            Loader(target, tables(), OWNER).rebuild()
+        assert "depend on" in refused.value.title
+        assert audit(target, tables(), OWNER) == ()
+
+
+@pytest.mark.live
+@pytest.mark.xdist_group("live")
 def test_declared_indexes_are_made_and_go_with_their_declaration(server: Server, tmp_path: Path) -> None:
     declared = tables(of_person=(("valid_from", "valid_to"), ("city", "first_known")), of_order=(("fee",),))
     wanted = {"person_valid_from_valid_to_index", "person_city_index", "person_first_known_index", "order_fee_index"}

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QHelpEvent, QMouseEvent, QPainter, QPainterPath, QPaintEvent, QPen
@@ -56,8 +57,7 @@ class VisibleRows:
         return y is not None and 0 <= y <= self.height
 
 
-@dataclass(frozen=True, slots=True)
-class RowLink:
+class RowLink(NamedTuple):
     """What belongs together.
 
     Args:

@@ -165,22 +165,14 @@ class _Side:
     def rows(self, lost: dict[int, str], note_of: NoteOf) -> tuple[ListRow, ...]:
         new = {a.id for a in self.document.tree(self.side).new_attributes(self.version)}
         keys = frozenset(self.version.key or ())
-        return tuple(self._row(a, new, keys, lost, note_of) for a in self.version.attributes)
-
-    def _row(
-        self, attribute: Attribute, new: set[int], keys: frozenset[str], lost: dict[int, str], note_of: NoteOf
-    ) -> ListRow:
-        partner, verdict, refused = self.partners.get(attribute.id, (None, TypeVerdict.LOSSLESS, ""))
-        return ListRow(
-            attribute,
-            partner,
-            attribute.path in keys,
-            attribute.id in new,
-            verdict,
-            lost.get(attribute.lineage, "") if partner is None else "",
-            note_of(self.side, self.version, attribute),
-            refused,
-        )
+        alone = None, TypeVerdict.LOSSLESS, ""
+        found: list[ListRow] = []
+        for each in self.version.attributes:
+            partner, verdict, refused = self.partners.get(each.id, alone)
+            why = lost.get(each.lineage, "") if partner is None else ""
+            note = note_of(self.side, self.version, each)
+            found.append(ListRow(each, partner, each.path in keys, each.id in new, verdict, why, note, refused))
+        return tuple(found)
 
 
 def neighbour(document: Document, key: BlockKey, step: int, *, along_versions: bool = False) -> BlockKey | None:

@@ -85,6 +85,20 @@ def test_a_click_on_a_band_beside_its_triangle_selects_it(window: Window) -> Non
     assert is_shown(window, Side.EXTRACTION, found.node)
 
 
+def test_the_marks_of_menus_follow_triangles_and_pins(window: Window) -> None:
+    look_at_cells(window)
+    matrix, rows = window.map.matrix, window.actions_table
+    at, found = control(matrix, Side.EXTRACTION, pins=True)
+    window.selection.choose(window.selection.current.with_place(Side.EXTRACTION, found.node))
+    QTest.mouseClick(matrix.viewport(), LEFT, NONE, at)
+    assert rows["pin_column"].isChecked()
+    at, again = control(matrix, Side.EXTRACTION, pins=False)
+    assert again.node == found.node
+    QTest.mouseClick(matrix.viewport(), LEFT, NONE, at)
+    assert rows["fold_column"].isChecked()
+    assert not rows["fold_row"].isChecked()
+
+
 def test_two_quick_clicks_on_a_triangle_open_no_editor_of_what_comes_under_the_pointer(window: Window) -> None:
     look_at_cells(window)
     matrix = window.map.matrix

@@ -320,8 +320,9 @@ class Window(QMainWindow):
         self.preview.run_wanted.connect(self.run)
         self.preview.panel.retold.connect(self.actions_table.refresh)
         self.spark.ended.connect(self.project.read_samples_again)
-        self.suggest.suggestions.changed.connect(self.actions_table.refresh)
-        self.map.edits.switched.connect(self.actions_table.refresh)
+        page, suggestions = self.map, self.suggest.suggestions
+        for marks in (page.edits.switched, page.sides.switched, page.planes.arranged, suggestions.changed):
+            marks.connect(self.actions_table.refresh)
         self.imports.like_others.connect(self.map.edits.map_like_others)
         self.map.import_wanted.connect(self.imports.ask_and_import)
         self.map.entity_wanted.connect(self.actions_table["new_entity"].trigger)

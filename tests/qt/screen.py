@@ -10,6 +10,7 @@ from PySide6.QtGui import (
     QAccessible,
     QAccessibleInterface,
     QGuiApplication,
+    QKeySequence,
     QTextDocumentFragment,
     QWindow,
 )
@@ -90,3 +91,17 @@ def with_keyboard() -> QWindow:
         assert QTest.qWaitForWindowActive(below)
         window = below.windowHandle()
     return window
+
+
+def type_text(text: str) -> None:
+    """Type letters where the keyboard is."""
+    for letter in text:
+        QTest.keyClick(with_keyboard(), ord(letter))
+    QApplication.processEvents()
+
+
+def press_keys(keys: str) -> None:
+    """Press a key, with what is held down with it."""
+    chord = QKeySequence(keys)[0]  # type: ignore[index]  # the stubs do not say so
+    QTest.keyClick(with_keyboard(), chord.key(), chord.keyboardModifiers())
+    QApplication.processEvents()

@@ -11,14 +11,9 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import (
-    QKeySequence,
-)
-from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractItemView,
-    QApplication,
     QDockWidget,
     QMenu,
     QWidget,
@@ -26,7 +21,7 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from metl_gui.ui.shell.window import Window
-from tests.qt.screen import name_of, plain, text_of, visible, with_keyboard, words_in
+from tests.qt.screen import name_of, plain, press_keys, text_of, type_text, visible, words_in
 
 T = TypeVar("T", bound=QWidget)
 
@@ -216,12 +211,8 @@ class User(ABC):
 
     def type(self, text: str) -> None:
         """Type letters where the keyboard is."""
-        for letter in text:
-            QTest.keyClick(with_keyboard(), ord(letter))
-        QApplication.processEvents()
+        type_text(text)
 
     def key(self, keys: str) -> None:
         """Press a key, with what is held down with it."""
-        chord = QKeySequence(keys)[0]  # type: ignore[index]  # the stubs do not say so
-        QTest.keyClick(with_keyboard(), chord.key(), chord.keyboardModifiers())
-        QApplication.processEvents()
+        press_keys(keys)

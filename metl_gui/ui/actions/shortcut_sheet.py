@@ -200,6 +200,8 @@ class KeysDialog(KeySheet):
         self.edit = QKeySequenceEdit()
         self.edit.setMaximumSequenceLength(1)
         self.edit.setAccessibleName("New keys")
+        for line in self.edit.findChildren(QLineEdit):  # which has the keyboard, and is what a screen reader meets
+            line.setAccessibleName("New keys")
         self.edit.setClearButtonEnabled(True)
         self.give_button = KeyButton("Use these keys", kind="primary")
         self.clear_button = KeyButton("No keys")

@@ -116,7 +116,10 @@ class MatrixView(PlaneView):
             self.hand.abandon()  # what it began with may lie elsewhere now, or nowhere
         if not self.hand.is_busy:
             self.sight.trial = None
+        was = self.describe(self.selected) if self.hasFocus() else ""
         super().show_content(content, whole)
+        if was and was != self.describe(self.selected):
+            self.announce(self.selected)  # what one has done where one stands, as who sees it sees it
 
     def show_ghosts(self, ghosts: tuple[Ghost, ...]) -> None:
         """Show suggestions, none to show no longer."""

@@ -1,0 +1,343 @@
+"""Somebody with a screen reader: finds controls by role and name over the accessibility bus, hears what is announced.
+
+Nothing of the window is known here but what the bus tells (AT-SPI over D-Bus). What screen readers leave to the
+keyboard is left to it here too.
+
+Source: at-spi2-core, xml/*.xml.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jeepney import DBusAddress, HeaderFields, MatchRule, MessageFlag, MessageType, new_method_call
+from jeepney.bus_messages import message_bus
+from jeepney.io.blocking import DBusConnection, open_dbus_connection
+
+_SHOWING, _FOCUSABLE, _FOCUSED, _CHECKED, _ENABLED = 25, 11, 12, 4, 8
+_MOST_KEYS = 200
+_ROOT = "/org/a11y/atspi/accessible/root"
+_REGISTRY = "org.a11y.atspi.Registry"
+_VIEWS = ("tree", "tree table", "list", "table")
+_CONTENT = ("tree item", "list item")
+_NO_ROLES = ("unknown", "invalid", "")
+_PATIENCE_S, _PAUSE_S = 120.0, 0.05
+_PROGRAMS = ("dbus-daemon", "/usr/libexec/at-spi-bus-launcher", "/usr/libexec/at-spi2-registryd")
+
+
+@dataclass(frozen=True)
+class Control:
+    """Something on the bus.
+
+    Args:
+        bus, path: where it is.
+        name, role: what a screen reader says of it.
+        states: bits, as the bus has them.
+    """
+
+    bus: str
+    path: str
+    name: str
+    role: str
+    states: int
+
+    def has(self, state: int) -> bool:
+        """Return whether it has a state."""
+        return bool(self.states >> state & 1)
+
+    @property
+    def is_focusable(self) -> bool:
+        """Whether the keyboard can go to it."""
+        return self.has(_FOCUSABLE) and self.has(_SHOWING)
+
+    @property
+    def is_checked(self) -> bool:
+        """Whether it is checked."""
+        return self.has(_CHECKED)
+
+    @property
+    def is_enabled(self) -> bool:
+        """Whether it can be used."""
+        return self.has(_ENABLED)
+
+
+class ScreenReader:
+    """One program on one accessibility bus.
+
+    Args:
+        connection: to the accessibility bus.
+        program: what is listened to; its input is its keyboard.
+    """
+
+    def __init__(self, connection: DBusConnection, program: subprocess.Popen[str]) -> None:
+        self._connection, self._program = connection, program
+        self.heard: list[str] = []
+        rule = MatchRule(type="signal", interface="org.a11y.atspi.Event.Object", member="Announcement")
+        connection.send_and_get_reply(message_bus.AddMatch(rule))
+        self._signals: deque[Any] = connection.filter(rule, bufsize=1_000).queue
+        self.call(_REGISTRY, "/org/a11y/atspi/registry", _REGISTRY, "RegisterEvent", "s", ("object:announcement",))
+        self.until(lambda: bool(self.children(self._desktop())))
+
+    # what is there
+
+    def find(self, role: str, name: str) -> Control:
+        """Return what has a role and a name, or a name that begins so; exactly one of what shows."""
+        found: list[Control] = []
+
+        def looks() -> bool:
+            found[:] = [each for each in self.all() if each.role == role and each.name == name]
+            found[:] = found or [each for each in self.all() if each.role == role and each.name.startswith(name)]
+            return bool(found)
+
+        self.until(looks, lambda: f"no {role} {name!r} among {sorted({(c.role, c.name) for c in self.all()})}")
+        return found[0]
+
+    @property
+    def focused(self) -> Control | None:
+        """What has the keyboard."""
+        return next((each for each in self.all() if each.has(_FOCUSED)), None)
+
+    def shows(self, role: str, name: str) -> bool:
+        """Return whether something with a role and a name shows."""
+        return any(each.role == role and each.name.startswith(name) for each in self.all())
+
+    def names(self, role: str, inside: Control | None = None) -> list[str]:
+        """Return the names of what has a role."""
+        return [each.name for each in self.all(inside) if each.role == role]
+
+    def all(self, inside: Control | None = None) -> Iterator[Control]:
+        """Yield what shows, in the newest window first; not the cells of tables, which may be many."""
+        tops = [inside] if inside is not None else self.windows()
+        rest = deque(each for each in tops if each.has(_SHOWING))
+        while rest:
+            each = rest.popleft()
+            yield each
+            if each.role != "table":
+                rest.extendleft(reversed([child for child in self.children(each) if child.has(_SHOWING)]))
+
+    def children(self, control: Control) -> list[Control]:
+        """Return what is inside."""
+        (found,) = self._ask(control, "GetChildren")
+        return [self._at(bus, path) for bus, path in found]
+
+    def windows(self) -> list[Control]:
+        """Return the windows that show, the newest first."""
+        own = self.children(self.children(self._desktop())[-1])
+        return [each for each in reversed(own) if each.has(_SHOWING)]
+
+    def unnamed(self, inside: Control | None = None) -> list[tuple[str, str]]:
+        """Return what the keyboard can go to of which a screen reader could not say what it is: role and place."""
+        found = []
+        tops = self.windows() if inside is None else [inside]
+        rest = [(each, each) for each in tops if each.role != "file chooser"]
+        while rest:
+            each, above = rest.pop()
+            is_inside = each.role == "filler" and above.is_focusable and above.name  # the sight of a view, not a stop
+            is_content = each.role in _CONTENT or above.role == "combo box"  # named by its box
+            if each.is_focusable and not is_inside and not is_content and (not each.name or each.role in _NO_ROLES):
+                found.append((each.role, each.name or f"in {above.role} {above.name!r}"))
+            if each.role != "table":
+                rest += [(child, each) for child in self.children(each) if child.has(_SHOWING)]
+        return found
+
+    # what is done
+
+    def press(self, role: str, name: str) -> None:
+        """Do what pressing it does."""
+        self.until(lambda: self.find(role, name).is_enabled, lambda: f"{name!r} cannot be used now")
+        self.do(self.find(role, name))
+
+    def do(self, control: Control) -> None:
+        """Press a control, or do the first of what can be done with it."""
+        (found,) = self.call(control.bus, control.path, "org.a11y.atspi.Action", "GetActions")
+        names = [str(name) for name, *_ in found]
+        at = names.index("Press") if "Press" in names else 0
+        address = DBusAddress(control.path, control.bus, "org.a11y.atspi.Action")
+        message = new_method_call(address, "DoAction", "i", (at,))
+        message.header.flags = MessageFlag.no_reply_expected  # a dialog that it opens may keep the reply
+        self._connection.send(message)
+
+    def choose(self, view: str, name: str) -> None:
+        """Go with arrows to the row of a list, tree or table that is read so, or begins so."""
+        self.until(lambda: any(row.startswith(name) for row in self.rows(view)), lambda: f"{self.rows(view)}")
+        self.focus(self._view(view))
+        self.key("Home")
+        for _ in range(_MOST_KEYS):
+            if (self.current(view) or "").startswith(name):
+                return
+            self.key("Down")
+        raise AssertionError(f"arrows do not lead to {name!r} among {self.rows(view)}")
+
+    def row_count(self, view: str) -> int:
+        """Return how many rows a table has."""
+        here = self._view(view)
+        asked = ("org.a11y.atspi.Table", "NRows")
+        ((_, count),) = self.call(here.bus, here.path, "org.freedesktop.DBus.Properties", "Get", "ss", asked)
+        return int(count)
+
+    def current(self, view: str) -> str | None:
+        """Return what is read of the row that has the keyboard, ``None`` when none has it."""
+        return next((each.name for each in self.children(self._view(view)) if each.has(_FOCUSED)), None)
+
+    def rows(self, view: str) -> list[str]:
+        """Return the names of what is in a list, tree or table."""
+        return [each.name for each in self.children(self._view(view)) if not each.role.endswith("header")]
+
+    def write(self, name: str, text: str) -> None:
+        """Write into a box, instead of what stands there."""
+        self.focus(self.find("text", name))
+        self.key("Ctrl+A")
+        self.type(text) if text else self.key("Backspace")
+
+    def focus(self, control: Control) -> None:
+        """Give the keyboard to a control."""
+        self.call(control.bus, control.path, "org.a11y.atspi.Component", "GrabFocus")
+
+    def entries(self, above: Control | None = None) -> list[Control]:
+        """Return the entries of a menu, or the menus of the bar."""
+        if above is None:
+            (frame,) = (each for each in self.children(self.children(self._desktop())[-1]) if each.role == "frame")
+            above = next(each for each in self.children(frame) if each.role == "menu bar")
+        inside = [child for each in self.children(above) for child in (each, *self.children(each))]
+        return [each for each in inside if each.role.endswith("item") and each.name]
+
+    def menu(self, *way: str) -> None:
+        """Choose an entry, menu by menu."""
+        at: Control | None = None
+        for words in way:
+            entries = self.entries(at)
+            at = next((each for each in entries if each.name.startswith(words)), None)
+            assert at is not None, f"no entry {words!r} among {[each.name for each in entries]}"
+        assert at is not None
+        assert at.is_enabled, f"{way[-1]!r} cannot be done now"
+        self.do(at)
+
+    def key(self, keys: str) -> None:
+        """Press a key, ``Ctrl+Z``."""
+        self._type(keys)
+
+    def type(self, text: str) -> None:
+        """Type a text."""
+        self._type(f'"{text}"')
+
+    # what is heard
+
+    def listen(self) -> list[str]:
+        """Return what was announced up to now."""
+        self._pump()
+        return self.heard
+
+    def until_said(self, words: str) -> None:
+        """Wait until the last that was announced begins so."""
+        self.until(
+            lambda: bool(self.listen()) and self.heard[-1].startswith(words),
+            lambda: f"not {words!r} was said, but {self.heard[-5:]}; the keyboard is on {self.focused}",
+        )
+
+    def until(self, is_so: Callable[[], bool], words: Callable[[], str] = lambda: "waited in vain") -> None:
+        """Wait until something is so."""
+        end = time.monotonic() + _PATIENCE_S
+        while not is_so():
+            assert self._program.poll() is None, "the program has ended"
+            assert time.monotonic() < end, words()
+            time.sleep(_PAUSE_S)
+
+    def call(
+        self, bus: str, path: str, interface: str, method: str, signature: str = "", body: tuple[Any, ...] = ()
+    ) -> Any:
+        """Call a method on the bus."""
+        message = new_method_call(DBusAddress(path, bus, interface), method, signature or None, body)
+        reply = self._connection.send_and_get_reply(message, timeout=_PATIENCE_S)
+        assert reply.header.message_type is MessageType.method_return, (method, path, reply.body)
+        return reply.body
+
+    # inside
+
+    def _type(self, line: str) -> None:
+        assert self._program.stdin is not None
+        assert self._program.stdout is not None
+        self._program.stdin.write(f"{line}\n")
+        self._program.stdin.flush()
+        assert self._program.stdout.readline() == "done\n"
+
+    def _pump(self) -> None:
+        self._ask(self._desktop(), "GetRoleName")  # what was sent before its reply has come by then
+        while self._signals:
+            message = self._signals.popleft()
+            assert message.header.fields[HeaderFields.member] == "Announcement"
+            self.heard.append(str(message.body[3][1]))
+
+    def _view(self, name: str) -> Control:
+        found: list[Control] = []
+
+        def looks() -> bool:
+            found[:] = [each for each in self.all() if each.role in _VIEWS and each.name == name]
+            return bool(found)
+
+        self.until(looks, lambda: f"no view {name!r}")
+        return found[0]
+
+    def _desktop(self) -> Control:
+        return Control(_REGISTRY, _ROOT, "", "", 0)
+
+    def _at(self, bus: str, path: str) -> Control:
+        kind = "org.a11y.atspi.Accessible"
+        ((_, name),) = self.call(bus, path, "org.freedesktop.DBus.Properties", "Get", "ss", (kind, "Name"))
+        (role,) = self.call(bus, path, kind, "GetRoleName")
+        ((low, high),) = self.call(bus, path, kind, "GetState")
+        return Control(bus, path, str(name).strip(), str(role), low | high << 32)
+
+    def _ask(self, control: Control, method: str) -> Any:
+        return self.call(control.bus, control.path, "org.a11y.atspi.Accessible", method)
+
+
+@contextmanager
+def screen_reader(folder: Path, project: Path | None = None) -> Iterator[ScreenReader]:
+    """Start a session bus with an accessibility bus, the program on it, and listen.
+
+    Args:
+        folder: for what all of them keep.
+        project: what the program opens; ``None`` for its start page.
+    """
+    for name in _PROGRAMS:
+        if shutil.which(name) is None:
+            pytest.skip(f"{name} is not installed: apt-get install dbus at-spi2-core")
+    names = ("XDG_RUNTIME_DIR", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "HOME")
+    places = {name: str(folder / name.lower()) for name in names}
+    for place in places.values():
+        Path(place).mkdir(mode=0o700, exist_ok=True)
+    own = {"QT_QPA_PLATFORM": "offscreen", "QT_LINUX_ACCESSIBILITY_ALWAYS_ON": "1"}
+    environment = {**os.environ, **places, **own}
+    address = ["dbus-daemon", "--session", "--nofork", "--print-address", f"--address=unix:dir={folder}"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(address, stdout=pipe, stderr=subprocess.DEVNULL, text=True, env=environment) as daemon:
+        assert daemon.stdout is not None
+        environment["DBUS_SESSION_BUS_ADDRESS"] = daemon.stdout.readline().strip()
+        try:
+            command = [sys.executable, "-m", "tests.qt.screen_reader_program", *([str(project)] if project else [])]
+            with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=environment) as program:
+                assert program.stdout is not None
+                assert program.stdout.readline() == "shown\n"
+                bus = _bus(environment["DBUS_SESSION_BUS_ADDRESS"])
+                with open_dbus_connection(bus) as connection:
+                    yield ScreenReader(connection, program)
+        finally:
+            daemon.terminate()
+
+
+def _bus(session: str) -> str:
+    """Ask the session for its accessibility bus, which begins then."""
+    where = new_method_call(DBusAddress("/org/a11y/bus", "org.a11y.Bus", "org.a11y.Bus"), "GetAddress")
+    with open_dbus_connection(session) as connection:
+        return str(connection.send_and_get_reply(where, timeout=_PATIENCE_S).body[0])

@@ -335,9 +335,9 @@ class TreeContents:
         return [id_ for id_ in below if filtering is None or filtering.version_passes(id_)]
 
     def newest(self, schema_id: int) -> int | None:
-        """Return the id of the newest version."""
-        ids = self.tree.schema(schema_id).version_ids
-        return ids[-1] if ids else None
+        """Return the id of the newest version, ``None`` without any, or where the entity is just being removed."""
+        schema = self.tree.find_schema(schema_id)
+        return schema.version_ids[-1] if schema is not None and schema.version_ids else None
 
     def attributes(self, version_id: int) -> Ints:
         """Return the ids of the attributes to show of a version."""

@@ -265,11 +265,12 @@ class TreeModel(QAbstractItemModel):
         return node not in self._children or bool(len(self._children[node]))
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        """Let the attributes of the newest version of an entity be renamed."""
-        found = super().flags(index)
-        place = self.place(index) if index.isValid() and self.side is Side.CDM else None
-        if place is not None and place.attribute is not None and place.version == self._reading.newest(place.schema):
-            found |= Qt.ItemFlag.ItemIsEditable
+        """Let the attributes of the newest version of an entity be renamed; Qt asks of rows that go, too."""
+        found, node = super().flags(index), self._id(index)
+        if self.side is Side.CDM and node != ROOT and kind_of(node) is NodeKind.ATTRIBUTE:
+            version = self._reading.tree.find_version(self._version_above(node))
+            if version is not None and version.id == self._reading.newest(version.schema_id):
+                found |= Qt.ItemFlag.ItemIsEditable
         return found
 
     def setData(self, index: Index, value: Any, role: int = int(Qt.ItemDataRole.EditRole)) -> bool:

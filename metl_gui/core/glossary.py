@@ -37,22 +37,6 @@ WORDS = (
     ),
     GlossaryTerm("element", "one 1: the value of this attribute goes to that one"),
     GlossaryTerm(
-        "expression",
-        "what makes a value of others; the matrix has none, for it says where a value goes and hands it on as it is: "
-        "columns of warehouse tables have them (page Warehouse, column From or expression), over the attributes of one "
-        "message",
-    ),
-    GlossaryTerm(
-        "constant",
-        "a value that no message brings; the matrix sets none: a column of a warehouse table has it as its expression, "
-        "such as 'EUR'",
-    ),
-    GlossaryTerm(
-        "default",
-        "what stands for a value that is missing; the matrix fills nothing in, what is missing stays missing: a column "
-        "of a warehouse table does, by an expression such as coalesce(channel, 'none')",
-    ),
-    GlossaryTerm(
         "block",
         "the elements between one schema version and one entity version; without any, a null block",
     ),
@@ -78,9 +62,32 @@ WORDS = (
     ),
     GlossaryTerm("set aside", "a record that could not be mapped, kept whole with the reason"),
 )
-"""Every word, in the order in which they build on each other."""
+"""The words of the mapping, in the order in which they build on each other; exports of it explain these."""
+
+ELSEWHERE = (
+    GlossaryTerm(
+        "expression",
+        "what makes a value of others; the matrix has none, for it says where a value goes and hands it on as it is: "
+        "columns of warehouse tables have them (page Warehouse, column From or expression), over the attributes of one "
+        "message",
+    ),
+    GlossaryTerm(
+        "constant",
+        "a value that no message brings; the matrix sets none: a column of a warehouse table has it as its expression, "
+        "such as 'EUR'",
+    ),
+    GlossaryTerm(
+        "default",
+        "what stands for a value that is missing; the matrix fills nothing in, what is missing stays missing: a column "
+        "of a warehouse table does, by an expression such as coalesce(channel, 'none')",
+    ),
+)
+"""What people look for in the matrix and is done elsewhere."""
+
+ALL_WORDS = (*WORDS, *ELSEWHERE)
+"""Every word that the window and the documentation explain."""
 
 
 def meaning(word: str) -> str | None:
     """Return what a word means, ``None`` for one that is not in the glossary."""
-    return next((entry.means for entry in WORDS if entry.word == word), None)
+    return next((entry.means for entry in ALL_WORDS if entry.word == word), None)

@@ -81,7 +81,8 @@ class LoggedGroup:
     Args:
         group: names it (its first state).
         states: how many states it made.
-        title: of the original edit, however often that was undone and redone since.
+        title: of the original edit, however often that was undone and redone since; of an import in a window what it
+            brought.
         who, when_ms, door: of its newest state.
         is_undo: taking it back is a redo.
         is_cut: it cannot be taken back, because the log was compacted.
@@ -258,7 +259,10 @@ def _logged(row: tuple[Any, ...]) -> LoggedEdit:
 def _group(connection: sqlite3.Connection, row: tuple[Any, ...]) -> LoggedGroup:
     group, states, title, original_states, who, when_ms, door, depth, is_cut, is_taken_back = row
     if original_states > 1:
-        title = group_title(title, _titles_of_original(connection, group))
+        # What commands say of their edits is relied on; a window calls an import what it is.
+        is_named = door == WINDOW
+        more = f"{title} and {original_states - 1} more"
+        title = group_title(title, _titles_of_original(connection, group)) if is_named else more
     return LoggedGroup(group, states, title, who, when_ms, door, depth % 2 == 1, bool(is_cut), bool(is_taken_back))
 
 

@@ -33,7 +33,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from metl_gui.core.glossary import WORDS, GlossaryTerm
+from metl_gui.core.glossary import ALL_WORDS, GlossaryTerm
 from metl_gui.ui.actions.menus import Actions
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.fitted_dialog import FittedDialog
@@ -172,7 +172,7 @@ def _words(show_word: Callable[[str], object]) -> list[PaletteEntry]:
     where = "Help > Glossary"
     return [
         PaletteEntry(f"word:{word}", f"What is: {word}", where, "", partial(show_word, word), _LESS_LIKELY)
-        for word in (entry.word for entry in WORDS)
+        for word in (entry.word for entry in ALL_WORDS)
     ]
 
 
@@ -332,6 +332,6 @@ class Glossary(FittedDialog):
 def words_for(text: str) -> tuple[GlossaryTerm, ...]:
     """Return the words that hold every part of a text in themselves or in their meaning, best first."""
     parts = text.lower().split()
-    held = [word for word in WORDS if all(part in f"{word.word} {word.means}".lower() for part in parts)]
+    held = [word for word in ALL_WORDS if all(part in f"{word.word} {word.means}".lower() for part in parts)]
     exact = text.strip().lower()
     return tuple(sorted(held, key=lambda word: (word.word.lower() != exact, exact not in word.word.lower())))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from metl_gui.core.glossary import WORDS, meaning
+from metl_gui.core.glossary import ALL_WORDS, meaning
 from tests.helpers import documents
 
 
@@ -16,12 +16,12 @@ def words_of_the_page() -> dict[str, str]:
 
 
 def test_documentation_and_window_have_the_same_words_with_the_same_meaning() -> None:
-    assert words_of_the_page() == {entry.word: entry.means for entry in WORDS}
-    assert all(meaning(entry.word) == entry.means for entry in WORDS)
+    assert words_of_the_page() == {entry.word: entry.means for entry in ALL_WORDS}
+    assert all(meaning(entry.word) == entry.means for entry in ALL_WORDS)
 
 
 def test_a_word_stands_once_and_is_not_explained_by_itself() -> None:
-    words = [entry.word for entry in WORDS]
+    words = [entry.word for entry in ALL_WORDS]
     assert len(set(words)) == len(words)
-    assert [entry.word for entry in WORDS if entry.means.startswith(entry.word)] == []
-    assert [entry.word for entry in WORDS if entry.means.endswith(".")] == []
+    assert [entry.word for entry in ALL_WORDS if entry.means.startswith(entry.word)] == []
+    assert [entry.word for entry in ALL_WORDS if entry.means.endswith(".")] == []

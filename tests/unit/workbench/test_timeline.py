@@ -84,7 +84,7 @@ def test_an_undo_that_others_stand_before_is_a_row_and_no_row_hides_a_state_with
 
 def test_an_import_is_one_row_unless_a_state_of_it_has_weight_or_one_looks_for_it(mapped: Workbench) -> None:
     before, newest = rows(mapped), mapped.document.state
-    group = mapped.new_group()
+    group = mapped.new_group(EditOrigin.WINDOW)
     for label in ("8", "9", "10"):
         mapped.do(AddVersion(Side.EXTRACTION, declare("fx.new", label, "a", f"b{label}")), group=group)
     assert rows(mapped) == [(newest + 1, newest + 3, "Imported 3 versions"), *before]

@@ -28,8 +28,8 @@ from tests.benchmarks.harness import Case, figure, quartiles
 from tests.benchmarks.sizes import DESIGN, STRETCH, Size, build
 from tests.benchmarks.ui_opening import STARTED
 
-FRAME_MS = 16.0
-LARGE_FRAME_MS = 33.0
+FRAME_MS = 5.0
+LARGE_FRAME_MS = 12.0
 EDIT_MS = 100.0
 SWITCH_MS = 100.0
 USABLE_S = 0.8

@@ -124,6 +124,8 @@ class TargetModel:
         self._forget_other_keys(before)
         self.steps(create_tables(self.shapes))
         self._remember()
+        if widened_before(self.target):
+            remember_widened(self.target, ())  # a rebuild takes up whatever fits
         return additions, views
 
     def _known(self, *, is_rebuilt: bool) -> tuple[dict[str, str], Model]:

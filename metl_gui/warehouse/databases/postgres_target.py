@@ -20,7 +20,7 @@ from metl_gui.warehouse.databases.postgres_access import (
     missing_grants,
 )
 from metl_gui.warehouse.databases.postgres_functions import Function, functions
-from metl_gui.warehouse.databases.postgres_views import making, views_of
+from metl_gui.warehouse.databases.postgres_views import View, making, views_of
 from metl_gui.warehouse.databases.target import CommitUnknownError, TargetError
 from metl_gui.warehouse.plans.access_plan import Declared, Grant
 from metl_gui.warehouse.plans.dialects import POSTGRES, UNHELD, fitted
@@ -83,6 +83,9 @@ _TYPES = {
 
 _DEPENDS = ("2BP01", "0A000")
 """States of errors that say in their detail what stands in the way."""
+
+_UNDROPPED = ("2BP01", "42501")
+"""States of errors that say that a view stays: something depends on it, or it is not ours to drop."""
 
 
 class PostgreSql:
@@ -365,11 +368,31 @@ class PostgreSql:
 
     def set_views_aside(self, known: Declared) -> tuple[tuple[str, str], ...]:
         """Drop the views that people made of tables, and return what makes them again; see ``WarehouseTarget``."""
-        views = views_of(self._fetch, self.schema, [fitted(table) for table in known.tables])
+        views = self._droppable(views_of(self._fetch, self.schema, [fitted(table) for table in known.tables]))
         made = tuple(making(self._fetch, views))
         for view in reversed(views):
             self._execute(view.dropped)
         return made
+
+    def _droppable(self, views: Sequence[View]) -> list[View]:
+        """Return those views that can be dropped: ours to drop, and nothing else that stays depends on them."""
+        import psycopg
+
+        kept = set()
+        self._execute("SAVEPOINT views")
+        for view in reversed(views):
+            self._execute("SAVEPOINT view")
+            try:
+                self._connection.execute(view.dropped.encode())
+            except psycopg.Error as error:
+                if error.sqlstate not in _UNDROPPED:
+                    raise _refused(self.title, error) from error
+                kept.add(view)
+                self._execute("ROLLBACK TO SAVEPOINT view")
+            self._execute("RELEASE SAVEPOINT view")
+        self._execute("ROLLBACK TO SAVEPOINT views")
+        self._execute("RELEASE SAVEPOINT views")
+        return [view for view in views if view not in kept]
 
     def make_views(self, statements: Sequence[tuple[str, str]]) -> None:
         """Make views again; see ``WarehouseTarget``."""

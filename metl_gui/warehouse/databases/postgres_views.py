@@ -1,6 +1,7 @@
 """Views that people made of the tables of a warehouse in PostgreSQL, which stand in the way of a table that changes.
 
-A view whose triggers, rules or defaults people added is left where it is: it could not be made again as it was.
+A view whose triggers, rules or defaults people added is left where it is: it could not be made again as it was. So is
+one in a schema where the login may make none, or that only lives as long as somebody's session.
 
 Source: docs/guide/warehouse.md, "In PostgreSQL".
 """
@@ -29,6 +30,7 @@ _VIEWS = """WITH RECURSIVE found (oid, depth) AS (
     FROM (SELECT oid, MAX(depth) AS depth FROM found GROUP BY oid) AS f JOIN pg_class AS c ON c.oid = f.oid
     JOIN pg_namespace AS n ON n.oid = c.relnamespace
     WHERE c.relkind IN ('v', 'm') AND NOT (n.nspname = $1 AND c.relname = ANY($2))
+      AND c.relpersistence <> 't' AND has_schema_privilege(n.oid, 'CREATE')
       AND NOT EXISTS (SELECT 1 FROM pg_trigger AS t WHERE t.tgrelid = c.oid)
       AND NOT EXISTS (SELECT 1 FROM pg_rewrite AS r WHERE r.ev_class = c.oid AND r.rulename <> '_RETURN')
       AND NOT EXISTS (SELECT 1 FROM pg_attrdef AS a WHERE a.adrelid = c.oid)

@@ -21,6 +21,7 @@ from metl_gui.warehouse.plans.shapes.table_shapes import ModelError, TableShapes
 from metl_gui.warehouse.plans.statements import name
 from tests.unit.warehouse.conftest import new_schema
 from tests.unit.warehouse.orders import DAYS, OWNER, STATUS, load_orders, order, order_fact
+from tests.unit.warehouse.test_attribute_changes import every, load, thing
 from tests.unit.warehouse.worlds import ORDER, PERSON, parse, person_dimension
 
 Login = dict[str, Any]
@@ -216,6 +217,28 @@ def test_a_view_that_could_not_be_made_as_it_was_is_left_where_it_is(server: Ser
             Loader(target, tables(), OWNER).rebuild()
         assert "depend on" in refused.value.title
         assert audit(target, tables(), OWNER) == ()
+
+
+@pytest.mark.live
+@pytest.mark.xdist_group("live")
+def test_views_of_others_stay_where_they_are_while_a_table_gets_a_column(server: Server, tmp_path: Path) -> None:
+    loader, other = f"Loader of {server.schema}", f"{server.schema}_reports"
+    server.run(f"CREATE ROLE {name(loader)} LOGIN PASSWORD 'loads'")
+    server.run(f"GRANT CREATE ON DATABASE {name(server.login['dbname'])} TO {name(loader)}")
+    login = {**server.login, "user": loader, "password": "loads"}
+    with PostgreSql(login, server.schema, "the warehouse") as target:
+        load(target, tmp_path, every("mood"), "before", [thing(1, 1, mood="x")])
+        target.run("CREATE VIEW moods AS SELECT mood FROM thing")
+        server.run(f"CREATE SCHEMA {name(other)}")
+        server.run(f"CREATE VIEW {name(other)}.theirs AS SELECT * FROM SCHEMA.moods")
+        target.run("CREATE VIEW ours AS SELECT id FROM thing_now")
+        load(target, tmp_path, every("hue", "mood"), "after", [thing(2, 1, hue="red")])
+        assert target.rows("SELECT id, hue, mood FROM thing_now WHERE id = 1") == [(1, "red", "x")]
+        assert target.rows("SELECT id FROM ours WHERE id IS NOT NULL") == [(1,)]
+    assert sorted(server.rows(f"SELECT mood FROM {name(other)}.theirs WHERE mood IS NOT NULL")) == [("x",)]
+    server.run(f"DROP SCHEMA {name(other)} CASCADE")
+    server.run(f"DROP OWNED BY {name(loader)} CASCADE")
+    server.run(f"DROP ROLE {name(loader)}")
 
 
 @pytest.mark.live

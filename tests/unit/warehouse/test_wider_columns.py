@@ -15,7 +15,7 @@ from metl_gui.core.dimensional.rows.messages import Message
 from metl_gui.core.warehouse_model import Column, Dimension, Fact, Junk, Model, Periodic, Reference
 from metl_gui.warehouse.audit import audit
 from metl_gui.warehouse.databases.target import TargetError
-from metl_gui.warehouse.loader import Loader
+from metl_gui.warehouse.loader import Loader, load_parts
 from metl_gui.warehouse.plans.shapes.shape_maker import shapes
 from metl_gui.warehouse.plans.shapes.table_shapes import TableShapes
 from metl_gui.warehouse.status import target_status
@@ -161,6 +161,17 @@ def test_what_was_set_aside_comes_with_the_next_load_whatever_opens_the_target_b
     load(target, tmp_path, WIDER, "wide", [], [])
     assert target.rows("SELECT COUNT(*) FROM metl_set_aside_thing") == [(0,)]
     assert audit(target, WIDER, OWNER) == ()
+
+
+def test_a_rebuild_takes_up_what_wider_columns_left_to_the_next_load(new_target: NewTarget, tmp_path: Path) -> None:
+    target = new_target(tmp_path)
+    load(target, tmp_path, PLAIN, "narrow", THINGS, USES)
+    Loader(target, WIDER, OWNER).close_snapshot("a")
+    alone = Fact(name="use", entity="use", measures=(Column(name="paid", path="paid", type="decimal(7,2)"),))
+    fewer = shapes(Model(name="things", tables=(alone,)), HISTORIES[1:], parse)
+    Loader(target, fewer, OWNER).rebuild()
+    assert load_parts(target, fewer, [], "after", OWNER).appended == 0
+    assert sorted(target.rows('SELECT "no", paid FROM "use"')) == [(1, Decimal("1.50")), (2, Decimal("9999.50"))]
 
 
 def test_what_still_has_no_room_stays_set_aside(new_target: NewTarget, tmp_path: Path) -> None:

@@ -7,9 +7,9 @@ Source: docs/reference/mapping-csv.md, "Tables of another shape".
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
@@ -35,11 +35,12 @@ _ALSO_READ = ("comment", MARK)
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """One line, its cells by title; ``problem`` says why it cannot be used."""
+    """One line, its cells by title; ``problem`` says why it cannot be used, ``problems`` why cells cannot, by title."""
 
     number: int
     cells: dict[str, str]
     problem: str = ""
+    problems: Mapping[str, str] = field(default_factory=dict)
 
 
 def read_head(path: Path) -> TableHead:
@@ -92,8 +93,7 @@ def _opened(path: Path) -> Iterator[tuple[Sequence[str], Iterator[_Line], bool]]
 
 
 def _sheet_line(row: SheetRow) -> _Line:
-    wrong = next((f"{title} {problem}" for title, problem in row.problems.items()), "")
-    return _Line(row.number, row.cells, wrong)
+    return _Line(row.number, row.cells, problems=row.problems)
 
 
 def _csv_line(titles: Sequence[str], number: int, fields: Sequence[str]) -> _Line:
@@ -121,10 +121,13 @@ def _check(path: Path, titles: Sequence[str], columns: TableColumns) -> None:
 def _row(line: _Line, columns: TableColumns) -> MappingRow | LineProblem | None:
     if line.problem:
         return LineProblem(line.number, line.problem)
+    used = {title for _, title in columns.as_pairs}
+    read = (title for title in line.problems if title in used or title.lower() in _ALSO_READ)
+    if wrong := next(read, ""):
+        return LineProblem(line.number, f"{wrong} {line.problems[wrong]}")
     values = {name: line.cells[title] if title else DEFAULTS[name] for name, title in columns.as_pairs}
     if not values["attribute"] or not values["cdm_attribute"]:
         return None
-    used = {title for _, title in columns.as_pairs}
     also = {title.lower(): cell for title, cell in line.cells.items() if title not in used}
     values |= {name: also[name] for name in _ALSO_READ if name in also}
     return row_of(

@@ -71,6 +71,23 @@ def test_a_line_that_lacks_a_version_which_the_table_has_is_told(tmp_path: Path)
     )
 
 
+def test_only_cells_of_named_columns_and_comments_are_asked_for_values(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    sheet = book.active
+    assert sheet is not None
+    sheet.append(("s", "a", "e", "c", "Comment", "Sum"))
+    sheet.append(("fx", "id", "be", "key", "", "=1+1"))
+    sheet.append(("fx", "=1+1", "be", "key", "", ""))
+    sheet.append(("fx", "id", "be", "key", "#N/A", ""))
+    book.save(tmp_path / "theirs.xlsx")
+    found = read_columns(tmp_path / "theirs.xlsx", TableColumns("s", "", "a", "e", "", "c"))
+    assert found.rows == (MappingRow(2, "fx", "*", "id", "be", "", "key"),)
+    assert found.problems == (
+        LineProblem(3, "a holds a formula; type the value itself"),
+        LineProblem(4, "Comment holds the error #N/A"),
+    )
+
+
 def test_the_columns_of_a_mapping_table_are_known_in_any_case(tmp_path: Path) -> None:
     own = ("Schema", "schema_version", "attribute", "entity", "entity_version", "cdm_attribute", "owner")
     assert read_head(csv_of(tmp_path, own)).is_mapping

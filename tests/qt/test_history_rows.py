@@ -13,6 +13,7 @@ from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.history.state_list import PAGE, StateModel
 from metl_gui.ui.jobs.jobs import SynchronousJobs
 from metl_gui.ui.shell.window import Window
+from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets import dialogs
 from metl_gui.workbench.history.states import StateFilter
 from metl_gui.workbench.publishing.publication import publish
@@ -161,3 +162,76 @@ def test_a_model_of_folded_rows_keeps_its_promises(window: Window, tmp_path: Pat
         assert states == sorted(states, reverse=True)
         model.fold(model.index(at))
         assert not model.can_fold(model.rows[at])
+
+
+def triangle_of(window: Window, row: int) -> QPoint:
+    """Unfold a row by its triangle, fold it again, and return where that was pressed."""
+    view = window.history.panel.view
+    box, before = view.visualRect(window.history.panel.model.index(row)), shown(window)
+    for x in range(box.left(), box.left() + 160, 3):
+        place = QPoint(x, box.center().y())
+        QTest.mouseClick(view.viewport(), LEFT, Qt.KeyboardModifier.NoModifier, place)
+        if shown(window) != before:
+            QTest.mouseClick(view.viewport(), LEFT, Qt.KeyboardModifier.NoModifier, place)
+            return place
+    raise AssertionError("the row has no triangle")
+
+
+def test_another_button_than_the_left_one_folds_nothing(window: Window) -> None:
+    clear_one(window)
+    window.project.undo()
+    show_history(window)
+    window.history.panel.read()
+    view, before = window.history.panel.view, shown(window)
+    place = triangle_of(window, 0)
+    assert shown(window) == before
+    QTest.mouseClick(view.viewport(), Qt.MouseButton.RightButton, Qt.KeyboardModifier.NoModifier, place)
+    assert shown(window) == before, "a menu is asked for there"
+
+
+def test_a_screen_reader_is_told_how_many_states_a_row_hides(window: Window) -> None:
+    clear_one(window)
+    window.project.undo()
+    show_history(window)
+    window.history.panel.read()
+    model = window.history.panel.model
+    assert ", 2 states folded, " in model.index(0).data()
+    model.unfold(model.index(0))
+    assert "folded" not in model.index(0).data()
+
+
+def test_rows_of_another_project_are_folded_whatever_was_unfolded_in_the_last_one(window: Window) -> None:
+    clear_one(window)
+    window.project.undo()
+    opened = [window.project.workbench]
+    model = StateModel(SynchronousJobs(), lambda: opened[0])
+    model.show(StateFilter())
+    model.unfold(model.index(0))
+    model.show(StateFilter())
+    assert model.can_fold(model.rows[0])
+    opened[0] = None
+    model.show(StateFilter())
+    assert not model.rows
+    opened[0] = window.project.workbench
+    model.show(StateFilter())
+    assert not model.can_fold(model.rows[0])
+
+
+@pytest.mark.parametrize("percent", [100, 200])
+def test_the_triangle_of_a_row_is_as_large_as_its_letters(window: Window, percent: int) -> None:
+    clear_one(window)
+    window.project.undo()
+    window.dressing.scale_to(percent)
+    show_history(window)
+    window.history.panel.read()
+    view = window.history.panel.view
+    at = triangle_of(window, 0)
+    QTest.mouseMove(view.viewport(), QPoint(1, view.viewport().height() - 2))
+    row = view.visualRect(window.history.panel.model.index(0))
+    zone = row.adjusted(0, 2, 0, -2)
+    zone.setLeft(at.x() - 2)
+    zone.setWidth(themes.px(11))
+    picture = view.viewport().grab(zone).toImage()
+    ground = picture.pixel(0, 0)
+    inked = [y for y in range(picture.height()) if any(picture.pixel(x, y) != ground for x in range(picture.width()))]
+    assert 0.07 * percent <= inked[-1] - inked[0] + 1 <= 0.11 * percent

@@ -53,6 +53,7 @@ class StateModel(RowsModel[PastState]):
         self._at: dict[object, int] = {}
         self._unfolded: set[int] = set()
         self._whole: dict[int, PastState] = {}
+        self._of: Workbench | None = None
         self._reading = NewestJob(jobs, self)
         self._opened = opened
         self._wanted = StateFilter()
@@ -151,7 +152,8 @@ class StateModel(RowsModel[PastState]):
 
     def _spoken(self, state: PastState) -> str:
         marks = "".join(f", {words}" for words, _kind in marks_of(state, self.live))
-        return f"State {state.state}, {state.done}{marks}, {state.who}, {ago(state.when_ms)}"
+        folds = f", {number_of(len(state.folded), 'state')} folded" if state.folded else ""
+        return f"State {state.state}, {state.done}{folds}{marks}, {state.who}, {ago(state.when_ms)}"
 
     def _tip(self, state: PastState) -> str:
         return tip_of(state, self.live)
@@ -159,6 +161,9 @@ class StateModel(RowsModel[PastState]):
     def _read(self, below: int | None, limit: int) -> None:
         workbench = self._opened()
         self._is_busy = workbench is not None
+        if workbench is not self._of:
+            self._of = workbench
+            self._unfolded.clear()  # states of another project have the same numbers
         if workbench is None:
             self._reading.cancel()
             self._take(StatePage((), None), is_first=True)
@@ -243,7 +248,7 @@ class StateDelegate(RowDelegate[PastState]):
         painter.drawText(QRectF(box.left(), box.top(), left - box.left(), box.height()), RIGHT, f"{row.state:,}")
         left += _GAP + 2
         if row.folded or model.is_first_unfolded(row):
-            _triangle(painter, QPointF(left + 4, box.center().y()), is_open=not row.folded)
+            _triangle(painter, QPointF(left + 4 * themes.scale(), box.center().y()), is_open=not row.folded)
         if row.folded or model.can_fold(row):
             left += themes.px(_TRIANGLE_PX)
         right = self._paint_marks(painter, box, left, row, model)
@@ -287,7 +292,7 @@ def _triangle(painter: QPainter, at: QPointF, *, is_open: bool) -> None:
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(themes.current().dim)
-    painter.drawPolygon([at + QPointF(*corner) for corner in corners])
+    painter.drawPolygon([at + QPointF(*corner) * themes.scale() for corner in corners])
 
 
 def _point(painter: QPainter, at: QPointF) -> None:
@@ -328,7 +333,7 @@ class StateView(QListView):
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Fold or unfold a row whose triangle is pressed; that chooses nothing."""
         index = self.indexAt(event.position().toPoint())
-        row = self._states.row_at(index)
+        row = self._states.row_at(index) if event.button() is Qt.MouseButton.LeftButton else None
         if row is None or not (row.folded or self._states.is_first_unfolded(row)):
             super().mousePressEvent(event)
             return

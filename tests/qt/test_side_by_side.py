@@ -81,6 +81,20 @@ def test_a_click_in_the_second_view_maps_and_shows_in_both_and_moves_neither(win
     assert first.content is second.content
 
 
+def test_a_screen_reader_is_told_what_a_key_did_in_the_second_view(window: Window) -> None:
+    block = blocks(window)[0]
+    activate(window)
+    at_cell(window, block.key, block.elements[0])
+    _, second = two_views(window)
+    second.setFocus()
+    said: list[str] = []
+    second.announced.connect(said.append)
+    QTest.keyClick(second, Qt.Key.Key_Space)
+    assert block.elements[0] not in elements(window, block.key)
+    assert len(said) == 1
+    assert "not mapped" in said[0]
+
+
 def test_what_is_chosen_elsewhere_comes_into_sight_in_the_view_that_was_worked_in(window: Window) -> None:
     first, second = two_views(window)
     for view in (first, second):

@@ -6,6 +6,7 @@ Until there is something on both sides to map, another widget stands in the plac
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from PySide6.QtCore import QRect, Qt, Signal
 from PySide6.QtWidgets import QApplication, QDockWidget, QStackedWidget, QVBoxLayout, QWidget
@@ -330,8 +331,8 @@ class MapPage(PanelPage):
         """Let a view ask this page for words and menus, and keep how large its overview map is drawn."""
         view.menu_wanted.connect(lambda wish: show_matrix_menu(view, wish))
         view.map_sized.connect(self._keep_map_width)
-        view.describe = self._spoken
-        view.tip = self._tip
+        view.describe = partial(self._spoken, view)
+        view.tip = partial(self._tip, view)
         view.sight.beside = self.edits.words_at
         view.panes.map_width = self._settings.map_width if self._settings is not None else None
 
@@ -412,18 +413,18 @@ class MapPage(PanelPage):
             self._extent = CellExtent(whole.columns, whole.rows, cells)
         return self._extent.holds(side, place)
 
-    def _spoken(self, selected: Selected) -> str:
-        content = self.matrix.content
-        return words.spoken(content, selected, self.matrix.sight.ghosts) if content is not None else ""
+    def _spoken(self, view: MatrixView, selected: Selected) -> str:
+        content = view.content
+        return words.spoken(content, selected, view.sight.ghosts) if content is not None else ""
 
-    def _tip(self, selected: Selected) -> str:
-        content = self.matrix.content
+    def _tip(self, view: MatrixView, selected: Selected) -> str:
+        content = view.content
         if content is None:
             return ""
         return words.tip(
             content,
             selected,
-            self.matrix.sight.ghosts,
+            view.sight.ghosts,
             lambda side, place: self._notes[side].of(place),
             self._project.comments(),
             lambda side, place: self._values[side].tip(place),

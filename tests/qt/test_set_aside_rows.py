@@ -16,6 +16,8 @@ from metl_gui.ui.project.selection import NodeRef
 from metl_gui.ui.settings_dialogs.schema_dialog import SchemaSettingsDialog
 from metl_gui.ui.shell.window import Window
 from metl_gui.workbench.links.set_aside import REASONS
+from metl_gui.workbench.session import Workbench
+from tests.qt.held_jobs import HeldJobs
 
 ORDERS = "fx.payments.orders"
 _DETAILS = {
@@ -117,20 +119,38 @@ def test_every_reason_has_words_and_a_step_of_its_own(window: Window, reason: st
     assert lead_words(window.project.value, record_of(reason))
 
 
+def shows_set_aside(window: Window, folder: Path, reason: str) -> None:
+    """Show a run that set a record aside."""
+    store = folder / f"reason={reason}"
+    store.mkdir(parents=True)
+    row = {"reason": reason, "detail": _DETAILS[reason], "schema": ORDERS, "version": "4"}
+    (store / "part-0.jsonl").write_text(json.dumps(row | {"position": "orders.jsonl@7", "raw": "{}"}) + "\n")
+    window.show_page(2)
+    window.run_page.report = {"errors": str(folder), "run_id": "r1", "mode": "test"}
+    window.run_page.messages.show_run(folder.parent, str(folder))
+
+
 def test_the_step_of_a_reason_goes_where_its_first_record_is_mended_and_shows_its_records(
     window: Window, tmp_path: Path
 ) -> None:
-    folder = tmp_path / "errors" / "reason=type_mismatch"
-    folder.mkdir(parents=True)
-    row = {"reason": "type_mismatch", "detail": _DETAILS["type_mismatch"], "schema": ORDERS, "version": "4"}
-    (folder / "part-0.jsonl").write_text(json.dumps(row | {"position": "orders.jsonl@7", "raw": "{}"}) + "\n")
-    window.show_page(2)
-    window.run_page.report = {"errors": str(tmp_path / "errors"), "run_id": "r1", "mode": "test"}
-    window.run_page.messages.show_run(tmp_path, str(tmp_path / "errors"))
+    shows_set_aside(window, tmp_path / "errors", "type_mismatch")
     window.run_page.aside.step_wanted.emit("type_mismatch")
     assert window.page == 0
     assert window.selection.current.element is not None
     assert [each.position for each in window.run_page.messages.records] == ["orders.jsonl@7"]  # type: ignore[union-attr]
+
+
+def test_records_that_are_read_too_late_lead_nowhere_in_the_next_project(
+    window: Window, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jobs = HeldJobs()
+    monkeypatch.setattr(window.run_commands._looking, "_jobs", jobs)
+    shows_set_aside(window, tmp_path / "errors", "block_needs_review")
+    window.run_page.aside.step_wanted.emit("block_needs_review")
+    window.show_project(Workbench.create(tmp_path / "next.metl"))
+    page, words = window.page, window.notice.words.text()
+    jobs.release()
+    assert (window.page, window.notice.words.text()) == (page, words)
 
 
 def test_a_value_that_looks_like_what_is_said_of_it_is_left_out_as_a_whole() -> None:

@@ -122,6 +122,7 @@ class RunCommands:
         self._context, self._page, self._project = context, page, context.project
         self._review_commands, self._live, self._matrix = review, live, matrix
         self._looking = NewestJob(context.jobs, page)
+        context.project.opened.connect(self._looking.cancel)
         self.topics, self.lanes = TopicCommands(context, page), LaneCommands(context, page)
         self.meanwhile = Meanwhile(context, page)
         self._page.aside.step_wanted.connect(self.take_step)

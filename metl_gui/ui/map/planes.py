@@ -144,6 +144,10 @@ class PlaneArranger(QObject):
         """Fold and pin these schemas, entities and versions, and no others."""
         self._rearrange(replace(self.arrangement, folded=folded, pinned=pinned), keeps_open=True)
 
+    def folded(self, side: Side) -> frozenset[NodeRef]:
+        """Return what is folded of one tree."""
+        return frozenset(node for each, node in self.arrangement.folded if each is side)
+
     def pinned(self, side: Side) -> frozenset[NodeRef]:
         """Return what is pinned of one tree."""
         return frozenset(node for each, node in self.arrangement.pinned if each is side)

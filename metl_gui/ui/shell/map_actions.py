@@ -26,6 +26,7 @@ from metl_gui.ui.shell.conditions import (
 )
 
 if TYPE_CHECKING:
+    from metl_gui.ui.project.selection import NodeRef
     from metl_gui.ui.shell.window import Window
 
 
@@ -61,8 +62,7 @@ def _scope_row(id_: str, scope: VersionScope) -> WindowRow:
 
 def _fold_row(id_: str, text: str, key: str, side: Side) -> WindowRow:
     def is_folded(window: Window) -> bool:
-        chosen = {(side, node) for node in window.map.chosen_on_axis(side)}
-        return bool(chosen) and chosen <= window.map.planes.arrangement.folded
+        return _are_chosen(window, side, window.map.planes.folded(side))
 
     return WindowRow(
         id_,
@@ -78,8 +78,7 @@ def _fold_row(id_: str, text: str, key: str, side: Side) -> WindowRow:
 
 def _pin_row(id_: str, text: str, key: str, side: Side) -> WindowRow:
     def is_pinned(window: Window) -> bool:
-        chosen = window.map.chosen_on_axis(side)
-        return bool(chosen) and chosen <= window.map.planes.pinned(side)
+        return _are_chosen(window, side, window.map.planes.pinned(side))
 
     return WindowRow(
         id_,
@@ -91,6 +90,12 @@ def _pin_row(id_: str, text: str, key: str, side: Side) -> WindowRow:
         is_checked=is_pinned,
         scope="matrix",
     )
+
+
+def _are_chosen(window: Window, side: Side, nodes: frozenset[NodeRef]) -> bool:
+    """Whether all that is chosen of a tree is among some nodes; of many chosen ones this is asked again and again."""
+    chosen = window.map.chosen_on_axis(side) if nodes else frozenset()
+    return bool(chosen) and chosen <= nodes
 
 
 def _chosen_of(side: Side) -> Condition:

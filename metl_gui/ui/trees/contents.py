@@ -219,6 +219,7 @@ class TreeContents:
         self._new: dict[int, frozenset[int]] = {}
         self._waiting_keys: dict[int, set[BlockKey]] = {}
         self._waiting: Counter[int] = Counter()
+        self._waiting_columns: tuple[Ints, Ints] | None = None
         self._passing: Ints | None = None
 
     @property
@@ -308,6 +309,7 @@ class TreeContents:
         keys = self._waiting_keys.setdefault(version_id, set())
         keys.add(key) if sign > 0 else keys.discard(key)
         self._waiting[version.schema_id] += sign
+        self._waiting_columns = None
 
     # questions
 
@@ -382,9 +384,16 @@ class TreeContents:
         """Describe a group."""
         members, passing = self.shelves.within(group), self._schemas_passing()
         shown = len(members) if passing is None else int(_marks(passing, members).sum())
-        keys, counts = (np.fromiter(each, np.int64) for each in (self._waiting.keys(), self._waiting.values()))
-        waiting = int(counts @ _marks(members, keys)) if len(keys) else 0
+        waiting = self._waiting_of(members)
         return group_row(group, self.shelves.short(group), shown, waiting, self.side)
+
+    def _waiting_of(self, schema_ids: Ints) -> int:
+        """Count what waits in schemas; a group is described whenever its row is painted."""
+        if self._waiting_columns is None:
+            each = self._waiting
+            self._waiting_columns = np.fromiter(each.keys(), np.int64), np.fromiter(each.values(), np.int64)
+        ids, counts = self._waiting_columns
+        return int(counts @ _marks(schema_ids, ids)) if len(ids) else 0
 
     def schema_row(self, schema_id: int) -> RowFacts:
         """Describe a schema or entity."""

@@ -26,6 +26,7 @@ from tests.helpers.shared import shared
 from tests.qt.conftest import activate, end
 from tests.qt.mouse_user import Mouse
 from tests.qt.screen import name_of, visible
+from tests.qt.user import User
 
 MODEL = Path(__file__).parents[1] / "cases" / "wikimedia_model"
 _NO_KEYS = Qt.KeyboardModifier.NoModifier
@@ -120,6 +121,23 @@ def unmapped(document: Document) -> list[str]:
     ]
 
 
+def publish(user: User) -> None:
+    """Publish the state on the screen."""
+    user.key("Ctrl+Shift+U")
+    user.until(lambda: user.can("Publish it"))
+    user.press("Publish it")
+    user.until(lambda: "is live now" in user.notice)
+
+
+def reopened(user: User) -> tuple[Document, int | None]:
+    """Read the project from its file: its newest state, and the number of the one that is live."""
+    workbench = user.window.project.workbench
+    assert workbench is not None
+    with Workbench.open(workbench.path, for_editing=False) as again:
+        live = live_state(again)
+        return again.document, live.state if live is not None else None
+
+
 def test_a_folder_of_205_real_versions_is_mapped_and_published_in_twelve_clicks(
     user: CountedMouse, tmp_path: Path
 ) -> None:
@@ -143,17 +161,9 @@ def test_a_folder_of_205_real_versions_is_mapped_and_published_in_twelve_clicks(
     user.key("Ctrl+Alt+A")
     accept_all(user)
     accept_all(user)
-    user.key("Ctrl+Shift+U")
-    user.until(lambda: user.can("Publish it"))
-    user.press("Publish it")
-    user.until(lambda: "is live now" in user.notice)
-
-    workbench = user.window.project.workbench
-    assert workbench is not None
-    with Workbench.open(workbench.path, for_editing=False) as again:
-        document, live = again.document, live_state(again)
-    assert live is not None
-    assert live.state == document.state
+    publish(user)
+    document, live = reopened(user)
+    assert live == document.state
     assert unmapped(document) == []
     assert document.matrix.ones > 1_000
     own = document.extraction.named("analytics/legacy/virtualpageview")

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from typing import Final, Literal
+import heapq
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import chain
+from operator import itemgetter
+from typing import TYPE_CHECKING, Final, Literal
 
 from metl_gui.core.runs.kafka import KafkaServers, parse_address
 from metl_gui.core.runs.records import SetAsideRecord
@@ -23,6 +26,9 @@ from metl_gui.engine.kafka.topic_orders import WaitingRecords
 from metl_gui.engine.sources.topic_records import SetAsideMessage, messages_of
 from metl_gui.engine.sources.topic_source import ErrorTopicSource
 
+if TYPE_CHECKING:
+    from confluent_kafka import Message
+
 MOST_OFFSETS: Final = 20_000
 """So many of a partition are looked at, the newest; an error topic may hold those of years."""
 
@@ -33,21 +39,61 @@ def rows_of_topic(servers: KafkaServers, address: str, reasons: Collection[str])
     Args:
         servers: where the topic is.
         address: its address.
-        reasons: which; all where none is named.
+        reasons: which.
 
-    Order: as the partitions hold them, of each the newest ``MOST_OFFSETS``.
+    Order: of each partition as it holds them, the newest ``MOST_OFFSETS``.
 
     Raises:
         RunError: the servers do not answer or refuse, or the topic is not there.
     """
-    listed = Lister(servers, parse_address(address)).listed()
-    wanted = [OffsetRange(one.topic, one.partition, max(one.begin, one.end - MOST_OFFSETS), one.end) for one in listed]
-    for batch in RangeReader(servers, wanted).batches():
+    for batch in _newest_batches(servers, address):
         # One that is not whole, or that no run of ours wrote, is none of them.
-        found = [one for one in map(SetAsideMessage.of, batch) if one.reason and not one.is_cut]
-        found = [one for one in found if not reasons or one.reason in reasons]
+        found = [one for one in map(SetAsideMessage.of, batch) if one.reason in reasons and not one.is_cut]
         for one, raw in zip(found, _whole(found), strict=True):
             yield _row(one, raw)
+
+
+def newest_of_topic(
+    servers: KafkaServers, address: str, count: int, reason: str = "", place: str = ""
+) -> list[SetAsideRecord]:
+    """Return what was set aside last, each as the record that it was; see ``newest``.
+
+    Args:
+        servers: where the topic is.
+        address: its address.
+        count, reason, place: as of ``newest``.
+
+    Raises:
+        RunError: the servers do not answer or refuse, or the topic is not there.
+    """
+    return newest(chain.from_iterable(_newest_batches(servers, address)), count, reason, place)
+
+
+def newest(messages: Iterable[Message], count: int, reason: str = "", place: str = "") -> list[SetAsideRecord]:
+    """Return the newest messages of an error topic as records, in whatever order its partitions give them.
+
+    Args:
+        messages: of the topic.
+        count: how many records.
+        reason: only those of this reason; of all when empty.
+        place: only the record of this position; all when empty.
+
+    Order: the newest first.
+    """
+    found = (((each.timestamp()[1], each.offset() or 0), SetAsideMessage.of(each)) for each in messages)
+    wanted = (
+        (when, one)
+        for when, one in found
+        if one.reason and not one.is_cut and reason in ("", one.reason) and place in ("", one.told.get(POSITION))
+    )
+    kept = [one for _, one in heapq.nlargest(count, wanted, key=itemgetter(0))]
+    return [_row(one, raw) for one, raw in zip(kept, _whole(kept), strict=True)]
+
+
+def _newest_batches(servers: KafkaServers, address: str) -> Iterator[list[Message]]:
+    listed = Lister(servers, parse_address(address)).listed()
+    wanted = [OffsetRange(one.topic, one.partition, max(one.begin, one.end - MOST_OFFSETS), one.end) for one in listed]
+    yield from RangeReader(servers, wanted).batches()
 
 
 def what_waits_in_topic(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from pathlib import Path
 
 from metl_gui.core.runs.kafka import is_kafka
@@ -27,9 +26,8 @@ def set_aside_records(errors: str, count: int, reason: str = "", place: str = ""
         OSError: the store cannot be read.
     """
     if is_kafka(errors):
-        from metl_gui.engine.tasks.error_topic import rows_of_topic
+        from metl_gui.engine.tasks.error_topic import newest_of_topic
 
-        rows = rows_of_topic(kafka_servers(errors), errors, (reason,) if reason else ())
-        return list(deque((row for row in rows if not place or row.position == place), count))[::-1]
+        return newest_of_topic(kafka_servers(errors), errors, count, reason, place)
     folder = Path(errors)
     return first_set_aside(folder, count, reason, place) if errors and folder.is_dir() else []

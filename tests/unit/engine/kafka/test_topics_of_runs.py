@@ -23,6 +23,7 @@ from metl_gui.engine.lanes.order import lane_topic
 from metl_gui.engine.sources.topic_records import SetAsideMessage
 from metl_gui.engine.sources.topic_source import cut_partitions
 from metl_gui.engine.streaming.topic_planner import shared_out
+from metl_gui.engine.tasks.error_topic import newest
 from metl_gui.errors import RecordError, RunError
 from tests.helpers.event_files import order_plan
 from tests.helpers.run_specs import run_spec
@@ -169,6 +170,25 @@ def test_a_replay_reads_what_lies_behind_neither_all_replays_nor_those_of_its_re
 def test_what_nobody_set_aside_is_no_record_of_an_error_topic() -> None:
     stranger = Message(topic="errors", partition=0, offset=1, value=b"v", headers=[("metl.state", b"7")])
     assert not SetAsideMessage.of(stranger).is_meant(WaitingRecords())
+
+
+def test_the_newest_records_of_an_error_topic_are_found_in_whatever_partition_they_lie() -> None:
+    def lying(partition: int, offset: int, when: int, reason: str) -> Message:
+        told = {"metl.reason": reason, "metl.position": f"t/{partition}/{offset}"}
+        headers: list[tuple[str, str | bytes | None]] = [(name, value.encode()) for name, value in told.items()]
+        stamp = (TIMESTAMP_CREATE_TIME, when)
+        return Message(topic="errors", partition=partition, offset=offset, value=b"v", headers=headers, timestamp=stamp)
+
+    stranger = Message(topic="errors", partition=0, offset=9, value=b"v", timestamp=(TIMESTAMP_CREATE_TIME, 99))
+    messages = [
+        *(lying(0, at, 50 + at, "malformed") for at in range(3)),
+        stranger,
+        *(lying(1, at, 40, "type_mismatch") for at in range(2)),
+    ]
+    assert [one.position for one in newest(messages, 4)] == ["t/0/2", "t/0/1", "t/0/0", "t/1/1"]
+    assert [one.position for one in newest(messages, 4, "type_mismatch")] == ["t/1/1", "t/1/0"]
+    assert [one.position for one in newest(messages, 4, place="t/0/1")] == ["t/0/1"]
+    assert not newest(messages, 4, "malformed", "t/1/0")
 
 
 def test_a_pattern_fits_no_topic_by_which_lanes_agree_and_talk_and_every_other_whole() -> None:

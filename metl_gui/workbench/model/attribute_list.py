@@ -52,6 +52,8 @@ _OF_DATABASES = {
 _KNOWN = {alias: type_ for type_, aliases in _OF_DATABASES.items() for alias in aliases}
 _OUTSIDE_BRACKETS = re.compile(r",(?![^(]*\))")
 _QUOTES = "\"'`[] "
+_QUOTED = re.compile(r"""("[^"]+"|`[^`]+`|\[[^]]+])(?:\s*:)?\s+(.*)""")
+_REMARK = re.compile(r",?\s*--\s.*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,9 @@ def read_attributes(text: str) -> AttributeList:
     unknown: dict[str, None] = {}
     left = 0
     for at, line in enumerate(text.splitlines()):
+        if len(line) > _MOST_LETTERS:
+            left += 1
+            continue
         columns = _columns(line)
         path = columns[0].strip(_QUOTES) if columns else ""
         if not path or line.strip().casefold().startswith(_NO_ATTRIBUTES):
@@ -83,7 +88,7 @@ def read_attributes(text: str) -> AttributeList:
         type_ = _type_of(written.removesuffix("!"))
         if type_ is None and not at and path.casefold() in _HEADS:
             continue
-        if path in found or len(line) > _MOST_LETTERS or len(found) == MOST_ATTRIBUTES:
+        if path in found or len(found) == MOST_ATTRIBUTES:
             left += 1
             continue
         if type_ is None:
@@ -108,8 +113,11 @@ def _columns(line: str) -> list[str]:
     parts = _OUTSIDE_BRACKETS.split(line)
     if len(parts) > 1 and " " not in parts[0].strip():
         return parts
+    line = _REMARK.sub("", line)
     path, colon, rest = line.partition(":")
-    if not colon:
+    if quoted := _QUOTED.fullmatch(line):
+        path, rest = quoted.groups()
+    elif not colon:
         path, _, rest = line.partition(" ")
     return [path, *_type_and_need(rest.strip())]
 

@@ -38,6 +38,9 @@ def test_what_create_table_lists_becomes_attributes_and_its_keys_do_not() -> Non
           booked_at timestamp with time zone not null,
           `memo` text,
           -- a remark
+          state char(1), -- one letter
+          "paid by" int,
+          [paid to] int not null, -- whoever that is
           PRIMARY KEY (id)
         );"""
     )
@@ -46,6 +49,9 @@ def test_what_create_table_lists_becomes_attributes_and_its_keys_do_not() -> Non
         ("amount", "number", False, ""),
         ("booked_at", "date-time", True, ""),
         ("memo", "string", False, ""),
+        ("state", "string", False, ""),
+        ("paid by", "int32", False, ""),
+        ("paid to", "int32", True, ""),
     ]
 
 
@@ -69,6 +75,11 @@ def test_what_is_no_type_becomes_a_string_and_is_told() -> None:
 def test_no_more_attributes_are_read_than_one_can_look_at() -> None:
     found = read_attributes("\n".join(f"a{at} int" for at in range(MOST_ATTRIBUTES + 7)))
     assert (len(found.attributes), found.left) == (MOST_ATTRIBUTES, 7)
+
+
+def test_a_line_too_long_for_an_attribute_is_left_out_unread() -> None:
+    found = read_attributes("a int\n" + "{}," * 10**6 + "\nb int")
+    assert ([a.path for a in found.attributes], found.left) == (["a", "b"], 1)
 
 
 @given(st.text(max_size=200))

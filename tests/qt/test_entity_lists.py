@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit
 from pytestqt.qtbot import QtBot
 
+from metl_gui.core.edits.entities import ChangeEntity, declared
+from metl_gui.core.trees.declarations import AttributeDeclaration
 from metl_gui.core.trees.nodes import Side
 from metl_gui.core.trees.types import type_name
 from metl_gui.ui.owners.entity_dialog import EntityDialog
@@ -160,6 +164,44 @@ def test_f2_renames_an_attribute_of_an_entity_by_a_new_version_that_keeps_its_el
     assert after.matrix.ones >= before.matrix.ones
     window.project.undo()
     assert "amount" in [path for path, _ in newest(window, "payment")]
+
+
+def ask_to_rename(window: Window) -> tuple[NodeRef, QuestionDialog]:
+    """Give amount another name in the tree, and return the question that comes then."""
+    activate(window)
+    window.show_page(0)
+    place = choose(window, "amount")
+    QTest.keyClick(window.map.targets.view, Qt.Key.Key_F2)
+    line = written(window)
+    line.selectAll()
+    QTest.keyClicks(line, "total")
+    QTest.keyClick(line, Qt.Key.Key_Return)
+    QApplication.processEvents()
+    return place, question()
+
+
+def test_what_became_of_an_entity_while_a_name_was_asked_about_stays(window: Window) -> None:
+    place, asked = ask_to_rename(window)
+    version = window.project.value.cdm.newest(place.schema)
+    assert version is not None
+    told = tuple(replace(each, doc="of a payment") for each in declared(version))
+    assert window.project.do(ChangeEntity(place.schema, told))
+    QTest.mouseClick(next(b for b in asked.buttons.values() if b.text().startswith("Make it")), LEFT, NONE)
+    after = window.project.value.cdm.newest(place.schema)
+    assert after is not None
+    assert "total" in [a.path for a in after.attributes]
+    assert {a.doc for a in after.attributes} == {"of a payment"}
+
+
+def test_a_name_is_not_given_where_its_version_is_not_the_newest_any_more(window: Window) -> None:
+    place, asked = ask_to_rename(window)
+    version = window.project.value.cdm.newest(place.schema)
+    assert version is not None
+    assert window.project.do(ChangeEntity(place.schema, (*declared(version), AttributeDeclaration("fresh", "string"))))
+    before = newest(window, "payment")
+    QTest.mouseClick(next(b for b in asked.buttons.values() if b.text().startswith("Make it")), LEFT, NONE)
+    assert newest(window, "payment") == before
+    assert "amount was not renamed" in window.notice.words.text()
 
 
 def test_a_name_that_is_left_as_it_was_or_given_up_asks_nothing(window: Window) -> None:

@@ -320,14 +320,11 @@ class MappingController(QObject):
 
     def rename(self, place: NodeRef, path: str) -> None:
         """Ask before an attribute of an entity gets another path by a new version of that."""
-        document = self._project.value
-        before = document.cdm.newest(place.schema)
-        if before is None or place.version != before.id or place.attribute is None:
+        document, edit = self._project.value, self._renaming(place, path)
+        if edit is None or place.version is None or place.attribute is None:
             return
-        old = path_of(document, Side.CDM, before.id, place.attribute)
+        old = path_of(document, Side.CDM, place.version, place.attribute)
         name = schema_name(document, Side.CDM, place.schema)
-        renamed = (replace(each, path=path) if each.path == old else each for each in declared(before))
-        edit = ChangeEntity(place.schema, tuple(renamed))
         newest = self._newest_after(edit, place)
         if newest is None:
             self._edits.perform(edit)
@@ -335,11 +332,23 @@ class MappingController(QObject):
         text = f"In version {newest.label} {old} is called {path}. What is mapped to it stays mapped."
 
         def make() -> None:
-            if self._edits.perform(edit):
+            before, now = self._project.value, self._renaming(place, path)  # what was done meanwhile stays
+            if now is None:
+                self._say(f"{old} was not renamed: {name} has got a newer version meanwhile.", is_good=False)
+            elif self._edits.perform(now):
                 said = f"{old} is called {path} in a new version of {name}."
-                self._say(f"{said} {taken_words(document, self._project.value)}".strip())
+                self._say(f"{said} {taken_words(before, self._project.value)}".strip())
 
         self.version_asked.emit(VersionQuestion(f"Make a new version of {name}?", text, make, "Make it"))
+
+    def _renaming(self, place: NodeRef, path: str) -> ChangeEntity | None:
+        """Return the edit that gives an attribute another path; ``None`` where its version is not the newest one."""
+        newest = self._project.value.cdm.newest(place.schema)
+        if newest is None or place.version != newest.id:
+            return None
+        old = next((each.path for each in newest.attributes if each.id == place.attribute), None)
+        renamed = tuple(replace(each, path=path) if each.path == old else each for each in declared(newest))
+        return ChangeEntity(place.schema, renamed)
 
     def _make(self, edit: CreateAndMap, name: str) -> None:
         before = self._project.value

@@ -29,6 +29,7 @@ _PAST = {
     "Redo:": "Redone:",
     "Remove": "Removed",
     "Rename": "Renamed",
+    "Replace": "Replaced",
     "Retire": "Retired",
     "Say": "Said",
     "Set": "Set",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.settings import SetSettings
 from metl_gui.core.edits.titles import past_tense
@@ -51,6 +53,19 @@ def test_an_edit_and_its_undo_are_one_row_and_a_redo_makes_it_one_that_was_done(
     assert rows(mapped) == [(first, first + 1, f"{done}, then undone"), *before]
     mapped.redo()
     assert rows(mapped) == [(first, first + 2, done), *before]
+
+
+@pytest.mark.parametrize(
+    ("title", "done"),
+    [
+        ("Map 2 elements from a.csv", "Mapped 2 elements from a.csv"),
+        ("Replace blocks with 2 elements from a.csv", "Replaced blocks with 2 elements from a.csv"),
+        ("Undo: Never map a of b", "Undone: marked as never to be mapped: a of b"),
+        ("old continues new", "old continues new"),
+    ],
+)
+def test_what_was_done_is_told_in_the_past_tense(title: str, done: str) -> None:
+    assert past_tense(title) == done
 
 
 def test_what_came_and_went_between_an_edit_and_its_undo_is_in_their_row(mapped: Workbench) -> None:

@@ -8,6 +8,8 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
+from metl_gui.core.edits.versions import AddVersion
+from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.matrix.labels.band_controls import BandControl
 from metl_gui.ui.matrix.layout.axis import Axis, Level
@@ -170,3 +172,18 @@ def test_what_is_folded_and_pinned_is_so_at_the_next_opening(window: Window, mak
     QApplication.processEvents()
     assert not is_shown(again, Side.EXTRACTION, folded.node)
     assert again.map.planes.pinned(Side.CDM) == {pinned.node}
+
+
+def test_what_is_folded_is_no_longer_told_of_once_an_undo_took_it_away(window: Window) -> None:
+    look_at_cells(window)
+    made = VersionDeclaration("fresh", (AttributeDeclaration("id", "int64"),))
+    assert window.project.do(AddVersion(Side.EXTRACTION, made))
+    schema = window.project.value.extraction.named("fresh")
+    assert schema is not None
+    window.map.planes.fold(Side.EXTRACTION, [NodeRef(schema.id)])
+    assert window.map.banner.isVisible()
+    window.project.undo()
+    assert not window.map.banner.isVisible()
+    window.project.redo()
+    assert window.map.banner.isVisible()
+    assert not is_shown(window, Side.EXTRACTION, NodeRef(schema.id))

@@ -152,6 +152,16 @@ class PlaneArranger(QObject):
         """Return what is pinned of one tree."""
         return frozenset(node for each, node in self.arrangement.pinned if each is side)
 
+    def count_of(self, nodes: Iterable[tuple[Side, NodeRef]]) -> int:
+        """Count the nodes that the project has: one that an undo took away may come back, and is folded then."""
+        trees = {side: self._document.tree(side) for side in Side}
+        return sum(
+            trees[side].find_schema(node.schema) is not None
+            if node.version is None
+            else trees[side].has_version(node.version)
+            for side, node in nodes
+        )
+
     def switch_everything(self) -> None:
         """Show everything; once more, hide again what was hidden; with nothing to hide, hide what has no element."""
         if not self.arrangement.hides:
@@ -248,11 +258,12 @@ class Banner(QFrame):
     def refresh(self) -> None:
         """Say what is hidden now, or that it is shown for now."""
         now = self._planes.arrangement
-        self.setVisible(now.hides)
+        folded, pinned = self._planes.count_of(now.folded), self._planes.count_of(now.pinned)
+        self.setVisible(now.is_filtered or now.is_relevant_only or folded > 0)
         parts = [result.words for result in (now.columns, now.rows) if result is not None]
         parts += ["only what is mapped or waits"] if now.is_relevant_only else []
-        parts += [f"all but {len(now.folded):,} folded"] if now.folded else []
-        parts += [f"{len(now.pinned):,} pinned"] if now.pinned else []
+        parts += [f"all but {folded:,} folded"] if folded else []
+        parts += [f"{pinned:,} pinned"] if pinned else []
         if self._planes.shows_everything:
             self.words.setText(f"Everything is shown for now ({', '.join(parts)} otherwise)")
             self.switch.setText("Hide it again")

@@ -50,6 +50,7 @@ class ProjectFacts(QObject):
         window.selection.changed.connect(self._selected)
         window.map.matrix.pointed.connect(self._show_pointed)
         window.second.changed.connect(self._show_second)
+        window.dressing.dressed.connect(self._give_room)
         window.history.live.counted.connect(self._show_live)
         window.history.live.changed.connect(window.actions_table.refresh)
         for told in (window.run_page.production.changed, window.run_page.production.ticked):
@@ -117,7 +118,11 @@ class ProjectFacts(QObject):
     def _show_name(self, name: str) -> None:
         self._name.setText(name)
         self._name.setVisible(bool(name))
-        self._window.menuBar().setCornerWidget(self._name, Qt.Corner.TopLeftCorner)  # the bar makes room only here
+        self._give_room()
+
+    def _give_room(self) -> None:
+        """Give the name as much room as it takes now; the bar makes room for it only when it is given to it."""
+        self._window.menuBar().setCornerWidget(self._name, Qt.Corner.TopLeftCorner)
 
     def _show_live(self) -> None:
         live = self._window.history.live

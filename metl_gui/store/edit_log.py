@@ -148,8 +148,8 @@ def taken_back_by(connection: sqlite3.Connection, group: int) -> LoggedGroup | N
 
 def gestures_since(connection: sqlite3.Connection, state: int) -> int:
     """Count the undo groups that were made since a state; one and its undo are none."""
-    rows = connection.execute(
-        "SELECT undo_group, max(undoes) FROM edits WHERE state > ? GROUP BY undo_group ORDER BY undo_group DESC",
+    rows = connection.execute(  # by no index of groups, which would be read from its beginning
+        "SELECT undo_group, max(undoes) FROM edits WHERE state > ? GROUP BY +undo_group ORDER BY +undo_group DESC",
         (state,),
     )
     gone: set[int] = set()

@@ -189,13 +189,13 @@ def test_another_button_than_the_left_one_folds_nothing(window: Window) -> None:
     assert shown(window) == before, "a menu is asked for there"
 
 
-def test_a_screen_reader_is_told_how_many_states_a_row_hides(window: Window) -> None:
+def test_a_screen_reader_is_told_that_a_row_hides_states_and_how_many(window: Window) -> None:
     clear_one(window)
     window.project.undo()
     show_history(window)
     window.history.panel.read()
     model = window.history.panel.model
-    assert ", 2 states folded, " in model.index(0).data()
+    assert ", folded, 2 states, " in model.index(0).data()
     model.unfold(model.index(0))
     assert "folded" not in model.index(0).data()
 

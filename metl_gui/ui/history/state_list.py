@@ -152,7 +152,7 @@ class StateModel(RowsModel[PastState]):
 
     def _spoken(self, state: PastState) -> str:
         marks = "".join(f", {words}" for words, _kind in marks_of(state, self.live))
-        folds = f", {number_of(len(state.folded), 'state')} folded" if state.folded else ""
+        folds = ", folded" if state.folded else ""
         return f"State {state.state}, {state.done}{folds}{marks}, {state.who}, {ago(state.when_ms)}"
 
     def _tip(self, state: PastState) -> str:

@@ -21,16 +21,48 @@ from metl_gui.core.dimensional.rows.late_messages import (
     late_message,
     member_versions,
 )
+from metl_gui.core.dimensional.rows.members import Opening
 from metl_gui.core.dimensional.rows.messages import Message
-from metl_gui.core.dimensional.rows.row_states import FOREVER
+from metl_gui.core.dimensional.rows.row_states import FOREVER, Values
 from metl_gui.warehouse.databases.target import TargetError, WarehouseTarget
 from metl_gui.warehouse.key_history import has_key, shown_value
-from metl_gui.warehouse.key_messages import KeyMessages, read_key
-from metl_gui.warehouse.plans.shapes.table_shapes import DimensionShape, TableShapes
+from metl_gui.warehouse.key_messages import LOOKED_UP, KeyMessages, read_key
+from metl_gui.warehouse.plans.shapes.table_shapes import DimensionShape, ReferenceShape, TableShapes
 from metl_gui.warehouse.plans.statements import name
+
+_CUT = "_c_"
+"""Before the role in the name of what tells versions of a parent apart."""
 
 MOST_TIMES = 20_000
 """Times of events of one fact that are read at most."""
+
+
+class ParentStarts(msgspec.Struct, frozen=True):
+    """When versions of parents begin, which make versions of a member.
+
+    Args:
+        role: of the reference.
+        dimension: of the parents.
+        parts: of how many values their key is.
+        starts: by the key of a parent, as texts, in order.
+    """
+
+    role: str
+    dimension: str
+    parts: int
+    starts: dict[tuple[str, ...], tuple[datetime, ...]]
+
+    def __call__(self, values: Values) -> list[tuple[datetime, Opening]]:
+        """Return when versions of the parent begin that a member with some values has, and what stands for each.
+
+        Raises:
+            TargetError: no message has named that parent so far.
+        """
+        key = _parent_key(values, self.role, self.parts)
+        if key not in self.starts:
+            text = f"It refers to another member of {self.dimension} than the messages of the key so far."
+            raise TargetError("What a late message would do cannot be told here", text)
+        return [(at, (self.role, "\n".join(key), at.isoformat(), "", False)) for at in self.starts[key]]
 
 
 class KeyStudy(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,6 +74,7 @@ class KeyStudy(msgspec.Struct, frozen=True, kw_only=True):
         facts: that refer to it.
         before: its versions.
         followers: dimensions of which versions follow from those of this one.
+        parents: whose versions make versions of it.
     """
 
     reading: KeyMessages
@@ -49,11 +82,13 @@ class KeyStudy(msgspec.Struct, frozen=True, kw_only=True):
     facts: tuple[FactTimes, ...] = ()
     before: MemberVersions = MemberVersions()
     followers: tuple[str, ...] = ()
+    parents: tuple[ParentStarts, ...] = ()
 
     def versions(self, more: Sequence[Message] = ()) -> MemberVersions:
         """Return the versions of the key, with some messages more."""
         one = self.reading
-        return member_versions([*one.messages, *more], one.key, one.rules, one.columns)
+        cuts = {f"{_CUT}{parent.role}": parent for parent in self.parents}
+        return member_versions([*one.messages, *more], one.key, one.rules, one.columns, cuts)
 
 
 class LateAnswer(msgspec.Struct, frozen=True):
@@ -78,18 +113,20 @@ def key_study(target: WarehouseTarget, shapes: TableShapes, table: str, key: Seq
         key: values of the business key, as texts.
 
     Raises:
-        TargetError: there is too much of it, or versions follow from those of another dimension too.
+        TargetError: there is too much of it, or versions follow from those of other members of the dimension too.
     """
     shape = shapes.dimension(table)
-    if shape.cascades:
-        parents = ", ".join(dict.fromkeys(one.dimension for one in shape.cascades))
-        text = f"New versions of {parents} make versions of {shape.table} too, and these are not looked at."
+    if shape.inner_cascades:
+        text = f"New versions of members of {shape.table} make versions of others, and these are not looked at."
         raise TargetError("What a late message would do cannot be told here", text)
     followers = tuple(
         one.table for one in shapes.dimensions if any(table == reference.dimension for reference in one.cascades)
     )
-    study = KeyStudy(reading=read_key(target, shapes, shape, key), shape=shape, followers=followers)
-    return msgspec.structs.replace(study, facts=tuple(_facts(target, shapes, shape, key)), before=study.versions())
+    reading = read_key(target, shapes, shape, key)
+    parents = tuple(_starts(target, shapes, one, reading) for one in shape.cascades)
+    facts = tuple(_facts(target, shapes, shape, key))
+    study = KeyStudy(reading=reading, shape=shape, facts=facts, followers=followers, parents=parents)
+    return msgspec.structs.replace(study, before=study.versions())
 
 
 def late_answer(
@@ -118,6 +155,29 @@ def late_answer(
     if effect.opened or effect.gone or effect.closed or effect.changed:
         effect = msgspec.structs.replace(effect, uncounted=study.followers)
     return LateAnswer(effect, tuple(_shown(study, after)))
+
+
+def _starts(
+    target: WarehouseTarget, shapes: TableShapes, reference: ReferenceShape, reading: KeyMessages
+) -> ParentStarts:
+    """Read when versions of the parents begin that the messages of a key refer to, or its states."""
+    own = member_versions(reading.messages, reading.key, reading.rules, reading.columns)
+    of_messages = reading.columns([one.values for one in reading.messages])
+    parent, parts = shapes.dimension(reference.dimension), len(reference.on)
+    query = f"""SELECT valid_from FROM {name(parent.table)} WHERE {name(parent.version_key)} > 0
+        AND {has_key([part.name for part in parent.key])} ORDER BY version_number"""
+    starts = {
+        key: tuple(at for (at,) in target.rows(query, list(key)) if at is not None)
+        for key in {
+            _parent_key(values, reference.role, parts)
+            for values in (*(one.by_version for one in own.versions), *of_messages)
+        }
+    }
+    return ParentStarts(reference.role, reference.dimension, parts, starts)
+
+
+def _parent_key(values: Values, role: str, parts: int) -> tuple[str, ...]:
+    return tuple(str(shown_value(values.get(f"{LOOKED_UP}{role}_{number}"))) for number in range(parts))
 
 
 def _facts(

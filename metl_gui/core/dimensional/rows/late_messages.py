@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from itertools import accumulate
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 import msgspec
 
+from metl_gui.core.dimensional.rows.cascades import Starts, cascaded
 from metl_gui.core.dimensional.rows.epochs import HEAD
 from metl_gui.core.dimensional.rows.members import (
     Key,
@@ -32,6 +34,8 @@ DECLARED = "_declared"
 
 _BEHIND = "+"
 """Behind an order key it makes one that no message has: later than that, earlier than the next of equal width."""
+
+NO_CUTS: Mapping[str, Starts] = MappingProxyType({})
 
 Columns: TypeAlias = Callable[[Sequence[Values]], Sequence[Values]]
 """Makes the columns of a dimension from the attributes of times, as the target does."""
@@ -140,7 +144,9 @@ def _counted(count: int, what: str) -> str:
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
-def member_versions(messages: Sequence[Message], key: Key, rules: VersionRules, columns: Columns) -> MemberVersions:
+def member_versions(
+    messages: Sequence[Message], key: Key, rules: VersionRules, columns: Columns, cuts: Mapping[str, Starts] = NO_CUTS
+) -> MemberVersions:
     """Return the versions of a business key.
 
     Args:
@@ -148,6 +154,7 @@ def member_versions(messages: Sequence[Message], key: Key, rules: VersionRules, 
         key: its values.
         rules: of the dimension.
         columns: makes the columns of the dimension.
+        cuts: of its parents that make versions of it, by the name of what tells their versions apart.
     """
     states = row_states(held(messages), lambda values: values.get(DECLARED) if rules.is_declared else None)
     member = members(states, rules.ownership).get(key)
@@ -157,8 +164,10 @@ def member_versions(messages: Sequence[Message], key: Key, rules: VersionRules, 
     segments = tuple(
         msgspec.structs.replace(segment, values=values) for segment, values in zip(member.segments, valued, strict=True)
     )
-    found = versions(MemberTimes(segments, latest, member.is_alive), rules.compared)
-    return MemberVersions(found, member.is_alive)
+    times = MemberTimes(segments, latest, member.is_alive)
+    for name, starts in cuts.items():
+        times = cascaded(times, name, starts)
+    return MemberVersions(versions(times, (*rules.compared, *cuts)), member.is_alive)
 
 
 def late_message(

@@ -15,8 +15,11 @@ from metl_gui.workbench.session import Workbench
 from tests.qt.screen_reader_user import Control, ScreenReader, screen_reader
 from tests.qt.test_ten_tasks import newest, pairs
 
-LEAVES = ("Go to…", "Bookmark this place…", "Comment…", "Retire the block…", "Say who decides…", "Many at once")
-"""Entries that lead to a line of the matrix, a panel or the page Review, and open no dialog."""
+LEAVES = (
+    *("Go to…", "Bookmark this place…", "Comment…", "Rename the attribute"),
+    *("Retire the block…", "Say who decides…", "Many at once"),
+)
+"""Entries that lead to a line of the matrix, a panel, a row of a tree or the page Review, and open no dialog."""
 
 LINES = "address.lines from address_lines, not mapped"
 FEW = 30

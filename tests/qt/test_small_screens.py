@@ -200,6 +200,22 @@ def test_a_visit_to_a_small_size_leaves_the_panels_as_a_person_made_them(window:
     assert sizes(window) == made
 
 
+@pytest.mark.parametrize("percent", [110, 125, 150, 200])
+def test_a_visit_to_a_larger_scale_leaves_the_trees_as_wide_as_they_were(
+    window: Window, qtbot: QtBot, percent: int
+) -> None:
+    page = window.map
+    window.show_page(0)
+    resize(window, *ROOMY)
+    settle(qtbot, page)
+    before = [page.sources.width(), page.targets.width()]
+    window.dressing.scale_to(percent)
+    settle(qtbot, page)
+    window.dressing.scale_to(100)
+    settle(qtbot, page)
+    assert [page.sources.width(), page.targets.width()] == before
+
+
 def test_five_suggestions_at_least_are_in_sight_in_a_window_of_middle_size(window: Window) -> None:
     resize(window, 1100, 700)
     window.show_page(0)

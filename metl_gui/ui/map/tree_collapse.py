@@ -103,6 +103,8 @@ class TreeCollapseController(QObject):
         self._widths = [panel.sizeHint().width() for _, panel in self._trees]
         self._measuring = pause(self, 0, self._measure)
         self._is_set = [False, False]
+        self._grown: list[tuple[int, int]] = [(0, 0), (0, 0)]
+        """How wide each tree was before the page made it wider, and since; both 0 where it did not."""
         self._by_itself = [False, False]
         self._was_narrow = False
         self.buttons: list[QPushButton] = []
@@ -184,6 +186,7 @@ class TreeCollapseController(QObject):
             if not panel.is_folded and not dock.isHidden() and not dock.isFloating():
                 self._is_set[at] = self._is_set[at] or dock.width() != self._widths[at]
                 self._widths[at] = max(dock.width(), _LEAST_PX)
+                self._grown[at] = (0, 0)
 
     def _follow_page(self) -> None:
         width = self._page.width()
@@ -191,15 +194,29 @@ class TreeCollapseController(QObject):
         if is_narrow != self._was_narrow:  # in between, what a person folds or unfolds stays so
             self._was_narrow = is_narrow
             self._follow_width(is_narrow)
+        granted: dict[Dock, int] = {}
         for at, (dock, panel) in enumerate(self._trees):
             if not is_narrow and not panel.is_folded:
                 wish = self._widths[at] if self._is_set[at] else panel.sizeHint().width()
                 self._widths[at] = wish
-                if dock.width() < wish and not dock.isFloating():
-                    self._page.resizeDocks([dock], [wish], Qt.Orientation.Horizontal)
+                if not dock.isFloating() and (width_wanted := self._granted(at, wish)) != dock.width():
+                    granted[dock] = width_wanted
+        if granted:
+            self._page.resizeDocks([*granted], [*granted.values()], Qt.Orientation.Horizontal)
         for drawer in self.drawers:
             if drawer.isVisible():
                 drawer.place() if width < themes.px(DRAWER_PX) else drawer.close_drawer()
+
+    def _granted(self, at: int, wish: int) -> int:
+        """Return how wide a tree is to be: as it should be at least, and as it was again when less is enough."""
+        width, (before, since) = self._trees[at][0].width(), self._grown[at]
+        if width < wish:
+            self._grown[at] = (before or width, wish)
+            return wish
+        if width == since and wish <= before:
+            self._grown[at] = (0, 0)
+            return before
+        return width
 
     def _follow_width(self, is_narrow: bool) -> None:
         for at, (_, panel) in enumerate(self._trees):

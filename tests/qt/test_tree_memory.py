@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtTest import QAbstractItemModelTester, QTest
@@ -189,3 +190,29 @@ def test_a_filtered_tree_is_scrolled_to_where_it_was_too(
     again.commands.open(path)
     qtbot.waitUntil(lambda: again.map.sources.is_filtered_by("id"))
     assert again.map.sources.top_row == 9
+
+
+def test_a_filter_that_was_not_waited_for_scrolls_nothing_in_the_next_project(
+    window: Window, make_window: Callable[[], Window], tmp_path: Path
+) -> None:
+    activate(window)
+    workbench = window.project.workbench
+    assert isinstance(workbench, Workbench)
+    path, panel = workbench.path, window.map.sources
+    with Workbench.create(tmp_path / "next.metl") as other:
+        for at in range(40):
+            other.do(AddVersion(Side.EXTRACTION, VersionDeclaration(f"s{at}", (AttributeDeclaration("id", "int64"),))))
+    panel.filter_now("id")
+    QApplication.processEvents()
+    panel.view.verticalScrollBar().setValue(9 * panel.view.sizeHintForRow(0))
+    window.close()
+    again = make_window()
+    again.commands.open(path)
+    panel = again.map.sources
+    assert panel.box.text() == "id"
+    assert not panel.is_filtered_by("id"), "nobody has waited for it"
+    again.commands.open(tmp_path / "next.metl")
+    panel.filter_now("id")
+    QApplication.processEvents()
+    assert panel.is_filtered_by("id")
+    assert panel.top_row == 0

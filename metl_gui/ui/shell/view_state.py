@@ -60,6 +60,7 @@ def look_again(window: Window, seen: dict[str, Any]) -> None:
         found = trees.get(panel.side.value) if isinstance(trees, dict) else None
         if isinstance(found, dict):
             openers.append(_Opener(panel, found))
+            window.project.opened.connect(openers[-1].give_up)
     for name, box in _filters(window).items():
         words = filters.get(name) if isinstance(filters, dict) else None
         box.setText(words[:_MOST_FILTER] if isinstance(words, str) else "")
@@ -142,6 +143,7 @@ class _Opener(QObject):
             self._open()
         else:
             panel.box.setText(self._words)
+            panel.box.textEdited.connect(self.give_up)
             panel.model.filled.connect(self._open)
 
     def scroll(self) -> None:
@@ -150,6 +152,11 @@ class _Opener(QObject):
         if self._is_open:
             self._panel.scroll_to_row(self._top)
             self.deleteLater()
+
+    def give_up(self, _what: object = None) -> None:
+        """Do nothing any more: somebody has looked for something else by now, or in another project."""
+        self._is_open = True
+        self.deleteLater()
 
     def _open(self) -> None:
         panel = self._panel

@@ -98,6 +98,7 @@ class ProjectFile:
         self.backup: Path | None = None
         self._connection = connection
         self._holder = holder
+        self._lost: ProjectLockedError | None = None
         self._lock = threading.RLock()
         self._presence = Presence(path, connection)
         if holder is not None:
@@ -389,17 +390,21 @@ class ProjectFile:
         """Make sure that nobody has taken it over, where it is open for editing; cheap, as it only reads.
 
         Raises:
-            ProjectLockedError: it was taken over; from now on it is read only here.
+            ProjectLockedError: it was taken over, now or earlier; from then on it is read only here.
         """
-        holder = self._holder
-        if holder is None:
-            return
-        with self._reading() as connection:
-            try:
-                lease.require(connection, holder)
-            except ProjectLockedError:
-                self._holder = None
-                raise
+        if self._lost is not None:
+            raise self._lost.with_traceback(None)
+        if self._holder is not None:
+            with self._reading() as connection:
+                self._require_lease(connection, self._holder)
+
+    def _require_lease(self, connection: sqlite3.Connection, holder: lease.LeaseHolder) -> None:
+        """Make sure that the lease is held; who took it over is remembered, whoever hears of it first."""
+        try:
+            lease.require(connection, holder)
+        except ProjectLockedError as error:
+            self._holder, self._lost = None, error
+            raise
 
     def _tidy(self) -> None:
         if self._holder is None or not self._has_edited:
@@ -431,17 +436,15 @@ class ProjectFile:
     @contextmanager
     def _editing(self) -> Iterator[sqlite3.Connection]:
         holder = self._holder
+        if self._lost is not None:
+            raise self._lost.with_traceback(None)
         if holder is None:
             raise ProjectLockedError(
                 f"{self.path.name} is open read only here.", hint="Open it for editing to change something."
             )
         with self._session() as connection, writing(connection):
-            try:
-                lease.require(connection, holder)
-                lease.renew(connection, holder)
-            except ProjectLockedError:
-                self._holder = None
-                raise
+            self._require_lease(connection, holder)
+            lease.renew(connection, holder)
             with self._readable():
                 yield connection
 

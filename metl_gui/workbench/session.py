@@ -346,7 +346,7 @@ class Workbench:
         """Make sure that no other editor has taken over; cheap.
 
         Raises:
-            ProjectLockedError: one has; this one is read only from now on.
+            ProjectLockedError: one has, now or earlier; this one is read only from then on.
         """
         self._project.require_lease()
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from metl_gui.core.edits.elements import SetElements
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.shell.window import Window
 from metl_gui.ui.widgets import dialogs
 from metl_gui.workbench.demo.sample import SampleFolder
@@ -75,6 +77,24 @@ def test_an_edit_of_a_project_that_was_taken_over_is_refused_with_the_way_to_tak
     answer(monkeypatch, "back")
     assert not edit(first)
     assert edit(first)
+
+
+def test_a_job_that_finds_the_project_taken_over_leads_to_the_same_words_and_the_same_way_back(
+    pair: tuple[Window, Window], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    first, second = pair
+    asked = answer(monkeypatch, "close")
+    schema = '{"type": "record", "name": "n", "fields": [{"name": "a", "type": "string"}]}'
+    (tmp_path / "fresh.avsc").write_text(schema)
+    first.imports.import_schemas(Side.EXTRACTION, [tmp_path / "fresh.avsc"])
+    assert asked[0].startswith("The project was taken over by Grace on ")
+    assert not edit(first)
+    first.upkeep.look()
+    assert first.takeover.banner.words.text().startswith("The project was taken over by Grace on ")
+    assert {words.partition(" on ")[0] for words in asked} == {"The project was taken over by Grace"}
+    assert edit(second)
+    first.upkeep.look()
+    assert first.project.value.state == second.project.value.state
 
 
 def test_what_is_done_in_the_window_that_took_it_over_is_shown_in_the_first_one(pair: tuple[Window, Window]) -> None:

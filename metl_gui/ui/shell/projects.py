@@ -264,7 +264,7 @@ class Maintenance(QObject):
 
     Signals:
         failed: a ``MetlError``, once for each project and kind of failure.
-        taken_over: the ``ProjectLockedError`` that says by whom, once.
+        taken_over: the ``ProjectLockedError`` that says by whom, as often as that is looked at.
     """
 
     failed = Signal(object)
@@ -288,11 +288,8 @@ class Maintenance(QObject):
         if workbench is None or self._jobs.running:
             return
         try:
-            workbench.require_lease()
+            self._look_at_lease(workbench)
             has_moved_on = workbench.has_moved_on()
-        except ProjectLockedError as error:
-            self.taken_over.emit(error)
-            return
         except UserError as error:
             self._tell(error)
             return
@@ -302,6 +299,12 @@ class Maintenance(QObject):
             return  # what is merged is the newest state, which nobody reads just now
         elif self._project.value.matrix.edited_count > MANY_EDITED and self._since_change.elapsed() >= _IDLE_MS:
             self.merge(workbench)
+
+    def _look_at_lease(self, workbench: Workbench) -> None:
+        try:
+            workbench.require_lease()
+        except ProjectLockedError as error:
+            self.taken_over.emit(error)
 
     def merge(self, workbench: Workbench) -> None:
         """Merge what was edited into the columns; what is shown stays as it is."""

@@ -15,7 +15,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -70,6 +70,10 @@ class Control:
     def is_enabled(self) -> bool:
         """Whether it can be used."""
         return self.has(_ENABLED)
+
+
+class GoneError(AssertionError):
+    """What was asked is there no more: a window closed, or a list was filled anew, between two questions."""
 
 
 class ScreenReader:
@@ -246,9 +250,12 @@ class ScreenReader:
         )
 
     def until(self, is_so: Callable[[], bool], words: Callable[[], str] = lambda: "waited in vain") -> None:
-        """Wait until something is so."""
+        """Wait until something is so; what goes while it is looked at is looked at again."""
         end = time.monotonic() + _PATIENCE_S
-        while not is_so():
+        while True:
+            with suppress(GoneError):
+                if is_so():
+                    return
             assert self._program.poll() is None, "the program has ended"
             assert time.monotonic() < end, words()
             time.sleep(_PAUSE_S)
@@ -256,10 +263,15 @@ class ScreenReader:
     def call(
         self, bus: str, path: str, interface: str, method: str, signature: str = "", body: tuple[Any, ...] = ()
     ) -> Any:
-        """Call a method on the bus."""
+        """Call a method on the bus.
+
+        Raises:
+            GoneError: there is nothing of that path any more.
+        """
         message = new_method_call(DBusAddress(path, bus, interface), method, signature or None, body)
         reply = self._connection.send_and_get_reply(message, timeout=_PATIENCE_S)
-        assert reply.header.message_type is MessageType.method_return, (method, path, reply.body)
+        if reply.header.message_type is not MessageType.method_return:
+            raise GoneError(method, path, reply.body)
         return reply.body
 
     # inside

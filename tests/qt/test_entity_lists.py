@@ -237,3 +237,7 @@ def test_what_cannot_be_renamed_says_why(window: Window) -> None:
     window.selection.choose(Selected(target=older))
     QTest.keyClick(panel.view, Qt.Key.Key_F2)
     assert "An older version keeps its names" in window.notice.words.text()
+    panel.filter_now("currency")
+    window.selection.choose(Selected(target=place))
+    QTest.keyClick(panel.view, Qt.Key.Key_F2)
+    assert "The filter of the tree hides this attribute" in window.notice.words.text()

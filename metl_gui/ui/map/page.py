@@ -231,9 +231,13 @@ class MapPage(PanelPage):
         place = self._selection.current.target
         self.folding.reveal(self.targets)
         if place is not None and not self.targets.rename(place):
-            is_older = place.attribute is not None
-            words = "An older version keeps its names: rename the attribute in the newest one."
-            words = words if is_older else "Entities keep their names: files, topics and tables go by these."
+            newest = self._project.value.cdm.newest(place.schema)
+            if place.attribute is None:
+                words = "Entities keep their names: files, topics and tables go by these."
+            elif newest is None or place.version != newest.id:
+                words = "An older version keeps its names: rename the attribute in the newest one."
+            else:
+                words = "The filter of the tree hides this attribute: clear it to rename the attribute there."
             self.said.emit(CommandResult(words, is_good=False))
 
     def chosen_on_axis(self, side: Side) -> frozenset[NodeRef]:

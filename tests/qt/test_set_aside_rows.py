@@ -153,6 +153,23 @@ def test_records_that_are_read_too_late_lead_nowhere_in_the_next_project(
     assert (window.page, window.notice.words.text()) == (page, words)
 
 
+@pytest.mark.parametrize("goes_on", [False, True], ids=["nothing", "live"])
+def test_records_that_are_read_too_late_are_not_shown_of_another_run(
+    window: Window, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, goes_on: bool
+) -> None:
+    jobs, panel = HeldJobs(), window.run_page.messages
+    monkeypatch.setattr(panel._reading, "_jobs", jobs)
+    shows_set_aside(window, tmp_path / "errors", "type_mismatch")
+    panel.show_reason("type_mismatch")
+    if goes_on:
+        window.show_page(0)  # where nobody looks at it, nothing newer is read
+        panel.show_live(tmp_path)
+    else:
+        panel.show_run(None)
+    jobs.release()
+    assert not panel.records
+
+
 def test_a_value_that_looks_like_what_is_said_of_it_is_left_out_as_a_whole() -> None:
     told = "payment@1 amount takes a number, and not "
     assert without_value(f'{told}"secret@1 x takes y, and not z"') == told + HIDDEN_VALUE

@@ -92,6 +92,7 @@ class MessagePanel(QFrame):
     def show_live(self, folder: Path) -> None:
         """Follow a run that goes on, by its run folder."""
         self._live = folder
+        self._reading.cancel()
         self.wanted = RecordRequest()
         self.records = []
         self._show()
@@ -157,6 +158,7 @@ class MessagePanel(QFrame):
     def _load(self) -> None:
         wanted = self.wanted
         if wanted.folder is None and not (wanted.is_set_aside and wanted.errors):
+            self._reading.cancel()  # records of a topic may take their time, and are of another run by now
             self._take(JobOutcome([]))
         else:
             self._reading.start("Reading records", lambda _watch: records_of(wanted), self._take)

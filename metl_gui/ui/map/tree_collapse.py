@@ -102,9 +102,10 @@ class TreeCollapseController(QObject):
         self._trees = list(trees)
         self._widths = [panel.sizeHint().width() for _, panel in self._trees]
         self._measuring = pause(self, 0, self._measure)
+        self._again = pause(self, 0, self._give_widths)
         self._is_set = [False, False]
-        self._grown: list[tuple[int, int]] = [(0, 0), (0, 0)]
-        """How wide each tree was before the page made it wider, and since; both 0 where it did not."""
+        self._before = [0, 0]
+        """How wide each tree was before the page made it wider, 0 where it did not."""
         self._by_itself = [False, False]
         self._was_narrow = False
         self.buttons: list[QPushButton] = []
@@ -186,7 +187,7 @@ class TreeCollapseController(QObject):
             if not panel.is_folded and not dock.isHidden() and not dock.isFloating():
                 self._is_set[at] = self._is_set[at] or dock.width() != self._widths[at]
                 self._widths[at] = max(dock.width(), _LEAST_PX)
-                self._grown[at] = (0, 0)
+                self._before[at] = 0
 
     def _follow_page(self) -> None:
         width = self._page.width()
@@ -194,29 +195,31 @@ class TreeCollapseController(QObject):
         if is_narrow != self._was_narrow:  # in between, what a person folds or unfolds stays so
             self._was_narrow = is_narrow
             self._follow_width(is_narrow)
-        granted: dict[Dock, int] = {}
-        for at, (dock, panel) in enumerate(self._trees):
-            if not is_narrow and not panel.is_folded:
-                wish = self._widths[at] if self._is_set[at] else panel.sizeHint().width()
-                self._widths[at] = wish
-                if not dock.isFloating() and (width_wanted := self._granted(at, wish)) != dock.width():
-                    granted[dock] = width_wanted
-        if granted:
-            self._page.resizeDocks([*granted], [*granted.values()], Qt.Orientation.Horizontal)
+        if not is_narrow and self._give_widths():
+            self._again.start()  # what else is laid out now may take them away
         for drawer in self.drawers:
             if drawer.isVisible():
                 drawer.place() if width < themes.px(DRAWER_PX) else drawer.close_drawer()
 
+    def _give_widths(self) -> bool:
+        """Make the trees as wide as they are to be, both at once; return whether one was not."""
+        wanted: dict[Dock, int] = {}
+        for at, (dock, panel) in enumerate(self._trees):
+            if not panel.is_folded:
+                self._widths[at] = self._widths[at] if self._is_set[at] else panel.sizeHint().width()
+                width = self._granted(at, self._widths[at])
+                if width != dock.width() and not dock.isFloating():
+                    wanted[dock] = width
+        if wanted:
+            self._page.resizeDocks([*wanted], [*wanted.values()], Qt.Orientation.Horizontal)
+        return bool(wanted)
+
     def _granted(self, at: int, wish: int) -> int:
         """Return how wide a tree is to be: as it should be at least, and as it was again when less is enough."""
-        width, (before, since) = self._trees[at][0].width(), self._grown[at]
+        width = self._trees[at][0].width()
         if width < wish:
-            self._grown[at] = (before or width, wish)
-            return wish
-        if width == since and wish <= before:
-            self._grown[at] = (0, 0)
-            return before
-        return width
+            self._before[at] = self._before[at] or width
+        return max(wish, self._before[at]) if self._before[at] else width
 
     def _follow_width(self, is_narrow: bool) -> None:
         for at, (_, panel) in enumerate(self._trees):

@@ -132,6 +132,7 @@ INTERNAL: dict[str, tuple[type, ...]] = {
         late_messages.VersionRules,
         key_messages.KeyMessages,
         late_questions.KeyStudy,
+        late_questions.ParentStarts,
         late_questions.LateAnswer,
         member_plan.MemberTables,
         members.FactState,

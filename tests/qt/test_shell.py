@@ -169,6 +169,24 @@ def test_a_scale_that_leaves_no_room_folds_both_trees_and_gives_their_room_to_th
     assert not window.map.folding.is_folded(1)
 
 
+@pytest.mark.parametrize("percent", [100, 150])
+def test_the_number_of_the_live_state_is_never_cut_whatever_the_width(window: Window, percent: int) -> None:
+    head = window.head
+    window.setMinimumSize(0, 0)
+    window.dressing.scale_to(percent)
+    for width in (2_000, 1_600, 1_300, 1_150, 900):
+        window.resize(width * percent // 100, 900)
+        QApplication.processEvents()
+        for state, since in (("89", "2"), ("12,345", "1,234")):
+            head.show_live(
+                f"live: state {state} · Q3, {since} changes since", f"live: state {state}, {since} since", ""
+            )
+            QApplication.processEvents()
+            shown = head.live.text()
+            assert shown.removeprefix("▲  live: ").removeprefix("state ").split(" ")[0].rstrip(",") == state, width
+            assert head.live.width() >= head.live.sizeHint().width(), (width, shown)
+
+
 @pytest.mark.parametrize("size", [(800, 600), (1100, 700), (1300, 800), (1600, 1000)])
 def test_what_stands_in_the_head_bar_keeps_its_place_whatever_it_says(window: Window, size: tuple[int, int]) -> None:
     def places() -> list[QRect]:

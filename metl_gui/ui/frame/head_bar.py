@@ -135,19 +135,22 @@ class HeadBar(QWidget):
             tip: who published it, and when.
         """
         self._live_words = words, short, tip
-        has_room = self.width() >= themes.px(_ROOM_FOR_LIVE_PX)
-        room = _LONGEST_LIVE_PX if has_room else _SHORT_LIVE_PX
-        metrics = QFontMetricsF(themes.scaled(1.0, bold=True))
-        fits = metrics.horizontalAdvance(words) <= themes.px(_LONGEST_LIVE_PX)
-        shown = words if has_room and fits else short  # a name cut in two says nothing: the tip has it
-        if self.width() < themes.px(_ROOM_FOR_CHANGES_PX):
-            shown, room = shown.partition(",")[0], _LEAST_LIVE_PX
-        self.live.setText(f"▲  {shown}")
+        state = short.partition(", ")[0]  # 12,345 has a comma, too
+        forms, room = [state, state.replace("state ", "")], _LEAST_LIVE_PX
+        if self.width() >= themes.px(_ROOM_FOR_CHANGES_PX):
+            forms, room = [short, *forms], _SHORT_LIVE_PX
+        if self.width() >= themes.px(_ROOM_FOR_LIVE_PX):
+            forms, room = [words, *forms], _LONGEST_LIVE_PX
+        slot = themes.px(room + _UNDO_PAD_PX)
+        for form in forms:  # what is cut in two says nothing, or another state: the tip has all of it
+            self.live.setText(f"▲  {form}")
+            if self.live.sizeHint().width() <= slot:
+                break
         self.live.setAccessibleName(words)
         self.live.setToolTip(plain_tip(f"{words}\n{tip}"))
         self.live.setVisible(bool(words))
         self.live.updateGeometry()
-        self._live_slot.setFixedWidth(themes.px(room + _UNDO_PAD_PX))
+        self._live_slot.setFixedWidth(slot)
         self._live_slot.setVisible(self._form < 2)
 
     @property

@@ -14,6 +14,8 @@ from enum import StrEnum
 from itertools import islice
 from typing import TypeAlias
 
+import msgspec
+
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Attribute, Side, Version
@@ -48,9 +50,8 @@ RefusedWords: TypeAlias = Callable[[BlockKey, Element], str]
 """Say what typed columns refuse of the sampled values of a cell; nothing where they take all of them."""
 
 
-@dataclass(frozen=True, slots=True)
-class ListRow:
-    """One attribute of a list.
+class ListRow(msgspec.Struct, frozen=True, gc=False):
+    """One attribute of a list, of which nothing that it holds knows: so no garbage is looked for among many of them.
 
     Args:
         attribute: itself.
@@ -109,6 +110,10 @@ class BlockLists:
         return tuple(Element(row.partner.id, row.id) for row in self.left if row.partner is not None)
 
 
+_Partner: TypeAlias = tuple[Attribute, TypeVerdict, str]
+"""What an attribute is mapped with, and ``verdict`` and ``refused`` of both."""
+
+
 def _no_note(_side: Side, _version: Version, _attribute: Attribute) -> Note:
     return Note()
 
@@ -127,19 +132,21 @@ def lists_of(
         return BlockLists(key)
     block = document.matrix.block(*key) or Block(*key)
     columns, rows = {a.id: a for a in version.attributes}, {a.id: a for a in entity_version.attributes}
-    known = [e for e in block.elements if e.p in columns and e.q in rows]
     verdicts: dict[tuple[object, ...], TypeVerdict] = {}
-
-    def verdict(source: Attribute, target: Attribute) -> TypeVerdict:
+    to_right: dict[int, _Partner] = {}
+    to_left: dict[int, _Partner] = {}
+    for element in block.elements:
+        source, target = columns.get(element.p), rows.get(element.q)
+        if source is None or target is None:
+            continue
         kinds = source.type, source.logical, source.scale, target.type, target.logical, target.scale
-        found = verdicts.get(kinds)
-        if found is None:
-            found = verdicts[kinds] = type_verdict(source, target)
-        return found
-
-    signs = {e: (verdict(columns[e.p], rows[e.q]), refused(key, e)) for e in known}
-    left = _Side(document, Side.EXTRACTION, version, {e.p: (rows[e.q], *signs[e]) for e in known})
-    right = _Side(document, Side.CDM, entity_version, {e.q: (columns[e.p], *signs[e]) for e in known})
+        verdict = verdicts.get(kinds)
+        if verdict is None:
+            verdict = verdicts[kinds] = type_verdict(source, target)
+        words = refused(key, element)
+        to_right[element.p], to_left[element.q] = (target, verdict, words), (source, verdict, words)
+    left = _Side(document, Side.EXTRACTION, version, to_right)
+    right = _Side(document, Side.CDM, entity_version, to_left)
     lost_left = {loss.p_lineage: loss.reason for loss in block.open_losses}
     lost_right = {loss.q_lineage: loss.reason for loss in block.open_losses}
     return BlockLists(key, left.rows(lost_left, note_of), right.rows(lost_right, note_of))
@@ -160,7 +167,7 @@ class _Side:
     document: Document
     side: Side
     version: Version
-    partners: dict[int, tuple[Attribute, TypeVerdict, str]]
+    partners: dict[int, _Partner]
 
     def rows(self, lost: dict[int, str], note_of: NoteOf) -> tuple[ListRow, ...]:
         new = {a.id for a in self.document.tree(self.side).new_attributes(self.version)}

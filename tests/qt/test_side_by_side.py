@@ -8,8 +8,10 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.matrix.layout.camera import Camera, fitted
 from metl_gui.ui.matrix.view import MatrixView
+from metl_gui.ui.project.selection import Selected, place_of_version
 from metl_gui.ui.shell.window import Window
 from metl_gui.workbench.session import Workbench
 from tests.qt.conftest import activate
@@ -118,6 +120,29 @@ def test_ctrl_g_goes_there_in_the_view_that_was_worked_in(window: Window) -> Non
     assert shows_cells(second)
     assert second.hasFocus()
     assert first.camera == fitted(first.frame)
+
+
+def test_what_the_status_bar_says_is_selected_is_shown_in_the_view_that_was_worked_in(window: Window) -> None:
+    first, second = two_views(window)
+    block, document = blocks(window)[0], window.project.value
+    fields = [place_of_version(document, Side.EXTRACTION, block.key[0], each.p) for each in block.elements[:2]]
+    second.setFocus()
+    window.selection.choose(Selected().with_places(Side.EXTRACTION, tuple(fields), fields[0]))
+    first.fit()
+    second.fit()
+    QTest.mouseClick(window.status.selected, LEFT)
+    assert second.camera != fitted(second.frame)
+    assert first.camera == fitted(first.frame)
+
+
+def test_a_visit_to_another_page_leads_back_to_the_view_that_was_worked_in(window: Window) -> None:
+    _, second = two_views(window)
+    second.setFocus()
+    for key in (Qt.Key.Key_2, Qt.Key.Key_1):
+        QTest.keyClick(window, key, CONTROL)
+        QApplication.processEvents()
+    assert window.page == 0
+    assert second.hasFocus()
 
 
 def test_both_views_and_their_places_are_there_at_the_next_opening(

@@ -260,7 +260,7 @@ class Window(QMainWindow):
 
     def _at_hand(self, number: int) -> QWidget:
         run, warehouse = self.run_page.setup, self.warehouse.page
-        return (self.map.matrix, self.review.list.view, run.at_hand, warehouse.at_hand)[number]
+        return (self.map.sides.worked_in, self.review.list.view, run.at_hand, warehouse.at_hand)[number]
 
     # building
 
@@ -416,7 +416,7 @@ class Window(QMainWindow):
 
     def _fit_selected(self) -> None:
         self.show_page(0)
-        self.map.matrix.fit_selection()
+        self.map.sides.worked_in.fit_selection()
 
     def _tell_said(self, said: CommandResult) -> None:
         self.notify(said.text, said.action, said.callback, said.is_good)

@@ -42,6 +42,7 @@ from metl_gui.engine.streaming import file_states, planner, staged_batches
 from metl_gui.engine.tasks import task
 from metl_gui.registry import addresses as places
 from metl_gui.ui.messages import pairs
+from metl_gui.ui.project import block_lists
 from metl_gui.warehouse import audit, forgotten_keys, key_messages, status
 from metl_gui.warehouse import late_messages as late_questions
 from metl_gui.warehouse.plans import access_plan, declared_tests, index_plan, statements

@@ -92,6 +92,7 @@ INTERNAL: dict[str, tuple[type, ...]] = {
         staged_rows.StagingFailed,
     ),
     "within one process": (
+        block_lists.ListRow,
         files.FileListing,
         file_states.Piece,
         file_states.SeenFile,

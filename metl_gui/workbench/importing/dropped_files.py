@@ -267,25 +267,33 @@ def _sort_project(path: Path, projects: list[Path], refused: list[SkippedSource]
 
 def _sort_table(path: Path, tables: list[FoundTable | UnreadTable], refused: list[SkippedSource]) -> None:
     try:
-        head = foreign_head(path)
-        if head is not None:
-            tables.append(UnreadTable(path, head.titles))
-            return
-        table = mapping_table.read_table(path)
+        tables.append(_table_of(path))
     except SchemaError as error:
         refused.append(SkippedSource(str(path), _reason(error)))
-    else:
-        tables.append(FoundTable(path, len(table.rows), len(table.problems)))
+
+
+def _table_of(path: Path) -> FoundTable | UnreadTable:
+    head = foreign_head(path)
+    if head is not None:
+        return UnreadTable(path, head.titles)
+    table = mapping_table.read_table(path)
+    return FoundTable(path, len(table.rows), len(table.problems))
 
 
 def _sort_workbook(
     path: Path, sheets: list[FoundSheet], tables: list[FoundTable | UnreadTable], refused: list[SkippedSource]
 ) -> None:
-    """Take a workbook for answers when it has their sheet, else for a mapping."""
+    """Take a workbook for answers when it has their sheet, or when it is no table either; else for a mapping."""
     try:
-        if SHEET not in sheet_names(path):
-            _sort_table(path, tables, refused)
-            return
+        names = sheet_names(path)
+        if SHEET not in names:
+            try:
+                tables.append(_table_of(path))
+            except SchemaError:
+                if mapping_table.SHEET in names:
+                    raise
+            else:
+                return
         sheet = read_sheet(path, SHEET, (ANSWER, KEY))
     except SchemaError as error:
         refused.append(SkippedSource(str(path), _reason(error)))

@@ -276,6 +276,25 @@ def test_an_unknown_name_is_said_under_the_line_and_escape_closes_it(window: Win
     assert QApplication.focusWidget() is window.map.matrix
 
 
+def test_the_name_that_a_bookmark_begins_with_says_what_is_selected_or_that_it_is_a_place(
+    make_window: Callable[[], Window], sample: SampleFolder
+) -> None:
+    window = make_window()
+    window.show_project(Workbench.open(sample.project))
+    activate(window)
+    sheet, matrix = window.map.going.bookmark_sheet, window.map.matrix
+    window.selection.choose(Selected())
+    matrix.setFocus()
+    QTest.keyClick(matrix, Qt.Key.Key_D, CONTROL)
+    assert sheet.line.text() == "Place"
+    QTest.keyClick(sheet.line, Qt.Key.Key_Escape)
+    block = blocks(window)[0]
+    at_cell(window, block.key, block.elements[0])
+    matrix.setFocus()
+    QTest.keyClick(matrix, Qt.Key.Key_D, CONTROL)
+    assert " → " in sheet.line.text()
+
+
 def test_a_bookmark_leads_back_to_zoom_and_selection_and_outlives_the_window(
     make_window: Callable[[], Window], sample: SampleFolder
 ) -> None:

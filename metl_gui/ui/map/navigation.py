@@ -350,7 +350,7 @@ class NavigationController(QObject):
             if version is not None and place.attribute is not None:
                 words += f" {path_of(document, side, version, place.attribute)}"
             parts.append(words)
-        return " → ".join(parts) or "LinkPlace"
+        return " → ".join(parts) or "Place"
 
 
 def _place(end: SearchNode | None) -> NodeRef | None:

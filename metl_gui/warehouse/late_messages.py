@@ -123,7 +123,7 @@ def key_study(target: WarehouseTarget, shapes: TableShapes, table: str, key: Seq
         one.table for one in shapes.dimensions if any(table == reference.dimension for reference in one.cascades)
     )
     reading = read_key(target, shapes, shape, key)
-    parents = tuple(_starts(target, shapes, one, reading) for one in shape.cascades)
+    parents = _parents(target, shapes, shape, reading) if shape.cascades else ()
     facts = tuple(_facts(target, shapes, shape, key))
     study = KeyStudy(reading=reading, shape=shape, facts=facts, followers=followers, parents=parents)
     return msgspec.structs.replace(study, before=study.versions())
@@ -157,21 +157,25 @@ def late_answer(
     return LateAnswer(effect, tuple(_shown(study, after)))
 
 
-def _starts(
-    target: WarehouseTarget, shapes: TableShapes, reference: ReferenceShape, reading: KeyMessages
-) -> ParentStarts:
+def _parents(
+    target: WarehouseTarget, shapes: TableShapes, shape: DimensionShape, reading: KeyMessages
+) -> tuple[ParentStarts, ...]:
     """Read when versions of the parents begin that the messages of a key refer to, or its states."""
     own = member_versions(reading.messages, reading.key, reading.rules, reading.columns)
     of_messages = reading.columns([one.values for one in reading.messages])
+    known = [*(one.by_version for one in own.versions), *of_messages]
+    return tuple(_starts(target, shapes, one, known) for one in shape.cascades)
+
+
+def _starts(
+    target: WarehouseTarget, shapes: TableShapes, reference: ReferenceShape, known: Sequence[Values]
+) -> ParentStarts:
     parent, parts = shapes.dimension(reference.dimension), len(reference.on)
     query = f"""SELECT valid_from FROM {name(parent.table)} WHERE {name(parent.version_key)} > 0
         AND {has_key([part.name for part in parent.key])} ORDER BY version_number"""
     starts = {
         key: tuple(at for (at,) in target.rows(query, list(key)) if at is not None)
-        for key in {
-            _parent_key(values, reference.role, parts)
-            for values in (*(one.by_version for one in own.versions), *of_messages)
-        }
+        for key in {_parent_key(values, reference.role, parts) for values in known}
     }
     return ParentStarts(reference.role, reference.dimension, parts, starts)
 

@@ -60,36 +60,19 @@ def _scope_row(id_: str, scope: VersionScope) -> WindowRow:
     )
 
 
-def _fold_row(id_: str, text: str, key: str, side: Side) -> WindowRow:
-    def is_folded(window: Window) -> bool:
-        return _are_chosen(window, side, window.map.planes.folded(side))
+def _band_row(id_: str, text: str, key: str, side: Side, *, pins: bool = False) -> WindowRow:
+    """Make the row that folds, or pins, what is chosen of a tree."""
 
-    return WindowRow(
-        id_,
-        "View > Fold and pin",
-        text,
-        key,
-        lambda w: w.map.planes.fold(side, w.map.chosen_on_axis(side)),
-        _chosen_of(side),
-        is_checked=is_folded,
-        scope="matrix",
-    )
+    def turn(window: Window) -> None:
+        planes = window.map.planes
+        (planes.pin if pins else planes.fold)(side, window.map.chosen_on_axis(side))
 
+    def is_so(window: Window) -> bool:
+        planes = window.map.planes
+        return _are_chosen(window, side, planes.pinned(side) if pins else planes.folded(side))
 
-def _pin_row(id_: str, text: str, key: str, side: Side) -> WindowRow:
-    def is_pinned(window: Window) -> bool:
-        return _are_chosen(window, side, window.map.planes.pinned(side))
-
-    return WindowRow(
-        id_,
-        "View > Fold and pin",
-        text,
-        key,
-        lambda w: w.map.planes.pin(side, w.map.chosen_on_axis(side)),
-        _chosen_of(side),
-        is_checked=is_pinned,
-        scope="matrix",
-    )
+    when = _chosen_of(side)
+    return WindowRow(id_, "View > Fold and pin", text, key, turn, when, is_checked=is_so, scope="matrix")
 
 
 def _are_chosen(window: Window, side: Side, nodes: frozenset[NodeRef]) -> bool:
@@ -142,10 +125,10 @@ MAP_ROWS = (
         lambda w: w.map.planes.switch_everything(),
         scope="matrix",
     ),
-    _fold_row("fold_column", "Fold the chosen columns", "X", Side.EXTRACTION),
-    _fold_row("fold_row", "Fold the chosen rows", "Y", Side.CDM),
-    _pin_row("pin_column", "Pin the chosen columns", "Shift+X", Side.EXTRACTION),
-    _pin_row("pin_row", "Pin the chosen rows", "Shift+Y", Side.CDM),
+    _band_row("fold_column", "Fold the chosen columns", "X", Side.EXTRACTION),
+    _band_row("fold_row", "Fold the chosen rows", "Y", Side.CDM),
+    _band_row("pin_column", "Pin the chosen columns", "Shift+X", Side.EXTRACTION, pins=True),
+    _band_row("pin_row", "Pin the chosen rows", "Shift+Y", Side.CDM, pins=True),
     WindowRow(
         "unfold_all", "View > Fold and pin", "Unfold and unpin everything", does=lambda w: w.map.planes.unfold_all()
     ),

@@ -258,11 +258,10 @@ def _logged(row: tuple[Any, ...]) -> LoggedEdit:
 
 def _group(connection: sqlite3.Connection, row: tuple[Any, ...]) -> LoggedGroup:
     group, states, title, original_states, who, when_ms, door, depth, is_cut, is_taken_back = row
-    if original_states > 1:
-        # What commands say of their edits is relied on; a window calls an import what it is.
-        is_named = door == WINDOW
-        more = f"{title} and {original_states - 1} more"
-        title = group_title(title, _titles_of_original(connection, group)) if is_named else more
+    if original_states > 1 and door == WINDOW:
+        title = group_title(title, _titles_of_original(connection, group))
+    elif original_states > 1:  # what commands say of their edits is relied on
+        title = f"{title} and {original_states - 1} more"
     return LoggedGroup(group, states, title, who, when_ms, door, depth % 2 == 1, bool(is_cut), bool(is_taken_back))
 
 

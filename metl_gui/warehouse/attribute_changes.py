@@ -18,7 +18,7 @@ import msgspec
 from sqlglot import exp
 
 from metl_gui.core.dimensional.histories import EntityHistory
-from metl_gui.core.dimensional.models.widening import is_wider
+from metl_gui.core.dimensional.models.wider_types import is_wider
 from metl_gui.warehouse.databases.target import TargetError, WarehouseTarget
 from metl_gui.warehouse.plans.access_plan import declared
 from metl_gui.warehouse.plans.dialects import fitted

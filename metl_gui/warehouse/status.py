@@ -14,7 +14,7 @@ from metl_gui.core.dimensional.loads.load_report import LoadReport
 from metl_gui.core.dimensional.loads.missing_members import MissingMember
 from metl_gui.core.dimensional.loads.rebuild_cost import RebuildCost
 from metl_gui.core.dimensional.models.model_changes import DeclarationChange, model_changes
-from metl_gui.core.dimensional.models.widening import widened_entities
+from metl_gui.core.dimensional.models.wider_types import widened_entities
 from metl_gui.core.warehouse_model import Model
 from metl_gui.warehouse.compaction import compacted_before
 from metl_gui.warehouse.databases.target import WarehouseTarget, has_columns

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import msgspec
 
 from metl_gui.core.dimensional.models.model_changes import change_words, model_changes
-from metl_gui.core.dimensional.models.widening import widened_entities
+from metl_gui.core.dimensional.models.wider_types import widened_entities
 from metl_gui.core.warehouse_model import Model
 from metl_gui.warehouse.attribute_changes import (
     FollowedAttributes,

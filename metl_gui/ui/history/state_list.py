@@ -27,7 +27,7 @@ from metl_gui.ui.widgets.rows import (
     paint_words,
     quiet_ink,
 )
-from metl_gui.workbench.history.folding import rows_page
+from metl_gui.workbench.history.state_rows import rows_page
 from metl_gui.workbench.history.states import PastState, StateFilter, StatePage
 from metl_gui.workbench.session import Workbench
 

@@ -20,7 +20,7 @@ from metl_gui.ui.project.text import number_of
 from metl_gui.ui.widgets.dialogs import show_about
 from metl_gui.workbench.mapping.todo import Marked, recalling
 from metl_gui.workbench.model import lineages
-from metl_gui.workbench.model.attribute_list import like
+from metl_gui.workbench.model.pasted_attributes import like
 from metl_gui.workbench.session import EditOrigin
 
 

@@ -42,8 +42,8 @@ from metl_gui.ui.widgets.empty_bar import BarOfRows
 from metl_gui.ui.widgets.fitted_dialog import FittedDialog
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
-from metl_gui.workbench.model.attribute_list import read_attributes
 from metl_gui.workbench.model.edit_effects import EditOutcome
+from metl_gui.workbench.model.pasted_attributes import read_attributes
 
 _SHOWN = 4
 NEW_ENTITY = 0

@@ -261,7 +261,7 @@ class PastState:
         states: how many states it stands for, more than 1 where the log was compacted.
         is_cut: its undo group cannot be taken back any more, because the log was compacted.
         undoes: the undo group that it takes back.
-        folded: the states that a row stands for, newest first, where these are several; see ``folding``.
+        folded: the states that a row stands for, newest first, where these are several; see ``state_rows``.
         is_undone: nothing remains of them, as the last takes the first back.
     """
 

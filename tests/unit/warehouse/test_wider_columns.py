@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from metl_gui.core.dimensional.histories import EntityHistory, HistoryColumn
-from metl_gui.core.dimensional.models.widening import is_wider, widened_entities
+from metl_gui.core.dimensional.models.wider_types import is_wider, widened_entities
 from metl_gui.core.dimensional.rows.messages import Message
 from metl_gui.core.warehouse_model import Column, Dimension, Fact, Junk, Model, Periodic, Reference
 from metl_gui.warehouse.audit import audit

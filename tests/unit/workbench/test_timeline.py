@@ -10,7 +10,7 @@ from metl_gui.core.edits.titles import past_tense
 from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.trees.nodes import Side
 from metl_gui.store.edit_log import RetentionPolicy
-from metl_gui.workbench.history.folding import rows_page
+from metl_gui.workbench.history.state_rows import rows_page
 from metl_gui.workbench.history.states import StateFilter, Weight, find_state, states_page, timeline, together
 from metl_gui.workbench.publishing.publication import judge, publish
 from metl_gui.workbench.session import EditOrigin, Workbench

@@ -57,7 +57,7 @@ _REMARK = re.compile(r",?\s*--\s.*")
 
 
 @dataclass(frozen=True, slots=True)
-class AttributeList:
+class PastedAttributes:
     """What was read of a list.
 
     Args:
@@ -71,7 +71,7 @@ class AttributeList:
     left: int = 0
 
 
-def read_attributes(text: str) -> AttributeList:
+def read_attributes(text: str) -> PastedAttributes:
     """Read a list of names and types; lines that are none, as the first one of a table, are passed over."""
     found: dict[str, AttributeDeclaration] = {}
     unknown: dict[str, None] = {}
@@ -96,7 +96,7 @@ def read_attributes(text: str) -> AttributeList:
         is_required = written.endswith("!") or any(each.strip().casefold() in _REQUIRED for each in columns[2:3])
         doc = next((each.strip() for each in columns[2:] if each.strip().casefold() not in _NEED_WORDS), "")
         found[path] = AttributeDeclaration(path, *(type_ or ("string", "", None)), not is_required, doc)
-    return AttributeList(tuple(found.values()), tuple(unknown), left)
+    return PastedAttributes(tuple(found.values()), tuple(unknown), left)
 
 
 def like(attributes: Iterable[Attribute]) -> tuple[AttributeDeclaration, ...]:

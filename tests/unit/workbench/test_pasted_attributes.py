@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from metl_gui.core.trees.declarations import TYPES
 from metl_gui.core.trees.types import type_name
-from metl_gui.workbench.model.attribute_list import MOST_ATTRIBUTES, AttributeList, read_attributes
+from metl_gui.workbench.model.pasted_attributes import MOST_ATTRIBUTES, PastedAttributes, read_attributes
 
 
-def told(found: AttributeList) -> list[tuple[str, str, bool, str]]:
+def told(found: PastedAttributes) -> list[tuple[str, str, bool, str]]:
     return [(a.path, type_name(a), not a.optional, a.doc) for a in found.attributes]
 
 

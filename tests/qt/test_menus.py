@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QMenu
 
 from metl_gui.ui.actions.menus import SUB_MENU
 from metl_gui.ui.actions.table import MENUS
-from metl_gui.ui.shell.action_table import ORDER
+from metl_gui.ui.shell.action_rows.action_table import ORDER
 from metl_gui.ui.shell.window import Window
 
 LONGEST = 26

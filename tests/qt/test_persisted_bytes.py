@@ -24,7 +24,7 @@ from metl_gui.ui.project import selection
 from metl_gui.ui.project.selection import Dragged, NodeRef, Selected
 from metl_gui.ui.project.settings import ViewSettings, stored_settings
 from metl_gui.ui.registries.controller import Watched, watched_of
-from metl_gui.ui.shell.action_table import all_rows
+from metl_gui.ui.shell.action_rows.action_table import all_rows
 from metl_gui.ui.shell.view_state import visit_of
 from metl_gui.ui.shell.window import Window
 from metl_gui.ui.table import panel as mapping_list

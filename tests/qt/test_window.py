@@ -20,8 +20,8 @@ from metl_gui.ui import main
 from metl_gui.ui.actions.shortcut_sheet import lines_of
 from metl_gui.ui.actions.table import MENUS, SCOPES, always
 from metl_gui.ui.project.selection import NodeRef, Selected, still_there
-from metl_gui.ui.shell.action_table import all_rows
-from metl_gui.ui.shell.conditions import can_begin
+from metl_gui.ui.shell.action_rows.action_table import all_rows
+from metl_gui.ui.shell.action_rows.conditions import can_begin
 from metl_gui.ui.shell.window import Window
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.theming.theme import contrast

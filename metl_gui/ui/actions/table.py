@@ -1,6 +1,6 @@
 """One row of the action table; menus, buttons, palette, keys and the shortcut sheet are built from the rows.
 
-The rows themselves stand in the shell, which knows what they act on (``metl_gui.ui.shell.action_table``).
+The rows themselves stand in the shell, which knows what they act on (``metl_gui.ui.shell.action_rows.action_table``).
 """
 
 from __future__ import annotations

@@ -43,14 +43,14 @@ from metl_gui.ui.run.commands import RunCommands
 from metl_gui.ui.run.page import RunPage
 from metl_gui.ui.run.processes import SparkRuns
 from metl_gui.ui.search.docks import ListDocks
-from metl_gui.ui.shell.action_table import ORDER, all_rows
+from metl_gui.ui.shell.action_rows.action_table import ORDER, all_rows
+from metl_gui.ui.shell.action_rows.review_actions import CARD_KEYS
 from metl_gui.ui.shell.commands import WindowCommands
 from metl_gui.ui.shell.first_steps import FirstStepsController
 from metl_gui.ui.shell.layout import FloatingDocks, WindowLayout, fill_panels, fill_recent
 from metl_gui.ui.shell.notices import NoticeController
 from metl_gui.ui.shell.project_status import ProjectFacts
 from metl_gui.ui.shell.projects import Maintenance, PreparedProject, ProjectOpener, Projects
-from metl_gui.ui.shell.review_actions import CARD_KEYS
 from metl_gui.ui.shell.setting_commands import SettingCommands
 from metl_gui.ui.shell.shutdown import QUITTING, ShutdownController
 from metl_gui.ui.shell.takeover import TakeoverController

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.actions.table import EditCondition, always
 from metl_gui.ui.exports.picture import export_picture
-from metl_gui.ui.shell.conditions import (
+from metl_gui.ui.shell.action_rows.conditions import (
     WindowRow,
     all_of,
     can_begin,

@@ -35,7 +35,7 @@ How to add one. A row says all of it: where it stands, what people read, its key
 
 from __future__ import annotations
 
-from metl_gui.ui.shell import (
+from metl_gui.ui.shell.action_rows import (
     map_actions,
     map_dock_actions,
     review_actions,
@@ -43,7 +43,7 @@ from metl_gui.ui.shell import (
     warehouse_actions,
     window_actions,
 )
-from metl_gui.ui.shell.conditions import WindowRow
+from metl_gui.ui.shell.action_rows.conditions import WindowRow
 
 ROOMS: tuple[tuple[WindowRow, ...], ...] = (
     window_actions.TABLE,

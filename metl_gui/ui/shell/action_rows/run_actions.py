@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from metl_gui.ui.lanes.orders import ORDERS
-from metl_gui.ui.shell.conditions import Condition, WindowRow, all_of, can_run, has_project
+from metl_gui.ui.shell.action_rows.conditions import Condition, WindowRow, all_of, can_run, has_project
 
 if TYPE_CHECKING:
     from metl_gui.ui.shell.window import Window

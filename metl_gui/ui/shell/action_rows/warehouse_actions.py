@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from metl_gui.ui.context.app_context import PAGES
-from metl_gui.ui.shell.conditions import WindowRow, all_of, can_edit, can_run, has_project
+from metl_gui.ui.shell.action_rows.conditions import WindowRow, all_of, can_edit, can_run, has_project
 
 if TYPE_CHECKING:
     from metl_gui.ui.shell.window import Window

@@ -13,7 +13,7 @@ from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.actions.table import EditCondition
 from metl_gui.ui.matrix.layout.content import SortOrder
 from metl_gui.ui.matrix.painting.paint_context import Overlay, Sign, Tinting
-from metl_gui.ui.shell.conditions import (
+from metl_gui.ui.shell.action_rows.conditions import (
     Condition,
     WindowRow,
     all_of,

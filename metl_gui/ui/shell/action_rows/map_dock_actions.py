@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 
 from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.actions.table import EditCondition
-from metl_gui.ui.shell.conditions import (
+from metl_gui.ui.shell.action_rows.conditions import (
     Condition,
     WindowRow,
     all_of,

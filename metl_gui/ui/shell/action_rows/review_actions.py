@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from metl_gui.ui.actions.table import EditCondition
 from metl_gui.ui.review.card import AnswerKind
-from metl_gui.ui.shell.conditions import (
+from metl_gui.ui.shell.action_rows.conditions import (
     WindowRow,
     all_of,
     can_edit,

@@ -38,6 +38,23 @@ _DAY_SECONDS = 24 * 3600
 class Parser(argparse.ArgumentParser):
     """Reads the arguments; what it says of wrong ones is safe for a terminal, whatever they hold."""
 
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        """Read options wherever they stand, also between a command's project and names of which there may be none.
+
+        Python's own reading takes such names for missing where an option stands before them, and refuses them then.
+        """
+        namespace, left = super().parse_known_args(args, namespace)
+        several = next((each for each in self._get_positional_actions() if each.nargs == "*"), None)
+        if (
+            several is None
+            or not left
+            or getattr(namespace, several.dest)
+            or any(each.startswith("-") for each in left)
+        ):
+            return namespace, left
+        setattr(namespace, several.dest, left)
+        return namespace, []
+
     def error(self, message: str) -> NoReturn:
         """End with exit code 2, the usage and a message."""
         super().error(printable(message))

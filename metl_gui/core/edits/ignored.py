@@ -65,7 +65,7 @@ class IgnoreAttributes:
             raise EditError(
                 f"{names} of {schema.name} {'is' if len(mapped) == 1 else 'are'} mapped.",
                 "What is mapped cannot be marked as never to be mapped.",
-                "Say that the mapping goes too, or leave it as it is.",
+                "To clear its mapping too, say --unmap. Or leave it as it is.",
             )
         for block in blocks_of(draft, self.side, schema.id):
             zeros = tuple(elements_of(draft, self.side, block, asked))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from metl_gui.cli.main import main
 from metl_gui.workbench.session import Workbench
 from tests.unit.cli.test_commands import Metl, metl
 from tests.unit.workbench.conftest import fill, write_table
@@ -58,6 +59,26 @@ def test_the_list_can_be_of_some_names_and_statuses_with_the_progress_of_these(m
     assert {each["path"]: each["status"] for each in document["attributes"]}["id"] == "mapped"
     assert document["extraction"] == document["schemas"][0]["progress"]
     assert document["cdm"]["attributes"] == 0
+    assert metl("todo", project, "--status", "mapped", "--status", "open", ORDERS)[1] == document
+    assert metl("--json", "todo", "--status", "mapped", project, "--status", "open", ORDERS)[1] == document
+
+
+def test_names_behind_an_option_are_names_and_what_is_no_option_is_refused_by_name(
+    metl: Metl, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert metl("todo", project, "--tree", "cdm", "payment", "payment")[0] == 0
+    capsys.readouterr()
+    with pytest.raises(SystemExit) as ended:
+        main(["todo", str(project), "--tree", "cdm", "payment", "--far"])
+    assert ended.value.code == 2
+    assert "unrecognized arguments: payment --far" in capsys.readouterr().err
+
+
+def test_what_is_mapped_is_marked_once_its_mapping_may_go_too(metl: Metl, project: Path) -> None:
+    code, _, said = metl("ignore", project, f"{ORDERS}.id", "--reason", "internal")
+    assert code == 1
+    assert "To clear its mapping too, say --unmap." in said
+    assert metl("ignore", project, f"{ORDERS}.id", "--reason", "internal", "--unmap")[0] == 0
 
 
 def test_what_is_mapped_needs_unmap_and_what_was_marked_can_be_taken_back(metl: Metl, project: Path) -> None:

@@ -46,6 +46,7 @@ def paint_cells(painter: QPainter, look: PaintContext) -> frozenset[Sign]:
     known = {(tile.x, tile.y): tile for tile in blocks}
     tints = _tints(look, wide.items, tall.items, blocks)
     boxes = BoxPainter(painter, look.ratio, CORNER, is_vector=look.is_vector)
+    _fill_between(painter, look, boxes.radius, (wide, tall))
     _paint_null_frames(boxes, look, (wide, tall), known)
     signs: set[Sign] = set()
     letters = TextPainter(painter, look.ratio, is_vector=look.is_vector, factor=0.82)
@@ -88,6 +89,27 @@ def _box(wide: Edges, tall: Edges, x: int, y: int) -> QRectF:
     left, width = wide.stretch(x)
     top, height = tall.stretch(y)
     return QRectF(left, top, width, height)
+
+
+def _fill_between(painter: QPainter, look: PaintContext, radius: float, edges: tuple[Edges, Edges]) -> None:
+    """Fill what the boxes of blocks leave free: between them, and around their corners."""
+    wide, tall = edges
+    width, height = look.size
+    least = min((end - begin for each in edges for begin, end in zip(each.begin, each.end, strict=True)), default=0.0)
+    if look.is_vector or not look.ratio.is_integer() or least < 2 * radius:
+        painter.fillRect(QRectF(0, 0, width, height), look.theme.panel)
+        return
+    for left, right in _gaps(wide, 0.0, width):
+        painter.fillRect(QRectF(left, 0, right - left, height), look.theme.panel)
+    for top, bottom in _gaps(tall, radius, height):
+        painter.fillRect(QRectF(0, top, width, bottom - top), look.theme.panel)
+
+
+def _gaps(edges: Edges, reach: float, length: float) -> list[tuple[float, float]]:
+    """Return the stretches of a side between boxes, longer by a reach into these, as far as they are in sight."""
+    low = [0.0, *(max(end - reach, 0.0) for end in edges.end)]
+    high = [*(min(begin + reach, length) for begin in edges.begin), length]
+    return [(begin, end) for begin, end in zip(low, high, strict=True) if begin < end]
 
 
 def _paint_null_frames(

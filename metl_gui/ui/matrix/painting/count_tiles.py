@@ -63,10 +63,12 @@ def paint_tiles(painter: QPainter, look: PaintContext, levels: tuple[Level, Leve
         radius = round(_CORNER_PX * look.ratio)
         is_rounded = min(columns.median_length, rows.median_length) >= _ROUNDED_FROM_PX * look.ratio
         laid_out = plates(columns, rows, numbers, radius if is_rounded else 0)
-        if look.pixels is None:
-            painter.drawImage(QPointF(0, 0), laid_out.image(colours.table, look.ratio))
-        else:
+        if look.pixels is not None:
             laid_out.paint(look.pixels, colours.table)
+        elif look.ratio.is_integer():
+            laid_out.draw(painter, colours.table, look.ratio)
+        else:
+            painter.drawImage(QPointF(0, 0), laid_out.image(colours.table, look.ratio))
     if not _is_one_element(levels):
         _paint_words(painter, look, laid, colours)
     _paint_waiting(painter, laid, look.theme)

@@ -153,8 +153,10 @@ class TileCache:
             is_comparing=self.is_comparing,
             refused=self.refused,
         )
-        if is_new and (look.levels == (Level.ATTRIBUTE, Level.ATTRIBUTE) or None in look.levels):
+        has_tiles = None not in look.levels and look.levels != (Level.ATTRIBUTE, Level.ATTRIBUTE)
+        if is_new and (ratio.is_integer() or not has_tiles):
             # A plane that is being moved is not seen twice: a picture of it would be painted and copied for nothing.
+            # Tiles are copied line by line, which takes whole pixels.
             self._key, self._is_kept = None, False
             self.signs = paint_plainly(painter, lambda inner: paint_plane(inner, look))
             self._key = key
@@ -192,7 +194,6 @@ def paint_plane(painter: QPainter, look: PaintContext) -> frozenset[Sign]:
     if level_x is None or level_y is None:
         signs = paint_raster(painter, look)
     elif level_x is Level.ATTRIBUTE and level_y is Level.ATTRIBUTE:
-        painter.fillRect(QRectF(0, 0, *look.size), look.theme.panel)
         signs = paint_cells(painter, look)
     else:
         signs = paint_tiles(painter, look, (level_x, level_y)) | paint_ghost_lines(painter, look)

@@ -12,7 +12,8 @@ from functools import cache
 
 import numpy as np
 import numpy.typing as npt
-from PySide6.QtGui import QColor, QImage
+from PySide6.QtCore import QPointF, QRectF
+from PySide6.QtGui import QColor, QImage, QPainter
 
 from metl_gui.ui.matrix.layout.spans import Spans, median_of
 from metl_gui.ui.theming.theme import mixed
@@ -24,6 +25,7 @@ Colours = npt.NDArray[np.uint32]
 _SHADES = 6
 """Steps between the ground and a full colour at the rounded corners of tiles."""
 _ROOMY_PX = 10
+_BAND_LINES = 96
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +103,25 @@ class Plates:
         lines = coloured(self.lines, table)
         pixels = np.frombuffer(lines.constBits(), np.uint32).reshape(height, width)
         np.take(pixels, self.of_row, axis=0, out=into, mode="clip")
+
+    def draw(self, painter: QPainter, table: Colours, ratio: float) -> None:
+        """Draw the picture at the origin, a few lines at a time, which are read while the caches still hold them.
+
+        Args:
+            painter: where to.
+            table: the colours.
+            ratio: device pixels a pixel, a whole number.
+        """
+        height, width = len(self.of_row), self.lines.shape[1]
+        lines = coloured(self.lines, table)
+        pixels = np.frombuffer(lines.constBits(), np.uint32).reshape(self.lines.shape)
+        band = np.empty((min(_BAND_LINES, height), width), np.uint32)
+        image = QImage(band.data, width, len(band), width * 4, QImage.Format.Format_RGB32)
+        image.setDevicePixelRatio(ratio)
+        for begin in range(0, height, _BAND_LINES):
+            drawn = self.of_row[begin : begin + _BAND_LINES]
+            pixels.take(drawn, axis=0, out=band[: len(drawn)], mode="clip")
+            painter.drawImage(QPointF(0, begin / ratio), image, QRectF(0, 0, width, len(drawn)))
 
     def image(self, table: Colours, ratio: float) -> QImage:
         """Return the picture in the colours of a table."""

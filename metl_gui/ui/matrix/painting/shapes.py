@@ -31,6 +31,9 @@ class BoxPainter:
         ratio: device pixels a pixel.
         radius: of the corners.
         is_vector: draw shapes, for files that keep them.
+
+    Attributes:
+        radius: of the corners, in whole device pixels.
     """
 
     _kept: ClassVar[OrderedDict[_BoxKey, QImage]] = OrderedDict()
@@ -38,12 +41,12 @@ class BoxPainter:
     def __init__(self, painter: QPainter, ratio: float, radius: float, *, is_vector: bool = False) -> None:
         self._painter = painter
         self._ratio = ratio
-        self._radius = round(radius * ratio) / ratio
+        self.radius = round(radius * ratio) / ratio
         self._is_vector = is_vector
 
     def draw(self, box: QRectF, fill: QColor, outline: QColor | None = None, width: float = 0.0) -> None:
         """Draw a box; its outline lies within."""
-        r, ratio = self._radius, self._ratio
+        r, ratio = self.radius, self._ratio
         left, top = round(box.left() * ratio) / ratio, round(box.top() * ratio) / ratio
         right, bottom = round(box.right() * ratio) / ratio, round(box.bottom() * ratio) / ratio
         line = max(1.0, round(width * ratio)) / ratio if outline is not None else 0.0
@@ -68,14 +71,14 @@ class BoxPainter:
 
     def _draw_corners(self, sides: tuple[float, float, float, float], picture: QImage) -> None:
         left, top, right, bottom = sides
-        r, pixels = self._radius, picture.width() / 2
+        r, pixels = self.radius, picture.width() / 2
         for x, from_x in ((left, 0.0), (right - r, pixels)):
             for y, from_y in ((top, 0.0), (bottom - r, pixels)):
                 self._painter.drawImage(QPointF(x, y), picture, QRectF(from_x, from_y, pixels, pixels))
 
     def _picture(self, size: tuple[float, float], fill: QColor, outline: QColor | None, line: float) -> QImage:
         """Return the picture of a box; the quarters of the smallest one are the corners of all."""
-        ratio, radius = self._ratio, self._radius
+        ratio, radius = self._ratio, self.radius
         key = *size, fill.rgba(), outline.rgba() if outline is not None else 0, line, radius, ratio
         picture = self._kept.get(key)
         if picture is None:

@@ -16,7 +16,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,6 +26,7 @@ from tests.benchmarks import ui_import
 from tests.benchmarks.harness import Case, figure, quartiles
 from tests.benchmarks.sizes import DESIGN, STRETCH, Size, build
 from tests.benchmarks.ui_opening import STARTED
+from tests.helpers.display import SERVER, virtual_display
 
 FRAME_MS = 5.0
 LARGE_FRAME_MS = 12.0
@@ -74,7 +74,7 @@ def cases(rounds: int, quick: bool) -> Iterator[Case]:
             Setting("10^12 cells, 3840x2160 at scale 2", "stretch", "offscreen", large, 2, LARGE_FRAME_MS),
         ]
     for setting in settings:
-        if setting.platform == "xcb" and shutil.which("Xvfb") is None:
+        if setting.platform == "xcb" and shutil.which(SERVER) is None:
             yield figure(
                 setting.name, 0.0, unit="ms", note="not measured: Xvfb is not installed (apt-get install xvfb)"
             )
@@ -259,23 +259,9 @@ def _measured(setting: Setting, rounds: int, steps: int) -> dict[str, Any]:
     if setting.platform != "xcb":
         found = _child(arguments, environment)
         return found
-    with _display() as display:
+    with virtual_display() as display:
         found = _child(arguments, environment | {"DISPLAY": display})
     return found
-
-
-@contextmanager
-def _display() -> Iterator[str]:
-    """Start an X server without a screen on a free number."""
-    server = subprocess.Popen(
-        ["Xvfb", "-displayfd", "1", "-screen", "0", "1920x1200x24"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-    )
-    try:
-        assert server.stdout is not None
-        yield f":{server.stdout.readline().decode().strip()}"
-    finally:
-        server.terminate()
-        server.wait()
 
 
 def _child(arguments: list[str], environment: dict[str, str]) -> Any:

@@ -8,8 +8,6 @@ Source: at-spi2-core, xml/*.xml.
 
 from __future__ import annotations
 
-import os
-import shutil
 import subprocess
 import sys
 import time
@@ -20,10 +18,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pytest
 from jeepney import DBusAddress, HeaderFields, MatchRule, MessageFlag, MessageType, new_method_call
 from jeepney.bus_messages import message_bus
 from jeepney.io.blocking import DBusConnection, open_dbus_connection
+
+from tests.qt.desktop import desktop
 
 _SHOWING, _FOCUSABLE, _FOCUSED, _CHECKED, _ENABLED = 25, 11, 12, 4, 8
 _MOST_KEYS = 200
@@ -33,7 +32,14 @@ _VIEWS = ("tree", "tree table", "list", "table")
 _CONTENT = ("tree item", "list item")
 _NO_ROLES = ("unknown", "invalid", "")
 _PATIENCE_S, _PAUSE_S = 120.0, 0.05
-_PROGRAMS = ("dbus-daemon", "/usr/libexec/at-spi-bus-launcher", "/usr/libexec/at-spi2-registryd")
+_KEY_DOWN, _KEY_UP, _KEY_SYM = 0, 1, 3
+_HELD = {"Shift": 50, "Ctrl": 37, "Alt": 64}
+"""What is held down, by the number that X has for the key of any keyboard."""
+_NAMED = {"Backspace": 0xFF08, "Tab": 0xFF09, "Return": 0xFF0D, "Esc": 0xFF1B, "Home": 0xFF50, "Left": 0xFF51}
+_NAMED |= {"Up": 0xFF52, "Right": 0xFF53, "Down": 0xFF54, "End": 0xFF57, "Del": 0xFFFF, "Space": 0x20}
+_NAMED |= {f"F{number}": 0xFFBD + number for number in range(1, 13)}
+_LATIN, _UNICODE = 0x100, 0x01000000
+"""Letters below are their own symbols of X; the others are so much more."""
 
 
 @dataclass(frozen=True)
@@ -81,10 +87,10 @@ class ScreenReader:
 
     Args:
         connection: to the accessibility bus.
-        program: what is listened to; its input is its keyboard.
+        program: what is listened to.
     """
 
-    def __init__(self, connection: DBusConnection, program: subprocess.Popen[str]) -> None:
+    def __init__(self, connection: DBusConnection, program: subprocess.Popen[bytes]) -> None:
         self._connection, self._program = connection, program
         self.heard: list[str] = []
         rule = MatchRule(type="signal", interface="org.a11y.atspi.Event.Object", member="Announcement")
@@ -163,12 +169,9 @@ class ScreenReader:
         self.do(self.find(role, name))
 
     def do(self, control: Control) -> None:
-        """Press a control, or do the first of what can be done with it."""
-        (found,) = self.call(control.bus, control.path, "org.a11y.atspi.Action", "GetActions")
-        names = [str(name) for name, *_ in found]
-        at = names.index("Press") if "Press" in names else 0
+        """Do the first of what can be done with a control, as screen readers do."""
         address = DBusAddress(control.path, control.bus, "org.a11y.atspi.Action")
-        message = new_method_call(address, "DoAction", "i", (at,))
+        message = new_method_call(address, "DoAction", "i", (0,))
         message.header.flags = MessageFlag.no_reply_expected  # a dialog that it opens may keep the reply
         self._connection.send(message)
 
@@ -177,10 +180,13 @@ class ScreenReader:
         self.until(lambda: any(row.startswith(name) for row in self.rows(view)), lambda: f"{self.rows(view)}")
         self.focus(self._view(view))
         self.key("Home")
+        self.until(lambda: self.current(view) == self.rows(view)[0])
         for _ in range(_MOST_KEYS):
-            if (self.current(view) or "").startswith(name):
+            before = self._current(view)
+            if before is not None and before.name.startswith(name):
                 return
             self.key("Down")
+            self.until(lambda before=before: self._current(view) not in (None, before))  # type: ignore[misc]
         raise AssertionError(f"arrows do not lead to {name!r} among {self.rows(view)}")
 
     def row_count(self, view: str) -> int:
@@ -192,7 +198,8 @@ class ScreenReader:
 
     def current(self, view: str) -> str | None:
         """Return what is read of the row that has the keyboard, ``None`` when none has it."""
-        return next((each.name for each in self.children(self._view(view)) if each.has(_FOCUSED)), None)
+        found = self._current(view)
+        return found.name if found is not None else None
 
     def rows(self, view: str) -> list[str]:
         """Return the names of what is in a list, tree or table."""
@@ -200,9 +207,16 @@ class ScreenReader:
 
     def write(self, name: str, text: str) -> None:
         """Write into a box, instead of what stands there."""
-        self.focus(self.find("text", name))
+        box = self.find("text", name)
+        self.focus(box)
         self.key("Ctrl+A")
         self.type(text) if text else self.key("Backspace")
+        self.until(lambda: self.text(box) == text, lambda: f"{name!r} has {self.text(box)!r}")
+
+    def text(self, box: Control) -> str:
+        """Read what stands in a box."""
+        (found,) = self.call(box.bus, box.path, "org.a11y.atspi.Text", "GetText", "ii", (0, -1))
+        return str(found)
 
     def focus(self, control: Control) -> None:
         """Give the keyboard to a control."""
@@ -228,12 +242,18 @@ class ScreenReader:
         self.do(at)
 
     def key(self, keys: str) -> None:
-        """Press a key, ``Ctrl+Z``."""
-        self._type(keys)
+        """Press a key, ``Ctrl+Z``, on the keyboard of the screen; what comes of it is waited for by who reads it."""
+        *held, last = keys.split("+")
+        for name in held:
+            self._strike(_HELD[name], _KEY_DOWN)
+        self._strike(_NAMED[last] if last in _NAMED else ord(last.lower()), _KEY_SYM)
+        for name in reversed(held):
+            self._strike(_HELD[name], _KEY_UP)
 
     def type(self, text: str) -> None:
         """Type a text."""
-        self._type(f'"{text}"')
+        for letter in text:
+            self._strike(ord(letter) if ord(letter) < _LATIN else _UNICODE + ord(letter), _KEY_SYM)
 
     # what is heard
 
@@ -276,12 +296,14 @@ class ScreenReader:
 
     # inside
 
-    def _type(self, line: str) -> None:
-        assert self._program.stdin is not None
-        assert self._program.stdout is not None
-        self._program.stdin.write(f"{line}\n")
-        self._program.stdin.flush()
-        assert self._program.stdout.readline() == "done\n"
+    def _strike(self, key: int, how: int) -> None:
+        """Have the accessibility bus strike a key, which the X server tells the program as if it were a keyboard's."""
+        kind = "org.a11y.atspi.DeviceEventController"
+        place = "/org/a11y/atspi/registry/deviceeventcontroller"
+        self.call(_REGISTRY, place, kind, "GenerateKeyboardEvent", "isu", (key, "", how))
+
+    def _current(self, view: str) -> Control | None:
+        return next((each for each in self.children(self._view(view)) if each.has(_FOCUSED)), None)
 
     def _pump(self) -> None:
         self._ask(self._desktop(), "GetRoleName")  # what was sent before its reply has come by then
@@ -316,36 +338,19 @@ class ScreenReader:
 
 @contextmanager
 def screen_reader(folder: Path, project: Path | None = None) -> Iterator[ScreenReader]:
-    """Start a session bus with an accessibility bus, the program on it, and listen.
+    """Start a desktop with the program on it, and listen.
 
     Args:
         folder: for what all of them keep.
         project: what the program opens; ``None`` for its start page.
     """
-    for name in _PROGRAMS:
-        if shutil.which(name) is None:
-            pytest.skip(f"{name} is not installed: apt-get install dbus at-spi2-core")
-    names = ("XDG_RUNTIME_DIR", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "HOME")
-    places = {name: str(folder / name.lower()) for name in names}
-    for place in places.values():
-        Path(place).mkdir(mode=0o700, exist_ok=True)
-    own = {"QT_QPA_PLATFORM": "offscreen", "QT_LINUX_ACCESSIBILITY_ALWAYS_ON": "1"}
-    environment = {**os.environ, **places, **own}
-    address = ["dbus-daemon", "--session", "--nofork", "--print-address", f"--address=unix:dir={folder}"]
-    pipe = subprocess.PIPE
-    with subprocess.Popen(address, stdout=pipe, stderr=subprocess.DEVNULL, text=True, env=environment) as daemon:
-        assert daemon.stdout is not None
-        environment["DBUS_SESSION_BUS_ADDRESS"] = daemon.stdout.readline().strip()
+    command = [sys.executable, "-m", "tests.qt.screen_reader_program", *([str(project)] if project else [])]
+    with desktop(folder) as environment, subprocess.Popen(command, env=environment) as program:
         try:
-            command = [sys.executable, "-m", "tests.qt.screen_reader_program", *([str(project)] if project else [])]
-            with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=environment) as program:
-                assert program.stdout is not None
-                assert program.stdout.readline() == "shown\n"
-                bus = _bus(environment["DBUS_SESSION_BUS_ADDRESS"])
-                with open_dbus_connection(bus) as connection:
-                    yield ScreenReader(connection, program)
+            with open_dbus_connection(_bus(environment["DBUS_SESSION_BUS_ADDRESS"])) as connection:
+                yield ScreenReader(connection, program)
         finally:
-            daemon.terminate()
+            program.terminate()
 
 
 def _bus(session: str) -> str:

@@ -1,4 +1,8 @@
-"""The window for people who hear it: every control by name and role over the accessibility bus, and ten tasks by it."""
+"""The window for people who hear it: every control by name and role over the accessibility bus, and ten tasks by it.
+
+The program runs as it does on anybody's desktop: on an X server, whose keyboard is struck, with the bridge to the
+accessibility bus that Qt brings for it.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +16,7 @@ from metl_gui.core.trees.nodes import Side
 from metl_gui.workbench.demo.sample import SampleFolder
 from metl_gui.workbench.publishing.publication import live_state
 from metl_gui.workbench.session import Workbench
+from tests.qt.desktop import PACKAGES
 from tests.qt.screen_reader_user import Control, ScreenReader, screen_reader
 from tests.qt.test_ten_tasks import newest, pairs
 
@@ -21,6 +26,7 @@ LEAVES = (
 )
 """Entries that lead to a line of the matrix, a panel, a row of a tree or the page Review, and open no dialog."""
 
+ROOT = Path(__file__).parents[2]
 LINES = "address.lines from address_lines, not mapped"
 FEW = 30
 LOST = "fx.payments.orders 5 → payment 2.0.0, smaller, 2 lost"
@@ -58,6 +64,12 @@ def go(reader: ScreenReader, words: str, says: str) -> None:
     reader.type(words)
     reader.key("Return")
     reader.until_said(says)
+
+
+def test_what_the_desktop_needs_is_what_ci_installs_and_what_contributors_are_told() -> None:
+    line = " ".join(dict.fromkeys(PACKAGES.values()))
+    assert f"apt-get install -y --no-install-recommends {line} " in (ROOT / ".ci" / "run").read_text("utf-8")
+    assert f"`apt-get install {line}`" in (ROOT / ".github" / "CONTRIBUTING.md").read_text("utf-8")
 
 
 # every control

@@ -8,6 +8,7 @@ from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import (
     QApplication,
+    QButtonGroup,
     QLabel,
     QPushButton,
     QSizePolicy,
@@ -77,6 +78,8 @@ class Pill(QLabel):
 class KeyButton(QPushButton):
     """A button that shows its key in a box, or a count in a pill, behind its words.
 
+    Screen readers toggle what can be checked, which is no click to Qt: here it is one.
+
     Args:
         words: what pressing it does.
         key: its key.
@@ -91,7 +94,21 @@ class KeyButton(QPushButton):
         self.setProperty("kind", kind)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self._height = 28
+        self._is_told = False
+        self.toggled.connect(self._tell_toggle)
         self.setFixedHeight(themes.px(self._height))
+
+    def setChecked(self, is_checked: bool) -> None:
+        """Check it for the program, which is no click."""
+        was, self._is_told = self._is_told, True
+        super().setChecked(is_checked)
+        self._is_told = was
+
+    def nextCheckState(self) -> None:
+        """Be toggled by a click, which is told anyway."""
+        was, self._is_told = self._is_told, True
+        super().nextCheckState()
+        self._is_told = was
 
     def set_height(self, pixels: int) -> None:
         """Be as high as this at scale 1."""
@@ -163,6 +180,17 @@ class KeyButton(QPushButton):
         painter.drawRoundedRect(box, 3, 3)
         painter.setPen(colour)
         painter.drawText(box, Qt.AlignmentFlag.AlignCenter, self.key)
+
+    def _tell_toggle(self, is_checked: bool) -> None:
+        """Emit a click for a toggle that is neither the program's nor of a click."""
+        group: QButtonGroup | None = self.group()
+        is_one_of_many = group is not None and group.exclusive()
+        if self._is_told or (is_one_of_many and not is_checked):
+            return
+        if is_one_of_many:
+            self.click()  # it stays checked, and the group tells it too
+        else:
+            self.clicked[bool].emit(is_checked)  # type: ignore[index]  # the stubs do not know overloads
 
     def _colour(self) -> QColor:
         theme = themes.current()

@@ -18,6 +18,7 @@ from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.jobs.jobs import Jobs
 from metl_gui.ui.shell.window import Window
 from metl_gui.workbench.demo.sample import SampleFolder
+from metl_gui.workbench.runs.history import PastRun, runs
 from metl_gui.workbench.session import Workbench
 from tests.helpers import documents
 from tests.qt.conftest import activate, end
@@ -204,6 +205,25 @@ def open_the_warehouse(sit: Sit, sample: SampleFolder) -> Recorder:
     return user
 
 
+def run_a_sample(sit: Sit, sample: SampleFolder) -> Recorder:
+    """Map the captured messages beside the project, which are chosen when it opens, with what is on the screen."""
+    user = sit(sample.project)
+    user.key("F5")
+    user.until(
+        lambda: [run.outcome for run in past_runs(sample)] not in ([], ["running"]) and user.rows("Set aside by reason")
+    )
+    (run,) = past_runs(sample)
+    assert run.outcome == "finished"
+    assert run.report.mapped > 0
+    return user
+
+
+def past_runs(sample: SampleFolder) -> list[PastRun]:
+    """Read what ran of the project from its file."""
+    with Workbench.open(sample.project, for_editing=False) as workbench:
+        return list(runs(workbench))
+
+
 TASKS: dict[str, Callable[[Sit, SampleFolder], Recorder]] = {
     "map one field": map_one_field,
     "map a version like the one before": map_a_version_like_the_one_before,
@@ -214,14 +234,18 @@ TASKS: dict[str, Callable[[Sit, SampleFolder], Recorder]] = {
     "find why a value came, from a link": find_why_a_value_came,
     "make an entity of one attribute": make_an_entity,
     "open the warehouse": open_the_warehouse,
+    "run a sample": run_a_sample,
 }
-
 
 WAITING = ("decide on a lost attribute", "publish")
 """What needs something to decide or to publish: these begin with the version added that waits."""
 
+ON_SPARK = ("run a sample",)
 
-@pytest.mark.parametrize("task", TASKS)
+
+@pytest.mark.parametrize(
+    "task", [pytest.param(task, marks=pytest.mark.spark if task in ON_SPARK else ()) for task in TASKS]
+)
 def test_a_task_takes_the_clicks_and_keys_that_the_page_says(
     sit: Sit, sample: SampleFolder, built_waiting: Path, task: str
 ) -> None:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Mapping
 from itertools import pairwise
 
+import pytest
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu
 
-from metl_gui.ui.actions.menus import SUB_MENU
+from metl_gui.ui.actions.menus import SUB_MENU, Actions
 from metl_gui.ui.actions.table import MENUS
 from metl_gui.ui.shell.action_rows.action_table import ORDER
 from metl_gui.ui.shell.window import Window
+from metl_gui.workbench.demo.sample import SampleFolder
+from metl_gui.workbench.session import Workbench
 
 LONGEST = 26
 """Entries that still stand on the smallest screen, lines between them left out."""
@@ -67,3 +72,32 @@ def test_no_two_actions_of_one_view_have_the_same_key(window: Window) -> None:
         if key
     )
     assert [pair for pair, count in keys.items() if count > 1] == []
+
+
+def test_a_project_that_opens_or_closes_has_the_menus_looked_at_once_when_all_is_there(
+    make_window: Callable[[], Window], sample: SampleFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window = make_window()
+    looked: list[bool] = []
+    refresh = Actions._refresh
+
+    def count(self: Actions[Window], actions: Mapping[str, QAction]) -> None:
+        looked.append(window.project.workbench is not None)
+        refresh(self, actions)
+
+    monkeypatch.setattr(Actions, "_refresh", count)
+    window.show_project(Workbench.open(sample.project))
+    assert looked == [True]
+    assert window.actions_table["publish"].isEnabled()
+    window.projects.close()
+    assert looked == [True, False]
+    assert not window.actions_table["publish"].isEnabled()
+
+
+def test_what_fails_while_menus_wait_leaves_them_as_things_are(window: Window) -> None:
+    table = window.actions_table
+    with pytest.raises(ZeroDivisionError), table.refreshed_once(), table.refreshed_once():
+        window.projects.close()
+        assert table["publish"].isEnabled()
+        _ = 1 // 0
+    assert not table["publish"].isEnabled()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Generic
 
 from PySide6.QtCore import Qt
@@ -36,6 +37,7 @@ class Actions(Generic[W]):
         self._groups: dict[str, QActionGroup] = {}
         self._menus: dict[str, QMenu] = {}
         self._actions = {row.id: self._make(row) for row in self.rows.values() if not row.is_hint}
+        self._holds, self._is_late = 0, False
         self._after_edits = {id_: action for id_, action in self._actions.items() if self.rows[id_].follows_edits}
         self.keymap.changed.connect(self.take_keys)
         self.take_keys()
@@ -104,11 +106,29 @@ class Actions(Generic[W]):
 
     def refresh(self) -> None:
         """Enable what makes sense now, and set marks and words to what is so."""
-        self._refresh(self._actions)
+        if self._holds:
+            self._is_late = True
+        else:
+            self._refresh(self._actions)
 
     def refresh_after_edit(self) -> None:
         """Do so where an edit of blocks can have changed it."""
-        self._refresh(self._after_edits)
+        if self._holds:
+            self._is_late = True
+        else:
+            self._refresh(self._after_edits)
+
+    @contextmanager
+    def refreshed_once(self) -> Iterator[None]:
+        """Refresh once at the end of a block in which much happens that asks for it, a project's opening for one."""
+        self._holds += 1
+        try:
+            yield
+        finally:
+            self._holds -= 1
+            if self._is_late and not self._holds:
+                self._is_late = False
+                self._refresh(self._actions)
 
     def _refresh(self, actions: Mapping[str, QAction]) -> None:
         for id_, action in actions.items():

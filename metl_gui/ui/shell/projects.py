@@ -160,16 +160,17 @@ class Projects(QObject):
             prepared: what a job has worked out for it; without it that happens here.
         """
         window = self._window
-        self.close()
-        window.notice.clear()
-        if window.settings.who:
-            workbench.who = window.settings.who
-        if prepared is not None:
-            window.map.take_prepared(prepared.content)
-        window.project.open(workbench, prepared.review if prepared is not None else None)
-        window.settings.remember_project(workbench.path)
-        look_again(window, window.settings.visit(workbench.project_id))
-        window.settings.last_open = workbench.path
+        with window.actions_table.refreshed_once():
+            self.close()
+            window.notice.clear()
+            if window.settings.who:
+                workbench.who = window.settings.who
+            if prepared is not None:
+                window.map.take_prepared(prepared.content)
+            window.project.open(workbench, prepared.review if prepared is not None else None)
+            window.settings.remember_project(workbench.path)
+            look_again(window, window.settings.visit(workbench.project_id))
+            window.settings.last_open = workbench.path
         self.shown.emit()
 
     def close(self) -> None:
@@ -177,8 +178,9 @@ class Projects(QObject):
         window = self._window
         if window.project.workbench is not None:
             self.keep_visit()
-            window.selection.choose(Selected())
-            window.project.close()
+            with window.actions_table.refreshed_once():
+                window.selection.choose(Selected())
+                window.project.close()
         window.settings.last_open = None
 
     def open_last(self) -> None:

@@ -223,7 +223,8 @@ class Window(QMainWindow):
         self.spark.shut_down()
         self.jobs.stop()
         self.opening.close_unshown()
-        self.project.close()
+        with self.actions_table.refreshed_once():
+            self.project.close()
         super().closeEvent(event)
 
     def showEvent(self, event: QShowEvent) -> None:

@@ -29,7 +29,7 @@ from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.fitted_dialog import FittedDialog
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.rows import Index
-from metl_gui.ui.widgets.table import ColumnsModel
+from metl_gui.ui.widgets.table import ColumnsModel, ScaledTable
 
 COLUMNS = ("Keys", "What it does", "Where")
 
@@ -171,21 +171,18 @@ class KeySheet(FittedDialog):
 
 
 def _make_view(model: KeyTable) -> QTableView:
-    view = QTableView()
+    view = ScaledTable()
     view.setAccessibleName("Keys")
     view.setModel(model)
     view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
     view.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
     view.setShowGrid(False)
     view.setTabKeyNavigation(False)
-    view.verticalHeader().hide()
-    view.verticalHeader().setDefaultSectionSize(themes.px(24))
     header = view.horizontalHeader()
     header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
     header.setHighlightSections(False)
-    header.resizeSection(0, themes.px(290))
-    header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
-    header.resizeSection(2, themes.px(150))
+    header.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
+    header.setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
     return view
 
 

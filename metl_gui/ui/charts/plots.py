@@ -21,6 +21,8 @@ _LEAST_TOP = 10.0
 _AXIS_PX = 62
 _MOST_MARKS = 12
 _FEW_POWERS = 2.5
+_LINE_PX = 14
+"""How far words beside a scale are from each other at least."""
 _ABOVE_POWER = 0.2
 _BESIDE = [(0, 0), (0, 0)]
 """Words of a mark stand at the right of its line."""
@@ -194,8 +196,10 @@ class Plots(pg.GraphicsLayoutWidget):
         self._upper.getAxis("bottom").setVisible(not view.lower)  # else the axis below stands for both
         upper = self._upper.getAxis("left")
         upper.tickStrings = _writer(_of_power(view.upper_words) if view.is_by_powers else view.upper_words)
-        upper.tickValues = _ticks_of_powers if view.is_by_powers else partial(type(upper).tickValues, upper)
-        self._lower.getAxis("left").tickStrings = _writer(view.lower_words)
+        upper.tickValues = _ticks_of_powers if view.is_by_powers else partial(_ticks_apart, upper)
+        lower = self._lower.getAxis("left")
+        lower.tickStrings = _writer(view.lower_words)
+        lower.tickValues = partial(_ticks_apart, lower)
         for plot in (self._upper, self._lower):
             plot.getAxis("left").picture = None
         self.dress()
@@ -241,6 +245,19 @@ def _ticks_of_powers(least: float, most: float, _size: float) -> list[tuple[floa
     between = (1, 2, 5) if most - least < _FEW_POWERS else (1,)
     ticks = [power + float(np.log10(part)) for power in range(int(least), int(most) + 1) for part in between]
     return [(1.0, [tick for tick in ticks if least <= tick <= most])]
+
+
+def _ticks_apart(axis: Any, least: float, most: float, size: float) -> list[tuple[float, list[float]]]:
+    """Return where pyqtgraph has words on a scale, but none so near to others that they would overlap.
+
+    Args:
+        axis: the scale.
+        least, most: between which values it is.
+        size: how long it is, in pixels.
+    """
+    levels: list[tuple[float, list[float]]] = type(axis).tickValues(axis, least, most, size)
+    room = themes.px(_LINE_PX) * max(most - least, 0.0)
+    return [level for level in levels if level[0] * size >= room]
 
 
 def _writer(words: Callable[[float], str]) -> Callable[[list[float], float, float], list[str]]:

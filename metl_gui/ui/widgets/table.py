@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence, Sized
 from dataclasses import dataclass
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QRectF, Qt, Signal
+from PySide6.QtCore import QAbstractTableModel, QEvent, QModelIndex, QObject, QRectF, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -32,6 +32,7 @@ SHARE_ROLE = int(Qt.ItemDataRole.UserRole)
 PILL_ROLE = SHARE_ROLE + 1
 HEADING_PX = 28
 """Height of the title line of a table, with or without a button in it."""
+_ROW_PX = 24
 
 
 @dataclass(frozen=True)
@@ -152,9 +153,27 @@ class CellDelegate(QStyledItemDelegate):
             super().paint(painter, option, index)
 
 
+class ScaledTable(QTableView):
+    """A table whose rows are as high as the scale asks for, also when it changes while they are shown."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.verticalHeader().hide()
+        self._follow()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follow the scale."""
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            self._follow()
+
+    def _follow(self) -> None:
+        self.verticalHeader().setDefaultSectionSize(themes.px(_ROW_PX))
+
+
 def make_table(name: str, model: TableModel) -> QTableView:
     """Make a quiet table view of a model."""
-    view = QTableView()
+    view = ScaledTable()
     view.setAccessibleName(name)
     view.setModel(model)
     BarOfRows(view)
@@ -165,8 +184,6 @@ def make_table(name: str, model: TableModel) -> QTableView:
     view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
     view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
     view.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-    view.verticalHeader().hide()
-    view.verticalHeader().setDefaultSectionSize(themes.px(24))
     view.setTabKeyNavigation(False)
     view.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
     view.horizontalHeader().setHighlightSections(False)
@@ -279,7 +296,7 @@ class CheckTableModel(ColumnsModel):
         return self.can_choose and not row.why_not
 
 
-class CheckTable(QTableView):
+class CheckTable(ScaledTable):
     """The table; Space chooses the row one stands on.
 
     Signals:
@@ -307,8 +324,6 @@ class CheckTable(QTableView):
         self.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.verticalHeader().hide()
-        self.verticalHeader().setDefaultSectionSize(themes.px(24))
         self.horizontalHeader().setHighlightSections(False)
         self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         self.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)

@@ -122,6 +122,44 @@ def test_ctrl_g_goes_there_in_the_view_that_was_worked_in(window: Window) -> Non
     assert first.camera == fitted(first.frame)
 
 
+def test_a_link_is_shown_in_the_view_that_was_worked_in(window: Window) -> None:
+    first, second = two_views(window)
+    block = blocks(window)[0]
+    first.fit()
+    second.fit()
+    source = place_of_version(window.project.value, Side.EXTRACTION, block.key[0], block.elements[0].p)
+    target = place_of_version(window.project.value, Side.CDM, block.key[1], block.elements[0].q)
+    window.selection.choose(Selected(source, target))
+    window.links.copy()
+    window.selection.choose(Selected())
+    first.fit()
+    second.fit()
+    second.setFocus()
+    window.links.open_copied()
+    assert shows_cells(second)
+    assert first.camera == fitted(first.frame)
+    window.map.sides.show(False)
+    first.fit()
+    window.links.open_copied()
+    assert shows_cells(first)
+
+
+def test_both_views_are_where_they_were_after_an_earlier_state_was_looked_at(window: Window) -> None:
+    block = blocks(window)[0]
+    activate(window)
+    at_cell(window, block.key, block.elements[0])
+    first, second = two_views(window)
+    first.fit()
+    cameras = first.camera, second.camera
+    assert cameras[0] != cameras[1]
+    looking = window.history.looking
+    looking.look_at(1)
+    there = window.project.looks_back
+    looking.come_back()
+    assert (there, window.project.looks_back) == (1, None)
+    assert (first.camera, second.camera) == cameras
+
+
 def test_what_the_status_bar_says_is_selected_is_shown_in_the_view_that_was_worked_in(window: Window) -> None:
     first, second = two_views(window)
     block, document = blocks(window)[0], window.project.value

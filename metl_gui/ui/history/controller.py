@@ -23,6 +23,7 @@ from metl_gui.ui.history.time_strip import TimeStrip
 from metl_gui.ui.history.why_panel import WhyPanel
 from metl_gui.ui.jobs.jobs import JobOutcome
 from metl_gui.ui.map.page import MapPage
+from metl_gui.ui.map.side_by_side import SideBySide
 from metl_gui.ui.matrix.layout.camera import Camera, Viewpoint, camera_of
 from metl_gui.ui.matrix.view import MatrixView
 from metl_gui.ui.project.document import OpenProject
@@ -37,38 +38,42 @@ from metl_gui.workbench.session import EditOrigin
 
 
 class ViewpointRestorer(QObject):
-    """Keeps the place from which somebody began to look back until they move themselves.
+    """Keeps the places from which somebody began to look back until they move themselves, one for each view.
 
     Args:
-        matrix: the view that stays where it is.
+        sides: the views that stay where they are.
         looking: tells when it leaves a state and when it has arrived.
     """
 
     def __init__(
-        self, project: OpenProject, matrix: MatrixView, looking: EarlierStateController, parent: QObject | None = None
+        self, project: OpenProject, sides: SideBySide, looking: EarlierStateController, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
-        self._project, self._matrix = project, matrix
-        self._place: Viewpoint | None = None
-        self._camera: Camera | None = None
+        self._project, self._sides = project, sides
+        self._places: dict[MatrixView, Viewpoint] = {}
+        self._cameras: dict[MatrixView, Camera | None] = {}
         looking.leaving.connect(self._leave)
         looking.shown.connect(self._arrive)
         project.opened.connect(self._forget)
 
     def _leave(self) -> None:
-        if self._place is None or self._camera != self._matrix.camera:
-            self._place = self._matrix.place()
+        for view in self._sides.views:
+            if view not in self._places or self._cameras.get(view) != view.camera:
+                place = view.place()
+                self._places = {other: kept for other, kept in self._places.items() if other is not view}
+                self._places |= {view: place} if place is not None else {}
 
     def _arrive(self) -> None:
-        content = self._matrix.content
-        if self._place is not None and content is not None and len(content.columns.runs) and len(content.rows.runs):
-            self._matrix.look(camera_of(content, self._matrix.frame, self._place))
-        self._camera = self._matrix.camera
+        for view in self._sides.views:
+            content, place = view.content, self._places.get(view)
+            if place is not None and content is not None and len(content.columns.runs) and len(content.rows.runs):
+                view.look(camera_of(content, view.frame, place))
+            self._cameras[view] = view.camera
         if self._project.looks_back is None:
             self._forget()
 
     def _forget(self, _workbench: object = None) -> None:
-        self._place = None
+        self._places = {}
 
 
 _COMPARABLE = "Projects and exports (*.metl *.json);;All files (*)"
@@ -94,7 +99,7 @@ class HistoryController(QObject):
         project, jobs = context.project, context.jobs
         self.live = ProductionState(project, context.window)
         self.looking = EarlierStateController(project, context.selection, jobs, self)
-        self.standpoint = ViewpointRestorer(project, page.matrix, self.looking, self)
+        self.standpoint = ViewpointRestorer(project, page.sides, self.looking, self)
         self.banner = PastBanner(project, self.looking)
         self.panel = HistoryPanel(project, self.looking, self.live, jobs)
         self.strip = TimeStrip(project, self.looking, self.live, jobs)

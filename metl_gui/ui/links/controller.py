@@ -15,7 +15,7 @@ from metl_gui.errors import LinkError, MetlError, UserError
 from metl_gui.ui.context.app_context import PAGES, AppContext
 from metl_gui.ui.history.controller import HistoryController
 from metl_gui.ui.jobs.jobs import JobOutcome, NewestJob
-from metl_gui.ui.matrix.view import MatrixView
+from metl_gui.ui.map.side_by_side import SideBySide
 from metl_gui.ui.project.linked_places import place_of, review_place, selected_at
 from metl_gui.ui.review.page import ReviewPage
 from metl_gui.ui.run.page import RunPage
@@ -33,7 +33,7 @@ class LinkController(QObject):
         project_wanted: the ``Path`` of the project that a link leads into.
 
     Args:
-        matrix: shows cells, blocks and nodes.
+        sides: the views of cells, blocks and nodes; links show these in the one that was worked in.
         history: leads to states.
         review, runs: the pages of what waits, and of runs.
     """
@@ -41,11 +41,11 @@ class LinkController(QObject):
     project_wanted = Signal(object)
 
     def __init__(
-        self, context: AppContext, matrix: MatrixView, history: HistoryController, review: ReviewPage, runs: RunPage
+        self, context: AppContext, sides: SideBySide, history: HistoryController, review: ReviewPage, runs: RunPage
     ) -> None:
         super().__init__(context.window)
         self._context, self._project = context, context.project
-        self._matrix, self._history, self._review, self._runs = matrix, history, review, runs
+        self._sides, self._history, self._review, self._runs = sides, history, review, runs
         self._finding = NewestJob(context.jobs, self)
         self._waiting: Link | None = None
         self._awaited: Link | None = None
@@ -193,10 +193,11 @@ class LinkController(QObject):
                 return
             self._context.notify("Nothing waits for a decision there in this state; its block is shown.")
         self._context.navigate.show_page(PAGES.index("Map"))
-        self._matrix.note_jump()
+        view = self._sides.worked_in
+        view.note_jump()
         self._context.selection.choose(selected)
-        self._matrix.fit_selection()
-        self._matrix.announce(selected)
+        view.fit_selection()
+        view.announce(selected)
 
     def _show_run(self, place: LinkPlace) -> None:
         self._context.navigate.show_page(PAGES.index("Run"))

@@ -367,7 +367,7 @@ class Window(QMainWindow):
         self.review_commands.settling.undo_question_wanted.connect(self.history.ask_to_undo)
         self.review_commands.replay_of = self.run_commands.replay_of
         self.warehouse.timelines.reasons.message_wanted.connect(self.run_commands.show_message)
-        self.links = LinkController(self.context, self.map.matrix, self.history, self.review, self.run_page)
+        self.links = LinkController(self.context, self.map.sides, self.history, self.review, self.run_page)
         self.cell_messages = CellMessages(self.context, self.run_page, self.preview)
         self.links.project_wanted.connect(self.commands.open)
         self.projects.shown.connect(self.links.follow_waiting)

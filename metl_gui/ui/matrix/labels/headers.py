@@ -261,14 +261,17 @@ def paint_left(painter: QPainter, strip: Strip, theme: Theme) -> list[BandContro
             controls += _upright_band(painter, letters, box, strip, (coarser, item), theme)
     room = depth - _band_px() - 20.0 if coarser is not None else depth - 16.0
     before: int | None = None
+    names, short, wide = _kept_names(strip.axis, level, coarser), _kept_names(strip.axis), 2 * _band_px()
     for item, begin, end in strip.named(level, _LEAST_LINE * letters.plain.height):
         hovered = strip.is_hovered(level, item)
         box = QRectF(depth - 10 - room, begin, room, end - begin)
-        if end - begin > 2 * _band_px():
+        if end - begin > wide:
             box = box.intersected(QRectF(box.left(), 0, room, strip.pixels))
         fonts = letters.bold if hovered else letters.plain
-        is_short = level is Level.ATTRIBUTE and not hovered
-        name = without_parent(strip.axis, item, before) if is_short else _row_name(strip.axis, level, item, coarser)
+        if level is Level.ATTRIBUTE and not hovered:
+            name = _short_name(strip.axis, item, before, short)
+        else:
+            name = names.get(item) or names.setdefault(item, _row_name(strip.axis, level, item, coarser))
         before, words = item, fonts.elided(name, room)
         letters.write(words, box, theme.accent if hovered else theme.dim, TextAlignment.RIGHT, bold=hovered)
     for words, ghost in _ghost_names(strip, letters.plain, room):
@@ -297,6 +300,13 @@ def without_parent(axis: Axis, item: int, before: int | None) -> str:
     return path[len(parent) :] if is_repeated else path
 
 
+def _short_name(axis: Axis, item: int, before: int | None, kept: dict[int, str]) -> str:
+    """Return the path of an attribute as it is written behind another one, kept where that is its neighbour."""
+    if before != item - 1:
+        return without_parent(axis, item, before)
+    return kept.get(item) or kept.setdefault(item, without_parent(axis, item, before))
+
+
 def _row_name(axis: Axis, level: Level, item: int, coarser: Level | None) -> str:
     """Name a row; the group that stands beside it upright is not said again."""
     words = name_of(axis, level, item)
@@ -311,6 +321,15 @@ def version_name(axis: Axis, position: int) -> str:
 
 
 _names: WeakKeyDictionary[Axis, dict[tuple[Level, int], str]] = WeakKeyDictionary()
+_written: WeakKeyDictionary[Axis, dict[tuple[Level, Level | None], dict[int, str]]] = WeakKeyDictionary()
+
+
+def _kept_names(axis: Axis, level: Level = Level.ATTRIBUTE, beside: Level | None = None) -> dict[int, str]:
+    """Return the words of items that were written before: of rows beside a band, or of attributes behind another."""
+    kept = _written.setdefault(axis, {}).setdefault((level, beside), {})
+    if len(kept) > _MOST_KEPT:
+        kept.clear()
+    return kept
 
 
 def name_of(axis: Axis, level: Level, item: int, *, is_full: bool = False) -> str:
@@ -354,10 +373,11 @@ def _bands(
     boxes = BoxPainter(painter, strip.ratio, _CORNER, is_vector=strip.is_vector)
     shown = strip.items(level, _LEAST_BAND)
     head, depth, wide = place.top(), place.height(), 2 * _band_px()
+    waiting: frozenset[int] = strip.waiting if level is Level.VERSION else frozenset()
     for item, begin, end in shown:
         left = max(begin, -6.0)
         box = QRectF(left, head, min(end, strip.pixels + 6.0) - left, depth)
-        boxes.draw(box, theme.reviewbg if _waits(strip, level, item) else theme.band)
+        boxes.draw(box, theme.reviewbg if item in waiting else theme.band)
     for item, begin, end in shown:
         margin = 4 if end - begin > wide else 1
         left, right = max(begin, 0.0) + margin, min(end, strip.pixels) - margin
@@ -367,7 +387,7 @@ def _bands(
         if own:
             left, right = own[0].box.right(), own[-1].box.left()
             controls += own
-        waits = _waits(strip, level, item)
+        waits = item in waiting
         if level is Level.VERSION:
             words = _version_words(strip.axis.name(level, item), right - left, fonts.width, waits)
         else:
@@ -378,10 +398,6 @@ def _bands(
             letters.write(words, QRectF(left, head, right - left, depth), colour, bold=is_bold)
     paint_controls(painter, controls, theme)
     return controls
-
-
-def _waits(strip: Strip, level: Level, item: int) -> bool:
-    return level is Level.VERSION and item in strip.waiting
 
 
 def _band_ink(strip: Strip, level: Level, item: int, theme: Theme, waits: bool) -> QColor:
@@ -421,14 +437,17 @@ def _upright_band(
 def _upright_names(letters: TextPainter, strip: Strip, level: Level, place: QRectF, theme: Theme) -> None:
     """Write names upwards, each above the middle of the part of its item that is in sight."""
     before: int | None = None
+    short, wide, top, height = _kept_names(strip.axis), 2 * _band_px(), place.top(), place.height()
     for item, begin, end in strip.named(level, _LEAST_LINE * letters.plain.height):
         hovered = strip.is_hovered(level, item)
         fonts = letters.bold if hovered else letters.plain
-        is_short = level is Level.ATTRIBUTE and not hovered
-        name = without_parent(strip.axis, item, before) if is_short else name_of(strip.axis, level, item)
-        before, words = item, fonts.elided(name, place.height())
-        left, right = (max(begin, 0.0), min(end, strip.pixels)) if end - begin > 2 * _band_px() else (begin, end)
-        box = QRectF(left, place.top(), right - left, place.height() - 2)
+        if level is Level.ATTRIBUTE and not hovered:
+            name = _short_name(strip.axis, item, before, short)
+        else:
+            name = name_of(strip.axis, level, item)
+        before, words = item, fonts.elided(name, height)
+        left, right = (max(begin, 0.0), min(end, strip.pixels)) if end - begin > wide else (begin, end)
+        box = QRectF(left, top, right - left, height - 2)
         letters.write_upright(words, box, theme.accent if hovered else theme.dim, bold=hovered)
 
 

@@ -134,6 +134,11 @@ class Axis:
                 found.append(level)
         return tuple(found)
 
+    @cached_property
+    def median_lengths(self) -> tuple[tuple[Level, float], ...]:
+        """The levels that say something, finest first, with the length of their items in the middle, in units."""
+        return tuple((level, self.spans(level).median_length) for level in self.levels)
+
     def spans(self, level: Level) -> Spans:
         """Return the items of a level."""
         return self.runs if level is Level.ATTRIBUTE else self._spans[level]

@@ -126,7 +126,8 @@ def looking_at(frame: Frame, box: tuple[float, float, float, float]) -> Camera:
 
 def level_at(axis: Axis, scale: float) -> Level | None:
     """Return the finest level whose median item is large enough to draw, ``None`` when there is none."""
-    return next((level for level in axis.levels if axis.spans(level).median_length * scale >= least_item_px()), None)
+    least = least_item_px()
+    return next((level for level, length in axis.median_lengths if length * scale >= least), None)
 
 
 def _held(place: float, length: float, pixels: float, scale: float) -> float:

@@ -29,7 +29,7 @@ NOWHERE = -(2**31)
 
 def search(ascending: Ints, values: Ints | int, side: Literal["left", "right"] = "left") -> Ints:
     """Find values in a sorted array; of another type they would make numpy copy the whole array."""
-    return np.searchsorted(ascending, np.asarray(values).astype(ascending.dtype), side=side)
+    return ascending.searchsorted(np.asarray(values).astype(ascending.dtype, copy=False), side=side)
 
 
 def spread(low: Ints, high: Ints) -> Ints:

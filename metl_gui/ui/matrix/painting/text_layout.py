@@ -113,8 +113,8 @@ class TextPainter:
         if stand is TextAlignment.LEFT:
             x = box.left()
         else:
-            x = box.right() - width if stand is TextAlignment.RIGHT else box.center().x() - width / 2
-        self._put(words, QPointF(x, box.center().y() - fonts.height / 2), colour, fonts, is_upright=False)
+            x = box.right() - width if stand is TextAlignment.RIGHT else box.left() + box.width() / 2 - width / 2
+        self._put(words, x, box.top() + box.height() / 2 - fonts.height / 2, colour, fonts, is_upright=False)
 
     def write_often(self, words: str, x: Floats, y: Floats, colour: QColor) -> None:
         """Write the same words about many places."""
@@ -137,16 +137,17 @@ class TextPainter:
         if stand is TextAlignment.LEFT:
             y = box.bottom() - width
         else:
-            y = box.top() if stand is TextAlignment.RIGHT else box.center().y() - width / 2
-        self._put(words, QPointF(box.center().x() - fonts.height / 2, y), colour, fonts, is_upright=True)
+            y = box.top() if stand is TextAlignment.RIGHT else box.top() + box.height() / 2 - width / 2
+        x = box.left() + box.width() / 2 - fonts.height / 2
+        self._put(words, x, y, colour, fonts, is_upright=True)
 
-    def _put(self, words: str, at: QPointF, colour: QColor, fonts: Fonts, *, is_upright: bool) -> None:
+    def _put(self, words: str, x: float, y: float, colour: QColor, fonts: Fonts, *, is_upright: bool) -> None:
         if self._is_vector:
-            self._put_words(words, at, colour, fonts, is_upright=is_upright)
+            self._put_words(words, QPointF(x, y), colour, fonts, is_upright=is_upright)
             return
         r = self._ratio
         picture = self._kept(words, colour, fonts, is_upright=is_upright)
-        self._painter.drawImage(QPointF(round(at.x() * r) / r, round(at.y() * r) / r), picture)
+        self._painter.drawImage(QPointF(round(x * r) / r, round(y * r) / r), picture)
 
     def _kept(self, words: str, colour: QColor, fonts: Fonts, *, is_upright: bool) -> QImage:
         key = words, fonts.key, colour.rgba(), is_upright, self._ratio

@@ -196,14 +196,13 @@ class Draft:
 
     def put_block(self, block: Block) -> None:
         """Set a block."""
-        self._note_block(block.key)
-        self._matrix.put(block.key, block)
+        key = block.version, block.entity_version
+        self._blocks.setdefault(key, self._matrix.put(key, block))
 
     def drop_blocks(self, keys: Iterable[BlockKey]) -> None:
         """Remove blocks."""
         for key in keys:
-            self._note_block(key)
-            self._matrix.put(key, None)
+            self._blocks.setdefault(key, self._matrix.put(key, None))
 
     def await_second(self) -> None:
         """Leave what the edit set to be confirmed by a second person.
@@ -264,10 +263,6 @@ class Draft:
             "In this project a second person confirms, and it holds work of their own.",
             "Let somebody else confirm it.",
         )
-
-    def _note_block(self, key: BlockKey) -> None:
-        if key not in self._blocks:
-            self._blocks[key] = self._matrix.block(*key)
 
     def _change(self) -> ChangeSet:
         schemas = (SchemaChange(s, i, b, self._trees[s].find_schema(i)) for (s, i), b in self._schemas.items())

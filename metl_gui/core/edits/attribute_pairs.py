@@ -136,21 +136,25 @@ def _plan_block(
         chosen_q: ids of all chosen targets.
         pairing: pairs what is free.
     """
-    block = document.matrix.block(*key) or Block(*key)
-    by_p, taken_q = {e.p: e for e in block.elements}, {e.q for e in block.elements}
+    block = document.matrix.block(*key)
     sources, targets = ends
+    if block is None or block.is_null:
+        ones = _elements(pairing(sources, targets))
+        return PairingPlan((SetElements(key, ones),) if ones else (), len(ones), 0, 0, len(sources) - len(ones))
+    by_p, taken_q = {e.p: e for e in block.elements}, {e.q for e in block.elements}
     free_p = [a for a in sources if a.id not in by_p]
     free_q = [a for a in targets if a.id not in taken_q]
     pairs = pairing(free_p, free_q)
     already = sum(1 for a in sources if a.id in by_p and by_p[a.id].q in chosen_q)
-    taken = 0
-    if block.elements:
-        would_be = {p.id for p, _ in pairing(sources, targets)}
-        passed_over = would_be - {p.id for p, _ in pairs} - {e.p for e in block.elements if e.q in chosen_q}
-        taken = len(passed_over)
-    ones = tuple(sorted(Element(q.id, p.id) for p, q in pairs))
+    would_be = {p.id for p, _ in pairing(sources, targets)}
+    taken = len(would_be - {p.id for p, _ in pairs} - {e.p for e in block.elements if e.q in chosen_q})
+    ones = _elements(pairs)
     edits = (SetElements(key, ones),) if ones else ()
     return PairingPlan(edits, len(ones), already, taken, len(sources) - len(ones) - already - taken)
+
+
+def _elements(pairs: Sequence[tuple[Attribute, Attribute]]) -> tuple[Element, ...]:
+    return tuple(sorted(Element.many([q.id for _, q in pairs], [p.id for p, _ in pairs])))
 
 
 def _attributes(document: Document, side: Side, chosen: Chosen) -> list[Attribute]:

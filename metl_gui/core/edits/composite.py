@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import groupby
+from typing import cast
 
 from metl_gui.core.changes.draft import Draft, Edit
+from metl_gui.core.edits.elements import SetElements, set_all
 from metl_gui.core.edits.settings import SetSettings
 from metl_gui.core.matrix.document import Document
 
@@ -24,5 +27,9 @@ class CompositeEdit:
 
     def apply(self, draft: Draft) -> None:
         """Apply every edit; one that is refused refuses all."""
-        for edit in self.edits:
-            edit.apply(draft)
+        for is_of_elements, run in groupby(self.edits, lambda edit: isinstance(edit, SetElements)):
+            if is_of_elements:
+                set_all(draft, cast("list[SetElements]", list(run)))
+            else:
+                for edit in run:
+                    edit.apply(draft)

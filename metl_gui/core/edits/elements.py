@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -52,12 +53,26 @@ class SetElements:
             EditError: an end is not in the block's versions, the entity version is not the newest under policy 3, or
                 the block would not be 1:1.
         """
-        _check_ends(draft, self.key, (*self.ones, *self.zeros))
-        before = draft.matrix.block(*self.key) or Block(*self.key)
-        zeros = frozenset(self.zeros)
-        kept = [e for e in before.elements if e not in zeros]
-        after = tuple(sorted({*kept, *self.ones}))
+        KnownEnds(draft).require(self)
+        self.apply_known(draft)
+
+    def apply_known(self, draft: Draft) -> None:
+        """Set and clear the elements, whose ends are known to be in the block's versions.
+
+        Raises:
+            EditError: the block would not be 1:1.
+        """
+        found = draft.matrix.block(*self.key)
+        if found is None:
+            self._begin(draft)
+            return
+        before, zeros = found, frozenset(self.zeros)
+        kept = [e for e in before.elements if e not in zeros] if zeros else before.elements
+        after = tuple(sorted({*kept, *self.ones})) if self.ones else tuple(kept)
         _refuse_conflicts(draft, self.key, after)
+        if not (after or self.comment) and before.is_plain and before.status is not Status.NEEDS_REVIEW:
+            draft.drop_blocks([self.key])
+            return
         comment, who, when_ms = self.comment or before.comment, draft.stamp.who, draft.stamp.when_ms
         made: dict[str, Any] = {"elements": after, "comment": comment, "who": who, "when_ms": when_ms}
         if not (before.losses or before.waits or before.status is Status.NEEDS_REVIEW):
@@ -72,6 +87,16 @@ class SetElements:
             block = replace(block, **_confirming(self.status))
         store_block(draft, block)
         self._settle_later(draft, before, mapped)
+
+    def _begin(self, draft: Draft) -> None:
+        """Make the block, of which nothing is known yet."""
+        elements = tuple(sorted(set(self.ones)))
+        _refuse_conflicts(draft, self.key, elements)
+        who, when_ms = draft.stamp.who, draft.stamp.when_ms
+        if elements or self.comment:
+            draft.put_block(Block(*self.key, elements, self.status, comment=self.comment, who=who, when_ms=when_ms))
+        else:
+            draft.drop_blocks([self.key])
 
     def _mapped_lineages(self, draft: Draft) -> dict[int, int]:
         """Lineage of the source by lineage of the target, of the elements to set."""
@@ -112,19 +137,58 @@ def _confirming(status: Status) -> dict[str, Any]:
     return {"status": status, "retired": (), "unconfirmed": False}
 
 
-def _check_ends(draft: Draft, key: BlockKey, elements: tuple[Element, ...]) -> None:
-    extraction, cdm = draft.tree(Side.EXTRACTION), draft.tree(Side.CDM)
-    if not extraction.has_version(key[0]) or not cdm.has_version(key[1]):
-        raise EditError("The block's version is not in the trees any more.", hint="Look at the newest state first.")
-    entity = cdm.schema(cdm.schema_of(key[1]))
-    if entity.setting("policy") != "parallel" and entity.version_ids[-1] != key[1]:
-        raise EditError(
-            f"{entity.name} version {cdm.version(key[1]).label} is not the newest one.",
-            hint="Map to the newest version, or let the entity keep parallel versions.",
-        )
-    columns, rows = set(extraction.attribute_ids(key[0])), set(cdm.attribute_ids(key[1]))
-    if not (columns.issuperset([p for _, p in elements]) and rows.issuperset([q for q, _ in elements])):
-        raise EditError("An element's end is not in the versions of its block.", hint="Look at the newest state first.")
+class KnownEnds:
+    """What edits of elements may name: the attributes of their versions, each version looked up once.
+
+    Args:
+        draft: what is edited; good for as long as its trees are not.
+    """
+
+    def __init__(self, draft: Draft) -> None:
+        self._extraction, self._cdm = draft.tree(Side.EXTRACTION), draft.tree(Side.CDM)
+        self._columns: dict[int, frozenset[int]] = {}
+        self._rows: dict[int, frozenset[int]] = {}
+
+    def require(self, edit: SetElements) -> None:
+        """Make sure that the ends of the elements of an edit are in the versions of its block.
+
+        Raises:
+            EditError: they are not, or the entity version is not the newest under policy 3.
+        """
+        v, w = edit.key
+        if v not in self._columns or w not in self._rows:
+            self._look_up(v, w)
+        columns, rows = self._columns[v], self._rows[w]
+        for elements in (edit.ones, edit.zeros):
+            if not (columns.issuperset([p for _, p in elements]) and rows.issuperset([q for q, _ in elements])):
+                raise EditError(
+                    "An element's end is not in the versions of its block.", hint="Look at the newest state first."
+                )
+
+    def _look_up(self, v: int, w: int) -> None:
+        if not self._extraction.has_version(v) or not self._cdm.has_version(w):
+            raise EditError("The block's version is not in the trees any more.", hint="Look at the newest state first.")
+        if w not in self._rows:
+            entity = self._cdm.schema(self._cdm.schema_of(w))
+            if entity.setting("policy") != "parallel" and entity.version_ids[-1] != w:
+                raise EditError(
+                    f"{entity.name} version {self._cdm.version(w).label} is not the newest one.",
+                    hint="Map to the newest version, or let the entity keep parallel versions.",
+                )
+            self._rows[w] = frozenset(self._cdm.attribute_ids(w))
+        self._columns[v] = frozenset(self._extraction.attribute_ids(v))
+
+
+def set_all(draft: Draft, edits: Sequence[SetElements]) -> None:
+    """Apply edits of blocks one after the other.
+
+    Raises:
+        EditError: one is refused, as ``SetElements.apply`` says.
+    """
+    ends = KnownEnds(draft)
+    for edit in edits:
+        ends.require(edit)
+        edit.apply_known(draft)
 
 
 def _refuse_conflicts(draft: Draft, key: BlockKey, elements: tuple[Element, ...]) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import partial
 from typing import NamedTuple, TypeAlias
 
 BlockKey: TypeAlias = tuple[int, int]
@@ -17,6 +19,15 @@ class Element(NamedTuple):
     q: int
     p: int
 
+    @classmethod
+    def many(cls, qs: Iterable[int], ps: Iterable[int]) -> tuple[Element, ...]:
+        """Make elements of their ends: what makes a single one is Python code, and this is not.
+
+        Raises:
+            ValueError: there are more ends of one kind than of the other.
+        """
+        return tuple(map(partial(tuple.__new__, cls), zip(qs, ps, strict=True)))
+
 
 class Status(StrEnum):
     """What a person has said of a block."""
@@ -26,6 +37,8 @@ class Status(StrEnum):
     NEEDS_REVIEW = "needs review"
     RETIRED = "retired"
 
+    __hash__ = str.__hash__  # that of enumerations is Python code, and every block that is written looks its code up
+
 
 class Verdict(StrEnum):
     """What the automated update found when it made a block."""
@@ -34,6 +47,8 @@ class Verdict(StrEnum):
     SMALLER = "smaller"
     EMPTIED = "emptied"
     FIRST = "first"
+
+    __hash__ = str.__hash__
 
 
 @dataclass(frozen=True, slots=True)

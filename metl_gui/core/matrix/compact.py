@@ -12,9 +12,9 @@ Source: docs/architecture/model.md, "Algorithms" (A3, A4).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,43 +89,59 @@ def compact_group(versions: Iterable[Version], matrix: DpmView, group: GroupKey)
     return compact(ordered, {id_: block.elements for id_, block in found if block is not None})
 
 
+Kept: TypeAlias = dict[int, tuple[Element, ...] | None]
+"""Elements that are kept of a group, by version id; ``None`` where nothing is."""
+
+
 def compact_again(
-    tree: ReadableTree, matrix: DpmView, group: GroupKey, touched: Iterable[int]
-) -> dict[int, tuple[Element, ...] | None]:
-    """Compact one group where it was touched: those versions and the ones behind them.
+    tree: ReadableTree, matrix: DpmView, touched: Mapping[GroupKey, Collection[int]]
+) -> dict[GroupKey, Kept]:
+    """Compact groups where they were touched: those versions and the ones behind them.
 
     Args:
         tree: the extraction tree as it is now.
         matrix: the matrix as it is now.
-        group: the group.
-        touched: ids of versions, as ``changes.touched_groups.touched_versions`` names them.
+        touched: ids of versions by group, as ``changes.touched_groups.touched_versions`` names them.
 
-    Returns:
-        By version id the elements that are kept, ``None`` where nothing is.
+    Cost: the touched versions, whose attributes are looked up together.
     """
-    schema = tree.find_schema(group.schema_id)
-    ids = schema.version_ids if schema else ()
-    found: dict[int, tuple[Element, ...] | None] = dict.fromkeys(touched)
-    places = {at + step for at, id_ in enumerate(ids) if id_ in found for step in (0, 1)}
-    before: tuple[int, frozenset[tuple[int, int]]] = -1, frozenset()
-    for at in sorted(places - {len(ids)}):
-        block = matrix.block(ids[at], group.entity_version)
+    schemas = {group: tree.find_schema(group.schema_id) for group in touched}
+    ids_of = {group: schema.version_ids if schema else () for group, schema in schemas.items()}
+    places = {group: _places(ids_of[group], own) for group, own in touched.items()}
+    compared = {ids_of[group][each] for group, own in places.items() for at in own for each in (max(at - 1, 0), at)}
+    lineage_of = tree.lineage_by_attribute(compared)
+    return {
+        group: dict.fromkeys(own) | _kept(matrix, group.entity_version, ids_of[group], places[group], lineage_of)
+        for group, own in touched.items()
+    }
+
+
+def _places(ids: tuple[int, ...], touched: Collection[int]) -> list[int]:
+    """Return where touched versions of a schema stand, and the ones behind them."""
+    found = [at for at, id_ in enumerate(ids) if id_ in touched]
+    return sorted({at + step for at in found for step in (0, 1)} - {len(ids)})
+
+
+def _kept(
+    matrix: DpmView, entity_version: int, ids: tuple[int, ...], places: list[int], lineage_of: Mapping[int, int]
+) -> Kept:
+    """Compare the blocks of some versions with those before them."""
+
+    def content_at(at: int) -> tuple[tuple[Element, ...], frozenset[tuple[int, int]]]:
+        """Return the elements of a version and what they say: (c_q, lineage of a_p)."""
+        block = matrix.block(ids[at], entity_version)
         elements = block.elements if block is not None else ()
-        if before[0] != at - 1:
-            earlier = matrix.block(ids[at - 1], group.entity_version)
-            before = at - 1, _content(tree, ids[at - 1], earlier.elements if earlier is not None else ())
-        content = _content(tree, ids[at], elements)
-        found[ids[at]] = tuple(sorted(elements)) if content != before[1] else None
-        before = at, content
+        return elements, frozenset([(q, lineage_of[p]) for q, p in elements])
+
+    found: Kept = {}
+    last, before = -1, frozenset[tuple[int, int]]()
+    for at in places:
+        if last != at - 1:  # the one before it is none that may have changed
+            before = content_at(at - 1)[1]
+        elements, content = content_at(at)
+        found[ids[at]] = tuple(sorted(elements)) if content != before else None
+        last, before = at, content
     return found
-
-
-def _content(tree: ReadableTree, version_id: int, elements: tuple[Element, ...]) -> frozenset[tuple[int, int]]:
-    """Return what the elements of the block of one version say: (c_q, lineage of a_p)."""
-    if not elements:
-        return frozenset()
-    lineages = dict(zip(tree.attribute_ids(version_id), tree.lineages(version_id), strict=True))
-    return frozenset([(q, lineages[p]) for q, p in elements])
 
 
 Ints = NDArray[np.int32]
@@ -246,7 +262,7 @@ def _translated(tree: TreeBase, compact: ElementColumns, source: Longs, row: Lon
         at: for each element of all copies, one copy after the other, its place among the elements of the blocks.
     """
     length, width = np.diff(compact.start)[source], np.diff(tree.start)
-    place = _by_attribute(tree, _places(tree))[compact.p]
+    place = _by_attribute(tree, _places_in_versions(tree))[compact.p]
     lineage = _by_attribute(tree, tree.lineage)[compact.p]
     guess = np.repeat(tree.start[row].astype(np.int32), length)
     guess += place[at]
@@ -287,7 +303,7 @@ def _found(tree: TreeBase, row: Longs, lineage: Ints) -> Indices:
     return found
 
 
-def _places(tree: TreeBase) -> Ints:
+def _places_in_versions(tree: TreeBase) -> Ints:
     """Place of every attribute within its version."""
     places: Ints = (np.arange(len(tree.id)) - np.repeat(tree.start[:-1], np.diff(tree.start))).astype(np.int32)
     return places

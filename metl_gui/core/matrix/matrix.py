@@ -31,21 +31,24 @@ Ints = NDArray[np.int32]
 _MOST_RECENT_ELEMENTS = 50_000
 
 
+_UNKNOWN = Block(0, 0)
+
+
 class _Recent:
-    """The blocks of a base that were made last: one edit asks for the same ones many times."""
+    """The blocks of a base that were made last, and keys without one: one edit asks for the same many times."""
 
     def __init__(self) -> None:
-        self._blocks: dict[BlockKey, Block] = {}
+        self._blocks: dict[BlockKey, Block | None] = {}
         self._elements = 0
 
     def get(self, key: BlockKey) -> Block | None:
-        return self._blocks.get(key)
+        return self._blocks.get(key, _UNKNOWN)
 
-    def keep(self, block: Block) -> None:
+    def keep(self, key: BlockKey, block: Block | None) -> None:
         if self._elements > _MOST_RECENT_ELEMENTS:
             self._blocks, self._elements = {}, 0
-        self._blocks[block.version, block.entity_version] = block
-        self._elements += 1 + len(block.elements)
+        self._blocks[key] = block
+        self._elements += 1 + (len(block.elements) if block is not None else 0)
 
     def __reduce__(self) -> tuple[type[_Recent], tuple[()]]:
         return _Recent, ()  # another process makes its own
@@ -108,10 +111,10 @@ class DpmBase:
     def at(self, key: BlockKey) -> Block | None:
         """Return the block of a key, ``None`` when there is none."""
         found = self._recent.get(key)
-        row = self.find(key) if found is None else -1
-        if row >= 0:
-            found = self.block(row)
-            self._recent.keep(found)
+        if found is _UNKNOWN:
+            row = self.find(key)
+            found = self.block(row) if row >= 0 else None
+            self._recent.keep(key, found)
         return found
 
     def block(self, row: int) -> Block:
@@ -121,7 +124,7 @@ class DpmBase:
         if record is not None:
             return record
         low, high = int(self.start[row]), int(self.start[row + 1])
-        elements = tuple(map(Element, self.q[low:high].tolist(), self.p[low:high].tolist()))
+        elements = Element.many(self.q[low:high].tolist(), self.p[low:high].tolist())
         came = int(self.came_version[row])
         return Block(
             *key,
@@ -305,8 +308,12 @@ class DpmDraft(DpmView):
         self._rows = self._open_rows = matrix._rows.mutate()
         self._waiting = matrix._waiting.mutate()
 
-    def put(self, key: BlockKey, block: Block | None) -> None:
-        """Set one block, or remove it with ``None``."""
+    def put(self, key: BlockKey, block: Block | None) -> Block | None:
+        """Set one block, or remove it with ``None``.
+
+        Returns:
+            The block as it was.
+        """
         before = self.block(*key)
         self._open_blocks[key] = block
         add(self._open_columns, *key)
@@ -318,6 +325,7 @@ class DpmDraft(DpmView):
         self.ones += (len(block.elements) if block else 0) - (len(before.elements) if before else 0)
         self.block_count += (block is not None) - (before is not None)
         self.confirmed += _is_confirmed(block) - _is_confirmed(before)
+        return before
 
     def finish(self) -> Dpm:
         """Freeze what was edited."""

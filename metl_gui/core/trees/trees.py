@@ -16,7 +16,7 @@ import numpy as np
 from immutables import Map
 from numpy.typing import NDArray
 
-from metl_gui.core.trees.columns import EMPTY, Readable
+from metl_gui.core.trees.columns import EMPTY, Readable, laid_out
 from metl_gui.core.trees.declarations import KeyPaths
 from metl_gui.core.trees.nodes import Attribute, Schema, Version
 from metl_gui.errors import BugError
@@ -107,15 +107,23 @@ class TreeBase:
         found.update({schema.name: schema.id for schema in self.schemas.values()})
         return found
 
-    def row(self, version_id: int) -> int:
-        """Row of a version, -1 when there is none."""
+    @cached_property
+    def _without_gaps(self) -> tuple[int, int]:
+        """The first id and how many follow one another, while no version between was removed; none otherwise."""
         ids = self.version_id
         count = len(ids)
-        at = version_id - ids.item(0) if count else 0  # where it stands while no version between was removed
-        if 0 <= at < count and ids.item(at) == version_id:
-            return at
+        first = int(ids[0]) if count else 0
+        return (first, count) if count and int(ids[-1]) - first == count - 1 else (0, 0)
+
+    def row(self, version_id: int) -> int:
+        """Row of a version, -1 when there is none."""
+        first, count = self._without_gaps
+        if count:
+            at = version_id - first
+            return at if 0 <= at < count else -1
+        ids = self.version_id
         at = int(ids.searchsorted(np.int32(version_id)))  # np.searchsorted takes twice as long
-        return at if at < count and ids.item(at) == version_id else -1
+        return at if at < len(ids) and ids.item(at) == version_id else -1
 
     def version(self, version_id: int) -> Version | None:
         """Make the version object of an id."""
@@ -256,7 +264,7 @@ class ReadableTree:
             BugError: there is no version with this id.
         """
         row = -1 if version_id in self._versions else self.base.row(version_id)
-        return int(self.base.schema_id[row]) if row >= 0 else self.version(version_id).schema_id
+        return int(self.base.schema_id.item(row)) if row >= 0 else self.version(version_id).schema_id
 
     def has_version(self, version_id: int) -> bool:
         """Whether there is a version, without making it."""
@@ -275,7 +283,7 @@ class ReadableTree:
         row = -1 if version_id in self._versions else self.base.row(version_id)
         if row < 0:
             return [attribute.lineage for attribute in self.version(version_id).attributes]
-        found: list[int] = self.base.lineage[self.base.start[row] : self.base.start[row + 1]].tolist()
+        found: list[int] = self.base.lineage[self.base.start.item(row) : self.base.start.item(row + 1)].tolist()
         return found
 
     def attribute_ids(self, version_id: int) -> list[int]:
@@ -283,7 +291,22 @@ class ReadableTree:
         row = -1 if version_id in self._versions else self.base.row(version_id)
         if row < 0:
             return [attribute.id for attribute in self.version(version_id).attributes]
-        found: list[int] = self.base.id[self.base.start[row] : self.base.start[row + 1]].tolist()
+        found: list[int] = self.base.id[self.base.start.item(row) : self.base.start.item(row + 1)].tolist()
+        return found
+
+    def lineage_by_attribute(self, version_ids: Iterable[int]) -> dict[int, int]:
+        """Return the lineages of all attributes of versions that are known to exist, by attribute id."""
+        base, found, rows = self.base, dict[int, int](), list[int]()
+        for id_ in version_ids:
+            row = -1 if id_ in self._versions else base.row(id_)
+            if row < 0:
+                found |= {attribute.id: attribute.lineage for attribute in self.version(id_).attributes}
+            else:
+                rows.append(row)
+        at_row = np.array(rows, np.int64)
+        first = base.start[at_row]
+        at = laid_out(first, base.start[at_row + 1] - first)
+        found |= zip(base.id[at].tolist(), base.lineage[at].tolist(), strict=True)
         return found
 
     def members(self, version_id: int, lineages: Collection[int]) -> dict[int, Attribute]:

@@ -12,10 +12,12 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from io import BytesIO
+from itertools import repeat
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
 
 from metl_gui.core.trees.paths import split
 from metl_gui.errors import SchemaError, near_names
@@ -35,6 +37,8 @@ MAX_LINE_BYTES = 2**20
 
 _BOM = b"\xef\xbb\xbf"
 _SEPARATORS = (",", ";", "\t")
+_NOT_PLAIN = ('"', "\\", "\r", "\0", _BOM.decode())
+_PLAIN_LENGTH = 2**16
 
 
 class MappingRow(NamedTuple):
@@ -106,7 +110,35 @@ def read_text(text: str, name: str = "The clipboard") -> MappingTable:
     Raises:
         SchemaError: it is no such table.
     """
-    return _table(Path(name), BytesIO(text.encode("utf-8", "replace")))
+    return _plain_table(text) or _table(Path(name), BytesIO(text.encode("utf-8", "replace")))
+
+
+def _plain_table(text: str) -> MappingTable | None:
+    """Read a table in which nothing is quoted, escaped, left out or wrong, column by column.
+
+    Returns:
+        What ``_table`` does; ``None`` where each line must be looked at.
+    """
+    plain = text.rstrip("\r\n").replace("\r\n", "\n")
+    if any(each in plain for each in _NOT_PLAIN) or text != text.encode("utf-8", "replace").decode():
+        return None
+    lines = plain.split("\n")
+    separator = max(_SEPARATORS, key=lines[0].count)
+    header = [title.strip().lower() for title in lines[0].split(separator)]
+    count = len(header)
+    is_whole = set(COLUMNS).issubset(header) and MARK not in header and len(set(header)) == count
+    fields = set(map(str.count, lines, repeat(separator)))
+    if not is_whole or fields != {count - 1} or max(map(len, lines)) > _PLAIN_LENGTH:
+        return None
+    cells = separator.join(lines[1:]).split(separator)
+    texts = {name: cells[at::count] for at, name in enumerate(header)}
+    columns = [texts[name] for name in COLUMNS]
+    further = [texts.get(name, repeat("")) for name in OPTIONAL_COLUMNS]
+    if any("" in column for column in columns):
+        return None
+    # ``MappingRow`` itself is made by Python code, of which a large table needs some milliseconds.
+    made = map(partial(tuple.__new__, MappingRow), zip(range(2, len(lines) + 1), *columns, *further, strict=False))
+    return MappingTable(tuple(cast("Iterator[MappingRow]", made)), ())
 
 
 def _table(path: Path, file: BinaryIO) -> MappingTable:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from metl_gui.core.changes.draft import BlockChange, Transition
 from metl_gui.core.changes.touched_groups import touched_versions
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element, Loss
-from metl_gui.core.matrix.compact import ElementColumns, GroupKey, compact_again, decompact_all
+from metl_gui.core.matrix.compact import ElementColumns, GroupKey, Kept, compact_again, decompact_all
 from metl_gui.core.matrix.matrix import STATUSES, VERDICTS, Dpm, DpmBase, Ints
 from metl_gui.core.trees.columns import starts_of
 from metl_gui.core.trees.trees import Tree, TreeBase
@@ -41,8 +41,11 @@ def write_blocks(connection: sqlite3.Connection, transition: Transition, interne
     """Write the records of the blocks that an edit changed, and the groups of DUSB that it may have changed."""
     for change in transition.change.blocks:
         _write_details(connection, change)
-    for group, touched in sorted(touched_versions(transition).items()):
-        _write_group(connection, transition, group, touched, interned)
+    touched = dict(sorted(touched_versions(transition).items()))
+    for group, versions in touched.items():
+        _write_records(connection, transition.after.matrix, group, versions, interned)
+    for group, kept in compact_again(transition.after.extraction, transition.after.matrix, touched).items():
+        _write_compact(connection, group, kept)
 
 
 def read_matrix(connection: sqlite3.Connection, extraction: Tree, cdm: Tree) -> Dpm:
@@ -96,34 +99,33 @@ def _json(values: tuple[object, ...]) -> str | None:
     return msgspec.json.encode(values).decode() if values else None
 
 
-def _write_group(
-    connection: sqlite3.Connection, transition: Transition, group: GroupKey, touched: set[int], interned: Interned
-) -> None:
-    """Write what an edit changed of a group; the rest of a long history stays as it is."""
-    matrix = transition.after.matrix
-    found = [matrix.block(id_, group.entity_version) for id_ in touched]
-    _write_records(connection, group, touched, [block for block in found if block is not None], interned)
-    for version, elements in compact_again(transition.after.extraction, matrix, group, touched).items():
-        key = (*group, version)
-        if elements is None:
-            connection.execute("DELETE FROM dusb WHERE schema_id = ? AND entity_version = ? AND version = ?", key)
-        else:
-            connection.execute(
-                "INSERT OR REPLACE INTO dusb (schema_id, entity_version, version, elements) VALUES (?, ?, ?, ?)",
-                (*key, to_blob(elements)),
-            )
+def _write_compact(connection: sqlite3.Connection, group: GroupKey, kept: Kept) -> None:
+    """Write what an edit changed of a group of DUSB; the rest of a long history stays as it is."""
+    there = connection.execute(
+        "SELECT version FROM dusb WHERE schema_id = ? AND entity_version = ? AND version BETWEEN ? AND ?",
+        (*group, min(kept, default=0), max(kept, default=0)),
+    )
+    gone = [(*group, version) for (version,) in there if kept.get(version, ()) is None]
+    connection.executemany("DELETE FROM dusb WHERE schema_id = ? AND entity_version = ? AND version = ?", gone)
+    connection.executemany(
+        "INSERT OR REPLACE INTO dusb (schema_id, entity_version, version, elements) VALUES (?, ?, ?, ?)",
+        [(*group, version, to_blob(elements)) for version, elements in kept.items() if elements is not None],
+    )
 
 
 def _write_records(
-    connection: sqlite3.Connection, group: GroupKey, touched: set[int], blocks: list[Block], interned: Interned
+    connection: sqlite3.Connection, matrix: Dpm, group: GroupKey, touched: set[int], interned: Interned
 ) -> None:
     """Put the records of some blocks of a group in place of those that their versions had."""
+    found = (matrix.block(id_, group.entity_version) for id_ in touched)
+    packed = packed_rows.pack_blocks([block for block in found if block is not None], interned)
     row = connection.execute("SELECT records FROM blocks WHERE schema_id = ? AND entity_version = ?", group).fetchone()
     known = packed_rows.unpack_blocks(row[0] if row else b"")
-    stay = known[[version not in touched for version in known["version"].tolist()]]
-    records = np.concatenate([stay, packed_rows.unpack_blocks(packed_rows.pack_blocks(blocks, interned))])
-    if len(records):
+    stays = [version not in touched for version in known["version"].tolist()]
+    if any(stays):
+        records = np.frombuffer(known[stays].tobytes() + packed, packed_rows.RECORD)
         packed = records[np.argsort(records["version"], kind="stable")].tobytes()
+    if packed:
         connection.execute("INSERT OR REPLACE INTO blocks VALUES (?, ?, ?)", (*group, packed))
     else:
         connection.execute("DELETE FROM blocks WHERE schema_id = ? AND entity_version = ?", group)

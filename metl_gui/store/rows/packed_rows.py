@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable
+from itertools import starmap
+from struct import Struct
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -154,6 +156,9 @@ RECORD = np.dtype(
 )
 """One block; the entity version stands in its row, ``who`` is the number of a person, 0 in ``came_*`` means none."""
 
+_RECORD = Struct("<iiiiqBBH")
+"""The same for one block after the other."""
+
 UNCONFIRMED = 1
 """The flag of a block that needs review and whose elements nobody has confirmed."""
 
@@ -173,7 +178,7 @@ def pack_blocks(blocks: Iterable[Block], interned: Interned) -> bytes:
         codes = _STATUS_CODE[block.status], _VERDICT_CODE[block.verdict], UNCONFIRMED * block.unconfirmed
         who = interned.person(block.who)
         rows.append((block.version, came_version, came_entity_version, who, block.when_ms, *codes))
-    return np.array(rows, RECORD).tobytes()
+    return b"".join(starmap(_RECORD.pack, rows))
 
 
 def unpack_blocks(packs: bytes) -> NDArray[Any]:

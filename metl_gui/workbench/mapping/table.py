@@ -6,16 +6,18 @@ Source: docs/reference/mapping-csv.md.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, cast
 
 from metl_gui.core.changes.draft import Edit, perform
 from metl_gui.core.edits.composite import CompositeEdit
 from metl_gui.core.edits.elements import SetElements
-from metl_gui.core.matrix.blocks import Block, BlockKey, Element, Status
+from metl_gui.core.matrix.blocks import Block, BlockKey, Element, Status, conflicts
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.matrix.partition import largest_permutation
 from metl_gui.core.progress import UNWATCHED, Watch
@@ -148,13 +150,49 @@ class MapPlan:
     left: tuple[LeftLine, ...] = ()
 
 
-class _ResolvedRow(NamedTuple):
-    """One row with its ends found; ``status`` is ``None`` when the row leaves it open."""
+_BLOCK_NAMES = itemgetter(1, 2, 4, 5)
+"""Of a row: names and versions of schema and entity."""
 
-    line: int
-    element: Element
-    status: Status | None
-    comment: str
+
+def _refused(look_up: Callable[[Sequence[MappingRow]], None], rows: Sequence[MappingRow]) -> list[RowConflict]:
+    """Look up rows of one block together, and each by itself where one is refused."""
+    try:
+        look_up(rows)
+    except EditError as error:
+        if len(rows) == 1:
+            return [RowConflict(rows[0].line, str(error))]
+        return [conflict for row in rows for conflict in _refused(look_up, (row,))]
+    return []
+
+
+@dataclass(slots=True)
+class _Wishes:
+    """What the rows of one block ask for, with their ends found.
+
+    Args:
+        elements, lines: of each row.
+        statuses: that are asked for; ``None`` of a row that leaves it open.
+        comment: the first one.
+    """
+
+    elements: tuple[Element, ...] = ()
+    lines: tuple[int, ...] = ()
+    statuses: set[Status | None] = field(default_factory=set)
+    comment: str = ""
+
+    def add(self, other: _Wishes) -> None:
+        """Take up further rows."""
+        self.elements += other.elements
+        self.lines += other.lines
+        self.statuses |= other.statuses
+        self.comment = self.comment or other.comment
+
+    def first_lines(self) -> dict[Element, int]:
+        """Return the first line of each element, in order."""
+        found = dict(zip(self.elements, self.lines, strict=True))
+        if len(found) < len(self.elements):
+            found |= zip(reversed(self.elements), reversed(self.lines), strict=True)
+        return found
 
 
 def import_mapping(
@@ -223,24 +261,33 @@ def plan_mapping(
     Cost: proportional to the rows, the versions in their ranges, and the blocks they name.
     """
     conflicts = [RowConflict(problem.line, f"{problem.reason}.") for problem in table.problems]
-    wishes: dict[BlockKey, list[_ResolvedRow]] = defaultdict(list)
+    wishes: dict[BlockKey, _Wishes] = {}
     ranged: list[RangedRow] = []
     names = _NameLookup(document)
-    for at, row in enumerate(table.rows):
-        if at % _STEP_ROWS == 0:
-            watch.step("Looking up the names", at, len(table.rows))
-        try:
-            versions = versions_meant(document, row.schema, row.schema_version.strip(), all_versions)
-            if versions is None:
-                key, wish = _find(names, row)
-                wishes[key].append(wish)
-            elif mode is MapMode.REPLACE:
-                raise EditError("A range of versions cannot replace blocks.", hint="Name each version, or add them.")
-            else:
-                ranged.append(_ranged(names, row, versions))
-        except EditError as error:
-            conflicts.append(RowConflict(row.line, str(error)))
-    drafts = [_plan_block(document, key, wished, mode, take_proposal) for key, wished in wishes.items()]
+
+    def look_up(rows: Sequence[MappingRow]) -> None:
+        label = rows[0].schema_version.strip()
+        versions = versions_meant(document, rows[0].schema, label, all_versions)
+        if versions is None:
+            key, wished = _find(names, rows)
+            wishes.setdefault(key, _Wishes()).add(wished)
+        elif mode is MapMode.REPLACE:
+            raise EditError("A range of versions cannot replace blocks.", hint="Name each version, or add them.")
+        else:
+            ranged.extend([_ranged(names, row, versions) for row in rows])
+
+    done = told = 0
+    for _, run in groupby(table.rows, _BLOCK_NAMES):
+        if done >= told:
+            watch.step("Looking up the names", done, len(table.rows))
+            told = done + _STEP_ROWS
+        rows = tuple(run)
+        done += len(rows)
+        conflicts += _refused(look_up, rows)
+    not_newest = {w: _not_newest(document, w) for w in {w for _, w in wishes}}
+    drafts = [
+        _plan_block(document, key, wished, mode, take_proposal, not_newest[key[1]]) for key, wished in wishes.items()
+    ]
     for draft in drafts:
         conflicts += draft.conflicts
     edits = {edit.key: edit for draft in drafts for edit in draft.edits}
@@ -285,6 +332,7 @@ class _NamedVersion:
         self._schema, self._version = schema, version
         self.id = version.id
         self._by_path = {attribute.path: attribute for attribute in reversed(version.attributes)}
+        self._ids = {path: attribute.id for path, attribute in self._by_path.items()}
 
     def attribute(self, path: str) -> Attribute:
         """Return an attribute.
@@ -294,6 +342,16 @@ class _NamedVersion:
         """
         return self._by_path.get(path) or find_attribute(self._version, self._schema.name, path)
 
+    def ids(self, paths: Iterable[str]) -> list[int]:
+        """Return the ids of attributes.
+
+        Raises:
+            EditError: one is not there, the first of them.
+        """
+        wanted = tuple(paths)
+        found = list(map(self._ids.get, wanted))
+        return [self.attribute(path).id for path in wanted] if None in found else cast("list[int]", found)
+
 
 class _NameLookup:
     """What a table names, each version looked up once."""
@@ -301,7 +359,7 @@ class _NameLookup:
     def __init__(self, document: Document) -> None:
         self.document = document
         self._known: dict[Side, dict[tuple[str, str], _NamedVersion]] = {side: {} for side in Side}
-        self._blocks: dict[tuple[str, str, str, str], tuple[_NamedVersion, _NamedVersion]] = {}
+        self._labels: dict[tuple[Side, int], dict[str, Version]] = {}
 
     def version(self, side: Side, name: str, label: str) -> _NamedVersion:
         """Return a version, the newest one where no label says which.
@@ -314,24 +372,34 @@ class _NameLookup:
         if found is None:
             schema = find_schema(self.document, side, name)
             newest = self.document.tree(side).newest(schema.id) if not label else None
-            version = newest or find_version(self.document, side, schema, label)
+            version = newest or self._labelled(side, schema, label)
             found = known[name, label] = _NamedVersion(schema, version)
         return found
 
-    def element(self, row: MappingRow) -> tuple[BlockKey, Element]:
-        """Return the block and the element that a row names.
+    def elements(self, rows: Sequence[MappingRow]) -> tuple[BlockKey, tuple[Element, ...]]:
+        """Return the block that some rows name, and the element of each.
 
         Raises:
-            EditError: one of its names is not there, the first of the line.
+            EditError: one of their names is not there; of a single row the first of the line.
         """
-        names = row.schema, row.schema_version, row.entity, row.entity_version
-        block = self._blocks.get(names)
-        if block is None:
-            version = self.version(Side.EXTRACTION, row.schema, row.schema_version)
-            version.attribute(row.attribute)
-            block = self._blocks[names] = version, self.version(Side.CDM, row.entity, row.entity_version)
-        source, target = block[0].attribute(row.attribute), block[1].attribute(row.cdm_attribute)
-        return (block[0].id, block[1].id), Element(target.id, source.id)
+        first = rows[0]
+        version = self.version(Side.EXTRACTION, first.schema, first.schema_version)
+        ps = version.ids(map(_SOURCE, rows))
+        entity_version = self.version(Side.CDM, first.entity, first.entity_version)
+        qs = entity_version.ids(map(_TARGET, rows))
+        return (version.id, entity_version.id), Element.many(qs, ps)
+
+    def _labelled(self, side: Side, schema: Schema, label: str) -> Version:
+        """Return a version by its label; of two that have it the older one, as ``find_version`` does.
+
+        Raises:
+            EditError: there is none.
+        """
+        tree, known = self.document.tree(side), self._labels.get((side, schema.id))
+        if known is None:
+            versions = reversed(tree.versions(schema.id))
+            known = self._labels[side, schema.id] = {each: version for version in versions for each in version.labels}
+        return known.get(label) or find_version(self.document, side, schema, label)
 
 
 def _ranged(names: _NameLookup, row: MappingRow, versions: RowVersions) -> RangedRow:
@@ -346,36 +414,58 @@ def _ranged(names: _NameLookup, row: MappingRow, versions: RowVersions) -> Range
     if old_policy:
         raise EditError(old_policy)
     source = versions.attribute_at(row.attribute)
-    is_unconfirmed = _wished_status(row) is Status.UNCONFIRMED
+    is_unconfirmed = _wished_status(row.status) is Status.UNCONFIRMED
     return RangedRow(row.line, versions.ids, source, entity_version.id, target, is_unconfirmed, versions.of)
 
 
-def _find(names: _NameLookup, row: MappingRow) -> tuple[BlockKey, _ResolvedRow]:
-    key, element = names.element(row)
-    comment = row.comment if row.comment and row.comment.strip() else ""
-    return key, _ResolvedRow(row.line, element, _wished_status(row), comment)
+_LINE, _SOURCE, _TARGET, _STATUS, _COMMENT = map(itemgetter, (0, 3, 6, 7, 8))
 
 
-def _wished_status(row: MappingRow) -> Status | None:
-    text = row.status.strip().lower() if row.status else ""
+def _find(names: _NameLookup, rows: Sequence[MappingRow]) -> tuple[BlockKey, _Wishes]:
+    """Look up rows that name one block.
+
+    Raises:
+        EditError: a name or a status of one of them is not there.
+    """
+    key, elements = names.elements(rows)
+    statuses = {_wished_status(text) for text in set(map(_STATUS, rows))}
+    has_comments = any(map(_COMMENT, rows))
+    comment = next((text for text in map(_COMMENT, rows) if text and text.strip()), "") if has_comments else ""
+    return key, _Wishes(elements, tuple(map(_LINE, rows)), statuses, comment)
+
+
+def _wished_status(status: str) -> Status | None:
+    text = status.strip().lower() if status else ""
     if text and text not in list(Status):
-        raise EditError(f"There is no status {row.status!r}.", hint=f"Statuses are {', '.join(Status)}.")
+        raise EditError(f"There is no status {status!r}.", hint=f"Statuses are {', '.join(Status)}.")
     # A block that waited for review elsewhere has not been decided on here: it comes in unconfirmed.
     return None if not text else Status.CONFIRMED if text == Status.CONFIRMED else Status.UNCONFIRMED
 
 
 def _plan_block(
-    document: Document, key: BlockKey, wished: Sequence[_ResolvedRow], mode: MapMode, take_proposal: bool
+    document: Document, key: BlockKey, wished: _Wishes, mode: MapMode, take_proposal: bool, not_newest: str
 ) -> MapPlan:
+    """Work out what rows ask of one block.
+
+    Args:
+        document: where it is.
+        key: the block.
+        wished: what the rows ask for.
+        mode: what they do.
+        take_proposal: keep the largest 1:1 part.
+        not_newest: why its entity version takes nothing; empty where it does.
+    """
     before = document.matrix.block(*key) or Block(*key)
-    lines = _first_lines(wished)
+    lines = wished.first_lines()
     if mode is MapMode.UNSET:
         zeros = tuple(sorted(set(before.elements).intersection(lines)))
         edits = (SetElements(key, zeros=zeros),) if zeros else ()
         return MapPlan(edits, len(zeros), len(lines) - len(zeros), (), ())
-    old_policy = _not_newest(document, key[1])
-    if old_policy:
-        return MapPlan((), 0, 0, tuple(RowConflict(wish.line, old_policy) for wish in wished), ())
+    if not_newest:
+        return MapPlan((), 0, 0, tuple(RowConflict(line, not_newest) for line in wished.lines), ())
+    if before.is_null and not conflicts(alone := tuple(sorted(lines))):
+        edit = _edit_of_block(before, wished, alone, ())
+        return MapPlan((edit,) if edit else (), len(alone), 0, (), ())
     kept_before = () if mode is MapMode.REPLACE else before.elements
     known = set(before.elements)
     whole = largest_permutation({*kept_before, *lines})
@@ -392,25 +482,17 @@ def _plan_block(
 
 
 def _edit_of_block(
-    before: Block, wished: Sequence[_ResolvedRow], ones: tuple[Element, ...], zeros: tuple[Element, ...]
+    before: Block, wished: _Wishes, ones: tuple[Element, ...], zeros: tuple[Element, ...]
 ) -> SetElements | None:
     """Make the edit of one block; rows that change no element may still confirm it or bring a comment."""
-    statuses = {wish.status for wish in wished}
+    statuses, comment = wished.statuses, wished.comment
     status = Status.UNCONFIRMED if Status.UNCONFIRMED in statuses else Status.CONFIRMED
-    comment = next((wish.comment for wish in wished if wish.comment), "")
     confirms = before.status is Status.UNCONFIRMED and statuses == {Status.CONFIRMED}
     if ones or zeros or confirms:
         return SetElements(before.key, ones, zeros, status, comment)
     return (
         SetElements(before.key, status=before.status, comment=comment) if comment not in ("", before.comment) else None
     )
-
-
-def _first_lines(wished: Iterable[_ResolvedRow]) -> dict[Element, int]:
-    lines: dict[Element, int] = {}
-    for wish in wished:
-        lines.setdefault(wish.element, wish.line)
-    return lines
 
 
 def _not_newest(document: Document, entity_version_id: int) -> str:

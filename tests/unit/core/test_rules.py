@@ -195,9 +195,10 @@ def test_what_is_compacted_again_where_it_was_touched_is_the_whole_compact_form(
     stored: dict[GroupKey, dict[int, object]] = {}
     for transition in played(history).log:
         document = transition.after
-        for group, touched in touched_versions(transition).items():
+        again = compact_again(document.extraction, document.matrix, touched_versions(transition))
+        for group, found in again.items():
             kept = stored.setdefault(group, {})
-            for version, elements in compact_again(document.extraction, document.matrix, group, touched).items():
+            for version, elements in found.items():
                 kept.pop(version, None)
                 if elements is not None:
                     kept[version] = elements

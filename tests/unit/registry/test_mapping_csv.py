@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from metl_gui.core.trees.paths import escape
 from metl_gui.errors import SchemaError
 from metl_gui.registry.tables import mapping_table
+from metl_gui.registry.tables.mapping_table import MappingTable
 
 HEADER = "schema,schema_version,attribute,entity,entity_version,cdm_attribute"
 ROW = "fx.orders,1,address.city,payment,2.0.0,city"
@@ -113,3 +115,33 @@ def test_what_a_csv_writer_wrote_is_read_back(
     names = HEADER.split(",")
     assert [tuple(getattr(row, name) for name in names) for row in found.rows] == written
     assert not found.problems
+
+
+_ODD_TEXTS = st.text(st.sampled_from('ab,;\t"\\\r\n\0\ufeff\ud800 é'), max_size=6)
+_LINES = st.lists(st.lists(st.one_of(st.sampled_from(["a", "b.c", "é"]), _ODD_TEXTS), min_size=5, max_size=8))
+
+
+@given(
+    st.sampled_from([HEADER, f"{HEADER},status,comment", f"x,{HEADER}", f"{HEADER},x,x", f"{HEADER},safe_cells"]),
+    st.lists(st.lists(st.sampled_from(["a", "b.c", "é", " "]), min_size=6, max_size=8), max_size=4),
+    _LINES,
+    st.sampled_from([",", ";", "\t"]),
+    st.sampled_from(["\n", "\r\n", "\r", "\n\n"]),
+)
+def test_a_table_that_is_read_at_once_says_what_it_says_line_by_line(
+    header: str, plain: list[list[str]], odd: list[list[str]], separator: str, end: str
+) -> None:
+    count = header.count(",") + 1
+    rows = [(row * 2)[:count] for row in plain] + odd[: len(odd) // 2]
+    text = end.join([header.replace(",", separator), *(separator.join(row) for row in rows)]) + end
+
+    def outcome(read: Callable[[], MappingTable]) -> MappingTable | str:
+        try:
+            return read()
+        except SchemaError as error:
+            return str(error)
+
+    line_by_line = outcome(
+        lambda: mapping_table._table(Path("The clipboard"), io.BytesIO(text.encode("utf-8", "replace")))
+    )
+    assert outcome(lambda: mapping_table.read_text(text)) == line_by_line

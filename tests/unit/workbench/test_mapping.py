@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
 from pathlib import Path
+from random import Random
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.matrix.blocks import Status
@@ -12,11 +16,14 @@ from metl_gui.core.matrix.canonical import state_hash
 from metl_gui.core.project.table_columns import TableColumns
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import SchemaError
+from metl_gui.registry.tables.mapping_table import MappingRow, MappingTable
 from metl_gui.workbench.importing.foreign_table import foreign_table
+from metl_gui.workbench.mapping import table as mapping_tables
 from metl_gui.workbench.mapping.search import forward
-from metl_gui.workbench.mapping.table import ColumnTable, MapMode, import_mapping
+from metl_gui.workbench.mapping.table import ColumnTable, MapMode, MapPlan, import_mapping
 from metl_gui.workbench.review.decisions import retire
 from metl_gui.workbench.session import Workbench
+from tests.helpers.world import World
 
 from .conftest import HEADER, declare, write_table
 
@@ -242,3 +249,38 @@ def test_a_table_of_another_shape_with_a_name_that_is_not_known_writes_nothing(
 
 def test_a_table_with_the_columns_of_a_mapping_is_none_of_another_shape(mapped: Workbench, tmp_path: Path) -> None:
     assert foreign_table(tmp_path / "mapping.csv", mapped.document) is None
+
+
+@given(st.integers(0, 1 << 30), st.sampled_from(MapMode), st.booleans(), st.booleans())
+def test_lines_of_one_block_mean_together_what_each_means_by_itself(
+    seed: int, mode: MapMode, take_proposal: bool, all_versions: bool
+) -> None:
+    world, random = World(), Random(seed)
+    world.entity("e", "1", "x", "y", "z")
+    world.schema("s", "1", "a", "b", "c")
+    world.schema("s", "2", "a", "b", "d")
+    world.schema("t", "1", "a")
+    names = (("s", "t", "s", "s", "u"), ("1", "2", "1", "9", "*"), ("a", "b", "c"), ("e",), ("1", "1", "1", "2"))
+    rows = [
+        MappingRow._make(
+            (
+                at + 2,
+                *(random.choice(each) for each in names),
+                random.choice(("x", "y", "z", "q")),
+                random.choice(("", "", "confirmed", "unconfirmed", "odd") if seed % 2 else ("",)),
+                random.choice(("", " ", "why")),
+            )
+        )
+        for at in range(random.randrange(1, 12))
+    ]
+    if seed % 3:
+        rows.sort(key=lambda row: row[1:6])
+    table = MappingTable(tuple(rows), ())
+
+    def planned() -> MapPlan:
+        return mapping_tables.plan_mapping(world.document, table, mode, take_proposal, all_versions)
+
+    together = planned()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(mapping_tables, "_BLOCK_NAMES", itemgetter(0))
+        assert planned() == together

@@ -186,6 +186,12 @@ class DpmView:
         found: Block | None = self._blocks.get(key)
         return found if found is not None or key in self._blocks else self.base.at(key)
 
+    def blocks_at(self, keys: Iterable[BlockKey]) -> list[Block]:
+        """Return the blocks of some keys, null blocks of which nothing is known left out."""
+        edited, get, at = self._blocks, self._blocks.get, self.base.at
+        found = [get(key) if key in edited else at(key) for key in keys]
+        return [block for block in found if block is not None]
+
     def column_keys(self, version: int) -> list[BlockKey]:
         """Keys of the blocks of one schema version, by entity version id."""
         edited = self._columns.get(version, EMPTY)
@@ -256,9 +262,10 @@ class Dpm(DpmView):
         """Keys of the blocks that need review, sorted."""
         return sorted(self._waiting)
 
-    def waits(self, key: BlockKey) -> bool:
-        """Whether a block needs review; no block is made to know it."""
-        return key in self._waiting
+    def waiting_among(self, keys: Iterable[BlockKey]) -> list[BlockKey]:
+        """Return those of some blocks that need review; no block is made to know it."""
+        known = self._waiting
+        return [key for key in keys if key in known] if known else []
 
     @property
     def waiting_count(self) -> int:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import product
 from typing import TypeAlias
 
 from metl_gui.core.matrix.blocks import Block, BlockKey, Loss, Status
@@ -87,7 +88,7 @@ def items_of_group(document: Document, schema_id: int, entity_id: int) -> tuple[
     """List the decisions that wait between one schema and one entity; costs what their versions hold."""
     columns = document.extraction.schema(schema_id).version_ids
     rows = document.cdm.schema(entity_id).version_ids
-    return tuple(_items(document, ((v, w) for v in columns for w in rows if document.matrix.waits((v, w)))))
+    return tuple(_items(document, document.matrix.waiting_among(product(columns, rows))))
 
 
 def list_place(document: Document, item: ReviewItem) -> tuple[str, tuple[int, int], str]:

@@ -73,8 +73,7 @@ class AttributeUses:
         self._add(wanted, after, 1)
 
     def _add(self, keys: tuple[BlockKey, ...], document: Document, sign: int) -> None:
-        found = (document.matrix.block(*key) for key in keys)
-        blocks = [block for block in found if block is not None]
+        blocks = document.matrix.blocks_at(keys)
         waiting, commented = [b for b in blocks if b.losses], [b for b in blocks if b.comment]
         self._add_ends(self.mapped, (self._ends(block) for block in blocks), sign)
         self._add_ends(self.waiting, (self._waiting_ends(block, document) for block in waiting), sign)

@@ -292,16 +292,14 @@ class TreeContents:
         before, after = self.document, changed.after
         self.uses.follow(after, keys)
         versions = {key[0 if self.side is Side.EXTRACTION else 1] for key in keys}
-        for key in keys:
-            self._wait(key, before, -1)
-            self._wait(key, after, 1)
+        for document, sign in ((before, -1), (after, 1)):
+            for key in document.matrix.waiting_among(keys):
+                self._wait(key, document, sign)
         for version in versions:
             self._facts.pop(version, None)
         return versions
 
     def _wait(self, key: BlockKey, document: Document, sign: int) -> None:
-        if not document.matrix.waits(key):
-            return
         version_id = key[0 if self.side is Side.EXTRACTION else 1]
         version = document.tree(self.side).find_version(version_id)
         if version is None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
 from operator import itemgetter
@@ -175,10 +175,10 @@ class _Wishes:
         comment: the first one.
     """
 
-    elements: tuple[Element, ...] = ()
-    lines: tuple[int, ...] = ()
-    statuses: set[Status | None] = field(default_factory=set)
-    comment: str = ""
+    elements: tuple[Element, ...]
+    lines: tuple[int, ...]
+    statuses: set[Status | None]
+    comment: str
 
     def add(self, other: _Wishes) -> None:
         """Take up further rows."""
@@ -270,7 +270,10 @@ def plan_mapping(
         versions = versions_meant(document, rows[0].schema, label, all_versions)
         if versions is None:
             key, wished = _find(names, rows)
-            wishes.setdefault(key, _Wishes()).add(wished)
+            if key in wishes:
+                wishes[key].add(wished)
+            else:
+                wishes[key] = wished
         elif mode is MapMode.REPLACE:
             raise EditError("A range of versions cannot replace blocks.", hint="Name each version, or add them.")
         else:

@@ -331,7 +331,7 @@ def content_on(document: Document, axes: tuple[Axis, Axis], arrangement: Arrange
     index = replace(index, flagged=flagged_of(index, types))
     content = PlaneContent(document, columns, rows, index, Pyramid.of(index), types, arrangement)
     content = _with_edited(content, document, (key for key, _ in document.matrix.edited()))
-    return _with_lost(content, document.matrix.waiting())
+    return _with_lost(content, set(document.matrix.waiting()))
 
 
 def rebased(content: PlaneContent, document: Document) -> PlaneContent:
@@ -352,11 +352,12 @@ def content_after(content: PlaneContent, document: Document, keys: Iterable[Bloc
     return _with_lost(_with_edited(content, document, known), known)
 
 
-def _with_lost(content: PlaneContent, keys: Iterable[BlockKey]) -> PlaneContent:
+def _with_lost(content: PlaneContent, keys: set[BlockKey]) -> PlaneContent:
     """Note what some blocks wait for, and make room for the attributes that are gone."""
     lost, touched = dict(content.lost), []
-    for key in keys:
-        block = content.document.matrix.block(*key) if content.document.matrix.waits(key) else None
+    waiting = set(content.document.matrix.waiting_among(keys))
+    for key in waiting | (lost.keys() & keys):
+        block = content.document.matrix.block(*key) if key in waiting else None
         losses = block.open_losses if block is not None else ()
         if losses != lost.get(key, ()):
             touched.append(key)

@@ -1,18 +1,43 @@
-"""Switching the theme there and back: everything looks as before, and no panel has another size."""
+"""Switching theme and size: everything looks as it should, also what was hidden then, and no panel has another size."""
 
 from __future__ import annotations
 
 from itertools import pairwise
 
+import pytest
 from PySide6.QtCore import QRect
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication, QDockWidget, QLabel
+from pytestqt.qtbot import QtBot
 
 from metl_gui.ui.actions.shortcut_sheet import KeysDialog
 from metl_gui.ui.charts.plots import Plots
 from metl_gui.ui.charts.series import RECORDS
+from metl_gui.ui.context.app_context import PAGES
 from metl_gui.ui.shell.window import Window
+from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.table import ScaledTable
+
+_HIDDEN = [number for number, page in enumerate(PAGES) if page != "Map"]
+
+
+def page_looks(window: Window, number: int) -> QImage:
+    window.show_page(number)
+    for _ in range(3):
+        QApplication.sendPostedEvents()
+        QApplication.processEvents()
+    return window.grab().toImage()
+
+
+def dress_everything(window: Window) -> None:
+    """Dress what is seen and what is hidden in one go, as it is done before a window is shown."""
+    app = QApplication.instance()
+    assert isinstance(app, QApplication)
+    themes.dress(app)
+    for widget in app.allWidgets():
+        if hasattr(widget, "dress"):
+            widget.dress()
+    window.dressing.dressed.emit()
 
 
 def test_a_window_looks_the_same_after_its_theme_was_switched_there_and_back(window: Window) -> None:
@@ -49,8 +74,7 @@ def test_rows_of_tables_are_as_high_after_a_switch_of_the_size_as_when_they_were
     shown = window.run_page.body.entities.table
     window.dressing.scale_to(200)
     window.dressing.choose("dark")
-    QApplication.sendPostedEvents()
-    QApplication.processEvents()
+    page_looks(window, PAGES.index("Run"))
     assert shown.verticalHeader().defaultSectionSize() == ScaledTable().verticalHeader().defaultSectionSize()
     assert shown.verticalHeader().defaultSectionSize() > shown.fontMetrics().height()
 
@@ -76,3 +100,39 @@ def test_words_beside_a_chart_are_never_nearer_than_a_line_at_twice_the_size(win
             ticks = sorted(tick for _, level in axis.tickValues(0.0, most, size) for tick in level)
             gaps = [(after - before) * size / most for before, after in pairwise(ticks)]
             assert not gaps or min(gaps) >= 28 * 0.99, (most, size)
+
+
+@pytest.mark.parametrize("number", _HIDDEN, ids=lambda number: PAGES[number])
+def test_a_page_that_was_hidden_looks_as_if_it_had_been_seen_when_theme_and_size_were_switched(
+    window: Window, number: int
+) -> None:
+    for page in (*_HIDDEN, 0):
+        page_looks(window, page)
+    for theme, percent in (("dark", 100), ("dark", 150), ("light", 125)):
+        window.dressing.choose(theme)
+        window.dressing.scale_to(percent)
+    looks = page_looks(window, number)
+    dress_everything(window)
+    assert page_looks(window, number) == looks
+
+
+def test_what_is_hidden_follows_a_switch_without_being_shown(window: Window, qtbot: QtBot) -> None:
+    page_looks(window, PAGES.index("Run"))
+    page_looks(window, 0)
+    words = next(label for label in window.run_page.findChildren(QLabel) if label.property("kind") == "small")
+    before, ground = words.font().pointSizeF(), window.run_page.palette().window().color()
+    window.dressing.choose("dark")
+    window.dressing.scale_to(200)
+    qtbot.waitUntil(lambda: words.font().pointSizeF() > 1.9 * before)
+    assert not window.run_page.isVisible()
+    assert window.run_page.palette().window().color() != ground
+
+
+def test_a_page_that_is_hidden_is_not_dressed_before_what_is_seen_is_painted(window: Window) -> None:
+    page_looks(window, PAGES.index("Run"))
+    page_looks(window, 0)
+    words = next(label for label in window.run_page.findChildren(QLabel) if label.property("kind") == "small")
+    before, title = words.font().pointSizeF(), window.head.height()
+    window.dressing.scale_to(200)
+    assert window.head.height() > title
+    assert words.font().pointSizeF() == before

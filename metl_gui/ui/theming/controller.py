@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from metl_gui.ui.project.settings import ViewSettings
 from metl_gui.ui.theming import theme as themes
+from metl_gui.ui.theming.dresser import Dresser
 
 SCALES = (90, 100, 110, 125, 150, 175, 200)
 """Sizes of everything, in percent of the system's own."""
@@ -19,18 +20,12 @@ def choose_theme(app: QApplication, settings: ViewSettings) -> None:
     themes.choose(app, themes.load(name, themes.system_wants_contrast()), settings.scale / 100)
 
 
-def apply_theme(app: QApplication, settings: ViewSettings) -> None:
-    """Dress the application as the settings say."""
-    choose_theme(app, settings)
-    themes.dress(app)
-
-
 class ThemeController(QObject):
     """Dresses the application again when the person or the system wants it otherwise.
 
     Args:
         settings: where the choice is kept.
-        window: every widget in it that has ``dress()`` is told.
+        window: what it lives with.
 
     Signals:
         dressed: the application wears another theme or scale now.
@@ -41,11 +36,16 @@ class ThemeController(QObject):
     def __init__(self, settings: ViewSettings, window: QWidget) -> None:
         super().__init__(window)
         self._settings = settings
-        self._window = window
+        self._dresser = Dresser(self)
         hints = QGuiApplication.styleHints()
         hints.colorSchemeChanged.connect(self.follow_system)
         if hasattr(hints, "accessibility"):
             hints.accessibility().contrastPreferenceChanged.connect(self.follow_system)
+
+    @property
+    def has_more_to_dress(self) -> bool:
+        """Whether something hidden still wears the theme or the size before."""
+        return self._dresser.is_at_work
 
     def choose(self, name: str) -> None:
         """Wear ``light`` or ``dark``, or with an empty name what the system says."""
@@ -68,12 +68,10 @@ class ThemeController(QObject):
         self.dress()
 
     def dress(self) -> None:
-        """Dress the application and everything in the window that keeps something drawn."""
+        """Dress the application, and tell every widget that keeps something drawn and so has a method ``dress``."""
         app = QApplication.instance()
         if not isinstance(app, QApplication):
             return
-        apply_theme(app, self._settings)
-        for widget in self._window.findChildren(QWidget):
-            if hasattr(widget, "dress"):
-                widget.dress()
+        choose_theme(app, self._settings)
+        self._dresser.dress(app)
         self.dressed.emit()

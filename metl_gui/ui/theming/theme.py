@@ -1,8 +1,8 @@
 """The theme: tokens of ``resources/themes/*.toml`` as palette, style sheet, and colours of charts and matrix.
 
 Custom painters ask ``current()`` at paint time, so a change of theme needs no signal but the repaint that Qt sends
-anyway. A widget that keeps something drawn has a method ``dress()``, which ``ui.theming.controller`` calls after
-every change of theme or scale. Sizes in pixels go through ``px``; fonts follow the application's font.
+anyway. A widget that keeps something drawn has a method ``dress()``, which ``ui.theming.dresser`` calls after every
+change of theme or scale. Sizes in pixels go through ``px``; fonts follow the application's font.
 
 Source: WCAG 2.2, relative luminance and contrast ratio (contrast and mixtures of colours).
 """
@@ -214,7 +214,7 @@ def choose(app: QApplication, theme: Theme, scale: float = 1.0) -> None:
         font.setPointSizeF(font.pointSizeF() * scale)
     else:
         font.setPixelSize(round(font.pixelSize() * scale))
-    with _no_widget_goes():
+    with no_widget_goes():
         app.setPalette(palette(theme))
         if font != app.font():
             app.setFont(font)
@@ -226,14 +226,19 @@ def dress(app: QApplication) -> None:
     The sheet before is taken off first: where one replaces another, Qt goes to each widget once for each of its
     parents, and with the panels of all pages that takes three times as long as taking it off and putting one on.
     """
-    with _no_widget_goes():
-        if app.styleSheet():
-            app.setStyleSheet("")
+    with no_widget_goes():
+        undress(app)
         app.setStyleSheet(style_sheet(current(), app.font()))
 
 
+def undress(app: QApplication) -> None:
+    """Take the style sheet off everything."""
+    if app.styleSheet():
+        app.setStyleSheet("")
+
+
 @contextmanager
-def _no_widget_goes() -> Iterator[None]:
+def no_widget_goes() -> Iterator[None]:
     """Keep Python from collecting garbage while Qt walks through a list of all widgets.
 
     A widget that only a cycle of references keeps would be deleted in the middle of the walk, which ends the process;

@@ -1,0 +1,156 @@
+"""Puts another style sheet on what is seen at once, and on what is hidden right after, or as soon as it is shown.
+
+Of the 1,350 widgets of a window with the panels of all pages open, 250 are seen. Qt has no way to leave the others for
+later, so they are taken out of its walk by the two attributes that it asks for there.
+"""
+
+from __future__ import annotations
+
+import time
+
+import shiboken6
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer
+from PySide6.QtWidgets import QApplication, QDockWidget, QStackedWidget, QWidget
+
+from metl_gui.ui.theming import theme as themes
+
+_PAUSE_MS = 100
+"""After which hidden widgets follow: what is seen has been painted by then."""
+
+_STEP_S = 0.008
+"""How long hidden widgets are dressed at a stretch."""
+
+_IS_POLISHED = Qt.WidgetAttribute.WA_WState_Polished
+_HAS_OWN_STYLE = Qt.WidgetAttribute.WA_SetStyle
+
+
+class Dresser(QObject):
+    """Dresses every widget of the application, what is hidden later.
+
+    Args:
+        parent: what it lives with.
+    """
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self._waiting: dict[QWidget, bool] = {}  # whether it wears the sheet before
+        self._tops: list[QWidget] = []
+        self._steps = QTimer(self)
+        self._steps.timeout.connect(self._go_on)
+
+    @property
+    def is_at_work(self) -> bool:
+        """Whether something hidden has yet to follow."""
+        return self._steps.isActive()
+
+    def dress(self, app: QApplication) -> None:
+        """Put the style sheet of the chosen theme on what is seen, and have the rest follow."""
+        with themes.no_widget_goes():
+            seen, self._tops = _seen_and_tops(app)
+            for widget in seen:
+                if self._waiting.pop(widget, False):
+                    widget.setAttribute(_IS_POLISHED)
+            hidden = [widget for top in self._tops for widget in _with_all_below(top)]
+            before, self._waiting = self._waiting, {}
+            for widget in hidden:
+                self._waiting[widget] = before.get(widget, False) or widget.testAttribute(_IS_POLISHED)
+            for widget in seen:
+                self._waiting.pop(widget, None)  # a window of its own, below something hidden
+            self._change_sheet(app, seen)
+            for widget in self._tops:
+                widget.installEventFilter(self)
+            for widget in seen:
+                _follow(widget)
+        self._steps.start(_PAUSE_MS)
+
+    def _change_sheet(self, app: QApplication, seen: list[QWidget]) -> None:
+        """Take the sheet off and put the other on, leaving out what is hidden, and telling what is seen once.
+
+        Qt leaves a widget as it is that was not polished, and does not tell one that has a style of its own.
+        """
+        keeper = QWidget()
+        keeper.setStyleSheet("QWidget {}")  # with the last sheet Qt would forget what it changed in hidden widgets
+        for widget, is_dressed in self._waiting.items():
+            widget.setAttribute(_HAS_OWN_STYLE)
+            if is_dressed:
+                widget.setAttribute(_IS_POLISHED, False)
+        for widget in seen:
+            widget.setAttribute(_HAS_OWN_STYLE)
+        themes.undress(app)
+        for widget in seen:
+            widget.setAttribute(_HAS_OWN_STYLE, False)
+        themes.dress(app)
+        for widget in self._waiting:
+            widget.setAttribute(_HAS_OWN_STYLE, False)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Dress what is shown now."""
+        if event.type() is QEvent.Type.Show and isinstance(watched, QWidget):
+            with themes.no_widget_goes():
+                self._dress_below(watched)
+        return super().eventFilter(watched, event)
+
+    def _go_on(self) -> None:
+        """Dress some of what is hidden."""
+        self._steps.setInterval(0)
+        end = time.perf_counter() + _STEP_S
+        with themes.no_widget_goes():
+            while self._tops and time.perf_counter() < end:
+                top = self._tops.pop()
+                if shiboken6.isValid(top):
+                    self._dress_below(top)
+        if not self._tops:
+            self._steps.stop()
+            self._waiting.clear()
+
+    def _dress_below(self, top: QWidget) -> None:
+        top.removeEventFilter(self)
+        widgets = [widget for widget in _with_all_below(top) if widget in self._waiting]
+        for widget in widgets:
+            if self._waiting.pop(widget):
+                widget.style().unpolish(widget)
+                QApplication.sendEvent(widget, QEvent(QEvent.Type.Polish))
+        for widget in widgets:
+            QApplication.sendEvent(widget, QEvent(QEvent.Type.StyleChange))
+        for widget in widgets:
+            _follow(widget)
+        parent = top.parentWidget()
+        if parent is not None and not top.isWindow():
+            QApplication.sendEvent(parent, QEvent(QEvent.Type.StyleChange))  # it may ask for another size now
+
+
+def _seen_and_tops(app: QApplication) -> tuple[list[QWidget], list[QWidget]]:
+    """Return what is dressed at once, and the windows, pages and docks that are hidden.
+
+    What is hidden among what is seen is dressed with it: a status bar asks for the height of all that is in it.
+    """
+    seen: list[QWidget] = []
+    tops: list[QWidget] = []
+    look_at = app.topLevelWidgets()
+    while look_at:
+        widget = look_at.pop()
+        if not widget.isVisible() and _is_apart(widget):
+            tops.append(widget)
+            continue
+        if not widget.styleSheet():
+            seen.append(widget)
+        look_at += (child for child in _children(widget) if not child.isWindow())
+    return seen, tops
+
+
+def _is_apart(widget: QWidget) -> bool:
+    return widget.isWindow() or isinstance(widget, QDockWidget) or isinstance(widget.parentWidget(), QStackedWidget)
+
+
+def _children(widget: QWidget) -> list[QWidget]:
+    return widget.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly)
+
+
+def _with_all_below(top: QWidget) -> list[QWidget]:
+    """Return a widget and what is in it, but for what has a style sheet of its own, to which Qt sees itself."""
+    return [widget for widget in (top, *top.findChildren(QWidget)) if not widget.styleSheet()]
+
+
+def _follow(widget: QWidget) -> None:
+    if hasattr(widget, "dress"):
+        widget.dress()

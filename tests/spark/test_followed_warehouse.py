@@ -11,12 +11,16 @@ import pytest
 
 from metl_gui.core.dimensional.loads.load_policy import LoadPolicy
 from metl_gui.core.dimensional.loads.load_report import LoadReport
-from metl_gui.core.progress import Progress, Watch
+from metl_gui.core.dimensional.loads.staged_parts import StagedPart
+from metl_gui.core.progress import Watch
 from metl_gui.core.runs.events import LoadCommitted
 from metl_gui.core.runs.run_spec import SourceSpec
 from metl_gui.engine.execution.client import SparkProcess
+from metl_gui.engine.staging.part_marks import PartMark
+from metl_gui.engine.staging.sink import part_at
 from metl_gui.errors import RunError
 from metl_gui.workbench.demo.sample import SampleFolder, fresh_copy
+from metl_gui.workbench.loads import followed_loads
 from metl_gui.workbench.loads.followed_loads import Following, follow_warehouse
 from metl_gui.workbench.loads.staged_loads import AGAIN
 from metl_gui.workbench.loads.warehouse_loads import LoadedRun, audit_warehouse, load_warehouse
@@ -53,15 +57,7 @@ def workbench(sample: SampleFolder, home: Path, monkeypatch: pytest.MonkeyPatch)
 class Follower:
     """A source that is followed on a thread of its own, whose loads can be waited for."""
 
-    def __init__(
-        self,
-        project: Path,
-        spark: SparkProcess,
-        source: SourceSpec,
-        target: str,
-        tell: Callable[[Progress], None] | None = None,
-    ) -> None:
-        self._tell = tell
+    def __init__(self, project: Path, spark: SparkProcess, source: SourceSpec, target: str) -> None:
         self.loads: list[LoadReport] = []
         self.done: LoadedRun | None = None
         self.error: Exception | None = None
@@ -84,7 +80,7 @@ class Follower:
 
     def _follow(self, project: Path, spark: SparkProcess, source: SourceSpec, target: str) -> None:
         following = Following(LoadPolicy(1.0), self._take)
-        watch = Watch(self._tell, self._is_stopped.is_set)
+        watch = Watch(None, self._is_stopped.is_set)
         try:
             with Workbench.open(project, for_editing=False) as workbench:
                 self.done = follow_warehouse(
@@ -150,23 +146,28 @@ def test_a_folder_that_grows_becomes_what_one_load_of_all_of_it_is(
 
 
 def test_canonical_messages_are_followed_too_and_the_next_run_reads_only_what_is_new(
-    workbench: Workbench, sample: SampleFolder, spark: SparkProcess, home: Path, tmp_path: Path
+    workbench: Workbench,
+    sample: SampleFolder,
+    spark: SparkProcess,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     damaged: list[Path] = []
 
-    def damage(_progress: Progress) -> None:
-        """Cut off the end of the first part that is staged, before it is loaded."""
-        staged = [path for path in home.rglob("*.parquet") if ".partial" not in str(path)]
-        for part in [] if damaged else staged[:1]:
-            part.write_bytes(part.read_bytes()[:-9])
-            damaged.append(part)
+    def damage(path: str, mark: PartMark) -> StagedPart:
+        """Cut off the end of the first part that is staged, right before it is loaded."""
+        if not damaged:
+            damaged.append(Path(path))
+            damaged[0].write_bytes(damaged[0].read_bytes()[:-9])
+        return part_at(path, mark)
 
+    monkeypatch.setattr(followed_loads, "part_at", damage)
     run = run_mapping(workbench, run_request(str(sample.messages), str(tmp_path / "messages")), spark)
     source = SourceSpec(address=run.report.outputs, holds="messages", follow=True)
     target = f"duckdb:{tmp_path / 'fx.duckdb'}"
     entities = ("customer", "account", "payment")
     wanted = sum(run.report.by_entity[entity] for entity in entities)
-    follower = Follower(sample.project, spark, source, target, damage)
+    follower = Follower(sample.project, spark, source, target)
     follower.until(lambda loads: sum(load.appended for load in loads) >= wanted)
     done = follower.stop()
     assert done.load.appended == wanted

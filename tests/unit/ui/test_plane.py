@@ -168,6 +168,24 @@ def test_laying_out_edit_by_edit_shows_what_laying_out_everything_shows(seed: in
             assert list(content.counts(*pair).within(xs, ys)) == plane.tiles(*pair)
 
 
+@pytest.mark.parametrize("seed", SEEDS)
+def test_ghosts_name_their_losses_by_block_whatever_was_edited_before(seed: int) -> None:
+    rng = random.Random(seed)
+    document = some_document(seed).merged()
+    content = content_of(document)
+    lines = [line for axis in (content.columns, content.rows) for line in axis.ghosts.lines]
+    assert lines
+    for line in lines:
+        assert list(line.losses) == sorted(line.losses, key=lambda lost: lost[0])
+    for step in range(30):
+        transition = perform(document, some_edit(document, rng), EditContext("Bo", 1_800_000_000_000 + step))
+        document = transition.after
+        content = content_after(content, document, [change.key for change in transition.change.blocks])
+        whole = content_of(document)
+        for side in Side:
+            assert axis_of(content, side).ghosts.lines == axis_of(whole, side).ghosts.lines
+
+
 @pytest.mark.parametrize("side", list(Side))
 def test_a_stretch_of_the_axis_holds_the_items_that_touch_it(side: Side) -> None:
     axis, rng = axis_of(content_of(some_document(3)), side), random.Random(3)

@@ -117,15 +117,14 @@ def lines_of(
         is_by_name: attributes are sorted by their paths.
 
     Returns:
-        The lines in their order along the axis.
+        The lines in their order along the axis, the losses of each by block: a click on a ghost goes to the first.
     """
     at_end = 0 if axis.side is Side.EXTRACTION else 1
     of_version: dict[int, dict[int, list[LostHere]]] = {}
-    for key, own in losses.items():
-        if key[at_end] in versions:
-            lost = of_version.setdefault(key[at_end], {})
-            for loss in own:
-                lost.setdefault(loss.q_lineage if at_end else loss.p_lineage, []).append((key, loss))
+    for key in sorted(key for key in losses if key[at_end] in versions):
+        lost = of_version.setdefault(key[at_end], {})
+        for loss in losses[key]:
+            lost.setdefault(loss.q_lineage if at_end else loss.p_lineage, []).append((key, loss))
     items = axis.version_items(np.array(list(of_version), np.int64)) if of_version else np.zeros(0, np.int64)
     gone = [
         each

@@ -9,8 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import groupby
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from pathlib import Path
 from typing import Any, cast
 
@@ -170,28 +169,37 @@ class _Wishes:
     """What the rows of one block ask for, with their ends found.
 
     Args:
-        elements, lines: of each row.
+        rows, elements: of each line.
         statuses: that are asked for; ``None`` of a row that leaves it open.
-        comment: the first one.
     """
 
-    elements: tuple[Element, ...]
-    lines: tuple[int, ...]
+    rows: list[MappingRow]
+    elements: list[Element]
     statuses: set[Status | None]
-    comment: str
 
     def add(self, other: _Wishes) -> None:
-        """Take up further rows."""
+        """Take up further rows, behind those that are there."""
+        self.rows += other.rows
         self.elements += other.elements
-        self.lines += other.lines
         self.statuses |= other.statuses
-        self.comment = self.comment or other.comment
+
+    def sort(self) -> None:
+        """Put the rows in the order of their lines, which they have not where they name the block in several ways."""
+        lines = list(map(_LINE, self.rows))
+        if lines != sorted(lines):
+            order = sorted(range(len(lines)), key=lines.__getitem__)
+            self.rows, self.elements = [self.rows[at] for at in order], [self.elements[at] for at in order]
+
+    @property
+    def comment(self) -> str:
+        """The first comment, empty where there is none."""
+        return next((text for text in map(_COMMENT, self.rows) if text and text.strip()), "")
 
     def first_lines(self) -> dict[Element, int]:
         """Return the first line of each element, in order."""
-        found = dict(zip(self.elements, self.lines, strict=True))
+        found = dict(zip(self.elements, map(_LINE, self.rows), strict=True))
         if len(found) < len(self.elements):
-            found |= zip(reversed(self.elements), reversed(self.lines), strict=True)
+            found |= zip(reversed(self.elements), map(_LINE, reversed(self.rows)), strict=True)
         return found
 
 
@@ -279,14 +287,19 @@ def plan_mapping(
         else:
             ranged.extend([_ranged(names, row, versions) for row in rows])
 
+    blocks: dict[tuple[str, ...], list[MappingRow]] = defaultdict(list)
+    for row in table.rows:
+        blocks[_BLOCK_NAMES(row)].append(row)
     done = told = 0
-    for _, run in groupby(table.rows, _BLOCK_NAMES):
+    for rows in blocks.values():
         if done >= told:
             watch.step("Looking up the names", done, len(table.rows))
             told = done + _STEP_ROWS
-        rows = tuple(run)
         done += len(rows)
         conflicts += _refused(look_up, rows)
+    for wished in wishes.values():
+        wished.sort()
+    ranged.sort(key=attrgetter("line"))
     not_newest = {w: _not_newest(document, w) for w in {w for _, w in wishes}}
     drafts = [
         _plan_block(document, key, wished, mode, take_proposal, not_newest[key[1]]) for key, wished in wishes.items()
@@ -379,7 +392,7 @@ class _NameLookup:
             found = known[name, label] = _NamedVersion(schema, version)
         return found
 
-    def elements(self, rows: Sequence[MappingRow]) -> tuple[BlockKey, tuple[Element, ...]]:
+    def elements(self, rows: Sequence[MappingRow]) -> tuple[BlockKey, list[Element]]:
         """Return the block that some rows name, and the element of each.
 
         Raises:
@@ -390,7 +403,7 @@ class _NameLookup:
         ps = version.ids(map(_SOURCE, rows))
         entity_version = self.version(Side.CDM, first.entity, first.entity_version)
         qs = entity_version.ids(map(_TARGET, rows))
-        return (version.id, entity_version.id), Element.many(qs, ps)
+        return (version.id, entity_version.id), list(Element.many(qs, ps))
 
     def _labelled(self, side: Side, schema: Schema, label: str) -> Version:
         """Return a version by its label; of two that have it the older one, as ``find_version`` does.
@@ -432,9 +445,7 @@ def _find(names: _NameLookup, rows: Sequence[MappingRow]) -> tuple[BlockKey, _Wi
     """
     key, elements = names.elements(rows)
     statuses = {_wished_status(text) for text in set(map(_STATUS, rows))}
-    has_comments = any(map(_COMMENT, rows))
-    comment = next((text for text in map(_COMMENT, rows) if text and text.strip()), "") if has_comments else ""
-    return key, _Wishes(elements, tuple(map(_LINE, rows)), statuses, comment)
+    return key, _Wishes(list(rows), elements, statuses)
 
 
 def _wished_status(status: str) -> Status | None:
@@ -465,7 +476,7 @@ def _plan_block(
         edits = (SetElements(key, zeros=zeros),) if zeros else ()
         return MapPlan(edits, len(zeros), len(lines) - len(zeros), (), ())
     if not_newest:
-        return MapPlan((), 0, 0, tuple(RowConflict(line, not_newest) for line in wished.lines), ())
+        return MapPlan((), 0, 0, tuple(RowConflict(row.line, not_newest) for row in wished.rows), ())
     if before.is_null and not conflicts(alone := tuple(sorted(lines))):
         edit = _edit_of_block(before, wished, alone, ())
         return MapPlan((edit,) if edit else (), len(alone), 0, (), ())

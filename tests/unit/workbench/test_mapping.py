@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from metl_gui.core.edits.settings import AddAlias
 from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.matrix.blocks import Status
 from metl_gui.core.matrix.canonical import state_hash
@@ -260,7 +261,10 @@ def test_lines_of_one_block_mean_together_what_each_means_by_itself(
     world.schema("s", "1", "a", "b", "c")
     world.schema("s", "2", "a", "b", "d")
     world.schema("t", "1", "a")
-    names = (("s", "t", "s", "s", "u"), ("1", "2", "1", "9", "*"), ("a", "b", "c"), ("e",), ("1", "1", "1", "2"))
+    schema = world.document.extraction.named("s")
+    assert schema is not None
+    world.do(AddAlias(Side.EXTRACTION, schema.id, "old"))
+    names = (("s", "t", "s", "old", "u"), ("1", "2", "1", "9", "*"), ("a", "b", "c"), ("e",), ("1", "1", "1", "2"))
     rows = [
         MappingRow._make(
             (
@@ -275,6 +279,7 @@ def test_lines_of_one_block_mean_together_what_each_means_by_itself(
     ]
     if seed % 3:
         rows.sort(key=lambda row: row[1:6])
+        rows = [row._replace(line=at + 2) for at, row in enumerate(rows)]
     table = MappingTable(tuple(rows), ())
 
     def planned() -> MapPlan:
@@ -284,3 +289,24 @@ def test_lines_of_one_block_mean_together_what_each_means_by_itself(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(mapping_tables, "_BLOCK_NAMES", itemgetter(0))
         assert planned() == together
+
+
+def test_of_lines_that_name_one_block_in_several_ways_the_earlier_comes_first() -> None:
+    world = World()
+    world.entity("e", "1", "x", "y")
+    world.schema("s", "1", "a", "b", "c")
+    schema = world.document.extraction.named("s")
+    assert schema is not None
+    world.do(AddAlias(Side.EXTRACTION, schema.id, "old"))
+
+    def planned(*lines: tuple[str, str, str, str, str]) -> MapPlan:
+        rows = [
+            MappingRow(at, name, label, source, "e", "1", target, "", comment)
+            for at, (name, label, source, target, comment) in enumerate(lines, 2)
+        ]
+        return mapping_tables.plan_mapping(world.document, MappingTable(tuple(rows), ()), MapMode.ADD)
+
+    (edit,) = planned(("s", "1", "a", "x", ""), ("old", "1", "b", "y", "why"), ("s", "1", "a", "x", "later")).edits
+    assert (len(edit.ones), edit.comment) == (2, "why")
+    ranges = planned(("s", "*", "a", "x", ""), ("old", "*", "b", "y", ""), ("s", "*", "c", "y", ""))
+    assert [each.line for each in ranges.left] == [4]

@@ -45,14 +45,10 @@ class Parser(argparse.ArgumentParser):
         """
         namespace, left = super().parse_known_args(args, namespace)
         several = next((each for each in self._get_positional_actions() if each.nargs == "*"), None)
-        if (
-            several is None
-            or not left
-            or getattr(namespace, several.dest)
-            or any(each.startswith("-") for each in left)
-        ):
+        cut = left.index("--") if "--" in left else len(left)  # what stands behind it is a name, whatever it looks like
+        if several is None or any(each.startswith("-") for each in left[:cut]):
             return namespace, left
-        setattr(namespace, several.dest, left)
+        setattr(namespace, several.dest, [*(getattr(namespace, several.dest) or ()), *left[:cut], *left[cut + 1 :]])
         return namespace, []
 
     def error(self, message: str) -> NoReturn:

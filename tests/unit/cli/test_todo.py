@@ -67,7 +67,10 @@ def test_names_behind_an_option_are_names_and_what_is_no_option_is_refused_by_na
     metl: Metl, project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert metl("todo", project, "--tree", "cdm", "payment", "payment")[0] == 0
-    capsys.readouterr()
+    of_both = metl("todo", project, "payment", ORDERS, "--status", "mapped")[1]
+    assert metl("todo", project, "payment", "--status", "mapped", ORDERS)[1] == of_both
+    assert main(["todo", str(project), "--tree", "cdm", "--", "--payment"]) == 1
+    assert "--payment" in capsys.readouterr().err
     with pytest.raises(SystemExit) as ended:
         main(["todo", str(project), "--tree", "cdm", "payment", "--far"])
     assert ended.value.code == 2

@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 from PySide6.QtCore import QRect
 from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QApplication, QDockWidget, QLabel
+from PySide6.QtWidgets import QApplication, QDockWidget, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
 from metl_gui.ui.actions.shortcut_sheet import KeysDialog
@@ -90,16 +90,17 @@ def test_no_column_of_the_keys_is_squeezed_at_twice_the_size(window: Window) -> 
     dialog.close()
 
 
-def test_words_beside_a_chart_are_never_nearer_than_a_line_at_twice_the_size(window: Window) -> None:
+def test_words_beside_a_chart_are_never_nearer_than_a_line_at_twice_the_size_and_never_gone(window: Window) -> None:
     window.dressing.scale_to(200)
     plots = Plots()
     plots._take(RECORDS)
     axis = plots._lower.getAxis("left")
     for most in (1.0, 9.5, 40.0, 1_234.0):
-        for size in (20.0, 55.0, 140.0, 400.0):
+        for size in (20.0, 57.0, 136.0, 400.0):
             ticks = sorted(tick for _, level in axis.tickValues(0.0, most, size) for tick in level)
             gaps = [(after - before) * size / most for before, after in pairwise(ticks)]
             assert not gaps or min(gaps) >= 28 * 0.99, (most, size)
+            assert len(ticks) >= (2 if size > 2 * 28 else 1), (most, size)
 
 
 @pytest.mark.parametrize("number", _HIDDEN, ids=lambda number: PAGES[number])
@@ -136,3 +137,26 @@ def test_a_page_that_is_hidden_is_not_dressed_before_what_is_seen_is_painted(win
     window.dressing.scale_to(200)
     assert window.head.height() > title
     assert words.font().pointSizeF() == before
+
+
+def test_what_is_taken_out_of_a_hidden_page_before_its_turn_follows_a_switch_too(window: Window, qtbot: QtBot) -> None:
+    page_looks(window, PAGES.index("Run"))
+    words = DressedLabel(window.run_page)
+    words.show()
+    page_looks(window, 0)
+    window.dressing.scale_to(200)
+    words.setParent(window)
+    qtbot.waitUntil(lambda: not window.dressing.has_more_to_dress)
+    assert words.scales == [2.0]
+
+
+class DressedLabel(QLabel):
+    """A label that keeps something drawn, and notes the scales at which it was dressed."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.scales: list[float] = []
+
+    def dress(self) -> None:
+        """Note it."""
+        self.scales.append(themes.scale())

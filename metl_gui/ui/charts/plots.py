@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -248,7 +249,7 @@ def _ticks_of_powers(least: float, most: float, _size: float) -> list[tuple[floa
 
 
 def _ticks_apart(axis: Any, least: float, most: float, size: float) -> list[tuple[float, list[float]]]:
-    """Return where pyqtgraph has words on a scale, but none so near to others that they would overlap.
+    """Return where pyqtgraph has words on a scale, and where they would overlap only every second, or third.
 
     Args:
         axis: the scale.
@@ -257,7 +258,12 @@ def _ticks_apart(axis: Any, least: float, most: float, size: float) -> list[tupl
     """
     levels: list[tuple[float, list[float]]] = type(axis).tickValues(axis, least, most, size)
     room = themes.px(_LINE_PX) * max(most - least, 0.0)
-    return [level for level in levels if level[0] * size >= room]
+    apart = [level for level in levels if level[0] * size >= room]
+    if apart or not levels or size <= 0:
+        return apart
+    spacing, ticks = levels[0]
+    step = ceil(room / (spacing * size))
+    return [(spacing * step, [tick for tick in ticks if round(tick / spacing) % step == 0])]
 
 
 def _writer(words: Callable[[float], str]) -> Callable[[list[float], float, float], list[str]]:

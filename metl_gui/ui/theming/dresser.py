@@ -18,7 +18,7 @@ _PAUSE_MS = 100
 """After which hidden widgets follow: what is seen has been painted by then."""
 
 _STEP_S = 0.008
-"""How long hidden widgets are dressed at a stretch."""
+"""After which no further page, dock or window is begun at a stretch; each is dressed as a whole."""
 
 _IS_POLISHED = Qt.WidgetAttribute.WA_WState_Polished
 _HAS_OWN_STYLE = Qt.WidgetAttribute.WA_SetStyle
@@ -99,13 +99,15 @@ class Dresser(QObject):
                 top = self._tops.pop()
                 if shiboken6.isValid(top):
                     self._dress_below(top)
+        if not self._tops:  # what was put elsewhere meanwhile is below none of them
+            self._tops = [widget for widget in self._waiting if shiboken6.isValid(widget)]
         if not self._tops:
             self._steps.stop()
             self._waiting.clear()
 
     def _dress_below(self, top: QWidget) -> None:
         top.removeEventFilter(self)
-        widgets = [widget for widget in _with_all_below(top) if widget in self._waiting]
+        widgets = [widget for widget in (top, *top.findChildren(QWidget)) if widget in self._waiting]
         for widget in widgets:
             if self._waiting.pop(widget):
                 widget.style().unpolish(widget)

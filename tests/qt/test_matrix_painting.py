@@ -32,7 +32,7 @@ from metl_gui.ui.matrix.painting import paint_context
 from metl_gui.ui.matrix.painting.cells import mark_side
 from metl_gui.ui.matrix.painting.paint_context import Overlay, PaintContext, Sign, Tinting, zero_of
 from metl_gui.ui.matrix.painting.plane import paint_plane
-from metl_gui.ui.matrix.painting.raster import PixelLine, palette, plates
+from metl_gui.ui.matrix.painting.raster import PixelLine, Plates, palette, plates
 from metl_gui.ui.matrix.painting.shapes import BoxPainter
 from metl_gui.ui.matrix.painting.version_changes import changes_within
 from metl_gui.ui.matrix.picture import PictureSpec, save
@@ -55,11 +55,11 @@ def theme(request: pytest.FixtureRequest) -> themes.Theme:
     return themes.load(request.param)
 
 
-def painted(look: PaintContext) -> tuple[QImage, frozenset[Sign]]:
-    """Paint a plane and return the picture with the signs that were used."""
+def painted(look: PaintContext, ground: QColor | None = None) -> tuple[QImage, frozenset[Sign]]:
+    """Paint a plane over a ground, else the panel's, and return the picture with the signs that were used."""
     image = QImage(round(look.size[0] * look.ratio), round(look.size[1] * look.ratio), QImage.Format.Format_RGB32)
     image.setDevicePixelRatio(look.ratio)
-    image.fill(look.theme.panel)
+    image.fill(ground or look.theme.panel)
     painter = QPainter(image)
     signs = paint_plane(painter, look)
     painter.end()
@@ -116,6 +116,31 @@ def test_a_tile_has_its_colour_inside_rounded_corners_and_the_ground_between_til
     assert all(image.pixelColor(18, y) == QColor("white") for y in range(40))
     assert image.pixelColor(0, 0) != QColor("red")
     assert image.pixelColor(8, 0) == QColor("red")
+
+
+@given(st.integers(1, 300), st.integers(1, 40), st.sampled_from([1.0, 2.0, 3.0]), st.integers(0, 2**32 - 1))
+def test_a_picture_drawn_in_bands_is_the_one_that_is_drawn_at_once(
+    height: int, width: int, ratio: float, seed: int
+) -> None:
+    random = np.random.default_rng(seed)
+    table = palette(QColor("white"), [QColor("red"), QColor("blue")])
+    numbers = random.integers(0, len(table), (5, width)).astype(np.uint8)
+    laid_out = Plates(numbers, random.integers(0, len(numbers), height))
+    drawn = QImage(width, height, QImage.Format.Format_RGB32)
+    drawn.setDevicePixelRatio(ratio)
+    painter = QPainter(drawn)
+    laid_out.draw(painter, table, ratio)
+    painter.end()
+    assert drawn == laid_out.image(table, ratio)
+
+
+@pytest.mark.parametrize(
+    "camera", [CELLS, Camera(-30.3, -9.7, 21, 60), Camera(40.6, 3.3, 90, 17), Camera(5, 2, 15, 14), VERSIONS, SCHEMAS]
+)
+@pytest.mark.parametrize("ratio", [1.0, 1.5, 2.0, 3.0])
+def test_what_stood_there_before_is_painted_over_everywhere(theme: themes.Theme, camera: Camera, ratio: float) -> None:
+    look = PaintContext(CONTENT, camera, (500, 300), ratio, theme)
+    assert painted(look, QColor("magenta"))[0] == painted(look, QColor("green"))[0]
 
 
 @pytest.mark.parametrize(("camera", "level"), [(VERSIONS, Level.VERSION), (SCHEMAS, Level.SCHEMA)])

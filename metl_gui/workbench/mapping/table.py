@@ -164,6 +164,24 @@ def _refused(look_up: Callable[[Sequence[MappingRow]], None], rows: Sequence[Map
     return []
 
 
+def _refused_of(
+    table: Sequence[MappingRow], look_up: Callable[[Sequence[MappingRow]], None], watch: Watch
+) -> list[RowConflict]:
+    """Look up the rows of a table, those of one block together wherever they stand, and return what is refused."""
+    blocks: dict[tuple[str, ...], list[MappingRow]] = defaultdict(list)
+    for row in table:
+        blocks[_BLOCK_NAMES(row)].append(row)
+    refused: list[RowConflict] = []
+    done = told = 0
+    for rows in blocks.values():
+        if done >= told:
+            watch.step("Looking up the names", done, len(table))
+            told = done + _STEP_ROWS
+        done += len(rows)
+        refused += _refused(look_up, rows)
+    return refused
+
+
 @dataclass(slots=True)
 class _Wishes:
     """What the rows of one block ask for, with their ends found.
@@ -287,16 +305,7 @@ def plan_mapping(
         else:
             ranged.extend([_ranged(names, row, versions) for row in rows])
 
-    blocks: dict[tuple[str, ...], list[MappingRow]] = defaultdict(list)
-    for row in table.rows:
-        blocks[_BLOCK_NAMES(row)].append(row)
-    done = told = 0
-    for rows in blocks.values():
-        if done >= told:
-            watch.step("Looking up the names", done, len(table.rows))
-            told = done + _STEP_ROWS
-        done += len(rows)
-        conflicts += _refused(look_up, rows)
+    conflicts += _refused_of(table.rows, look_up, watch)
     for wished in wishes.values():
         wished.sort()
     ranged.sort(key=attrgetter("line"))

@@ -331,7 +331,7 @@ def plan_mapping(
 
 
 def _newest_first(document: Document, edits: Mapping[BlockKey, SetElements]) -> tuple[SetElements, ...]:
-    """Sort edits by the versions of their blocks.
+    """Sort edits by the versions of their blocks, whatever order their lines had.
 
     What an older version maps answers the same loss of newer ones where their ends are free, so these go first.
     """
@@ -340,7 +340,7 @@ def _newest_first(document: Document, edits: Mapping[BlockKey, SetElements]) -> 
         schemas = {tree.schema_of(id_) for id_ in {key[at] for key in edits}}
         places.append({id_: place for one in schemas for place, id_ in enumerate(tree.schema(one).version_ids)})
     columns, rows = places
-    return tuple(edits[key] for key in sorted(edits, key=lambda key: (columns[key[0]], rows[key[1]]), reverse=True))
+    return tuple(edits[key] for key in sorted(edits, key=lambda key: (-columns[key[0]], -rows[key[1]], key)))
 
 
 def _edit(plan: MapPlan, mode: MapMode, path: Path) -> Edit:

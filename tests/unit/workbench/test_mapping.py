@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from metl_gui.core.edits.settings import AddAlias
@@ -252,7 +252,10 @@ def test_a_table_with_the_columns_of_a_mapping_is_none_of_another_shape(mapped: 
     assert foreign_table(tmp_path / "mapping.csv", mapped.document) is None
 
 
-@given(st.integers(0, 1 << 30), st.sampled_from(MapMode), st.booleans(), st.booleans())
+@given(
+    seed=st.integers(0, 1 << 30), mode=st.sampled_from(MapMode), take_proposal=st.booleans(), all_versions=st.booleans()
+)
+@example(seed=2061, mode=MapMode.ADD, take_proposal=False, all_versions=False)
 def test_lines_of_one_block_mean_together_what_each_means_by_itself(
     seed: int, mode: MapMode, take_proposal: bool, all_versions: bool
 ) -> None:

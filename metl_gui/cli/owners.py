@@ -98,10 +98,17 @@ def _register_entity(commands: Commands) -> None:
     ):
         change.add_argument(option, action="extend", nargs="+", default=[], metavar=form, help=words)
     change.set_defaults(run=run_entity_change)
+    rename = actions.add_parser(
+        "rename", help="give an entity another name; the old one finds it, too", allow_abbrev=False
+    )
+    rename.add_argument("entity", metavar="ENTITY")
+    rename.add_argument("name", metavar="NAME")
+    rename.set_defaults(run=run_entity_rename)
     for parser in (add, change):
         parser.add_argument("--label", metavar="V", help="the new version's label, the next number by default")
+    for parser in (add, change, rename):
         parser.add_argument("--dry-run", action="store_true", help=_PREVIEW)
-    for parser in (show, add, change):
+    for parser in (show, add, change, rename):
         common_options(parser, json=argparse.SUPPRESS, debug=argparse.SUPPRESS)
         parser.set_defaults(parser=parser)
 
@@ -149,6 +156,16 @@ def run_entity_change(arguments: argparse.Namespace, out: Output) -> int:
         )
     with Workbench.open(Path(arguments.project), for_editing=not arguments.dry_run) as workbench:
         done = change_entity(workbench, arguments.entity, changes, arguments.label, arguments.dry_run)
+    return _told(done, out)
+
+
+def run_entity_rename(arguments: argparse.Namespace, out: Output) -> int:
+    """Give an entity another name."""
+    from metl_gui.workbench.model.entities import rename_entity
+    from metl_gui.workbench.session import Workbench
+
+    with Workbench.open(Path(arguments.project), for_editing=not arguments.dry_run) as workbench:
+        done = rename_entity(workbench, arguments.entity, arguments.name, arguments.dry_run)
     return _told(done, out)
 
 

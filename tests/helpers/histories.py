@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from metl_gui.core.changes.draft import Edit
 from metl_gui.core.edits.composite import CompositeEdit
 from metl_gui.core.edits.elements import SetElements
-from metl_gui.core.edits.entities import ChangeEntity, CreateAndMap, declared
+from metl_gui.core.edits.entities import ChangeEntity, CreateAndMap, RenameEntity, declared
 from metl_gui.core.edits.ignored import IgnoreAttributes, RecallAttributes
 from metl_gui.core.edits.lineages import AttributeKey, JoinLineages, SplitLineage
 from metl_gui.core.edits.revert import Revert
@@ -32,7 +32,7 @@ TYPES = ("string", "int32", "int64")
 NAMES = {Side.EXTRACTION: ("s1", "s2", "s3"), Side.CDM: ("be1", "be2")}
 DECISIONS = ("confirm", "accept", "rename", "retire", "later")
 LINEAGES = ("join", "join", "split")
-EDITS = ("add", "add", "map", "map", "map", "unmap", "remove", "label", "alias", "ask", "key", "group")
+EDITS = ("add", "add", "map", "map", "map", "unmap", "remove", "label", "alias", "call", "ask", "key", "group")
 KINDS = (*EDITS, *DECISIONS, *LINEAGES, "change", "create", "mask", "ignore", "ignore", "recall")
 
 steps = st.lists(
@@ -92,6 +92,7 @@ def _edit(world: World, kind: str, random: Random) -> Edit | None:
         "policy": _policy,
         "label": _label,
         "alias": _alias,
+        "call": _call,
         "ask": _ask,
         "key": _key,
         "group": _group,
@@ -186,6 +187,12 @@ def _alias(world: World, _: str, random: Random) -> Edit | None:
     schemas = world.document.tree(side).schemas()
     names = (*NAMES[side], "topic", "table")
     return AddAlias(side, random.choice(schemas).id, random.choice(names)) if schemas else None
+
+
+def _call(world: World, _: str, random: Random) -> Edit | None:
+    entities = world.document.cdm.schemas()
+    names = (*NAMES[Side.CDM], "topic", "table")
+    return RenameEntity(random.choice(entities).id, random.choice(names)) if entities else None
 
 
 def _ask(world: World, _: str, random: Random) -> Edit | None:

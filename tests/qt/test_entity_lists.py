@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
@@ -17,6 +18,7 @@ from metl_gui.core.trees.types import type_name
 from metl_gui.ui.owners.entity_dialog import EntityDialog
 from metl_gui.ui.project.selection import NodeRef, Selected, place_of_version
 from metl_gui.ui.shell.window import Window
+from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.dialogs import QuestionDialog
 from tests.qt.conftest import activate
 from tests.qt.matrix_hand import CONTROL, LEFT, NONE, open_menu, take_entry
@@ -180,6 +182,43 @@ def ask_to_rename(window: Window) -> tuple[NodeRef, QuestionDialog]:
     return place, question()
 
 
+@pytest.mark.parametrize("way", ["key", "menu", "header"])
+def test_f2_renames_an_entity_in_one_step_and_its_old_name_finds_it(window: Window, way: str) -> None:
+    activate(window)
+    window.show_page(0)
+    before, panel = window.project.value, window.map.targets
+    entity = before.cdm.named("ledger_entry")
+    assert entity is not None
+    panel.view.setFocus()
+    panel.view.setCurrentIndex(panel.model.index_of(NodeRef(entity.id)))
+    if way == "header":
+        window.selection.choose(Selected(target=NodeRef(entity.id, entity.version_ids[-1])))
+    if way == "menu":
+        row = panel.view.visualRect(panel.view.currentIndex())
+        take_entry(open_menu(panel.view.viewport(), row.center()), "Rename an entity or its attribute…")
+    else:
+        QTest.keyClick(panel.view, Qt.Key.Key_F2)
+    line = written(window)
+    assert (line.text(), line.accessibleName()) == ("ledger_entry", "New name of ledger_entry")
+    line.selectAll()
+    QTest.keyClicks(line, "booking")
+    QTest.keyClick(line, Qt.Key.Key_Return)
+    QApplication.processEvents()
+    after = window.project.value
+    assert after.state == before.state + 1
+    for name in ("booking", "ledger_entry"):
+        found = after.cdm.named(name)
+        assert found is not None
+        assert (found.id, found.name) == (entity.id, "booking")
+    assert panel.view.currentIndex().data() == "booking"
+    assert "ledger_entry is called booking, and is found by both names" in window.notice.words.text()
+    panel.filter_now("ledger_entry")
+    assert panel.model.place(panel.model.index_of(NodeRef(entity.id))) == NodeRef(entity.id)
+    panel.filter_now("")
+    QTest.mouseClick(window.notice.action, LEFT, NONE)
+    assert window.project.value.cdm.schema(entity.id) == entity
+
+
 def test_what_became_of_an_entity_while_a_name_was_asked_about_stays(window: Window) -> None:
     place, asked = ask_to_rename(window)
     version = window.project.value.cdm.newest(place.schema)
@@ -222,16 +261,27 @@ def test_a_name_that_is_left_as_it_was_or_given_up_asks_nothing(window: Window) 
     assert window.project.value is before
 
 
-def test_what_cannot_be_renamed_says_why(window: Window) -> None:
+def test_what_cannot_be_renamed_says_why(window: Window, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(dialogs, "tell", lambda error, _parent: told.append(str(error)))
     activate(window)
     window.show_page(0)
     place = choose(window, "amount")
     panel = window.map.targets
     panel.view.setCurrentIndex(panel.model.index_of(NodeRef(place.schema)))
     QTest.keyClick(panel.view, Qt.Key.Key_F2)
-    assert "Entities keep their names" in window.notice.words.text()
-    assert not panel.view.viewport().findChildren(QLineEdit)
+    line = written(window)
+    line.selectAll()
+    QTest.keyClicks(line, "transfer")
+    QTest.keyClick(line, Qt.Key.Key_Return)
+    QApplication.processEvents()
+    (said,) = told
+    assert "The warehouse model fx keeps the messages of payment under this name" in said
     entity = window.project.value.cdm.schema(place.schema)
+    assert entity.name == "payment"
+    window.selection.choose(Selected(target=NodeRef(place.schema, entity.version_ids[0])))
+    QTest.keyClick(panel.view, Qt.Key.Key_F2)
+    assert "A version keeps its number" in window.notice.words.text()
     old = window.project.value.cdm.version(entity.version_ids[0])
     older = place_of_version(window.project.value, Side.CDM, old.id, old.attributes[0].id)
     window.selection.choose(Selected(target=older))

@@ -1,4 +1,4 @@
-"""Edits of the canonical data model by hand: new entities, new versions of them, and an attribute made by mapping it.
+"""Edits of the canonical data model by hand: entities, their names and versions, and an attribute made by mapping it.
 
 What is part of a version's identity (paths, types, what is required) changes only by a new version, whether anything is
 mapped or not; documentation and order are no part of it and change in place.
@@ -22,6 +22,7 @@ from metl_gui.core.trees.declarations import TYPES, AttributeDeclaration, KeyPat
 from metl_gui.core.trees.nodes import Attribute, Schema, Side, Version
 from metl_gui.core.trees.schema_names import label_order
 from metl_gui.core.trees.trees import ReadableTree
+from metl_gui.core.warehouse_model import FROM_ENTITY, Bridge, Model
 from metl_gui.errors import EditError, near_names
 
 _DOTTED = re.compile(r"(\d{1,3})((?:[.-]\d+)+)")
@@ -56,6 +57,49 @@ class AddEntity:
             )
         check_attributes(self.name, self.attributes)
         AddVersion(Side.CDM, VersionDeclaration(self.name, self.attributes, self.label, source=BY_HAND)).apply(draft)
+
+
+@dataclass(frozen=True, slots=True)
+class RenameEntity:
+    """Give an entity another name; it answers to the one it had, too, and nothing of its versions changes."""
+
+    entity_id: int
+    name: str
+
+    def title(self, document: Document) -> str:
+        """Name both."""
+        return f"Rename {document.cdm.schema(self.entity_id).name} to {self.name}"
+
+    def apply(self, draft: Draft) -> None:
+        """Change the name.
+
+        Raises:
+            EditError: the name is none, another entity answers to it, the tables of a warehouse go by the one it has,
+                or the entity is gone.
+        """
+        check_name(self.name)
+        entity = draft.schema(Side.CDM, self.entity_id)
+        holder = draft.tree(Side.CDM).named(self.name)
+        if holder is not None and holder.id != entity.id:
+            raise EditError(f"{holder.name} answers to {self.name} already.", hint="Choose another name.")
+        if self.name == entity.name:
+            return
+        is_mapped = any(block.elements for id_ in entity.version_ids for block in draft.matrix.row_set(id_))
+        keeping = next((each.name for each in draft.document.models if _keeps(each, entity.name, is_mapped)), None)
+        if keeping is not None:
+            raise EditError(
+                f"The warehouse model {keeping} keeps the messages of {entity.name} under this name.",
+                "They would be parted from those that come under the new one.",
+                f"Take {entity.name} out of the model first.",
+            )
+        aliases = (*(each for each in entity.aliases if each != self.name), entity.name)
+        draft.put_schema(Side.CDM, entity.id, replace(entity, name=self.name, aliases=aliases))
+
+
+def _keeps(model: Model, entity: str, is_mapped: bool) -> bool:
+    """Return whether a warehouse model keeps the messages of an entity, or makes a table of them."""
+    tables = (each.entity for each in model.tables if isinstance(each, (*FROM_ENTITY, Bridge)))
+    return entity in tables or (is_mapped if model.entities is None else entity in model.entities)
 
 
 @dataclass(frozen=True, slots=True)

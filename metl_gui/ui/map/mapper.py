@@ -16,7 +16,7 @@ from metl_gui.core.changes.draft import perform
 from metl_gui.core.edits.attribute_pairs import Chosen, Pairing, PairingPlan, by_name, by_position, plan, plan_pairs
 from metl_gui.core.edits.block_copy import plan_copy
 from metl_gui.core.edits.elements import SetElements
-from metl_gui.core.edits.entities import ChangeEntity, CreateAndMap, declared
+from metl_gui.core.edits.entities import ChangeEntity, CreateAndMap, RenameEntity, declared
 from metl_gui.core.edits.lineages import AttributeKey
 from metl_gui.core.edits.version_scope import VersionScope
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element
@@ -319,9 +319,12 @@ class MappingController(QObject):
         return after.cdm.newest(entity.schema) if after is not None else None
 
     def rename(self, place: NodeRef, path: str) -> None:
-        """Ask before an attribute of an entity gets another path by a new version of that."""
+        """Rename an entity at once; ask before an attribute gets another path, by a new version of its entity."""
+        if place.attribute is None:
+            self._rename_entity(place.schema, path)
+            return
         document, edit = self._project.value, self._renaming(place, path)
-        if edit is None or place.version is None or place.attribute is None:
+        if edit is None or place.version is None:
             return
         old = path_of(document, Side.CDM, place.version, place.attribute)
         name = schema_name(document, Side.CDM, place.schema)
@@ -340,6 +343,14 @@ class MappingController(QObject):
                 self._say(f"{said} {taken_words(before, self._project.value)}".strip())
 
         self.version_asked.emit(VersionQuestion(f"Make a new version of {name}?", text, make, "Make it"))
+
+    def _rename_entity(self, entity: int, name: str) -> None:
+        old = schema_name(self._project.value, Side.CDM, entity)
+        if self._edits.perform(RenameEntity(entity, name)):
+            self._say(
+                f"{old} is called {name}, and is found by both names. Once this is published, "
+                f"files and topics of runs go by {name}."
+            )
 
     def _renaming(self, place: NodeRef, path: str) -> ChangeEntity | None:
         """Return the edit that gives an attribute another path; ``None`` where its version is not the newest one."""

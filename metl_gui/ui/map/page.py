@@ -227,18 +227,24 @@ class MapPage(PanelPage):
         self.block.take_focus()
 
     def rename_target(self) -> None:
-        """Write another path into the row of the chosen attribute of an entity."""
+        """Write another name into the row of the chosen entity, or another path into that of its attribute."""
         place = self._selection.current.target
         self.folding.reveal(self.targets)
-        if place is not None and not self.targets.rename(place):
-            newest = self._project.value.cdm.newest(place.schema)
-            if place.attribute is None:
-                words = "Entities keep their names: files, topics and tables go by these."
-            elif newest is None or place.version != newest.id:
-                words = "An older version keeps its names: rename the attribute in the newest one."
-            else:
-                words = "The filter of the tree hides this attribute: clear it to rename the attribute there."
-            self.said.emit(CommandResult(words, is_good=False))
+        if place is None:
+            return
+        newest = self._project.value.cdm.newest(place.schema)
+        is_newest = newest is not None and place.version in (None, newest.id)
+        row = NodeRef(place.schema) if place.attribute is None else place
+        if is_newest and self.targets.rename(row):
+            return
+        what = "entity" if place.attribute is None else "attribute"
+        if is_newest:
+            words = f"The filter of the tree hides this {what}: clear it to rename the {what} there."
+        elif place.attribute is None:
+            words = "A version keeps its number: rename the entity in its own row."
+        else:
+            words = "An older version keeps its names: rename the attribute in the newest one."
+        self.said.emit(CommandResult(words, is_good=False))
 
     def chosen_on_axis(self, side: Side) -> frozenset[NodeRef]:
         """Return the chosen schemas, entities and versions of a tree, an attribute's version for it."""

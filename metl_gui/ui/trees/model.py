@@ -75,7 +75,7 @@ class TreeModel(QAbstractItemModel):
     Signals:
         filled: what is shown was made anew or grew: after opening, after a filter, and while a long filter goes on.
         followed: a large tree that was read again is shown as it is now, by difference.
-        rename_wanted: (``NodeRef``, path) of an attribute of an entity, and what was written in its row.
+        rename_wanted: (``NodeRef``, text) of an entity or an attribute of one, and what was written in its row.
 
     Args:
         side: which one.
@@ -265,19 +265,21 @@ class TreeModel(QAbstractItemModel):
         return node not in self._children or bool(len(self._children[node]))
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        """Let the attributes of the newest version of an entity be renamed; Qt asks of rows that go, too."""
+        """Let entities and the attributes of their newest versions be renamed; Qt asks of rows that go, too."""
         found, node = super().flags(index), self._id(index)
-        if self.side is Side.CDM and node != ROOT and kind_of(node) is NodeKind.ATTRIBUTE:
+        if self.side is Side.CDM and node != ROOT and kind_of(node) is NodeKind.SCHEMA:
+            found |= Qt.ItemFlag.ItemIsEditable
+        elif self.side is Side.CDM and node != ROOT and kind_of(node) is NodeKind.ATTRIBUTE:
             version = self._reading.tree.find_version(self._version_above(node))
             if version is not None and version.id == self._reading.newest(version.schema_id):
                 found |= Qt.ItemFlag.ItemIsEditable
         return found
 
     def setData(self, index: Index, value: Any, role: int = int(Qt.ItemDataRole.EditRole)) -> bool:
-        """Ask for another path of an attribute; nothing changes before that is answered."""
-        place, path = self.place(index), str(value).strip()
-        if role == Qt.ItemDataRole.EditRole and place is not None and path and path != index.data():
-            self.rename_wanted.emit((place, path))
+        """Ask for another name of an entity or path of an attribute; nothing changes here."""
+        place, text = self.place(index), str(value).strip()
+        if role == Qt.ItemDataRole.EditRole and place is not None and text and text != index.data():
+            self.rename_wanted.emit((place, text))
         return False
 
     def data(self, index: Index, role: int = int(Qt.ItemDataRole.DisplayRole)) -> Any:

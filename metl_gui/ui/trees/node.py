@@ -259,7 +259,13 @@ _OF_SIDE = {
     "pin_row": Side.CDM,
 }
 _SECTIONS: dict[str, tuple[tuple[str, ...], ...]] = {
-    "schema": (_MAPPING, _LOOKING, _IN_MATRIX, ("comment", *_SETTINGS), ("new_entity_like", "new_entity_version")),
+    "schema": (
+        _MAPPING,
+        _LOOKING,
+        _IN_MATRIX,
+        ("rename_attribute", "comment", *_SETTINGS),
+        ("new_entity_like", "new_entity_version"),
+    ),
     "version": (_MAPPING, _LOOKING, _IN_MATRIX, ("comment", *_SETTINGS), _VERSION),
     "attribute": (_MAPPING, _LOOKING, (*_SAYING, "new_entity_like")),
 }

@@ -242,7 +242,7 @@ class TreePanel(Surface):
         selection.changed.connect(self._show_selected)
 
     def rename(self, place: NodeRef) -> bool:
-        """Begin to write another path into the row of an attribute; whether it can have one."""
+        """Begin to write another name into the row of an entity or attribute; whether it can have one."""
         index = self.model.index_of(place)
         if self.model.place(index) != place or not index.flags() & Qt.ItemFlag.ItemIsEditable:
             return False

@@ -115,10 +115,10 @@ class NodeDelegate(RowDelegate[RowFacts]):
             painter.drawRect(QRectF(option.rect).adjusted(1, 1, -1, -1))
 
     def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:
-        """Make the line in which an attribute is renamed."""
+        """Make the line in which an entity or an attribute is renamed."""
         line = QLineEdit(parent)
         line.setProperty("kind", "cell")
-        line.setAccessibleName(f"New path of {index.data()}")
+        line.setAccessibleName(f"New name of {index.data()}")
         return line
 
     def updateEditorGeometry(self, editor: QWidget, option: QStyleOptionViewItem, index: Index) -> None:

@@ -1,4 +1,4 @@
-"""The canonical data model by names: add entities, change their newest content as a new version.
+"""The canonical data model by names: add entities, rename them, change their newest content as a new version.
 
 Source: docs/reference/commands.md, "metl entity"; docs/guide/mapping.md, "Own the model".
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from metl_gui.core.edits.entities import AddEntity, ChangeEntity, declared
+from metl_gui.core.edits.entities import AddEntity, ChangeEntity, RenameEntity, declared
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.project.masks import is_masked
 from metl_gui.core.trees.declarations import AttributeDeclaration
@@ -107,6 +107,22 @@ def change_entity(
     """
     edit = changing(workbench.document, name, changes, label)
     return edit_effects.do(workbench, edit, dry_run, door)
+
+
+def rename_entity(
+    workbench: Workbench,
+    name: str,
+    new: str,
+    dry_run: bool = False,
+    door: EditOrigin = EditOrigin.COMMAND,
+) -> EditOutcome:
+    """Give an entity another name; what goes by the old one finds it still.
+
+    Raises:
+        EditError: there is no such entity, or the rules refuse the name.
+    """
+    entity = find_schema(workbench.document, Side.CDM, name)
+    return edit_effects.do(workbench, RenameEntity(entity.id, new), dry_run, door)
 
 
 def changing(document: Document, name: str, changes: EntityChanges, label: str | None = None) -> ChangeEntity:

@@ -73,9 +73,27 @@ def test_an_entity_is_added_changed_and_shown(metl: Metl, project: Path) -> None
     }
 
 
+def test_what_was_written_for_an_entity_finds_it_by_its_old_name(metl: Metl, project: Path, tmp_path: Path) -> None:
+    before = state(metl, project)
+    code, document, _ = metl("entity", project, "rename", "payment", "transfer")
+    assert (code, document["title"], document["state"]) == (0, "Rename payment to transfer", before + 1)
+    table = write_table(tmp_path, "fx.pay.orders,2,customer_ref,payment,1,payer_id")
+    code, document, _ = metl("map", project, "--csv", table)
+    assert (code, document["set"]) == (0, 1)
+    found = metl("search", project, "--reverse", "payment.payer_id")[1]["results"]
+    assert {each["block"]["entity"] for each in found} == {"transfer"}
+    assert len(found) == 2
+    assert metl("entity", project, "show", "payment")[1]["entities"][0]["name"] == "transfer"
+    metl("undo", project)
+    metl("undo", project)
+    assert [each["name"] for each in metl("entity", project, "show")[1]["entities"]] == ["payment", "refund"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
+        (("entity", "rename", "nope", "x"), "There is no entity 'nope'"),
+        (("entity", "rename", "payment", "refund"), "refund answers to refund already"),
         (("entity", "add", "fee"), "fee would have no attributes"),
         (("entity", "add", "fee", "--attribute", "a:strin"), "There is no type 'strin'"),
         (("entity", "add", "fee", "--attribute", "a:string", "a:string"), "fee names a twice"),

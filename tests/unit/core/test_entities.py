@@ -8,7 +8,7 @@ import pytest
 
 from metl_gui.core.changes.draft import Edit, EditContext, Transition, perform
 from metl_gui.core.changes.effects import BlockEffect, effects
-from metl_gui.core.edits.entities import AddEntity, ChangeEntity, CreateAndMap, changed_words, declared
+from metl_gui.core.edits.entities import AddEntity, ChangeEntity, CreateAndMap, RenameEntity, changed_words, declared
 from metl_gui.core.edits.lineages import AttributeKey
 from metl_gui.core.edits.settings import SetSettings
 from metl_gui.core.matrix.blocks import Status
@@ -16,6 +16,7 @@ from metl_gui.core.review.items import review_items
 from metl_gui.core.trees.declarations import AttributeDeclaration
 from metl_gui.core.trees.nodes import Side, Version
 from metl_gui.core.trees.types import CHOICES, read_type, type_name
+from metl_gui.core.warehouse_model import Bridge, Dimension, Model
 from metl_gui.errors import EditError
 from tests.helpers.world import World
 from tests.unit.core.test_lineages import not_same, same
@@ -54,6 +55,75 @@ def named(world: World, path: str, label: str = "2") -> AttributeKey:
 
 def effects_of(world: World, edit: Edit) -> tuple[BlockEffect, ...]:
     return effects(perform(world.document, edit))
+
+
+def test_an_entity_gets_another_name_answers_to_the_old_one_and_keeps_everything_else(world: World) -> None:
+    before = world.document
+    entity = newest(world).schema_id
+    done = world.do(RenameEntity(entity, "thing"))
+    after = world.document
+    assert done.title == "Rename be to thing"
+    assert after.state == before.state + 1
+    for name in ("be", "thing"):
+        found = after.cdm.named(name)
+        assert found is not None
+        assert (found.id, found.name, found.aliases) == (entity, "thing", ("be",))
+    assert newest(world, "be") == newest(world, "thing")
+    assert not effects(done), "no block changes"
+    world.undo(done)
+    assert world.document.cdm.schema(entity) == before.cdm.schema(entity)
+    assert world.document.cdm.named("thing") is None
+
+
+def test_an_entity_that_is_called_as_before_answers_to_both_names_still(world: World) -> None:
+    entity = newest(world).schema_id
+    world.do(RenameEntity(entity, "thing"))
+    world.do(RenameEntity(entity, "be"))
+    found = world.document.cdm.schema(entity)
+    assert (found.name, found.aliases) == ("be", ("thing",))
+    assert world.do(RenameEntity(entity, "be")).change.is_empty
+
+
+def test_a_name_that_another_entity_answers_to_is_refused(world: World) -> None:
+    world.entity("other", "1", "x")
+    world.do(RenameEntity(newest(world, "other").schema_id, "third"))
+    for name in ("third", "other"):
+        with pytest.raises(EditError, match=f"third answers to {name} already"):
+            perform(world.document, RenameEntity(newest(world).schema_id, name))
+    with pytest.raises(EditError, match="An entity needs a name"):
+        perform(world.document, RenameEntity(newest(world).schema_id, " "))
+    with pytest.raises(EditError, match="cannot be the name of an entity"):
+        perform(world.document, RenameEntity(newest(world).schema_id, "a@b"))
+
+
+@pytest.mark.parametrize(
+    ("model", "is_kept"),
+    [
+        (Model(name="wh"), True),
+        (Model(name="wh", entities=("other",)), False),
+        (Model(name="wh", entities=("be",)), True),
+        (Model(name="wh", entities=(), tables=(Dimension(name="d", entity="be"),)), True),
+        (Model(name="wh", entities=(), tables=(Bridge(name="d", entity="be"),)), True),
+        (Model(name="wh", entities=(), tables=(Dimension(name="d", entity="other"),)), False),
+    ],
+)
+def test_an_entity_keeps_its_name_while_a_warehouse_keeps_its_messages(
+    world: World, model: Model, is_kept: bool
+) -> None:
+    world.document = replace(world.document, models=(model,))
+    edit = RenameEntity(newest(world).schema_id, "thing")
+    if is_kept:
+        with pytest.raises(EditError, match="The warehouse model wh keeps the messages of be"):
+            perform(world.document, edit)
+    else:
+        assert perform(world.document, edit).after.cdm.named("thing") is not None
+
+
+def test_an_entity_that_nothing_is_mapped_to_has_no_messages_to_keep(world: World) -> None:
+    world.entity("other", "1", "x")
+    world.document = replace(world.document, models=(Model(name="wh"),))
+    done = perform(world.document, RenameEntity(newest(world, "other").schema_id, "thing"))
+    assert done.after.cdm.named("thing") is not None
 
 
 def test_a_new_version_collects_all_changes_and_carries_the_blocks_in_one_state(world: World) -> None:

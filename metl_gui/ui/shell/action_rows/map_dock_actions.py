@@ -290,7 +290,7 @@ OWNER_ROWS = (
     WindowRow(
         "rename_attribute",
         "Schema",
-        "Rename the attribute of an entity…",
+        "Rename an entity or its attribute…",
         "F2",
         lambda w: w.map.rename_target(),
         all_of(can_edit, on_page(0), _chosen_in(Side.CDM)),

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 
-from PySide6.QtCore import QPoint, QPointF, Qt
+import pytest
+from PySide6.QtCore import QPoint, QPointF, Qt, QTimer
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QFileDialog
+from pytestqt.qtbot import QtBot
 
 from metl_gui.core.trees.nodes import Side
+from metl_gui.ui.exports.picture import sheet_on_screen
 from metl_gui.ui.matrix.layout.camera import Camera, fitted
+from metl_gui.ui.matrix.picture import save
 from metl_gui.ui.matrix.view import MatrixView
 from metl_gui.ui.project.selection import Selected, place_of_version
 from metl_gui.ui.shell.window import Window
@@ -142,6 +148,54 @@ def test_a_link_is_shown_in_the_view_that_was_worked_in(window: Window) -> None:
     first.fit()
     window.links.open_copied()
     assert shows_cells(first)
+
+
+def take_what_is_chosen() -> None:
+    """Press Enter in the dialog that is open."""
+    dialog = QApplication.activeModalWidget()
+    assert dialog is not None
+    QTest.keyClick(dialog, Qt.Key.Key_Return)
+
+
+def test_a_picture_shows_the_view_that_was_worked_in(
+    window: Window, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    block = blocks(window)[0]
+    activate(window)
+    at_cell(window, block.key, block.elements[0])
+    first, second = two_views(window)
+    second.setFocus()
+    QTest.keyClick(second, Qt.Key.Key_F)
+    assert first.camera != second.camera
+    written: list[str] = []
+    for view in (second, first):
+        activate(window)
+        view.setFocus()
+        target = tmp_path / f"{len(written)}.svg"
+        monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_, target=target: (str(target), ""))
+        QTimer.singleShot(0, take_what_is_chosen)
+        window.actions_table["export_picture"].trigger()
+        qtbot.waitUntil(lambda: str(target) in window.notice.words.text())  # noqa: B023
+        content = view.content
+        assert content is not None
+        seen = sheet_on_screen(content, view)
+        expected = save(replace(seen, refused=view.tiles.refused), tmp_path / "expected.svg").read_text("utf-8")
+        assert target.read_text("utf-8") == expected
+        written.append(expected)
+    assert written[0] != written[1]
+
+
+def test_a_message_leads_to_its_cell_in_the_view_that_was_worked_in(window: Window) -> None:
+    first, second = two_views(window)
+    for view in (first, second):
+        view.fit()
+    second.setFocus()
+    window.show_page(2)
+    entity = window.project.value.cdm.schemas()[0]
+    newest = window.project.value.cdm.version(entity.version_ids[-1])
+    window.run_commands.show_attribute(entity.name, newest.label, newest.attributes[0].path)
+    assert second.camera != fitted(second.frame)
+    assert first.camera == fitted(first.frame)
 
 
 def test_both_views_are_where_they_were_after_an_earlier_state_was_looked_at(window: Window) -> None:

@@ -25,7 +25,7 @@ from metl_gui.ui.history.production_state import ProductionState
 from metl_gui.ui.jobs.jobs import JobOutcome, NewestJob
 from metl_gui.ui.kafka.sink_dialog import SinkDialog
 from metl_gui.ui.kafka.source_dialog import SourceDialog
-from metl_gui.ui.matrix.view import MatrixView
+from metl_gui.ui.map.side_by_side import SideBySide
 from metl_gui.ui.messages.pairs import RecordLink
 from metl_gui.ui.messages.set_aside import ADD, GO, REVIEW, next_step, reason_words
 from metl_gui.ui.project.linked_places import selected_at
@@ -113,14 +113,14 @@ class RunCommands:
         page: the Run page.
         review: adds versions and shows what waits.
         live: what is published, which production runs take.
-        matrix: shows what messages lead to.
+        sides: the view of the matrix that was worked in shows what messages lead to.
     """
 
     def __init__(
-        self, context: AppContext, page: RunPage, review: ReviewCommands, live: ProductionState, matrix: MatrixView
+        self, context: AppContext, page: RunPage, review: ReviewCommands, live: ProductionState, sides: SideBySide
     ) -> None:
         self._context, self._page, self._project = context, page, context.project
-        self._review_commands, self._live, self._matrix = review, live, matrix
+        self._review_commands, self._live, self._sides = review, live, sides
         self._looking = NewestJob(context.jobs, page)
         context.project.opened.connect(self._looking.cancel)
         self.topics, self.lanes = TopicCommands(context, page), LaneCommands(context, page)
@@ -265,9 +265,10 @@ class RunCommands:
     def _bring(self, selected: Selected) -> None:
         """Show on the Map page what a message leads to."""
         self._context.navigate.show_page(PAGES.index("Map"))
-        self._matrix.note_jump()
+        view = self._sides.worked_in
+        view.note_jump()
         self._context.selection.choose(selected)
-        self._matrix.fit_selection()
+        view.fit_selection()
 
     def tasks(self) -> tuple[VersionTask, ...]:
         """Return the versions that the shown run has found and that nobody has added."""

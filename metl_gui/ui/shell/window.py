@@ -170,7 +170,7 @@ class Window(QMainWindow):
         self.facts = ProjectFacts(self)
         self.dressing = ThemeController(self.settings, self)
         self.run_commands = RunCommands(
-            self.context, self.run_page, self.review_commands, self.history.live, self.map.matrix
+            self.context, self.run_page, self.review_commands, self.history.live, self.map.sides
         )
         self.warehouse = WarehouseController(
             self.context, self.spark, self.history.live, lambda: self.run_page.setup.target.text

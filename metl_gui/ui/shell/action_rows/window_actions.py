@@ -82,7 +82,7 @@ TABLE = (
         "export_picture",
         "File",
         "Export a picture of the matrix…",
-        does=lambda w: export_picture(w.context, w.map.matrix),
+        does=lambda w: export_picture(w.context, w.map.sides.worked_in),
     ),
     WindowRow("close", "File", "Close project", "Ctrl+W", lambda w: w.commands.close_project()),
     WindowRow("quit", "File", "Quit", "Ctrl+Q", lambda w: w.close(), always),
